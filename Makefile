@@ -1,0 +1,31 @@
+# What can be done here: make help. Each target is a script; variables given to make (PORT=8081) reach it through the environment.
+
+.PHONY: help up test check build bench doctor clean uninstall
+.DEFAULT_GOAL := help
+
+help: ## these lines
+	@exec scripts/help.sh $(firstword $(MAKEFILE_LIST))
+
+up: ## start all services in this terminal (HOST= PORT= TELEMETRY_PORT= SOURCES=file.yaml RESOLVERS= NETFACTS_HOME=)
+	@exec scripts/run.sh services/standalone/src/main.ts
+
+test: ## run every test (TESTS=path for some)
+	@exec scripts/run.sh scripts/test.ts $(TESTS)
+
+check: ## format, lint, types, import rules, generated files, installed versions
+	@exec scripts/check.sh
+
+build: ## compile every package to its dist
+	@exec scripts/run.sh scripts/build.ts
+
+bench: ## run the benchmarks, one after the other (BENCH=name for one)
+	@exec scripts/run.sh scripts/bench.ts $(BENCH)
+
+doctor: ## the tools that are used here, where they were found, how to get those that are missing
+	@exec scripts/doctor.sh
+
+clean: ## remove build output
+	@exec scripts/clean.sh
+
+uninstall: ## remove state, packages and downloads, after asking (YES=1: without)
+	@exec scripts/uninstall.sh

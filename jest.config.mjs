@@ -1,0 +1,12 @@
+/** Jest: runs the TypeScript sources as they are; Node strips the types. Run it by `make test` or `node scripts/test.ts PATH…`. */
+
+export default {
+  testMatch: ["<rootDir>/{libs,services}/*/test/**/*.test.ts", "<rootDir>/{test,samples}/**/*.test.ts"],
+  transform: {},
+  extensionsToTreatAsEsm: [".ts"],
+  moduleFileExtensions: ["ts", "js", "mjs", "json", "node"],
+  modulePathIgnorePatterns: ["<rootDir>/.netfacts", "<rootDir>/(libs|services)/[^/]+/dist/"],
+  testEnvironmentOptions: { customExportConditions: ["source", "node", "import"] },
+  coverageProvider: "v8",
+  testTimeout: 30_000,
+};

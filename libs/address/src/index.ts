@@ -1,0 +1,22 @@
+/** Public names of @netfacts/address. */
+
+export { compareAddresses, formatAddress, nextAddress, parseAddress } from "./address.ts";
+export { formatAsdot, parseAsn, type SpecialPurposeAsn, specialPurposeAsn } from "./asn.ts";
+export { embeddedIpv4 } from "./embedded.ts";
+export { formatIpv4, parseIpv4 } from "./ipv4.ts";
+export { formatIpv6 } from "./ipv6.ts";
+export {
+  comparePrefixes,
+  containsAddress,
+  containsPrefix,
+  firstAddress,
+  formatPrefix,
+  lastAddress,
+  makePrefix,
+  type PrefixReading,
+  parsePrefix,
+} from "./prefix.ts";
+export { rangeToPrefixes } from "./range.ts";
+export { reverseName } from "./reverse-name.ts";
+export { type SpecialPurposeBlock, specialPurposeBlocks } from "./special-purpose.ts";
+export type { Address, Prefix } from "./types.ts";

@@ -1,0 +1,227 @@
+/** The one table of problems: every code that an answer can carry, what it means and what helps. Codes never change meaning within v1. */
+
+/** `never`: the same request fails again. `later`: the same request may succeed, after `Retry-After` where the answer carries it. */
+export type RetryAdvice = "never" | "later";
+
+export interface ErrorEntry {
+  /** HTTP status. */
+  readonly status: number;
+  /** The same short words in every answer of this code. */
+  readonly title: string;
+  /** What happened: the `detail` where the answer has nothing more exact to say. Public: reveals nothing internal. */
+  readonly happened: string;
+  /** What the caller can do. */
+  readonly remedy: string;
+  readonly retry: RetryAdvice;
+  /** `Retry-After` where nothing better is known; null: the answer carries none, or its own. */
+  readonly retryAfterSeconds: number | null;
+}
+
+function entry(
+  status: number,
+  title: string,
+  happened: string,
+  remedy: string,
+  retry: RetryAdvice = "never",
+  retryAfterSeconds: number | null = null,
+): ErrorEntry {
+  return { status, title, happened, remedy, retry, retryAfterSeconds };
+}
+
+const table = {
+  invalid_ip: entry(
+    400,
+    "The address is not valid",
+    "The path does not hold an IPv4 or IPv6 address.",
+    "Send one address as in `193.0.6.139` or `2001:db8::1`, without port, zone id or brackets.",
+  ),
+  invalid_prefix: entry(
+    400,
+    "The prefix is not valid",
+    "The question does not hold an IPv4 or IPv6 prefix.",
+    "Send a prefix in CIDR form, as in `193.0.0.0/21`: length 0 to 32 for IPv4, 0 to 128 for IPv6, without leading zeros.",
+  ),
+  prefix_has_host_bits: entry(
+    400,
+    "The prefix has host bits set",
+    "The address of the prefix has bits set beyond its length.",
+    "Use the corrected prefix in `errors[].suggestion`.",
+  ),
+  invalid_asn: entry(
+    400,
+    "The AS number is not valid",
+    "The question does not hold an AS number.",
+    "Send a number from 0 to 4294967295 as `AS3333`, `3333` or asdot (`1.10`).",
+  ),
+  invalid_parameter: entry(
+    400,
+    "A query parameter is not valid",
+    "A query parameter is unknown, repeated, missing or has a value that it cannot have.",
+    "Mend what `errors[]` lists: each item names the parameter and what it takes.",
+  ),
+  bad_request: entry(
+    400,
+    "The request is not valid HTTP",
+    "The request could not be read as HTTP.",
+    "Send an HTTP/1.1 request as RFC 9112 has it.",
+  ),
+  key_in_query: entry(
+    400,
+    "API keys do not belong in the URL",
+    "The query string holds an API key. URLs are kept in logs and histories, so the request was refused.",
+    "Send the key as `Authorization: Bearer <key>`, and rotate the one that stood in the URL.",
+  ),
+  missing_api_key: entry(401, "An API key is needed", "The request has no API key.", "Send `Authorization: Bearer <key>`."),
+  invalid_api_key: entry(
+    401,
+    "The API key is not valid",
+    "The API key is malformed, unknown, or its secret does not match.",
+    "Check that the whole key was copied. A key is shown once, when it is made; make another if it is lost.",
+  ),
+  expired_api_key: entry(
+    401,
+    "The API key has expired",
+    "The API key is past its expiry.",
+    "Use the key that replaced it, or ask your operator for one.",
+  ),
+  revoked_api_key: entry(401, "The API key was revoked", "The API key was revoked, which is final.", "Ask your operator for another key."),
+  disabled_api_key: entry(403, "The API key is disabled", "The API key is disabled for now.", "Ask your operator to enable it."),
+  insufficient_scope: entry(
+    403,
+    "The API key lacks the scope",
+    "The API key may not ask this kind of question.",
+    "Ask your operator for the scope that `detail` names, or use a key that has it.",
+  ),
+  ip_not_allowed: entry(
+    403,
+    "The API key is not allowed from this address",
+    "The API key is bound to networks that the caller's address is not in.",
+    "Call from an allowed network, or ask your operator to add yours. `/api/v1/me` shows the networks of a key.",
+  ),
+  route_not_found: entry(404, "There is no such route", "Nothing answers at this path.", "Check the path against the list of endpoints."),
+  method_not_allowed: entry(
+    405,
+    "The method is not allowed here",
+    "The route exists, but not for this method.",
+    "Use one of the methods in the `Allow` header.",
+  ),
+  not_acceptable: entry(
+    406,
+    "No acceptable format",
+    "The `Accept` header excludes every format that this route has.",
+    "Accept `application/json`, or send no `Accept` header.",
+  ),
+  request_timeout: entry(
+    408,
+    "The request took too long to arrive",
+    "The request was not complete in time.",
+    "Send the whole request at once.",
+    "later",
+  ),
+  uri_too_long: entry(414, "The URL is too long", "The URL is longer than any question needs.", "Shorten the URL."),
+  headers_too_large: entry(
+    431,
+    "The request headers are too large",
+    "The headers together exceed what is read.",
+    "Send fewer or smaller headers.",
+  ),
+  rate_limit_exceeded: entry(
+    429,
+    "The rate limit is used up",
+    "The key has sent all requests of its current rate window.",
+    "Wait for `Retry-After` seconds; spread requests by the `RateLimit` headers.",
+    "later",
+  ),
+  quota_exceeded: entry(
+    429,
+    "The monthly quota is used up",
+    "The key has asked all questions of its calendar month (UTC).",
+    "Wait for the next month, or ask your operator for a larger quota.",
+    "later",
+  ),
+  too_many_failed_keys: entry(
+    429,
+    "Too many failed API keys",
+    "This address or network has sent too many keys that are not valid.",
+    "Wait for `Retry-After` seconds and send a valid key.",
+    "later",
+    60,
+  ),
+  internal_error: entry(
+    500,
+    "Something went wrong here",
+    "The request failed for a reason on our side.",
+    "Try again later; if it persists, tell your operator the `request_id`.",
+    "later",
+  ),
+  upstream_error: entry(
+    502,
+    "An internal service failed",
+    "The service that answers this question failed.",
+    "Try again later; if it persists, tell your operator the `request_id`.",
+    "later",
+  ),
+  upstream_timeout: entry(
+    504,
+    "An internal service took too long",
+    "The service that answers this question did not do so in time.",
+    "Try again.",
+    "later",
+  ),
+  data_not_ready: entry(
+    503,
+    "The data are not loaded yet",
+    "The data that this question needs are not loaded yet.",
+    "Wait for `Retry-After` seconds; `/api/v1/status` tells what is loaded.",
+    "later",
+    5,
+  ),
+  resolver_unavailable: entry(
+    503,
+    "No DNS resolver can be reached",
+    "None of the configured DNS resolvers answers.",
+    "Wait for `Retry-After` seconds; if it persists, tell your operator. Other questions are not affected.",
+    "later",
+    5,
+  ),
+  limits_unavailable: entry(
+    503,
+    "Limits cannot be checked",
+    "The store of keys and limits cannot be reached, so the request was not admitted.",
+    "Wait for `Retry-After` seconds.",
+    "later",
+    1,
+  ),
+  upstream_unavailable: entry(
+    503,
+    "An internal service is away",
+    "The service that answers this question is away for the moment.",
+    "Wait for `Retry-After` seconds.",
+    "later",
+    2,
+  ),
+  temporarily_overloaded: entry(
+    503,
+    "Too much is asked at once",
+    "More questions wait than can be answered in time.",
+    "Wait for `Retry-After` seconds and send fewer at once.",
+    "later",
+    1,
+  ),
+  shutting_down: entry(
+    503,
+    "The service is stopping",
+    "This instance is stopping and takes no more requests.",
+    "Send the request again; another instance, or the next start, answers it.",
+    "later",
+    2,
+  ),
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ProblemCode = keyof typeof table;
+
+/** Code → what it means. Ordered as documented: by what the caller can do about it. */
+export const errors: Readonly<Record<ProblemCode, ErrorEntry>> = table;
+
+/** Every code, in the order of the table. */
+export const problemCodes = Object.keys(table) as readonly ProblemCode[];

@@ -1,0 +1,166 @@
+/** The section object: named typed-array columns in one little-endian buffer that is read in place. */
+
+import { crc32 } from "node:zlib";
+
+/** The arrays a column may be. The code is what stands in the file. */
+const columnTypes = { u8: { code: 1, bytes: 1 }, u16: { code: 2, bytes: 2 }, u32: { code: 4, bytes: 4 } } as const;
+
+export type ColumnType = keyof typeof columnTypes;
+export type ColumnArray<T extends ColumnType> = T extends "u8" ? Uint8Array : T extends "u16" ? Uint16Array : Uint32Array;
+export type ColumnSpec = Readonly<Record<string, ColumnType>>;
+export type Columns<S extends ColumnSpec> = { readonly [K in keyof S]: ColumnArray<S[K]> };
+
+/** What a section object is called and which columns it has, in file order. */
+export interface SectionFormat<S extends ColumnSpec> {
+  readonly kind: string;
+  /** Readers refuse any other major version. */
+  readonly version: number;
+  readonly columns: S;
+}
+
+/** A section object that cannot be read: wrong magic, version, size, checksum or column table. */
+export class SectionFormatError extends Error {
+  override readonly name = "SectionFormatError";
+}
+
+const magic = Buffer.from("NFSECT\r\n", "latin1");
+const alignment = 64;
+const headerBytes = 64;
+const columnEntryBytes = 48;
+const kindBytes = 16;
+const columnNameBytes = 32;
+const trailerBytes = 8;
+
+const aligned = (bytes: number): number => Math.ceil(bytes / alignment) * alignment;
+
+/**
+ * Writes columns as one object. The same columns give the same bytes.
+ *
+ * Layout: magic (8), version u16, column count u16, total bytes u32, kind (16); then a table of name (32), type u32,
+ * offset u32, byte length u32, zero u32 per column; then the columns, each at a multiple of 64; then "NFEND" with
+ * CRC-32 of all before it in the last four bytes.
+ */
+export function encodeColumns<S extends ColumnSpec>(format: SectionFormat<S>, columns: Columns<S>): Buffer {
+  const names = Object.keys(format.columns);
+  let offset = aligned(headerBytes + names.length * columnEntryBytes);
+  const placed = names.map((name) => {
+    const array = columns[name] as Uint8Array | Uint16Array | Uint32Array;
+    const place = { name, array, offset };
+    offset = aligned(offset + array.byteLength);
+    return place;
+  });
+  const total = offset + trailerBytes;
+  if (format.kind.length > kindBytes || names.some((name) => name.length > columnNameBytes))
+    throw new SectionFormatError(`section ${format.kind}: a name is longer than the form holds`);
+  if (total > 0xffff_ffff) throw new SectionFormatError(`section ${format.kind} would be ${total} bytes; the form holds 4 GiB`);
+  const out = Buffer.alloc(total);
+  magic.copy(out, 0);
+  out.writeUInt16LE(format.version, 8);
+  out.writeUInt16LE(names.length, 10);
+  out.writeUInt32LE(total, 12);
+  out.write(format.kind, 16, kindBytes, "latin1");
+  placed.forEach(({ name, array, offset: at }, index) => {
+    const entry = headerBytes + index * columnEntryBytes;
+    out.write(name, entry, columnNameBytes, "latin1");
+    out.writeUInt32LE(columnTypes[format.columns[name] as ColumnType].code, entry + columnNameBytes);
+    out.writeUInt32LE(at, entry + columnNameBytes + 4);
+    out.writeUInt32LE(array.byteLength, entry + columnNameBytes + 8);
+    out.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), at);
+  });
+  out.write("NFE1", total - trailerBytes, "latin1");
+  out.writeUInt32LE(crc32(out.subarray(0, total - 4)), total - 4);
+  return out;
+}
+
+/**
+ * Points typed arrays at the columns of an object. Nothing is copied; `bytes` must start at a multiple of 4 in its buffer.
+ *
+ * Throws `SectionFormatError` when the object is not of this format and version, is damaged, or lacks a column.
+ *
+ * @param options.checked  the bytes passed this function before: the checksum, which reads all of them, is left out.
+ */
+export function decodeColumns<S extends ColumnSpec>(
+  format: SectionFormat<S>,
+  bytes: Uint8Array,
+  options: { checked?: boolean } = {},
+): Columns<S> {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const refuse = (why: string): never => {
+    throw new SectionFormatError(`section ${format.kind}: ${why}`);
+  };
+  if (view.length < headerBytes + trailerBytes || !view.subarray(0, 8).equals(magic)) refuse("not a section object");
+  const version = view.readUInt16LE(8);
+  if (version !== format.version) refuse(`version ${version}; this reader knows ${format.version}`);
+  const kind = view.toString("latin1", 16, 16 + kindBytes).replace(/\0+$/, "");
+  if (kind !== format.kind) refuse(`the object is a section ${JSON.stringify(kind)}`);
+  const total = view.readUInt32LE(12);
+  if (total !== view.length) refuse(`${view.length} bytes where its header says ${total}`);
+  if (options.checked !== true && crc32(view.subarray(0, total - 4)) !== view.readUInt32LE(total - 4))
+    refuse("checksum differs: the object is damaged");
+  const count = view.readUInt16LE(10);
+  const dataStart = headerBytes + count * columnEntryBytes;
+  if (dataStart + trailerBytes > total) refuse(`its column table of ${count} entries lies past the end`);
+  const columns: Record<string, Uint8Array | Uint16Array | Uint32Array> = {};
+  for (let index = 0; index < count; index++) {
+    const entry = headerBytes + index * columnEntryBytes;
+    const name = view.toString("latin1", entry, entry + columnNameBytes).replace(/\0+$/, "");
+    const type = format.columns[name];
+    if (type === undefined) continue;
+    const code = view.readUInt32LE(entry + columnNameBytes);
+    const offset = view.readUInt32LE(entry + columnNameBytes + 4);
+    const byteLength = view.readUInt32LE(entry + columnNameBytes + 8);
+    const { code: expected, bytes: width } = columnTypes[type];
+    if (code !== expected) refuse(`column ${name} has type ${code}; expected ${expected}`);
+    if (offset < dataStart || offset % alignment !== 0 || byteLength % width !== 0 || offset + byteLength > total - trailerBytes)
+      refuse(`column ${name} (${byteLength} bytes at ${offset}) lies outside the object`);
+    const at = bytes.byteOffset + offset;
+    columns[name] =
+      type === "u8"
+        ? new Uint8Array(bytes.buffer, at, byteLength)
+        : type === "u16"
+          ? new Uint16Array(bytes.buffer, at, byteLength / 2)
+          : new Uint32Array(bytes.buffer, at, byteLength / 4);
+  }
+  for (const name of Object.keys(format.columns)) if (columns[name] === undefined) refuse(`column ${name} is missing`);
+  return columns as Columns<S>;
+}
+
+/**
+ * Checks that `starts` are the bounds of consecutive runs in an array of `itemCount`: first 0, never falling, last `itemCount`.
+ *
+ * Throws `SectionFormatError`; after it, walking any run stays inside the array.
+ */
+export function checkRuns(kind: string, name: string, starts: Uint32Array, runCount: number, itemCount: number): void {
+  let fault = starts.length !== runCount + 1 || starts[0] !== 0 || starts[runCount] !== itemCount;
+  for (let index = 1; !fault && index <= runCount; index++) fault = (starts[index] as number) < (starts[index - 1] as number);
+  if (fault) throw new SectionFormatError(`section ${kind}: column ${name} does not bound ${runCount} runs of ${itemCount} items`);
+}
+
+/** Checks that every value is below `bound`. Throws `SectionFormatError`. */
+export function checkBelow(
+  kind: string,
+  name: string,
+  values: Uint8Array | Uint16Array | Uint32Array,
+  bound: number,
+  except?: number,
+): void {
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] as number;
+    if (value >= bound && value !== except)
+      throw new SectionFormatError(`section ${kind}: column ${name}[${index}] is ${value}; must be below ${bound}`);
+  }
+}
+
+/** Checks that values rise from one to the next, as a binary search needs. Throws `SectionFormatError`. */
+export function checkAscending(kind: string, name: string, values: Uint32Array): void {
+  for (let index = 1; index < values.length; index++)
+    if ((values[index] as number) <= (values[index - 1] as number))
+      throw new SectionFormatError(`section ${kind}: column ${name}[${index}] is not above the one before it`);
+}
+
+/** Checks that columns which describe the same items are equally long. Throws `SectionFormatError`. */
+export function checkLengths(kind: string, expected: number, columns: Record<string, { readonly length: number }>): void {
+  for (const [name, column] of Object.entries(columns))
+    if (column.length !== expected)
+      throw new SectionFormatError(`section ${kind}: column ${name} has ${column.length} items; expected ${expected}`);
+}

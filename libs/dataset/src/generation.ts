@@ -1,0 +1,125 @@
+/** A generation: one snapshot in memory, base sections and overlay, ready to be asked. */
+
+import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
+import { VrpSet } from "@netfacts/rpki";
+import { type ColumnSpec, type Columns, decodeColumns, type SectionFormat } from "./columns.ts";
+import { AllocationTable } from "./lookup/allocation-table.ts";
+import { AsNameTable } from "./lookup/as-names.ts";
+import { type RouteOverlay, RouteTable } from "./lookup/route-table.ts";
+import { type Manifest, type SectionName, sectionNames } from "./manifest.ts";
+import { allocationPrefixes, allocationsFormat, checkAllocations } from "./sections/allocations.ts";
+import { asNamesFormat, checkAsNames } from "./sections/as-names.ts";
+import { checkRoutes, routePrefixes, routesFormat } from "./sections/routes.ts";
+import { checkVrps, vrpPrefixes, vrpSetColumns, vrpsFormat } from "./sections/vrps.ts";
+
+/** A section as it travels between threads: the object's bytes and the parts of its trie, all in shared memory. */
+export interface LoadedSection {
+  readonly bytes: Uint8Array<SharedArrayBuffer>;
+  readonly trie: PrefixTrieParts | null;
+}
+
+export type LoadedSections = { readonly [S in SectionName]?: LoadedSection };
+
+/** What a loader hands over. */
+export interface LoadedSnapshot {
+  readonly manifest: Manifest;
+  readonly sections: LoadedSections;
+}
+
+/**
+ * Checks a section object and builds its trie: everything that costs more than pointing.
+ *
+ * Throws `SectionFormatError` or `PrefixOrderError`; a section that comes back can be read without leaving its bounds.
+ */
+export function loadSection(name: SectionName, bytes: Uint8Array<SharedArrayBuffer>): LoadedSection {
+  switch (name) {
+    case "routes": {
+      const columns = decodeColumns(routesFormat, bytes);
+      checkRoutes(columns);
+      return { bytes, trie: PrefixTrie.build(routePrefixes(columns)).parts };
+    }
+    case "vrps": {
+      const columns = decodeColumns(vrpsFormat, bytes);
+      checkVrps(columns);
+      return { bytes, trie: PrefixTrie.build(vrpPrefixes(columns), { ipv4: "compact" }).parts };
+    }
+    case "allocations": {
+      const columns = decodeColumns(allocationsFormat, bytes);
+      checkAllocations(columns);
+      return { bytes, trie: PrefixTrie.build(allocationPrefixes(columns), { ipv4: "compact" }).parts };
+    }
+    case "as_names":
+      checkAsNames(decodeColumns(asNamesFormat, bytes));
+      return { bytes, trie: null };
+  }
+}
+
+/**
+ * One snapshot, immutable: a lookup takes the reference once and reads everything from it. A table is null where the
+ * snapshot has no such section: not known, which is not the same as not there.
+ */
+export class Generation {
+  readonly manifest: Manifest;
+  readonly routes: RouteTable | null;
+  readonly vrps: VrpSet | null;
+  readonly vrpCountByAs: { readonly asn: Uint32Array; readonly count: Uint32Array } | null;
+  readonly allocations: AllocationTable | null;
+  readonly names: AsNameTable | null;
+
+  private constructor(manifest: Manifest, tables: Pick<Generation, "routes" | "vrps" | "vrpCountByAs" | "allocations" | "names">) {
+    this.manifest = manifest;
+    this.routes = tables.routes;
+    this.vrps = tables.vrps;
+    this.vrpCountByAs = tables.vrpCountByAs;
+    this.allocations = tables.allocations;
+    this.names = tables.names;
+  }
+
+  /** Points at loaded sections; costs microseconds. `overlay` carries changes to routes since the snapshot. */
+  static of({ manifest, sections }: LoadedSnapshot, overlay: RouteOverlay | null = null): Generation {
+    const { routes, vrps, allocations, as_names } = sections;
+    const vrpColumns = vrps && decodeTrusted(vrpsFormat, vrps);
+    const vrpSet = vrpColumns && vrpSetColumns(vrpColumns);
+    return new Generation(manifest, {
+      routes: routes ? new RouteTable({ columns: decodeTrusted(routesFormat, routes), trie: trieOf(routes) }, overlay) : null,
+      vrps: vrps && vrpSet ? VrpSet.fromColumns(vrpSet.columns, vrpSet.taNames, trieOf(vrps)) : null,
+      vrpCountByAs: vrpColumns ? { asn: vrpColumns.as_number, count: vrpColumns.as_vrps } : null,
+      allocations: allocations ? new AllocationTable(decodeTrusted(allocationsFormat, allocations), trieOf(allocations)) : null,
+      names: as_names ? new AsNameTable(decodeTrusted(asNamesFormat, as_names)) : null,
+    });
+  }
+
+  get id(): string {
+    return this.manifest.id;
+  }
+
+  /** Full-feed peers of a family; 0 where no peer has a full feed or no routes are imported. */
+  peersTotal(version: 4 | 6): number {
+    const total = this.manifest.sections.routes?.peers_total;
+    return (version === 4 ? total?.ipv4 : total?.ipv6) ?? 0;
+  }
+
+  /** Full-feed peers that a match of this family needs (SEMANTICS, Which routes count): 0 = any peer will do. */
+  matchPeersMin(version: 4 | 6): number {
+    return this.peersTotal(version) >= manyPeers ? (this.manifest.sections.routes?.match_peers_min ?? matchPeersMinDefault) : 0;
+  }
+}
+
+/** From this many full-feed peers on, being seen by few says something. */
+export const manyPeers = 10;
+/** Full-feed peers a match needs where there are many. */
+export const matchPeersMinDefault = 2;
+
+/** Reading again what the loader has checked: only points, the checksum is not computed twice. */
+function decodeTrusted<S extends ColumnSpec>(format: SectionFormat<S>, section: LoadedSection): Columns<S> {
+  return decodeColumns(format, section.bytes, { checked: true });
+}
+
+function trieOf(section: LoadedSection): PrefixTrie {
+  return PrefixTrie.fromParts(section.trie as PrefixTrieParts);
+}
+
+/** Sections that a manifest names, in a fixed order. */
+export function sectionsOf(manifest: Manifest): SectionName[] {
+  return sectionNames.filter((name) => manifest.sections[name] !== undefined);
+}

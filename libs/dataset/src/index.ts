@@ -1,0 +1,105 @@
+/** The snapshot: its sections, where it is kept, a generation in memory, and the parts of records that join sections. */
+
+export { type ColumnSpec, type Columns, decodeColumns, encodeColumns, type SectionFormat, SectionFormatError } from "./columns.ts";
+export {
+  Generation,
+  type LoadedSection,
+  type LoadedSnapshot,
+  loadSection,
+  manyPeers,
+  matchPeersMinDefault,
+  sectionsOf,
+} from "./generation.ts";
+export { GrowableUint8, GrowableUint16, GrowableUint32 } from "./growable.ts";
+export { type DatasetHolder, type FollowerEvents, loadInWorker, loadSnapshot, SnapshotFollower } from "./loader.ts";
+export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
+export { AsNameTable } from "./lookup/as-names.ts";
+export { LayeredPrefixes } from "./lookup/layered-prefixes.ts";
+export {
+  matchRoute,
+  type PeerCounts,
+  type RouteMatch,
+  type RouteOrigin,
+  type RouteOverlay,
+  RouteTable,
+  searchAscending,
+} from "./lookup/route-table.ts";
+export {
+  isGlobal,
+  lookupSpecialPurpose,
+  lookupSpecialPurposePrefix,
+  specialPurposeEntry,
+  specialPurposeInside,
+} from "./lookup/special-purpose.ts";
+export {
+  decodeManifest,
+  encodeManifest,
+  type Manifest,
+  ManifestError,
+  type SectionEntry,
+  type SectionName,
+  type SourceEntry,
+  sealManifest,
+  sectionNames,
+} from "./manifest.ts";
+export {
+  AnswerNotes,
+  clockWarnings,
+  etagInput,
+  isStale,
+  maxAge,
+  type RecordAnswer,
+  recordAnswer,
+  secondsTimestamp,
+  sectionData,
+  timestamp,
+} from "./records/answer.ts";
+export { type AsnRecordBody, asnRecord } from "./records/asn-record.ts";
+export { countryFlag } from "./records/country-flag.ts";
+export { type IpRecordBody, ipRecord } from "./records/ip-record.ts";
+export { type PrefixRecordBody, prefixRecord } from "./records/prefix-record.ts";
+export {
+  allocationRecord,
+  asnSpecialPurposeRecord,
+  blockRecord,
+  holderRecord,
+  sameHolder,
+  specialPurposeRecord,
+} from "./records/registration-parts.ts";
+export {
+  asSetOriginRecord,
+  lessSpecifics,
+  lowVisibilityRecord,
+  moasRecord,
+  originRecord,
+  originSummary,
+  type RouteView,
+  relatedPrefix,
+  rpkiSummary,
+  share,
+  viewRoute,
+  visibilityRecord,
+  warnAboutRoute,
+} from "./records/route-parts.ts";
+export { type RoutingRecordBody, routingRecord } from "./records/routing-record.ts";
+export { statusRecord } from "./records/status-record.ts";
+export { validationRecord, validationState, vrpRecord } from "./records/validation-parts.ts";
+export { validityRecord } from "./records/validity-record.ts";
+export {
+  type AllocationStatus,
+  type AllocationsColumns,
+  allocationsFormat,
+  noHolder,
+  type Registry,
+  registries,
+  statuses,
+} from "./sections/allocations.ts";
+export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
+export { type PathsColumns, pathsFormat } from "./sections/paths.ts";
+export { originKind, type RoutesColumns, routesFormat } from "./sections/routes.ts";
+export { type VrpsColumns, vrpSectionColumns, vrpsFormat } from "./sections/vrps.ts";
+export { type FolderStoreOptions, manifestsKeptDefault, openFolderStore } from "./store/folder-store.ts";
+export { type OpenedSnapshot, openDataFolder, openSnapshot, snapshotsFolder } from "./store/open-snapshot.ts";
+export { openPack, writePack } from "./store/pack.ts";
+export { SnapshotError, type SnapshotStore } from "./store/snapshot-store.ts";
+export { packStrings, type StringColumns, stringAt } from "./strings.ts";

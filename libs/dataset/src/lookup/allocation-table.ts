@@ -1,0 +1,191 @@
+/** The registries' records, found by address, prefix and AS number. */
+
+import { type Address, compareAddresses, firstAddress, lastAddress, type Prefix } from "@netfacts/address";
+import type { PrefixTrie } from "@netfacts/prefix-trie";
+import { type AllocationStatus, type AllocationsColumns, noHolder, type Registry, registries, statuses } from "../sections/allocations.ts";
+import { stringAt } from "../strings.ts";
+
+/** What a registry says of a block of addresses. */
+export interface AllocationEntry {
+  readonly registry: Registry;
+  readonly status: AllocationStatus;
+  /** Two letters as published (`EU` and `AP` too); null = none told. */
+  readonly country: string | null;
+  /** Inclusive bounds as published. */
+  readonly start: Address;
+  readonly end: Address;
+  /** `YYYY-MM-DD`, null = none told. */
+  readonly date: string | null;
+  /** Index of the holder, null where the file tells none. */
+  readonly holder: number | null;
+}
+
+/** What a registry says of an AS number. */
+export interface AsnEntry extends Omit<AllocationEntry, "start" | "end"> {}
+
+/** Those who share an opaque id within one file. */
+export interface Holder {
+  readonly id: string;
+  /** AS numbers, ascending. */
+  readonly asns: Uint32Array;
+  /** Records of addresses, in address order. */
+  readonly records: Uint32Array;
+}
+
+/** How a prefix lies to the registries' blocks. */
+export type AllocationRelation = "equal" | "within" | "contains" | "crosses" | "none";
+
+/** Immutable; safe from any thread. Record numbers hold for this table only. */
+export class AllocationTable {
+  readonly #columns: AllocationsColumns;
+  readonly #trie: PrefixTrie;
+
+  constructor(columns: AllocationsColumns, trie: PrefixTrie) {
+    this.#columns = columns;
+    this.#trie = trie;
+  }
+
+  /** Records of addresses: numbered 0 to size − 1, in address order. */
+  get size(): number {
+    return this.#columns.registry.length;
+  }
+
+  /** The most specific CIDR of any record that holds the address, -1 when none does: what a cache may go by. */
+  cidr(address: Address): number {
+    return this.#trie.longest(address);
+  }
+
+  /** Whether a CIDR of any record lies strictly inside the prefix. */
+  hasInside(prefix: Prefix): boolean {
+    const { start, end } = this.#trie.moreSpecifics(prefix);
+    return end > start;
+  }
+
+  /** Every record that holds the address, the winner first; empty when none does. */
+  recordsAt(address: Address): number[] {
+    return this.#recordsUp(this.#trie.longest(address));
+  }
+
+  /**
+   * Records that the prefix equals, lies in, contains or crosses. Equal and within give the records that hold the whole of
+   * it, the winner first; contains and crosses give all that touch it, in address order.
+   */
+  relation(prefix: Prefix): { relation: AllocationRelation; records: number[] } {
+    const around = this.#recordsUp(this.#trie.covering(prefix));
+    const winner = around[0];
+    if (winner !== undefined) {
+      const { start, end } = this.entry(winner);
+      const equal = compareAddresses(start, firstAddress(prefix)) === 0 && compareAddresses(end, lastAddress(prefix)) === 0;
+      return { relation: equal ? "equal" : "within", records: around };
+    }
+    const records = this.#recordsInside(prefix);
+    if (records.length === 0) return { relation: "none", records };
+    const first = firstAddress(prefix);
+    const last = lastAddress(prefix);
+    const crosses = records.some((record) => {
+      const { start, end } = this.#range(record);
+      return compareAddresses(start, first) < 0 || compareAddresses(end, last) > 0;
+    });
+    return { relation: crosses ? "crosses" : "contains", records };
+  }
+
+  /** Records of which a CIDR lies strictly inside the prefix, in address order. Cost: a sort of their numbers. */
+  #recordsInside(prefix: Prefix): number[] {
+    const { cidr_start, cidr_record } = this.#columns;
+    const { start, end } = this.#trie.moreSpecifics(prefix);
+    const numbers = cidr_record.slice(cidr_start[start] as number, cidr_start[end] as number).sort();
+    return Array.from(numbers.filter((record, index) => index === 0 || record !== numbers[index - 1]));
+  }
+
+  #range(record: number): { start: Address; end: Address } {
+    const columns = this.#columns;
+    const version = record < (columns.ipv4_records[0] as number) ? 4 : 6;
+    return { start: addressAt(columns.record_start, record, version), end: addressAt(columns.record_end, record, version) };
+  }
+
+  entry(record: number): AllocationEntry {
+    const columns = this.#columns;
+    const holder = columns.holder[record] as number;
+    return {
+      ...this.#range(record),
+      registry: registries[columns.registry[record] as number] as Registry,
+      status: statuses[columns.status[record] as number] as AllocationStatus,
+      country: countryText(columns.country[record] as number),
+      date: dateText(columns.date[record] as number),
+      holder: holder === noHolder ? null : holder,
+    };
+  }
+
+  /** What the registries say of an AS number; null when nothing. */
+  asn(asn: number): AsnEntry | null {
+    const columns = this.#columns;
+    let low = 0;
+    let high = columns.as_first.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >>> 1;
+      if ((columns.as_first[middle] as number) > asn) high = middle - 1;
+      else if ((columns.as_last[middle] as number) < asn) low = middle + 1;
+      else return this.#asnEntry(middle);
+    }
+    return null;
+  }
+
+  /** Every run of AS numbers that one record decides, ascending. */
+  *asnRuns(): Generator<AsnEntry & { readonly first: number; readonly last: number }> {
+    const { as_first, as_last } = this.#columns;
+    for (let run = 0; run < as_first.length; run++)
+      yield { first: as_first[run] as number, last: as_last[run] as number, ...this.#asnEntry(run) };
+  }
+
+  #asnEntry(run: number): AsnEntry {
+    const columns = this.#columns;
+    const holder = columns.as_holder[run] as number;
+    return {
+      registry: registries[columns.as_registry[run] as number] as Registry,
+      status: statuses[columns.as_status[run] as number] as AllocationStatus,
+      country: countryText(columns.as_country[run] as number),
+      date: dateText(columns.as_date[run] as number),
+      holder: holder === noHolder ? null : holder,
+    };
+  }
+
+  holder(index: number): Holder {
+    const columns = this.#columns;
+    return {
+      id: stringAt({ start: columns.holder_id_start, bytes: columns.holder_id_bytes }, index),
+      asns: columns.holder_as.subarray(columns.holder_as_start[index] as number, columns.holder_as_start[index + 1] as number),
+      records: columns.holder_record.subarray(
+        columns.holder_record_start[index] as number,
+        columns.holder_record_start[index + 1] as number,
+      ),
+    };
+  }
+
+  #recordsOf(cidr: number): Uint32Array {
+    const columns = this.#columns;
+    return columns.cidr_record.subarray(columns.cidr_start[cidr] as number, columns.cidr_start[cidr + 1] as number);
+  }
+
+  #recordsUp(cidr: number): number[] {
+    const found: number[] = [];
+    for (let at = cidr; at >= 0; at = this.#trie.parent(at))
+      for (const record of this.#recordsOf(at)) if (!found.includes(record)) found.push(record);
+    const { rank } = this.#columns;
+    return found.length < 2 ? found : found.sort((a, b) => (rank[a] as number) - (rank[b] as number));
+  }
+}
+
+function addressAt(words: Uint32Array, record: number, version: 4 | 6): Address {
+  const at = record * 4;
+  return { version, w0: words[at] as number, w1: words[at + 1] as number, w2: words[at + 2] as number, w3: words[at + 3] as number };
+}
+
+function countryText(code: number): string | null {
+  return code === 0 ? null : String.fromCharCode(code >> 8, code & 0xff);
+}
+
+function dateText(date: number): string | null {
+  if (date === 0) return null;
+  const text = String(date);
+  return `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`;
+}

@@ -1,0 +1,150 @@
+/** Base prefixes with an overlay of changes on top, read as one set. */
+
+import { type Address, containsPrefix, type Prefix } from "@netfacts/address";
+import type { PrefixTrie } from "@netfacts/prefix-trie";
+
+/**
+ * Two tries read as one. An overlay entry replaces the base entry of the same prefix; `removed` marks overlay entries that
+ * withdraw theirs. Entries are numbered: the base's as they are, the overlay's after them.
+ *
+ * Reads allocate nothing but the lists they return. Immutable; safe from any thread.
+ */
+export class LayeredPrefixes {
+  readonly base: PrefixTrie;
+  readonly overlay: PrefixTrie | null;
+  readonly #removed: Uint8Array;
+  /** 1 where an overlay entry stands for the base entry. */
+  readonly #replaced: Uint8Array | null;
+
+  /** `removed` has one byte per overlay entry: 1 = the prefix is withdrawn. */
+  constructor(base: PrefixTrie, overlay: PrefixTrie | null = null, removed: Uint8Array = new Uint8Array(overlay?.size ?? 0)) {
+    this.base = base;
+    this.overlay = overlay === null || overlay.size === 0 ? null : overlay;
+    this.#removed = removed;
+    this.#replaced = null;
+    if (this.overlay !== null) {
+      this.#replaced = new Uint8Array(base.size);
+      for (let entry = 0; entry < this.overlay.size; entry++) {
+        const under = base.exact(this.overlay.prefixAt(entry));
+        if (under >= 0) this.#replaced[under] = 1;
+      }
+    }
+  }
+
+  /** The most specific entry that holds the address, -1 when none does. */
+  longest(address: Address): number {
+    if (this.overlay === null) return this.base.longest(address);
+    return this.#deeper(this.#visibleBase(this.base.longest(address)), this.#visibleOverlay(this.overlay.longest(address)));
+  }
+
+  /** The entry of exactly this prefix, -1 when there is none. */
+  exact(prefix: Prefix): number {
+    if (this.overlay === null) return this.base.exact(prefix);
+    const over = this.overlay.exact(prefix);
+    if (over >= 0) return this.#removed[over] === 1 ? -1 : this.base.size + over;
+    return this.base.exact(prefix);
+  }
+
+  /** The most specific entry equal to the prefix or covering it, -1 when there is none. */
+  covering(prefix: Prefix): number {
+    if (this.overlay === null) return this.base.covering(prefix);
+    return this.#deeper(this.#visibleBase(this.base.covering(prefix)), this.#visibleOverlay(this.overlay.covering(prefix)));
+  }
+
+  /** The next less specific entry, -1 at the top. */
+  parent(entry: number): number {
+    if (this.overlay === null) return this.base.parent(entry);
+    const prefix = this.prefixAt(entry);
+    const [base, over] =
+      entry < this.base.size
+        ? [this.base.parent(entry), this.#strictlyCovering(this.overlay, prefix)]
+        : [this.#strictlyCovering(this.base, prefix), this.overlay.parent(entry - this.base.size)];
+    return this.#deeper(this.#visibleBase(base), this.#visibleOverlay(over));
+  }
+
+  /** Entries strictly inside the prefix, ascending by (address, length). */
+  *moreSpecifics(prefix: Prefix): Generator<number> {
+    const inBase = this.base.moreSpecifics(prefix);
+    if (this.overlay === null) {
+      for (let entry = inBase.start; entry < inBase.end; entry++) yield entry;
+      return;
+    }
+    const inOverlay = this.overlay.moreSpecifics(prefix);
+    let base = inBase.start;
+    let over = inOverlay.start;
+    while (base < inBase.end || over < inOverlay.end) {
+      if (base < inBase.end && this.#replaced?.[base] === 1) base++;
+      else if (over < inOverlay.end && this.#removed[over] === 1) over++;
+      else if (over >= inOverlay.end || (base < inBase.end && before(this.base.prefixAt(base), this.overlay.prefixAt(over)))) yield base++;
+      else yield this.base.size + over++;
+    }
+  }
+
+  /** How many entries lie strictly inside the prefix. Costs a search where there is no overlay, else a step for each. */
+  countMoreSpecifics(prefix: Prefix): number {
+    if (this.overlay === null) {
+      const { start, end } = this.base.moreSpecifics(prefix);
+      return end - start;
+    }
+    let count = 0;
+    for (const _entry of this.moreSpecifics(prefix)) count++;
+    return count;
+  }
+
+  /** Entries strictly inside the prefix that no other entry inside it covers, ascending: their space is that of all. */
+  *outermostInside(prefix: Prefix): Generator<number> {
+    if (this.overlay === null) {
+      const { start, end } = this.base.moreSpecifics(prefix);
+      for (let entry = start; entry < end; entry = this.base.end(entry)) yield entry;
+      return;
+    }
+    let last: Prefix | null = null;
+    for (const entry of this.moreSpecifics(prefix)) {
+      const inside = this.prefixAt(entry);
+      if (last !== null && containsPrefix(last, inside)) continue;
+      last = inside;
+      yield entry;
+    }
+  }
+
+  prefixAt(entry: number): Prefix {
+    return entry < this.base.size ? this.base.prefixAt(entry) : (this.overlay as PrefixTrie).prefixAt(entry - this.base.size);
+  }
+
+  lengthAt(entry: number): number {
+    return entry < this.base.size ? this.base.lengthAt(entry) : (this.overlay as PrefixTrie).lengthAt(entry - this.base.size);
+  }
+
+  #visibleBase(entry: number): number {
+    let at = entry;
+    while (at >= 0 && this.#replaced?.[at] === 1) at = this.base.parent(at);
+    return at;
+  }
+
+  #visibleOverlay(entry: number): number {
+    let at = entry;
+    while (at >= 0 && this.#removed[at] === 1) at = (this.overlay as PrefixTrie).parent(at);
+    return at;
+  }
+
+  /** Both hold the same address, so the longer is the more specific; equal ones cannot be: the overlay's replaces the base's. */
+  #deeper(base: number, over: number): number {
+    if (over < 0) return base;
+    const layered = this.base.size + over;
+    return base >= 0 && this.lengthAt(base) > this.lengthAt(layered) ? base : layered;
+  }
+
+  #strictlyCovering(trie: PrefixTrie, prefix: Prefix): number {
+    const entry = trie.covering(prefix);
+    return entry >= 0 && trie.lengthAt(entry) === prefix.length ? trie.parent(entry) : entry;
+  }
+}
+
+function before(a: Prefix, b: Prefix): boolean {
+  if (a.version !== b.version) return a.version < b.version;
+  if (a.w0 !== b.w0) return a.w0 < b.w0;
+  if (a.w1 !== b.w1) return a.w1 < b.w1;
+  if (a.w2 !== b.w2) return a.w2 < b.w2;
+  if (a.w3 !== b.w3) return a.w3 < b.w3;
+  return a.length < b.length;
+}

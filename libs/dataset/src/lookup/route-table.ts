@@ -1,0 +1,181 @@
+/** The routes of a generation: base section and overlay, read by entry number. */
+
+import type { Address, Prefix } from "@netfacts/address";
+import type { PrefixTrie } from "@netfacts/prefix-trie";
+import { originKind, type RoutesColumns } from "../sections/routes.ts";
+import { LayeredPrefixes } from "./layered-prefixes.ts";
+
+/** How many peers see something: of those with a full feed, and of the others. */
+export interface PeerCounts {
+  readonly full: number;
+  readonly partial: number;
+}
+
+/** One origin of a prefix. */
+export interface RouteOrigin extends PeerCounts {
+  /** null: an AS_SET, or a path that names no origin. */
+  readonly asn: number | null;
+  /** Members ascending; null unless the path ends in an AS_SET. */
+  readonly asSet: readonly number[] | null;
+}
+
+/** A section and its trie. */
+export interface RouteLayer {
+  readonly columns: RoutesColumns;
+  readonly trie: PrefixTrie;
+}
+
+/** Changes on top of a section: complete routes by prefix, or their withdrawal (one byte per entry, 1 = withdrawn). */
+export interface RouteOverlay extends RouteLayer {
+  readonly removed: Uint8Array;
+}
+
+/** Immutable; safe from any thread. Entry numbers hold for this table only. */
+export class RouteTable {
+  readonly prefixes: LayeredPrefixes;
+  readonly #base: RoutesColumns;
+  readonly #overlay: RoutesColumns | null;
+  readonly #baseSize: number;
+  readonly #removed: Uint8Array;
+
+  constructor(base: RouteLayer, overlay: RouteOverlay | null = null) {
+    this.prefixes = new LayeredPrefixes(base.trie, overlay?.trie ?? null, overlay?.removed);
+    this.#base = base.columns;
+    this.#overlay = overlay?.columns ?? null;
+    this.#baseSize = base.trie.size;
+    this.#removed = overlay?.removed ?? new Uint8Array(0);
+  }
+
+  /** Peers that see the prefix as a whole: the union over its origins. */
+  prefixCounts(entry: number): PeerCounts {
+    const [columns, at] = this.#place(entry);
+    return { full: columns.prefix_full[at] as number, partial: columns.prefix_partial[at] as number };
+  }
+
+  prefixFull(entry: number): number {
+    const [columns, at] = this.#place(entry);
+    return columns.prefix_full[at] as number;
+  }
+
+  /** Every origin of an entry, most seen first, AS_SETs among them. */
+  origins(entry: number): RouteOrigin[] {
+    const [columns, at] = this.#place(entry);
+    const list: RouteOrigin[] = [];
+    const end = columns.origin_start[at + 1] as number;
+    for (let origin = columns.origin_start[at] as number; origin < end; origin++) list.push(originAt(columns, origin));
+    return list;
+  }
+
+  /** How many origins the prefix has, one that its path does not name among them; AS_SETs stand apart. */
+  originCount(entry: number): number {
+    const [columns, at] = this.#place(entry);
+    const end = columns.origin_start[at + 1] as number;
+    let count = 0;
+    for (let origin = columns.origin_start[at] as number; origin < end; origin++)
+      if (columns.origin_kind[origin] !== originKind.asSet) count++;
+    return count;
+  }
+
+  /** Whether the AS is an origin of the entry. */
+  hasOrigin(entry: number, asn: number): boolean {
+    const [columns, at] = this.#place(entry);
+    const end = columns.origin_start[at + 1] as number;
+    for (let origin = columns.origin_start[at] as number; origin < end; origin++)
+      if (columns.origin_kind[origin] === originKind.as && columns.origin_value[origin] === asn) return true;
+    return false;
+  }
+
+  /**
+   * Entries that the AS originates, with its own counts, in prefix order; default routes are not among them.
+   *
+   * Cost: one search, then one step per prefix.
+   */
+  originatedBy(asn: number): { entry: number; full: number; partial: number }[] {
+    const list: { entry: number; full: number; partial: number }[] = [];
+    this.#collect(this.#base, asn, 0, list);
+    if (this.#overlay === null) return list;
+    const shown = list.filter(({ entry }) => this.prefixes.exact(this.prefixes.prefixAt(entry)) === entry);
+    this.#collect(this.#overlay, asn, this.#baseSize, shown);
+    return shown
+      .filter(({ entry }) => entry < this.#baseSize || this.#removed[entry - this.#baseSize] !== 1)
+      .sort((a, b) => comparePrefix(this.prefixes.prefixAt(a.entry), this.prefixes.prefixAt(b.entry)));
+  }
+
+  #collect(columns: RoutesColumns, asn: number, offset: number, into: { entry: number; full: number; partial: number }[]): void {
+    const at = searchAscending(columns.as_number, asn);
+    if (at < 0) return;
+    const end = columns.as_start[at + 1] as number;
+    for (let index = columns.as_start[at] as number; index < end; index++) {
+      const origin = columns.as_origin[index] as number;
+      const entry = offset + (columns.as_entry[index] as number);
+      into.push({ entry, full: columns.origin_full[origin] as number, partial: columns.origin_partial[origin] as number });
+    }
+  }
+
+  #place(entry: number): [RoutesColumns, number] {
+    return entry < this.#baseSize ? [this.#base, entry] : [this.#overlay as RoutesColumns, entry - this.#baseSize];
+  }
+}
+
+function originAt(columns: RoutesColumns, origin: number): RouteOrigin {
+  const kind = columns.origin_kind[origin];
+  const value = columns.origin_value[origin] as number;
+  const full = columns.origin_full[origin] as number;
+  const partial = columns.origin_partial[origin] as number;
+  if (kind === originKind.as) return { asn: value, asSet: null, full, partial };
+  if (kind === originKind.unknown) return { asn: null, asSet: null, full, partial };
+  const members = columns.set_member.subarray(columns.set_start[value] as number, columns.set_start[value + 1] as number);
+  return { asn: null, asSet: Array.from(members), full, partial };
+}
+
+/** The index of `value` in ascending unique numbers, -1 when it is not there. */
+export function searchAscending(numbers: Uint32Array, value: number): number {
+  let low = 0;
+  let high = numbers.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >>> 1;
+    const found = numbers[middle] as number;
+    if (found === value) return middle;
+    if (found < value) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}
+
+function comparePrefix(a: Prefix, b: Prefix): number {
+  return a.version - b.version || a.w0 - b.w0 || a.w1 - b.w1 || a.w2 - b.w2 || a.w3 - b.w3 || a.length - b.length;
+}
+
+/** What answers a question about an address. */
+export interface RouteMatch {
+  /** The entry that answers, -1 when no prefix but a default route holds the address. */
+  readonly entry: number;
+  /** Longer entries that too few full-feed peers see, longest first. */
+  readonly lowVisibility: readonly number[];
+  /** Whether only a default route holds the address. */
+  readonly defaultOnly: boolean;
+}
+
+const noEntries: readonly number[] = [];
+
+/**
+ * The match of an address as SEMANTICS says: the longest prefix that at least `peersMin` full-feed peers see, else the
+ * longest of all; a default route never.
+ *
+ * @param peersMin  full-feed peers a match needs; 0 = any peer will do.
+ */
+export function matchRoute(table: RouteTable, address: Address, peersMin: number): RouteMatch {
+  const { prefixes } = table;
+  const longest = prefixes.longest(address);
+  if (longest < 0) return { entry: -1, lowVisibility: noEntries, defaultOnly: false };
+  if (prefixes.lengthAt(longest) === 0) return { entry: -1, lowVisibility: noEntries, defaultOnly: true };
+  if (peersMin === 0 || table.prefixFull(longest) >= peersMin) return { entry: longest, lowVisibility: noEntries, defaultOnly: false };
+  const passed: number[] = [];
+  let entry = longest;
+  while (entry >= 0 && prefixes.lengthAt(entry) > 0 && table.prefixFull(entry) < peersMin) {
+    passed.push(entry);
+    entry = prefixes.parent(entry);
+  }
+  if (entry < 0 || prefixes.lengthAt(entry) === 0) return { entry: longest, lowVisibility: noEntries, defaultOnly: false };
+  return { entry, lowVisibility: passed, defaultOnly: false };
+}

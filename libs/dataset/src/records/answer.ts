@@ -1,0 +1,168 @@
+/** What every answer carries beside its record: the sections it used, warnings, and what caches may go by. */
+
+import type { Meta, MetaData, SectionData, Warning, WarningCode } from "@netfacts/contracts";
+import type { Generation } from "../generation.ts";
+import type { SectionEntry, SectionName } from "../manifest.ts";
+
+/** The longest time a cache may keep an answer, in seconds. */
+export const maxAgeSecondsMax = 300;
+
+/** Milliseconds since the epoch as RFC 3339 in whole seconds. */
+export function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** Unix seconds as RFC 3339; 0 and null stand for "not told". */
+export function secondsTimestamp(seconds: number | null): string | null {
+  return seconds === null || seconds === 0 ? null : timestamp(seconds * 1000);
+}
+
+/** A section's age in whole seconds, never below 0. */
+export function ageSeconds(section: SectionEntry, nowMs: number): number {
+  return Math.max(0, Math.floor((nowMs - Date.parse(section.as_of)) / 1000));
+}
+
+/** Whether a section is older than its sources allow. */
+export function isStale(section: SectionEntry, nowMs: number): boolean {
+  return section.stale_after_seconds !== null && ageSeconds(section, nowMs) > section.stale_after_seconds;
+}
+
+/** How fresh a section is, as `meta.data` shows it. */
+export function sectionData(name: SectionName, section: SectionEntry, nowMs: number): SectionData {
+  const data = { version: section.version, as_of: section.as_of, age_seconds: ageSeconds(section, nowMs), stale: isStale(section, nowMs) };
+  if (name !== "routes") return data;
+  return Object.assign(data, { peers_total: section.peers_total ?? { ipv4: 0, ipv6: 0 }, collectors: section.collectors ?? [] });
+}
+
+/** Sections in the order in which `meta.data` shows them. */
+const dataOrder: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names"];
+
+const unavailable: Record<SectionName, string> = {
+  routes: "no routes are imported: what is announced is not known",
+  vrps: "no VRPs are imported: RPKI states are not known",
+  allocations: "no registry files are imported: who was allocated what is not known",
+  as_names: "no AS names are imported",
+};
+
+/** Collects what an answer used and what its reader should mind, while the record is made. One per answer. */
+export class AnswerNotes {
+  readonly generation: Generation;
+  readonly nowMs: number;
+  readonly #used: SectionName[] = [];
+  readonly #warnings: Warning[] = [];
+
+  constructor(generation: Generation, nowMs: number) {
+    this.generation = generation;
+    this.nowMs = nowMs;
+  }
+
+  /** Notes that the answer reads these sections; one that the snapshot lacks gives its warning. */
+  use(...names: SectionName[]): void {
+    for (const name of names) {
+      if (this.#used.includes(name)) continue;
+      this.#used.push(name);
+      if (this.generation.manifest.sections[name] === undefined && name !== "as_names") this.warn(`${name}_unavailable`, unavailable[name]);
+    }
+  }
+
+  /** Adds a warning; a code stands once. */
+  warn(code: WarningCode, detail: string): void {
+    if (!this.#warnings.some((warning) => warning.code === code)) this.#warnings.push({ code, detail });
+  }
+
+  /** Warnings so far, without those that the clock gives. */
+  get warnings(): readonly Warning[] {
+    return this.#warnings;
+  }
+
+  /** `meta` of the answer. */
+  meta(requestId: string): Meta {
+    const data: Partial<Record<SectionName, SectionData>> = {};
+    for (const name of dataOrder) {
+      const section = this.#used.includes(name) ? this.generation.manifest.sections[name] : undefined;
+      if (section !== undefined) data[name] = sectionData(name, section, this.nowMs);
+    }
+    return {
+      request_id: requestId,
+      generated_at: timestamp(this.nowMs),
+      data: data as MetaData,
+      warnings: [...this.#warnings, ...clockWarnings(this.generation, this.#used, this.nowMs)],
+    };
+  }
+
+  /** What makes two answers to the same question equal but for ids and ages. */
+  etag(): string {
+    return etagInput(this.generation, this.#used, this.#warnings, this.nowMs);
+  }
+
+  /** Seconds until one of the used sections is expected to be replaced, at most `maxAgeSecondsMax`. */
+  maxAgeSeconds(): number {
+    return maxAge(this.generation, this.#used, this.nowMs);
+  }
+}
+
+/** Warnings that come from the dataset and the clock, not from the question. */
+export function clockWarnings(generation: Generation, used: readonly SectionName[], nowMs: number): Warning[] {
+  const warnings: Warning[] = [];
+  for (const name of used) {
+    const section = generation.manifest.sections[name];
+    if (section !== undefined && isStale(section, nowMs))
+      warnings.push({ code: `${name}_stale`, detail: `${name} are as of ${section.as_of}` });
+  }
+  if (generation.manifest.sample_data) {
+    const dates = used.flatMap((name) => {
+      const section = generation.manifest.sections[name];
+      return section === undefined ? [] : [`${name} of ${section.as_of.slice(0, 10)}`];
+    });
+    warnings.push({ code: "sample_data", detail: `the sample dataset answers: ${dates.join(", ")}` });
+  }
+  return warnings;
+}
+
+/** Names the versions of the sections used, whether they are stale, and the warnings. */
+export function etagInput(generation: Generation, used: readonly SectionName[], warnings: readonly Warning[], nowMs: number): string {
+  const sections = used.map((name) => {
+    const section = generation.manifest.sections[name];
+    return section === undefined
+      ? `${name}:none`
+      : `${name}:${section.version}:${section.object.slice(0, 16)}${isStale(section, nowMs) ? ":stale" : ""}`;
+  });
+  const sample = generation.manifest.sample_data ? ";sample" : "";
+  return `${sections.join(",")};${warnings.map((warning) => warning.code).join(",")}${sample}`;
+}
+
+export function maxAge(generation: Generation, used: readonly SectionName[], nowMs: number): number {
+  let least = maxAgeSecondsMax;
+  for (const name of used) {
+    const section = generation.manifest.sections[name];
+    if (section === undefined || section.interval_seconds === null) continue;
+    least = Math.min(least, Math.max(0, section.interval_seconds - ageSeconds(section, nowMs)));
+  }
+  return least;
+}
+
+/** An answer as a responder sends it. */
+export interface RecordAnswer {
+  readonly status: 200;
+  readonly contentType: "json";
+  readonly body: Uint8Array;
+  readonly counted: boolean;
+  readonly cacheable: true;
+  readonly maxAgeSeconds: number;
+  readonly etag: string;
+  readonly snapshotId: string;
+}
+
+/** Serialises a record with its `meta`, once. */
+export function recordAnswer(notes: AnswerNotes, record: object, requestId: string): RecordAnswer {
+  return {
+    status: 200,
+    contentType: "json",
+    body: Buffer.from(JSON.stringify({ ...record, meta: notes.meta(requestId) })),
+    counted: true,
+    cacheable: true,
+    maxAgeSeconds: notes.maxAgeSeconds(),
+    etag: notes.etag(),
+    snapshotId: notes.generation.id,
+  };
+}

@@ -1,0 +1,38 @@
+/** A country's name and flag, by its two letters. */
+
+import type { CountryFlag } from "@netfacts/contracts";
+import countries from "i18n-iso-countries";
+import english from "i18n-iso-countries/langs/en.json" with { type: "json" };
+
+countries.registerLocale(english);
+
+/** Codes that registries use beside ISO 3166. The European Union has a flag; a region of several countries has none. */
+const regions: Readonly<Record<string, { name: string; flag: boolean }>> = {
+  EU: { name: "European Union", flag: true },
+  AP: { name: "Asia-Pacific region", flag: false },
+};
+
+const regionalIndicatorA = 0x1f1e6;
+const made = new Map<string, CountryFlag | null>();
+
+/**
+ * Name, emoji and SVG path; null for null. What a code outside ISO 3166 does not have is null inside.
+ *
+ * @param code  two letters as a registry published them.
+ */
+export function countryFlag(code: string | null): CountryFlag | null {
+  if (code === null) return null;
+  const known = made.get(code);
+  if (known !== undefined) return known;
+  const region = regions[code];
+  const name = region?.name ?? countries.getName(code, "en", { select: "official" }) ?? null;
+  const hasFlag = region?.flag ?? name !== null;
+  const flag: CountryFlag = {
+    country: code,
+    name,
+    emoji: hasFlag ? String.fromCodePoint(...Array.from(code, (letter) => regionalIndicatorA + letter.charCodeAt(0) - 65)) : null,
+    svg_url: hasFlag ? `/flags/${code.toLowerCase()}.svg` : null,
+  };
+  made.set(code, flag);
+  return flag;
+}

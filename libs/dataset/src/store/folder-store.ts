@@ -1,0 +1,216 @@
+/** Snapshots in a folder: `objects/<sha256>`, `manifests/<id>.json`, `current`. */
+
+import { createHash, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { decodeManifest, encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
+import { SnapshotError, type SnapshotStore } from "./snapshot-store.ts";
+
+/** How many manifests are kept when nothing else is said. */
+export const manifestsKeptDefault = 3;
+/** How often a watcher reads the pointer. */
+const watchIntervalMs = 500;
+
+export interface FolderStoreOptions {
+  /** Manifests kept, the current one included; at least 1. */
+  manifestsKept?: number;
+}
+
+/** What `sealManifest` makes; a pointer or a history that holds anything else is damaged. */
+const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
+
+/** A file that a crash left behind; `writeWhole` makes such names. */
+const isLeftover = (name: string): boolean => name.startsWith(".") && name.endsWith(".tmp");
+
+const idsOf = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+
+/** Whether a file holds exactly these bytes. */
+async function holds(path: string, bytes: Uint8Array): Promise<boolean> {
+  const there = await stat(path).catch(() => null);
+  return there?.size === bytes.byteLength && (await readFile(path)).equals(bytes);
+}
+
+/** Writes a file so that a reader sees all of it or nothing: temporary name, sync, rename, sync of the folder. */
+async function writeWhole(folder: string, name: string, bytes: Uint8Array): Promise<void> {
+  const temporary = join(folder, `.${name}.${randomBytes(6).toString("hex")}.tmp`);
+  let file: FileHandle | null = null;
+  try {
+    file = await open(temporary, "wx");
+    await file.writeFile(bytes);
+    await file.sync();
+    await file.close();
+    file = null;
+    await rename(temporary, join(folder, name));
+  } catch (error) {
+    await file?.close().catch(() => {});
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function idAtOnce(pointer: string): string | null {
+  try {
+    return idsOf(readFileSync(pointer, "utf8"))[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Opens a folder of snapshots; it is made when something is first stored. One process may publish while any number read.
+ */
+export function openFolderStore(folder: string, options: FolderStoreOptions = {}): SnapshotStore {
+  const kept = Math.max(1, options.manifestsKept ?? manifestsKeptDefault);
+  const objects = join(folder, "objects");
+  const manifests = join(folder, "manifests");
+  const pointer = join(folder, "current");
+  const history = join(folder, "history");
+
+  const readIds = async (file: string): Promise<string[]> => {
+    try {
+      return idsOf(await readFile(file, "utf8"));
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  };
+
+  const getManifest = async (id: string): Promise<Manifest> => {
+    if (!idPattern.test(id))
+      throw new SnapshotError(`${folder}: ${JSON.stringify(id.slice(0, 64))} is not the id of any snapshot: damaged`);
+    const path = join(manifests, `${id}.json`);
+    let manifest: Manifest;
+    try {
+      manifest = decodeManifest(await readFile(path));
+    } catch (cause) {
+      throw new SnapshotError(isMissing(cause) ? `no snapshot ${id} in ${folder}` : `${path}: ${(cause as Error).message}`, { cause });
+    }
+    if (manifest.id !== id) throw new SnapshotError(`${path}: holds the manifest of ${manifest.id}`);
+    return manifest;
+  };
+
+  const objectsOf = (manifest: Manifest): string[] => [
+    ...Object.values(manifest.sections).map((section) => section.object),
+    ...Object.values(manifest.ingest_objects).map((entry) => entry.object),
+  ];
+
+  /** The history, and the current snapshot although a damaged history does not name it. */
+  const publishedIds = async (): Promise<string[]> => {
+    const past = await readIds(history);
+    const [current] = await readIds(pointer);
+    return current === undefined || past.includes(current) ? past : [...past, current];
+  };
+
+  /** What a kept manifest names; a damaged or missing one names nothing and must not stand in the way of all that follow. */
+  const keptObjects = async (id: string): Promise<string[]> => {
+    try {
+      return objectsOf(await getManifest(id));
+    } catch (error) {
+      const { cause } = error as Error;
+      if (isMissing(cause) || cause instanceof ManifestError) return [];
+      throw error;
+    }
+  };
+
+  /** Removes manifests that are not kept, objects that no kept one names, and what crashes left behind. */
+  const removeUnkept = async (keep: readonly string[]): Promise<void> => {
+    const named = new Set<string>();
+    for (const id of keep) for (const object of await keptObjects(id)) named.add(object);
+    const keptFiles = new Set(keep.map((id) => `${id}.json`));
+    for (const file of await readdir(manifests)) if (!keptFiles.has(file)) await rm(join(manifests, file));
+    for (const file of await readdir(objects).catch(() => [])) if (!named.has(file)) await rm(join(objects, file));
+    for (const file of await readdir(folder)) if (isLeftover(file)) await rm(join(folder, file));
+  };
+
+  return {
+    async putObject(bytes) {
+      const digest = createHash("sha256").update(bytes).digest("hex");
+      await mkdir(objects, { recursive: true });
+      if (!(await holds(join(objects, digest), bytes))) await writeWhole(objects, digest, bytes);
+      return digest;
+    },
+
+    async getObject(digest, bytes) {
+      const path = join(objects, digest);
+      let file: FileHandle;
+      try {
+        file = await open(path, "r");
+      } catch (cause) {
+        throw new SnapshotError(`${path}: ${isMissing(cause) ? "the snapshot's object is missing" : (cause as Error).message}`, { cause });
+      }
+      try {
+        const { size } = await file.stat();
+        if (size !== bytes) throw new SnapshotError(`${path}: ${size} bytes where the manifest says ${bytes}`);
+        const whole = new Uint8Array(new SharedArrayBuffer(bytes));
+        for (let at = 0; at < bytes; ) {
+          const { bytesRead } = await file.read(whole, at, bytes - at, at);
+          if (bytesRead === 0) throw new SnapshotError(`${path}: ended at byte ${at} of ${bytes}`);
+          at += bytesRead;
+        }
+        if (createHash("sha256").update(whole).digest("hex") !== digest)
+          throw new SnapshotError(`${path}: its SHA-256 differs from its name: damaged`);
+        return whole;
+      } finally {
+        await file.close();
+      }
+    },
+
+    async publish(manifest) {
+      await mkdir(manifests, { recursive: true });
+      for (const object of objectsOf(manifest))
+        if ((await stat(join(objects, object)).catch(() => null)) === null)
+          throw new SnapshotError(`${folder}: object ${object} of ${manifest.id} was not stored`);
+      await writeWhole(manifests, `${manifest.id}.json`, encodeManifest(manifest));
+      const before = (await publishedIds()).filter((id) => id !== manifest.id);
+      const keep = [...before, manifest.id].slice(-kept);
+      await writeWhole(folder, "history", Buffer.from(`${keep.join("\n")}\n`));
+      await writeWhole(folder, "current", Buffer.from(`${manifest.id}\n`));
+      // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
+      await removeUnkept(keep).catch(() => {});
+    },
+
+    async currentId() {
+      return (await readIds(pointer))[0] ?? null;
+    },
+
+    getManifest,
+
+    async list() {
+      const ids = await publishedIds();
+      const present = new Set(await readdir(manifests).catch(() => []));
+      return ids.filter((id) => present.has(`${id}.json`));
+    },
+
+    watch(listener) {
+      // Read at once, so that no change after this call is missed.
+      let last = idAtOnce(pointer);
+      let busy = false;
+      let stopped = false;
+      const look = async (): Promise<void> => {
+        if (busy) return;
+        busy = true;
+        // A pointer that cannot be read is what it was before: the next look tells.
+        const [id] = await readIds(pointer).catch(() => []);
+        busy = false;
+        if (stopped || id === undefined || id === last) return;
+        last = id;
+        listener(id);
+      };
+      const timer = setInterval(() => void look(), watchIntervalMs);
+      timer.unref();
+      return () => {
+        stopped = true;
+        clearInterval(timer);
+      };
+    },
+  };
+}

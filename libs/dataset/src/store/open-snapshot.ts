@@ -1,0 +1,53 @@
+/** Opens a snapshot by what people name: a data folder, a manifest in one, or a pack. */
+
+import { stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Manifest } from "../manifest.ts";
+import { openFolderStore } from "./folder-store.ts";
+import { isPack, openPack } from "./pack.ts";
+import { SnapshotError, type SnapshotStore } from "./snapshot-store.ts";
+
+/** The folder of snapshots inside a data folder. */
+export const snapshotsFolder = "snapshots";
+
+/** The store of a data folder. */
+export function openDataFolder(folder: string): SnapshotStore {
+  return openFolderStore(join(folder, snapshotsFolder));
+}
+
+/** A snapshot, where it is kept, and whether that is a pack: then without the objects that only ingest reads. */
+export interface OpenedSnapshot {
+  readonly store: SnapshotStore;
+  readonly manifest: Manifest;
+  readonly packed: boolean;
+}
+
+/**
+ * The store that holds the snapshot, and the snapshot's manifest.
+ *
+ * @param path  a data folder or its folder of snapshots (its current one is taken), a manifest file in one, or a pack.
+ *
+ * Throws `SnapshotError` when there is none, or it is damaged.
+ */
+export async function openSnapshot(path: string): Promise<OpenedSnapshot> {
+  const kind = await stat(path).catch((cause: Error) => {
+    throw new SnapshotError(`${path}: ${(cause as NodeJS.ErrnoException).code === "ENOENT" ? "no such file or folder" : cause.message}`, {
+      cause,
+    });
+  });
+  if (kind.isDirectory()) {
+    const inside = await stat(join(path, snapshotsFolder)).catch(() => null);
+    const store = inside?.isDirectory() ? openDataFolder(path) : openFolderStore(path);
+    const id = await store.currentId();
+    if (id === null) throw new SnapshotError(`${path}: holds no snapshot; \`netfacts ingest run\` makes one`);
+    return { store, manifest: await store.getManifest(id), packed: false };
+  }
+  if (kind.isFile() && (await isPack(path))) {
+    const store = await openPack(path);
+    return { store, manifest: await store.getManifest((await store.currentId()) as string), packed: true };
+  }
+  if (!kind.isFile() || !path.endsWith(".json") || basename(dirname(path)) !== "manifests")
+    throw new SnapshotError(`${path}: neither a data folder, nor a manifest in one, nor a pack`);
+  const store = openFolderStore(dirname(dirname(path)));
+  return { store, manifest: await store.getManifest(basename(path, ".json")), packed: false };
+}

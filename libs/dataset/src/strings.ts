@@ -1,0 +1,25 @@
+/** A table of strings as two columns: UTF-8 bytes and where each string starts. */
+
+export interface StringColumns {
+  /** One more than there are strings. */
+  readonly start: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Packs strings in the order given. */
+export function packStrings(strings: readonly string[]): StringColumns {
+  const start = new Uint32Array(strings.length + 1);
+  const parts = strings.map((text, index) => {
+    const part = Buffer.from(text, "utf8");
+    start[index + 1] = (start[index] as number) + part.length;
+    return part;
+  });
+  return { start, bytes: new Uint8Array(Buffer.concat(parts)) };
+}
+
+/** Reads one string of the table. `index` must be below the table's size. */
+export function stringAt(columns: StringColumns, index: number): string {
+  const from = columns.start[index] as number;
+  const { bytes } = columns;
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, (columns.start[index + 1] as number) - from).toString("utf8");
+}

@@ -1,0 +1,161 @@
+/** Loading in a worker, and following a folder's pointer: what serves stays until something whole is there to replace it. */
+
+import { readdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { type Generation, loadInWorker, loadSnapshot, openFolderStore, SnapshotError, SnapshotFollower } from "../src/index.ts";
+import { numbered, publishNumber, until } from "./store/contract.ts";
+import { madeAllocations, madeVrps } from "./support/made-sections.ts";
+import { inFolder, publishMade } from "./support/made-snapshot.ts";
+import { address } from "./support/text.ts";
+
+async function flip(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] as number) ^ 1;
+  await writeFile(path, bytes);
+}
+
+const nameOf = (generation: Generation | null): string | null => generation?.names?.lookupName(1) ?? null;
+
+/** A follower with a diary. */
+function followed(folder: string) {
+  const store = openFolderStore(folder);
+  const diary: string[] = [];
+  const follower = new SnapshotFollower(folder, store, {
+    activated: (generation) => diary.push(`activated ${nameOf(generation)}`),
+    refused: (_id, error) => diary.push(`refused ${error.name}`),
+  });
+  return { store, diary, follower };
+}
+
+describe("loading in a worker", () => {
+  test("gives the tables that loading in this thread gives, in shared memory", async () => {
+    await inFolder(async (folder) => {
+      const store = openFolderStore(folder);
+      const vrps = madeVrps([{ prefix: "192.0.2.0/24", asn: 64500 }]);
+      const allocations = madeAllocations([{ start: "192.0.2.0", end: "192.0.2.255" }]);
+      const manifest = await publishMade(store, { ...numbered(1), vrps, allocations });
+      const here = await loadSnapshot(store, manifest);
+      const there = await loadInWorker(folder, manifest.id, null);
+      expect(there.manifest).toEqual(manifest);
+      expect(Object.keys(there.sections)).toEqual(Object.keys(here.sections));
+      for (const [name, section] of Object.entries(there.sections)) {
+        expect(Object.prototype.toString.call(section.bytes.buffer)).toBe("[object SharedArrayBuffer]");
+        expect(Buffer.compare(section.bytes, here.sections[name as keyof typeof here.sections]?.bytes as Uint8Array)).toBe(0);
+      }
+    });
+  });
+
+  test("takes unchanged sections over: the same memory, not a copy", async () => {
+    await inFolder(async (folder) => {
+      const store = openFolderStore(folder);
+      const first = await publishNumber(store, 1);
+      const loaded = await loadInWorker(folder, first.id, null);
+      const second = await publishNumber(store, 2);
+      // Gone from the folder, so nothing but memory can give it.
+      await unlink(join(folder, "objects", first.sections.routes?.object as string));
+      const next = await loadInWorker(folder, second.id, loaded);
+      const [before, after] = [loaded.sections.routes?.bytes as Uint8Array, next.sections.routes?.bytes as Uint8Array];
+      before[0] = 77;
+      expect(after[0]).toBe(77);
+      expect(next.sections.as_names?.bytes).not.toEqual(loaded.sections.as_names?.bytes);
+    });
+  });
+
+  test("refuses what is missing or damaged, in words", async () => {
+    await inFolder(async (folder) => {
+      const store = openFolderStore(folder);
+      const { id, sections } = await publishNumber(store, 1);
+      await expect(loadInWorker(folder, "20260101T000000Z-00000000", null)).rejects.toThrow(SnapshotError);
+      await flip(join(folder, "objects", sections.as_names?.object as string));
+      await expect(loadInWorker(folder, id, null)).rejects.toThrow(/section as_names: .*damaged/);
+    });
+  });
+});
+
+describe("a follower", () => {
+  test("has nothing before the first snapshot, and serves it once it is published", async () => {
+    await inFolder(async (folder) => {
+      const { store, follower, diary } = followed(folder);
+      await follower.start();
+      expect(follower.current()).toBeNull();
+      await publishNumber(store, 1);
+      await until(() => follower.current() !== null);
+      follower.stop();
+      expect(diary).toEqual(["activated NUMBER-1"]);
+    });
+  });
+
+  test("swaps to each new snapshot, and an answer that holds the old one goes on with it", async () => {
+    await inFolder(async (folder) => {
+      const { store, follower, diary } = followed(folder);
+      await publishNumber(store, 1);
+      await follower.start();
+      const held = follower.current() as Generation;
+      await publishNumber(store, 2);
+      await until(() => nameOf(follower.current()) === "NUMBER-2");
+      follower.stop();
+      expect(nameOf(held)).toBe("NUMBER-1");
+      expect(held.routes?.prefixes.longest(address("192.0.2.1"))).toBe(0);
+      expect(diary).toEqual(["activated NUMBER-1", "activated NUMBER-2"]);
+    });
+  });
+
+  test("refuses a damaged snapshot while the old one serves, and takes the next good one", async () => {
+    await inFolder(async (folder) => {
+      const { store, follower, diary } = followed(folder);
+      await publishNumber(store, 1);
+      await follower.start();
+      const { id, sections } = await publishNumber(openFolderStore(join(folder, "aside")), 2);
+      // The manifest of 2 with its names damaged, published by hand.
+      for (const name of await readdir(join(folder, "aside", "objects")))
+        await writeFile(join(folder, "objects", name), await readFile(join(folder, "aside", "objects", name)));
+      await flip(join(folder, "objects", sections.as_names?.object as string));
+      await writeFile(join(folder, "manifests", `${id}.json`), await readFile(join(folder, "aside", "manifests", `${id}.json`)));
+      await writeFile(join(folder, "current"), `${id}\n`);
+      await until(() => diary.length > 1);
+      expect(nameOf(follower.current())).toBe("NUMBER-1");
+      await publishNumber(store, 3);
+      await until(() => nameOf(follower.current()) === "NUMBER-3");
+      follower.stop();
+      expect(diary).toEqual(["activated NUMBER-1", "refused SnapshotError", "activated NUMBER-3"]);
+    });
+  });
+
+  test("starts with the newest kept snapshot that is whole when the current one is damaged", async () => {
+    await inFolder(async (folder) => {
+      const { store, follower, diary } = followed(folder);
+      await publishNumber(store, 1);
+      for (const number of [2, 3]) {
+        const { sections } = await publishNumber(store, number);
+        await flip(join(folder, "objects", sections.as_names?.object as string));
+      }
+      await follower.start();
+      follower.stop();
+      expect(nameOf(follower.current())).toBe("NUMBER-1");
+      expect(diary).toEqual(["refused SnapshotError", "refused SnapshotError", "activated NUMBER-1"]);
+    });
+  });
+
+  test("is not ready when no kept snapshot is whole, and recovers when one is published", async () => {
+    await inFolder(async (folder) => {
+      const { store, follower } = followed(folder);
+      const { sections } = await publishNumber(store, 1);
+      await flip(join(folder, "objects", sections.routes?.object as string));
+      await follower.start();
+      expect(follower.current()).toBeNull();
+      await publishNumber(store, 2);
+      await until(() => nameOf(follower.current()) === "NUMBER-2");
+      follower.stop();
+    });
+  });
+
+  test("loads one snapshot at a time, and one that serves already not again", async () => {
+    await inFolder(async (folder) => {
+      const { store, follower, diary } = followed(folder);
+      const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];
+      await Promise.all([follower.load(first.id), follower.load(second.id), follower.load(second.id), follower.load(first.id)]);
+      expect(diary).toEqual(["activated NUMBER-1", "activated NUMBER-2", "activated NUMBER-1"]);
+    });
+  });
+});

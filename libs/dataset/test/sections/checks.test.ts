@@ -1,0 +1,263 @@
+/** The checks of each section: a value that would lead outside its columns, or make no sense, never gets into service. */
+
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import {
+  allocationsFormat,
+  asNamesFormat,
+  type ColumnSpec,
+  type Columns,
+  encodeColumns,
+  Generation,
+  type LoadedSnapshot,
+  loadSection,
+  pathsFormat,
+  routesFormat,
+  type SectionFormat,
+  type SectionName,
+  vrpsFormat,
+} from "../../src/index.ts";
+import { madeAllocations, madeNames, madeRoutes, madeVrps, route } from "../support/made-sections.ts";
+import { madeManifest, shared } from "../support/made-snapshot.ts";
+import { address, prefix } from "../support/text.ts";
+
+const routes = madeRoutes([
+  route("0.0.0.0/0", [1, 1]),
+  route("192.0.2.0/24", [64500, 3], [[64501, 64502], 2]),
+  route("192.0.2.128/25", [64501, 1], [64500, 1]),
+  route("198.51.100.0/24", [null, 1]),
+  route("2001:db8::/32", [64500, 3]),
+  route("2001:db8:1::/48", [64502, 3], [[7], 1]),
+]);
+const vrps = madeVrps([
+  { prefix: "192.0.2.0/24", asn: 64500, maxLength: 25, ta: "ripe", expiresAt: 1_800_000_000 },
+  { prefix: "192.0.2.0/24", asn: 64501, ta: null },
+  { prefix: "2001:db8::/32", asn: 64500, maxLength: 48, ta: "arin", loose: true },
+]);
+const allocations = madeAllocations(
+  [
+    { start: "192.0.2.0", end: "192.0.4.255", date: 20240102, holder: "a" },
+    { start: "198.51.100.0", end: "198.51.100.255", country: null, status: "reserved" },
+    { start: "2001:db8::", end: "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", holder: "b", registry: "arin" },
+  ],
+  [
+    { first: 64500, last: 64501, holder: "a" },
+    { first: 64510, country: "EU" },
+  ],
+);
+const names = madeNames({ 64500: "ALPHA", 64501: "BETA" });
+
+const bytesOf = {
+  routes: [routesFormat, routes],
+  vrps: [vrpsFormat, vrps],
+  allocations: [allocationsFormat, allocations],
+  as_names: [asNamesFormat, names],
+} as const;
+
+type AnyArray = Uint8Array | Uint16Array | Uint32Array;
+
+function encodeWith(section: SectionName, change: (columns: Record<string, AnyArray>) => void): Uint8Array<SharedArrayBuffer> {
+  const [format, original] = bytesOf[section] as unknown as [SectionFormat<ColumnSpec>, Record<string, AnyArray>];
+  const columns = Object.fromEntries(Object.entries(original).map(([name, array]) => [name, array.slice()]));
+  change(columns);
+  return shared(encodeColumns(format, columns as unknown as Columns<ColumnSpec>));
+}
+
+const sections = Object.keys(bytesOf) as SectionName[];
+const refusal = /^section |^IPv[46] prefix /;
+
+describe.each(sections)("section %s", (section) => {
+  test("loads as it was made", () => {
+    expect(() =>
+      loadSection(
+        section,
+        encodeWith(section, () => {}),
+      ),
+    ).not.toThrow();
+  });
+
+  test("is refused when any of its columns is one item short or long", () => {
+    for (const name of Object.keys(bytesOf[section][0].columns)) {
+      const resize = (to: (length: number) => number) => (columns: Record<string, AnyArray>) => {
+        const array = columns[name] as AnyArray;
+        const other = new (array.constructor as Uint32ArrayConstructor)(to(array.length));
+        other.set(array.subarray(0, other.length));
+        columns[name] = other;
+      };
+      expect(() =>
+        loadSection(
+          section,
+          encodeWith(
+            section,
+            resize((length) => length - 1),
+          ),
+        ),
+      ).toThrow(refusal);
+      expect(() =>
+        loadSection(
+          section,
+          encodeWith(
+            section,
+            resize((length) => length + 1),
+          ),
+        ),
+      ).toThrow(refusal);
+    }
+  });
+});
+
+/** Section, column, index (negative: from the end), value. */
+const planted: [SectionName, string, number, number][] = [
+  ["routes", "v4_address", 1, 0xc000_0201],
+  ["routes", "v4_address", 3, 0],
+  ["routes", "v4_length", 1, 33],
+  ["routes", "v6_words", 3, 1],
+  ["routes", "v6_length", 0, 129],
+  ["routes", "origin_start", 0, 1],
+  ["routes", "origin_start", 2, 100],
+  ["routes", "origin_start", -1, 2],
+  ["routes", "origin_kind", 0, 3],
+  ["routes", "origin_value", 2, 2],
+  ["routes", "set_start", 1, 9],
+  ["routes", "as_number", 1, 0xffff_ffff],
+  ["routes", "as_number", 0, 64501],
+  ["routes", "as_start", 1, 0xffff_ffff],
+  ["routes", "as_origin", 0, 0xffff_ffff],
+  ["routes", "as_origin", 0, 2],
+  ["routes", "as_entry", 0, 0xffff_ffff],
+  ["routes", "as_entry", 0, 4],
+  ["vrps", "v4_address", 0, 1],
+  ["vrps", "v4_length", 0, 40],
+  ["vrps", "v6_words", 1, 1],
+  ["vrps", "v6_length", 0, 255],
+  ["vrps", "vrp_start", 1, 3],
+  ["vrps", "vrp_start", -1, 0xffff_ffff],
+  ["vrps", "max_length", 0, 23],
+  ["vrps", "max_length", 0, 33],
+  ["vrps", "max_length", 2, 129],
+  ["vrps", "ta", 0, 2],
+  ["vrps", "ta", 0, 254],
+  ["vrps", "loose", 0, 2],
+  ["vrps", "ta_start", 1, 0xffff_ffff],
+  ["vrps", "as_number", 0, 64501],
+  ["allocations", "v4_address", 0, 0xffff_ffff],
+  ["allocations", "v4_length", 0, 33],
+  ["allocations", "v6_words", 3, 1],
+  ["allocations", "v6_length", 0, 200],
+  ["allocations", "cidr_start", 1, 0xffff_ffff],
+  ["allocations", "cidr_record", 0, 3],
+  ["allocations", "ipv4_records", 0, 4],
+  ["allocations", "ipv4_records", 0, 3],
+  ["allocations", "record_start", 0, 0xffff_ffff],
+  ["allocations", "record_end", 0, 0],
+  ["allocations", "record_end", 1, 1],
+  ["allocations", "registry", 0, 6],
+  ["allocations", "status", 0, 4],
+  ["allocations", "country", 0, 0x4e00],
+  ["allocations", "date", 0, 1],
+  ["allocations", "date", 0, 20241301],
+  ["allocations", "holder", 0, 2],
+  ["allocations", "rank", 0, 3],
+  ["allocations", "as_first", 0, 64502],
+  ["allocations", "as_first", 1, 64501],
+  ["allocations", "as_last", 0, 64510],
+  ["allocations", "as_registry", 0, 255],
+  ["allocations", "as_status", 0, 255],
+  ["allocations", "as_country", 0, 1],
+  ["allocations", "as_date", 0, 99999999],
+  ["allocations", "as_holder", 0, 2],
+  ["allocations", "holder_id_start", 1, 0xffff_ffff],
+  ["allocations", "holder_as_start", 1, 0xffff_ffff],
+  ["allocations", "holder_record_start", 1, 0xffff_ffff],
+  ["allocations", "holder_record", 0, 3],
+  ["as_names", "asn", 0, 64501],
+  ["as_names", "name_start", 1, 0xffff_ffff],
+];
+
+test.each(planted)("section %s is refused with %s[%i] = %i", (section, column, index, value) => {
+  const plant = (columns: Record<string, AnyArray>) => {
+    const array = columns[column] as AnyArray;
+    array[index < 0 ? array.length + index : index] = value;
+  };
+  expect(() => loadSection(section, encodeWith(section, plant))).toThrow(refusal);
+});
+
+// What any value of may stand in: numbers of peers and of ASes, texts, times.
+const free = [
+  "origin_full",
+  "origin_partial",
+  "prefix_full",
+  "prefix_partial",
+  "set_member",
+  "asn",
+  "expires_at",
+  "as_vrps",
+  "ta_bytes",
+  "holder_id_bytes",
+  "holder_as",
+  "name_bytes",
+];
+
+test("a bad value is planted in every column that has bad values", () => {
+  for (const section of sections)
+    for (const column of Object.keys(bytesOf[section][0].columns))
+      expect(planted.some(([of, name]) => of === section && name === column) || free.includes(column)).toBe(true);
+});
+
+test("whatever single value is planted, a section is refused or can be read everywhere", () => {
+  const plant = fc.record({
+    section: fc.constantFrom(...sections),
+    column: fc.nat(40),
+    index: fc.nat(50),
+    value: fc.oneof(fc.nat(300), fc.constantFrom(0xffff_ffff, 0x7fff_ffff, 65_535)),
+  });
+  fc.assert(
+    fc.property(plant, ({ section, column, index, value }) => {
+      const bytes = encodeWith(section, (columns) => {
+        const arrays = Object.values(columns);
+        const array = arrays[column % arrays.length] as AnyArray;
+        if (array.length > 0) array[index % array.length] = value;
+      });
+      let loaded: ReturnType<typeof loadSection>;
+      try {
+        loaded = loadSection(section, bytes);
+      } catch (error) {
+        expect((error as Error).message).toMatch(refusal);
+        return;
+      }
+      readEverywhere(Generation.of({ manifest: madeManifest({}), sections: { [section]: loaded } } as LoadedSnapshot));
+    }),
+    { seed: 7, numRuns: 3_000 },
+  );
+});
+
+/** Every read must give numbers and texts, never `undefined` or `NaN`. */
+function readEverywhere({ routes: table, vrps: set, allocations: registered, names: named }: Generation): void {
+  const whole = [prefix("0.0.0.0/0"), prefix("::/0")];
+  const seen: unknown[] = [];
+  if (table !== null)
+    for (let entry = 0; entry < table.prefixes.base.size; entry++)
+      seen.push(table.prefixes.prefixAt(entry), table.origins(entry), table.prefixCounts(entry), table.originatedBy(64500));
+  if (set !== null) seen.push(whole.flatMap((all) => set.moreSpecifics(all)));
+  if (registered !== null) {
+    for (const { records } of whole.map((all) => registered.relation(all)))
+      for (const record of records) seen.push(registered.entry(record));
+    for (const asn of [64500, 64501, 64510, 1]) {
+      const entry = registered.asn(asn);
+      if (entry?.holder != null) seen.push({ ...registered.holder(entry.holder) });
+    }
+    seen.push(registered.recordsAt(address("192.0.2.1")));
+  }
+  if (named !== null) seen.push(named.lookupName(64500), named.lookupName(64501));
+  expect(JSON.stringify(seen, (_, value) => (value === undefined || Number.isNaN(value) ? "broken" : value))).not.toContain("broken");
+}
+
+test("object paths holds its columns", () => {
+  const columns = Object.fromEntries(
+    Object.entries(pathsFormat.columns).map(([name, type]) => [
+      name,
+      type === "u8" ? Uint8Array.of(1) : type === "u16" ? Uint16Array.of(2) : Uint32Array.of(3),
+    ]),
+  );
+  expect(() => encodeColumns(pathsFormat, columns as unknown as Columns<typeof pathsFormat.columns>)).not.toThrow();
+});

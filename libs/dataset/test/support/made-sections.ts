@@ -1,0 +1,195 @@
+/** Sections from what a test writes down: routes, VRPs, registry records, names. Slow and plain on purpose. */
+
+import { compareAddresses, comparePrefixes, formatPrefix, type Prefix, rangeToPrefixes } from "@netfacts/address";
+import { sortPrefixes } from "@netfacts/prefix-trie";
+import { encodeVrpColumns } from "@netfacts/rpki";
+import {
+  type AllocationStatus,
+  type AllocationsColumns,
+  type AsNamesColumns,
+  asNamesColumns,
+  noHolder,
+  originKind,
+  packStrings,
+  type Registry,
+  type RoutesColumns,
+  registries,
+  statuses,
+  type VrpsColumns,
+  vrpSectionColumns,
+} from "../../src/index.ts";
+import { address, prefix } from "./text.ts";
+
+export interface MadeOrigin {
+  /** An AS number, the members of an AS_SET, or null for an origin that no path names. */
+  readonly origin: number | readonly number[] | null;
+  readonly full?: number;
+  readonly partial?: number;
+}
+
+export interface MadeRoute {
+  readonly prefix: Prefix;
+  readonly origins: readonly MadeOrigin[];
+  /** Of the prefix as a whole; the largest of its origins' when left out. */
+  readonly full?: number;
+  readonly partial?: number;
+}
+
+/** A route in one line: `route("192.0.2.0/24", [64500, 3])`; a pair is an origin and its full-feed peers. */
+export function route(text: string, ...origins: readonly (readonly [MadeOrigin["origin"], number, number?])[]): MadeRoute {
+  return { prefix: prefix(text), origins: origins.map(([origin, full, partial = 0]) => ({ origin, full, partial })) };
+}
+
+export function madeRoutes(routes: readonly MadeRoute[]): RoutesColumns {
+  const sorted = [...routes].sort((a, b) => comparePrefixes(a.prefix, b.prefix));
+  const prefixes = sortPrefixes(sorted.map((one) => one.prefix)).columns;
+  const start = [0];
+  const kinds: number[] = [];
+  const values: number[] = [];
+  const full: number[] = [];
+  const partial: number[] = [];
+  const entries: number[] = [];
+  const sets: (readonly number[])[] = [];
+  sorted.forEach((one, entry) => {
+    const origins = [...one.origins].sort((a, b) => (b.full ?? 0) - (a.full ?? 0) || (b.partial ?? 0) - (a.partial ?? 0));
+    for (const { origin, full: seen = 0, partial: others = 0 } of origins) {
+      kinds.push(origin === null ? originKind.unknown : typeof origin === "number" ? originKind.as : originKind.asSet);
+      values.push(origin === null ? 0 : typeof origin === "number" ? origin : sets.push(origin) - 1);
+      full.push(seen);
+      partial.push(others);
+      entries.push(entry);
+    }
+    start.push(kinds.length);
+  });
+  const indexed = kinds.flatMap((kind, at) => (kind === originKind.as && sorted[entries[at] as number]?.prefix.length !== 0 ? [at] : []));
+  const numbers = [...new Set(indexed.map((at) => values[at] as number))].sort((a, b) => a - b);
+  const byNumber = numbers.map((asn) => indexed.filter((at) => values[at] === asn));
+  const most = (list: readonly MadeOrigin[], of: (one: MadeOrigin) => number | undefined) =>
+    Math.max(0, ...list.map((one) => of(one) ?? 0));
+  return {
+    v4_address: prefixes.ipv4.address,
+    v4_length: prefixes.ipv4.length,
+    v6_words: prefixes.ipv6.words,
+    v6_length: prefixes.ipv6.length,
+    origin_start: Uint32Array.from(start),
+    origin_kind: Uint8Array.from(kinds),
+    origin_value: Uint32Array.from(values),
+    origin_full: Uint16Array.from(full),
+    origin_partial: Uint16Array.from(partial),
+    prefix_full: Uint16Array.from(sorted, (one) => one.full ?? most(one.origins, (origin) => origin.full)),
+    prefix_partial: Uint16Array.from(sorted, (one) => one.partial ?? most(one.origins, (origin) => origin.partial)),
+    set_start: runs(sets),
+    set_member: Uint32Array.from(sets.flat()),
+    as_number: Uint32Array.from(numbers),
+    as_start: runs(byNumber),
+    as_origin: Uint32Array.from(byNumber.flat()),
+    as_entry: Uint32Array.from(byNumber.flat(), (at) => entries[at] as number),
+  };
+}
+
+function runs(lists: readonly (readonly unknown[])[]): Uint32Array<ArrayBuffer> {
+  const start = new Uint32Array(lists.length + 1);
+  lists.forEach((list, index) => {
+    start[index + 1] = (start[index] as number) + list.length;
+  });
+  return start;
+}
+
+export interface MadeVrp {
+  readonly prefix: string;
+  readonly asn: number;
+  readonly maxLength?: number;
+  readonly ta?: string | null;
+  readonly expiresAt?: number | null;
+  readonly loose?: boolean;
+}
+
+export function madeVrps(vrps: readonly MadeVrp[]): VrpsColumns {
+  const { columns, taNames } = encodeVrpColumns(
+    vrps.map((vrp) => {
+      const covered = prefix(vrp.prefix);
+      const { asn, maxLength = covered.length, ta = "ripe", expiresAt = null, loose = false } = vrp;
+      return { prefix: covered, asn, maxLength, ta, expiresAt, loose };
+    }),
+  );
+  return vrpSectionColumns(columns, taNames);
+}
+
+interface MadeRegistration {
+  readonly registry?: Registry;
+  readonly status?: AllocationStatus;
+  readonly country?: string | null;
+  /** year × 10,000 + month × 100 + day; 0 = none. */
+  readonly date?: number;
+  readonly holder?: string | null;
+}
+
+/** Inclusive bounds of addresses. The order of the list is the order of precedence. */
+export interface MadeBlock extends MadeRegistration {
+  readonly start: string;
+  readonly end: string;
+}
+
+export interface MadeAsns extends MadeRegistration {
+  readonly first: number;
+  readonly last?: number;
+}
+
+export function madeAllocations(blocks: readonly MadeBlock[], asns: readonly MadeAsns[] = []): AllocationsColumns {
+  const records = blocks
+    .map((block, rank) => ({ ...block, rank, from: address(block.start), to: address(block.end) }))
+    .sort((a, b) => compareAddresses(a.from, b.from) || compareAddresses(a.to, b.to));
+  const cidrs = records.flatMap(({ from, to }, record) => rangeToPrefixes(from, to).map((cidr) => ({ cidr, record })));
+  cidrs.sort((a, b) => comparePrefixes(a.cidr, b.cidr) || a.record - b.record);
+  const texts = [...new Set(cidrs.map(({ cidr }) => formatPrefix(cidr)))];
+  const byCidr = texts.map((text) => cidrs.filter(({ cidr }) => formatPrefix(cidr) === text));
+  const prefixes = sortPrefixes(texts.map(prefix)).columns;
+  const numbers = [...asns].sort((a, b) => a.first - b.first);
+  const ids = [...new Set([...records, ...numbers].flatMap(({ holder }) => holder ?? []))];
+  const packed = packStrings(ids);
+  const holderOf = ({ holder }: MadeRegistration) => (holder == null ? noHolder : ids.indexOf(holder));
+  const held = ids.map((id) => numbers.flatMap(({ holder, first, last = first }) => (holder === id ? range(first, last) : [])));
+  const blocksOf = ids.map((id) => records.flatMap(({ holder }, record) => (holder === id ? [record] : [])));
+  const registry = ({ registry: name = "ripencc" }: MadeRegistration) => registries.indexOf(name);
+  const status = ({ status: name = "allocated" }: MadeRegistration) => statuses.indexOf(name);
+  const country = ({ country: code = "NL" }: MadeRegistration) => (code === null ? 0 : (code.charCodeAt(0) << 8) | code.charCodeAt(1));
+  const date = ({ date: day = 0 }: MadeRegistration) => day;
+  return {
+    v4_address: prefixes.ipv4.address,
+    v4_length: prefixes.ipv4.length,
+    v6_words: prefixes.ipv6.words,
+    v6_length: prefixes.ipv6.length,
+    cidr_start: runs(byCidr),
+    cidr_record: Uint32Array.from(byCidr.flat(), ({ record }) => record),
+    ipv4_records: Uint32Array.of(records.filter(({ from }) => from.version === 4).length),
+    record_start: Uint32Array.from(records.flatMap(({ from: { w0, w1, w2, w3 } }) => [w0, w1, w2, w3])),
+    record_end: Uint32Array.from(records.flatMap(({ to: { w0, w1, w2, w3 } }) => [w0, w1, w2, w3])),
+    registry: Uint8Array.from(records, registry),
+    status: Uint8Array.from(records, status),
+    country: Uint16Array.from(records, country),
+    date: Uint32Array.from(records, date),
+    holder: Uint32Array.from(records, holderOf),
+    rank: Uint32Array.from(records, ({ rank }) => rank),
+    as_first: Uint32Array.from(numbers, ({ first }) => first),
+    as_last: Uint32Array.from(numbers, ({ first, last = first }) => last),
+    as_registry: Uint8Array.from(numbers, registry),
+    as_status: Uint8Array.from(numbers, status),
+    as_country: Uint16Array.from(numbers, country),
+    as_date: Uint32Array.from(numbers, date),
+    as_holder: Uint32Array.from(numbers, holderOf),
+    holder_id_start: packed.start,
+    holder_id_bytes: packed.bytes,
+    holder_as_start: runs(held),
+    holder_as: Uint32Array.from(held.flat()),
+    holder_record_start: runs(blocksOf),
+    holder_record: Uint32Array.from(blocksOf.flat()),
+  };
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+export function madeNames(names: Readonly<Record<number, string>>): AsNamesColumns {
+  return asNamesColumns(new Map(Object.entries(names).map(([asn, name]) => [Number(asn), name])));
+}

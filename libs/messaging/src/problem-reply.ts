@@ -1,0 +1,31 @@
+/** The reply of a responder that has no record to give. */
+
+import { errors, type ProblemCode, type ProblemItem, type ResponderProblem } from "@netfacts/contracts";
+import type { ReplyItem } from "./types.ts";
+
+/** What the responder knows of it; `detail` is public text and defaults to what the table of problems says. */
+export interface ProblemReplyInput {
+  readonly code: ProblemCode;
+  readonly detail?: string;
+  readonly errors?: readonly ProblemItem[];
+}
+
+/** Costs the caller no month and is never cached. */
+export function problemReply(input: ProblemReplyInput): ReplyItem {
+  const entry = errors[input.code];
+  const problem: ResponderProblem = {
+    code: input.code,
+    detail: input.detail ?? entry.happened,
+    ...(input.errors === undefined ? {} : { errors: input.errors }),
+  };
+  return {
+    status: entry.status,
+    contentType: "problem",
+    body: Buffer.from(JSON.stringify(problem)),
+    counted: false,
+    cacheable: false,
+    maxAgeSeconds: 0,
+    etag: "",
+    snapshotId: "",
+  };
+}

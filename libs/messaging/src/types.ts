@@ -1,0 +1,71 @@
+/** What travels between services, and the interface that every transport implements. */
+
+/** One question to a service. */
+export interface RequestItem {
+  /** Name of the operation in `contracts`. */
+  readonly op: string;
+  /** Canonical query of the operation. */
+  readonly query: string;
+  /** At most 64 characters of `[A-Za-z0-9._-]`. */
+  readonly requestId: string;
+  /** W3C trace context of a sampled request. */
+  readonly traceparent: string | null;
+  /** Time that is left for the answer, in milliseconds from the call. */
+  readonly budgetMs: number;
+}
+
+/** One answer. `body` is what goes out over HTTP, never parsed on the way. */
+export interface ReplyItem {
+  /** HTTP status. */
+  readonly status: number;
+  /** `problem`: the body is a `ResponderProblem` as JSON. */
+  readonly contentType: "json" | "problem";
+  readonly body: Uint8Array;
+  /** Costs a unit of the month. */
+  readonly counted: boolean;
+  readonly cacheable: boolean;
+  readonly maxAgeSeconds: number;
+  /** What the answer depends on besides the query (section versions, stale flags, warning codes); empty: no ETag. */
+  readonly etag: string;
+  /** The snapshot that answered; empty: none. */
+  readonly snapshotId: string;
+}
+
+/** Interactive requests travel apart from batches and are served first. */
+export type Lane = "single" | "batch";
+
+/** Requests that travel together. */
+export interface Frame {
+  readonly items: readonly RequestItem[];
+  /** The snapshot that must answer; null: the current one. */
+  readonly pinnedSnapshot: string | null;
+}
+
+/**
+ * Answers the items of one frame: each index at most once, in any order, also after the handler has returned. A handler that
+ * throws or rejects fails the items that it has not answered.
+ */
+export type FrameHandler = (frame: Frame, answer: (index: number, reply: ReplyItem) => void) => void | Promise<void>;
+
+export interface Subscription {
+  /** Takes nothing new; resolves when what was taken is finished. May be called again. */
+  stop(): Promise<void>;
+}
+
+/** Typed request and reply between services, and broadcast. Payload meaning is not known here. */
+export interface Messaging {
+  /**
+   * Sends one question to any one responder of the service; what is asked in one event-loop turn shares frames.
+   *
+   * Rejects with `MessagingError` only: the reply of a responder that refuses is a resolved problem reply.
+   */
+  request(service: string, lane: Lane, item: RequestItem): Promise<ReplyItem>;
+  /** Becomes a responder of the service. Each frame goes to one of its responders. */
+  serve(service: string, handler: FrameHandler): Promise<Subscription>;
+  /** Tells every subscriber, this process included. `payload` is a JSON value that nobody changes afterwards. At most once, no answer. */
+  publish(subject: string, payload: unknown): void;
+  /** Listens to one subject, in the order of publication of each publisher. A listener that throws harms no other. */
+  subscribe(subject: string, listener: (payload: unknown) => void): Subscription;
+  /** Refuses new requests, waits for those in flight, then ends every subscription. May be called again. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,89 @@
+/** bzip2, of any number of streams (as pbzip2 and lbzip2 write), with every checksum verified. */
+
+import { BitWindow } from "./bit-window.ts";
+import { BlockError, Bzip2Block } from "./bzip2-block.ts";
+import { ContentError } from "./content-error.ts";
+
+const chunkBytes = 1 << 20;
+/** No block that bzip2 writes takes more: 900,001 symbols of 20 bits, selectors, code lengths. A block is decoded when so much is at hand. */
+const blockBytesMax = 3 << 20;
+const blockMark = 0x314159;
+const blockMarkRest = 0x265359;
+const endMark = 0x177245;
+const endMarkRest = 0x385090;
+
+/** Unpacks `stored`; `path` is for messages. Truncation, damage and trailing bytes are ContentErrors. */
+export async function* bunzip2(path: string, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const bits = new BitWindow();
+  const source = stored[Symbol.asyncIterator]();
+  let exhausted = false;
+  let soundTo = 0;
+  const refill = async () => {
+    while (!exhausted && bits.left < blockBytesMax) {
+      const { done, value } = await source.next();
+      if (done) exhausted = true;
+      else bits.append(value);
+    }
+  };
+  const failure = (error: unknown) => {
+    if (!(error instanceof BlockError)) return error;
+    if (exhausted && bits.overrun)
+      return new ContentError("truncated", path, soundTo, "the bzip2 data end inside the block that begins here");
+    return new ContentError("damaged", path, soundTo, `the bzip2 data are damaged: ${error.message}`, { cause: error });
+  };
+  const block = new Bzip2Block(900_000);
+  let out = new Uint8Array(chunkBytes);
+  let filled = 0;
+  try {
+    await refill();
+    for (let first = true; first || bits.left > 0; first = false) {
+      soundTo = bits.offset;
+      const capacity = readStreamHead(bits, first, exhausted, path);
+      let combined = 0;
+      for (;;) {
+        await refill();
+        soundTo = bits.offset;
+        const crc = readMark(bits) ? block.read(bits, capacity) : null;
+        if (bits.overrun) throw new BlockError("the block goes on too long");
+        if (crc === null) break;
+        combined = ((combined << 1) | (combined >>> 31)) ^ crc;
+        while (!block.done) {
+          filled = block.write(out, filled);
+          if (filled < out.length) continue;
+          yield out;
+          out = new Uint8Array(chunkBytes);
+          filled = 0;
+        }
+      }
+      if (bits.read32() !== combined >>> 0) throw new BlockError("the stream's checksum is wrong");
+      if (bits.overrun) throw new BlockError("the stream ends early");
+      bits.alignToByte();
+      await refill();
+    }
+  } catch (error) {
+    throw failure(error);
+  } finally {
+    await source.return?.();
+  }
+  if (filled > 0) yield out.subarray(0, filled);
+}
+
+/** "BZh1"–"BZh9". @returns the most bytes that a block holds before its run lengths are undone. */
+function readStreamHead(bits: BitWindow, first: boolean, exhausted: boolean, path: string): number {
+  const offset = bits.offset;
+  const magic = bits.read(24);
+  const level = bits.read(8) - 0x30;
+  if (exhausted && bits.overrun && first) throw new BlockError("the stream ends early");
+  if (magic === 0x425a68 && level >= 1 && level <= 9) return level * 100_000;
+  if (first) throw new BlockError("this is no bzip2 stream");
+  throw new ContentError("trailing", path, offset, "bytes follow the bzip2 data that are no further stream");
+}
+
+/** True before a block, false before the end of the stream. */
+function readMark(bits: BitWindow): boolean {
+  const mark = bits.read(24);
+  const rest = bits.read(24);
+  if (mark === blockMark && rest === blockMarkRest) return true;
+  if (mark === endMark && rest === endMarkRest) return false;
+  throw new BlockError("neither a block nor the end of the stream stands here");
+}

@@ -1,0 +1,109 @@
+/** Opens a file whatever its compression, which is told by its first bytes and never by its name. */
+
+import { closeSync, openSync, readSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { bunzip2 } from "./bzip2.ts";
+import { ContentError, codeOf } from "./content-error.ts";
+import { gunzip } from "./gzip.ts";
+
+export type Compression = "none" | "gzip" | "bzip2";
+
+export interface Content {
+  readonly path: string;
+  readonly compression: Compression;
+  /** Bytes of the file as it is stored that have been read so far: the base of progress and ETA. */
+  readonly bytesRead: number;
+  /** Decompressed chunks of up to 1 MiB, pulled: nothing is read ahead without bound. Iterate once; leaving early closes the file. */
+  readonly stream: AsyncIterable<Uint8Array>;
+}
+
+const readBytes = 1 << 20;
+
+/** Compressions that are recognised in order to be refused with a word instead of being read as garbage. */
+const refused: readonly (readonly [name: string, magic: readonly number[]])[] = [
+  ["zstd", [0x28, 0xb5, 0x2f, 0xfd]],
+  ["xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
+  ["zip", [0x50, 0x4b, 0x03, 0x04]],
+  ["compress", [0x1f, 0x9d]],
+];
+
+/**
+ * @param onRead  sees every chunk of the file as it is stored, in order (for a digest); it must not keep or change it.
+ * @throws ContentError `unreadable` or `unsupported` at once; the stream throws it with what it meets later.
+ */
+export function openContent(path: string, onRead?: (stored: Uint8Array) => void): Content {
+  const compression = sniff(path);
+  let bytesRead = 0;
+  async function* stored(): AsyncGenerator<Uint8Array, void, undefined> {
+    const file = await openFile(path);
+    try {
+      for (;;) {
+        const buffer = Buffer.allocUnsafeSlow(readBytes);
+        const { bytesRead: length } = await file.read(buffer, 0, readBytes, null).catch((cause: unknown) => {
+          throw unreadable(path, bytesRead, cause);
+        });
+        if (length === 0) return;
+        bytesRead += length;
+        const chunk = buffer.subarray(0, length);
+        onRead?.(chunk);
+        yield chunk;
+      }
+    } finally {
+      await file.close();
+    }
+  }
+  const decoders = { none: stored, gzip: () => gunzip(path, stored()), bzip2: () => bunzip2(path, stored()) };
+  return {
+    path,
+    compression,
+    get bytesRead() {
+      return bytesRead;
+    },
+    stream: { [Symbol.asyncIterator]: decoders[compression] },
+  };
+}
+
+function sniff(path: string): Compression {
+  const head = readHead(path);
+  const startsWith = (magic: readonly number[]) => magic.every((byte, index) => head[index] === byte);
+  if (startsWith([0x1f, 0x8b])) return "gzip";
+  // "BZh" alone could begin a text; the level and the first byte of either block mark settle it.
+  if (
+    startsWith([0x42, 0x5a, 0x68]) &&
+    head[3]! >= 0x31 &&
+    head[3]! <= 0x39 &&
+    (head[4] === 0x31 || head[4] === 0x17 || head.length === 4)
+  ) {
+    return "bzip2";
+  }
+  const known = refused.find(([, magic]) => startsWith(magic));
+  if (known !== undefined)
+    throw new ContentError("unsupported", path, 0, `${known[0]} compression is not read; unpack it, or use gzip or bzip2`);
+  return "none";
+}
+
+function readHead(path: string): Uint8Array {
+  const head = Buffer.alloc(8);
+  try {
+    const descriptor = openSync(path, "r");
+    try {
+      return head.subarray(0, readSync(descriptor, head, 0, head.length, 0));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (cause) {
+    throw unreadable(path, 0, cause);
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "r");
+  } catch (cause) {
+    throw unreadable(path, 0, cause);
+  }
+}
+
+function unreadable(path: string, offset: number, cause: unknown): ContentError {
+  return new ContentError("unreadable", path, offset, `the file cannot be read (${codeOf(cause) ?? "I/O error"})`, { cause });
+}

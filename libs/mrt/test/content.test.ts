@@ -1,0 +1,260 @@
+/** Opening of files: compression by content, and every kind of damage told with file and byte. */
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import fc from "fast-check";
+import { findDebianTool, toolOrNotRun } from "../../../test/support/debian.ts";
+import { ContentError, openContent } from "../src/index.ts";
+import { fixtures, packedFixtures } from "./support/packed-fixtures.ts";
+
+// Thousands of small files go through the disk, which may be busy.
+jest.setTimeout(30_000);
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "netfacts-content-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Puts bytes into a file whose name tells nothing. */
+function fileOf(bytes: Uint8Array): string {
+  const path = join(folder, "content");
+  writeFileSync(path, bytes);
+  return path;
+}
+
+async function unpack(path: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of openContent(path).stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The error that unpacking ends in, which must be ours; null when it ends well. */
+async function failureOf(bytes: Uint8Array): Promise<ContentError | null> {
+  try {
+    await unpack(fileOf(bytes));
+    return null;
+  } catch (error) {
+    if (!(error instanceof ContentError)) throw error;
+    return error;
+  }
+}
+
+const big = Buffer.alloc(5_000_000, "0123456789abcdef, a line of some length\n");
+const small = Buffer.from("a few words\n");
+
+describe("gzip", () => {
+  test("unpacks one member, many members, and an empty one", async () => {
+    expect((await unpack(fileOf(gzipSync(big)))).equals(big)).toBe(true);
+    expect(await unpack(fileOf(gzipSync("")))).toHaveLength(0);
+    const members = Buffer.concat([gzipSync(small), gzipSync(""), gzipSync(big), gzipSync(small)]);
+    expect((await unpack(fileOf(members))).equals(Buffer.concat([small, big, small]))).toBe(true);
+  });
+
+  test("cut anywhere is an error that says truncated", async () => {
+    const packed = Buffer.concat([gzipSync(small), gzipSync("another")]);
+    const firstMember = gzipSync(small).length;
+    for (let end = 2; end < packed.length; end++) {
+      if (end === firstMember) continue; // A whole file of one member.
+      const failure = await failureOf(packed.subarray(0, end));
+      expect({ end, code: failure?.code }).toEqual({
+        end,
+        code: end === firstMember + 1 ? expect.stringMatching(/truncated|trailing/) : "truncated",
+      });
+    }
+  });
+
+  test("followed by something else is an error, which for zeros says where they begin", async () => {
+    const packed = gzipSync(big);
+    for (const rest of ["\0", "\0".repeat(4000)]) {
+      expect(await failureOf(Buffer.concat([packed, Buffer.from(rest)]))).toMatchObject({ code: "trailing", offset: packed.length });
+    }
+    const failure = await failureOf(Buffer.concat([packed, Buffer.from("junk")]));
+    expect(failure).toMatchObject({ code: "trailing" });
+    expect(failure?.offset).toBeLessThanOrEqual(packed.length);
+  });
+
+  test("whose member ends at the edge of a read goes on, ends, or is refused as anywhere else", async () => {
+    const overhead = gzipSync(Buffer.alloc(1 << 20), { level: 0 }).length - (1 << 20);
+    const content = Buffer.alloc((1 << 20) - overhead, 7);
+    const member = gzipSync(content, { level: 0 });
+    expect(member).toHaveLength(1 << 20);
+    expect(await failureOf(member)).toBeNull();
+    expect((await unpack(fileOf(Buffer.concat([member, gzipSync(small)])))).equals(Buffer.concat([content, small]))).toBe(true);
+    for (const rest of [Buffer.alloc(5), Buffer.alloc(3 << 20), Buffer.from("junk")]) {
+      expect(await failureOf(Buffer.concat([member, rest]))).toMatchObject({ code: "trailing", offset: member.length });
+    }
+    expect(await failureOf(Buffer.concat([member, gzipSync(small).subarray(0, 5)]))).toMatchObject({ code: "truncated" });
+  });
+
+  test("with a wrong checksum, size or code is damaged", async () => {
+    for (const back of [8, 4, 30]) {
+      const packed = gzipSync(big);
+      packed[packed.length - back] = (packed[packed.length - back] as number) ^ 0xff;
+      expect(await failureOf(packed)).toMatchObject({ code: "damaged", path: join(folder, "content") });
+    }
+  });
+});
+
+describe("bzip2", () => {
+  test.each(packedFixtures)("unpacks $file", async ({ file, parts }) => {
+    expect((await unpack(join(fixtures, file))).equals(Buffer.concat(parts))).toBe(true);
+  });
+
+  test("cut anywhere is an error that says truncated", async () => {
+    for (const name of ["text.bz2", "noise.bz2", "empty.bz2"]) {
+      const packed = readFileSync(join(fixtures, name));
+      for (let end = 4; end < packed.length; end += end < 50 || end > packed.length - 20 ? 1 : 97) {
+        expect({ name, end, code: (await failureOf(packed.subarray(0, end)))?.code }).toEqual({ name, end, code: "truncated" });
+      }
+    }
+  });
+
+  test("cut in a later block names where that block begins", async () => {
+    const packed = readFileSync(join(fixtures, "blocks.bz2"));
+    const failure = await failureOf(packed.subarray(0, packed.length - 20));
+    expect(failure).toMatchObject({ code: "truncated" });
+    expect(failure?.offset).toBeGreaterThan(1000);
+    expect(failure?.message).toContain(`at byte ${failure?.offset} of the file`);
+  });
+
+  test("followed by something else is an error that says where it begins", async () => {
+    const packed = readFileSync(join(fixtures, "text.bz2"));
+    for (const rest of ["junk", "\0", "BZ"]) {
+      expect(await failureOf(Buffer.concat([packed, Buffer.from(rest)]))).toMatchObject({ code: "trailing", offset: packed.length });
+    }
+  });
+
+  test("with a wrong checksum of a block, or of the stream only, is damaged", async () => {
+    const packed = readFileSync(join(fixtures, "text.bz2"));
+    for (const [place, what] of [
+      [10, "block's checksum"],
+      [packed.length - 3, "stream's checksum"],
+    ] as const) {
+      const damaged = Buffer.from(packed);
+      damaged[place] = (damaged[place] as number) ^ 0xff;
+      expect(await failureOf(damaged)).toMatchObject({ code: "damaged", message: expect.stringContaining(what) });
+    }
+  });
+
+  test("with any bit flipped is an error, or unpacks to the same", async () => {
+    const parts = new Map(packedFixtures.map(({ file, parts }) => [file, Buffer.concat(parts)]));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("text.bz2", "noise.bz2", "runs.bz2", "streams.bz2"),
+        fc.nat(),
+        fc.nat(7),
+        async (name, place, bit) => {
+          const packed = readFileSync(join(fixtures, name));
+          // Before byte 5 it is no longer seen to be bzip2.
+          const at = 5 + (place % (packed.length - 5));
+          packed[at] = (packed[at] as number) ^ (1 << bit);
+          try {
+            expect((await unpack(fileOf(packed))).equals(parts.get(name) as Buffer)).toBe(true);
+          } catch (error) {
+            if (!(error instanceof ContentError)) throw error;
+          }
+        },
+      ),
+      { seed: 314159, numRuns: 200 },
+    );
+  });
+
+  test("unpacks what bzip2 packs, of any content and level", async () => {
+    const bzip2 = toolOrNotRun(
+      await findDebianTool({ name: "bzip2", variable: "BZIP2_PROGRAM", packageName: "bzip2", binary: "bin/bzip2" }),
+      "bzip2",
+      1,
+    );
+    if (bzip2 === null) return;
+    const piece = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.tuple(fc.nat(255), fc.integer({ min: 1, max: 70_000 })).map(([byte, length]) => new Uint8Array(length).fill(byte)),
+      fc.array(fc.constantFrom(..."ab"), { maxLength: 2000 }).map((letters) => Buffer.from(letters.join(""))),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.integer({ min: 1, max: 9 }), async (pieces, level) => {
+        const input = Buffer.concat(pieces);
+        const packed = execFileSync(bzip2.command, [`-${level}`], { input, env: { ...process.env, ...bzip2.env } });
+        expect((await unpack(fileOf(packed))).equals(input)).toBe(true);
+      }),
+      { seed: 265359, numRuns: 50 },
+    );
+  });
+});
+
+describe("other content", () => {
+  test("is read as it is, also when it is empty or only resembles a compressed file", async () => {
+    for (const bytes of [Buffer.alloc(0), small, big, Buffer.from("BZh9 is how bzip2 begins"), Buffer.of(0x1f)]) {
+      const path = fileOf(bytes);
+      expect(openContent(path).compression).toBe("none");
+      expect((await unpack(path)).equals(bytes)).toBe(true);
+    }
+  });
+
+  test.each([
+    ["zstd", [0x28, 0xb5, 0x2f, 0xfd, 0]],
+    ["xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]],
+    ["zip", [0x50, 0x4b, 3, 4]],
+  ])("of %s is refused by name", (name, head) => {
+    const path = fileOf(Uint8Array.from(head));
+    expect(() => openContent(path)).toThrow(expect.objectContaining({ code: "unsupported", message: expect.stringContaining(name) }));
+  });
+
+  test("that cannot be read is an error with the file and the system's code", () => {
+    expect(() => openContent(join(folder, "absent"))).toThrow(
+      expect.objectContaining({ code: "unreadable", message: expect.stringMatching(/absent.*ENOENT/) }),
+    );
+    mkdirSync(join(folder, "sub"), { recursive: true });
+    expect(() => openContent(join(folder, "sub"))).toThrow(
+      expect.objectContaining({ code: "unreadable", message: expect.stringContaining("EISDIR") }),
+    );
+  });
+});
+
+test("reading is counted in bytes as stored, and may be watched for a digest", async () => {
+  const packed = Buffer.concat([gzipSync(big), gzipSync(small)]);
+  const watched: Buffer[] = [];
+  const content = openContent(fileOf(packed), (stored) => watched.push(Buffer.from(stored)));
+  expect(content).toMatchObject({ compression: "gzip", bytesRead: 0 });
+  for await (const chunk of content.stream) expect(chunk.length).toBeLessThanOrEqual(1 << 20);
+  expect(content.bytesRead).toBe(packed.length);
+  expect(Buffer.concat(watched).equals(packed)).toBe(true);
+});
+
+test.each(["none", "gzip", "bzip2"])("leaving a stream early closes the file (%s)", async (compression) => {
+  // Larger than what is read before the first block.
+  const manyStreams = Buffer.concat(Array<Buffer>(700).fill(readFileSync(join(fixtures, "streams.bz2"))));
+  const bytes = { none: big, gzip: gzipSync(big), bzip2: manyStreams }[compression] as Buffer;
+  const open = () => readdirSync("/proc/self/fd").length;
+  const path = fileOf(bytes);
+  for await (const _ of openContent(path).stream) break;
+  const before = open();
+  for (let round = 0; round < 10; round++) for await (const _ of openContent(path).stream) break;
+  expect(open()).toBe(before);
+});
+
+test("a slow reader holds unpacking back: memory stays small where much comes from little", async () => {
+  const path = fileOf(Buffer.concat(Array<Buffer>(200).fill(gzipSync(Buffer.alloc(1 << 20)))));
+  const before = process.memoryUsage().arrayBuffers;
+  for await (const _ of openContent(path).stream) {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    break;
+  }
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 << 20);
+});
+
+test("a slow reader holds reading back, where nothing gets smaller", async () => {
+  const content = openContent(fileOf(gzipSync(Buffer.alloc(32 << 20), { level: 0 })));
+  let unpacked = 0;
+  for await (const chunk of content.stream) {
+    unpacked += chunk.length;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(content.bytesRead - unpacked).toBeLessThan(16 << 20);
+  }
+  expect(unpacked).toBe(32 << 20);
+});

@@ -1,0 +1,391 @@
+/** Tables made in code: what the scan hands out, counts, skips and refuses. */
+
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { MrtError, type Peer, type RibSink, scanRib } from "../src/index.ts";
+import { chunksOf, dump } from "./support/dump.ts";
+import {
+  attribute,
+  mrtRecord,
+  originIgp,
+  pathBytes,
+  peerIndexRecord,
+  ribEntry,
+  ribRecord,
+  type WrittenRoute,
+  writtenAt,
+} from "./support/mrt-writer.ts";
+
+const peers = [
+  { address: "192.0.2.1", asn: 64500, asBytes: 2 as const, bgpId: 0xc0000201 },
+  { address: "2001:db8::2", asn: 4200000000 },
+];
+const index = peerIndexRecord(peers, "view", 0x0a000001);
+const good = ribRecord("10.0.0.0/8", [{ peer: 0, path: "64500 1" }]);
+const goodLine = `${writtenAt}|B|192.0.2.1|64500|10.0.0.0/8|64500 1`;
+
+const refusal = async (bytes: Uint8Array, options = {}): Promise<MrtError> => {
+  const error = await dump(bytes, options).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(MrtError);
+  return error as MrtError;
+};
+
+describe("a sound table", () => {
+  test("gives peers, prefixes and routes of both families in file order", async () => {
+    const { lines, report } = await dump(
+      Buffer.concat([
+        index,
+        ribRecord("10.0.0.0/8", [
+          { peer: 0, path: "64500 1" },
+          { peer: 1, path: "4200000000 2 {3,4}" },
+        ]),
+        ribRecord("0.0.0.0/0", [{ peer: 0, path: "" }]),
+        ribRecord("255.255.255.255/32", [{ peer: 0, path: "1" }], { timestamp: writtenAt + 9 }),
+        ribRecord("2001:db8:1:8000::/49", [{ peer: 1, path: "(65001) 7" }]),
+        ribRecord("::/0", [{ peer: 1, path: "7" }]),
+        ribRecord("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128", [{ peer: 1, path: "7" }]),
+      ]),
+    );
+    expect(lines).toEqual([
+      goodLine,
+      `${writtenAt}|B|2001:db8::2|4200000000|10.0.0.0/8|4200000000 2 {3,4}`,
+      `${writtenAt}|B|192.0.2.1|64500|0.0.0.0/0|`,
+      `${writtenAt + 9}|B|192.0.2.1|64500|255.255.255.255/32|1`,
+      `${writtenAt}|B|2001:db8::2|4200000000|2001:db8:1:8000::/49|(65001) 7`,
+      `${writtenAt}|B|2001:db8::2|4200000000|::/0|7`,
+      `${writtenAt}|B|2001:db8::2|4200000000|ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128|7`,
+    ]);
+    expect(report).toMatchObject({
+      records: 7,
+      prefixes: { ipv4: 3, ipv6: 3 },
+      routes: { ipv4: 4, ipv6: 3 },
+      firstTimestamp: writtenAt,
+      lastTimestamp: writtenAt + 9,
+      skipped: [],
+      bad: 0,
+      masked: 0,
+    });
+  });
+
+  test("tells who collected it, and each peer's address, AS and BGP identifier", async () => {
+    const seen: unknown[] = [];
+    await scanRib(chunksOf(index, 7), {
+      peerIndex: (table: Peer[], collectorId, viewName, timestamp) => seen.push(table, collectorId, viewName, timestamp),
+      prefix: () => undefined,
+      route: () => undefined,
+    });
+    expect(seen).toEqual([
+      [
+        { address: { version: 4, w0: 0xc0000201, w1: 0, w2: 0, w3: 0 }, asn: 64500, bgpId: 0xc0000201 },
+        { address: { version: 6, w0: 0x20010db8, w1: 0, w2: 0, w3: 2 }, asn: 4200000000, bgpId: 0 },
+      ],
+      0x0a000001,
+      "view",
+      writtenAt,
+    ]);
+  });
+
+  test("hands out when a route was originated", async () => {
+    const times: number[] = [];
+    const sink: RibSink = { peerIndex: () => undefined, prefix: () => undefined, route: (_, originatedAt) => times.push(originatedAt) };
+    const routes = [0, 1, 0xffffffff].map((originatedAt) => ({ peer: 0, path: "1", originatedAt }));
+    await scanRib(chunksOf(Buffer.concat([index, ribRecord("10.0.0.0/8", routes)]), 1000), sink);
+    expect(times).toEqual([0, 1, 0xffffffff]);
+  });
+
+  test("may carry ADD-PATH records, one route per path identifier", async () => {
+    const routes = [
+      { peer: 0, path: "1 2", pathId: 1 },
+      { peer: 0, path: "1 3", pathId: 0xffffffff },
+    ];
+    const { lines, report } = await dump(
+      Buffer.concat([index, ribRecord("10.0.0.0/8", routes, { addPath: true }), ribRecord("2001:db8::/32", routes, { addPath: true })]),
+    );
+    expect(lines.map((line) => line.split("|").slice(4).join(" "))).toEqual([
+      "10.0.0.0/8 1 2",
+      "10.0.0.0/8 1 3",
+      "2001:db8::/32 1 2",
+      "2001:db8::/32 1 3",
+    ]);
+    expect(report.routes).toEqual({ ipv4: 2, ipv6: 2 });
+  });
+
+  test("uses the latest peer index table for the routes that follow it", async () => {
+    const later = peerIndexRecord([{ address: "198.51.100.7", asn: 7 }]);
+    const { lines } = await dump(Buffer.concat([index, good, later, good]));
+    expect(lines).toEqual([goodLine, `${writtenAt}|B|198.51.100.7|7|10.0.0.0/8|64500 1`]);
+  });
+
+  test("finds AS_PATH behind and before other attributes, with either form of length", async () => {
+    const communities = attribute(0xc0, 8, Buffer.alloc(400, 1));
+    const long = Array.from({ length: 100 }, (_, hop) => hop + 1).join(" ");
+    const routes: WrittenRoute[] = [
+      { peer: 0, path: "1 2", before: Buffer.concat([originIgp, communities]), after: communities },
+      { peer: 0, path: "1 2", extended: true },
+      { peer: 0, path: long },
+      { peer: 0, path: null, before: Buffer.alloc(0) },
+      { peer: 0, path: null, before: communities },
+    ];
+    const { lines } = await dump(Buffer.concat([index, ribRecord("10.0.0.0/8", routes)]));
+    expect(lines.map((line) => line.split("|")[5])).toEqual(["1 2", "1 2", long, "", ""]);
+  });
+
+  test("does not look at what follows AS_PATH", async () => {
+    const { lines } = await dump(
+      Buffer.concat([index, ribRecord("10.0.0.0/8", [{ peer: 0, path: "64500 1", after: Buffer.of(0x40, 3, 200) }])]),
+    );
+    expect(lines).toEqual([goodLine]);
+  });
+
+  test("clears bits past the mask and counts the prefix", async () => {
+    const { lines, report } = await dump(
+      Buffer.concat([
+        index,
+        ribRecord("10.255.255.255/9", [{ peer: 0, path: "1" }]),
+        ribRecord("2001:db8:ffff::/33", [{ peer: 0, path: "1" }]),
+        ribRecord("10.128.0.0/9", [{ peer: 0, path: "1" }]),
+      ]),
+    );
+    expect(lines.map((line) => line.split("|")[4])).toEqual(["10.128.0.0/9", "2001:db8:8000::/33", "10.128.0.0/9"]);
+    expect(report.masked).toBe(2);
+  });
+
+  test("keeps a prefix without entries from the sink", async () => {
+    const { lines, report } = await dump(Buffer.concat([index, ribRecord("10.0.0.0/8", []), good]));
+    expect(lines).toEqual([goodLine]);
+    expect(report.prefixes.ipv4).toBe(1);
+  });
+
+  test("gives every length of both families as it was written", async () => {
+    const written: string[] = [];
+    for (let length = 0; length <= 32; length++) written.push(`255.255.255.255/${length}`);
+    for (let length = 0; length <= 128; length++) written.push(`ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/${length}`);
+    const got: [string, number][] = [];
+    const sink: RibSink = {
+      peerIndex: () => undefined,
+      prefix: (version, w0, w1, w2, w3, length) => {
+        const words = version === 4 ? [w0] : [w0, w1, w2, w3];
+        got.push([words.map((word) => word.toString(2).padStart(32, "0")).join(""), length]);
+      },
+      route: () => undefined,
+    };
+    await scanRib(chunksOf(Buffer.concat([index, ...written.map((prefix) => ribRecord(prefix, [{ peer: 0, path: "1" }]))]), 64), sink);
+    expect(got).toHaveLength(33 + 129);
+    for (const [bits, length] of got) expect(bits).toBe("1".repeat(length).padEnd(bits.length, "0"));
+  });
+
+  test("reads the same however it is cut into chunks", async () => {
+    const big = Array.from({ length: 3000 }, (_, entry) => ({
+      peer: entry % 2,
+      path: `${entry} 2 3`,
+      after: attribute(0xc0, 8, Buffer.alloc(40)),
+    }));
+    const empty = mrtRecord(13, 6, Buffer.alloc(0));
+    const bytes = Buffer.concat([
+      index,
+      empty,
+      empty,
+      good,
+      empty,
+      ribRecord("192.0.2.0/24", big),
+      good,
+      ribRecord("2001:db8::/32", big.slice(0, 9)),
+      good,
+    ]);
+    const whole = await dump(bytes);
+    expect(whole.lines).toHaveLength(3012);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 300_000 }), async (chunkBytes) => {
+        expect(await dump(bytes, {}, chunkBytes)).toEqual(whole);
+      }),
+      // The first chunk ends at each byte of the two empty records, then anywhere.
+      {
+        seed: 6396,
+        numRuns: 60,
+        examples: [...Array.from({ length: 25 }, (_, n): [number] => [index.length + n]), [1], [12], [bytes.length - 1]],
+      },
+    );
+  });
+});
+
+describe("a bad record", () => {
+  const withEntries = (count: number, entries: Uint8Array): Buffer =>
+    mrtRecord(13, 2, Buffer.concat([Buffer.from([0, 0, 0, 42, 8, 10, count >> 8, count & 255]), entries]));
+  const entry = ribEntry({ peer: 0, path: "1" });
+
+  test.each([
+    ["peer-index-out-of-range", ribRecord("10.0.0.0/8", [{ peer: 2, path: "1" }])],
+    ["bad-prefix-length", mrtRecord(13, 2, Buffer.from([0, 0, 0, 0, 33, 1, 1, 1, 1, 1, 0, 0]))],
+    ["bad-prefix-length", mrtRecord(13, 4, Buffer.from([0, 0, 0, 0, 129, ...Buffer.alloc(17), 0, 0]))],
+    ["record-overrun", mrtRecord(13, 2, Buffer.alloc(0))],
+    ["record-overrun", mrtRecord(13, 2, Buffer.from([0, 0, 0, 0]))],
+    ["record-overrun", mrtRecord(13, 2, Buffer.from([0, 0, 0, 0, 24, 10, 0]))],
+    ["record-overrun", mrtRecord(13, 2, Buffer.from([0, 0, 0, 0, 8, 10, 0]))],
+    ["record-overrun", withEntries(2, entry)],
+    ["record-overrun", withEntries(65535, entry)],
+    ["record-overrun", withEntries(1, entry.subarray(0, entry.length - 1))],
+    ["trailing-bytes", withEntries(1, Buffer.concat([entry, Buffer.of(0)]))],
+    ["trailing-bytes", withEntries(0, entry)],
+    ["attribute-overrun", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: Buffer.of(0x40, 1, 2, 0) }])],
+    ["attribute-overrun", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: Buffer.of(0x40) }])],
+    ["attribute-overrun", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: Buffer.of(0x50, 2, 0) }])],
+    ["attribute-overrun", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: Buffer.of(0x40, 2, 6, 2, 1, 0, 0) }])],
+    ["bad-as-path", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: attribute(0x40, 2, Buffer.of(2, 2, 0, 0, 0, 1)) }])],
+    ["bad-as-path", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: attribute(0x40, 2, Buffer.of(9, 1, 0, 0, 0, 1)) }])],
+  ])("(%s) is skipped by its length, counted, and kept with its byte", async (reason, record) => {
+    const { lines, report } = await dump(Buffer.concat([index, good, record, good]));
+    expect(lines).toEqual([goodLine, goodLine]);
+    expect(report.bad).toBe(1);
+    expect(report.skipped).toEqual([
+      { reason, bad: true, count: 1, examples: [{ offset: index.length + good.length, detail: expect.any(String) }] },
+    ]);
+  });
+
+  test("gives the sink nothing, not even the entries before its fault", async () => {
+    const record = ribRecord("10.0.0.0/8", [
+      { peer: 0, path: "1" },
+      { peer: 9, path: "1" },
+    ]);
+    const { lines, report } = await dump(Buffer.concat([index, record, good]));
+    expect(lines).toEqual([goodLine]);
+    expect(report.routes.ipv4).toBe(1);
+  });
+
+  test("names its sequence number", async () => {
+    const { report } = await dump(Buffer.concat([index, withEntries(2, entry)]));
+    expect(report.skipped[0]?.examples[0]?.detail).toContain("sequence number 42");
+  });
+
+  test("is kept as an example only so often, and counted always", async () => {
+    const record = ribRecord("10.0.0.0/8", [{ peer: 2, path: "1" }]);
+    const bytes = Buffer.concat([index, ...Array<Buffer>(20).fill(record)]);
+    const { report } = await dump(bytes, { examplesMax: 3 });
+    expect(report.skipped[0]).toMatchObject({ count: 20 });
+    expect(report.skipped[0]?.examples.map(({ offset }) => offset)).toEqual([0, 1, 2].map((n) => index.length + n * record.length));
+  });
+});
+
+test("records of other kinds are skipped and counted, and are not bad", async () => {
+  const others = [mrtRecord(13, 6, Buffer.alloc(9)), mrtRecord(16, 4, Buffer.alloc(30)), mrtRecord(999, 0, Buffer.alloc(0))];
+  const { lines, report } = await dump(Buffer.concat([others[1] as Buffer, index, ...others, good]));
+  expect(lines).toEqual([goodLine]);
+  expect(report).toMatchObject({ records: 6, bad: 0 });
+  expect(report.skipped).toEqual([
+    {
+      reason: "other-record-type",
+      bad: false,
+      count: 4,
+      examples: expect.arrayContaining([
+        { offset: 0, detail: "BGP4MP subtype 4" },
+        { offset: expect.any(Number), detail: "TABLE_DUMP_V2 RIB_GENERIC" },
+        { offset: expect.any(Number), detail: "unknown type 999" },
+      ]),
+    },
+  ]);
+});
+
+describe("a whole input is refused", () => {
+  test("when it is empty", async () => {
+    expect(await refusal(Buffer.alloc(0), { name: "rrc00" })).toMatchObject({
+      code: "not-a-rib",
+      offset: 0,
+      message: expect.stringContaining("rrc00: the input is empty"),
+    });
+  });
+
+  test("when it has no peer index table, and says what it has", async () => {
+    expect(await refusal(mrtRecord(16, 4, Buffer.alloc(30)))).toMatchObject({
+      code: "not-a-rib",
+      message: expect.stringContaining("BGP4MP"),
+    });
+  });
+
+  test("when a RIB record stands before any peer index table", async () => {
+    const other = mrtRecord(16, 4, Buffer.alloc(30));
+    expect(await refusal(Buffer.concat([other, good, index]))).toMatchObject({ code: "no-peer-index", offset: other.length });
+  });
+
+  test.each([
+    ["its head", index.subarray(12, 16)],
+    ["its view name", index.subarray(12, 20)],
+    ["a peer", index.subarray(12, index.length - 1)],
+    ["nothing, and goes on", Buffer.concat([index.subarray(12), Buffer.of(0)])],
+  ])("when a peer index table ends inside %s", async (_, body) => {
+    expect(await refusal(Buffer.concat([index, good, mrtRecord(13, 1, body)]))).toMatchObject({
+      code: "bad-peer-index",
+      offset: index.length + good.length,
+    });
+  });
+
+  test("when it ends inside a record, with the byte where that record begins", async () => {
+    const bytes = Buffer.concat([index, good, good]);
+    const error = await refusal(bytes.subarray(0, bytes.length - 1), { name: "rib.gz" });
+    expect(error).toMatchObject({ code: "truncated", offset: index.length + good.length });
+    expect(error.message).toMatch(/^rib\.gz: .*byte \d+/);
+  });
+
+  test.each([
+    [0xffffffff, 13],
+    [0xffffffff, 0x6c6c],
+    [1001, 13],
+  ])("when a header claims %d bytes, however little follows", async (length, type) => {
+    const bytes = Buffer.concat([index, mrtRecord(type, 2, Buffer.alloc(5), writtenAt, length)]);
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await refusal(bytes, { recordBytesMax: 1000 })).toMatchObject({ code: "bad-header", offset: index.length });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 << 20);
+  });
+
+  test("when it is a text", async () => {
+    expect(await refusal(Buffer.from("<!doctype html><title>404 Not Found</title>"))).toMatchObject({ code: "bad-header", offset: 0 });
+  });
+});
+
+test("memory for a record grows with what has come, not with what its header claims", async () => {
+  const claim = mrtRecord(13, 2, Buffer.alloc(1000), writtenAt, 15 << 20);
+  const before = process.memoryUsage().arrayBuffers;
+  expect(await refusal(Buffer.concat([index, claim]))).toMatchObject({ code: "truncated" });
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 << 20);
+});
+
+test("an error of the chunks passes through", async () => {
+  const failure = new RangeError("disk");
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield index;
+    throw failure;
+  }
+  const sink: RibSink = { peerIndex: () => undefined, prefix: () => undefined, route: () => undefined };
+  await expect(scanRib(chunks(), sink)).rejects.toBe(failure);
+});
+
+test("allocates nothing per route", async () => {
+  const routes = Array.from({ length: 50 }, (_, peer) => ({ peer: peer % 2, path: "1 2 3 4" }));
+  const records = Buffer.concat(Array<Buffer>(2000).fill(ribRecord("10.0.0.0/8", routes)));
+  let pathBytesSeen = 0;
+  const sink: RibSink = {
+    peerIndex: () => undefined,
+    prefix: () => undefined,
+    route: (_peer, _originatedAt, _path, start, end) => {
+      pathBytesSeen += end - start;
+    },
+  };
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield index;
+    for (let round = 0; round < 4; round++) yield records;
+  }
+  const grown: number[] = [];
+  for (let round = 0; round < 9; round++) {
+    const before = process.memoryUsage().heapUsed;
+    await scanRib(chunks(), sink);
+    grown.push(process.memoryUsage().heapUsed - before);
+  }
+  expect(pathBytesSeen).toBe(9 * 4 * 2000 * 50 * 18);
+  // 400,000 routes in a round: the smallest object for each would be 6.4 MB. The median, as a collection may fall into some rounds.
+  expect(grown.sort((a, b) => a - b)[4]).toBeLessThan(1 << 20);
+});
+
+test("writes paths that the decoder has not seen (the writer's own form)", () => {
+  expect(pathBytes("1 {2,3}")).toEqual(Buffer.from([2, 1, 0, 0, 0, 1, 1, 2, 0, 0, 0, 2, 0, 0, 0, 3]));
+});

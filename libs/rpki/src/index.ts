@@ -1,0 +1,8 @@
+/** Public names of @netfacts/rpki. */
+
+export { type InvalidReason, type OriginState, originStates, type StateWords, stateWords, type ValidityState } from "./origin-state.ts";
+export { type Validity, validateOrigin } from "./validate-origin.ts";
+export { type RouteColumns, validateTable } from "./validate-table.ts";
+export type { Vrp } from "./vrp.ts";
+export { type EncodedVrps, encodeVrpColumns, taNone, type VrpColumns } from "./vrp-columns.ts";
+export { type VrpRange, VrpSet } from "./vrp-set.ts";

@@ -1,0 +1,149 @@
+/** A set of VRPs over a prefix trie: the ones that cover a prefix, the ones inside it, and the state of a route. */
+// Entries and VRP numbers stay below the arrays' lengths, so `!` on an element only drops `undefined` from its type.
+
+import type { Prefix } from "@netfacts/address";
+import { PrefixTrie } from "@netfacts/prefix-trie";
+import { type OriginState, originStates } from "./origin-state.ts";
+import type { Vrp } from "./vrp.ts";
+import { encodeWithTrie, taNone, type VrpColumns } from "./vrp-columns.ts";
+
+/** VRP numbers `start` to `end - 1`. */
+export interface VrpRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * An immutable set of VRPs, numbered 0 to size − 1 ascending by (prefix, max length, AS), IPv4 first.
+ *
+ * The methods on numbers (`originState…`, `stateUnder`) allocate nothing; the others make the `Vrp` objects that they return. An origin
+ * AS of 0 stands for a path that ends in an AS_SET: no VRP matches it, as AS 0 may originate nothing (RFC 7607).
+ *
+ * Concurrency: nothing is written after it is made; read from any thread that has the columns and the trie's parts.
+ */
+export class VrpSet {
+  readonly columns: VrpColumns;
+  readonly taNames: readonly string[];
+  readonly trie: PrefixTrie;
+  readonly size: number;
+
+  // Columns of the inner loop, one step away.
+  readonly #start: Uint32Array;
+  readonly #asn: Uint32Array;
+  readonly #maxLength: Uint8Array;
+
+  private constructor(columns: VrpColumns, taNames: readonly string[], trie: PrefixTrie) {
+    this.columns = columns;
+    this.taNames = taNames;
+    this.trie = trie;
+    this.size = columns.asn.length;
+    this.#start = columns.start;
+    this.#asn = columns.asn;
+    this.#maxLength = columns.maxLength;
+  }
+
+  /** Sorts VRPs into a set; duplicates and errors as `encodeVrpColumns`. */
+  static from(vrps: Iterable<Vrp>): VrpSet {
+    const { columns, taNames, trie } = encodeWithTrie(vrps);
+    return new VrpSet(columns, taNames, trie);
+  }
+
+  /**
+   * Reads columns in place; they must not change any more and are trusted, as are the names. `trie` is that of `columns.prefixes`, where
+   * one is built already. Throws `PrefixOrderError` where it has to build one and the prefixes are not in order.
+   */
+  static fromColumns(columns: VrpColumns, taNames: readonly string[], trie?: PrefixTrie): VrpSet {
+    return new VrpSet(columns, taNames, trie ?? PrefixTrie.build(columns.prefixes, { ipv4: "compact" }));
+  }
+
+  /** A VRP by its number, as a new object. Cost: a search of the prefixes. */
+  vrpAt(index: number): Vrp {
+    let low = 0;
+    let high = this.trie.size;
+    // The last entry whose VRPs start at or before the number: every entry has one VRP at least.
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#start[middle]! <= index) low = middle + 1;
+      else high = middle;
+    }
+    return this.#vrp(index, this.trie.prefixAt(low - 1));
+  }
+
+  /** Every VRP whose prefix equals or covers the prefix, ascending by (prefix, max length, AS). Cost: a longest match and the answer. */
+  covering(prefix: Prefix): Vrp[] {
+    const chain: number[] = [];
+    for (let entry = this.trie.covering(prefix); entry >= 0; entry = this.trie.parent(entry)) chain.push(entry);
+    return chain.reverse().flatMap((entry) => this.#vrpsOf(entry));
+  }
+
+  /** Every VRP whose prefix lies strictly inside the prefix, ascending. Cost: the answer, which is the whole set for a default route. */
+  moreSpecifics(prefix: Prefix): Vrp[] {
+    const { start, end } = this.trie.moreSpecifics(prefix);
+    const vrps: Vrp[] = [];
+    for (let entry = start; entry < end; entry++) for (const vrp of this.#vrpsOf(entry)) vrps.push(vrp);
+    return vrps;
+  }
+
+  /** The numbers of `moreSpecifics`, which stand in a row: to count them, or to read some with `vrpAt`. Cost: a longest match or two searches. */
+  moreSpecificRange(prefix: Prefix): VrpRange {
+    const { start, end } = this.trie.moreSpecifics(prefix);
+    return { start: this.#start[start]!, end: this.#start[end]! };
+  }
+
+  /** The state of a route; the lists that explain it are `validateOrigin`'s. Null and 0: an origin that nothing matches. */
+  originState(prefix: Prefix, originAs: number | null): OriginState {
+    return this.stateUnder(this.trie.covering(prefix), prefix.length, originAs ?? 0);
+  }
+
+  /** `originState` of an IPv4 route given as numbers. Cost: a longest match and a step per VRP that covers and is long enough. */
+  originStateIpv4(address: number, length: number, originAs: number): OriginState {
+    return this.stateUnder(this.trie.coveringIpv4(address, length), length, originAs);
+  }
+
+  /** `originState` of an IPv6 route given as numbers. */
+  originStateIpv6(w0: number, w1: number, w2: number, w3: number, length: number, originAs: number): OriginState {
+    return this.stateUnder(this.trie.coveringIpv6(w0, w1, w2, w3, length), length, originAs);
+  }
+
+  /**
+   * The state of a route whose most specific covering trie entry is already known.
+   *
+   * @param entry  -1 when nothing covers the route.
+   */
+  stateUnder(entry: number, length: number, originAs: number): OriginState {
+    if (entry < 0) return originStates.notFound;
+    const start = this.#start;
+    const maxLength = this.#maxLength;
+    const asn = this.#asn;
+    let state: OriginState = originStates.invalidLength;
+    for (let at = entry; at >= 0; at = this.trie.parent(at)) {
+      const first = start[at]!;
+      // Max lengths ascend: once one is too short, so are those before it.
+      for (let vrp = start[at + 1]! - 1; vrp >= first && maxLength[vrp]! >= length; vrp--) {
+        if (asn[vrp]! === originAs && originAs !== 0) return originStates.valid;
+        state = originStates.invalidAs;
+      }
+    }
+    return state;
+  }
+
+  #vrpsOf(entry: number): Vrp[] {
+    const prefix = this.trie.prefixAt(entry);
+    const vrps: Vrp[] = [];
+    for (let index = this.#start[entry]!; index < this.#start[entry + 1]!; index++) vrps.push(this.#vrp(index, prefix));
+    return vrps;
+  }
+
+  #vrp(index: number, prefix: Prefix): Vrp {
+    const { asn, maxLength, ta, expiresAt, loose } = this.columns;
+    const name = ta[index]!;
+    return {
+      asn: asn[index]!,
+      prefix,
+      maxLength: maxLength[index]!,
+      ta: name === taNone ? null : this.taNames[name]!,
+      expiresAt: expiresAt[index]! === 0 ? null : expiresAt[index]!,
+      loose: loose[index] === 1,
+    };
+  }
+}

@@ -1,0 +1,31 @@
+/** The whole route table against all VRPs of the five registries: every state as one hash table per length tells it. */
+
+import { expect, test } from "@jest/globals";
+import { type Vrp, VrpSet, validateTable } from "../src/index.ts";
+import { ByLengthRule } from "./by-length-rule.ts";
+import { readRoutes, readVrps, whyNotReadable } from "./full-table.ts";
+
+test("validates every route of a full table as the rule by length does", () => {
+  const why = whyNotReadable();
+  if (why !== null) return console.log(`not run: origin validation of the full table (${why})`);
+  const vrps: Vrp[] = [...readVrps()];
+  const routes = readRoutes();
+  const set = VrpSet.from(vrps);
+  const rule = new ByLengthRule(vrps);
+  const states = validateTable(set, routes);
+  const differing: string[] = [];
+  const counts = new Uint32Array(4);
+  for (const [index, prefix] of routes.objects.entries()) {
+    const origin = routes.origin[index] as number;
+    const expected = rule.state(prefix, origin);
+    counts[expected] = (counts[expected] as number) + 1;
+    if (states[index] !== expected || set.originState(prefix, origin) !== expected) differing.push(JSON.stringify({ prefix, origin }));
+  }
+  expect(set.size).toBe(723_521);
+  expect(differing).toEqual([]);
+  // Real tables have all four: the figures are of the files named in full-table.ts.
+  for (const count of counts) expect(count).toBeGreaterThan(1_000);
+  console.log(
+    `${states.length} routes: not found ${counts[0]}, valid ${counts[1]}, invalid for the AS ${counts[2]}, for the length ${counts[3]}`,
+  );
+}, 60_000);

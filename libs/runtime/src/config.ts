@@ -1,0 +1,70 @@
+/** Settings from the environment, checked against a TypeBox schema: every fault is told at once. */
+
+import envSchema from "env-schema";
+import type { Static, TObject } from "typebox";
+
+/** Settings that cannot be used; one line per fault, each beginning with the setting's name. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join("\n"));
+    this.faults = faults;
+  }
+}
+
+/** What Ajv tells of one broken rule; the part that is read here. */
+interface Violation {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly message?: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** Names whose values never appear in a message. */
+const secretName = /KEY|SECRET|TOKEN|PASSWORD|PEPPER|CREDENTIAL|URI/i;
+
+/**
+ * Reads the settings that the schema names; others in the environment are not looked at. An empty value counts as not set.
+ *
+ * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions.
+ * @throws ConfigError with every fault.
+ */
+export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv = process.env): Static<Schema> {
+  const data = Object.fromEntries(Object.keys(schema.properties).flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  try {
+    // env-schema marks the schema it is given; the copy keeps the caller's as it was.
+    return envSchema<Static<Schema>>({ schema: { ...schema }, data, env: false });
+  } catch (error) {
+    const violations = (error as { errors?: readonly Violation[] }).errors;
+    if (violations === undefined) throw error;
+    throw new ConfigError(faultsOf(violations, env));
+  }
+}
+
+/** One line per setting, however many rules its value breaks. */
+function faultsOf(violations: readonly Violation[], env: NodeJS.ProcessEnv): string[] {
+  const bySetting = Map.groupBy(violations, settingOf);
+  return [...bySetting].map(([name, broken]) => {
+    const value = env[name];
+    const found =
+      value === undefined || value === "" ? "" : secretName.test(name) ? ", and its value is not" : `, not ${JSON.stringify(value)}`;
+    return `${name} ${rule(broken)}${found}`;
+  });
+}
+
+function settingOf({ instancePath, params }: Violation): string {
+  return typeof params.missingProperty === "string" ? params.missingProperty : instancePath.slice(1);
+}
+
+/** Ajv tells each alternative of a choice apart; people want the list. */
+function rule(broken: readonly Violation[]): string {
+  if (broken.some(({ keyword }) => keyword === "required")) return "must be set";
+  const choices = broken.flatMap(({ keyword, params }) => {
+    if (keyword === "enum") return params.allowedValues as unknown[];
+    return keyword === "const" ? [params.allowedValue] : [];
+  });
+  if (choices.length > 0) return `must be one of ${choices.join(", ")}`;
+  return [...new Set(broken.map(({ message = "is wrong" }) => message))].join(" and ");
+}

@@ -1,0 +1,21 @@
+/** @netfacts/runtime: what every service needs to be one: settings, logs, metrics, health, stop. Knows no domain. */
+
+export { type Clock, systemClock } from "./clock.ts";
+export { ConfigError, loadConfig } from "./config.ts";
+export { createLogger, type Logger, type LoggerOptions, type LogLevel, logLevels } from "./logger.ts";
+export { runMain } from "./main.ts";
+export {
+  type Counter,
+  createMetrics,
+  createRegistry,
+  type Gauge,
+  type GaugeOptions,
+  type Histogram,
+  type HistogramOptions,
+  type Labels,
+  type MetricOptions,
+  type Metrics,
+  type MetricsRegistry,
+} from "./metrics.ts";
+export { type OperationsServer, type OperationsServerOptions, startOperationsServer } from "./operations-server.ts";
+export { installStop, type StopOptions } from "./stop.ts";

@@ -1,0 +1,26 @@
+/** The frame of every process: what cannot start says why in plain lines and ends with a status that tells. */
+
+import { ConfigError } from "./config.ts";
+
+/** 1: it failed. 2: its settings are wrong. */
+const failedStatus = 1;
+const configStatus = 2;
+
+/** Runs `main`. Faults go to standard error: each fault of the settings on a line, any other as its message and the reasons behind it. */
+export async function runMain(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    const lines = error instanceof ConfigError ? error.faults : [reasons(error).join(": ")];
+    for (const line of lines) process.stderr.write(`${line}\n`);
+    process.exitCode = error instanceof ConfigError ? configStatus : failedStatus;
+    // Whatever did start (a server, a timer, a watcher) must not keep a failed process alive.
+    process.stderr.write("", () => process.exit());
+  }
+}
+
+/** The message of an error and of what caused it, outermost first. */
+function reasons(error: unknown): string[] {
+  if (!Error.isError(error)) return [String(error)];
+  return [error.message, ...(error.cause === undefined ? [] : reasons(error.cause))];
+}

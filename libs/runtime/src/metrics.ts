@@ -1,0 +1,131 @@
+/** Metrics behind an interface of our own: only this file imports prom-client. */
+
+import * as prom from "prom-client";
+
+export type Labels<Name extends string> = Readonly<Record<Name, string | number>>;
+
+export interface Counter<Name extends string = never> {
+  inc(labels?: Labels<Name>, by?: number): void;
+}
+
+export interface Gauge<Name extends string = never> {
+  set(labels: Labels<Name>, value: number): void;
+  inc(labels?: Labels<Name>, by?: number): void;
+  dec(labels?: Labels<Name>, by?: number): void;
+}
+
+export interface Histogram<Name extends string = never> {
+  observe(labels: Labels<Name>, value: number): void;
+}
+
+export interface MetricOptions<Name extends string> {
+  /** Prometheus form, unit last: `netfacts_lookup_duration_seconds`, `…_total` for counters. */
+  readonly name: string;
+  readonly help: string;
+  /** Besides `service`, which every metric has. */
+  readonly labelNames?: readonly Name[];
+}
+
+export interface GaugeOptions<Name extends string> extends MetricOptions<Name> {
+  /** Sets the value when it is asked for, for what is cheaper to read than to keep. */
+  readonly collect?: (gauge: Gauge<Name>) => void;
+}
+
+export interface HistogramOptions<Name extends string> extends MetricOptions<Name> {
+  /** Upper bounds, ascending. */
+  readonly buckets?: readonly number[];
+}
+
+/** What one service measures. Asking again for a metric with an equal definition gives the same one; with another definition it throws. */
+export interface Metrics {
+  counter<Name extends string = never>(options: MetricOptions<Name>): Counter<Name>;
+  gauge<Name extends string = never>(options: GaugeOptions<Name>): Gauge<Name>;
+  histogram<Name extends string = never>(options: HistogramOptions<Name>): Histogram<Name>;
+  readonly registry: MetricsRegistry;
+}
+
+/** Everything that a process measures. */
+export interface MetricsRegistry {
+  readonly contentType: string;
+  /** The Prometheus text of all metrics. */
+  text(): Promise<string>;
+}
+
+type Kind = "counter" | "gauge" | "histogram";
+type AnyMetric = prom.Counter | prom.Gauge | prom.Histogram;
+
+class PromRegistry implements MetricsRegistry {
+  readonly contentType = prom.Registry.PROMETHEUS_CONTENT_TYPE;
+  readonly #registry = new prom.Registry();
+  readonly #definitions = new Map<string, { definition: string; metric: AnyMetric }>();
+  readonly #collectors: (() => void)[] = [];
+
+  text(): Promise<string> {
+    for (const collect of this.#collectors) collect();
+    return this.#registry.metrics();
+  }
+
+  /** Memory, processor, event loop and garbage collection of this process. */
+  measureProcess(): this {
+    prom.collectDefaultMetrics({ register: this.#registry });
+    return this;
+  }
+
+  onCollect(collect: () => void): void {
+    this.#collectors.push(collect);
+  }
+
+  metric<Metric extends AnyMetric>(kind: Kind, options: HistogramOptions<string>, make: (config: PromConfig) => Metric): Metric {
+    const labelNames = ["service", ...(options.labelNames ?? [])];
+    const definition = JSON.stringify([kind, options.help, labelNames, options.buckets ?? null]);
+    const known = this.#definitions.get(options.name);
+    if (known !== undefined) {
+      if (known.definition !== definition) throw new Error(`metric ${options.name} is already defined otherwise`);
+      return known.metric as Metric;
+    }
+    const metric = make({ name: options.name, help: options.help, labelNames, registers: [this.#registry] });
+    this.#definitions.set(options.name, { definition, metric });
+    return metric;
+  }
+}
+
+type PromConfig = { name: string; help: string; labelNames: string[]; registers: prom.Registry[] };
+
+/** A registry of its own, without the process's own figures: for tests. */
+export function createRegistry(): MetricsRegistry {
+  return new PromRegistry();
+}
+
+let processRegistry: PromRegistry | null = null;
+
+function registryOfProcess(): PromRegistry {
+  processRegistry ??= new PromRegistry().measureProcess();
+  return processRegistry;
+}
+
+/** What `service` measures, in the one registry of this process unless told otherwise. */
+export function createMetrics(service: string, registry: MetricsRegistry = registryOfProcess()): Metrics {
+  if (!(registry instanceof PromRegistry)) throw new TypeError("a registry comes from createRegistry()");
+  return {
+    registry,
+    counter<Name extends string>(options: MetricOptions<Name>): Counter<Name> {
+      const counter = registry.metric("counter", options, (config) => new prom.Counter(config));
+      return { inc: (labels, by = 1) => counter.inc({ ...labels, service }, by) };
+    },
+    gauge<Name extends string>({ collect, ...options }: GaugeOptions<Name>): Gauge<Name> {
+      const inner = registry.metric("gauge", options, (config) => new prom.Gauge(config));
+      const gauge: Gauge<Name> = {
+        set: (labels, value) => inner.set({ ...labels, service }, value),
+        inc: (labels, by = 1) => inner.inc({ ...labels, service }, by),
+        dec: (labels, by = 1) => inner.dec({ ...labels, service }, by),
+      };
+      if (collect !== undefined) registry.onCollect(() => collect(gauge));
+      return gauge;
+    },
+    histogram<Name extends string>(options: HistogramOptions<Name>): Histogram<Name> {
+      const buckets = options.buckets && { buckets: [...options.buckets] };
+      const histogram = registry.metric("histogram", options, (config) => new prom.Histogram({ ...config, ...buckets }));
+      return { observe: (labels, value) => histogram.observe({ ...labels, service }, value) };
+    },
+  };
+}

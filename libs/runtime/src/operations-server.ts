@@ -1,0 +1,74 @@
+/** The operations port: metrics and health, for the platform and never for callers. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { MetricsRegistry } from "./metrics.ts";
+
+export interface OperationsServerOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Whether requests would be answered now. */
+  ready(): boolean;
+  readonly metrics: { readonly registry: MetricsRegistry };
+}
+
+export interface OperationsServer {
+  /** `http://host:port`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly contentType?: string;
+}
+
+type Route = () => Answer | Promise<Answer>;
+
+/** Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (it has what it needs). A port that is taken is an error that says so. */
+export async function startOperationsServer({ host, port, ready, metrics }: OperationsServerOptions): Promise<OperationsServer> {
+  const routes = new Map<string, Route>([
+    ["/healthz", () => ({ status: 200, text: "ok\n" })],
+    ["/readyz", () => (ready() ? { status: 200, text: "ready\n" } : { status: 503, text: "not ready\n" })],
+    ["/metrics", async () => ({ status: 200, text: await metrics.registry.text(), contentType: metrics.registry.contentType })],
+  ]);
+  const server = createServer((request, response) => void answer(routes, request, response));
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => reject(listenError(host, port, cause)));
+    server.listen({ host, port }, resolve);
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(routes: ReadonlyMap<string, Route>, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { status, text, contentType = "text/plain; charset=utf-8" } = await read(routes, request);
+  response.writeHead(status, { "content-type": contentType, "cache-control": "no-store", ...(status === 405 && { allow: "GET, HEAD" }) });
+  response.end(text);
+}
+
+async function read(routes: ReadonlyMap<string, Route>, { method, url = "/" }: IncomingMessage): Promise<Answer> {
+  const route = routes.get(url.split("?", 1)[0] as string);
+  if (route === undefined) return { status: 404, text: "not found\n" };
+  if (method !== "GET" && method !== "HEAD") return { status: 405, text: "method not allowed\n" };
+  try {
+    return await route();
+  } catch (error) {
+    return { status: 500, text: `${error}\n` };
+  }
+}
+
+function listenError(host: string, port: number, cause: NodeJS.ErrnoException): Error {
+  const reason = cause.code === "EADDRINUSE" ? "is in use" : `cannot be used (${cause.code})`;
+  return new Error(`operations port ${host}:${port} ${reason}; choose another with TELEMETRY_PORT`, { cause });
+}

@@ -1,0 +1,69 @@
+/** Settings: defaults, conversion, and every fault at once. */
+
+import { describe, expect, test } from "@jest/globals";
+import Type from "typebox";
+import { ConfigError, loadConfig } from "../src/index.ts";
+
+const schema = Type.Object({
+  HOST: Type.String({ default: "127.0.0.1" }),
+  PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535 }),
+  LOG_LEVEL: Type.Union([Type.Literal("info"), Type.Literal("debug")], { default: "info" }),
+  ADMIN_KEY: Type.Optional(Type.String({ minLength: 20 })),
+  VERBOSE: Type.Boolean({ default: false }),
+});
+
+function faultsOf(env: NodeJS.ProcessEnv, of: Parameters<typeof loadConfig>[0] = schema): readonly string[] {
+  try {
+    loadConfig(of, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe("loadConfig", () => {
+  test("takes defaults for what is not set or empty", () => {
+    expect(loadConfig(schema, { PORT: "" })).toEqual({ HOST: "127.0.0.1", PORT: 8080, LOG_LEVEL: "info", VERBOSE: false });
+  });
+
+  test("converts text to the setting's type", () => {
+    expect(loadConfig(schema, { PORT: "9000", VERBOSE: "true", LOG_LEVEL: "debug" })).toMatchObject({
+      PORT: 9000,
+      VERBOSE: true,
+      LOG_LEVEL: "debug",
+    });
+  });
+
+  test("leaves out what the schema does not name", () => {
+    expect(loadConfig(schema, { PATH: "/bin" })).not.toHaveProperty("PATH");
+  });
+
+  test("does not change the schema", () => {
+    const before = JSON.stringify(schema);
+    loadConfig(schema, {});
+    expect(JSON.stringify(schema)).toBe(before);
+  });
+
+  test("tells every fault at once, one line per setting", () => {
+    expect(faultsOf({ PORT: "http", LOG_LEVEL: "loud", VERBOSE: "perhaps" })).toEqual([
+      'PORT must be integer, not "http"',
+      'LOG_LEVEL must be one of info, debug, not "loud"',
+      'VERBOSE must be boolean, not "perhaps"',
+    ]);
+  });
+
+  test("tells the bound that is broken", () => {
+    expect(faultsOf({ PORT: "70000" })).toEqual(['PORT must be <= 65535, not "70000"']);
+  });
+
+  test("names a required setting that is missing", () => {
+    expect(faultsOf({}, Type.Object({ MONGODB_URI: Type.String() }))).toEqual(["MONGODB_URI must be set"]);
+  });
+
+  test("does not show the value of a secret", () => {
+    const faults = faultsOf({ ADMIN_KEY: "hunter2" });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).not.toContain("hunter2");
+  });
+});

@@ -1,0 +1,34 @@
+/** @netfacts/storage: repository interfaces, their SQLite implementation, and the form of keys. */
+
+export type { BootstrapClaim, BootstrapRepository } from "./bootstrap-repository.ts";
+export type {
+  KeyChange,
+  KeyEnvironment,
+  KeyLimits,
+  KeyRecord,
+  KeyRepository,
+  KeyState,
+  KeyUpdate,
+  MonthLimit,
+  RateLimit,
+} from "./key-repository.ts";
+export { createFirstKey, readScopes } from "./keys/first-key.ts";
+export { hashKey, type Pepper, secretMatches } from "./keys/key-hash.ts";
+export { KeySpecError, type NewKey } from "./keys/key-spec.ts";
+export { displayKey, generateKeyText, type KeyText, parseKeyText } from "./keys/key-text.ts";
+export {
+  type CreatedKey,
+  createKey,
+  defaultPlan,
+  disableKey,
+  enableKey,
+  type KeyStateOutcome,
+  listKeys,
+  revokeKey,
+  showKey,
+} from "./keys/manage.ts";
+export type { GiveBackOutcome, LimitReading, LimitRepository, LimitWindow, TakeOutcome } from "./limit-repository.ts";
+export type { RunRecord, RunRepository, RunState } from "./run-repository.ts";
+export { openSqliteStore, type SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
+export type { Store } from "./store.ts";
+export { StoreError, type StoreFault } from "./store-error.ts";

@@ -1,0 +1,75 @@
+/** Keys as they are stored: never the secret, only its hash. */
+
+import type { Scope } from "@netfacts/contracts";
+
+export type KeyEnvironment = "live" | "test";
+
+/** `expired` is no state: it follows from `expiresAt`. `revoked` is final. */
+export type KeyState = "active" | "disabled" | "revoked";
+
+/** At most `limit` requests per fixed window of `windowSeconds`. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
+
+/** At most `limit` answers per calendar month, UTC. */
+export interface MonthLimit {
+  readonly limit: number;
+}
+
+export interface KeyLimits {
+  readonly rate: RateLimit;
+  readonly month: MonthLimit;
+}
+
+/** Times are Unix milliseconds. */
+export interface KeyRecord {
+  readonly id: string;
+  /** Lower-case hexadecimal of the whole key's hash. */
+  readonly hash: string;
+  readonly hashAlgorithm: "sha256" | "hmac-sha256";
+  /** Which pepper made the HMAC; null for plain SHA-256. */
+  readonly pepperId: string | null;
+  readonly environment: KeyEnvironment;
+  readonly lastFour: string;
+  readonly label: string;
+  readonly scopes: readonly Scope[];
+  /** Canonical CIDR text; empty = every address. */
+  readonly allowedCidrs: readonly string[];
+  readonly plan: string;
+  /** Own limits; null = those of the plan. */
+  readonly rate: RateLimit | null;
+  readonly month: MonthLimit | null;
+  /** What its usage is counted under: its own id, or the bucket that it took over by rotation. */
+  readonly bucket: string;
+  readonly state: KeyState;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  /** Set by rotation: the id of the successor, and until when this key still works. */
+  readonly replacedBy: string | null;
+  readonly validUntil: number | null;
+  /** 1 at creation, one more at each change. */
+  readonly version: number;
+}
+
+/** The members that a change may set; all others are fixed at creation. */
+export type KeyChange = Partial<
+  Pick<KeyRecord, "label" | "scopes" | "allowedCidrs" | "plan" | "rate" | "month" | "state" | "expiresAt" | "replacedBy" | "validUntil">
+>;
+
+export type KeyUpdate =
+  | { readonly outcome: "updated"; readonly key: KeyRecord }
+  /** Somebody else changed it since `version`; `key` is what it is now. */
+  | { readonly outcome: "conflict"; readonly key: KeyRecord }
+  | { readonly outcome: "absent" };
+
+export interface KeyRepository {
+  /** `exists` = the id is taken; nothing was written. A written key survives a power cut. */
+  insert(key: KeyRecord): Promise<"inserted" | "exists">;
+  find(id: string): Promise<KeyRecord | null>;
+  /** Every key, oldest first, then by id. */
+  list(): Promise<KeyRecord[]>;
+  /** Writes the change only if the key still has this version. */
+  update(id: string, version: number, change: KeyChange): Promise<KeyUpdate>;
+}

@@ -1,0 +1,47 @@
+/** Shared counters of leased units: one per bucket, policy and window (PROTOCOLS, "Limits by leases"). */
+
+import type { StoreError } from "./store-error.ts";
+
+/** One fixed window of one policy of one bucket. */
+export interface LimitWindow {
+  readonly bucket: string;
+  readonly policy: string;
+  /** Unix seconds. */
+  readonly start: number;
+  /** Unix milliseconds, some time after the window's end: from then on the counter reads as 0 and may be deleted. */
+  readonly expiresAt: number;
+}
+
+/** `leased`: units given out after the operation; `at`: the store's own time of it, Unix milliseconds. */
+export interface LimitReading {
+  readonly leased: number;
+  readonly at: number;
+}
+
+export type TakeOutcome =
+  | ({ readonly outcome: "granted" } & LimitReading)
+  /** Nothing was taken: only `left` units are free, which is fewer than asked for (0 when the limit was lowered below `leased`). */
+  | ({ readonly outcome: "does-not-fit"; readonly left: number } & LimitReading)
+  /** Whether the units were taken cannot be known. The caller counts them as lost and never asks for them again. */
+  | { readonly outcome: "unknown"; readonly cause: StoreError };
+
+export type GiveBackOutcome =
+  | ({ readonly outcome: "returned" } & LimitReading)
+  /** The counter is gone, or holds less than was to be returned: nothing was changed. */
+  | { readonly outcome: "refused" }
+  | { readonly outcome: "unknown"; readonly cause: StoreError };
+
+export interface LimitRepository {
+  /**
+   * Takes all of `units` or none, atomically over all processes: `leased` never rises above `limit`.
+   *
+   * @throws RangeError unless 1 ≤ units ≤ limit, both integers.
+   */
+  take(window: LimitWindow, limit: number, units: number): Promise<TakeOutcome>;
+  /** Gives back units that the caller took and did not spend. Never repeat it after `unknown`. */
+  giveBack(window: LimitWindow, units: number): Promise<GiveBackOutcome>;
+  /** Reads without taking; 0 leased where there is no counter. */
+  read(window: LimitWindow): Promise<LimitReading>;
+  /** The store's clock, Unix milliseconds. */
+  time(): Promise<number>;
+}

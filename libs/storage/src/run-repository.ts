@@ -1,0 +1,22 @@
+/** Ingest runs with their reports. */
+
+export type RunState = "running" | "succeeded" | "failed";
+
+/** Times are Unix milliseconds. */
+export interface RunRecord {
+  readonly id: string;
+  readonly startedAt: number;
+  /** Null while it runs, and for ever when its process died. */
+  readonly endedAt: number | null;
+  readonly state: RunState;
+  /** Whatever ingest reports, as JSON. */
+  readonly report: unknown;
+}
+
+export interface RunRepository {
+  /** Inserts the run, or replaces the one of this id. */
+  save(run: RunRecord): Promise<void>;
+  find(id: string): Promise<RunRecord | null>;
+  /** The latest started first. */
+  list(limit: number): Promise<RunRecord[]>;
+}

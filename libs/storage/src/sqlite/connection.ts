@@ -1,0 +1,116 @@
+/** One connection to the SQLite file: settings, transactions, and every failure as a StoreError. */
+
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import { StoreError, type StoreFault } from "../store-error.ts";
+
+/** SQLite waits this long for another process's write; the event loop waits with it. */
+export const busyTimeoutMs = 2_000;
+
+export type Row = Record<string, SQLOutputValue>;
+
+/** Primary result codes of SQLite that we tell apart (sqlite.org/rescode.html). */
+const faults: Readonly<Record<number, StoreFault>> = {
+  3: "readonly", // PERM
+  5: "locked", // BUSY
+  6: "locked", // LOCKED
+  8: "readonly", // READONLY
+  10: "unavailable", // IOERR
+  11: "damaged", // CORRUPT
+  13: "full", // FULL
+  14: "unavailable", // CANTOPEN
+  26: "damaged", // NOTADB
+};
+
+export class SqliteConnection {
+  readonly path: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  /** @throws StoreError */
+  constructor(path: string) {
+    this.path = path;
+    this.#database = this.#guard(() => new DatabaseSync(path, { timeout: busyTimeoutMs }));
+  }
+
+  exec(sql: string): void {
+    this.#guard(() => this.#database.exec(sql));
+  }
+
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#guard(() => this.#prepare(sql).get(...values));
+  }
+
+  /**
+   * The one row of a statement that may also write. Stepped to its end: with RETURNING the row comes before the commit, and `get` of
+   * node:sqlite would not tell of a commit that fails (a full disk).
+   */
+  getNamed(sql: string, values: Record<string, SQLInputValue>): Row | undefined {
+    return this.#guard(() => this.#prepare(sql).all(values)[0]);
+  }
+
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#guard(() => this.#prepare(sql).all(...values));
+  }
+
+  /** @returns how many rows changed. */
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return this.#guard(() => Number(this.#prepare(sql).run(...values).changes));
+  }
+
+  /** Runs the work in one write transaction; any throw rolls it back. */
+  transaction<T>(work: () => T): T {
+    this.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      this.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (this.#database.isOpen && this.#database.isTransaction) this.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /**
+   * A write transaction that survives a power cut. Others survive the end of the process, which is enough for leases and
+   * saves a sync of the disk on the event loop for each.
+   */
+  durably<T>(work: () => T): T {
+    this.exec("PRAGMA synchronous = FULL");
+    try {
+      return this.transaction(work);
+    } finally {
+      this.exec("PRAGMA synchronous = NORMAL");
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw asStoreError(this.path, error);
+    }
+  }
+}
+
+/** Errors of node:sqlite become StoreErrors; a fault of ours (bad SQL, a broken constraint) stays what it is. */
+function asStoreError(path: string, error: unknown): unknown {
+  const { code, errcode, message } = error as { code?: unknown; errcode?: unknown; message?: unknown };
+  if (code === "ERR_INVALID_STATE") return new StoreError("closed", path, "is closed", error);
+  if (code !== "ERR_SQLITE_ERROR" || typeof errcode !== "number") return error;
+  const fault = faults[errcode & 0xff];
+  return fault === undefined ? error : new StoreError(fault, path, String(message), error);
+}

@@ -1,0 +1,86 @@
+/** The schema, by versions: `PRAGMA user_version` says how many of these steps a file has. Steps are only ever appended. */
+
+import { StoreError } from "../store-error.ts";
+import type { SqliteConnection } from "./connection.ts";
+
+/** Marks the file as ours, in SQLite's header ("NFST"). */
+const applicationId = 0x4e465354;
+
+const steps: readonly string[] = [
+  `
+  CREATE TABLE keys (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL,
+    hash_algorithm TEXT NOT NULL CHECK (hash_algorithm IN ('sha256', 'hmac-sha256')),
+    pepper_id TEXT,
+    environment TEXT NOT NULL CHECK (environment IN ('live', 'test')),
+    last_four TEXT NOT NULL,
+    label TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    allowed_cidrs TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    rate_limit INTEGER,
+    rate_window_seconds INTEGER,
+    month_limit INTEGER,
+    bucket TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('active', 'disabled', 'revoked')),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    replaced_by TEXT,
+    valid_until INTEGER,
+    version INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- Tells readers that a key changed, apart from the many writes of leases; triggers, so that edits by hand count too.
+  CREATE TABLE key_revision (revision INTEGER NOT NULL) STRICT;
+  INSERT INTO key_revision VALUES (0);
+  CREATE TRIGGER key_inserted AFTER INSERT ON keys BEGIN UPDATE key_revision SET revision = revision + 1; END;
+  CREATE TRIGGER key_updated AFTER UPDATE ON keys BEGIN UPDATE key_revision SET revision = revision + 1; END;
+  CREATE TRIGGER key_deleted AFTER DELETE ON keys BEGIN UPDATE key_revision SET revision = revision + 1; END;
+
+  CREATE TABLE limit_windows (
+    bucket TEXT NOT NULL,
+    policy TEXT NOT NULL,
+    start INTEGER NOT NULL,
+    leased INTEGER NOT NULL CHECK (leased >= 0),
+    at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (bucket, policy, start)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX limit_windows_by_expiry ON limit_windows (expires_at);
+
+  CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    state TEXT NOT NULL CHECK (state IN ('running', 'succeeded', 'failed')),
+    report TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX runs_by_start ON runs (started_at);
+
+  CREATE TABLE markers (name TEXT PRIMARY KEY, key_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/**
+ * Brings the file to the newest schema, in one transaction.
+ *
+ * @throws StoreError `foreign` for another program's database, `newer` for one of a later version of ours.
+ */
+export function migrate(connection: SqliteConnection): void {
+  connection.transaction(() => {
+    const owner = pragma(connection, "application_id");
+    const version = pragma(connection, "user_version");
+    const empty = connection.get("SELECT 1 FROM sqlite_schema") === undefined;
+    if (owner !== applicationId && !(owner === 0 && empty)) throw new StoreError("foreign", connection.path, "is no store of Netfacts");
+    if (version > steps.length) {
+      throw new StoreError("newer", connection.path, `has schema version ${version}, this program knows ${steps.length}`);
+    }
+    for (const step of steps.slice(version)) connection.exec(step);
+    connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
+  });
+}
+
+function pragma(connection: SqliteConnection, name: "application_id" | "user_version"): number {
+  return Number(connection.get(`PRAGMA ${name}`)?.[name]);
+}

@@ -1,0 +1,68 @@
+/** Counters of leased units in SQLite: each operation is one atomic statement. */
+
+import type { GiveBackOutcome, LimitRepository, LimitWindow, TakeOutcome } from "../limit-repository.ts";
+import { StoreError } from "../store-error.ts";
+import type { Row, SqliteConnection } from "./connection.ts";
+
+const takeSql = `
+  INSERT INTO limit_windows (bucket, policy, start, leased, at, expires_at) VALUES ($bucket, $policy, $start, $units, $at, $expiresAt)
+  ON CONFLICT (bucket, policy, start) DO UPDATE SET leased = leased + $units, at = $at WHERE leased + $units <= $limit
+  RETURNING leased`;
+const giveBackSql = `
+  UPDATE limit_windows SET leased = leased - $units, at = $at
+  WHERE bucket = $bucket AND policy = $policy AND start = $start AND leased >= $units
+  RETURNING leased`;
+const readSql = "SELECT leased FROM limit_windows WHERE bucket = $bucket AND policy = $policy AND start = $start AND expires_at > $at";
+
+/** @param now  the store's clock. SQLite has no server, so it is this machine's: the same for every process on the file. */
+export function sqliteLimits(connection: SqliteConnection, now: () => number): LimitRepository {
+  const query = (sql: string, window: LimitWindow, at: number, more: Record<string, number> = {}): Row | undefined =>
+    connection.getNamed(sql, { bucket: window.bucket, policy: window.policy, start: window.start, at, ...more });
+  const leasedOf = (row: Row | undefined): number => (row === undefined ? 0 : Number(row.leased));
+
+  return {
+    async take(window, limit, units): Promise<TakeOutcome> {
+      if (!Number.isInteger(units) || !Number.isInteger(limit) || units < 1 || units > limit) {
+        throw new RangeError(`cannot take ${units} of ${limit} units`);
+      }
+      try {
+        const at = now();
+        const row = query(takeSql, window, at, { units, limit, expiresAt: window.expiresAt });
+        if (row !== undefined) return { outcome: "granted", leased: leasedOf(row), at };
+        const leased = leasedOf(query(readSql, window, at));
+        return { outcome: "does-not-fit", left: Math.max(0, limit - leased), leased, at };
+      } catch (cause) {
+        if (cause instanceof StoreError) return { outcome: "unknown", cause };
+        throw cause;
+      }
+    },
+
+    async giveBack(window, units): Promise<GiveBackOutcome> {
+      if (!Number.isInteger(units) || units < 1) throw new RangeError(`cannot give back ${units} units`);
+      try {
+        const at = now();
+        const row = query(giveBackSql, window, at, { units });
+        return row === undefined ? { outcome: "refused" } : { outcome: "returned", leased: leasedOf(row), at };
+      } catch (cause) {
+        if (cause instanceof StoreError) return { outcome: "unknown", cause };
+        throw cause;
+      }
+    },
+
+    async read(window) {
+      const at = now();
+      return { leased: leasedOf(query(readSql, window, at)), at };
+    },
+
+    async time() {
+      // A statement, so that a store that is away tells so here too.
+      connection.get("SELECT revision FROM key_revision");
+      return now();
+    },
+  };
+}
+
+/** Housekeeping; readers check `expires_at` themselves. @returns how many counters went. */
+export function deleteExpiredWindows(connection: SqliteConnection, now: number): number {
+  return connection.run("DELETE FROM limit_windows WHERE expires_at <= ?", now);
+}

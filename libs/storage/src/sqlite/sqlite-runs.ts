@@ -1,0 +1,36 @@
+/** Ingest runs in SQLite. */
+
+import type { RunRecord, RunRepository, RunState } from "../run-repository.ts";
+import type { Row, SqliteConnection } from "./connection.ts";
+
+const columns = "id, started_at, ended_at, state, report";
+
+export function sqliteRuns(connection: SqliteConnection): RunRepository {
+  return {
+    async save(run) {
+      const report = JSON.stringify(run.report ?? null);
+      connection.durably(() =>
+        connection.run(`REPLACE INTO runs (${columns}) VALUES (?, ?, ?, ?, ?)`, run.id, run.startedAt, run.endedAt, run.state, report),
+      );
+    },
+
+    async find(id) {
+      const row = connection.get(`SELECT ${columns} FROM runs WHERE id = ?`, id);
+      return row === undefined ? null : toRecord(row);
+    },
+
+    async list(limit) {
+      return connection.all(`SELECT ${columns} FROM runs ORDER BY started_at DESC, id DESC LIMIT ?`, limit).map(toRecord);
+    },
+  };
+}
+
+function toRecord(row: Row): RunRecord {
+  return {
+    id: row.id as string,
+    startedAt: row.started_at as number,
+    endedAt: row.ended_at as number | null,
+    state: row.state as RunState,
+    report: JSON.parse(row.report as string) as unknown,
+  };
+}

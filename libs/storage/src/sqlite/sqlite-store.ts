@@ -1,0 +1,112 @@
+/** The store in one SQLite file: the embedded default, shared by the processes of one machine. */
+
+import { accessSync, chmodSync, constants, existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Store } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { ChangeWatch } from "./change-watch.ts";
+import { busyTimeoutMs, SqliteConnection } from "./connection.ts";
+import { migrate } from "./migrations.ts";
+import { sqliteBootstrap } from "./sqlite-bootstrap.ts";
+import { sqliteKeys } from "./sqlite-keys.ts";
+import { deleteExpiredWindows, sqliteLimits } from "./sqlite-limits.ts";
+import { sqliteRuns } from "./sqlite-runs.ts";
+
+export interface SqliteStoreOptions {
+  /** The store's clock, Unix milliseconds; tests move it. */
+  readonly now?: () => number;
+}
+
+/** SQLite's name for a store that lives in this process only: for tests. */
+const inMemory = ":memory:";
+
+const housekeepingMs = 600_000;
+
+/**
+ * Opens the file, checks it, and brings its schema up to date; makes it, and its folder, when it is not there.
+ * Only the owner may read it. Waits up to two seconds for other processes that open it at the same time.
+ *
+ * @throws StoreError
+ */
+export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<Store> {
+  const now = options.now ?? Date.now;
+  const connection = await connect(path);
+  deleteExpiredWindows(connection, now());
+  const housekeeping = setInterval(() => sweep(connection, now()), housekeepingMs).unref();
+  const watch = new ChangeWatch(connection);
+  return {
+    keys: sqliteKeys(connection, () => watch.notify()),
+    limits: sqliteLimits(connection, now),
+    runs: sqliteRuns(connection),
+    bootstrap: sqliteBootstrap(connection),
+    onChange: (listener) => watch.listen(listener),
+    async close() {
+      clearInterval(housekeeping);
+      watch.stop();
+      connection.close();
+    },
+  };
+}
+
+async function connect(path: string): Promise<SqliteConnection> {
+  if (path !== inMemory) {
+    prepareFolder(path);
+    checkWritable(path);
+  }
+  const deadline = performance.now() + busyTimeoutMs;
+  for (;;) {
+    try {
+      return open(path);
+    } catch (error) {
+      // Turning a new file into WAL mode answers "locked" at once, without SQLite's own waiting.
+      if (!(error instanceof StoreError) || error.fault !== "locked" || performance.now() > deadline) throw error;
+      await sleep(25);
+    }
+  }
+}
+
+function open(path: string): SqliteConnection {
+  const isNew = !existsSync(path);
+  const connection = new SqliteConnection(path);
+  try {
+    connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    if (isNew && path !== inMemory) chmodSync(path, 0o600);
+    migrate(connection);
+    const check = connection.get("PRAGMA quick_check(1)")?.quick_check;
+    if (check !== "ok") throw new StoreError("damaged", path, String(check));
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function prepareFolder(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const fault = code === "EROFS" || code === "EACCES" || code === "EPERM" ? "readonly" : code === "ENOSPC" ? "full" : "unavailable";
+    throw new StoreError(fault, path, message, cause);
+  }
+}
+
+/** SQLite says only "unable to open" where permission is missing. */
+function checkWritable(path: string): void {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+  } catch (cause) {
+    throw new StoreError("readonly", path, "may not be written by this user", cause);
+  }
+}
+
+function sweep(connection: SqliteConnection, now: number): void {
+  try {
+    deleteExpiredWindows(connection, now);
+  } catch (error) {
+    // Housekeeping only: the next sweep takes them, and readers check the expiry themselves.
+    if (!(error instanceof StoreError)) throw error;
+  }
+}

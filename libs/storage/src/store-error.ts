@@ -1,0 +1,27 @@
+/** The one error of the store: where, what, and what to do, on one line. */
+
+export type StoreFault = "damaged" | "locked" | "readonly" | "full" | "newer" | "foreign" | "unavailable" | "closed";
+
+const remedies: Record<StoreFault, string> = {
+  damaged: "restore it from a backup, or move it away to start with an empty store",
+  locked: "another program holds it: wait, or end that program",
+  readonly: "give this user write permission to the file and its folder",
+  full: "free some space on its disk",
+  newer: "start the newer version of Netfacts that wrote it",
+  foreign: "choose another path: this file belongs to another program",
+  unavailable: "check that the folder exists and the disk works",
+  closed: "it was closed by this program: this is a fault of ours",
+};
+
+/** `message` is one line made for people: `store PATH: CAUSE; REMEDY`. */
+export class StoreError extends Error {
+  readonly fault: StoreFault;
+  readonly path: string;
+
+  constructor(fault: StoreFault, path: string, explanation: string, cause?: unknown) {
+    super(`store ${path}: ${explanation.replaceAll(/\s+/g, " ")}; ${remedies[fault]}`, cause === undefined ? {} : { cause });
+    this.name = "StoreError";
+    this.fault = fault;
+    this.path = path;
+  }
+}

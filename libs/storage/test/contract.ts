@@ -1,0 +1,246 @@
+/** What every store must do, whatever is behind it: run by one test file per implementation. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { createFirstKey, createKey, disableKey, type LimitWindow, readScopes, revokeKey, type Store } from "../src/index.ts";
+
+export interface StoreFactory {
+  /** A handle on the one store of the running test; each call is a handle of its own, as another process would have. */
+  open(options?: { now?: () => number }): Promise<Store>;
+  /** Closes what is open, and forgets the store. */
+  dispose(): Promise<void>;
+}
+
+const month: LimitWindow = { bucket: "7Q9M3W8K", policy: "month", start: 1_793_491_200, expiresAt: Date.UTC(2100, 0, 1) };
+const spec = { label: "siem-prod", scopes: ["ip", "routing"] as const };
+
+export function describeStore(name: string, factory: StoreFactory): void {
+  afterEach(() => factory.dispose());
+
+  describe(`${name}: keys`, () => {
+    test("gives back a key as it was written, seen through another handle", async () => {
+      const [one, two] = [await factory.open(), await factory.open()];
+      const expiresAt = Date.UTC(2100, 0, 1);
+      const full = {
+        ...spec,
+        rate: { limit: 5, windowSeconds: 10 },
+        month: { limit: 7 },
+        expiresAt,
+        allowedCidrs: ["198.51.100.0/24", "::1"],
+      };
+      const { key } = await createKey(one, full);
+      expect(await two.keys.find(key.id)).toEqual(key);
+      expect(key).toMatchObject({ ...full, allowedCidrs: ["198.51.100.0/24", "::1/128"], state: "active", version: 1, bucket: key.id });
+    });
+
+    test("answers null for an id that nobody has", async () => {
+      expect(await (await factory.open()).keys.find("00000000")).toBeNull();
+    });
+
+    test("stores no part of the secret but its last four characters", async () => {
+      const store = await factory.open();
+      const { key, secret } = await createKey(store, spec);
+      const stored = JSON.stringify(await store.keys.find(key.id));
+      for (let i = 17; i + 5 <= secret.length; i++) expect(stored).not.toContain(secret.slice(i, i + 5));
+    });
+
+    test("refuses a second key of one id and keeps the first", async () => {
+      const store = await factory.open();
+      const { key } = await createKey(store, spec);
+      expect(await store.keys.insert({ ...key, label: "other" })).toBe("exists");
+      expect((await store.keys.find(key.id))?.label).toBe("siem-prod");
+    });
+
+    test("lists every key, oldest first", async () => {
+      const store = await factory.open();
+      const { key } = await createKey(store, spec);
+      await store.keys.insert({ ...key, id: "0000000B", createdAt: 20 });
+      await store.keys.insert({ ...key, id: "0000000A", createdAt: 20 });
+      await store.keys.insert({ ...key, id: "0000000C", createdAt: 10 });
+      expect((await store.keys.list()).map(({ id }) => id)).toEqual(["0000000C", "0000000A", "0000000B", key.id]);
+    });
+
+    test("changes a key only in the version that the caller has read", async () => {
+      const [one, two] = [await factory.open(), await factory.open()];
+      const { key } = await createKey(one, spec);
+      const first = await one.keys.update(key.id, 1, { label: "renamed", month: { limit: 9 } });
+      expect(first).toEqual({ outcome: "updated", key: { ...key, label: "renamed", month: { limit: 9 }, version: 2 } });
+      expect(await two.keys.update(key.id, 1, { label: "lost" })).toEqual({ ...first, outcome: "conflict" });
+      expect(await two.keys.find(key.id)).toMatchObject({ label: "renamed", version: 2 });
+      expect(await two.keys.update("00000000", 1, { label: "nobody" })).toEqual({ outcome: "absent" });
+    });
+
+    test("lets exactly one of many concurrent changes of one version win", async () => {
+      const stores = await Promise.all(Array.from({ length: 4 }, () => factory.open()));
+      const { key } = await createKey(stores[0] as Store, spec);
+      const updates = await Promise.all(stores.map((store, i) => store.keys.update(key.id, 1, { label: `writer ${i}` })));
+      expect(updates.filter(({ outcome }) => outcome === "updated")).toHaveLength(1);
+      expect((await stores[0]?.keys.find(key.id))?.version).toBe(2);
+    });
+  });
+
+  describe(`${name}: changes`, () => {
+    test("tells of a key written through another handle within a second: median of ten, each within ten", async () => {
+      const [reader, writer] = [await factory.open(), await factory.open()];
+      const delays: number[] = [];
+      for (let i = 0; i < 10; i++) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const end = reader.onChange(resolve);
+        await sleep(20 * i);
+        const started = performance.now();
+        await createKey(writer, spec);
+        await promise;
+        delays.push(performance.now() - started);
+        end();
+      }
+      delays.sort((a, b) => a - b);
+      expect(delays[5]).toBeLessThan(1_000);
+      expect(delays[9]).toBeLessThan(10_000);
+    });
+
+    test("tells of a key written through the same handle", async () => {
+      const store = await factory.open();
+      let calls = 0;
+      store.onChange(() => calls++);
+      const { key } = await createKey(store, spec);
+      await revokeKey(store, key.id);
+      expect(calls).toBe(2);
+    });
+
+    test("says nothing of leases and runs, nor after the end of listening", async () => {
+      const [reader, writer] = [await factory.open(), await factory.open()];
+      let calls = 0;
+      const end = reader.onChange(() => calls++);
+      await writer.limits.take(month, 10, 1);
+      await writer.runs.save({ id: "a", startedAt: 1, endedAt: null, state: "running", report: null });
+      await sleep(600);
+      end();
+      await createKey(writer, spec);
+      await sleep(600);
+      expect(calls).toBe(0);
+    });
+  });
+
+  describe(`${name}: limits`, () => {
+    test("takes up to the limit and not one unit more", async () => {
+      const { limits } = await factory.open();
+      expect(await limits.take(month, 10, 4)).toMatchObject({ outcome: "granted", leased: 4 });
+      expect(await limits.take(month, 10, 6)).toMatchObject({ outcome: "granted", leased: 10 });
+      expect(await limits.take(month, 10, 1)).toMatchObject({ outcome: "does-not-fit", left: 0, leased: 10 });
+      expect(await limits.read(month)).toMatchObject({ leased: 10 });
+    });
+
+    test("takes all or nothing, and says how much is left", async () => {
+      const { limits } = await factory.open();
+      await limits.take(month, 10, 7);
+      expect(await limits.take(month, 10, 4)).toMatchObject({ outcome: "does-not-fit", left: 3, leased: 7 });
+      expect(await limits.read(month)).toMatchObject({ leased: 7 });
+    });
+
+    test("has nothing left, and not less, when the limit was lowered below what is leased", async () => {
+      const { limits } = await factory.open();
+      await limits.take(month, 10, 8);
+      expect(await limits.take(month, 5, 1)).toMatchObject({ outcome: "does-not-fit", left: 0, leased: 8 });
+    });
+
+    test("keeps buckets, policies and windows apart", async () => {
+      const { limits } = await factory.open();
+      await limits.take(month, 10, 10);
+      for (const other of [{ bucket: "OTHER000" }, { policy: "rate" }, { start: month.start + 60 }]) {
+        expect(await limits.take({ ...month, ...other }, 10, 10)).toMatchObject({ outcome: "granted", leased: 10 });
+      }
+    });
+
+    test("takes units back, but never more than are leased", async () => {
+      const { limits } = await factory.open();
+      await limits.take(month, 10, 5);
+      expect(await limits.giveBack(month, 3)).toMatchObject({ outcome: "returned", leased: 2 });
+      expect(await limits.giveBack(month, 3)).toEqual({ outcome: "refused" });
+      expect(await limits.giveBack({ ...month, bucket: "OTHER000" }, 1)).toEqual({ outcome: "refused" });
+      expect(await limits.read(month)).toMatchObject({ leased: 2 });
+    });
+
+    test("refuses counts that make no sense", async () => {
+      const { limits } = await factory.open();
+      for (const units of [0, -1, 1.5, 11, Number.NaN]) await expect(limits.take(month, 10, units)).rejects.toThrow(RangeError);
+      for (const units of [0, -1, 1.5, Number.NaN]) await expect(limits.giveBack(month, units)).rejects.toThrow(RangeError);
+      expect(await limits.read(month)).toMatchObject({ leased: 0 });
+    });
+
+    test("grants concurrent takers through many handles exactly the limit", async () => {
+      const stores = await Promise.all(Array.from({ length: 5 }, () => factory.open()));
+      const takes = stores.flatMap(({ limits }) => Array.from({ length: 20 }, () => limits.take(month, 70, 1)));
+      const granted = (await Promise.all(takes)).filter(({ outcome }) => outcome === "granted");
+      expect(granted).toHaveLength(70);
+    });
+
+    test("stamps answers with its own clock", async () => {
+      const { limits } = await factory.open();
+      const before = await limits.time();
+      const take = await limits.take(month, 10, 1);
+      const after = await limits.time();
+      expect(take.outcome === "granted" && before <= take.at && take.at <= after).toBe(true);
+    });
+
+    test("reads a counter past its expiry as empty, deleted or not", async () => {
+      const { limits } = await factory.open();
+      const past = { ...month, expiresAt: Date.now() - 60_000 };
+      await limits.take(past, 10, 5);
+      expect(await limits.read(past)).toMatchObject({ leased: 0 });
+    });
+  });
+
+  describe(`${name}: runs`, () => {
+    const run = { id: "run-1", startedAt: 10, endedAt: null, state: "running", report: null } as const;
+
+    test("keeps the latest state of a run with its report", async () => {
+      const [one, two] = [await factory.open(), await factory.open()];
+      await one.runs.save(run);
+      const ended = { ...run, endedAt: 20, state: "succeeded", report: { sources: [{ name: "jinx", read: 3, skipped: [] }] } } as const;
+      await one.runs.save(ended);
+      expect(await two.runs.find("run-1")).toEqual(ended);
+      expect(await two.runs.find("run-2")).toBeNull();
+    });
+
+    test("lists the latest started first, as many as asked for", async () => {
+      const { runs } = await factory.open();
+      for (const startedAt of [10, 30, 20]) await runs.save({ ...run, id: `run-${startedAt}`, startedAt });
+      expect((await runs.list(2)).map(({ id }) => id)).toEqual(["run-30", "run-20"]);
+    });
+  });
+
+  describe(`${name}: first key`, () => {
+    test("is made once, with every read scope and not admin", async () => {
+      const store = await factory.open();
+      const first = await createFirstKey(store);
+      expect(first?.key).toMatchObject({ scopes: readScopes, state: "active", environment: "live" });
+      expect(first?.key.scopes).not.toContain("admin");
+      expect(await createFirstKey(store)).toBeNull();
+    });
+
+    test("is made once by many starts at a time", async () => {
+      const stores = await Promise.all(Array.from({ length: 5 }, () => factory.open()));
+      const made = (await Promise.all(stores.map((store) => createFirstKey(store)))).filter((key) => key !== null);
+      expect(made).toHaveLength(1);
+      expect(await stores[0]?.keys.list()).toEqual([made[0]?.key]);
+    });
+
+    test("is completed under the marker's id when a start died between marker and key", async () => {
+      const store = await factory.open();
+      expect(await store.bootstrap.read()).toBeNull();
+      expect(await store.bootstrap.claim("7Q9M3W8K")).toEqual({ keyId: "7Q9M3W8K", created: true });
+      expect(await store.bootstrap.claim("ZZZZZZZZ")).toEqual({ keyId: "7Q9M3W8K", created: false });
+      expect((await createFirstKey(store))?.key.id).toBe("7Q9M3W8K");
+      expect(await store.bootstrap.read()).toBe("7Q9M3W8K");
+    });
+
+    test("stays made whatever became of it", async () => {
+      const store = await factory.open();
+      const id = (await createFirstKey(store))?.key.id ?? "";
+      await disableKey(store, id);
+      expect(await createFirstKey(store)).toBeNull();
+      await revokeKey(store, id);
+      expect(await createFirstKey(store)).toBeNull();
+    });
+  });
+}

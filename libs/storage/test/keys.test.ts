@@ -1,0 +1,155 @@
+/** The text, hash and management of keys. */
+
+import { crc32 } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import {
+  createKey,
+  disableKey,
+  displayKey,
+  enableKey,
+  generateKeyText,
+  hashKey,
+  KeySpecError,
+  listKeys,
+  openSqliteStore,
+  parseKeyText,
+  revokeKey,
+  type Store,
+  secretMatches,
+  showKey,
+} from "../src/index.ts";
+
+describe("key text", () => {
+  const format = /^nf_(live|test)_[0-9A-HJKMNP-TV-Z]{8}_[0-9A-Za-z]{38}$/;
+
+  test("has the documented form, and its own reader accepts it", () => {
+    for (let i = 0; i < 500; i++) {
+      const key = generateKeyText(i % 2 === 0 ? "live" : "test");
+      expect(key.text).toMatch(format);
+      expect(parseKeyText(key.text)).toEqual(key);
+    }
+  });
+
+  test("ends in the CRC-32 of all before it, in base 62, most significant first", () => {
+    const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    for (let i = 0; i < 500; i++) {
+      const { text } = generateKeyText("live");
+      const value = [...text.slice(-6)].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0);
+      expect(value).toBe(crc32(text.slice(0, -6)));
+    }
+  });
+
+  test("is known by a fixed example", () => {
+    expect(parseKeyText("nf_live_7Q9M3W8K_0123456789ABCDEFGHIJKLMNOPQRSTUV0w9J4a")).toMatchObject({ id: "7Q9M3W8K", environment: "live" });
+  });
+
+  test("uses every letter of its alphabets about equally often", () => {
+    const counts = new Map<string, number>();
+    for (let i = 0; i < 2_000; i++) {
+      for (const letter of generateKeyText("live").text.slice(17, 49)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    }
+    // 64,000 letters, 62 kinds: 1,032 expected of each, standard deviation 32; plain modulo would give the first eight 1,250.
+    expect(counts.size).toBe(62);
+    for (const count of counts.values()) expect(Math.abs(count - 1_032)).toBeLessThan(190);
+  });
+
+  test("is refused after any change of one character", () => {
+    const { text } = generateKeyText("live");
+    fc.assert(
+      fc.property(fc.nat(text.length - 1), fc.string({ minLength: 1, maxLength: 1, unit: "binary-ascii" }), (at, letter) => {
+        fc.pre(text[at] !== letter);
+        expect(parseKeyText(text.slice(0, at) + letter + text.slice(at + 1))).toBeNull();
+      }),
+      { seed: 62, numRuns: 2_000 },
+    );
+  });
+
+  test("is refused with anything before or after it, and never throws on hostile text", () => {
+    const { text } = generateKeyText("live");
+    for (const wrong of [` ${text}`, `${text} `, `${text}\n`, text.slice(0, -1), `${text}0`, "", "nf_live_"])
+      expect(parseKeyText(wrong)).toBeNull();
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 80 }), (wrong) => parseKeyText(wrong) === null),
+      { seed: 62 },
+    );
+  });
+});
+
+describe("key hash", () => {
+  const pepper = { id: "p1", secret: "a pepper for this test" };
+  const peppers = new Map([[pepper.id, pepper.secret]]);
+
+  test("matches the key it was made of, and no other", () => {
+    const [one, two] = [generateKeyText("live").text, generateKeyText("live").text];
+    for (const used of [null, pepper]) {
+      expect(secretMatches(one, hashKey(one, used), peppers)).toBe(true);
+      expect(secretMatches(two, hashKey(one, used), peppers)).toBe(false);
+    }
+  });
+
+  test("is SHA-256 of the whole key without a pepper", () => {
+    expect(hashKey("abc", null).hash).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  });
+
+  test("never matches without a record, or without its pepper", () => {
+    const { text } = generateKeyText("live");
+    expect(secretMatches(text, null, peppers)).toBe(false);
+    expect(secretMatches(text, hashKey(text, pepper))).toBe(false);
+    expect(secretMatches(text, hashKey(text, pepper), new Map([["p1", "another"]]))).toBe(false);
+  });
+});
+
+describe("management", () => {
+  let store: Store;
+  beforeAll(async () => {
+    store = await openSqliteStore(":memory:");
+  });
+  afterAll(() => store.close());
+  beforeEach(async () => {
+    for (const { id } of await listKeys(store)) await revokeKey(store, id, { force: true });
+  });
+
+  test("tells every fault of a wanted key at once", async () => {
+    const wanted = {
+      label: "\n",
+      scopes: ["admin" as const],
+      environment: "test" as const,
+      allowedCidrs: ["193.0.6.139/21", "nonsense"],
+      rate: { limit: 0, windowSeconds: 60 },
+      month: { limit: 1.5 },
+      expiresAt: 1,
+    };
+    const error: unknown = await createKey(store, wanted).catch((reason: unknown) => reason);
+    if (!(error instanceof KeySpecError)) throw error;
+    expect(error.faults).toHaveLength(7);
+    expect(error.message).toContain("did you mean 193.0.0.0/21?");
+  });
+
+  test("shows a key by prefix, id and last four only", async () => {
+    const { key, secret } = await createKey(store, { label: "a", scopes: ["ip"] });
+    expect(displayKey(key)).toBe(`nf_live_${key.id}_…${secret.slice(-4)}`);
+  });
+
+  test("disables, enables and revokes, once and for all", async () => {
+    const { key } = await createKey(store, { label: "a", scopes: ["ip"] });
+    expect(await disableKey(store, key.id)).toMatchObject({ outcome: "changed", key: { state: "disabled", version: 2 } });
+    expect(await disableKey(store, key.id)).toMatchObject({ outcome: "unchanged", key: { version: 2 } });
+    expect(await enableKey(store, key.id)).toMatchObject({ outcome: "changed", key: { state: "active" } });
+    expect(await revokeKey(store, key.id)).toMatchObject({ outcome: "changed", key: { state: "revoked" } });
+    expect(await enableKey(store, key.id)).toMatchObject({ outcome: "revoked" });
+    expect(await disableKey(store, "00000000")).toEqual({ outcome: "absent" });
+    expect(await showKey(store, key.id)).toMatchObject({ state: "revoked" });
+  });
+
+  test("keeps the last active admin key unless forced", async () => {
+    const [one, two] = [
+      await createKey(store, { label: "one", scopes: ["admin"] }),
+      await createKey(store, { label: "two", scopes: ["admin"] }),
+    ];
+    expect(await disableKey(store, one.key.id)).toMatchObject({ outcome: "changed" });
+    expect(await revokeKey(store, two.key.id)).toMatchObject({ outcome: "last-admin" });
+    expect(await showKey(store, two.key.id)).toMatchObject({ state: "active" });
+    expect(await revokeKey(store, two.key.id, { force: true })).toMatchObject({ outcome: "changed" });
+  });
+});

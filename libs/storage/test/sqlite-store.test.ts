@@ -1,0 +1,212 @@
+/** The SQLite store: the contract, and what only a file can suffer. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { createFirstKey, createKey, openSqliteStore, type Store, StoreError } from "../src/index.ts";
+import { SqliteConnection } from "../src/sqlite/connection.ts";
+import { describeStore } from "./contract.ts";
+
+let folder: string | null = null;
+const open: Store[] = [];
+
+function path(): string {
+  folder ??= mkdtempSync(join(tmpdir(), "netfacts-store-"));
+  return join(folder, "data", "store.sqlite");
+}
+
+async function openStore(options: { now?: () => number } = {}): Promise<Store> {
+  const store = await openSqliteStore(path(), options);
+  open.push(store);
+  return store;
+}
+
+async function dispose(): Promise<void> {
+  await Promise.all(open.splice(0).map((store) => store.close()));
+  if (folder !== null) rmSync(folder, { recursive: true });
+  folder = null;
+}
+
+/** The fault and message with which opening fails. */
+async function refusal(): Promise<{ fault: string; message: string }> {
+  const error = await openStore().then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof StoreError)) throw new Error(`expected a StoreError, got ${String(error)}`);
+  expect(error.message).not.toContain("\n");
+  expect(error.message).toContain(path());
+  return { fault: error.fault, message: error.message };
+}
+
+describeStore("SQLite", { open: openStore, dispose });
+
+afterEach(dispose);
+
+const spec = { label: "a", scopes: ["ip"] as const };
+
+describe("the file", () => {
+  test("is made with its folder, for its owner only", async () => {
+    await openStore();
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+  });
+
+  test("holds no secret", async () => {
+    const store = await openStore();
+    const created = await createFirstKey(store);
+    await store.close();
+    const secret = created?.secret.slice(17, 49) ?? "";
+    expect(secret).toHaveLength(32);
+    expect(readFileSync(path()).includes(secret)).toBe(false);
+  });
+
+  test("can be opened by many at once when it is new", async () => {
+    const stores = await Promise.all(Array.from({ length: 8 }, () => openStore()));
+    await createKey(stores[3] as Store, spec);
+    expect(await stores[7]?.keys.list()).toHaveLength(1);
+  });
+
+  test("forgets expired counters when it is opened", async () => {
+    const store = await openStore();
+    await store.limits.take({ bucket: "b", policy: "rate", start: 0, expiresAt: 1_000 }, 5, 5);
+    const later = await openStore();
+    expect(await later.limits.take({ bucket: "b", policy: "rate", start: 0, expiresAt: 1_000 }, 5, 5)).toMatchObject({
+      outcome: "granted",
+    });
+  });
+});
+
+describe("a store that cannot be used says so in one line", () => {
+  test("text in its place", async () => {
+    await (await openStore()).close();
+    writeFileSync(path(), "this is no database ".repeat(400));
+    expect(await refusal()).toMatchObject({ fault: "damaged", message: expect.stringContaining("restore it from a backup") });
+  });
+
+  test("damaged pages", async () => {
+    const store = await openStore();
+    for (let i = 0; i < 60; i++) await createKey(store, { ...spec, label: "x".repeat(90) });
+    await store.close();
+    const file = openSync(path(), "r+");
+    writeSync(file, Buffer.alloc(6_000, 0xa5), 0, 6_000, 4_096 * 3 + 100);
+    expect(await refusal()).toMatchObject({ fault: "damaged" });
+  });
+
+  test("cut short", async () => {
+    const store = await openStore();
+    for (let i = 0; i < 60; i++) await createKey(store, { ...spec, label: "x".repeat(90) });
+    await store.close();
+    truncateSync(path(), 4_096 * 2);
+    expect(await refusal()).toMatchObject({ fault: "damaged" });
+  });
+
+  test("another program's database", async () => {
+    await (await openStore()).close();
+    rmSync(path());
+    const other = new DatabaseSync(path());
+    other.exec("CREATE TABLE theirs (a)");
+    other.close();
+    expect(await refusal()).toMatchObject({ fault: "foreign" });
+  });
+
+  test("written by a newer version", async () => {
+    await (await openStore()).close();
+    const database = new DatabaseSync(path());
+    database.exec("PRAGMA user_version = 99");
+    database.close();
+    expect(await refusal()).toMatchObject({ fault: "newer", message: expect.stringContaining("schema version 99") });
+  });
+
+  test("a file where its folder should be", async () => {
+    await (await openStore()).close();
+    const error: unknown = await openSqliteStore(join(path(), "store.sqlite")).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ fault: "unavailable" });
+  });
+
+  test("held by another program", async () => {
+    await (await openStore()).close();
+    const holder = new DatabaseSync(path());
+    holder.exec("BEGIN EXCLUSIVE");
+    const held = await refusal();
+    holder.close();
+    expect(held).toMatchObject({ fault: "locked", message: expect.stringContaining("another program holds it") });
+  });
+
+  test("no permission to write", async () => {
+    await (await openStore()).close();
+    chmodSync(path(), 0o444);
+    chmodSync(join(path(), ".."), 0o555);
+    chmodSync(join(path(), "..", ".."), 0o755);
+    const line = await text(opener().stdout as NonNullable<ChildProcess["stdout"]>);
+    chmodSync(join(path(), ".."), 0o755);
+    expect(line).toMatch(/^readonly: store .*; give this user write permission .*\n$/);
+  });
+
+  test("a full disk: the write fails, what was there stays, and space heals it", async () => {
+    await (await openStore()).close();
+    const connection = new SqliteConnection(path());
+    connection.exec("CREATE TABLE ballast (bytes BLOB)");
+    connection.exec("PRAGMA max_page_count = 40");
+    const fill = (): number => connection.run("INSERT INTO ballast VALUES (zeroblob(1000000))");
+    expect(fill).toThrow(StoreError);
+    expect(fill).toThrow(/full; free some space/);
+    expect(connection.get("SELECT count(*) AS n FROM ballast")).toMatchObject({ n: 0 });
+    connection.exec("PRAGMA max_page_count = 4000");
+    expect(fill()).toBe(1);
+    connection.close();
+  });
+
+  test("closed: leases are unknown, all else rejects", async () => {
+    const store = await openStore();
+    await store.close();
+    await expect(store.keys.list()).rejects.toMatchObject({ fault: "closed" });
+    const window = { bucket: "b", policy: "rate", start: 0, expiresAt: 1 };
+    expect(await store.limits.take(window, 5, 1)).toMatchObject({ outcome: "unknown", cause: { fault: "closed" } });
+    expect(await store.limits.giveBack(window, 1)).toMatchObject({ outcome: "unknown", cause: { fault: "closed" } });
+    await expect(store.limits.time()).rejects.toMatchObject({ fault: "closed" });
+  });
+});
+
+describe("processes", () => {
+  test("a key written just before kill -9 is there", async () => {
+    const program = `
+      import { createKey, openSqliteStore } from "@netfacts/storage";
+      const store = await openSqliteStore(process.argv[1]);
+      const { key } = await createKey(store, { label: "killed", scopes: ["ip"] });
+      process.stdout.write(key.id);
+      process.kill(process.pid, "SIGKILL");`;
+    const child = run(program);
+    const [id] = await Promise.all([text(child.stdout as NonNullable<ChildProcess["stdout"]>), once(child, "exit")]);
+    expect((await (await openStore()).keys.find(id))?.label).toBe("killed");
+  });
+
+  test("listening does not keep a process alive", async () => {
+    const child = run(`
+      import { openSqliteStore } from "@netfacts/storage";
+      (await openSqliteStore(process.argv[1])).onChange(() => {});`);
+    expect(await once(child, "exit")).toEqual([0, null]);
+  });
+});
+
+function run(program: string, options: { uid?: number } = {}): ChildProcess {
+  return spawn(process.execPath, ["--conditions=source", "--input-type=module", "--eval", program, path()], {
+    cwd: import.meta.dirname,
+    env: { NODE_NO_WARNINGS: "1" },
+    stdio: ["ignore", "pipe", "inherit"],
+    ...options,
+  });
+}
+
+/** Opens the store as a user who may only read: ourselves, or nobody when we are root, whom permissions do not stop. */
+function opener(): ChildProcess {
+  const program = `
+    import { openSqliteStore } from "@netfacts/storage";
+    try { await openSqliteStore(process.argv[1]); console.log("opened"); }
+    catch (error) { console.log(error.fault + ": " + error.message); }`;
+  return run(program, process.getuid?.() === 0 ? { uid: 65_534 } : {});
+}

@@ -1,0 +1,112 @@
+/** Makes `samples/data` anew: real files byte for byte, and the part of an RPKI export that concerns the sample's routes. */
+
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
+import { type Prefix, parsePrefix } from "@netfacts/address";
+import { openContent, scanRib } from "@netfacts/mrt";
+import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
+
+/** Taken byte for byte, under the same name. */
+const copied = [
+  "real-2014/routeviews.route-views.jinx.ribs.1401487200.bz2",
+  "real-2014/delegated-apnic-latest.20140522.gz",
+  "real-2014/delegated-arin-latest.20130813.gz",
+  "real-2014/delegated-lacnic-latest.20140522.gz",
+  "real-2014/delegated-ripencc-latest.20140522.gz",
+  "modern/delegated-afrinic-latest.20250721.gz",
+  "real-2014/autnums-potaroo.20140524.txt.gz",
+];
+const ribFile = "routeviews.route-views.jinx.ribs.1401487200.bz2";
+const vrpsSource = "modern/rpki-client.20250720T0931.json.bz2";
+const vrpsFile = "rpki-client.20250720T0931.slice.json.gz";
+
+interface Roa {
+  asn: number;
+  prefix: string;
+  maxLength: number;
+  ta: string;
+  expires: number;
+}
+
+interface Aspa {
+  customer_asid: number;
+  expires: number;
+  providers: number[];
+}
+
+interface RpkiExport {
+  metadata: { buildmachine: string; buildtime: string };
+  roas: Roa[];
+  aspas: Aspa[];
+}
+
+/** Fills the folder; what else is in it is told, not removed. The same data give the same unpacked content. */
+export async function makeSamples(dataFolder: string, target: string): Promise<void> {
+  mkdirSync(target, { recursive: true });
+  // Read and written, not copied: a copy would keep the read-only mode of the data folder and refuse the next run.
+  for (const file of copied) writeFileSync(join(target, basename(file)), readFileSync(join(dataFolder, file)));
+  const routes = await announcedPrefixes(join(target, ribFile));
+  const whole = JSON.parse(await textOf(join(dataFolder, vrpsSource))) as RpkiExport;
+  writeFileSync(join(target, vrpsFile), gzipSync(exportText(whole, concerning(whole.roas, routes)), { level: 9 }));
+  const known = new Set([...copied.map((file) => basename(file)), vrpsFile]);
+  for (const file of readdirSync(target)) if (!known.has(file)) console.log(`not made by this script: ${join(target, file)}`);
+}
+
+async function announcedPrefixes(rib: string): Promise<PrefixTrie> {
+  const prefixes: Prefix[] = [];
+  await scanRib(openContent(rib).stream, {
+    peerIndex() {},
+    prefix: (version, w0, w1, w2, w3, length) => prefixes.push({ version, w0, w1, w2, w3, length }),
+    route() {},
+  });
+  return PrefixTrie.build(sortPrefixes(prefixes).columns, { ipv4: "compact" });
+}
+
+/**
+ * Every VRP that covers an announced prefix, and every VRP of AS 0. So the validity of each announced prefix is what the
+ * whole export would give: no route is "not found" only because the slice lacks its VRP.
+ */
+function concerning(roas: readonly Roa[], routes: PrefixTrie): Roa[] {
+  return roas.filter((roa) => {
+    const reading = parsePrefix(roa.prefix);
+    if (!reading.ok) return false;
+    const inside = routes.moreSpecifics(reading.prefix);
+    return roa.asn === 0 || routes.exact(reading.prefix) !== -1 || inside.end > inside.start;
+  });
+}
+
+/** As rpki-client writes it, order and white space included. */
+function exportText(whole: RpkiExport, roas: readonly Roa[]): string {
+  const { buildmachine, buildtime } = whole.metadata;
+  const metadata = {
+    buildmachine,
+    buildtime,
+    vrps: roas.length,
+    uniquevrps: roas.length,
+    vaps: whole.aspas.length,
+    uniquevaps: whole.aspas.length,
+  };
+  const roaLines = roas.map(
+    ({ asn, prefix, maxLength, ta, expires }) =>
+      `{ "asn": ${asn}, "prefix": "${prefix}", "maxLength": ${maxLength}, "ta": "${ta}", "expires": ${expires} }`,
+  );
+  const aspaLines = whole.aspas.map(
+    ({ customer_asid, expires, providers }) =>
+      `{ "customer_asid": ${customer_asid}, "expires": ${expires}, "providers": [ ${providers.join(", ")} ] }`,
+  );
+  const members = Object.entries(metadata).map(([name, value]) => `\t\t"${name}": ${JSON.stringify(value)}`);
+  const list = (lines: readonly string[]) => lines.map((line) => `\t\t${line}`).join(",\n");
+  return `{\n\t"metadata": {\n${members.join(",\n")}\n\t},\n\t"roas": [\n${list(roaLines)}\n\t],\n\t"aspas": [\n${list(aspaLines)}\n\t]\n}\n`;
+}
+
+async function textOf(path: string): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of openContent(path).stream) pieces.push(Uint8Array.from(piece));
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+if (import.meta.main) {
+  const root = resolve(import.meta.dirname, "..");
+  await makeSamples(process.env.NETFACTS_TEST_DATA ?? resolve(root, "../shared/data"), process.argv[2] ?? join(root, "samples/data"));
+}

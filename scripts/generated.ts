@@ -1,0 +1,38 @@
+/** The generated files of the repository: `node scripts/generated.ts` writes them, `--check` tells which differ from their source. */
+
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import * as errorDocs from "./generate-error-docs.ts";
+
+/** One generated file: where it stands, from the repository's root, and what should stand there. */
+export interface Generated {
+  readonly path: string;
+  content(): string | Promise<string>;
+}
+
+/** Every generated file. Add yours here. */
+export const generated: readonly Generated[] = [errorDocs];
+
+const root = new URL("../", import.meta.url);
+
+/** Paths of the files that are not what their generator makes. */
+export async function drifted(): Promise<string[]> {
+  const paths: string[] = [];
+  for (const { path, content } of generated) {
+    const found = await readFile(new URL(path, root), "utf8").catch(() => null);
+    if (found !== (await content())) paths.push(path);
+  }
+  return paths;
+}
+
+async function main(check: boolean): Promise<void> {
+  const paths = await drifted();
+  for (const { path, content } of generated) {
+    if (!paths.includes(path)) continue;
+    console.log(check ? `${path} differs from what its generator makes; run: node scripts/generated.ts` : `written: ${path}`);
+    if (!check) await writeFile(fileURLToPath(new URL(path, root)), await content());
+  }
+  if (check && paths.length > 0) process.exitCode = 1;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main(process.argv.includes("--check"));

@@ -1,0 +1,46 @@
+# Installs the packages of the lockfile into node_modules, once. To be sourced after find-node.sh.
+# The stamp holds what was installed and is written last; an install that was interrupted is begun anew.
+
+modules=$root/node_modules
+stamp=$modules/.netfacts-installed
+unfinished=$modules/.netfacts-unfinished
+install_log=$modules/.netfacts-install.log
+
+wanted_install() {
+  echo "node ${node_version%%.*}"
+  cat "$root/package-lock.json"
+}
+
+is_installed() {
+  wanted_install | cmp -s - "$stamp"
+}
+
+# A package that was cut off midway looks complete to npm, so nothing of such a try is kept.
+install_packages() {
+  [ -e "$unfinished" ] && find "$modules" -mindepth 1 -maxdepth 1 ! -name '.netfacts-*' -exec rm -rf {} +
+  : >"$unfinished"
+  rm -f "$stamp"
+  echo 'installing packages (once)' >&2
+  if ! (cd "$root" && run_npm install --no-save --no-audit --no-fund --no-progress) >"$install_log" 2>&1; then
+    cat "$install_log" >&2
+    echo 'packages could not be installed: see above; run this again when the cause is mended' >&2
+    exit 1
+  fi
+  wanted_install >"$stamp.new"
+  mv "$stamp.new" "$stamp"
+  rm -f "$unfinished"
+}
+
+if ! is_installed; then
+  if ! command -v npm >/dev/null; then
+    echo "npm is needed to install packages and was not found beside $(command -v node)" >&2
+    exit 1
+  fi
+  if ! mkdir -p "$modules" 2>/dev/null; then
+    echo "cannot write to $root" >&2
+    exit 1
+  fi
+  lock "$modules/.netfacts-lock"
+  is_installed || install_packages
+  unlock
+fi

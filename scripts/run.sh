@@ -1,0 +1,11 @@
+#!/bin/sh
+# Runs a program of this repository from its sources: scripts/run.sh FILE ARGUMENTS…; FILE is relative to the repository.
+# Finds Node and installs packages first. The process becomes the program: its signals and status are the program's.
+set -eu
+root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
+. "$root/scripts/find-node.sh"
+find_node
+. "$root/scripts/install.sh"
+program=$1
+shift
+exec node --conditions=source --disable-warning=ExperimentalWarning "$root/$program" "$@"

@@ -1,0 +1,87 @@
+/**
+ * `make test`: the tools, Jest, the slowest files and the count. Arguments are Jest's (paths, `-t NAME`); without any, everything runs.
+ * With TEST_COUNT set, the count is also written to the file of that name, as `passed failed`.
+ */
+
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Count, countLine, countReport, type JestReport, slowestLines } from "./test-report.ts";
+
+const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
+const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
+/** As many as the smallest machine has processors: more would disturb the tests of deadlines. */
+const workers = 2;
+const minutesMax = 20;
+/** Time for Jest to end once it has reported; longer means that a test left something open. */
+const endSecondsMax = 15;
+
+/** Runs Jest; null when it came to no report. */
+async function runJest(options: readonly string[], reportPath: string): Promise<{ report: JestReport | null; fault: string | null }> {
+  const child = spawn(
+    process.execPath,
+    [
+      "--experimental-vm-modules",
+      "--conditions=source",
+      jest,
+      `--rootDir=${root}`,
+      `--maxWorkers=${workers}`,
+      "--json",
+      `--outputFile=${reportPath}`,
+      ...options,
+    ],
+    {
+      cwd: root,
+      // Jest prints its report to standard output too; people read standard error.
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, NODE_OPTIONS: "--experimental-vm-modules --conditions=source --disable-warning=ExperimentalWarning" },
+    },
+  );
+  let fault: string | null = null;
+  const end = (reason: string): void => {
+    fault ??= reason;
+    child.kill("SIGKILL");
+  };
+  const tooLong = setTimeout(() => end(`not done within ${minutesMax} minutes`), minutesMax * 60_000);
+  let ending: NodeJS.Timeout | undefined;
+  const watch = setInterval(() => {
+    if (ending === undefined && readReport(reportPath) !== null)
+      ending = setTimeout(() => end("did not end by itself: a test left something open"), endSecondsMax * 1_000);
+  }, 500);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => end(`ended by ${signal}`));
+
+  await new Promise((resolveEnd) => child.once("close", resolveEnd));
+  clearTimeout(tooLong);
+  clearTimeout(ending);
+  clearInterval(watch);
+  return { report: readReport(reportPath), fault };
+}
+
+function readReport(path: string): JestReport | null {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+function countOf(report: JestReport | null, fault: string | null): Count {
+  const count = report === null ? { passed: 0, failed: 1 } : countReport(report);
+  return fault === null ? count : { ...count, failed: count.failed + 1 };
+}
+
+const folder = mkdtempSync(join(tmpdir(), "netfacts-test-"));
+try {
+  spawnSync(join(import.meta.dirname, "doctor.sh"), { stdio: "inherit" });
+  const { report, fault } = await runJest(process.argv.slice(2), join(folder, "report.json"));
+  if (report !== null) console.log(`\nslowest files:\n${slowestLines(report, root).join("\n")}\n`);
+  if (fault !== null) console.log(`Jest: ${fault}`);
+  else if (report === null) console.log("Jest: came to no report");
+  const count = countOf(report, fault);
+  if (process.env.TEST_COUNT) writeFileSync(process.env.TEST_COUNT, `${count.passed} ${count.failed}\n`);
+  console.log(countLine(count));
+  process.exitCode = count.failed === 0 ? 0 : 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

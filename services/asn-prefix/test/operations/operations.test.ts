@@ -1,0 +1,102 @@
+/** The service on the in-process bus: each operation, from its canonical query to its record or problem. */
+
+import { afterAll, expect, test } from "@jest/globals";
+import { encodeQuestion, operations, type Questions } from "@netfacts/contracts";
+import type { Generation } from "@netfacts/dataset";
+import { createInProcessMessaging, type ReplyItem } from "@netfacts/messaging";
+import { Value } from "typebox/value";
+import { madeRoutes, route } from "../../../../libs/dataset/test/support/made-sections.ts";
+import { madeGeneration } from "../../../../libs/dataset/test/support/made-snapshot.ts";
+import { world } from "../../../../libs/dataset/test/support/made-world.ts";
+import { prefix } from "../../../../libs/dataset/test/support/text.ts";
+import { buildApp } from "../../src/app.ts";
+
+const failures: string[] = [];
+let current: Generation | null = null;
+const messaging = createInProcessMessaging();
+const app = buildApp({
+  messaging,
+  dataset: { current: () => current },
+  clock: { now: () => Date.parse("2026-11-21T09:00:02Z") },
+  onFailure: ({ op }) => failures.push(op),
+});
+await app.start();
+afterAll(async () => {
+  await app.stop();
+  await messaging.close();
+});
+
+const send = (op: string, query: string): Promise<ReplyItem> =>
+  messaging.request("asn-prefix", "single", { op, query, requestId: "req-1", traceparent: null, budgetMs: 5_000 });
+
+async function ask<O extends "asn" | "prefix">(op: O, question: Questions[O]) {
+  const reply = await send(op, encodeQuestion(op, question));
+  const body = JSON.parse(Buffer.from(reply.body).toString());
+  if (reply.contentType === "json") expect([...Value.Errors(operations[op].record, body)]).toEqual([]);
+  return { reply, body };
+}
+
+const askAsn = (asn: number, options: Partial<Questions["asn"]> = {}) =>
+  ask("asn", { asn, family: null, rpki: null, aggregate: false, limit: 100, ...options });
+
+const questions: ["asn" | "prefix", () => ReturnType<typeof ask>][] = [
+  ["asn", () => askAsn(3333)],
+  ["prefix", () => ask("prefix", { prefix: prefix("193.0.0.0/21"), limit: 100 })],
+];
+
+test.each(questions)("%s says that there are no data yet, and costs nothing", async (_op, question) => {
+  current = null;
+  const { reply, body } = await question();
+  expect(reply).toMatchObject({ status: 503, contentType: "problem", counted: false, cacheable: false });
+  expect(body.code).toBe("data_not_ready");
+});
+
+test.each(questions)("%s answers with a record of the contract that names its snapshot and request", async (_op, question) => {
+  current = madeGeneration(world);
+  const { reply, body } = await question();
+  expect(reply).toMatchObject({ status: 200, contentType: "json", counted: true, cacheable: true, snapshotId: current.id });
+  expect(body.meta.request_id).toBe("req-1");
+});
+
+test("the record is the one asked for, filters and all", async () => {
+  current = madeGeneration(world);
+  expect((await askAsn(3333, { family: 6 })).body.prefixes.items.map((item: { prefix: string }) => item.prefix)).toEqual([
+    "2a00:1::/32",
+    "2a00:1:1::/48",
+  ]);
+  expect((await askAsn(3333, { rpki: "valid" })).body.prefixes.total).toBe(1);
+  const { body } = await ask("prefix", { prefix: prefix("11.1.1.0/24"), limit: 5 });
+  expect(body).toMatchObject({ prefix: "11.1.1.0/24", announced: false, match: { prefix: "11.1.0.0/16", type: "covering" } });
+});
+
+test("a query that is not canonical fails alone and is told to the operator only", async () => {
+  current = madeGeneration(world);
+  failures.length = 0;
+  const replies = await Promise.all([
+    send("asn", "AS3333"),
+    send("asn", encodeQuestion("asn", { asn: 1, family: null, rpki: null, aggregate: false, limit: 1 })),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual([500, 200]);
+  expect(failures).toEqual(["asn"]);
+});
+
+test("the first page of an AS with very many prefixes stays bounded, and says what it leaves out", async () => {
+  const many = 6_000;
+  const routes = Array.from({ length: many }, (_, index) => route(`20.${index >> 8}.${index & 0xff}.0/24`, [3333, 10]));
+  current = madeGeneration({ ...world, routes: madeRoutes(routes) });
+  for (const [limit, most] of [
+    [100, 100],
+    [1_000, 1_000],
+  ] as const) {
+    const { reply, body } = await askAsn(3333, { limit });
+    expect(body.prefixes).toMatchObject({ total: many, limit, next_cursor: null });
+    expect(body.prefixes.items).toHaveLength(most);
+    expect(body.counts.ipv4.prefixes).toBe(many);
+    expect(body.meta.warnings).toContainEqual({ code: "truncated", detail: `prefixes shows ${limit} of ${many}` });
+    // An item takes less than 120 bytes, and nothing else in the record grows with the AS.
+    expect(reply.body.length).toBeLessThan(4_000 + most * 120);
+  }
+  const inside = await ask("prefix", { prefix: prefix("20.0.0.0/8"), limit: 100 });
+  expect(inside.body.more_specifics).toMatchObject({ count: many });
+  expect(inside.body.more_specifics.items).toHaveLength(100);
+});

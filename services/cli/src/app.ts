@@ -1,0 +1,57 @@
+/** The command line: the program, its shared options, and how every command ends. */
+
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { endingOf } from "./cli-error.ts";
+import { commands } from "./commands/index.ts";
+import type { CliContext } from "./context.ts";
+import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
+
+/**
+ * Runs one command line to its end. Never throws and never ends the process.
+ *
+ * @param args  without the program's name.
+ */
+export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
+  try {
+    const program = buildProgram(context);
+    for (const register of await Promise.all(wanted(args).map((load) => load()))) register(program, context);
+    await program.parseAsync(args, { from: "user" });
+    return exitCodes.ok;
+  } catch (error) {
+    const { exitCode, lines } = endingOf(error);
+    for (const line of lines) context.stderr.write(`netfacts: ${line}\n`);
+    return exitCode;
+  }
+}
+
+function buildProgram(context: CliContext): Command {
+  // What is set here is inherited by the commands, as they are added afterwards.
+  return new Command("netfacts")
+    .description("Questions about internet addresses and networks, answered from your own data; and the care of that data.")
+    .version(version(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help for a command")
+    .option("--data-dir <dir>", "where the installation keeps its state", ".netfacts")
+    .option("--json", "print JSON for programs instead of text for people")
+    .addHelpText("after", `\n${exitCodeHelp}`)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, "netfacts: ")),
+    })
+    .exitOverride()
+    .showHelpAfterError("(netfacts --help tells the commands and options)");
+}
+
+/** The commands that the line names; all when it names none, so that help and "did you mean" know them. */
+function wanted(args: readonly string[]): (typeof commands)[string][] {
+  const named = Object.entries(commands).filter(([name]) => args.includes(name));
+  return (named.length > 0 ? named : Object.entries(commands)).map(([, load]) => load);
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+  return version;
+}

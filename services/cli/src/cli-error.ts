@@ -1,0 +1,44 @@
+/** What ends a command with a message and an exit code. */
+
+import { StoreError, type StoreFault } from "@netfacts/storage";
+import { CommanderError } from "commander";
+import { type ExitCode, exitCodes } from "./exit-codes.ts";
+
+/** `lines` are for people: what is wrong, and what to do. */
+export class CliError extends Error {
+  readonly exitCode: ExitCode;
+  readonly lines: readonly string[];
+
+  constructor(exitCode: ExitCode, lines: string | readonly string[], cause?: unknown) {
+    const all = typeof lines === "string" ? [lines] : lines;
+    super(all.join("; "), cause === undefined ? {} : { cause });
+    this.name = "CliError";
+    this.exitCode = exitCode;
+    this.lines = all;
+  }
+}
+
+const storeExitCodes: Record<StoreFault, ExitCode> = {
+  damaged: exitCodes.untrusted,
+  foreign: exitCodes.untrusted,
+  newer: exitCodes.untrusted,
+  locked: exitCodes.unavailable,
+  readonly: exitCodes.unavailable,
+  full: exitCodes.unavailable,
+  unavailable: exitCodes.unavailable,
+  closed: exitCodes.failed,
+};
+
+/** @returns the exit code, and the lines still to be written: none where commander has written them. */
+export function endingOf(error: unknown): { readonly exitCode: ExitCode; readonly lines: readonly string[] } {
+  if (error instanceof CliError) return error;
+  if (error instanceof StoreError) return { exitCode: storeExitCodes[error.fault], lines: [error.message] };
+  if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? exitCodes.ok : exitCodes.usage, lines: [] };
+  return { exitCode: exitCodes.failed, lines: reasons(error) };
+}
+
+/** The message of an error and of what caused it, outermost first. */
+function reasons(error: unknown): string[] {
+  if (!Error.isError(error)) return [String(error)];
+  return [error.message, ...(error.cause === undefined ? [] : reasons(error.cause))];
+}

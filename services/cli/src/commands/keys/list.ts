@@ -1,0 +1,19 @@
+/** `netfacts keys list`: every key, oldest first. */
+
+import { listKeys } from "@netfacts/storage";
+import { type RegisterCommand, sharedSettings } from "../../context.ts";
+import { printJson, printLines } from "../../output.ts";
+import { withStore } from "./key-store.ts";
+import { keyJson, keyTable } from "./key-view.ts";
+
+export const listCommand: RegisterCommand = (keys, context) => {
+  keys
+    .command("list")
+    .description("list every key, oldest first")
+    .action(async (_options, command) => {
+      const records = await withStore(command, false, listKeys);
+      const now = context.now();
+      if (sharedSettings(command).json) return printJson(context, { keys: records.map((key) => keyJson(key, now)) });
+      printLines(context, records.length === 0 ? ["No keys yet: netfacts keys create --label NAME"] : keyTable(records, now));
+    });
+};

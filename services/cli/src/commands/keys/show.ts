@@ -1,0 +1,21 @@
+/** `netfacts keys show`: one key. */
+
+import { showKey } from "@netfacts/storage";
+import { type RegisterCommand, sharedSettings } from "../../context.ts";
+import { printJson, printLines } from "../../output.ts";
+import { keyIdOf, keyNotFound, withStore } from "./key-store.ts";
+import { keyJson, keyLines } from "./key-view.ts";
+
+export const showCommand: RegisterCommand = (keys, context) => {
+  keys
+    .command("show")
+    .description("show one key; never its secret")
+    .argument("<id>", "the key's id, as `keys list` shows it")
+    .action(async (text: string, _options, command) => {
+      const id = keyIdOf(text);
+      const key = await withStore(command, false, (store) => showKey(store, id));
+      if (key === null) throw keyNotFound(id);
+      if (sharedSettings(command).json) return printJson(context, keyJson(key, context.now()));
+      printLines(context, keyLines(key, context.now()));
+    });
+};

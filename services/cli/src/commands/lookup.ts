@@ -1,0 +1,92 @@
+/** `netfacts lookup`: the records of the API, asked of a snapshot without any service. */
+
+import { formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import { listLimitDefault, listLimitMax, type RpkiState, rpkiStates } from "@netfacts/contracts";
+import { AnswerNotes, asnRecord, ipRecord, prefixRecord, routingRecord, validityRecord } from "@netfacts/dataset";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type RegisterCommand, sharedSettings } from "../context.ts";
+import { printJson, printLines } from "../output.ts";
+import { recordLines } from "../record-text.ts";
+import { loadNamed, snapshotOption } from "../snapshot-option.ts";
+
+/** Stands where the API names the request. */
+const requestId = "lookup";
+
+export const lookup: RegisterCommand = (program, context) => {
+  const group = program.command("lookup").description("answer a question from a snapshot, as the API would");
+  const question = (name: string, description: string): Command => group.command(name).description(description).addOption(snapshotOption());
+  const answer = async (command: Command, record: (notes: AnswerNotes) => object): Promise<void> => {
+    const notes = new AnswerNotes(await loadNamed(command), context.now());
+    const body = { ...record(notes), meta: notes.meta(requestId) };
+    if (sharedSettings(command).json) printJson(context, body);
+    else printLines(context, recordLines(body));
+  };
+
+  question("ip", "everything known of an address")
+    .argument("<address>", "IPv4 or IPv6 address", addressArgument)
+    .action((ip, _options, command) => answer(command, (notes) => ipRecord(ip, notes)));
+
+  question("routing", "the longest match of an address with every origin")
+    .argument("<address>", "IPv4 or IPv6 address", addressArgument)
+    .option("--more-specifics", "also the prefixes inside the match", false)
+    .addOption(limitOption())
+    .action((ip, { moreSpecifics, limit }: { moreSpecifics: boolean; limit: number }, command) =>
+      answer(command, (notes) => routingRecord({ ip, moreSpecifics, upstreams: false, limit }, notes)),
+    );
+
+  question("asn", "an AS: registration, prefixes, RPKI")
+    .argument("<asn>", "AS number: 3333, AS3333 or asdot", asnArgument)
+    .addOption(new Option("--family <version>", "prefixes of one family only").choices(["4", "6"]))
+    .addOption(new Option("--rpki <state>", "prefixes of one state only").choices([...rpkiStates]))
+    .option("--aggregate", "merge prefixes without adding unannounced space", false)
+    .addOption(limitOption())
+    .action(
+      (asn, { family, rpki, aggregate, limit }: { family?: "4" | "6"; rpki?: RpkiState; aggregate: boolean; limit: number }, command) =>
+        answer(command, (notes) => asnRecord({ asn, family: versionOf(family), rpki: rpki ?? null, aggregate, limit }, notes)),
+    );
+
+  question("prefix", "a prefix: origins, VRPs, what lies around and inside, who registered it")
+    .argument("<prefix>", "IPv4 or IPv6 prefix", prefixArgument)
+    .addOption(limitOption())
+    .action((prefix, { limit }: { limit: number }, command) => answer(command, (notes) => prefixRecord({ prefix, limit }, notes)));
+
+  question("validity", "RPKI origin validation of any AS and prefix (RFC 6811)")
+    .argument("<asn>", "AS number", asnArgument)
+    .argument("<prefix>", "IPv4 or IPv6 prefix", prefixArgument)
+    .action((asn, prefix, _options, command) => answer(command, (notes) => validityRecord({ asn, prefix }, notes)));
+};
+
+function versionOf(family: "4" | "6" | undefined): 4 | 6 | null {
+  return family === undefined ? null : family === "4" ? 4 : 6;
+}
+
+function limitOption(): Option {
+  return new Option("--limit <n>", `items of each list, at most ${listLimitMax}`).default(listLimitDefault).argParser((text) => {
+    const limit = Number(text);
+    if (!/^\d{1,4}$/.test(text) || limit < 1 || limit > listLimitMax)
+      throw new InvalidArgumentError(`expected a number from 1 to ${listLimitMax}.`);
+    return limit;
+  });
+}
+
+function addressArgument(text: string) {
+  const address = parseAddress(text);
+  if (address === null) throw new InvalidArgumentError("expected an IPv4 or IPv6 address.");
+  return address;
+}
+
+function asnArgument(text: string): number {
+  const asn = parseAsn(text);
+  if (asn === null) throw new InvalidArgumentError("expected an AS number, such as 3333, AS3333 or 1.10.");
+  return asn;
+}
+
+function prefixArgument(text: string) {
+  const reading = parsePrefix(text);
+  if (reading.ok) return reading.prefix;
+  throw new InvalidArgumentError(
+    reading.fault === "host-bits"
+      ? `has bits set beyond its length; ${formatPrefix(reading.corrected)} would be right.`
+      : "expected a prefix, such as 193.0.0.0/21 or 2001:db8::/32.",
+  );
+}

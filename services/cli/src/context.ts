@@ -1,0 +1,33 @@
+/** What a command may touch of the world, and the settings that all commands share. */
+
+import { join } from "node:path";
+import type { Command } from "commander";
+
+export interface CliContext {
+  /** Results. */
+  readonly stdout: NodeJS.WritableStream;
+  /** Messages, progress, faults. */
+  readonly stderr: NodeJS.WritableStream;
+  /** Standard error is a terminal: progress may redraw its line. */
+  readonly isTerminal: boolean;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+/** Adds one command, with its subcommands, to the program. */
+export type RegisterCommand = (program: Command, context: CliContext) => void;
+
+export interface SharedSettings {
+  readonly dataDir: string;
+  readonly json: boolean;
+}
+
+/** The shared options, wherever on the command line they stood. */
+export function sharedSettings(command: Command): SharedSettings {
+  const { dataDir, json = false } = command.optsWithGlobals<{ dataDir: string; json?: boolean }>();
+  return { dataDir, json };
+}
+
+export function storePath({ dataDir }: SharedSettings): string {
+  return join(dataDir, "store.sqlite");
+}

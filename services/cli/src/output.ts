@@ -1,0 +1,49 @@
+/** How results are printed: tables and fields for people, JSON for programs. */
+
+import type { CliContext } from "./context.ts";
+
+/** Nothing known, in a table. */
+export const none = "–";
+
+export function printJson(context: CliContext, value: unknown): void {
+  context.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+export function printLines(context: CliContext, lines: readonly string[]): void {
+  context.stdout.write(lines.map((line) => `${line}\n`).join(""));
+}
+
+/** Left-aligned columns under their titles, two spaces apart; columns of numbers only are right-aligned. */
+export function tableLines(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const columns = titles.map((title, at) => {
+    const cells = rows.map((row) => row[at] ?? "");
+    const right = cells.every((cell) => /^[\d,.]+$/.test(cell) || cell === none) && cells.some((cell) => cell !== none);
+    return { title, cells, right, width: Math.max(...[title, ...cells].map(textWidth)) };
+  });
+  const line = (cellOf: (column: (typeof columns)[number]) => string): string =>
+    columns
+      .map((column) => {
+        const cell = cellOf(column);
+        const padding = " ".repeat(column.width - textWidth(cell));
+        return column.right ? padding + cell : cell + padding;
+      })
+      .join("  ")
+      .trimEnd();
+  return [line(({ title }) => title), ...rows.map((_, at) => line(({ cells }) => cells[at] ?? ""))];
+}
+
+/** `name  value` lines, the values under each other. */
+export function fieldLines(fields: readonly (readonly [name: string, value: string])[]): string[] {
+  const width = Math.max(...fields.map(([name]) => textWidth(name)));
+  return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+}
+
+/** Minutes are enough for people; UTC, as everything else here. */
+export function timeText(ms: number | null): string {
+  return ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")}Z`;
+}
+
+/** Code points: close enough to columns for the labels that people give. */
+function textWidth(text: string): number {
+  return [...text].length;
+}

@@ -1,0 +1,51 @@
+/** Records as people read them, and long lists as they are written. */
+
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+
+/** A record as an indented list of its members; null is `-`, lists of plain values stand on one line. */
+export function recordLines(record: object, indent = ""): string[] {
+  return Object.entries(record).flatMap(([name, member]) => memberLines(name.replaceAll("_", " "), member, indent));
+}
+
+function memberLines(name: string, member: unknown, indent: string): string[] {
+  if (member === null || typeof member !== "object") return [`${indent}${name}: ${plain(member)}`];
+  if (!Array.isArray(member))
+    return Object.keys(member).length === 0 ? [`${indent}${name}: -`] : [`${indent}${name}:`, ...recordLines(member, `${indent}  `)];
+  if (member.every((item) => item === null || typeof item !== "object"))
+    return [`${indent}${name}: ${member.length === 0 ? "-" : member.map(plain).join(", ")}`];
+  return [`${indent}${name}:`, ...member.flatMap((item: object) => itemLines(item, `${indent}  `))];
+}
+
+function itemLines(item: object, indent: string): string[] {
+  const [first, ...rest] = recordLines(item, `${indent}  `);
+  return first === undefined ? [] : [`${indent}- ${first.trimStart()}`, ...rest];
+}
+
+function plain(value: unknown): string {
+  return value === null || value === undefined ? "-" : String(value);
+}
+
+/** Characters gathered before they are written at once. */
+const chunkChars = 1 << 16;
+
+/** Writes many lines without holding them all: waits for a slow reader, and ends quietly when the reader is gone. */
+export async function writeMany(out: NodeJS.WritableStream, lines: Iterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(chunked(lines)), out, { end: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPIPE" && (error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE")
+      throw error;
+  }
+}
+
+function* chunked(lines: Iterable<string>): Generator<string> {
+  let chunk = "";
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length < chunkChars) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
+}

@@ -1,0 +1,33 @@
+/** The option by which commands name a snapshot, and its loading. */
+
+import { Generation, loadSnapshot, type OpenedSnapshot, openSnapshot, SnapshotError } from "@netfacts/dataset";
+import { type Command, Option } from "commander";
+import { CliError } from "./cli-error.ts";
+import { sharedSettings } from "./context.ts";
+import { exitCodes } from "./exit-codes.ts";
+
+export const snapshotOption = (): Option =>
+  new Option("-s, --snapshot <path>", "data folder, manifest in one, or pack (default: the data folder)");
+
+/** What the option says, else the data folder. */
+export function snapshotPath(command: Command): string {
+  return command.opts<{ snapshot?: string }>().snapshot ?? sharedSettings(command).dataDir;
+}
+
+/** Opens the snapshot that the command names. Throws `CliError`. */
+export async function openNamed(command: Command): Promise<OpenedSnapshot> {
+  return openSnapshot(snapshotPath(command)).catch(refuse);
+}
+
+/** Loads the snapshot that the command names. Throws `CliError`. */
+export async function loadNamed(command: Command): Promise<Generation> {
+  const { store, manifest } = await openNamed(command);
+  return Generation.of(await loadSnapshot(store, manifest).catch(refuse));
+}
+
+/** Turns what is wrong with a snapshot into the command's end. */
+export function refuse(error: unknown): never {
+  if (!(error instanceof SnapshotError)) throw error;
+  const missing = /no such file|holds no snapshot|no snapshot/.test(error.message);
+  throw new CliError(missing ? exitCodes.notFound : exitCodes.untrusted, error.message, error);
+}

@@ -1,0 +1,66 @@
+/** Every command explains itself, and the documented exit codes are the real ones. */
+
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { exitCodeHelp, exitCodes } from "../src/exit-codes.ts";
+import { tableLines } from "../src/output.ts";
+import { run, temporaryFolder } from "./support/run.ts";
+
+test("--help at every level names the shared options and ends well", async () => {
+  for (const path of [[], ["keys"], ...["create", "list", "show", "disable", "enable", "revoke"].map((name) => ["keys", name])]) {
+    const { code, out, err } = await run("nowhere", ...path, "--help");
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain(`Usage: netfacts${path.map((name) => ` ${name}`).join("")}`);
+    for (const option of ["--data-dir", "--json", "--help"]) expect(out).toContain(option);
+  }
+});
+
+test("help lists the exit codes that there are, and so does the README", async () => {
+  expect((await run("nowhere", "--help")).out).toContain(exitCodeHelp);
+  const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
+  for (const code of Object.values(exitCodes)) {
+    expect(exitCodeHelp).toMatch(new RegExp(`^ {2}${code} {2}\\S`, "m"));
+    expect(readme).toMatch(new RegExp(`^\\| ${code} +\\|`, "m"));
+  }
+});
+
+test("the README's commands about keys work as they stand", async () => {
+  const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
+  const lines = [...readme.matchAll(/^netfacts (keys .*)$/gm)].map((match) => match[1] as string);
+  expect(lines.map((line) => line.split(" ")[1])).toEqual(["create", "list", "show", "disable", "enable", "revoke"]);
+  const dataDir = temporaryFolder();
+  let id = "";
+  for (const line of lines) {
+    const ran = await run(dataDir, ...line.replace("7Q9M3W8K", id).split(" "));
+    expect(ran).toMatchObject({ code: 0, err: "" });
+    id ||= /^id +(\w{8})$/m.exec(ran.out)?.[1] ?? "";
+  }
+  rmSync(dataDir, { recursive: true });
+});
+
+test("a wrong command line points to the help and is exit code 2", async () => {
+  for (const args of [["key"], ["keys", "lst"], ["--bogus"], ["keys", "show"], []]) {
+    const { code, out, err } = await run("nowhere", ...args);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain("--help");
+  }
+  expect((await run("nowhere", "key")).err).toContain("(Did you mean keys?)");
+});
+
+test("--version prints the package's version", async () => {
+  expect((await run("nowhere", "--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("tables align words left and numbers right", () => {
+  expect(
+    tableLines(
+      ["NAME", "N"],
+      [
+        ["a", "1"],
+        ["bcdéf", "1,000"],
+        ["c", "–"],
+      ],
+    ),
+  ).toEqual(["NAME       N", "a          1", "bcdéf  1,000", "c          –"]);
+});

@@ -1,0 +1,230 @@
+/** `netfacts keys`: what it makes, shows, changes and refuses. */
+
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { openSqliteStore, parseKeyText } from "@netfacts/storage";
+import { now, run, runJson, runProcess, temporaryFolder } from "./support/run.ts";
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = temporaryFolder();
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const create = (...args: string[]): Promise<Record<string, unknown>> => runJson(dataDir, "keys", "create", "--label", "siem-prod", ...args);
+const storeFile = (): string => join(dataDir, "store.sqlite");
+
+describe("create", () => {
+  test("makes a key with every read scope and the plan's limits unless told otherwise", async () => {
+    const created = await create();
+    expect(created).toMatchObject({
+      label: "siem-prod",
+      environment: "live",
+      state: "active",
+      scopes: ["ip", "routing", "asn", "prefix", "reverse_dns", "batch"],
+      allowed_cidrs: [],
+      rate: null,
+      month: null,
+      expires_at: null,
+    });
+    expect(parseKeyText(String(created.secret))?.id).toBe(created.id);
+  });
+
+  test("takes every option", async () => {
+    const options = [
+      "--scopes",
+      "ip,admin",
+      "--expires",
+      "2127-01-31T12:00Z",
+      "--cidr",
+      "198.51.100.0/24",
+      "--cidr",
+      "::1",
+      "--rate",
+      "50/10s",
+    ];
+    expect(await create(...options, "--month", "1000")).toMatchObject({
+      scopes: ["ip", "admin"],
+      expires_at: "2127-01-31T12:00:00.000Z",
+      allowed_cidrs: ["198.51.100.0/24", "::1/128"],
+      rate: { limit: 50, window_seconds: 10 },
+      month: { limit: 1_000 },
+    });
+    expect(await create("--test", "--rate", "600")).toMatchObject({ environment: "test", rate: { limit: 600, window_seconds: 60 } });
+  });
+
+  test("understands times from now and days", async () => {
+    // The stored time of creation is the machine's; a span counts from the command's clock.
+    const far = 90_000;
+    expect((await create("--expires", `${far}d`)).expires_at).toBe(new Date(now + far * 86_400_000).toISOString());
+    expect((await create("--expires", "2127-02-28")).expires_at).toBe("2127-02-28T00:00:00.000Z");
+  });
+
+  test("prints the secret once, and nothing else ever does", async () => {
+    const { code, out } = await run(dataDir, "keys", "create", "--label", "siem-prod");
+    const secret = /nf_live_\w{8}_\w{38}/.exec(out)?.[0] ?? "";
+    expect([code, out.split(secret).length]).toEqual([0, 2]);
+    const part = secret.slice(17, 40);
+    const id = parseKeyText(secret)?.id ?? "";
+    for (const args of [["list"], ["show", id], ["disable", id], ["enable", id], ["revoke", id], ["show", secret], ["enable", secret]]) {
+      for (const json of [[], ["--json"]]) {
+        const ran = await run(dataDir, "keys", ...args, ...json);
+        expect(ran.out + ran.err).not.toContain(part);
+      }
+    }
+    expect(readFileSync(storeFile()).includes(part)).toBe(false);
+  });
+
+  test.each([
+    [["--scopes", "ip,foo"], "No such scope: foo"],
+    [["--expires", "soon"], "Wanted: a day"],
+    [["--expires", "2127-02-31"], "Wanted: a day"],
+    [["--expires", "2001-01-01"], "expiry: must be in the future"],
+    [["--cidr", "10.1.1.1/8"], "did you mean 10.0.0.0/8?"],
+    [["--cidr", "nowhere"], "is no CIDR or address"],
+    [["--rate", "fast"], "Wanted: requests per window"],
+    [["--rate", "0"], "rate: 1 to"],
+    [["--month", "1e3"], "Wanted: a whole number"],
+    [["--test", "--scopes", "admin"], "never has the scope admin"],
+    [["--label", ""], "label: 1 to 100 characters"],
+    [["--colour", "red"], "unknown option '--colour'"],
+  ])("refuses %j and makes no key", async (args, message) => {
+    const ran = await run(dataDir, "keys", "create", "--label", "a", ...args);
+    expect(ran).toMatchObject({ code: 2, out: "" });
+    expect(ran.err).toContain(message);
+    expect((await run(dataDir, "keys", "list")).out).not.toContain("live");
+  });
+
+  test("tells every fault at once", async () => {
+    const { err } = await run(dataDir, "keys", "create", "--label", "", "--rate", "0", "--month", "0", "--cidr", "x");
+    expect(err.trim().split("\n")).toHaveLength(4);
+  });
+});
+
+describe("list and show", () => {
+  test("list prints a table, oldest first", async () => {
+    await create("--rate", "50/10s", "--month", "9");
+    await create("--test");
+    const [titles, ...rows] = (await run(dataDir, "keys", "list")).out.trimEnd().split("\n");
+    expect(titles).toMatch(/^ID +KIND +STATE +LABEL +SCOPES +RATE +MONTH +CREATED +EXPIRES$/);
+    expect(rows).toEqual([
+      expect.stringMatching(/^\w{8} +live +active +siem-prod +ip,.*batch +50\/10s +9 +20\d\d-.*Z +–$/),
+      expect.stringMatching(/^\w{8} +test +active +siem-prod .* – +– +20/),
+    ]);
+  });
+
+  test("show finds a key by id in any case, display form or whole key", async () => {
+    const { id, display, secret, ...rest } = await create();
+    for (const name of [String(id), String(id).toLowerCase(), String(display), String(secret)]) {
+      expect(await runJson(dataDir, "keys", "show", name)).toEqual({ id, display, ...rest });
+    }
+    expect((await run(dataDir, "keys", "show", String(id))).out).toContain(
+      `key        ${display}\nlabel      siem-prod\nstate      active\n`,
+    );
+  });
+
+  test("an expired key is shown as expired", async () => {
+    const { id } = await create();
+    const store = await openSqliteStore(storeFile());
+    await store.keys.update(String(id), 1, { expiresAt: now });
+    await store.close();
+    expect(await runJson(dataDir, "keys", "show", String(id))).toMatchObject({ state: "expired" });
+  });
+
+  test("what is not there is not found", async () => {
+    const missing = await run(dataDir, "keys", "list");
+    expect(missing).toMatchObject({ code: 3, out: "" });
+    expect(missing.err).toMatch(/^netfacts: there is no store .*--data-dir.*\n$/);
+    await create();
+    for (const command of ["show", "disable", "enable", "revoke"]) {
+      expect(await run(dataDir, "keys", command, "00000000")).toMatchObject({ code: 3, out: "" });
+    }
+    expect(await run(dataDir, "keys", "show", "what?")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("disable, enable, revoke", () => {
+  test("change the state, and say when it was so already", async () => {
+    const id = String((await create()).id);
+    const said = async (command: string): Promise<string> => (await run(dataDir, "keys", command, id)).out;
+    expect(await said("disable")).toBe(`Key ${id} (siem-prod) is now disabled.\n`);
+    expect(await said("disable")).toBe(`Key ${id} (siem-prod) was disabled already.\n`);
+    expect(await said("enable")).toBe(`Key ${id} (siem-prod) is now active.\n`);
+    expect(await said("revoke")).toBe(`Key ${id} (siem-prod) is now revoked.\n`);
+    expect(await runJson(dataDir, "keys", "revoke", id)).toMatchObject({ id, state: "revoked" });
+  });
+
+  test("revoked is final", async () => {
+    const id = String((await create()).id);
+    await run(dataDir, "keys", "revoke", id);
+    expect(await run(dataDir, "keys", "enable", id)).toMatchObject({ code: 6, err: expect.stringContaining("revoked is final") });
+  });
+
+  test("the last active admin key stays unless forced", async () => {
+    const id = String((await create("--scopes", "admin")).id);
+    for (const command of ["disable", "revoke"]) expect(await run(dataDir, "keys", command, id)).toMatchObject({ code: 6, out: "" });
+    expect(await run(dataDir, "keys", "revoke", id, "--force")).toMatchObject({ code: 0 });
+  });
+});
+
+describe("a store in trouble", () => {
+  test("damaged: one line, exit code 4", async () => {
+    writeFileSync(storeFile(), "this is no database ".repeat(400));
+    const ran = await run(dataDir, "keys", "list");
+    expect(ran).toMatchObject({ code: 4, out: "" });
+    expect(ran.err).toMatch(/^netfacts: store .*store\.sqlite: .*; restore it from a backup.*\n$/);
+  });
+
+  test("locked: waits, then one line, exit code 5", async () => {
+    await create();
+    const holder = new DatabaseSync(storeFile());
+    holder.exec("BEGIN EXCLUSIVE");
+    const ran = await run(dataDir, "keys", "list");
+    holder.close();
+    expect(ran).toMatchObject({ code: 5, out: "" });
+    expect(ran.err.trim().split("\n")).toHaveLength(1);
+  });
+});
+
+describe("the program", () => {
+  test("creates in one process what another lists", async () => {
+    const made = await runProcess(dataDir, "keys", "create", "--label", "a", "--json");
+    expect(made).toMatchObject({ code: 0, err: "" });
+    const listed = await runProcess(dataDir, "keys", "list", "--json");
+    const { secret, ...key } = JSON.parse(made.out) as Record<string, unknown>;
+    expect(JSON.parse(listed.out)).toEqual({ keys: [key] });
+    expect(listed.out).not.toContain(String(secret).slice(17, 40));
+  });
+
+  test("a change by the program reaches an open store within a second: median of ten, each within ten", async () => {
+    const id = String((await create()).id);
+    const store = await openSqliteStore(storeFile());
+    const delays: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      const { promise, resolve } = Promise.withResolvers<number>();
+      const end = store.onChange(() => resolve(performance.now()));
+      const ended = runProcess(dataDir, "keys", i % 2 === 0 ? "disable" : "enable", id).then(({ code }) => ({
+        code,
+        at: performance.now(),
+      }));
+      const seen = await promise;
+      expect((await store.keys.find(id))?.state).toBe(i % 2 === 0 ? "disabled" : "active");
+      const { code, at } = await ended;
+      expect(code).toBe(0);
+      // Counted from the end of the program, which comes just after its write; often the change was seen before.
+      delays.push(Math.max(0, seen - at));
+      end();
+    }
+    await store.close();
+    delays.sort((a, b) => a - b);
+    expect(delays[5]).toBeLessThan(1_000);
+    expect(delays[9]).toBeLessThan(10_000);
+  }, 30_000);
+
+  test("ends with its exit code and keeps standard output for results", async () => {
+    expect(await runProcess(dataDir, "keys", "list")).toMatchObject({ code: 3, out: "" });
+    expect(await runProcess(dataDir, "bogus")).toMatchObject({ code: 2, out: "" });
+  });
+});

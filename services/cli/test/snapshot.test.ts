@@ -1,0 +1,24 @@
+/** `netfacts snapshot verify`: every object that the manifest names, also the one that only ingest reads. */
+
+import { rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "@jest/globals";
+import { exitCodes } from "../src/exit-codes.ts";
+import { run, temporaryFolder } from "./support/run.ts";
+
+test("a damaged object of ingest's is found, though no service reads it; a pack does without", async () => {
+  const dataDir = temporaryFolder();
+  const sources = resolve(import.meta.dirname, "../../../samples/sources.yaml");
+  expect((await run(dataDir, "ingest", "run", "--sources", sources)).code).toBe(exitCodes.ok);
+  const { out } = await run(dataDir, "snapshot", "show", "--json");
+  const { object } = JSON.parse(out).ingest_objects.paths;
+  expect((await run(dataDir, "snapshot", "verify")).code).toBe(exitCodes.ok);
+  writeFileSync(join(dataDir, "snapshots", "objects", object), "");
+  const { code, err } = await run(dataDir, "snapshot", "verify");
+  expect(code).toBe(exitCodes.untrusted);
+  expect(err).toContain(object);
+  const pack = join(dataDir, "one.pack");
+  expect((await run(dataDir, "snapshot", "pack", pack)).code).toBe(exitCodes.ok);
+  expect((await run(dataDir, "snapshot", "verify", "--snapshot", pack)).code).toBe(exitCodes.ok);
+  rmSync(dataDir, { recursive: true });
+}, 60_000);

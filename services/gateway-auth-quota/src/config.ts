@@ -1,0 +1,66 @@
+/** Settings of the gateway: the only reader of the environment here. */
+
+import { parseAddress, parsePrefix } from "@netfacts/address";
+import { ConfigError, loadConfig } from "@netfacts/runtime";
+import Type, { type Static } from "typebox";
+
+/** Every setting with its default; names as in the environment. */
+export const gatewayConfigSchema = Type.Object({
+  HOST: Type.String({ default: "127.0.0.1", description: "Address to listen on" }),
+  PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535, description: "Port to listen on; 0: any free one" }),
+  TRUSTED_PROXIES: Type.String({
+    default: "",
+    description: "Addresses and CIDRs of proxies whose X-Forwarded-For is believed, separated by commas",
+  }),
+  URL_BYTES_MAX: Type.Integer({ default: 2_048, minimum: 256, maximum: 8_192, description: "Longest URL; longer: 414" }),
+  HEADER_BYTES_MAX: Type.Integer({
+    default: 16_384,
+    minimum: 8_192,
+    maximum: 65_536,
+    description: "Size of all headers with the URL; more: 431",
+  }),
+  HEADERS_TIMEOUT_MS: Type.Integer({
+    default: 10_000,
+    minimum: 100,
+    description: "Time for the headers of a request to arrive; longer: 408",
+  }),
+  REQUEST_TIMEOUT_MS: Type.Integer({ default: 30_000, minimum: 100, description: "Time for a whole request to arrive; longer: 408" }),
+  KEEP_ALIVE_TIMEOUT_MS: Type.Integer({ default: 72_000, minimum: 1_000, description: "Idle time before a connection is closed" }),
+  LOOKUP_BUDGET_MS: Type.Integer({ default: 5_000, minimum: 1, maximum: 60_000, description: "Time for a service to answer; longer: 504" }),
+  REVERSE_DNS_BUDGET_MS: Type.Integer({ default: 15_000, minimum: 1, maximum: 60_000, description: "The same for reverse DNS" }),
+  ERROR_DOCS_BASE: Type.String({ default: "/docs/errors/", description: "What the `type` of problems begins with" }),
+  DEFAULT_RATE_LIMIT: Type.Integer({ default: 600, minimum: 1, description: "Requests per window of a key without a limit of its own" }),
+  DEFAULT_RATE_WINDOW_SECONDS: Type.Integer({ default: 60, minimum: 1, maximum: 86_400, description: "Length of that window" }),
+  DEFAULT_MONTH_LIMIT: Type.Integer({
+    default: 100_000,
+    minimum: 1,
+    description: "Answers per calendar month (UTC) of a key without a limit of its own",
+  }),
+  KEY_CACHE_LIFETIME_MS: Type.Integer({ default: 30_000, minimum: 0, description: "A key is read from the store again after this time" }),
+  KEY_CACHE_AWAY_MS: Type.Integer({ default: 300_000, minimum: 0, description: "How long a known key serves while the store is away" }),
+  FAILED_KEYS_MAX: Type.Integer({ default: 20, minimum: 1, description: "Failed keys of one IPv4 /32 or IPv6 /64 and window; more: 429" }),
+  FAILED_KEYS_WINDOW_MS: Type.Integer({ default: 60_000, minimum: 1_000, description: "Length of that window" }),
+});
+
+type Settings = Static<typeof gatewayConfigSchema>;
+
+export interface GatewayConfig extends Omit<Settings, "TRUSTED_PROXIES"> {
+  readonly TRUSTED_PROXIES: readonly string[];
+}
+
+/** @throws ConfigError that lists every fault. */
+export function loadGatewayConfig(env: NodeJS.ProcessEnv = process.env): GatewayConfig {
+  return gatewayConfig(loadConfig(gatewayConfigSchema, env));
+}
+
+/** The settings as the application takes them, out of values that fit the schema. */
+export function gatewayConfig(settings: Settings): GatewayConfig {
+  const proxies = settings.TRUSTED_PROXIES.split(",")
+    .map((text) => text.trim())
+    .filter((text) => text !== "");
+  const faults = proxies
+    .filter((text) => parseAddress(text) === null && !parsePrefix(text).ok)
+    .map((text) => `TRUSTED_PROXIES: "${text}" is no address and no CIDR`);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { ...settings, TRUSTED_PROXIES: proxies };
+}

@@ -1,0 +1,32 @@
+/** Rate and quota headers (API, "Keys and limits"). */
+
+import { headers as names } from "@netfacts/contracts";
+
+export interface LimitHeaderInput {
+  readonly limit: number;
+  /** Null: unknown, as the store is away and nothing was seen of the window; the header then leaves it out. */
+  readonly remaining: number | null;
+  readonly resetsInSeconds: number | null;
+}
+
+/** `RateLimit-Policy`, `RateLimit`, `X-RateLimit-*` for the rate window, `X-Quota-*` for the month. */
+export function limitHeaders(rate: LimitHeaderInput, rateWindowSeconds: number, month: LimitHeaderInput): Record<string, string> {
+  const headers: Record<string, string> = {
+    [names.rateLimitPolicy]: `"rate";q=${rate.limit};w=${rateWindowSeconds}, "month";q=${month.limit}`,
+    [names.rateLimitLimit]: `${rate.limit}`,
+    [names.quotaLimit]: `${month.limit}`,
+  };
+  const states: string[] = [];
+  if (rate.remaining !== null && rate.resetsInSeconds !== null) {
+    states.push(`"rate";r=${rate.remaining};t=${rate.resetsInSeconds}`);
+    headers[names.rateLimitRemaining] = `${rate.remaining}`;
+    headers[names.rateLimitReset] = `${rate.resetsInSeconds}`;
+  }
+  if (month.remaining !== null && month.resetsInSeconds !== null) {
+    states.push(`"month";r=${month.remaining};t=${month.resetsInSeconds}`);
+    headers[names.quotaRemaining] = `${month.remaining}`;
+    headers[names.quotaReset] = `${month.resetsInSeconds}`;
+  }
+  if (states.length > 0) headers[names.rateLimit] = states.join(", ");
+  return headers;
+}

@@ -1,0 +1,84 @@
+/** Asks the services and turns every way of not being answered into a problem. */
+
+import { errors, type OperationName, operations, type ProblemCode, type ResponderProblem, type ServiceName } from "@netfacts/contracts";
+import { type Messaging, MessagingError, type ReplyItem } from "@netfacts/messaging";
+import type { FastifyRequest } from "fastify";
+import { ProblemError } from "./problem-error.ts";
+
+/** How long each kind of question may take. */
+export interface LookupBudgets {
+  readonly lookupBudgetMs: number;
+  readonly reverseDnsBudgetMs: number;
+}
+
+/** W3C trace context, version 00. */
+const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+export class Dispatcher {
+  readonly #messaging: Messaging;
+  readonly #budgets: LookupBudgets;
+  /** Services that have answered since our start. */
+  readonly #seen = new Set<ServiceName>();
+
+  constructor(messaging: Messaging, budgets: LookupBudgets) {
+    this.#messaging = messaging;
+    this.#budgets = budgets;
+  }
+
+  /**
+   * @param query canonical query of the operation.
+   * @returns the reply with its record.
+   * @throws ProblemError
+   */
+  async ask(op: OperationName, query: string, request: FastifyRequest): Promise<ReplyItem> {
+    const { service } = operations[op];
+    const { traceparent } = request.headers;
+    const item = {
+      op,
+      query,
+      requestId: request.id,
+      traceparent: typeof traceparent === "string" && traceparentPattern.test(traceparent) ? traceparent : null,
+      budgetMs: op === "reverse_dns" ? this.#budgets.reverseDnsBudgetMs : this.#budgets.lookupBudgetMs,
+    };
+    const reply = await this.#messaging.request(service, "single", item).catch((error: unknown) => {
+      throw this.#failure(service, error);
+    });
+    this.#seen.add(service);
+    if (reply.contentType === "problem") throw responderProblem(reply);
+    return reply;
+  }
+
+  #failure(service: ServiceName, error: unknown): ProblemError {
+    if (!(error instanceof MessagingError)) return new ProblemError("internal_error", { cause: error });
+    switch (error.code) {
+      case "no_responders":
+        return new ProblemError(this.#absence(service));
+      case "timeout":
+        return new ProblemError("upstream_timeout");
+      case "overloaded":
+        return new ProblemError("temporarily_overloaded");
+      case "closed":
+        return new ProblemError("shutting_down");
+      case "handler_failed":
+        return new ProblemError("upstream_error", { cause: error });
+    }
+  }
+
+  /** A service subscribes when it has its data: one that was never there is still loading, one that was there is away. */
+  #absence(service: ServiceName): ProblemCode {
+    const needsNoData = service === "rdns-resolver";
+    return needsNoData || this.#seen.has(service) ? "upstream_unavailable" : "data_not_ready";
+  }
+}
+
+function responderProblem({ body }: ReplyItem): ProblemError {
+  let problem: ResponderProblem;
+  try {
+    problem = JSON.parse(Buffer.from(body).toString()) as ResponderProblem;
+  } catch (cause) {
+    return new ProblemError("upstream_error", { cause });
+  }
+  if (!Object.hasOwn(errors, problem.code))
+    return new ProblemError("upstream_error", { cause: new Error("a reply with an unknown problem code") });
+  return new ProblemError(problem.code, { detail: problem.detail, ...(problem.errors === undefined ? {} : { errors: problem.errors }) });
+}

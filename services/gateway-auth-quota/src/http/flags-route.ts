@@ -1,0 +1,38 @@
+/** `/flags/{cc}.svg`: flags of countries, open to all and cached for ever. */
+
+import { hash } from "node:crypto";
+import * as flags from "country-flag-icons/string/3x2";
+import type { RouteHandlerMethod } from "fastify";
+import { matchesEtag } from "./conditional.ts";
+import { ProblemError } from "./problem-error.ts";
+
+interface Flag {
+  readonly svg: string;
+  readonly etag: string;
+}
+
+/** Lower-case country code → flag. Codes of parts of countries (`GB_ENG`) are left out: no record names them. */
+const flagsByCode: ReadonlyMap<string, Flag> = new Map(
+  Object.entries(flags)
+    .filter(([code]) => /^[A-Z]{2}$/.test(code))
+    .map(([code, svg]) => [code.toLowerCase(), { svg, etag: `"${hash("sha256", svg, "base64url").slice(0, 22)}"` }]),
+);
+
+export function flagHandler(): RouteHandlerMethod {
+  return async (request, reply) => {
+    const { country } = request.params as { country: string };
+    const flag = flagsByCode.get(country);
+    if (flag === undefined)
+      throw new ProblemError("route_not_found", { detail: "There is no flag of this code. Codes are ISO 3166-1 alpha-2 in lower case." });
+    reply.headers({ "cache-control": "public, max-age=31536000, immutable", etag: flag.etag });
+    if (matchesEtag(request.headers["if-none-match"], flag.etag)) return reply.code(304).send();
+    return reply
+      .headers({
+        "content-type": "image/svg+xml",
+        // An SVG opened by itself is a document: it may not run or load anything.
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "x-content-type-options": "nosniff",
+      })
+      .send(flag.svg);
+  };
+}

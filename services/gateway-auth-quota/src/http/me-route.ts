@@ -1,0 +1,56 @@
+/** `/me`: the calling key, what is left of its limits, and the address that it is seen from. Costs no month. */
+
+import type { MeLimit, MeRecord } from "@netfacts/contracts";
+import type { FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { VerifiedKey } from "../keys/index.ts";
+import type { Limiter, LimitStanding } from "../limits/index.ts";
+import type { Guard } from "./guard.ts";
+import { requireJson, searchOf } from "./lookup-route.ts";
+import { ProblemError } from "./problem-error.ts";
+import { QuestionReader } from "./question-reader.ts";
+import { timestamp } from "./time-text.ts";
+
+export function meHandler(guard: Guard, limiter: Limiter, clock: { now(): number }): RouteHandlerMethod {
+  return async (request, reply) => {
+    const pass = await guard.admit(request, reply, null, 0);
+    let record: MeRecord;
+    try {
+      requireJson(request);
+      new QuestionReader({}, searchOf(request), []).finish();
+      const standings = await limiter.peek(pass.key);
+      if (standings === null) throw new ProblemError("limits_unavailable");
+      record = meRecord(pass.key, standings, request, clock.now());
+    } finally {
+      pass.settle(false);
+    }
+    return reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" }).send(JSON.stringify(record));
+  };
+}
+
+function meRecord(key: VerifiedKey, standings: readonly LimitStanding[], request: FastifyRequest, now: number): MeRecord {
+  return {
+    key: {
+      id: key.id,
+      label: key.label,
+      display: key.display,
+      scopes: [...key.scopes],
+      created_at: timestamp(key.createdAt),
+      expires_at: timestampOrNull(key.expiresAt),
+      rotation: { replaced_by: key.rotation.replacedBy, valid_until: timestampOrNull(key.rotation.validUntil) },
+      allowed_cidrs: [...key.allowedCidrs],
+    },
+    plan: key.plan,
+    limits: standings.map(meLimit),
+    client: { ip: request.clientAddress },
+    meta: { request_id: request.id, generated_at: timestamp(now), data: {}, warnings: [] },
+  };
+}
+
+function meLimit({ name, limit, windowSeconds, used, remaining, resetsInSeconds, resetsAt }: LimitStanding): MeLimit {
+  if (windowSeconds !== null) return { name, limit, window_seconds: windowSeconds, used, remaining, resets_in_seconds: resetsInSeconds };
+  return { name, limit, used, remaining, resets_at: timestamp(resetsAt), resets_in_seconds: resetsInSeconds };
+}
+
+function timestampOrNull(ms: number | null): string | null {
+  return ms === null ? null : timestamp(ms);
+}

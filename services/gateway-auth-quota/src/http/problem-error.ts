@@ -1,0 +1,70 @@
+/** A refusal on its way to the caller: thrown anywhere behind the edge, turned into problem+json in one place. */
+
+import { errors, type Problem, type ProblemCode, type ProblemItem } from "@netfacts/contracts";
+
+export interface ProblemFields {
+  /** Public text; the table's where absent. */
+  readonly detail?: string;
+  readonly errors?: readonly ProblemItem[];
+  readonly retryAfterSeconds?: number | null;
+  readonly violatedPolicies?: readonly ("rate" | "month")[];
+  /** Headers that belong to this refusal: `Allow`, `WWW-Authenticate`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the log only. */
+  readonly cause?: unknown;
+}
+
+export class ProblemError extends Error {
+  override readonly name = "ProblemError";
+  readonly code: ProblemCode;
+  readonly fields: ProblemFields;
+
+  constructor(code: ProblemCode, fields: ProblemFields = {}) {
+    super(fields.detail ?? errors[code].happened, fields.cause === undefined ? undefined : { cause: fields.cause });
+    this.code = code;
+    this.fields = fields;
+  }
+}
+
+/** Where a problem happened. */
+export interface ProblemPlace {
+  readonly instance: string;
+  readonly requestId: string;
+  /** What `type` begins with. */
+  readonly errorDocsBase: string;
+}
+
+/** Seconds for `Retry-After` and `retry_after_seconds`; null: the answer carries none. */
+export function retryAfterSeconds({ code, fields }: ProblemError): number | null {
+  return fields.retryAfterSeconds ?? errors[code].retryAfterSeconds;
+}
+
+/** The body of the answer. */
+export function problemBody(error: ProblemError, place: ProblemPlace): Problem {
+  const { code, fields } = error;
+  const seconds = retryAfterSeconds(error);
+  return {
+    type: place.errorDocsBase + code,
+    title: errors[code].title,
+    status: errors[code].status,
+    code,
+    detail: error.message,
+    instance: place.instance,
+    request_id: place.requestId,
+    ...(fields.errors === undefined ? {} : { errors: [...fields.errors] }),
+    ...(fields.violatedPolicies === undefined ? {} : { "violated-policies": [...fields.violatedPolicies] }),
+    ...(seconds === null ? {} : { retry_after_seconds: seconds }),
+  };
+}
+
+/** Every header of the answer but those of limits. */
+export function problemHeaders(error: ProblemError, place: ProblemPlace): Record<string, string> {
+  const seconds = retryAfterSeconds(error);
+  return {
+    "content-type": "application/problem+json; charset=utf-8",
+    "cache-control": "no-store",
+    "x-request-id": place.requestId,
+    ...(seconds === null ? {} : { "retry-after": String(seconds) }),
+    ...error.fields.headers,
+  };
+}

@@ -1,0 +1,166 @@
+/** Reads a question out of path and query, and collects every fault of it before it refuses. */
+
+import { type Address, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import { listLimitDefault, listLimitMax, type ProblemCode, type ProblemItem } from "@netfacts/contracts";
+import { quoteValue } from "./echo.ts";
+import { ProblemError } from "./problem-error.ts";
+
+interface Fault extends ProblemItem {
+  /** The sentence of the problem where this is the only fault. */
+  readonly detail: string;
+}
+
+/**
+ * Takes the values of one question. Readers answer a placeholder where a value is faulty; `finish` refuses then, so no placeholder
+ * leaves the edge.
+ */
+export class QuestionReader {
+  readonly #path: Readonly<Record<string, string>>;
+  readonly #query = new Map<string, string>();
+  readonly #known: ReadonlySet<string>;
+  readonly #faults: Fault[] = [];
+
+  /**
+   * @param path   decoded path parameters.
+   * @param search raw query string, without `?`.
+   * @param known  the query parameters of the route; any other is a fault, and so is a second one of a name.
+   */
+  constructor(path: Readonly<Record<string, string>>, search: string, known: readonly string[]) {
+    this.#path = path;
+    this.#known = new Set(known);
+    const told = new Set<string>();
+    for (const [name, value] of new URLSearchParams(search)) {
+      if (!this.#known.has(name)) {
+        if (!told.has(name)) this.#unknownParameter(name);
+      } else if (told.has(name)) {
+        this.#add(`query.${name}`, "invalid_parameter", "stands more than once", null, `Parameter ${name} stands more than once.`);
+      } else {
+        this.#query.set(name, value);
+      }
+      told.add(name);
+    }
+  }
+
+  ip(): Address {
+    const text = this.#path.ip ?? "";
+    const address = parseAddress(text);
+    if (address !== null) return address;
+    this.#add("path.ip", "invalid_ip", "is not an IPv4 or IPv6 address", null, `"${quoteValue(text)}" is not an IPv4 or IPv6 address.`);
+    return noAddress;
+  }
+
+  pathAsn(): number {
+    return this.#asn("path.asn", this.#path.asn ?? "");
+  }
+
+  queryAsn(name: string): number {
+    const text = this.#required(name);
+    return text === null ? 0 : this.#asn(`query.${name}`, text);
+  }
+
+  pathPrefix(): Prefix {
+    const { network = "", length } = this.#path;
+    return this.#prefix("path.network", length === undefined ? network : `${network}/${length}`);
+  }
+
+  queryPrefix(name: string): Prefix {
+    const text = this.#required(name);
+    return text === null ? { ...noAddress, length: 0 } : this.#prefix(`query.${name}`, text);
+  }
+
+  /** The bound of lists: 1 to 1,000. */
+  limit(): number {
+    const text = this.#query.get("limit");
+    if (text === undefined) return listLimitDefault;
+    const value = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : listLimitMax + 1;
+    if (value <= listLimitMax) return value;
+    this.#invalid("limit", text, `takes a number from 1 to ${listLimitMax}`);
+    return listLimitDefault;
+  }
+
+  /** One of some words; null when absent. */
+  choice<const T extends string>(name: string, values: readonly T[]): T | null {
+    const text = this.#query.get(name);
+    if (text === undefined) return null;
+    const value = values.find((candidate) => candidate === text);
+    if (value !== undefined) return value;
+    this.#invalid(name, text, `takes ${wordList(values, "or")}`);
+    return null;
+  }
+
+  /** A list of some words, separated by commas, each at most once. */
+  choices<const T extends string>(name: string, values: readonly T[]): ReadonlySet<T> {
+    const text = this.#query.get(name);
+    const chosen = new Set<T>();
+    for (const part of text?.split(",") ?? []) {
+      const value = values.find((candidate) => candidate === part);
+      if (value === undefined || chosen.has(value)) {
+        this.#invalid(name, text ?? "", `takes any of ${wordList(values, "and")}, each once, separated by commas`);
+        break;
+      }
+      chosen.add(value);
+    }
+    return chosen;
+  }
+
+  /**
+   * Call after the last value was read.
+   *
+   * @throws ProblemError that lists every fault; its code is that of the faults where they agree, else `invalid_parameter`.
+   */
+  finish(): void {
+    const [first, ...others] = this.#faults;
+    if (first === undefined) return;
+    const code = others.every((fault) => fault.code === first.code) ? first.code : "invalid_parameter";
+    const detail = others.length === 0 ? first.detail : `The question has ${others.length + 1} faults; errors lists each.`;
+    throw new ProblemError(code, { detail, errors: this.#faults.map(({ detail: _, ...item }) => item) });
+  }
+
+  #required(name: string): string | null {
+    const text = this.#query.get(name);
+    if (text !== undefined) return text;
+    this.#add(`query.${name}`, "invalid_parameter", "is missing", null, `Parameter ${name} is missing.`);
+    return null;
+  }
+
+  #asn(location: string, text: string): number {
+    const asn = parseAsn(text);
+    if (asn !== null) return asn;
+    this.#add(location, "invalid_asn", "is not an AS number", null, `"${quoteValue(text)}" is not an AS number.`);
+    return 0;
+  }
+
+  #prefix(location: string, text: string): Prefix {
+    const reading = parsePrefix(text);
+    if (reading.ok) return reading.prefix;
+    if (reading.fault === "host-bits") {
+      const detail = `${quoteValue(text)} has bits set beyond its length.`;
+      this.#add(location, "prefix_has_host_bits", "host bits are set", formatPrefix(reading.corrected), detail);
+    } else {
+      this.#add(location, "invalid_prefix", "is not an IPv4 or IPv6 prefix", null, `"${quoteValue(text)}" is not an IPv4 or IPv6 prefix.`);
+    }
+    return { ...noAddress, length: 0 };
+  }
+
+  #unknownParameter(name: string): void {
+    const takes = this.#known.size === 0 ? "this route takes none" : `this route takes ${wordList([...this.#known], "and")}`;
+    const quoted = quoteValue(name);
+    this.#add(`query.${quoted}`, "invalid_parameter", `is unknown; ${takes}`, null, `Parameter "${quoted}" is unknown; ${takes}.`);
+  }
+
+  #invalid(name: string, text: string, takes: string): void {
+    this.#add(`query.${name}`, "invalid_parameter", takes, null, `Parameter ${name} ${takes}, not "${quoteValue(text)}".`);
+  }
+
+  #add(location: string, code: ProblemCode, message: string, suggestion: string | null, detail: string): void {
+    this.#faults.push({ location, code, message, ...(suggestion === null ? {} : { suggestion }), detail });
+  }
+}
+
+/** Stands for a value that could not be read until `finish` refuses. */
+const noAddress: Address = { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 };
+
+function wordList(words: readonly string[], joint: "and" | "or"): string {
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} ${joint} ${last}`;
+}

@@ -1,0 +1,61 @@
+/** The HTTP server: Fastify with our bounds, ids and problems in place of its own. */
+
+import Fastify, { type FastifyInstance } from "fastify";
+import type { GatewayConfig } from "../config.ts";
+import type { GatewayMetrics } from "../metrics.ts";
+import { observeRequest, type RequestLog } from "../plugins/observe.ts";
+import { clientErrorHandler, frameworkProblem, type ProblemOptions, sendProblem } from "../plugins/problems.ts";
+import { clientAddress } from "./client-address.ts";
+import { requestIdOf } from "./request-id.ts";
+
+export interface ServerOptions {
+  readonly config: GatewayConfig;
+  readonly clock: { now(): number };
+  readonly log: RequestLog;
+  readonly metrics: GatewayMetrics;
+  readonly problems: ProblemOptions;
+}
+
+/** How often Node looks for connections that are past their time: often enough to keep the smaller bound within a fifth of it. */
+const timeoutCheckMs = ({ HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS }: GatewayConfig) =>
+  Math.min(5_000, Math.ceil(Math.min(HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS) / 5));
+
+export function createServer({ config, clock, log, metrics, problems }: ServerOptions): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    trustProxy: config.TRUSTED_PROXIES.length === 0 ? false : [...config.TRUSTED_PROXIES],
+    requestIdHeader: false,
+    genReqId: ({ headers }) => requestIdOf(headers["x-request-id"], clock.now()),
+    // GET routes answer HEAD themselves; while stopping we refuse in our own form.
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    requestTimeout: config.REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
+    http: {
+      maxHeaderSize: config.HEADER_BYTES_MAX,
+      headersTimeout: Math.min(config.HEADERS_TIMEOUT_MS, config.REQUEST_TIMEOUT_MS),
+      connectionsCheckingInterval: timeoutCheckMs(config),
+      // A missing Host is refused by us, as a problem.
+      requireHostHeader: false,
+    },
+    routerOptions: {
+      // Never the bound: the length of a URL is ours to judge.
+      maxParamLength: config.HEADER_BYTES_MAX,
+      // Query values are read by our own code, which sees repetitions.
+      querystringParser: () => ({}),
+    },
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: true } },
+    frameworkErrors(error, request, reply) {
+      // No hook runs for these: what hooks do is done here.
+      request.clientAddress = clientAddress(request.ip, request.socket.remoteAddress ?? "");
+      request.keyDisplay = null;
+      reply.raw.once("close", () => observeRequest(request, reply, log, metrics));
+      const isTooLong = request.url.length > config.URL_BYTES_MAX;
+      sendProblem(frameworkProblem(isTooLong ? { code: "FST_ERR_MAX_PARAM_LENGTH" } : error), request, reply, problems);
+    },
+    clientErrorHandler: clientErrorHandler(problems),
+  });
+  // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer a bare 417.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  return app;
+}

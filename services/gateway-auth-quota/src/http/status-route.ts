@@ -1,0 +1,28 @@
+/** `/status`: the sections in service. Open to all, and an answer also while nothing is loaded. */
+
+import { encodeQuestion, type StatusRecord } from "@netfacts/contracts";
+import type { FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { Dispatcher } from "./dispatcher.ts";
+import { requireJson, searchOf } from "./lookup-route.ts";
+import { ProblemError } from "./problem-error.ts";
+import { QuestionReader } from "./question-reader.ts";
+import { timestamp } from "./time-text.ts";
+
+export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }): RouteHandlerMethod {
+  return async (request, reply) => {
+    requireJson(request);
+    new QuestionReader({}, searchOf(request), []).finish();
+    reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
+    try {
+      return reply.send((await dispatcher.ask("status", encodeQuestion("status", {}), request)).body);
+    } catch (error) {
+      // Not being ready is what this route is asked about.
+      if (!(error instanceof ProblemError) || error.code !== "data_not_ready") throw error;
+      return reply.send(JSON.stringify(notReady(request, clock.now())));
+    }
+  };
+}
+
+function notReady(request: FastifyRequest, now: number): StatusRecord {
+  return { ready: false, sections: {}, meta: { request_id: request.id, generated_at: timestamp(now), data: {}, warnings: [] } };
+}

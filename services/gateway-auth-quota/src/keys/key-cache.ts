@@ -1,0 +1,153 @@
+/** Keys by id in memory: soft lifetime, single flight, remembered absence, and loads that a change overtook thrown away. */
+
+import { type Prefix, parsePrefix } from "@netfacts/address";
+import { displayKey, type KeyRecord, type KeyRepository, StoreError } from "@netfacts/storage";
+import { LRUCache } from "lru-cache";
+import type { KeyringSettings, VerifiedKey } from "./surface.ts";
+
+/** A key of the store, ready for checking. */
+export interface CachedKey {
+  readonly record: KeyRecord;
+  readonly allowed: readonly Prefix[];
+  readonly key: VerifiedKey;
+}
+
+/** `away`: the store does not answer, and nothing recent enough is at hand. */
+export type KeyLookup = CachedKey | null | "away";
+
+interface Entry {
+  readonly cached: CachedKey;
+  readonly loadedAt: number;
+  /** With the store away: not asked again before. */
+  retryAt: number;
+}
+
+interface Flight {
+  readonly lookup: Promise<KeyLookup>;
+  /** Raised when the key changed after this load began: what it read may be the old state. */
+  readonly overtaken: { value: boolean };
+}
+
+const retryMs = 1_000;
+/** Reads of one load that changes may overtake; a store that changes faster than it is read counts as away. */
+const readsMax = 10;
+
+export class KeyCache {
+  readonly #keys: KeyRepository;
+  readonly #settings: KeyringSettings;
+  readonly #monotonic: () => number;
+  readonly #entries: LRUCache<string, Entry>;
+  /** Unknown id → until when it is not asked for again. */
+  readonly #unknown: LRUCache<string, number>;
+  readonly #flights = new Map<string, Flight>();
+
+  constructor(keys: KeyRepository, settings: KeyringSettings, monotonic: () => number) {
+    this.#keys = keys;
+    this.#settings = settings;
+    this.#monotonic = monotonic;
+    this.#entries = new LRUCache({ max: settings.cacheEntriesMax });
+    this.#unknown = new LRUCache({ max: settings.unknownEntriesMax });
+  }
+
+  /** Answers at once, without the store, while the key was read lately. */
+  lookup(id: string): KeyLookup | Promise<KeyLookup> {
+    const now = this.#monotonic();
+    const entry = this.#entries.get(id);
+    if (entry !== undefined && (now < entry.loadedAt + this.#settings.cacheLifetimeMs || now < entry.retryAt)) return entry.cached;
+    const unknownUntil = this.#unknown.get(id);
+    if (unknownUntil !== undefined && now < unknownUntil) return null;
+    return this.#load(id);
+  }
+
+  /** One key was written. */
+  keyChanged(id: string): void {
+    const wasUsed = this.#entries.delete(id);
+    this.#unknown.delete(id);
+    const flight = this.#flights.get(id);
+    if (flight !== undefined) flight.overtaken.value = true;
+    // A failure meets the next request too, which has somebody to tell it to.
+    else if (wasUsed) this.#load(id).catch(() => {});
+  }
+
+  /** Any key may have been written. */
+  anyChanged(): void {
+    this.#entries.clear();
+    this.#unknown.clear();
+    for (const { overtaken } of this.#flights.values()) overtaken.value = true;
+  }
+
+  #load(id: string): Promise<KeyLookup> {
+    const running = this.#flights.get(id);
+    if (running !== undefined) return running.lookup;
+    const overtaken = { value: false };
+    const lookup = this.#read(id, overtaken).finally(() => this.#flights.delete(id));
+    this.#flights.set(id, { lookup, overtaken });
+    return lookup;
+  }
+
+  async #read(id: string, overtaken: Flight["overtaken"]): Promise<KeyLookup> {
+    for (let reads = 0; reads < readsMax; reads++) {
+      overtaken.value = false;
+      let record: KeyRecord | null;
+      try {
+        record = await this.#keys.find(id);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        return this.#whileAway(id);
+      }
+      if (!overtaken.value) return this.#remember(id, record);
+    }
+    return "away";
+  }
+
+  #remember(id: string, record: KeyRecord | null): KeyLookup {
+    const now = this.#monotonic();
+    if (record === null) {
+      this.#entries.delete(id);
+      this.#unknown.set(id, now + this.#settings.unknownLifetimeMs);
+      return null;
+    }
+    const before = this.#entries.get(id)?.cached;
+    // The same object while nothing changed: what others remember by it stays good.
+    const cached = before?.record.version === record.version ? before : prepare(record, this.#settings);
+    this.#entries.set(id, { cached, loadedAt: now, retryAt: 0 });
+    return cached;
+  }
+
+  /** A change would have dropped the entry, so one that is there has not changed as far as anybody told us. */
+  #whileAway(id: string): KeyLookup {
+    const now = this.#monotonic();
+    const entry = this.#entries.get(id);
+    if (entry === undefined || now >= entry.loadedAt + this.#settings.cacheAwayMs) return "away";
+    entry.retryAt = Math.min(now + retryMs, entry.loadedAt + this.#settings.cacheAwayMs);
+    return entry.cached;
+  }
+}
+
+function prepare(record: KeyRecord, { defaultLimits }: KeyringSettings): CachedKey {
+  const { id, bucket, label, environment, allowedCidrs, plan, createdAt, expiresAt, replacedBy, validUntil } = record;
+  return {
+    record,
+    allowed: allowedCidrs.map(readCidr),
+    key: {
+      id,
+      bucket,
+      label,
+      display: displayKey(record),
+      environment,
+      scopes: new Set(record.scopes),
+      allowedCidrs,
+      plan,
+      limits: { rate: record.rate ?? defaultLimits.rate, month: record.month ?? defaultLimits.month },
+      createdAt,
+      expiresAt,
+      rotation: { replacedBy, validUntil },
+    },
+  };
+}
+
+/** The store holds canonical CIDRs only; one edited by hand into nonsense must not open the key to every address. */
+function readCidr(text: string): Prefix {
+  const reading = parsePrefix(text);
+  return reading.ok ? reading.prefix : { version: 4, w0: 0, w1: 0, w2: 0, w3: 0, length: 32 };
+}

@@ -1,0 +1,94 @@
+/** The keyring: from an `Authorization` header to a verified key, in the order that PROTOCOLS ("Keys") sets. */
+
+import { parseKeyText, secretMatches } from "@netfacts/storage";
+import { clientAddressOf, sourceOf } from "../domain/client-source.ts";
+import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
+import { FailedKeys } from "./failed-keys.ts";
+import { KeyCache } from "./key-cache.ts";
+import { defaultKeyringSettings } from "./settings.ts";
+import type { KeyProblemCode, Keyring, KeyringOptions, KeyringSettings, Verification, VerifiedKey } from "./surface.ts";
+
+const bearer = /^bearer +([^ ]+) *$/i;
+
+const details: Record<KeyProblemCode, string> = {
+  missing_api_key: "Send your key in the header `Authorization: Bearer <key>`.",
+  invalid_api_key: "The key is not one of this installation.",
+  too_many_failed_keys: "Too many requests with a wrong key came from this address.",
+  revoked_api_key: "The key was revoked.",
+  disabled_api_key: "The key is disabled.",
+  expired_api_key: "The key has expired.",
+  ip_not_allowed: "The key may not be used from this address.",
+  insufficient_scope: "The key lacks the scope",
+  upstream_unavailable: "The key cannot be checked at the moment.",
+};
+
+const awayRetrySeconds = 1;
+
+export function createKeyring(options: KeyringOptions): Keyring {
+  const settings: KeyringSettings = { ...defaultKeyringSettings, ...options.settings };
+  const { clock, store } = options;
+  const monotonic = (): number => clock.monotonic?.() ?? performance.now();
+  const cache = new KeyCache(store.keys, settings, monotonic);
+  const failed = new FailedKeys(settings);
+
+  const subscription = options.messaging?.subscribe("keys.changed", (payload) => {
+    const id = changedKeyId(payload);
+    if (id === null) cache.anyChanged();
+    else cache.keyChanged(id);
+  });
+  const endListening = store.onChange(() => cache.anyChanged());
+
+  return {
+    async verify(authorization, clientAddress, scope) {
+      if (authorization === undefined) return refuse("missing_api_key");
+      const token = bearer.exec(authorization)?.[1];
+      if (token === undefined) return refuse("missing_api_key");
+      const text = parseKeyText(token);
+      if (text === null) return refuse("invalid_api_key");
+      const waitMs = failed.quiet ? 0 : failed.waitMs(sourceOf(clientAddressOf(clientAddress)), monotonic());
+      if (waitMs > 0) return refuse("too_many_failed_keys", { retryAfterSeconds: Math.ceil(waitMs / 1_000) });
+      const found = cache.lookup(text.id);
+      const lookup = found instanceof Promise ? await found : found;
+      if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
+      // Also hashes and compares for an unknown id: both failures take the same time.
+      if (!secretMatches(text.text, lookup?.record ?? null, settings.peppers) || lookup === null) {
+        failed.record(sourceOf(clientAddressOf(clientAddress)), monotonic());
+        return refuse("invalid_api_key");
+      }
+      const { record, allowed, key } = lookup;
+      const rules = { state: record.state, expiresAt: record.expiresAt, validUntil: record.validUntil, allowed, scopes: key.scopes };
+      const address = allowed.length === 0 ? null : clientAddressOf(clientAddress);
+      const refusal = keyRefusal(rules, clock.now(), address, scope ?? null);
+      return refusal === null ? { ok: true, key } : refuseKey(refusal, key, scope);
+    },
+
+    stop() {
+      void subscription?.stop();
+      endListening();
+    },
+  };
+}
+
+function refuse(
+  code: KeyProblemCode,
+  more: { retryAfterSeconds?: number; detail?: string; key?: VerifiedKey } = {},
+): Extract<Verification, { ok: false }> {
+  return {
+    ok: false,
+    code,
+    detail: more.detail ?? details[code],
+    retryAfterSeconds: more.retryAfterSeconds ?? null,
+    key: more.key ?? null,
+  };
+}
+
+function refuseKey(code: KeyRefusal, key: VerifiedKey, scope: string | undefined): Verification {
+  if (code !== "insufficient_scope") return refuse(code);
+  return refuse(code, { detail: `${details.insufficient_scope} \`${scope}\`.`, key });
+}
+
+/** The id in `{ key_id, version }`; null for anything else, which then counts as a change of any key. */
+function changedKeyId(payload: unknown): string | null {
+  const id = typeof payload === "object" && payload !== null && "key_id" in payload ? payload.key_id : null;
+  return typeof id === "string" ? id : null;
+}

@@ -1,0 +1,16 @@
+/** Defaults of the keyring, each a documented setting. */
+
+import type { KeyringSettings } from "./surface.ts";
+
+export const defaultKeyringSettings: KeyringSettings = {
+  cacheLifetimeMs: 30_000,
+  cacheAwayMs: 300_000,
+  cacheEntriesMax: 50_000,
+  unknownLifetimeMs: 5_000,
+  unknownEntriesMax: 10_000,
+  failedKeysMax: 20,
+  failedKeysWindowMs: 60_000,
+  failedSourcesMax: 10_000,
+  defaultLimits: { rate: { limit: 600, windowSeconds: 60 }, month: { limit: 100_000 } },
+  peppers: new Map(),
+};

@@ -1,0 +1,103 @@
+/** The types by which the HTTP edge and the limiter know a key. */
+
+import type { ProblemCode, Scope } from "@netfacts/contracts";
+import type { KeyLimits, Store } from "@netfacts/storage";
+
+/** A key whose secret matched and whose state and client address allow it. One object per load from the store; never the secret. */
+export interface VerifiedKey {
+  readonly id: string;
+  /** What its requests are counted under; a rotated key keeps the bucket of its predecessor. */
+  readonly bucket: string;
+  readonly label: string;
+  /** `nf_live_7Q9M3W8K_…x4Pq`: safe to show and to log. */
+  readonly display: string;
+  readonly environment: "live" | "test";
+  readonly scopes: ReadonlySet<Scope>;
+  /** CIDRs as text; empty = every address. */
+  readonly allowedCidrs: readonly string[];
+  readonly plan: string;
+  /** Own limits of the key, else those of the settings. */
+  readonly limits: KeyLimits;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly rotation: { readonly replacedBy: string | null; readonly validUntil: number | null };
+}
+
+export type KeyProblemCode = Extract<
+  ProblemCode,
+  | "missing_api_key"
+  | "invalid_api_key"
+  | "too_many_failed_keys"
+  | "revoked_api_key"
+  | "disabled_api_key"
+  | "expired_api_key"
+  | "ip_not_allowed"
+  | "insufficient_scope"
+  | "upstream_unavailable"
+>;
+
+/**
+ * `key` in a refusal is set for `insufficient_scope` only: such a request is authenticated, so the edge charges its rate
+ * (`limiter.admit(key, { month: 0 })`) and sends the limit headers with the 403.
+ * `retryAfterSeconds` is set for `too_many_failed_keys` and `upstream_unavailable`.
+ */
+export type Verification =
+  | { readonly ok: true; readonly key: VerifiedKey }
+  | {
+      readonly ok: false;
+      readonly code: KeyProblemCode;
+      /** Public text; names neither the key nor whether its id is known. */
+      readonly detail: string;
+      readonly retryAfterSeconds: number | null;
+      readonly key: VerifiedKey | null;
+    };
+
+export interface Keyring {
+  /**
+   * Checks in the order shape and checksum → throttle → known → secret → state → address → scope.
+   *
+   * @param authorization  the header as received; undefined or empty = `missing_api_key`.
+   * @param clientAddress  text of the client's address after trusted proxies; IPv4-mapped IPv6 counts as IPv4.
+   * @param scope          the scope that the route wants; absent = none (`/me`).
+   *
+   * Never throws. Cost with a cached key: one SHA-256, no store call.
+   */
+  verify(authorization: string | undefined, clientAddress: string, scope?: Scope): Promise<Verification>;
+  /** Ends the subscriptions; the store stays open. */
+  stop(): void;
+}
+
+export interface KeyringSettings {
+  /** A cached key is read again after this time. */
+  readonly cacheLifetimeMs: number;
+  /** With the store away a cached key may serve this long after its last read, while changes can still reach us. */
+  readonly cacheAwayMs: number;
+  readonly cacheEntriesMax: number;
+  /** How long an unknown id is remembered as unknown. */
+  readonly unknownLifetimeMs: number;
+  readonly unknownEntriesMax: number;
+  /** Failed keys per IPv4 /32 or IPv6 /64 and window before its requests are refused until the window ends. */
+  readonly failedKeysMax: number;
+  readonly failedKeysWindowMs: number;
+  readonly failedSourcesMax: number;
+  /** Limits of a key that has none of its own. */
+  readonly defaultLimits: KeyLimits;
+  /** Pepper secrets by `pepper_id`, for keys that were stored as HMAC. */
+  readonly peppers: ReadonlyMap<string, string>;
+}
+
+/** What the keyring needs of the bus: `@netfacts/messaging` has it. */
+export interface ChangeChannel {
+  subscribe(subject: string, listener: (payload: unknown) => void): { stop(): unknown };
+}
+
+export interface KeyringOptions {
+  readonly store: Pick<Store, "keys" | "onChange">;
+  /** Carries `keys.changed` = `{ key_id, version }`; absent where the store's own change signal is all there is. */
+  readonly messaging?: ChangeChannel;
+  /** `now`: Unix ms, for expiry. `monotonic`: ms that never jump, for lifetimes; default `performance.now`. */
+  readonly clock: { now(): number; monotonic?(): number };
+  /** What differs from `defaultKeyringSettings`. */
+  readonly settings?: Partial<KeyringSettings>;
+}

@@ -1,0 +1,336 @@
+/** One bucket's share of one policy: units leased from the store in blocks, spent here without asking (PROTOCOLS, "Limits by leases"). */
+
+import type { LimitRepository, LimitWindow } from "@netfacts/storage";
+import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
+import type { StoreTime } from "./store-time.ts";
+import type { LimiterSettings } from "./surface.ts";
+
+export type Spending = "spent" | "exhausted" | "unavailable";
+
+export interface LeaseDeps {
+  readonly limits: LimitRepository;
+  readonly time: StoreTime;
+  readonly monotonic: () => number;
+  readonly settings: LimiterSettings;
+}
+
+/** What is known of the window; `remaining` is null while nothing is. */
+export interface LeaseStanding {
+  readonly limit: number;
+  readonly remaining: number | null;
+  readonly resetsInSeconds: number | null;
+  readonly resetsAt: number | null;
+}
+
+interface Waiter {
+  readonly units: number;
+  readonly end: (spending: Spending) => void;
+}
+
+/** How often a take that did not fit is tried again with what is left. */
+const retriesMax = 3;
+/** Counters outlive their window by this, so that a late return still finds them. */
+const counterGraceMs = 3_600_000;
+
+export class Lease {
+  policy: Policy;
+  readonly #bucket: string;
+  readonly #name: PolicyName;
+  readonly #deps: LeaseDeps;
+
+  #window: Window | null = null;
+  #unspent = 0;
+  /** The store's counter as last seen; null until a reply for this window, unless it began under our eyes. */
+  #leased: number | null = null;
+  /** At or below this many unspent units the next block is fetched ahead. */
+  #prefetchAt = -1;
+
+  readonly #waiters: Waiter[] = [];
+  /** One take or return in flight at a time. */
+  #busy: Promise<void> | null = null;
+  #reading: Promise<void> | null = null;
+  #exhaustedUntil = 0;
+  #unavailableUntil = 0;
+  /** After an unknown outcome blocks are no larger than what is asked for, so that a flapping store loses few units. */
+  #careful = false;
+  #stopped = false;
+  #usedAt: number;
+
+  constructor(bucket: string, name: PolicyName, policy: Policy, deps: LeaseDeps) {
+    this.#bucket = bucket;
+    this.#name = name;
+    this.policy = policy;
+    this.#deps = deps;
+    this.#usedAt = deps.monotonic();
+  }
+
+  /** Unix seconds of the window that spent units belong to; -1 before the first. */
+  get windowStart(): number {
+    return this.#window?.start ?? -1;
+  }
+
+  get idleMs(): number {
+    return this.#deps.monotonic() - this.#usedAt;
+  }
+
+  /** Whether `standing` can tell what remains. */
+  get isKnown(): boolean {
+    this.#roll();
+    return this.#leased !== null;
+  }
+
+  /** Nothing here that the store does not know. */
+  get isEmpty(): boolean {
+    return this.#unspent === 0 && this.#busy === null && this.#waiters.length === 0;
+  }
+
+  /** The request path while a block has units: no store, no waiting. */
+  trySpend(units: number): boolean {
+    this.#roll();
+    this.#usedAt = this.#deps.monotonic();
+    // Who waits came first.
+    if (this.#unspent < units || this.#waiters.length > 0 || this.#stopped) return false;
+    this.#unspent -= units;
+    if (this.#unspent <= this.#prefetchAt && this.#mayAsk()) this.#work(true);
+    return true;
+  }
+
+  /** @param waitMs  how long to wait for the store at most. */
+  spend(units: number, waitMs: number): Promise<Spending> | Spending {
+    if (this.trySpend(units)) return "spent";
+    if (this.#stopped || this.#window === null) return "unavailable";
+    if (units > this.policy.limit) return "exhausted";
+    if (this.#busy === null) {
+      const now = this.#deps.monotonic();
+      if (now < this.#unavailableUntil) return "unavailable";
+      if (now < this.#exhaustedUntil) return "exhausted";
+    }
+    if (this.#waiters.length >= this.#deps.settings.waitersMax || waitMs <= 0) return "unavailable";
+    const { promise, resolve } = Promise.withResolvers<Spending>();
+    const timer = setTimeout(() => this.#leave(waiter, "unavailable"), waitMs);
+    const waiter: Waiter = {
+      units,
+      end(spending) {
+        clearTimeout(timer);
+        resolve(spending);
+      },
+    };
+    this.#waiters.push(waiter);
+    this.#work(false);
+    return promise;
+  }
+
+  /** Units that were spent in the window of this start and not used after all; an ended window needs them no more. */
+  refund(units: number, windowStart: number): void {
+    this.#roll();
+    if (units === 0 || windowStart !== this.windowStart) return;
+    this.#unspent += units;
+    this.#serve();
+    if (this.#excess() > 0) this.#work(false);
+  }
+
+  /** Makes sure that something is known of the window, by reading at most once; within the time, or not at all. */
+  async look(waitMs: number): Promise<void> {
+    this.#roll();
+    if (this.#leased !== null || this.#window === null || this.#deps.monotonic() < this.#unavailableUntil) return;
+    this.#reading ??= this.#read(this.#window).finally(() => {
+      this.#reading = null;
+    });
+    await atMost(this.#reading, waitMs);
+  }
+
+  standing(): LeaseStanding {
+    this.#roll();
+    const { limit } = this.policy;
+    const now = this.#deps.time.now();
+    if (now === null || this.#window === null) return { limit, remaining: null, resetsInSeconds: null, resetsAt: null };
+    const remaining = this.#leased === null ? null : Math.max(0, Math.min(limit, limit - this.#leased + this.#unspent));
+    return { limit, remaining, resetsInSeconds: resetSeconds(this.#window, now), resetsAt: this.#window.endMs };
+  }
+
+  /** Gives every unspent unit back, unless something is in flight, which means that it is not idle. */
+  async giveBackIdle(): Promise<void> {
+    this.#roll();
+    if (this.#busy === null && this.#unspent > 0) await this.#exclusively(() => this.#giveBack(this.#unspent));
+  }
+
+  /** No more takes; waiters are turned away; what is unspent goes back. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const waiter of this.#waiters.splice(0)) waiter.end("unavailable");
+    await this.#busy;
+    await this.giveBackIdle();
+  }
+
+  /** Enters the window of the store's time. Units of an ended window are worth nothing: they are dropped, not returned. */
+  #roll(): void {
+    const now = this.#deps.time.now();
+    if (now === null) return;
+    const window = this.#window;
+    if (window !== null && now >= window.startMs && now < window.endMs) return;
+    this.#window = windowAt(this.policy.windowSeconds, now);
+    this.#unspent = 0;
+    // A window that follows ours has just begun: nothing is leased in it as far as we know.
+    this.#leased = window === null ? null : 0;
+    this.#prefetchAt = -1;
+    this.#exhaustedUntil = 0;
+  }
+
+  /** Another limit or window length for the same bucket. */
+  changePolicy(policy: Policy): void {
+    if (policy.windowSeconds !== this.policy.windowSeconds) this.#window = null;
+    this.policy = policy;
+    this.#exhaustedUntil = 0;
+  }
+
+  #mayAsk(): boolean {
+    const now = this.#deps.monotonic();
+    return this.#busy === null && now >= this.#exhaustedUntil && now >= this.#unavailableUntil;
+  }
+
+  #work(ahead: boolean): void {
+    if (this.#busy === null && !this.#stopped) void this.#exclusively(() => this.#attend(ahead));
+  }
+
+  #exclusively(work: () => Promise<void>): Promise<void> {
+    this.#busy = work().finally(() => {
+      this.#busy = null;
+      // Requests and refunds that came since the last look have not been attended to.
+      if (this.#waiters.length > 0 || this.#excess() > 0) this.#work(false);
+    });
+    return this.#busy;
+  }
+
+  /** Takes until nobody waits, or nothing is to be had; then gives back what refunds brought beyond the hold. */
+  async #attend(ahead: boolean): Promise<void> {
+    let retries = 0;
+    let most = Number.POSITIVE_INFINITY;
+    while ((this.#waiters.length > 0 || ahead) && !this.#stopped) {
+      this.#roll();
+      const window = this.#window;
+      if (window === null) return this.#turnAway("unavailable");
+      const units = Math.min(this.#wanted(), most, this.policy.limit);
+      if (units < 1) return this.#serve();
+      const sentAt = this.#deps.monotonic();
+      const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units);
+      if (take.outcome === "unknown") return this.#loseTouch(units);
+      this.#deps.time.observe(take.at, sentAt);
+      this.#roll();
+      // What was taken in a window that has ended meanwhile is lost with it.
+      if (this.#window !== window) continue;
+      this.#leased = take.leased;
+      if (take.outcome === "granted") {
+        this.#unspent += units;
+        this.#careful = false;
+        ahead = false;
+        retries = 0;
+        most = Number.POSITIVE_INFINITY;
+        const quarter = Math.floor(Math.min(this.#unspent, this.#holdMax(take.leased - units)) / 4);
+        // Of a block of fewer than four a quarter is no unit: such small blocks are fetched when they are needed.
+        this.#prefetchAt = quarter === 0 ? -1 : quarter;
+        this.#serve();
+      } else {
+        this.#turnAwayMoreThan(this.#unspent + take.left);
+        if (take.left === 0 || ++retries > retriesMax) return this.#exhaust();
+        most = take.left;
+      }
+    }
+    const excess = this.#excess();
+    if (excess > 0) await this.#giveBack(excess);
+  }
+
+  /** Enough for all who wait; a full block where that is more. */
+  #wanted(): number {
+    const waiting = this.#waiters.reduce((sum, { units }) => sum + units, 0);
+    const hold = this.#careful ? 1 : this.#holdMax(this.#leased ?? 0);
+    return Math.max(waiting, hold) - this.#unspent;
+  }
+
+  #holdMax(leased: number): number {
+    return holdMax(this.policy, leased, this.#deps.settings);
+  }
+
+  /** Measured against what is spent: against `leased`, the last block before the limit would count as excess at once. */
+  #excess(): number {
+    if (this.#waiters.length > 0) return 0;
+    return Math.max(0, this.#unspent - this.#holdMax((this.#leased ?? 0) - this.#unspent));
+  }
+
+  /** First come, first served. */
+  #serve(): void {
+    for (let head = this.#waiters[0]; head !== undefined && head.units <= this.#unspent; head = this.#waiters[0]) {
+      this.#waiters.shift();
+      this.#unspent -= head.units;
+      head.end("spent");
+    }
+  }
+
+  #exhaust(): void {
+    this.#serve();
+    this.#exhaustedUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;
+    this.#turnAway("exhausted");
+  }
+
+  /** The units may be taken or not: they count as lost, and are never asked for again. */
+  #loseTouch(units: number): void {
+    if (this.#leased !== null) this.#leased = Math.min(this.policy.limit, this.#leased + units);
+    this.#careful = true;
+    this.#unavailableUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;
+    this.#serve();
+    this.#turnAway("unavailable");
+  }
+
+  #turnAway(spending: Spending): void {
+    for (const waiter of this.#waiters.splice(0)) waiter.end(spending);
+  }
+
+  #turnAwayMoreThan(units: number): void {
+    for (const waiter of [...this.#waiters]) if (waiter.units > units) this.#leave(waiter, "exhausted");
+  }
+
+  #leave(waiter: Waiter, spending: Spending): void {
+    const at = this.#waiters.indexOf(waiter);
+    if (at >= 0) this.#waiters.splice(at, 1);
+    waiter.end(spending);
+  }
+
+  /** Subtracts here first, and asks once: a block is given back at most one time. */
+  async #giveBack(units: number): Promise<void> {
+    const window = this.#window;
+    if (window === null) return;
+    this.#unspent -= units;
+    // At once, so that what remains looks the same while the return is under way.
+    this.#leased = (this.#leased ?? 0) - units;
+    this.#prefetchAt = -1;
+    const sentAt = this.#deps.monotonic();
+    const reply = await this.#deps.limits.giveBack(this.#counter(window), units);
+    if (reply.outcome === "returned") this.#deps.time.observe(reply.at, sentAt);
+    if (this.#window !== window) return;
+    // Not returned as far as we know: written off until the window ends.
+    this.#leased = reply.outcome === "returned" ? reply.leased : this.#leased + units;
+  }
+
+  async #read(window: Window): Promise<void> {
+    const sentAt = this.#deps.monotonic();
+    try {
+      const { leased, at } = await this.#deps.limits.read(this.#counter(window));
+      this.#deps.time.observe(at, sentAt);
+      // A take that ended meanwhile knows better.
+      if (this.#window === window) this.#leased ??= leased;
+    } catch {
+      this.#unavailableUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;
+    }
+  }
+
+  #counter(window: Window): LimitWindow {
+    return { bucket: this.#bucket, policy: this.#name, start: window.start, expiresAt: window.endMs + counterGraceMs };
+  }
+}
+
+/** Waits for the work, but not longer. */
+export async function atMost(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}

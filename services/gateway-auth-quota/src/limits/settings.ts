@@ -1,0 +1,13 @@
+/** Defaults of the limiter, each a documented setting. */
+
+import type { LimiterSettings } from "./surface.ts";
+
+export const defaultLimiterSettings: LimiterSettings = {
+  waitMs: 250,
+  waitersMax: 1_024,
+  askAgainMs: 250,
+  idleReturnMs: 1_000,
+  blockMax: 1_024,
+  blockSeconds: 0.25,
+  blockShareOfLeft: 1 / 16,
+};

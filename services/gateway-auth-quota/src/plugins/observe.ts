@@ -1,0 +1,48 @@
+/** One log line and one measurement per request. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { logUrl } from "../http/echo.ts";
+import type { GatewayMetrics } from "../metrics.ts";
+
+/** What this service needs of a log. */
+export interface RequestLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export function installObserver(app: FastifyInstance, log: RequestLog, metrics: GatewayMetrics): void {
+  app.addHook("onRequest", (request, reply, done) => {
+    metrics.inFlight.inc();
+    // Not the hook onResponse: it never runs for a client that went away.
+    reply.raw.once("close", () => {
+      metrics.inFlight.dec();
+      observeRequest(request, reply, log, metrics);
+    });
+    done();
+  });
+}
+
+/** Call when the response has closed. */
+export function observeRequest(request: FastifyRequest, reply: FastifyReply, log: RequestLog, metrics: GatewayMetrics): void {
+  // The pattern, not the path: labels must not grow with what callers ask.
+  const route = request.routeOptions.url ?? "none";
+  const seconds = reply.elapsedTime / 1_000;
+  const isAborted = !reply.raw.writableEnded;
+  metrics.requests.inc({ route, status: isAborted ? "aborted" : reply.statusCode });
+  metrics.durations.observe({ route }, seconds);
+  log.info(
+    {
+      request_id: request.id,
+      method: request.method,
+      url: logUrl(request.url),
+      route,
+      status: isAborted ? "aborted" : reply.statusCode,
+      code: request.problemCode ?? undefined,
+      duration_ms: Math.round(reply.elapsedTime * 1_000) / 1_000,
+      client: request.clientAddress,
+      key: request.keyDisplay ?? undefined,
+    },
+    "request",
+  );
+}

@@ -1,0 +1,81 @@
+/** Every refusal as problem+json: what routes throw, what the framework finds, and what is not even a request. */
+
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { errors, type ProblemCode } from "@netfacts/contracts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { echoPath } from "../http/echo.ts";
+import { ProblemError, problemBody, problemHeaders } from "../http/problem-error.ts";
+import { newRequestId } from "../http/request-id.ts";
+import type { RequestLog } from "./observe.ts";
+
+export interface ProblemOptions {
+  /** What `type` begins with. */
+  readonly errorDocsBase: string;
+  readonly log: RequestLog;
+  readonly clock: { now(): number };
+}
+
+/** Answers with the problem of whatever was thrown; what is no `ProblemError` is told to the log only. */
+export function sendProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { errorDocsBase, log }: ProblemOptions,
+): FastifyReply {
+  const problem = error instanceof ProblemError ? error : new ProblemError("internal_error", { cause: error });
+  if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
+  request.problemCode = problem.code;
+  const place = { instance: echoPath(request.url), requestId: request.id, errorDocsBase };
+  // A body that nobody read would hold up the next request of the connection.
+  if (holdsBody(request)) reply.header("connection", "close");
+  return reply
+    .code(errors[problem.code].status)
+    .headers(problemHeaders(problem, place))
+    .send(JSON.stringify(problemBody(problem, place)));
+}
+
+export function installProblems(app: FastifyInstance, options: ProblemOptions): void {
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options));
+}
+
+/** What the router refuses before any hook runs. */
+export function frameworkProblem(error: { readonly code: string }): ProblemError {
+  if (error.code === "FST_ERR_BAD_URL")
+    return new ProblemError("bad_request", { detail: "The percent-encoding of the path is not valid." });
+  if (error.code === "FST_ERR_MAX_PARAM_LENGTH") return new ProblemError("uri_too_long");
+  return new ProblemError("internal_error", { cause: error });
+}
+
+/** Answers on a connection that brought no readable request (RFC 9112), and closes it. */
+export function clientErrorHandler({ errorDocsBase, log, clock }: ProblemOptions) {
+  return (error: Error & { readonly code?: string }, socket: Socket): void => {
+    const current = (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage;
+    // A second response in the middle of one that is under way would be read as part of it.
+    if (error.code === "ECONNRESET" || !socket.writable || current?.headersSent === true) {
+      socket.destroy();
+      return;
+    }
+    const code = codeOfClientError(error.code);
+    const requestId = newRequestId(clock.now());
+    // The path is not known: it may be what could not be read.
+    const place = { instance: "/", requestId, errorDocsBase };
+    const problem = new ProblemError(code);
+    const body = JSON.stringify(problemBody(problem, place));
+    const { status, title } = errors[code];
+    const headers = { ...problemHeaders(problem, place), connection: "close", "content-length": String(Buffer.byteLength(body)) };
+    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join("")}\r\n${body}`);
+    log.info({ request_id: requestId, status, code, client: socket.remoteAddress, cause: error.code }, "unreadable request");
+  };
+}
+
+function codeOfClientError(code: string | undefined): ProblemCode {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "request_timeout";
+  if (code === "HPE_HEADER_OVERFLOW") return "headers_too_large";
+  return "bad_request";
+}
+
+function holdsBody({ headers }: FastifyRequest): boolean {
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+}

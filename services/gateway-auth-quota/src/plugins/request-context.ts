@@ -1,0 +1,53 @@
+/** What every request has before its route: an id, the client's address; and the refusals that come before any route. */
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { clientAddress } from "../http/client-address.ts";
+import { queryHoldsKey } from "../http/echo.ts";
+import { ProblemError } from "../http/problem-error.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** RFC 5952 text of the client's address, after trusted proxies. */
+    clientAddress: string;
+    /** The display form of the calling key, once it is known; for logs. */
+    keyDisplay: string | null;
+    /** The code of the problem that answers it; for logs. */
+    problemCode: string | null;
+  }
+}
+
+export interface RequestContextOptions {
+  readonly urlBytesMax: number;
+  readonly isStopping: () => boolean;
+}
+
+export function installRequestContext(app: FastifyInstance, { urlBytesMax, isStopping }: RequestContextOptions): void {
+  app.decorateRequest("clientAddress", "");
+  app.decorateRequest("keyDisplay", null);
+  app.decorateRequest("problemCode", null);
+
+  // Hooks of every request take a callback: a promise each would be the dearest part of them.
+  app.addHook("onRequest", (request, reply, done) => {
+    request.clientAddress = clientAddress(request.ip, request.socket.remoteAddress ?? "");
+    reply.header("x-request-id", request.id);
+    done(isStopping() ? stoppingProblem() : (faultOf(request, urlBytesMax) ?? undefined));
+  });
+  // Connections that were idle when the stop began are closed by Node; one whose last request was in flight would stay open for long.
+  app.addHook("onResponse", (_request, _reply, done) => {
+    if (isStopping()) setImmediate(() => app.server.closeIdleConnections());
+    done();
+  });
+}
+
+function stoppingProblem(): ProblemError {
+  return new ProblemError("shutting_down", { headers: { connection: "close" } });
+}
+
+/** What makes a request one that no route looks at. */
+function faultOf({ url, raw, headers }: FastifyRequest, urlBytesMax: number): ProblemError | null {
+  if (url.length > urlBytesMax) return new ProblemError("uri_too_long", { detail: `The URL is longer than ${urlBytesMax} bytes.` });
+  if (raw.httpVersion === "1.1" && headers.host === undefined)
+    return new ProblemError("bad_request", { detail: "The request has no Host header." });
+  const at = url.indexOf("?");
+  return at >= 0 && queryHoldsKey(url.slice(at + 1)) ? new ProblemError("key_in_query") : null;
+}

@@ -1,0 +1,51 @@
+/** Settings: documented defaults, and every fault at once. */
+
+import { readFile } from "node:fs/promises";
+import { expect, test } from "@jest/globals";
+import { createLogger } from "@netfacts/runtime";
+import { gatewayConfigSchema, loadGatewayConfig } from "../src/app.ts";
+import type { RequestLog } from "../src/plugins/observe.ts";
+
+test("an empty environment gives the defaults", () => {
+  expect(loadGatewayConfig({})).toMatchObject({
+    HOST: "127.0.0.1",
+    PORT: 8080,
+    TRUSTED_PROXIES: [],
+    URL_BYTES_MAX: 2048,
+    DEFAULT_RATE_LIMIT: 600,
+  });
+});
+
+test("proxies are addresses and CIDRs, separated by commas", () => {
+  expect(loadGatewayConfig({ TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8,2001:db8::/32" }).TRUSTED_PROXIES).toEqual([
+    "127.0.0.1",
+    "10.0.0.0/8",
+    "2001:db8::/32",
+  ]);
+  expect(() => loadGatewayConfig({ TRUSTED_PROXIES: "loopback,10.0.0.1/8" })).toThrow(
+    'TRUSTED_PROXIES: "loopback" is no address and no CIDR\nTRUSTED_PROXIES: "10.0.0.1/8" is no address and no CIDR',
+  );
+});
+
+test("every fault is told at once", () => {
+  expect(() => loadGatewayConfig({ PORT: "x", URL_BYTES_MAX: "1" })).toThrow(/^PORT .*\nURL_BYTES_MAX /);
+});
+
+interface Setting {
+  readonly default: unknown;
+  readonly description: string;
+}
+
+test("the README lists every setting with its default", async () => {
+  const readme = (await readFile(new URL("../README.md", import.meta.url), "utf8")).replaceAll(/ +/g, " ");
+  for (const [name, { default: value, description }] of Object.entries(
+    gatewayConfigSchema.properties as unknown as Record<string, Setting>,
+  )) {
+    expect(readme).toContain(`| \`${name}\` | ${value === "" ? "" : `\`${value}\` `}| ${description} |`);
+  }
+});
+
+test("the logger of the house is one that the gateway takes", () => {
+  const log: RequestLog = createLogger({ service: "gateway-auth-quota", level: "silent" });
+  log.info({}, "fits");
+});

@@ -1,0 +1,21 @@
+/** Every code of the contract has a test that provokes it through HTTP. */
+
+import { readdir, readFile } from "node:fs/promises";
+import { expect, test } from "@jest/globals";
+import { problemCodes } from "@netfacts/contracts";
+
+const folder = new URL("./", import.meta.url);
+
+async function provokedCodes(): Promise<Set<string>> {
+  const codes = new Set<string>();
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith("status-")) continue;
+    const text = await readFile(new URL(name, folder), "utf8");
+    for (const [, code] of text.matchAll(/\bprovokes\(\s*"([a-z_]+)"/g)) codes.add(code ?? "");
+  }
+  return codes;
+}
+
+test.each(problemCodes)("%s is provoked", async (code) => {
+  expect([...(await provokedCodes())]).toContain(code);
+});

@@ -1,0 +1,163 @@
+/** 400: questions that are not well-formed, each fault told with its place and, where there is one, a suggestion. */
+
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { generateKeyText } from "@netfacts/storage";
+import { type Harness, startGateway } from "../support/gateway.ts";
+import { expectProblem, provokes } from "../support/provokes.ts";
+import { exchange } from "../support/raw.ts";
+
+let harness: Harness;
+let url: string;
+beforeAll(async () => {
+  harness = await startGateway();
+  url = await harness.gateway.listen();
+});
+afterAll(() => harness.stop());
+
+describe("addresses", () => {
+  const refused = ["193.0.6", "193.0.6.139.1", "193.0.6.0139", "fe80::1%25eth0", "::g", "1", "193.0.6.139:80", "%5B::1%5D", "%20", ""];
+  for (const text of refused) provokes("invalid_ip", `"${text}" is no address`, () => harness.get(`/api/v1/ip/${text}`));
+  provokes("invalid_ip", "in routing", () => harness.get("/api/v1/routing/193.0.6"));
+  provokes("invalid_ip", "in reverse DNS", () => harness.get("/api/v1/reverse-dns/193.0.6"));
+});
+
+describe("AS numbers", () => {
+  for (const text of ["AS", "4294967296", "AS-3", "65536.1", "1.2.3", "ASN3333", "0x10"]) {
+    provokes("invalid_asn", `${text} is none`, () => harness.get(`/api/v1/asn/${text}`));
+  }
+  provokes("invalid_asn", "in validity", () => harness.get("/api/v1/validity?asn=x&prefix=193.0.0.0/21"));
+});
+
+describe("prefixes", () => {
+  for (const text of ["193.0.0.0/33", "193.0.0.0/021", "193.0.0/21", "193.0.0.0/x", "2001:db8::/129", "193.0.0.0", "193.0.0.0%2F21%2F2"]) {
+    provokes("invalid_prefix", `${text} is none`, () => harness.get(`/api/v1/prefix/${text}`));
+  }
+
+  provokes("prefix_has_host_bits", "in validity", () => harness.get("/api/v1/validity?asn=3333&prefix=193.0.6.139/21"));
+
+  test("prefix_has_host_bits names the corrected prefix, as the contract shows", async () => {
+    const problem = expectProblem(await harness.get("/api/v1/prefix/193.0.6.139/21", { "x-request-id": "r1" }), "prefix_has_host_bits");
+    expect(problem).toEqual({
+      type: "/docs/errors/prefix_has_host_bits",
+      title: "The prefix has host bits set",
+      status: 400,
+      code: "prefix_has_host_bits",
+      detail: "193.0.6.139/21 has bits set beyond its length.",
+      instance: "/api/v1/prefix/193.0.6.139/21",
+      request_id: "r1",
+      errors: [{ location: "path.network", code: "prefix_has_host_bits", message: "host bits are set", suggestion: "193.0.0.0/21" }],
+    });
+  });
+});
+
+describe("query parameters", () => {
+  const refused = [
+    ["an unknown one", "/api/v1/ip/193.0.6.139?verbose=1"],
+    ["a repeated one", "/api/v1/routing/193.0.6.139?limit=1&limit=1"],
+    ["a repeated unknown one", "/api/v1/ip/193.0.6.139?a=1&a=1"],
+    ["a limit in scientific notation", "/api/v1/prefix/193.0.0.0/21?limit=1e2"],
+    ["a limit of 0", "/api/v1/prefix/193.0.0.0/21?limit=0"],
+    ["a limit above 1,000", "/api/v1/prefix/193.0.0.0/21?limit=1001"],
+    ["a negative limit", "/api/v1/prefix/193.0.0.0/21?limit=-1"],
+    ["a limit with a leading zero", "/api/v1/prefix/193.0.0.0/21?limit=01"],
+    ["an empty limit", "/api/v1/prefix/193.0.0.0/21?limit="],
+    ["an unknown part", "/api/v1/routing/193.0.6.139?include=everything"],
+    ["a part twice", "/api/v1/routing/193.0.6.139?include=upstreams,upstreams"],
+    ["an empty part", "/api/v1/routing/193.0.6.139?include="],
+    ["a family of 5", "/api/v1/asn/3333?family=5"],
+    ["an RPKI state spelled otherwise", "/api/v1/asn/3333?rpki=not_found"],
+    ["aggregate=1", "/api/v1/asn/3333?aggregate=1"],
+    ["a missing one", "/api/v1/validity?asn=3333"],
+    ["one of another route", "/api/v1/ip/193.0.6.139?include=upstreams"],
+    ["any at /me", "/api/v1/me?verbose=1"],
+  ] as const;
+  for (const [what, path] of refused) provokes("invalid_parameter", what, () => harness.get(path));
+
+  provokes("invalid_parameter", "any at /status", () => harness.request("GET", "/api/v1/status?verbose=1"));
+
+  test("every fault is told at once, each with its place", async () => {
+    const answer = await harness.get("/api/v1/asn/nonsense?family=5&rpki=maybe&aggregate=2&limit=x&limit=1&colour=red");
+    const problem = expectProblem(answer, "invalid_parameter");
+    expect(problem.errors?.map(({ location, code }) => `${location} ${code}`).sort()).toEqual([
+      "path.asn invalid_asn",
+      "query.aggregate invalid_parameter",
+      "query.colour invalid_parameter",
+      "query.family invalid_parameter",
+      "query.limit invalid_parameter",
+      "query.limit invalid_parameter",
+      "query.rpki invalid_parameter",
+    ]);
+  });
+
+  test("the code is that of the faults where they agree", async () => {
+    expectProblem(await harness.get("/api/v1/validity?asn=x&prefix=y"), "invalid_parameter");
+    expect(expectProblem(await harness.get("/api/v1/validity"), "invalid_parameter").errors).toHaveLength(2);
+  });
+});
+
+describe("what the caller sent", () => {
+  test("is named bounded and escaped, never as markup or control characters", async () => {
+    const hostile = `<script>alert(1)</script>"'&\u0000\u001b[31m\u202e${"x".repeat(500)}`;
+    const answer = await harness.get(`/api/v1/ip/${encodeURIComponent(hostile)}?${encodeURIComponent(hostile)}=1`);
+    expectProblem(answer, "invalid_parameter");
+    expect(answer.body).not.toMatch(/[<>]|[^ -~…]|x{257}/);
+    expect(answer.body.length).toBeLessThan(2_000);
+  });
+
+  test("is not named where it looks like a key", async () => {
+    const key = await harness.key();
+    expectProblem(await harness.get(`/api/v1/ip/${key}`), "invalid_ip");
+    expectProblem(await harness.get(`/api/v1/ip/x${encodeURIComponent(key)}`), "invalid_ip");
+    expect(JSON.stringify(harness.log)).not.toContain(key.slice(17));
+  });
+});
+
+describe("keys in the URL", () => {
+  for (const name of ["api_key", "apikey", "api-key", "key", "token", "access_token", "X-Api-Key", "%61pi_key"]) {
+    provokes("key_in_query", `as ${name}`, () => harness.get(`/api/v1/ip/193.0.6.139?${name}=anything`));
+  }
+  provokes("key_in_query", "before the key in the header is looked at", () => harness.request("GET", "/api/v1/ip/193.0.6.139?key=x"));
+  provokes("key_in_query", "also where nothing answers", () => harness.request("GET", "/nowhere?key=x"));
+
+  test("key_in_query: whatever the parameter is called, and no log line has it", async () => {
+    const { text } = generateKeyText("live");
+    const encoded = [...text].map((char) => `%${char.charCodeAt(0).toString(16)}`).join("");
+    for (const value of [text, encoded, `x${text}`]) {
+      expectProblem(await harness.get(`/api/v1/ip/193.0.6.139?colour=${value}`), "key_in_query");
+      expectProblem(await harness.get(`/api/v1/ip/193.0.6.139?${value}`), "key_in_query");
+    }
+    const logged = JSON.stringify(harness.log);
+    expect(logged).toContain("/api/v1/ip/193.0.6.139?[redacted]");
+    expect(logged).not.toContain(text.slice(17));
+    expect(logged).not.toContain(encoded);
+  });
+});
+
+describe("what is not HTTP as we read it", () => {
+  const raw = (text: string) => async () => {
+    const [answer] = await exchange(url, text);
+    if (answer === undefined) throw new Error("no answer");
+    return answer;
+  };
+  provokes("bad_request", "not HTTP at all", raw("hello there\r\n\r\n"));
+  provokes("bad_request", "no Host", raw("GET /api/v1/status HTTP/1.1\r\nConnection: close\r\n\r\n"));
+  provokes(
+    "bad_request",
+    "two lengths of one body",
+    raw("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"),
+  );
+  provokes("bad_request", "a header with a control character", raw("GET / HTTP/1.1\r\nHost: x\r\nA: \u0001\r\n\r\n"));
+  provokes("bad_request", "percent-encoding that is none", () => harness.get("/api/v1/ip/%zz"));
+  provokes("bad_request", "percent-encoding that is no UTF-8", () => harness.get("/api/v1/ip/%ff"));
+
+  test("a bad request says nothing of what was sent", async () => {
+    const [answer] = await exchange(url, "GET /%zz<b> HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    expect(answer?.status).toBe(400);
+    expect(answer?.body).not.toContain("<b>");
+  });
+
+  test("an expectation that we do not know is ignored", async () => {
+    const [answer] = await exchange(url, "GET /api/v1/status HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n");
+    expect(answer?.status).toBe(200);
+  });
+});

@@ -1,0 +1,80 @@
+/** 404, 405, 406: no such route, not for this method, not in this format. */
+
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Harness, startGateway } from "../support/gateway.ts";
+import { expectProblem, provokes } from "../support/provokes.ts";
+import { exchange } from "../support/raw.ts";
+
+let harness: Harness;
+let base: string;
+beforeAll(async () => {
+  harness = await startGateway();
+  base = await harness.gateway.listen();
+});
+afterAll(() => harness.stop());
+
+describe("404", () => {
+  for (const path of [
+    "/api/v1/nowhere",
+    "/api/v1/ip",
+    "/api/v1/ip/1.2.3.4/x",
+    "/API/v1/me",
+    "/api/v1/me/",
+    "/api/v2/me",
+    "/flags/xx.svg",
+    "/flags/NL.svg",
+    "/flags/nl",
+    "/metrics",
+    "/healthz",
+    "//api/v1/me",
+  ]) {
+    provokes("route_not_found", `${path}, without a key`, () => harness.request("GET", path));
+  }
+  provokes("route_not_found", "with any method", () => harness.request("POST", "/api/v1/nowhere"));
+
+  test("route_not_found: with a key the rate is charged", async () => {
+    const answer = await harness.get("/api/v1/nowhere");
+    expectProblem(answer, "route_not_found");
+    expect(answer.headers["x-ratelimit-remaining"]).toBeDefined();
+  });
+});
+
+describe("405", () => {
+  for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY"]) {
+    provokes("method_not_allowed", method, async () => {
+      const answer = await harness.request(method, "/api/v1/ip/193.0.6.139");
+      expect(answer.headers.allow).toBe("GET, HEAD");
+      return answer;
+    });
+  }
+  provokes("method_not_allowed", "at open routes", () => harness.request("POST", "/flags/nl.svg"));
+
+  test("method_not_allowed: the body is neither read nor judged, and the connection ends", async () => {
+    const head = "POST /api/v1/me HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{broken";
+    const [answer] = await exchange(base, head);
+    if (answer === undefined) throw new Error("no answer");
+    expectProblem(answer, "method_not_allowed");
+    expect(answer.headers.connection).toBe("close");
+  });
+});
+
+describe("406", () => {
+  for (const accept of ["text/csv", "application/json;q=0", "application/*;q=0, */*", "image/*", "text/html, application/xml"]) {
+    provokes("not_acceptable", accept, () => harness.get("/api/v1/ip/193.0.6.139", { accept }));
+  }
+  provokes("not_acceptable", "at /me", () => harness.get("/api/v1/me", { accept: "text/csv" }));
+  provokes("not_acceptable", "at /status", () => harness.request("GET", "/api/v1/status", { accept: "text/csv" }));
+
+  test("whatever leaves JSON acceptable is answered", async () => {
+    const headers = [
+      "*/*",
+      "application/json",
+      "application/*",
+      "text/html,application/xhtml+xml,*/*;q=0.1",
+      "APPLICATION/JSON",
+      "",
+      "*/*;q=0, application/json",
+    ];
+    for (const accept of headers) expect([accept, (await harness.get("/api/v1/ip/193.0.6.139", { accept })).status]).toEqual([accept, 200]);
+  });
+});

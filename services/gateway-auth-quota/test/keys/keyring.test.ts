@@ -1,0 +1,318 @@
+/** The keyring: order of checks, what each failure tells, caching and what ends it. */
+
+import { beforeEach, describe, expect, test } from "@jest/globals";
+import { generateKeyText, hashKey } from "@netfacts/storage";
+import { createKeyring, type Keyring, type KeyringSettings } from "../../src/keys/index.ts";
+import { FakeKeys } from "../support/key-stores.ts";
+
+let keys: FakeKeys;
+let nowMs: number;
+let monotonicMs: number;
+let publish: (payload: unknown) => void;
+
+beforeEach(() => {
+  keys = new FakeKeys();
+  nowMs = Date.UTC(2026, 10, 21, 9);
+  monotonicMs = 1_000;
+});
+
+function keyring(settings: Partial<KeyringSettings> = {}): Keyring {
+  const messaging = {
+    subscribe(subject: string, listener: (payload: unknown) => void) {
+      expect(subject).toBe("keys.changed");
+      publish = listener;
+      return { stop: () => Promise.resolve() };
+    },
+  };
+  return createKeyring({ store: keys.store, messaging, clock: { now: () => nowMs, monotonic: () => monotonicMs }, settings });
+}
+
+const from = "198.51.100.7";
+const header = ({ secret }: { secret: string }): string => `Bearer ${secret}`;
+
+/** The code of a refusal, or `ok`. */
+async function outcome(ring: Keyring, authorization: string | undefined, address = from, scope?: "ip" | "asn"): Promise<string> {
+  const verification = await ring.verify(authorization, address, scope);
+  return verification.ok ? "ok" : verification.code;
+}
+
+describe("checks", () => {
+  test("a good key is told with everything but its secret", async () => {
+    const created = await keys.create({ allowedCidrs: ["198.51.100.0/24"], rate: { limit: 5, windowSeconds: 10 } });
+    const verification = await keyring().verify(header(created), from, "ip");
+    if (!verification.ok) throw new Error(verification.code);
+    expect(verification.key).toMatchObject({
+      id: created.id,
+      bucket: created.id,
+      label: "siem-prod",
+      display: `nf_live_${created.id}_…${created.secret.slice(-4)}`,
+      scopes: new Set(["ip"]),
+      allowedCidrs: ["198.51.100.0/24"],
+      limits: { rate: { limit: 5, windowSeconds: 10 }, month: { limit: 100_000 } },
+      rotation: { replacedBy: null, validUntil: null },
+    });
+    expect(JSON.stringify(verification)).not.toContain(created.secret.slice(17, 30));
+    expect(JSON.stringify(verification)).not.toContain(hashKey(created.secret, null).hash);
+  });
+
+  test("the scheme is any case; what is no bearer token is a missing key", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    expect(await outcome(ring, `bEaReR   ${created.secret}  `)).toBe("ok");
+    for (const missing of [undefined, "", "Bearer", "Bearer ", `Basic ${created.secret}`, created.secret, `Bearer a b`]) {
+      expect(await outcome(ring, missing)).toBe("missing_api_key");
+    }
+  });
+
+  test("text that is no key costs no read and no failed try", async () => {
+    const { secret } = await keys.create();
+    const ring = keyring({ failedKeysMax: 1 });
+    for (const wrong of ["x", secret.slice(0, -1), `${secret.slice(0, -1)}${secret.endsWith("0") ? "1" : "0"}`, "nf_live_".repeat(2_000)]) {
+      expect(await outcome(ring, `Bearer ${wrong}`)).toBe("invalid_api_key");
+    }
+    expect(keys.reads).toBe(0);
+    expect(await outcome(ring, `Bearer ${secret}`)).toBe("ok");
+  });
+
+  test("an unknown id and a wrong secret look the same", async () => {
+    const { id } = await keys.create();
+    const ring = keyring();
+    const unknown = await ring.verify(header({ secret: generateKeyText("live").text }), from);
+    const wrong = await ring.verify(header({ secret: generateKeyText("live", id).text }), from);
+    expect(wrong).toEqual(unknown);
+    expect(wrong).toMatchObject({ ok: false, code: "invalid_api_key", key: null });
+  });
+
+  test("state, address and scope refuse in this order, and only after the secret matched", async () => {
+    const created = await keys.create({ allowedCidrs: ["203.0.113.0/24"] });
+    const forged = { secret: generateKeyText("live", created.id).text };
+    const ring = keyring();
+    const next = async (change: Parameters<FakeKeys["change"]>[1]): Promise<string> => {
+      keys.change(created.id, change);
+      publish({ key_id: created.id, version: 2 });
+      expect(await outcome(ring, header(forged), from, "asn")).toBe("invalid_api_key");
+      return outcome(ring, header(created), from, "asn");
+    };
+    expect(await next({ state: "revoked", expiresAt: 1 })).toBe("revoked_api_key");
+    expect(await next({ state: "disabled" })).toBe("disabled_api_key");
+    expect(await next({ state: "active" })).toBe("expired_api_key");
+    expect(await next({ expiresAt: null })).toBe("ip_not_allowed");
+    expect(await next({ allowedCidrs: [] })).toBe("insufficient_scope");
+    expect(await next({ scopes: ["asn"] })).toBe("ok");
+  });
+
+  test("a key expires at its moment, cached or not", async () => {
+    const created = await keys.create();
+    keys.change(created.id, { expiresAt: nowMs + 1_000 });
+    const ring = keyring();
+    expect(await outcome(ring, header(created))).toBe("ok");
+    nowMs += 999;
+    expect(await outcome(ring, header(created))).toBe("ok");
+    nowMs += 1;
+    expect(await outcome(ring, header(created))).toBe("expired_api_key");
+  });
+
+  test("only a lacking scope leaves the request authenticated", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    expect(await ring.verify(header(created), from, "asn")).toMatchObject({
+      code: "insufficient_scope",
+      detail: "The key lacks the scope `asn`.",
+      key: { id: created.id },
+    });
+    keys.change(created.id, { state: "revoked" });
+    publish({ key_id: created.id, version: 2 });
+    expect(await ring.verify(header(created), from, "asn")).toMatchObject({ code: "revoked_api_key", key: null });
+  });
+
+  test("allowed CIDRs hold for both families, mapped addresses and no address at all", async () => {
+    const created = await keys.create({ allowedCidrs: ["198.51.100.0/24", "2001:db8::/32"] });
+    const ring = keyring();
+    const answers = ["198.51.100.7", "::ffff:198.51.100.7", "2001:db8::7", "198.51.101.7", "2001:db9::7", "::198.51.100.7", "@"];
+    expect(await Promise.all(answers.map((address) => outcome(ring, header(created), address)))).toEqual([
+      ...["ok", "ok", "ok"],
+      ...["ip_not_allowed", "ip_not_allowed", "ip_not_allowed", "ip_not_allowed"],
+    ]);
+  });
+
+  test("a key stored with a pepper needs it", async () => {
+    const created = await keys.create();
+    keys.change(created.id, hashKey(created.secret, { id: "p1", secret: "pepper" }));
+    expect(await outcome(keyring({ peppers: new Map([["p1", "pepper"]]) }), header(created))).toBe("ok");
+    expect(await outcome(keyring(), header(created))).toBe("invalid_api_key");
+  });
+});
+
+describe("failed keys", () => {
+  const guess = (): string => header({ secret: generateKeyText("live").text });
+
+  test("too many from one address shut it out, good keys too, until its window ends", async () => {
+    const created = await keys.create();
+    const ring = keyring({ failedKeysMax: 3, failedKeysWindowMs: 60_000 });
+    for (let i = 0; i < 3; i++) expect(await outcome(ring, guess())).toBe("invalid_api_key");
+    monotonicMs += 20_500;
+    expect(await ring.verify(header(created), from)).toMatchObject({ code: "too_many_failed_keys", retryAfterSeconds: 40 });
+    expect(await outcome(ring, header(created), "198.51.100.8")).toBe("ok");
+    expect(keys.reads).toBe(4);
+    monotonicMs += 39_500;
+    expect(await outcome(ring, header(created))).toBe("ok");
+  });
+
+  test("an IPv6 /64 is one source; the next one is another", async () => {
+    const ring = keyring({ failedKeysMax: 2 });
+    await outcome(ring, guess(), "2001:db8:0:1::1");
+    await outcome(ring, guess(), "2001:db8:0:1:ffff::2");
+    expect(await outcome(ring, guess(), "2001:db8:0:1::3")).toBe("too_many_failed_keys");
+    expect(await outcome(ring, guess(), "2001:db8:0:2::1")).toBe("invalid_api_key");
+  });
+
+  test("a mapped address is its IPv4 address", async () => {
+    const ring = keyring({ failedKeysMax: 1 });
+    await outcome(ring, guess(), `::ffff:${from}`);
+    expect(await outcome(ring, guess(), from)).toBe("too_many_failed_keys");
+  });
+
+  test("a key that is refused for its state is no failed try", async () => {
+    const created = await keys.create();
+    keys.change(created.id, { state: "disabled" });
+    const ring = keyring({ failedKeysMax: 1 });
+    for (let i = 0; i < 3; i++) expect(await outcome(ring, header(created))).toBe("disabled_api_key");
+  });
+
+  test("remembers a bounded number of sources, the newest", async () => {
+    const ring = keyring({ failedKeysMax: 1, failedSourcesMax: 2 });
+    for (const last of [1, 2, 3]) await outcome(ring, guess(), `192.0.2.${last}`);
+    expect(await outcome(ring, guess(), "192.0.2.3")).toBe("too_many_failed_keys");
+    expect(await outcome(ring, guess(), "192.0.2.1")).toBe("invalid_api_key");
+  });
+});
+
+describe("cache", () => {
+  test("a key is read once in 30 seconds", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    for (let i = 0; i < 100; i++) await outcome(ring, header(created));
+    monotonicMs += 29_999;
+    await outcome(ring, header(created));
+    expect(keys.reads).toBe(1);
+    monotonicMs += 1;
+    await outcome(ring, header(created));
+    expect(keys.reads).toBe(2);
+  });
+
+  test("an unchanged key stays the same object when it is read again", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    const first = await ring.verify(header(created), from);
+    monotonicMs += 30_000;
+    const second = await ring.verify(header(created), from);
+    expect(keys.reads).toBe(2);
+    expect(first.ok && second.ok && first.key === second.key).toBe(true);
+  });
+
+  test("many requests at once share one read", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => outcome(ring, header(created))));
+    expect(new Set(outcomes)).toEqual(new Set(["ok"]));
+    expect(keys.reads).toBe(1);
+  });
+
+  test("an unknown id is asked for once in 5 seconds, and known at once when its creation is told", async () => {
+    const created = await keys.create();
+    const record = keys.records.get(created.id);
+    keys.records.clear();
+    const ring = keyring({ failedKeysMax: 100 });
+    for (let i = 0; i < 20; i++) expect(await outcome(ring, header(created))).toBe("invalid_api_key");
+    expect(keys.reads).toBe(1);
+    monotonicMs += 5_000;
+    await outcome(ring, header(created));
+    expect(keys.reads).toBe(2);
+    if (record !== undefined) keys.records.set(created.id, record);
+    publish({ key_id: created.id, version: 1 });
+    expect(await outcome(ring, header(created))).toBe("ok");
+  });
+
+  test("a broadcast ends a revoked key at the next request", async () => {
+    const created = await keys.create();
+    const other = await keys.create();
+    const ring = keyring();
+    expect([await outcome(ring, header(created)), await outcome(ring, header(other))]).toEqual(["ok", "ok"]);
+    keys.change(created.id, { state: "revoked" });
+    publish({ key_id: created.id, version: 2 });
+    expect([await outcome(ring, header(created)), await outcome(ring, header(other))]).toEqual(["revoked_api_key", "ok"]);
+    expect(keys.reads).toBe(3);
+  });
+
+  test("the store's own signal, and a broadcast that names no key, end every entry", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    await outcome(ring, header(created));
+    keys.change(created.id, { state: "disabled" });
+    for (const listener of keys.listeners) listener();
+    expect(await outcome(ring, header(created))).toBe("disabled_api_key");
+    keys.change(created.id, { state: "active" });
+    publish("nonsense");
+    expect(await outcome(ring, header(created))).toBe("ok");
+  });
+
+  test("a read that a change overtook is thrown away, for all who wait for it", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    const release = keys.hold();
+    const waiting = [outcome(ring, header(created)), outcome(ring, header(created))];
+    keys.change(created.id, { state: "revoked" });
+    publish({ key_id: created.id, version: 2 });
+    release();
+    expect(await Promise.all(waiting)).toEqual(["revoked_api_key", "revoked_api_key"]);
+    expect(keys.reads).toBe(2);
+    expect(await outcome(ring, header(created))).toBe("revoked_api_key");
+  });
+
+  test("with the store away a known key serves for 5 minutes, unless a change was told", async () => {
+    const [kept, changed] = [await keys.create(), await keys.create()];
+    const ring = keyring();
+    await outcome(ring, header(kept));
+    await outcome(ring, header(changed));
+    keys.away = true;
+    publish({ key_id: changed.id, version: 2 });
+    expect(await ring.verify(header(changed), from)).toMatchObject({ code: "upstream_unavailable", retryAfterSeconds: 1, key: null });
+    monotonicMs += 200_000;
+    expect(await outcome(ring, header(kept))).toBe("ok");
+    monotonicMs += 99_999;
+    expect(await outcome(ring, header(kept))).toBe("ok");
+    monotonicMs += 1;
+    expect(await outcome(ring, header(kept))).toBe("upstream_unavailable");
+    keys.away = false;
+    expect([await outcome(ring, header(kept)), await outcome(ring, header(changed))]).toEqual(["ok", "ok"]);
+  });
+
+  test("while the store is away it is asked at most once a second", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    await outcome(ring, header(created));
+    keys.away = true;
+    monotonicMs += 30_000;
+    for (let i = 0; i < 20; i++) await outcome(ring, header(created));
+    expect(keys.reads).toBe(2);
+    monotonicMs += 1_000;
+    await outcome(ring, header(created));
+    expect(keys.reads).toBe(3);
+  });
+
+  test("a store that is away makes nobody's key a failed one", async () => {
+    const created = await keys.create();
+    keys.away = true;
+    const ring = keyring({ failedKeysMax: 1 });
+    for (let i = 0; i < 3; i++) expect(await outcome(ring, header(created))).toBe("upstream_unavailable");
+    keys.away = false;
+    expect(await outcome(ring, header(created))).toBe("ok");
+  });
+
+  test("stopping ends the listening", async () => {
+    const ring = keyring();
+    expect(keys.listeners.size).toBe(1);
+    ring.stop();
+    expect(keys.listeners.size).toBe(0);
+  });
+});

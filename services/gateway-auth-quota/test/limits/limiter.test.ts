@@ -1,0 +1,401 @@
+/** The limiter against a store in memory: what it asks for, when, and what it tells. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { holdMax } from "../../src/domain/limit-windows.ts";
+import { createLimiter, type Decision, defaultLimiterSettings, type Limiter, type LimiterSettings } from "../../src/limits/index.ts";
+import { FakeLimits } from "../support/limit-stores.ts";
+
+let store: FakeLimits;
+let monotonicMs: number;
+const limiters: Limiter[] = [];
+
+beforeEach(() => {
+  store = new FakeLimits();
+  monotonicMs = 5_000;
+});
+afterEach(async () => {
+  store.release();
+  await Promise.all(limiters.splice(0).map((limiter) => limiter.stop()));
+});
+
+/** Time stands still unless a test moves it with `pass`. */
+function limiter(settings: Partial<LimiterSettings> = {}): Limiter {
+  const made = createLimiter({ store: { limits: store }, clock: { monotonic: () => monotonicMs }, settings });
+  limiters.push(made);
+  return made;
+}
+
+function pass(ms: number): void {
+  monotonicMs += ms;
+  store.now += ms;
+}
+
+function key(rateLimit: number, monthLimit: number, windowSeconds = 60, bucket = "7Q9M3W8K") {
+  return { bucket, limits: { rate: { limit: rateLimit, windowSeconds }, month: { limit: monthLimit } } };
+}
+
+async function admitMany(gate: Limiter, of: ReturnType<typeof key>, count: number, month = 1): Promise<Decision[]> {
+  const decisions: Decision[] = [];
+  for (let i = 0; i < count; i++) decisions.push(await gate.admit(of, { month }));
+  return decisions;
+}
+
+const admitted = (decisions: Decision[]): number => decisions.filter((decision) => decision.admitted).length;
+const takes = (policy: string): string[] => store.calls.filter((call) => call.startsWith(`take ${policy}`));
+
+describe("leases", () => {
+  test("no store call is made by a request that a block has units for", async () => {
+    const gate = limiter();
+    const k = key(24_000, 1_000_000);
+    await gate.admit(k, { month: 1 });
+    // 400 a second: blocks of 100; the next is fetched when 25 are left.
+    const before = [...store.calls];
+    expect(before).toEqual(["time", "take rate 100", "take month 100"]);
+    await admitMany(gate, k, 73);
+    expect(store.calls).toEqual(before);
+    await gate.admit(k, { month: 1 });
+    expect(store.calls).not.toEqual(before);
+  });
+
+  test("the next block is fetched ahead, so that steady requests never wait", async () => {
+    const gate = limiter();
+    const k = key(24_000, 1_000_000);
+    await gate.admit(k, { month: 1 });
+    store.hang();
+    expect(admitted(await admitMany(gate, k, 99))).toBe(99);
+    expect(takes("rate")).toEqual(["take rate 100", "take rate 75"]);
+  });
+
+  test("what is held unspent never exceeds the bound of the protocol", async () => {
+    const gate = limiter();
+    const k = key(60_000, 3_000);
+    const perSecond = 1_000;
+    for (let spent = 1; spent <= 3_000; spent++) {
+      const leasedBefore = store.leased(k.bucket, "month");
+      await gate.admit(k, { month: 1 });
+      const leased = store.leased(k.bucket, "month");
+      const bound = Math.max(1, Math.min(1_024, Math.ceil(perSecond * 0.25), Math.floor((3_000 - Math.min(leasedBefore, leased)) / 16)));
+      if (leased > leasedBefore) expect(leased - spent).toBeLessThanOrEqual(bound);
+    }
+    expect(store.leased(k.bucket, "month")).toBe(3_000);
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({ admitted: false, code: "quota_exceeded" });
+  });
+
+  test("requests that wait for one lease share one take", async () => {
+    const gate = limiter();
+    const k = key(600, 1_000_000);
+    const decisions = await Promise.all(Array.from({ length: 50 }, () => gate.admit(k, { month: 1 })));
+    expect(admitted(decisions)).toBe(50);
+    expect(takes("rate")).toEqual(["take rate 3", "take rate 47"]);
+    expect(store.leased(k.bucket, "rate")).toBe(50);
+  });
+
+  test("at most one take or return is in flight per bucket and policy", async () => {
+    const gate = limiter();
+    const k = key(600, 1_000);
+    await gate.admit(k, { month: 1 });
+    store.hang();
+    const waiting = Array.from({ length: 40 }, () => gate.admit(k, { month: 1 }));
+    await sleep(20);
+    expect(takes("rate")).toHaveLength(2);
+    store.release();
+    expect(admitted(await Promise.all(waiting))).toBe(40);
+  });
+
+  test("unspent units go back after a second without a request, once", async () => {
+    const gate = limiter({ idleReturnMs: 1_000 });
+    const k = key(600, 1_000);
+    await gate.admit(k, { month: 1 });
+    expect([store.leased(k.bucket, "rate"), store.leased(k.bucket, "month")]).toEqual([3, 3]);
+    pass(1_001);
+    await sleep(600);
+    expect([store.leased(k.bucket, "rate"), store.leased(k.bucket, "month")]).toEqual([1, 1]);
+    expect(store.calls.filter((call) => call.startsWith("giveBack"))).toEqual(["giveBack rate 2", "giveBack month 2"]);
+  });
+
+  test("a return that fails is not repeated", async () => {
+    const gate = limiter();
+    const k = key(600, 1_000);
+    await gate.admit(k, { month: 1 });
+    store.mode = "fails";
+    await gate.stop();
+    store.mode = "works";
+    await gate.stop();
+    expect(store.calls.filter((call) => call.startsWith("giveBack"))).toEqual(["giveBack rate 2", "giveBack month 2"]);
+    expect(store.leased(k.bucket, "month")).toBe(3);
+  });
+
+  test("a graceful stop leaves exactly what was spent, and admits nothing more", async () => {
+    const gate = limiter();
+    const k = key(600, 1_000);
+    await admitMany(gate, k, 10);
+    await gate.stop();
+    expect([store.leased(k.bucket, "rate"), store.leased(k.bucket, "month")]).toEqual([10, 10]);
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({ admitted: false, code: "limits_unavailable" });
+  });
+});
+
+describe("decisions", () => {
+  test("admits exactly the rate, then names it, with the time to the next window", async () => {
+    const gate = limiter();
+    const k = key(20, 1_000);
+    expect(admitted(await admitMany(gate, k, 20))).toBe(20);
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({
+      admitted: false,
+      code: "rate_limit_exceeded",
+      retryAfterSeconds: 37,
+      violatedPolicies: ["rate"],
+    });
+    expect(store.leased(k.bucket, "month")).toBe(20);
+  });
+
+  test("an exhausted window is asked again at most every 250 ms", async () => {
+    const gate = limiter();
+    const k = key(1, 1_000);
+    await admitMany(gate, k, 50);
+    expect(takes("rate")).toHaveLength(2);
+    pass(251);
+    await admitMany(gate, k, 50);
+    expect(takes("rate")).toHaveLength(3);
+  });
+
+  test("gives the rate unit back when the month refuses", async () => {
+    const gate = limiter();
+    const k = key(600, 5);
+    expect(admitted(await admitMany(gate, k, 9))).toBe(5);
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({ code: "quota_exceeded", violatedPolicies: ["month"] });
+    expect(gate.headers(k)["x-ratelimit-remaining"]).toBe("595");
+  });
+
+  test("reserves a batch whole or not at all", async () => {
+    const gate = limiter();
+    const k = key(600, 100);
+    expect(await gate.admit(k, { month: 101 })).toMatchObject({ admitted: false, code: "quota_exceeded" });
+    expect(await gate.admit(k, { month: 60 })).toMatchObject({ admitted: true, charge: { month: 60 } });
+    expect(await gate.admit(k, { month: 60 })).toMatchObject({ admitted: false, code: "quota_exceeded" });
+    expect(await gate.admit(k, { month: 40 })).toMatchObject({ admitted: true });
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({ admitted: false });
+  });
+
+  test("a question that was not answered costs no month", async () => {
+    const gate = limiter();
+    const k = key(600, 10);
+    for (let i = 0; i < 30; i++) {
+      const decision = await gate.admit(k, { month: 1 });
+      expect(decision.admitted).toBe(true);
+      gate.settle(decision, false);
+    }
+    expect(gate.headers(k)).toMatchObject({ "x-quota-remaining": "10", "x-ratelimit-remaining": "570" });
+  });
+
+  test("refunds what a batch did not use, and returns what it then holds too much", async () => {
+    const gate = limiter();
+    const k = key(600, 1_000);
+    const decision = await gate.admit(k, { month: 500 });
+    gate.settle(decision, 100);
+    expect(gate.headers(k)["x-quota-remaining"]).toBe("900");
+    await sleep(5);
+    expect(store.leased(k.bucket, "month")).toBeLessThanOrEqual(103);
+  });
+
+  test("a refund belongs to the window of its admission", async () => {
+    const gate = limiter();
+    const k = key(600, 10);
+    const decision = await gate.admit(k, { month: 5 });
+    pass(31 * 86_400_000);
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({ admitted: true });
+    gate.settle(decision, false);
+    expect(gate.headers(k)["x-quota-remaining"]).toBe("9");
+  });
+
+  test("a request that costs no month takes none, and still knows what is left", async () => {
+    const other = limiter();
+    const k = key(600, 100);
+    await admitMany(other, k, 7);
+    await other.stop();
+    const gate = limiter();
+    expect(await gate.admit(k, { month: 0 })).toMatchObject({ admitted: true, charge: { month: 0 } });
+    expect(takes("month").length).toBe(3);
+    expect(gate.headers(k)["x-quota-remaining"]).toBe("93");
+    expect(await gate.peek(k)).toEqual([
+      { name: "rate", limit: 600, windowSeconds: 60, used: 8, remaining: 592, resetsInSeconds: 37, resetsAt: Date.UTC(2026, 10, 21, 9, 1) },
+      {
+        name: "month",
+        limit: 100,
+        windowSeconds: null,
+        used: 7,
+        remaining: 93,
+        resetsInSeconds: 831_577,
+        resetsAt: Date.UTC(2026, 11, 1),
+      },
+    ]);
+  });
+
+  test("tells rate and month in headers", async () => {
+    const gate = limiter();
+    const k = key(600, 100_000);
+    await gate.admit(k, { month: 1 });
+    expect(gate.headers(k)).toEqual({
+      "ratelimit-policy": '"rate";q=600;w=60, "month";q=100000',
+      ratelimit: '"rate";r=599;t=37, "month";r=99999;t=831577',
+      "x-ratelimit-limit": "600",
+      "x-ratelimit-remaining": "599",
+      "x-ratelimit-reset": "37",
+      "x-quota-limit": "100000",
+      "x-quota-remaining": "99999",
+      "x-quota-reset": "831577",
+    });
+  });
+
+  test("follows a changed limit of the key", async () => {
+    const gate = limiter();
+    await admitMany(gate, key(600, 5), 6);
+    expect(await gate.admit(key(600, 8), { month: 1 })).toMatchObject({ admitted: true });
+    expect(gate.headers(key(600, 8))["x-quota-remaining"]).toBe("2");
+    expect(await gate.admit(key(600, 3), { month: 2 })).toMatchObject({ code: "quota_exceeded" });
+    expect(gate.headers(key(600, 3))["x-quota-remaining"]).toBe("0");
+  });
+
+  test("keeps buckets apart", async () => {
+    const gate = limiter();
+    expect(admitted(await admitMany(gate, key(2, 100, 60, "AAAAAAAA"), 5))).toBe(2);
+    expect(admitted(await admitMany(gate, key(2, 100, 60, "BBBBBBBB"), 5))).toBe(2);
+  });
+});
+
+describe("the store away", () => {
+  test("leased units are used up, then limits are unavailable, then all is well again", async () => {
+    const gate = limiter();
+    const k = key(600, 1_000);
+    await gate.admit(k, { month: 1 });
+    store.mode = "fails";
+    const decisions = await admitMany(gate, k, 4);
+    expect(decisions.map((decision) => decision.admitted)).toEqual([true, true, false, false]);
+    expect(decisions[2]).toMatchObject({ code: "limits_unavailable", retryAfterSeconds: 1, violatedPolicies: [] });
+    store.mode = "works";
+    pass(251);
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({ admitted: true });
+  });
+
+  test("an unknown take counts as lost and is asked for no sooner than 250 ms later, for no more than is needed", async () => {
+    const gate = limiter();
+    const k = key(24_000, 1_000_000);
+    await admitMany(gate, k, 1);
+    store.mode = "fails";
+    await admitMany(gate, k, 200);
+    const failed = takes("rate").length;
+    await admitMany(gate, k, 50);
+    expect(takes("rate")).toHaveLength(failed);
+    pass(251);
+    await gate.admit(k, { month: 1 });
+    expect(takes("rate").at(-1)).toBe("take rate 1");
+  });
+
+  test("a request waits 250 ms and no longer for a store that hangs", async () => {
+    const gate = limiter();
+    store.hang();
+    const started = performance.now();
+    expect(await gate.admit(key(600, 1_000), { month: 1 })).toMatchObject({ code: "limits_unavailable" });
+    const took = performance.now() - started;
+    expect(took).toBeGreaterThan(200);
+    expect(took).toBeLessThan(2_500);
+  });
+
+  test("no more requests wait than may", async () => {
+    const gate = limiter({ waitersMax: 3 });
+    const k = key(600, 1_000);
+    await gate.admit(k, { month: 1 });
+    await admitMany(gate, k, 2);
+    store.hang();
+    const waiting = Array.from({ length: 10 }, () => gate.admit(k, { month: 1 }));
+    await sleep(10);
+    store.release();
+    expect(admitted(await Promise.all(waiting))).toBe(3);
+  });
+
+  test("units of a take that came too late for its request serve the next", async () => {
+    const gate = limiter({ waitMs: 20 });
+    const k = key(600, 1_000);
+    await gate.admit(k, { month: 1 });
+    await admitMany(gate, k, 2);
+    store.hang();
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({ code: "limits_unavailable" });
+    store.release();
+    await sleep(5);
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({ admitted: true });
+    expect(store.leased(k.bucket, "rate")).toBe(6);
+  });
+
+  test("leaves out of the headers what it never saw, and tells nothing for /me", async () => {
+    const gate = limiter();
+    const k = key(600, 1_000);
+    store.mode = "fails";
+    expect(await gate.admit(k, { month: 1 })).toMatchObject({ code: "limits_unavailable" });
+    expect(gate.headers(k)).toEqual({
+      "ratelimit-policy": '"rate";q=600;w=60, "month";q=1000',
+      "x-ratelimit-limit": "600",
+      "x-quota-limit": "1000",
+    });
+    expect(await gate.peek(k)).toBeNull();
+  });
+});
+
+describe("time", () => {
+  test("a new rate window brings the whole rate again; the month goes on", async () => {
+    const gate = limiter();
+    const k = key(5, 100);
+    expect(admitted(await admitMany(gate, k, 9))).toBe(5);
+    pass(37_000);
+    expect(admitted(await admitMany(gate, k, 9))).toBe(5);
+    expect(gate.headers(k)).toMatchObject({ "x-quota-remaining": "90", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "60" });
+  });
+
+  test("the month ends at midnight UTC of the first, by the store's clock", async () => {
+    store.now = Date.UTC(2026, 11, 31, 23, 59, 59, 500);
+    const gate = limiter();
+    const k = key(600, 3);
+    expect(admitted(await admitMany(gate, k, 5))).toBe(3);
+    expect(gate.headers(k)["x-quota-reset"]).toBe("1");
+    pass(500);
+    expect(admitted(await admitMany(gate, k, 5))).toBe(3);
+    expect(gate.headers(k)["x-quota-reset"]).toBe(`${31 * 86_400}`);
+    expect([...store.counters.keys()].filter((id) => id.includes("month"))).toEqual([
+      `7Q9M3W8K:month:${Date.UTC(2026, 11, 1) / 1_000}`,
+      `7Q9M3W8K:month:${Date.UTC(2027, 0, 1) / 1_000}`,
+    ]);
+  });
+
+  test("this machine's wall clock does not matter", async () => {
+    const wall = Date.now;
+    try {
+      const gate = limiter();
+      const k = key(5, 100);
+      expect(admitted(await admitMany(gate, k, 3))).toBe(3);
+      Date.now = () => wall() + 86_400_000;
+      expect(admitted(await admitMany(gate, k, 9))).toBe(2);
+      Date.now = () => 0;
+      expect(admitted(await admitMany(gate, k, 9))).toBe(0);
+    } finally {
+      Date.now = wall;
+    }
+  });
+
+  test("a store whose clock is set is followed from its next reply on", async () => {
+    const gate = limiter();
+    const k = key(600, 100);
+    await admitMany(gate, k, 3);
+    store.now += 3 * 3_600_000;
+    await admitMany(gate, k, 9);
+    expect(store.counters.get(`7Q9M3W8K:rate:${Date.UTC(2026, 10, 21, 12) / 1_000}`)).toBeGreaterThan(0);
+    expect(gate.headers(k)["x-ratelimit-reset"]).toBe("37");
+  });
+});
+
+test("a block is a quarter of a second, at most 1,024, at most a sixteenth of what is left, at least one", () => {
+  const policy = (perSecond: number) => ({ limit: 100_000, windowSeconds: null, perSecond });
+  const hold = (perSecond: number, leased: number): number => holdMax(policy(perSecond), leased, defaultLimiterSettings);
+  expect([hold(10, 0), hold(0.01, 0), hold(100_000, 0), hold(10, 99_990), hold(400, 99_000), hold(10, 100_000)]).toEqual([
+    3, 1, 1_024, 1, 62, 1,
+  ]);
+});

@@ -1,0 +1,118 @@
+/** Readers of AS names: `asn<TAB>name` lists, and the autnums files of potaroo and the RIPE NCC. */
+
+import { isAscii, isUtf8 } from "node:buffer";
+import { parseAsn } from "@netfacts/address";
+import { boundedContent } from "./bounded-content.ts";
+import { forEachLine } from "./lines.ts";
+import { type ReaderReport, type SourceContent, Tally } from "./reader-report.ts";
+
+export interface AsNameRecord {
+  asn: number;
+  name: string;
+  /** Two capitals, where the file tells one behind nearly every name. */
+  country: string | null;
+}
+
+/** The longest published names have some 140 letters. */
+const nameLettersMax = 256;
+
+/** From this share of the names on, a `, XX` at their end is the country and not a word of the name ("…, SA"). */
+const countryShareMin = 0.9;
+
+/** Reads lines `asn<TAB>name`; blank lines and lines that begin with `#` are passed over. Otherwise as `readAutnums`. */
+export function readNameList(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
+  return readNames(content, sink, (line) => {
+    const tab = line.indexOf("\t");
+    return tab === -1 ? null : [line.slice(0, tab).trim(), line.slice(tab + 1)];
+  });
+}
+
+/**
+ * Reads lines such as `AS1     LVLT-1 - Level 3 Communications, Inc.`, `AS1.10 …` and `1 LVLT-1, US`, and hands each name to the sink once the
+ * whole file was read; of several names of one AS the last stays. Runs of white space become one space. A line that is not
+ * UTF-8 is read as windows-1252. Placeholders (`-Reserved AS-`, `AS3333` as the name of AS3333) are left out: they name nothing.
+ *
+ * Throws `SourceError` for a file without names or with more bad lines than allowed.
+ */
+export function readAutnums(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
+  return readNames(content, sink, (line) => {
+    const match = /^((?:AS)?\d[\d.]*)[ \t]+(.*)$/.exec(line);
+    return match === null ? null : [match[1] as string, match[2] as string];
+  });
+}
+
+async function readNames(
+  content: SourceContent,
+  sink: (record: AsNameRecord) => void,
+  split: (line: string) => [asn: string, name: string] | null,
+): Promise<ReaderReport> {
+  const { file, badRecordsMax } = content;
+  const { chunks, meter } = boundedContent(content);
+  const tally = new Tally();
+  const names = new Map<number, string>();
+  let notUtf8 = 0;
+
+  const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
+    const raw = bytes.subarray(start, end);
+    const readable = isUtf8(raw);
+    if (!readable) notUtf8++;
+    const text = decode(raw, readable);
+    if (text.startsWith("#") || text.trim() === "") return;
+    tally.read++;
+    const record = readRecord(split(text));
+    if (typeof record === "string") tally.bad(record, { line }, text);
+    else if (isPlaceholder(record.asn, record.name)) tally.leaveOut("a placeholder, not a name", { line }, text);
+    else {
+      if (names.has(record.asn)) tally.leaveOut("named again; the last name was kept", { line }, text);
+      names.set(record.asn, record.name);
+    }
+  });
+
+  tally.accepted = names.size;
+  tally.judge(file, badRecordsMax, "names", { line: Math.max(1, lines) });
+  const notes = ended ? [] : ["the last line has no line break"];
+  if (notUtf8 > 0) notes.push(`lines that are not UTF-8, read as windows-1252: ${notUtf8}`);
+  emit(names, sink);
+  return {
+    bytes: meter.bytes,
+    seconds: meter.seconds(),
+    read: tally.read,
+    accepted: tally.accepted,
+    skipped: tally.skipped(),
+    asOf: null,
+    notes,
+  };
+}
+
+/** Answers what is wrong as text. */
+function readRecord(parts: [asn: string, name: string] | null): { asn: number; name: string } | string {
+  const asn = parts === null ? null : parseAsn(parts[0]);
+  if (parts === null || asn === null) return "not an AS number and a name";
+  const name = parts[1].replace(/\s+/g, " ").trim();
+  if (name.length > nameLettersMax) return "the name is too long";
+  return /\p{Cc}/u.test(name) ? "control characters in the name" : { asn, name };
+}
+
+function emit(names: ReadonlyMap<number, string>, sink: (record: AsNameRecord) => void): void {
+  const withCountry = /^(.*\S), ?([A-Z]{2})$/;
+  let countries = 0;
+  for (const name of names.values()) if (withCountry.test(name)) countries++;
+  const split = countries >= names.size * countryShareMin;
+  for (const [asn, whole] of names) {
+    const match = split ? withCountry.exec(whole) : null;
+    const country = match?.[2] ?? null;
+    sink({ asn, name: match?.[1] ?? whole, country: country === "ZZ" ? null : country });
+  }
+}
+
+function isPlaceholder(asn: number, name: string): boolean {
+  return name === "" || /^-.*-(, ?[A-Z]{2})?$/.test(name) || new RegExp(`^AS${asn}(, ?[A-Z]{2})?$`, "i").test(name);
+}
+
+const windows1252 = new TextDecoder("windows-1252");
+
+function decode(bytes: Uint8Array, utf8: boolean): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (isAscii(buffer)) return buffer.toString("latin1");
+  return utf8 ? buffer.toString("utf8") : windows1252.decode(buffer);
+}

@@ -1,0 +1,194 @@
+/** Reader of the registries' delegated and delegated-extended statistics (the RIR statistics exchange format, version 2). */
+
+import { type Address, compareAddresses, lastAddress, makePrefix, parseAddress } from "@netfacts/address";
+import { boundedContent } from "./bounded-content.ts";
+import { readCalendarDate } from "./calendar-date.ts";
+import { forEachLine } from "./lines.ts";
+import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+
+const registries = ["afrinic", "apnic", "arin", "iana", "lacnic", "ripencc"] as const;
+const statuses = ["allocated", "assigned", "available", "reserved"] as const;
+
+export type DelegationRegistry = (typeof registries)[number];
+export type DelegationStatus = (typeof statuses)[number];
+
+/** One record as published; the range is inclusive. */
+export type DelegationRecord = {
+  registry: DelegationRegistry;
+  /** Two capitals, `EU` and `AP` among them; null for `ZZ` and none. */
+  country: string | null;
+  /** year × 10,000 + month × 100 + day; null for none and `00000000`. */
+  date: number | null;
+  status: DelegationStatus;
+  /** Joins records of one holder within one file of one date; null in plain files. */
+  opaqueId: string | null;
+} & ({ kind: "ipv4" | "ipv6"; start: Address; end: Address } | { kind: "asn"; start: number; end: number });
+
+type Kind = DelegationRecord["kind"];
+
+/** LACNIC claims up to a tenth more of one kind than its file has; a file that lacks a quarter was cut. */
+const shortfallMax = 0.25;
+const opaqueIdLettersMax = 256;
+
+interface Header {
+  registry: string;
+  records: number;
+  asOf: number;
+}
+
+/**
+ * Reads the file and hands each good record to the sink, in the order of the file.
+ *
+ * The sink is called before the whole file is known to be good: on an error what it got is to be thrown away. Throws
+ * `SourceError` for what is no such file, has no records, more bad lines than allowed, or ends before its end. That a
+ * file has somewhat fewer records than it claims is a note.
+ */
+export async function readDelegated(content: SourceContent, sink: (record: DelegationRecord) => void): Promise<ReaderReport> {
+  const { file, badRecordsMax } = content;
+  const { chunks, meter } = boundedContent(content);
+  const tally = new Tally();
+  const claimed: Partial<Record<Kind, number>> = {};
+  const found: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
+  const opaqueIds = new Map<string, string>();
+  const known: { header: Header | null } = { header: null };
+
+  const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
+    if (text.startsWith("#") || text.trim() === "") return;
+    const fields = text.split("|");
+    if (known.header === null) {
+      known.header = readHeader(file, line, fields);
+      return;
+    }
+    const kind = fields[2] as Kind;
+    if (fields[5] === "summary" && fields.length >= 6 && Object.hasOwn(found, kind)) {
+      const count = readWhole(fields[4], 0xffff_ffff);
+      if (count !== null) {
+        claimed[kind] = count;
+        return;
+      }
+    }
+    tally.read++;
+    if (Object.hasOwn(found, kind)) found[kind]++;
+    const record = readRecord(fields, known.header.registry);
+    if (typeof record === "string") return tally.bad(record, { line }, text);
+    // A record's id is a slice of its line, which it would keep alive; one copy per holder keeps none.
+    if (record.opaqueId !== null) record.opaqueId = opaqueIds.get(record.opaqueId) ?? intern(opaqueIds, record.opaqueId);
+    tally.accepted++;
+    sink(record);
+  });
+
+  const { registry, records, asOf } = known.header ?? failNoHeader(file, lines);
+  tally.judge(file, badRecordsMax, "records", { line: lines });
+  const notes: string[] = [];
+  for (const [kind, count] of [...Object.entries(claimed), ["records", records] as const]) {
+    const has = kind === "records" ? tally.read : found[kind as Kind];
+    if (has < count * (1 - shortfallMax))
+      throw new SourceError(file, { line: lines }, `ends before its end: it claims ${count} ${kind} and has ${has}`);
+    if (has !== count) notes.push(`claims ${count} ${kind} and has ${has}`);
+  }
+  if (!ended && tally.read < records)
+    throw new SourceError(file, { line: lines }, "ends before its end: the last line has no line break, and records are missing");
+  if (registry === "nro") notes.push("the combined file of all registries");
+  return {
+    bytes: meter.bytes,
+    seconds: meter.seconds(),
+    read: tally.read,
+    accepted: tally.accepted,
+    skipped: tally.skipped(),
+    asOf,
+    notes,
+  };
+}
+
+/** `version|registry|serial|records|startdate|enddate|UTCoffset` */
+function readHeader(file: string, line: number, fields: string[]): Header {
+  const [version = "", registry = "", serial = "", records, , end = ""] = fields;
+  const fail = (reason: string) =>
+    new SourceError(file, { line }, `${reason}; expected a version line such as 2|ripencc|20260105|120000|19830705|20260104|+0100`);
+  if (fields.length < 6 || !/^\d+(\.\d+)?$/.test(version)) throw fail("not a delegated statistics file");
+  if (!/^2(\.\d+)?$/.test(version)) throw fail(`version ${version} of the format is not known`);
+  if (registry !== "nro" && !isRegistry(registry)) throw fail(`unknown registry "${registry}"`);
+  const count = readWhole(records, 0xffff_ffff);
+  if (count === null) throw fail("the version line has no record count");
+  const asOf = secondsOfDate(end) ?? secondsOfSerial(serial);
+  if (asOf === null) throw fail("neither its end date nor its serial is a date");
+  return { registry, records: count, asOf };
+}
+
+/** Reads `registry|cc|type|start|value|date|status[|opaque-id[|…]]`; answers what is wrong as text. */
+function readRecord(fields: string[], headerRegistry: string): DelegationRecord | string {
+  const [registry = "", cc = "", kind, start = "", value, day = "", status = "", id = ""] = fields;
+  if (fields.length < 7) return "fewer than seven fields";
+  if (!isRegistry(registry) || (headerRegistry !== "nro" && registry !== headerRegistry && registry !== "iana"))
+    return "not a registry of this file";
+  if (cc !== "" && !/^[A-Z]{2}$/.test(cc)) return "not a country code";
+  if (!isStatus(status)) return "not a status";
+  const date = day === "" || day === "00000000" ? null : readCalendarDate(day);
+  if (date === null && day !== "" && day !== "00000000") return "not a date";
+  if (id.length > opaqueIdLettersMax || !/^[\x20-\x7e]*$/.test(id)) return "not an opaque id";
+  const common = { registry, country: cc === "" || cc === "ZZ" ? null : cc, date, status, opaqueId: id === "" ? null : id };
+  if (kind === "asn") {
+    const first = readWhole(start, 0xffff_ffff);
+    const count = readWhole(value, 2 ** 32);
+    if (first === null || count === null || count === 0 || first + count > 2 ** 32) return "not a range of AS numbers";
+    return { ...common, kind, start: first, end: first + count - 1 };
+  }
+  if (kind !== "ipv4" && kind !== "ipv6") return "not a type of resource";
+  const range = kind === "ipv4" ? ipv4Range(start, value) : ipv6Range(start, value);
+  return range === null ? `not a range of ${kind === "ipv4" ? "IPv4" : "IPv6"} addresses` : { ...common, kind, ...range };
+}
+
+/** The count need not be a power of two: one record can be several CIDRs. */
+function ipv4Range(text: string, value: string | undefined): { start: Address; end: Address } | null {
+  const start = parseAddress(text);
+  const count = readWhole(value, 2 ** 32);
+  if (start === null || start.version !== 4 || count === null || count === 0 || start.w0 + count > 2 ** 32) return null;
+  return { start, end: { ...start, w0: start.w0 + count - 1 } };
+}
+
+function ipv6Range(text: string, value: string | undefined): { start: Address; end: Address } | null {
+  const start = parseAddress(text);
+  const length = readWhole(value, 128);
+  if (start === null || start.version !== 6 || length === null || length === 0) return null;
+  const prefix = makePrefix(6, start.w0, start.w1, start.w2, start.w3, length);
+  return compareAddresses(prefix, start) === 0 ? { start, end: lastAddress(prefix) } : null;
+}
+
+function isRegistry(text: string): text is DelegationRegistry {
+  return (registries as readonly string[]).includes(text);
+}
+
+function isStatus(text: string): text is DelegationStatus {
+  return (statuses as readonly string[]).includes(text);
+}
+
+/** Plain decimal digits up to `max`; null for anything else. */
+function readWhole(text: string | undefined, max: number): number | null {
+  if (text === undefined || !/^\d{1,10}$/.test(text)) return null;
+  const value = Number(text);
+  return value <= max ? value : null;
+}
+
+/** Unix seconds of the beginning of a day `yyyymmdd`. */
+function secondsOfDate(text: string): number | null {
+  const date = readCalendarDate(text);
+  return date === null ? null : Date.UTC(Math.floor(date / 10_000), (Math.floor(date / 100) % 100) - 1, date % 100) / 1000;
+}
+
+/** Serials seen: a date, Unix seconds, Unix milliseconds. */
+function secondsOfSerial(text: string): number | null {
+  if (/^\d{8}$/.test(text)) return secondsOfDate(text);
+  if (/^\d{10}$/.test(text)) return Number(text);
+  return /^\d{13}$/.test(text) ? Math.floor(Number(text) / 1000) : null;
+}
+
+function intern(texts: Map<string, string>, text: string): string {
+  const copy = Buffer.from(text, "latin1").toString("latin1");
+  texts.set(copy, copy);
+  return copy;
+}
+
+function failNoHeader(file: string, lines: number): never {
+  throw new SourceError(file, { line: Math.max(1, lines) }, "not a delegated statistics file: it has no version line");
+}

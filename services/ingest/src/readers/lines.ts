@@ -1,0 +1,63 @@
+/** Lines of a text that comes in pieces. */
+
+import { SourceError } from "./reader-report.ts";
+
+/** No line of any format read here comes near; binary content without line breaks does. */
+export const lineBytesMax = 16_384;
+
+/** One line without its break: bytes of a buffer that is valid during the call only. */
+export type LineSink = (bytes: Uint8Array, start: number, end: number, line: number) => void;
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/**
+ * Calls the sink once per line; `\n` and `\r\n` end one. An empty rest after the last break is no line.
+ *
+ * @returns the number of lines, and whether the last of them was ended by a break (true of an empty text).
+ * Throws `SourceError` with the line for one longer than `lineBytesMax`, and passes on what the pieces throw.
+ *
+ * Cost: one native search per line; copies only lines that two pieces share.
+ */
+export async function forEachLine(
+  file: string,
+  chunks: AsyncIterable<Uint8Array>,
+  sink: LineSink,
+): Promise<{ lines: number; ended: boolean }> {
+  const rest = Buffer.alloc(lineBytesMax + 1);
+  let restLength = 0;
+  let line = 0;
+
+  const emit = (bytes: Uint8Array, start: number, end: number) => {
+    line++;
+    if (end - start > lineBytesMax) throw tooLong(file, line);
+    sink(bytes, start, end > start && bytes[end - 1] === carriageReturn ? end - 1 : end, line);
+  };
+
+  for await (const chunk of chunks) {
+    let start = 0;
+    while (true) {
+      const end = chunk.indexOf(lineFeed, start);
+      const stop = end === -1 ? chunk.length : end;
+      if (restLength > 0 || end === -1) {
+        if (restLength + stop - start > lineBytesMax) throw tooLong(file, line + 1);
+        rest.set(chunk.subarray(start, stop), restLength);
+        restLength += stop - start;
+      }
+      if (end === -1) break;
+      if (restLength > 0) {
+        const length = restLength;
+        restLength = 0;
+        emit(rest, 0, length);
+      } else emit(chunk, start, end);
+      start = end + 1;
+    }
+  }
+  if (restLength === 0) return { lines: line, ended: true };
+  emit(rest, 0, restLength);
+  return { lines: line, ended: false };
+}
+
+function tooLong(file: string, line: number): SourceError {
+  return new SourceError(file, { line }, `the line is longer than ${lineBytesMax} bytes`);
+}

@@ -1,0 +1,122 @@
+/** What every reader of sources tells: the report of a file that can be trusted, the error of one that cannot. */
+
+/** Where in a source something stands: a line of a text (from 1), or a byte of its unpacked content (from 0). */
+export type Place = { line: number } | { offset: number };
+
+/** A file that cannot be trusted, with where and why. The last good data stay. */
+export class SourceError extends Error {
+  override readonly name = "SourceError";
+  readonly file: string;
+  readonly line: number | null;
+  readonly offset: number | null;
+  /** Why, without the place. */
+  readonly reason: string;
+
+  /** @param options.cause  the error beneath, where there is one: damaged compression, a disk. */
+  constructor(file: string, place: Place | null, reason: string, options?: { cause: unknown }) {
+    const where = place === null ? "" : "line" in place ? `:${place.line}` : `: byte ${place.offset}`;
+    super(`${file}${where}: ${reason}`, options);
+    this.file = file;
+    this.line = place !== null && "line" in place ? place.line : null;
+    this.offset = place !== null && "offset" in place ? place.offset : null;
+    this.reason = reason;
+  }
+}
+
+/** One kind of record that was left out. */
+export interface SkippedRecords {
+  reason: string;
+  /** True: it broke a rule of the format, and counts towards the bad-record bound. False: left out on purpose (expired, a placeholder). */
+  bad: boolean;
+  count: number;
+  /** The first few, as they stand in the file. */
+  examples: (Place & { text: string })[];
+}
+
+/** How the reading of one source went. `read` = `accepted` + the counts of `skipped`. */
+export interface ReaderReport {
+  /** Of the unpacked content. */
+  bytes: number;
+  seconds: number;
+  read: number;
+  accepted: number;
+  skipped: SkippedRecords[];
+  /** Unix seconds of what the file itself says it shows; null where it says nothing. */
+  asOf: number | null;
+  /** What an operator may want to know and nothing depends on. */
+  notes: string[];
+}
+
+/** Bounds within which a source is read and trusted; `SourceConfig` has them. */
+export interface ReadBounds {
+  bytesMax: number;
+  secondsMax: number;
+  badRecordsMax: number;
+}
+
+/** A source as its reader takes it. `file` is what errors name. */
+export interface SourceContent extends ReadBounds {
+  file: string;
+  /** Unpacked, in pieces of any size. */
+  chunks: AsyncIterable<Uint8Array>;
+}
+
+const examplesMax = 5;
+const exampleLettersMax = 120;
+
+/** Counts what is read, accepted and skipped, and keeps the first examples. */
+export class Tally {
+  read = 0;
+  accepted = 0;
+  readonly #skipped = new Map<string, SkippedRecords>();
+  #bad = 0;
+
+  /** A record that broke a rule. */
+  bad(reason: string, place: Place, text: string): void {
+    this.#bad++;
+    this.#skip(reason, true, place, text);
+  }
+
+  /** A record left out on purpose. */
+  leaveOut(reason: string, place: Place, text: string): void {
+    this.#skip(reason, false, place, text);
+  }
+
+  #skip(reason: string, bad: boolean, place: Place, text: string): void {
+    let entry = this.#skipped.get(reason);
+    if (entry === undefined) {
+      entry = { reason, bad, count: 0, examples: [] };
+      this.#skipped.set(reason, entry);
+    }
+    entry.count++;
+    if (entry.examples.length < examplesMax) entry.examples.push({ ...place, text: printable(text) });
+  }
+
+  /** The skipped records, the most frequent reason first. */
+  skipped(): SkippedRecords[] {
+    return [...this.#skipped.values()].sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
+  }
+
+  /** Throws where more than the given share of what was read is bad, or nothing was accepted; `end` is where the content ends. */
+  judge(file: string, badRecordsMax: number, what: string, end: Place): void {
+    const [worst] = this.skipped().filter((entry) => entry.bad);
+    const example = worst?.examples[0];
+    const place = example === undefined ? end : "line" in example ? { line: example.line } : { offset: example.offset };
+    if (worst !== undefined && (this.#bad > this.read * badRecordsMax || this.accepted === 0)) {
+      const share = ((100 * this.#bad) / this.read).toFixed(2);
+      throw new SourceError(
+        file,
+        place,
+        `${this.#bad} of ${this.read} ${what} (${share} %) break a rule, at most ${100 * badRecordsMax} % may; the commonest: ${worst.reason}, first in "${example?.text}"`,
+      );
+    }
+    if (this.accepted === 0) throw new SourceError(file, end, `has no ${what}`);
+  }
+}
+
+/** Text of a damaged file as a report may show it: one short line without control characters. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  const line = text.replaceAll("\t", " ").replace(/[\x00-\x1f\x7f-\x9f]/g, "\ufffd");
+  return line.length > exampleLettersMax ? `${line.slice(0, exampleLettersMax - 1)}…` : line;
+}

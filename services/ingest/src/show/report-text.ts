@@ -1,0 +1,35 @@
+/** A run's report as text for people. */
+
+import type { RunReport, SourceReport } from "../pipeline/run-report.ts";
+import { bytesText } from "./show-progress.ts";
+
+const number = (value: number): string => value.toLocaleString("en-US");
+
+/** The report, ending with a line break: sources with what was skipped and why, sections, times. */
+export function reportText(report: RunReport): string {
+  const lines = report.sources.flatMap(sourceLines);
+  for (const section of report.sections) {
+    const counts = Object.entries(section.counts).map(([name, count]) => `${number(count)} ${name.replaceAll("_", " ")}`);
+    lines.push(`${section.name} ${section.version}: ${counts.join(", ")}${section.kept ? " (as before)" : ""}`);
+  }
+  const { read, build, verify, publish } = report.stages;
+  lines.push(`read ${read} s, build ${build} s, verify ${verify} s, publish ${publish} s; peak memory ${bytesText(report.peak_rss_bytes)}`);
+  if (report.snapshot !== null)
+    lines.push(`snapshot ${report.snapshot} ${report.unchanged ? "was published before with the same content" : "published"}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function sourceLines(source: SourceReport): string[] {
+  if (source.state === "failed") return [`${source.name}: left out: ${source.error ?? "unknown"}`];
+  const size = `${bytesText(source.stored_bytes)}, unpacked ${bytesText(source.bytes)}`;
+  const lines = [
+    `${source.name} (${source.section}, ${source.format}): read ${number(source.read)}, accepted ${number(source.accepted)}; ${size}; ${source.seconds.toFixed(1)} s; as of ${source.as_of ?? "unknown"}`,
+  ];
+  for (const note of source.notes) lines.push(`  note: ${note}`);
+  for (const skipped of source.skipped) {
+    lines.push(`  skipped ${number(skipped.count)}: ${skipped.reason}`);
+    for (const example of skipped.examples.slice(0, 3))
+      lines.push(`    ${"line" in example ? `line ${example.line}` : `byte ${example.offset}`}: ${example.text}`);
+  }
+  return lines;
+}

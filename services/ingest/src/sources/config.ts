@@ -1,0 +1,72 @@
+/** What `sources.yaml` says, once it was found free of faults. */
+
+import type { BuiltFormat, BuiltSection } from "./sections.ts";
+
+/** One source of one section. Times are seconds, sizes bytes, shares 0…1. */
+export interface SourceConfig {
+  /** Unique within the file; the collector's name for routes. */
+  name: string;
+  section: BuiltSection;
+  format: BuiltFormat;
+  /** Absolute path of a file. */
+  location: string;
+  /** False: its failure is a warning, and its last good data stay. */
+  required: boolean;
+  /** Time between two expected versions. */
+  intervalSeconds: number;
+  /** Bound of the unpacked content; what is longer is refused. */
+  bytesMax: number;
+  /** Bound of the time one reading may take. */
+  secondsMax: number;
+  /** A file with fewer records than (1 − this) × those of the last good one is refused. */
+  shrinkMax: number;
+  /** A file in which more than this share of the records break a rule is refused. */
+  badRecordsMax: number;
+  /** Age from which answers call the data stale; null: never. */
+  staleAfterSeconds: number | null;
+  /** Unix seconds of what the file shows, for a file that does not say so itself; null: then the time it was last written. */
+  asOf: number | null;
+  /** Line of `sources.yaml` on which the source begins. */
+  line: number;
+}
+
+/** One number per address family. */
+export interface PerFamily {
+  ipv4: number;
+  ipv6: number;
+}
+
+export interface SourcesConfig {
+  /** Absolute path of the file read. */
+  file: string;
+  /** In the order of the file. Of two sources that name the same AS number, the later wins. */
+  sources: SourceConfig[];
+  /** Prefixes that a peer must carry at least to count as a full feed. */
+  fullFeedMin: PerFamily;
+  /** Share of the largest peer's prefixes that a peer must carry to count as a full feed. */
+  fullFeedShare: number;
+  /** Full-feed peers that must see a prefix for it to be the match of an address, where there are ten or more of them. */
+  matchPeersMin: number;
+  /** True: answers carry the warning `sample_data` with the data's date. */
+  sampleData: boolean;
+}
+
+/** One thing wrong in the file. Lines and columns count from 1; null: the file as a whole. */
+export interface SourcesFault {
+  line: number | null;
+  column: number | null;
+  message: string;
+}
+
+/** Every fault of a `sources.yaml` at once, in the order of its lines; the message has one line for each. */
+export class SourcesFileError extends Error {
+  override readonly name = "SourcesFileError";
+  readonly file: string;
+  readonly faults: readonly SourcesFault[];
+
+  constructor(file: string, faults: readonly SourcesFault[]) {
+    super(faults.map((fault) => `${file}${fault.line === null ? "" : `:${fault.line}:${fault.column ?? 1}`}: ${fault.message}`).join("\n"));
+    this.file = file;
+    this.faults = faults;
+  }
+}

@@ -1,0 +1,43 @@
+/** Bounds, intervals and shares that hold where `sources.yaml` names none. */
+
+import type { PerFamily } from "./config.ts";
+import type { BuiltSection } from "./sections.ts";
+
+const gibibyte = 2 ** 30;
+const hour = 3600;
+const day = 24 * hour;
+
+/** Unpacked bytes: four times the largest public file of today (a RIS RIB of some 4 GiB; an rpki-client export of 75 MB). */
+export const defaultBytesMax: Record<BuiltSection, number> = {
+  routes: 16 * gibibyte,
+  allocations: gibibyte,
+  vrps: gibibyte,
+  as_names: gibibyte / 4,
+};
+
+/** How often the public sources publish: RIS every 8 h, the registries daily, a validator every hour, name lists weekly. */
+export const defaultIntervalSeconds: Record<BuiltSection, number> = {
+  routes: 8 * hour,
+  allocations: day,
+  vrps: hour,
+  as_names: 7 * day,
+};
+
+/** An hour: twenty times what a full table needs on a small machine. */
+export const defaultSecondsMax = hour;
+
+/** A registry or a validator does not lose a fifth of its records between two versions; a broken export does. */
+export const defaultShrinkMax = 0.2;
+
+/** Real files have a handful of odd lines; one in a hundred means that this is not the format we take it for. */
+export const defaultBadRecordsMax = 0.01;
+
+/** Two versions missed, and an hour of grace for the import itself (SEMANTICS, Time). */
+export function defaultStaleAfterSeconds(intervalSeconds: number): number {
+  return 2 * intervalSeconds + hour;
+}
+
+/** SEMANTICS, "Which routes count". */
+export const defaultFullFeedMin: PerFamily = { ipv4: 100_000, ipv6: 10_000 };
+export const defaultFullFeedShare = 0.7;
+export const defaultMatchPeersMin = 2;

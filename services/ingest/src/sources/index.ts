@@ -1,0 +1,5 @@
+/** `sources.yaml`: which files make the dataset, and within which bounds each is trusted. */
+
+export { type PerFamily, type SourceConfig, type SourcesConfig, type SourcesFault, SourcesFileError } from "./config.ts";
+export { readSources } from "./read-sources.ts";
+export { type BuiltFormat, type BuiltSection, builtFormats } from "./sections.ts";

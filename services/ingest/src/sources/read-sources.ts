@@ -1,0 +1,227 @@
+/** Reads `sources.yaml`: every fault of it at once, each with its line and what is expected there. */
+
+import { readFile, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { type SourceConfig, type SourcesConfig, SourcesFileError } from "./config.ts";
+import {
+  defaultBadRecordsMax,
+  defaultBytesMax,
+  defaultFullFeedMin,
+  defaultFullFeedShare,
+  defaultIntervalSeconds,
+  defaultMatchPeersMin,
+  defaultSecondsMax,
+  defaultShrinkMax,
+  defaultStaleAfterSeconds,
+} from "./defaults.ts";
+import { FaultList, MappingReader, resolved } from "./mapping.ts";
+import { durationForm, instantForm, readDuration, readInstant, readShare, readSize, shareForm, sizeForm } from "./quantities.ts";
+import {
+  type BuiltFormat,
+  type BuiltSection,
+  builtFormats,
+  builtSections,
+  formatFits,
+  isBuiltFormat,
+  isBuiltSection,
+  isKnownSection,
+  knownFormats,
+  knownSections,
+} from "./sections.ts";
+import { didYouMean } from "./suggestion.ts";
+
+/** A list of sources is a page or two; a megabyte is another file. */
+const fileBytesMax = 2 ** 20;
+
+const topKeys = ["sources", "full_feed_min", "full_feed_share", "match_peers_min", "sample_data"] as const;
+const sourceKeys = [
+  "name",
+  "section",
+  "format",
+  "location",
+  "required",
+  "interval",
+  "bytes_max",
+  "seconds_max",
+  "shrink_max",
+  "bad_records_max",
+  "stale_after",
+  "as_of",
+] as const;
+
+/** Reads and checks the file and that the files it requires exist. Throws `SourcesFileError` with every fault. */
+export async function readSources(path: string): Promise<SourcesConfig> {
+  const file = resolve(path);
+  const text = await readText(file);
+  const lines = new LineCounter();
+  const document: Document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const faults = new FaultList(lines);
+  for (const error of document.errors) faults.at(error.pos[0], `not YAML: ${error.message}`);
+  // What a file with broken syntax means beyond the break is a guess: only the syntax is told.
+  if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());
+
+  const top = document.contents === null ? null : resolved(document.contents as Node, document);
+  if (!isMap(top)) throw new SourcesFileError(file, [{ line: 1, column: 1, message: 'expected a mapping with "sources"' }]);
+  const reader = new MappingReader(document, top, "the file", topKeys, faults);
+  const config: SourcesConfig = { file, sources: [], ...readSettings(reader, faults) };
+
+  const list = reader.need("sources", "a list of at least one source", (value) => (isSeq(value) && value.items.length > 0 ? value : null));
+  const lineByName = new Map<string, number>();
+  for (const item of list?.items ?? []) {
+    const node = resolved(item as Node | null, document);
+    if (!isMap(node)) {
+      faults.at(
+        (item as Node | null)?.range?.[0] ?? reader.offsetOf("sources"),
+        "expected a source: a mapping with name, section, format and location",
+      );
+      continue;
+    }
+    const members = new MappingReader(document, node, "a source", sourceKeys, faults);
+    const source = readSource(members, faults, dirname(file), lineByName);
+    if (source === null) continue;
+    config.sources.push(source);
+    // The last good data of an optional source stay when its file is away; that is told by the run, not here.
+    if (source.required) await checkFile(source.location, (message) => faults.at(members.offsetOf("location"), `location: ${message}`));
+  }
+  if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());
+  return config;
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    const { size } = await stat(file);
+    if (size > fileBytesMax) throw new Error(`${size} bytes; a list of sources has at most ${fileBytesMax}`);
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+  } catch (error) {
+    throw new SourcesFileError(file, [{ line: null, column: null, message: `cannot be read: ${reasonOf(error)}` }]);
+  }
+}
+
+function readSettings(reader: MappingReader, faults: FaultList): Omit<SourcesConfig, "file" | "sources"> {
+  const minimum = reader.mapping("full_feed_min", ["ipv4", "ipv6"]);
+  const positive = "a whole number of at least 1";
+  const share = reader.read("full_feed_share", shareForm, readShare) ?? defaultFullFeedShare;
+  if (share === 0) faults.at(reader.offsetOf("full_feed_share"), "full_feed_share: expected more than 0: every peer would be a full feed");
+  return {
+    fullFeedMin: {
+      ipv4: minimum?.read("ipv4", positive, readPositive) ?? defaultFullFeedMin.ipv4,
+      ipv6: minimum?.read("ipv6", positive, readPositive) ?? defaultFullFeedMin.ipv6,
+    },
+    fullFeedShare: share,
+    matchPeersMin: reader.read("match_peers_min", positive, readPositive) ?? defaultMatchPeersMin,
+    sampleData: reader.read("sample_data", "true or false", readBoolean) ?? false,
+  };
+}
+
+/** One source; null where a member without a default is missing or wrong. */
+function readSource(members: MappingReader, faults: FaultList, folder: string, lineByName: Map<string, number>): SourceConfig | null {
+  const line = faults.lineOf(members.offset);
+  const name = members.need("name", "a unique name of letters, digits, dots, dashes and underscores", readName);
+  const firstLine = name === null ? undefined : lineByName.get(name);
+  if (firstLine !== undefined)
+    faults.at(members.offsetOf("name"), `name: "${name}" is already the name of the source of line ${firstLine}`);
+  else if (name !== null) lineByName.set(name, line);
+
+  const kind = readSectionAndFormat(members, faults);
+  const location = readLocation(members, faults, folder);
+  const required = members.read("required", "true or false", readBoolean) ?? true;
+  const interval = members.read("interval", durationForm, readDuration);
+  const bytesMax = members.read("bytes_max", sizeForm, readSize);
+  const secondsMax = members.read(
+    "seconds_max",
+    `${durationForm}, or a number of seconds`,
+    (value) => readPositive(value) ?? readDuration(value),
+  );
+  const shrinkMax = members.read("shrink_max", shareForm, readShare) ?? defaultShrinkMax;
+  const badRecordsMax = members.read("bad_records_max", shareForm, readShare) ?? defaultBadRecordsMax;
+  const staleAfter = members.read("stale_after", `never, or ${durationForm}`, (value) =>
+    value === "never" ? "never" : readDuration(value),
+  );
+  const asOf = members.read("as_of", instantForm, readInstant);
+  if (name === null || kind === null || location === null) return null;
+
+  const intervalSeconds = interval ?? defaultIntervalSeconds[kind.section];
+  return {
+    name,
+    ...kind,
+    location,
+    required,
+    intervalSeconds,
+    bytesMax: bytesMax ?? defaultBytesMax[kind.section],
+    secondsMax: secondsMax ?? defaultSecondsMax,
+    shrinkMax,
+    badRecordsMax,
+    staleAfterSeconds: staleAfter === "never" ? null : (staleAfter ?? defaultStaleAfterSeconds(intervalSeconds)),
+    asOf,
+    line,
+  };
+}
+
+function readSectionAndFormat(members: MappingReader, faults: FaultList): { section: BuiltSection; format: BuiltFormat } | null {
+  const section = members.need("section", `one of ${builtSections.join(", ")}`, readWord);
+  const format = members.need("format", "the name of a format", readWord);
+  if (section !== null && !isBuiltSection(section)) {
+    faults.at(
+      members.offsetOf("section"),
+      isKnownSection(section)
+        ? `section: "${section}" is not supported by this version; it reads ${builtSections.join(", ")}`
+        : `section: unknown "${section}"${didYouMean(section, knownSections) || `; expected one of ${builtSections.join(", ")}`}`,
+    );
+  }
+  if (format === null) return null;
+  const at = members.offsetOf("format");
+  if (!knownFormats.includes(format)) {
+    const expected = section !== null && isBuiltSection(section) ? builtFormats[section].join(", ") : knownFormats.join(", ");
+    faults.at(at, `format: unknown "${format}"${didYouMean(format, knownFormats) || `; expected one of ${expected}`}`);
+    return null;
+  }
+  if (section === null || !isKnownSection(section)) return null;
+  if (!formatFits(section, format)) {
+    const fitting = isBuiltSection(section) ? builtFormats[section] : knownFormats.filter((known) => formatFits(section, known));
+    faults.at(at, `format: "${format}" does not fit section ${section}; expected ${fitting.join(" or ")}`);
+    return null;
+  }
+  if (!isBuiltSection(section)) return null;
+  if (isBuiltFormat(section, format)) return { section, format };
+  faults.at(at, `format: "${format}" is not supported by this version; for ${section} it reads ${builtFormats[section].join(", ")}`);
+  return null;
+}
+
+function readLocation(members: MappingReader, faults: FaultList, folder: string): string | null {
+  const location = members.need("location", "the path of a file, relative to this one", readWord);
+  const scheme = location === null ? null : /^([a-z][a-z0-9+.-]*):\/\//i.exec(location);
+  if (location === null || scheme === null) return location === null ? null : resolve(folder, location);
+  faults.at(members.offsetOf("location"), `location: ${scheme[1]}:// is not supported by this version; fetch the file and give its path`);
+  return null;
+}
+
+async function checkFile(location: string, fault: (message: string) => void): Promise<void> {
+  try {
+    if (!(await stat(location)).isFile()) fault(`expected a file, ${location} is something else`);
+  } catch (error) {
+    fault(`${location} cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+function readWord(value: unknown): string | null {
+  return typeof value === "string" && value.trim() !== "" && !value.includes("\0") ? value : null;
+}
+
+function readName(value: unknown): string | null {
+  return typeof value === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value) ? value : null;
+}
+
+function readPositive(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 1 ? value : null;
+}
+
+function readBoolean(value: unknown): boolean | null {
+  return typeof value === "boolean" ? value : null;
+}
+
+/** "no such file" for the commonest case, else the system's own words. */
+function reasonOf(error: unknown): string {
+  if ((error as NodeJS.ErrnoException).code === "ENOENT") return "no such file";
+  return (error as Error).message;
+}

@@ -1,0 +1,47 @@
+/** Which sections and formats a source may have, and which of them this version reads. */
+
+/** Every section of the file's form, with the formats that fit it. */
+const formatsBySection = {
+  routes: ["mrt", "ris-live"],
+  updates: ["mrt", "ris-live"],
+  allocations: ["delegated"],
+  vrps: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
+  as_names: ["name-list", "autnums", "peeringdb-net", "overrides-csv"],
+  profiles: ["peeringdb-net", "peeringdb-org", "overrides-csv"],
+  network_types: ["network-types-csv"],
+  locations: ["geofeed", "observations"],
+} as const;
+
+export type KnownSection = keyof typeof formatsBySection;
+
+/** What this version reads. */
+export const builtFormats = {
+  routes: ["mrt"],
+  allocations: ["delegated"],
+  vrps: ["rpki-client-json"],
+  as_names: ["name-list", "autnums"],
+} as const;
+
+export type BuiltSection = keyof typeof builtFormats;
+export type BuiltFormat = (typeof builtFormats)[BuiltSection][number];
+
+export const knownSections = Object.keys(formatsBySection) as KnownSection[];
+export const builtSections = Object.keys(builtFormats) as BuiltSection[];
+export const knownFormats: readonly string[] = [...new Set(Object.values(formatsBySection).flat())];
+
+export function isKnownSection(text: string): text is KnownSection {
+  return Object.hasOwn(formatsBySection, text);
+}
+
+export function isBuiltSection(text: string): text is BuiltSection {
+  return Object.hasOwn(builtFormats, text);
+}
+
+/** Whether the file's form allows the format in the section, read by this version or not. */
+export function formatFits(section: KnownSection, format: string): boolean {
+  return (formatsBySection[section] as readonly string[]).includes(format);
+}
+
+export function isBuiltFormat(section: BuiltSection, format: string): format is BuiltFormat {
+  return (builtFormats[section] as readonly string[]).includes(format);
+}

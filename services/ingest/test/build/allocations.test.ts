@@ -1,0 +1,360 @@
+/** Section `allocations` against plain lists: who wins where records overlap, and how a prefix lies to them. */
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import {
+  type Address,
+  compareAddresses,
+  firstAddress,
+  formatAddress,
+  lastAddress,
+  makePrefix,
+  nextAddress,
+  type Prefix,
+} from "@netfacts/address";
+import { type AllocationEntry, AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/dataset";
+import { openContent } from "@netfacts/mrt";
+import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
+import fc from "fast-check";
+import { buildAllocations, type DelegatedFile } from "../../src/build/allocations.ts";
+import { type DelegationRecord, readDelegated } from "../../src/readers/index.ts";
+import { fullSizeData } from "../support/full-size-data.ts";
+
+type AddressRecord = Extract<DelegationRecord, { kind: "ipv4" | "ipv6" }>;
+
+interface Known {
+  readonly record: DelegationRecord;
+  readonly asOf: number;
+}
+
+/** The table as a pod has it: encoded, loaded, checked. */
+function tableOf(files: readonly DelegatedFile[]): AllocationTable {
+  const object = encodeColumns(allocationsFormat, buildAllocations(files).columns);
+  const bytes = new Uint8Array(new SharedArrayBuffer(object.length));
+  bytes.set(object);
+  const loaded = loadSection("allocations", bytes);
+  return new AllocationTable(decodeColumns(allocationsFormat, bytes), PrefixTrie.fromParts(loaded.trie as PrefixTrieParts));
+}
+
+const known = (files: readonly DelegatedFile[]): Known[] =>
+  files.flatMap(({ records, asOf }) => records.map((record) => ({ record, asOf: asOf ?? 0 })));
+
+function widthOf(record: DelegationRecord): bigint {
+  if (record.kind === "asn") return BigInt(record.end - record.start);
+  const value = ({ w0, w1, w2, w3 }: Address) => (BigInt(w0) << 96n) | (BigInt(w1) << 64n) | (BigInt(w2) << 32n) | BigInt(w3);
+  return value(record.end) - value(record.start);
+}
+
+/** The rules of SEMANTICS in their order; what is smaller wins. */
+function rulesOf({ record, asOf }: Known): (number | bigint | string)[] {
+  const held = record.status === "allocated" || record.status === "assigned";
+  return [held ? 0 : 1, -asOf, widthOf(record), -(record.date ?? 0), record.registry];
+}
+
+function byRules(a: Known, b: Known): number {
+  const [x, y] = [rulesOf(a), rulesOf(b)];
+  for (let rule = 0; rule < x.length; rule++) {
+    const [left, right] = [x[rule] as number, y[rule] as number];
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return 0;
+}
+
+const dayOf = (date: number | null): string | null => (date === null ? null : String(date).replace(/^(....)(..)/, "$1-$2-"));
+const published = (record: AddressRecord): string =>
+  [record.registry, record.country, formatAddress(record.start), formatAddress(record.end), dayOf(record.date), record.status].join("|");
+const told = (entry: AllocationEntry): string =>
+  [entry.registry, entry.country, formatAddress(entry.start), formatAddress(entry.end), entry.date, entry.status].join("|");
+
+const holdsAddress = ({ record }: Known, at: Address): boolean =>
+  record.kind !== "asn" &&
+  record.start.version === at.version &&
+  compareAddresses(record.start, at) <= 0 &&
+  compareAddresses(record.end, at) >= 0;
+
+/** Records in the order of the rules, those together that no rule parts. */
+function groupsOf(list: readonly Known[]): Known[][] {
+  const groups: Known[][] = [];
+  for (const one of [...list].sort(byRules)) {
+    const last = groups.at(-1);
+    if (last?.[0] !== undefined && byRules(last[0], one) === 0) last.push(one);
+    else groups.push([one]);
+  }
+  return groups;
+}
+
+const registry = fc.constantFrom("afrinic", "apnic", "arin", "lacnic", "ripencc", "iana");
+const common = {
+  registry,
+  country: fc.constantFrom("NL", "EU", null),
+  date: fc.constantFrom(20240101, 20250101, null),
+  status: fc.constantFrom("allocated", "assigned", "reserved", "available"),
+  opaqueId: fc.constantFrom("a", "b", null),
+};
+const from4 = (offset: number): Address => ({ version: 4, w0: 0xc000_0000 + offset, w1: 0, w2: 0, w3: 0 });
+const from6 = (offset: number): Address => ({ version: 6, w0: 0x2001_0db8, w1: 0xffff_fff0 + offset, w2: 0, w3: 0 });
+
+const ipv4Record = fc
+  .record({ ...common, from: fc.nat(600), size: fc.oneof(fc.nat(300), fc.constantFrom(0, 63, 127, 255)) })
+  .map(({ from, size, ...rest }) => ({ ...rest, kind: "ipv4", start: from4(from), end: from4(from + size) }) as DelegationRecord);
+const ipv6Record = fc.record({ ...common, from: fc.nat(15), length: fc.integer({ min: 58, max: 66 }) }).map(({ from, length, ...rest }) => {
+  const { w0, w1 } = from6(from);
+  const block = makePrefix(6, w0, w1, 0, 0, length);
+  return { ...rest, kind: "ipv6", start: firstAddress(block), end: lastAddress(block) } as DelegationRecord;
+});
+const asnRecord = fc
+  .record({ ...common, start: fc.nat(40), size: fc.nat(12) })
+  .map(({ start, size, ...rest }) => ({ ...rest, kind: "asn", start, end: start + size }) as DelegationRecord);
+const files = fc.array(
+  fc.record({
+    records: fc.array(fc.oneof(ipv4Record, ipv6Record, asnRecord), { maxLength: 12 }),
+    asOf: fc.constantFrom(1_700_000_000, 1_800_000_000, null),
+  }),
+  { maxLength: 4 },
+);
+
+describe("against a plain list of records", () => {
+  test("every address has the records that hold it, the winner first", () => {
+    fc.assert(
+      fc.property(files, (made) => {
+        const table = tableOf(made);
+        const all = known(made);
+        const text = ({ record }: Known) => published(record as AddressRecord);
+        const edges = all.flatMap(({ record }) =>
+          record.kind === "asn" ? [] : [record.start, record.end, nextAddress(record.end) ?? record.end],
+        );
+        for (const at of [...edges, from4(0), from4(333), from6(3)]) {
+          const found = table.recordsAt(at).map((record) => told(table.entry(record)));
+          const expected = all.filter((one) => holdsAddress(one, at));
+          // What no rule parts stands in any order, what one does in its.
+          let place = 0;
+          for (const equals of groupsOf(expected)) {
+            expect(found.slice(place, place + equals.length).toSorted()).toEqual(equals.map(text).toSorted());
+            place += equals.length;
+          }
+          expect(found).toHaveLength(place);
+        }
+      }),
+      { seed: 2050, numRuns: 800 },
+    );
+  });
+
+  test("every prefix relates to the records as their bounds say", () => {
+    const asked = fc.oneof(
+      fc
+        .record({ from: fc.nat(900), length: fc.integer({ min: 20, max: 32 }) })
+        .map(({ from, length }) => makePrefix(4, from4(from).w0, 0, 0, 0, length)),
+      fc
+        .record({ from: fc.nat(15), length: fc.integer({ min: 56, max: 68 }) })
+        .map(({ from, length }) => makePrefix(6, from6(from).w0, from6(from).w1, 0, 0, length)),
+    );
+    fc.assert(
+      fc.property(files, fc.array(asked, { minLength: 1, maxLength: 20 }), (made, prefixes) => {
+        const table = tableOf(made);
+        const all = known(made).filter(({ record }) => record.kind !== "asn");
+        for (const prefix of prefixes) {
+          const { relation, records } = table.relation(prefix);
+          const expected = slowRelation(all, prefix);
+          expect({ relation, records: records.map((record) => told(table.entry(record))).toSorted() }).toEqual(expected);
+        }
+      }),
+      { seed: 4632, numRuns: 500 },
+    );
+  });
+
+  test("every AS number has the winning record", () => {
+    fc.assert(
+      fc.property(files, (made) => {
+        const table = tableOf(made);
+        const all = known(made).filter(({ record }) => record.kind === "asn");
+        for (let asn = 0; asn <= 55; asn++) {
+          const claims = all.filter(({ record }) => record.kind === "asn" && record.start <= asn && record.end >= asn).sort(byRules);
+          const best = claims
+            .filter((one) => byRules(one, claims[0] as Known) === 0)
+            .map(({ record }) => [record.registry, record.country, dayOf(record.date), record.status].join("|"));
+          const entry = table.asn(asn);
+          if (entry === null) expect(claims).toEqual([]);
+          else expect(best).toContain([entry.registry, entry.country, entry.date, entry.status].join("|"));
+        }
+      }),
+      { seed: 5398, numRuns: 800 },
+    );
+  });
+
+  test("a holder joins the records of one opaque id of one file, and no other", () => {
+    fc.assert(
+      fc.property(files, (made) => {
+        const table = tableOf(made);
+        made.forEach(({ records }) => {
+          for (const id of ["a", "b"]) {
+            const own = records.filter(({ opaqueId }) => opaqueId === id);
+            const held = own.flatMap((record) =>
+              record.kind === "asn" && (record.status === "allocated" || record.status === "assigned") ? [record] : [],
+            );
+            const asns = held
+              .flatMap(({ start, end }) => Array.from({ length: end - start + 1 }, (_, at) => start + at))
+              .sort((a, b) => a - b);
+            const blocks = own.flatMap((record) => (record.kind === "asn" ? [] : [published(record)])).toSorted();
+            if (blocks.length === 0) continue;
+            // One of the holders of this id is this file's.
+            const holders = table
+              .recordsAt((own.find(({ kind }) => kind !== "asn") as AddressRecord).start)
+              .flatMap((record) => table.entry(record).holder ?? [])
+              .map((holder) => table.holder(holder))
+              .filter((holder) => holder.id === id)
+              .map((holder) => ({
+                asns: Array.from(holder.asns),
+                blocks: Array.from(holder.records, (record) => told(table.entry(record))).toSorted(),
+              }));
+            expect(holders).toContainEqual({ asns, blocks });
+          }
+        });
+      }),
+      { seed: 84, numRuns: 500 },
+    );
+  });
+});
+
+function slowRelation(all: readonly Known[], prefix: Prefix): { relation: string; records: string[] } {
+  const [first, last] = [firstAddress(prefix), lastAddress(prefix)];
+  const text = ({ record }: Known) => published(record as AddressRecord);
+  const touching = all.filter(({ record: r }) => {
+    const { start, end } = r as AddressRecord;
+    return start.version === prefix.version && compareAddresses(start, last) <= 0 && compareAddresses(end, first) >= 0;
+  });
+  const bounds = ({ record }: Known) =>
+    [compareAddresses((record as AddressRecord).start, first), compareAddresses((record as AddressRecord).end, last)] as const;
+  const around = touching.filter((one) => bounds(one)[0] <= 0 && bounds(one)[1] >= 0).sort(byRules);
+  if (around.length > 0) {
+    const equal = bounds(around[0] as Known).every((bound) => bound === 0);
+    return { relation: equal ? "equal" : "within", records: around.map(text).toSorted() };
+  }
+  if (touching.length === 0) return { relation: "none", records: [] };
+  const crosses = touching.some((one) => bounds(one)[0] < 0 || bounds(one)[1] > 0);
+  return { relation: crosses ? "crosses" : "contains", records: touching.map(text).toSorted() };
+}
+
+describe("each rule of precedence", () => {
+  const base = { registry: "ripencc", country: "NL", date: 20240101, status: "assigned", opaqueId: null } as const;
+  const block = (over: Partial<AddressRecord>, from = 0, size = 255) =>
+    ({ ...base, kind: "ipv4", start: from4(from), end: from4(from + size), ...over }) as DelegationRecord;
+  const winner = (...made: DelegatedFile[]) => {
+    const table = tableOf(made);
+    const [first] = table.recordsAt(from4(10));
+    return table.entry(first as number);
+  };
+
+  test("allocated or assigned before reserved or available, even in an older file", () => {
+    expect(
+      winner(
+        { asOf: 2, records: [block({ status: "reserved" })] },
+        { asOf: 1, records: [block({ status: "allocated", registry: "arin" })] },
+      ),
+    ).toMatchObject({ registry: "arin" });
+  });
+
+  test("then the newer file, even with the wider range", () => {
+    expect(
+      winner({ asOf: 1, records: [block({ registry: "arin" }, 0, 15)] }, { asOf: 2, records: [block({ registry: "apnic" })] }),
+    ).toMatchObject({ registry: "apnic" });
+  });
+
+  test("then the narrower range, even with the older date", () => {
+    expect(winner({ asOf: 1, records: [block({ registry: "arin", date: 19900101 }, 0, 15), block({ registry: "apnic" })] })).toMatchObject({
+      registry: "arin",
+    });
+  });
+
+  test("then the later date; none is the earliest", () => {
+    expect(
+      winner({
+        asOf: 1,
+        records: [block({ registry: "afrinic", date: null }), block({ registry: "ripencc", date: 20250101 }), block({ registry: "apnic" })],
+      }),
+    ).toMatchObject({ registry: "ripencc" });
+  });
+
+  test("then the registry's name", () => {
+    expect(
+      winner({ asOf: 1, records: [block({ registry: "lacnic" }), block({ registry: "arin" }), block({ registry: "ripencc" })] }),
+    ).toMatchObject({ registry: "arin" });
+  });
+});
+
+test("a range over all AS numbers costs no more than the records inside it", () => {
+  const base = { kind: "asn", registry: "ripencc", country: "NL", date: null, opaqueId: null } as const;
+  const inside = Array.from(
+    { length: 60_000 },
+    (_, at): DelegationRecord => ({ ...base, status: "assigned", start: at * 10, end: at * 10 + 4 }),
+  );
+  const { columns, asnConflicts } = buildAllocations([
+    { asOf: 1, records: [{ ...base, status: "available", start: 0, end: 0xffff_ffff }, ...inside] },
+  ]);
+  expect(columns.as_first).toHaveLength(120_000);
+  expect(columns.as_last.at(-1)).toBe(0xffff_ffff);
+  expect(asnConflicts).toBe(60_000);
+});
+
+test("the same files give the same bytes", () => {
+  fc.assert(
+    fc.property(files, (made) => {
+      const bytes = () => encodeColumns(allocationsFormat, buildAllocations(made).columns);
+      expect(bytes().equals(bytes())).toBe(true);
+    }),
+    { seed: 1, numRuns: 50 },
+  );
+});
+
+test("all registries' real files together answer 20,000 addresses as a list of their records does", async () => {
+  const folders = fullSizeData("real-2014", "modern");
+  if (folders === null) return;
+  const made: DelegatedFile[] = [];
+  for (const folder of folders)
+    for (const name of readdirSync(folder)
+      .filter((file) => file.startsWith("delegated-"))
+      .sort()) {
+      const records: DelegationRecord[] = [];
+      const content = { file: name, chunks: openContent(join(folder, name)).stream, bytesMax: 1e9, secondsMax: 60, badRecordsMax: 0.01 };
+      const { asOf } = await readDelegated(content, (record) => records.push(record));
+      made.push({ records, asOf });
+    }
+  const table = tableOf(made);
+  // Records by the first bits that they touch, so that the list of an address is short.
+  const near = new Map<string, Known[]>();
+  const highOf = ({ version, w0 }: Address) => w0 >>> (version === 4 ? 16 : 12);
+  const nearOf = (version: number, high: number) => `${version} ${high}`;
+  const addresses = known(made).filter(({ record }) => record.kind !== "asn");
+  for (const one of addresses) {
+    const { start, end } = one.record as AddressRecord;
+    for (let high = highOf(start); high <= highOf(end); high++) {
+      const key = nearOf(start.version, high);
+      const list = near.get(key);
+      if (list === undefined) near.set(key, [one]);
+      else list.push(one);
+    }
+  }
+  let seed = 2014;
+  const random = () => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return seed;
+  };
+  const asked: Address[] = [];
+  for (let at = 0; at < 5_000; at++) {
+    asked.push(
+      { version: 4, w0: random(), w1: 0, w2: 0, w3: 0 },
+      { version: 6, w0: 0x2000_0000 + (random() >>> 3), w1: random(), w2: 0, w3: 0 },
+    );
+    const { start, end } = (addresses[random() % addresses.length] as Known).record as AddressRecord;
+    asked.push(at % 2 === 0 ? start : end, nextAddress(end) ?? end);
+  }
+  const text = ({ record }: Known) => published(record as AddressRecord);
+  for (const at of asked) {
+    const found = table.recordsAt(at).map((record) => told(table.entry(record)));
+    const holding = (near.get(nearOf(at.version, highOf(at))) ?? []).filter((one) => holdsAddress(one, at)).sort(byRules);
+    if (found.length < 2 && found[0] === (holding[0] && text(holding[0])) && holding.length === found.length) continue;
+    expect({ at: formatAddress(at), found: found.toSorted() }).toEqual({ at: formatAddress(at), found: holding.map(text).toSorted() });
+    const best = holding.filter((one) => byRules(one, holding[0] as Known) === 0).map(text);
+    expect(best).toContain(found[0]);
+  }
+}, 60_000);

@@ -1,0 +1,268 @@
+/** Delegated statistics: golden small files, every rule once, and random damage against the obvious reading. */
+
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { type Address, formatAddress } from "@netfacts/address";
+import { type DelegationRecord, readDelegated, SourceError } from "../../src/readers/index.ts";
+import { contentOf, contentOfFile, failureOf } from "./content.ts";
+import { obviousReading } from "./delegated-oracle.ts";
+import { expectGolden } from "./golden.ts";
+import { mutated, seeded } from "./mutations.ts";
+
+const fixtures = join(import.meta.dirname, "../fixtures");
+
+async function readAll(content: Parameters<typeof readDelegated>[0]) {
+  const records: DelegationRecord[] = [];
+  const report = await readDelegated(content, (record) => records.push(record));
+  return { records, report };
+}
+
+function read(lines: string[], bounds = {}) {
+  return readAll(contentOf(`${lines.join("\n")}\n`, 7, bounds));
+}
+
+function shown(record: DelegationRecord): string {
+  const [start, end] = record.kind === "asn" ? [record.start, record.end] : [formatAddress(record.start), formatAddress(record.end)];
+  return [
+    record.registry,
+    record.country ?? "-",
+    record.kind,
+    `${start}-${end}`,
+    record.date ?? "-",
+    record.status,
+    record.opaqueId ?? "-",
+  ].join(" ");
+}
+
+const header = "2|ripencc|20260105|1|19830705|20260104|+0100";
+
+describe("golden files", () => {
+  for (const file of ["delegated-plain.txt", "delegated-extended.txt"]) {
+    test(`reads ${file} as its golden file says`, async () => {
+      const { records, report } = await readAll({ ...contentOfFile(join(fixtures, file)), badRecordsMax: 0.5 });
+      expectGolden(join(fixtures, `${file}.golden.json`), { records: records.map(shown), report: { ...report, seconds: 0 } });
+    });
+  }
+});
+
+describe("the version line", () => {
+  test.each([
+    ["2|apnic|20260105|1|19830705|20260104|+1000", 1767484800],
+    ["2.3|lacnic|20260105|1|19870101|20260104|-0300", 1767484800],
+    ["2|ripencc|1767571199|1|19830705|00000000|+0100", 1767571199],
+    ["2|ripencc|1767571199123|1|19830705||+0100", 1767571199],
+    ["2|afrinic|20260105|1|00000000|20260230|00000", 1767571200],
+  ])("%s gives the time %d", async (line, asOf) => {
+    const registry = line.split("|")[1];
+    const { report } = await read([line, `${registry}|NL|asn|3333|1|19930901|allocated`]);
+    expect(report.asOf).toBe(asOf);
+  });
+
+  test.each([
+    ["3|ripencc|20260105|1|19830705|20260104|+0100", /version 3/],
+    ["2|nobody|20260105|1|19830705|20260104|+0100", /unknown registry "nobody"/],
+    ["2|ripencc|x|1|19830705|y|+0100", /neither its end date nor its serial/],
+    ["2|ripencc|20260105|many|19830705|20260104|+0100", /no record count/],
+    ["<html><head><title>404</title>", /not a delegated statistics file/],
+    ["ripencc|NL|asn|3333|1|19930901|allocated", /not a delegated statistics file/],
+  ])("%s is refused", async (line, why) => {
+    const error = (await failureOf(read([line, "ripencc|NL|asn|3333|1|19930901|allocated"]))) as SourceError;
+    expect(error).toBeInstanceOf(SourceError);
+    expect(error.line).toBe(1);
+    expect(error.message).toMatch(why);
+  });
+});
+
+test("keeps a count that is no power of two as the range it is", async () => {
+  const { records } = await read([header, "ripencc|NL|ipv4|192.0.2.0|768|20200229|assigned"]);
+  expect(records.map(shown)).toEqual(["ripencc NL ipv4 192.0.2.0-192.0.4.255 20200229 assigned -"]);
+});
+
+test("reads ZZ and none as no country, EU and AP as they are, and no date as none", async () => {
+  const lines = ["ZZ", "", "EU", "AP"].map(
+    (country, index) => `ripencc|${country}|asn|${index + 1}|1|${index % 2 === 0 ? "" : "00000000"}|reserved|`,
+  );
+  const { records } = await read([header, ...lines]);
+  expect(records.map(({ country, date, opaqueId }) => [country, date, opaqueId])).toEqual([
+    [null, null, null],
+    [null, null, null],
+    ["EU", null, null],
+    ["AP", null, null],
+  ]);
+});
+
+test.each([
+  ["ripencc|NL|ipv4|192.0.2.0|256|20200101", "fewer than seven fields"],
+  ["apnic|NL|ipv4|192.0.2.0|256|20200101|allocated", "not a registry of this file"],
+  ["ripencc|nl|ipv4|192.0.2.0|256|20200101|allocated", "not a country code"],
+  ["ripencc|NL|ipv5|192.0.2.0|256|20200101|allocated", "not a type of resource"],
+  ["ripencc|NL|ipv4|192.0.2.256|256|20200101|allocated", "not a range of IPv4 addresses"],
+  ["ripencc|NL|ipv4|255.255.255.0|257|20200101|allocated", "not a range of IPv4 addresses"],
+  ["ripencc|NL|ipv4|192.0.2.0|0|20200101|allocated", "not a range of IPv4 addresses"],
+  ["ripencc|NL|ipv6|2001:db8::1|32|20200101|allocated", "not a range of IPv6 addresses"],
+  ["ripencc|NL|ipv6|2001:db8::|0|20200101|allocated", "not a range of IPv6 addresses"],
+  ["ripencc|NL|asn|4294967295|2|20200101|allocated", "not a range of AS numbers"],
+  ["ripencc|NL|asn|1|1|20200230|allocated", "not a date"],
+  ["ripencc|NL|asn|1|1|20200101|legacy", "not a status"],
+  ["ripencc|NL|asn|1|1|20200101|allocated|caf\u00e9", "not an opaque id"],
+])("counts and keeps %s as bad", async (line, reason) => {
+  const { records, report } = await read([header, "ripencc|NL|asn|3333|1|19930901|allocated", line], { badRecordsMax: 0.5 });
+  expect(records).toHaveLength(1);
+  expect(report.skipped).toEqual([
+    {
+      reason,
+      bad: true,
+      count: 1,
+      examples: [
+        {
+          line: 3,
+          text: Buffer.from(line)
+            .toString("latin1")
+            .replace(/[\x80-\x9f]/g, "\ufffd"),
+        },
+      ],
+    },
+  ]);
+});
+
+test("refuses a file with more bad lines than allowed, naming the commonest and its first line", async () => {
+  const good = Array.from({ length: 98 }, (_, index) => `ripencc|NL|asn|${index + 1}|1|20200101|allocated`);
+  const bad = ["ripencc|NL|asn|x|1|20200101|allocated", "ripencc|NL|asn|y|1|20200101|allocated"];
+  const error = (await failureOf(read([header, ...bad, ...good]))) as SourceError;
+  expect(error.message).toBe(
+    'made-up:2: 2 of 100 records (2.00 %) break a rule, at most 1 % may; the commonest: not a range of AS numbers, first in "ripencc|NL|asn|x|1|20200101|allocated"',
+  );
+});
+
+test("tells a summary that claims somewhat too much as a note, as LACNIC's do", async () => {
+  const records = Array.from({ length: 10 }, (_, index) => `ripencc|NL|asn|${index + 1}|1|20200101|allocated`);
+  const { report } = await read([header.replace("|1|", "|12|"), "ripencc|*|asn|*|12|summary", ...records]);
+  expect(report.notes).toEqual(["claims 12 asn and has 10", "claims 12 records and has 10"]);
+});
+
+test("refuses a file that lacks a quarter of what it claims", async () => {
+  const records = Array.from({ length: 8 }, (_, index) => `ripencc|NL|asn|${index + 1}|1|20200101|allocated`);
+  const error = await failureOf(read([header.replace("|1|", "|12|"), "ripencc|*|asn|*|12|summary", ...records]));
+  expect(error.message).toBe("made-up:10: ends before its end: it claims 12 asn and has 8");
+});
+
+test("refuses a file cut within its last line, and takes a whole one that only lacks the last line break", async () => {
+  const lines = [
+    header.replace("|1|", "|3|"),
+    "ripencc|NL|asn|1|1|20200101|allocated",
+    "ripencc|NL|asn|2|1|20200101|allocated",
+    "ripencc|NL|asn|31|1|20200101|allocated",
+  ];
+  const whole = await readAll(contentOf(lines.join("\n")));
+  expect(whole.records).toHaveLength(3);
+  expect((await failureOf(readAll(contentOf(lines.slice(0, 3).join("\n"), 9, { badRecordsMax: 0.9 })))).message).toMatch(
+    /:3: ends before its end/,
+  );
+});
+
+test.each([
+  ["nothing", ""],
+  ["comments only", "# nothing\n# here\n"],
+  ["a header only", `${header}\n`],
+  ["binary garbage", Uint8Array.from({ length: 50_000 }, (_, index) => (index * 7919 + (index >> 3)) & 0xff)],
+  ["one huge line", `${header}\n${"x".repeat(100_000)}`],
+  ["a huge first line", "2".repeat(100_000)],
+])("refuses %s, with the line", async (_name, text) => {
+  const error = (await failureOf(readAll(contentOf(text, 1_000)))) as SourceError;
+  expect(error).toBeInstanceOf(SourceError);
+  expect(error.line).toBeGreaterThanOrEqual(1);
+});
+
+const seedFile = [
+  "# a comment",
+  "2|ripencc|20260105|9|19830705|20260104|+0100",
+  "ripencc|*|ipv4|*|4|summary",
+  "ripencc|*|asn|*|3|summary",
+  "ripencc|NL|ipv4|192.0.2.0|768|20200229|assigned|a-1",
+  "ripencc|EU|ipv4|0.0.0.0|1|19990101|allocated|a-1",
+  "ripencc||ipv4|255.255.255.0|256||reserved|",
+  "ripencc|ZZ|ipv4|10.0.0.0|16777216|00000000|available",
+  "ripencc|DE|ipv6|2001:db8::|32|20200101|allocated|b",
+  "ripencc|DE|ipv6|2001:db8:8000::|33|20200101|assigned|b",
+  "ripencc|FR|asn|4294967295|1|20200101|allocated|c",
+  "ripencc|FR|asn|1|100|20200101|allocated|c",
+  "iana|ZZ|asn|64512|1023||reserved",
+  "",
+].join("\n");
+const nasty = [
+  "2.3",
+  "3",
+  "nro",
+  "arin",
+  "*",
+  "summary",
+  "00000000",
+  "20210229",
+  "-1",
+  "0",
+  "4294967296",
+  "99999999999",
+  "1e3",
+  "0x10",
+  "::ffff:1.2.3.4",
+  "1.2.3.04",
+  "2001:db8::/32",
+  "%eth0",
+  "fe80::1%1",
+  "NLD",
+  "nl",
+  "legacy",
+  " ",
+  "|",
+  "||",
+  "\u0000",
+  "129",
+  "128",
+  "available",
+];
+
+test("reads 10,000 damaged files exactly as the obvious reading does, or refuses them with a line", async () => {
+  const random = seeded(20260105);
+  const outcomes = { read: 0, refused: 0 };
+  for (let round = 0; round < 10_000; round++) {
+    const bytes = mutated(random, seedFile, /[^|\n]+/g, nasty);
+    const expected = obviousReading(bytes, 0.5);
+    const records: DelegationRecord[] = [];
+    let failure: unknown = null;
+    const report = await readDelegated(contentOf(bytes, 1 + random(300), { badRecordsMax: 0.5 }), (record) => records.push(record)).catch(
+      (error: unknown) => {
+        failure = error;
+        return null;
+      },
+    );
+    const about = () => JSON.stringify(Buffer.from(bytes).toString("latin1"));
+    if (expected?.trusted !== true) {
+      if (!(failure instanceof SourceError) || failure.line === null || failure.reason === "")
+        throw new Error(`not refused with a line: ${failure} for ${about()}`);
+      outcomes.refused++;
+    } else {
+      if (report === null) throw new Error(`refused: ${failure} for ${about()}`);
+      const values = records.map((record) => {
+        const [start, end] = record.kind === "asn" ? [record.start, record.end] : [decimal(record.start), decimal(record.end)];
+        return [
+          record.registry,
+          record.country ?? "",
+          record.kind,
+          start,
+          end,
+          record.date ?? "",
+          record.status,
+          record.opaqueId ?? "",
+        ].join("|");
+      });
+      if (values.join("\n") !== expected.records.join("\n") || report.read !== expected.read) throw new Error(`read otherwise: ${about()}`);
+      outcomes.read++;
+    }
+  }
+  expect(outcomes.read).toBeGreaterThan(2_000);
+  expect(outcomes.refused).toBeGreaterThan(2_000);
+});
+
+function decimal({ version, w0, w1, w2, w3 }: Address): bigint {
+  return version === 4 ? BigInt(w0) : [w0, w1, w2, w3].reduce((value, word) => value * 2n ** 32n + BigInt(word), 0n);
+}

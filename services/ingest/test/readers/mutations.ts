@@ -1,0 +1,75 @@
+/** Random damage to small documents, with a fixed seed: what a careless writer, a broken disk or an enemy makes of them. */
+
+export type Random = (below: number) => number;
+
+/** mulberry32: the same numbers for the same seed, everywhere. */
+export function seeded(seed: number): Random {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+export function pick<T>(random: Random, values: readonly T[]): T {
+  return values[random(values.length)] as T;
+}
+
+/** One change to the text, or two or three: by its tokens (what `split` finds), by its lines, or by its bytes. */
+export function mutated(random: Random, text: string, split: RegExp, nasty: readonly string[]): Uint8Array {
+  let bytes: Uint8Array = Buffer.from(text);
+  for (let change = random(2) * random(3); change >= 0; change--) {
+    const kind = random(10);
+    if (kind < 6) bytes = Buffer.from(tokenChanged(random, Buffer.from(bytes).toString("latin1"), split, nasty), "latin1");
+    else if (kind < 8) bytes = Buffer.from(lineChanged(random, Buffer.from(bytes).toString("latin1")), "latin1");
+    else bytes = bytesChanged(random, bytes);
+  }
+  return bytes.subarray(0, 4_096);
+}
+
+function tokenChanged(random: Random, text: string, split: RegExp, nasty: readonly string[]): string {
+  const tokens = [...text.matchAll(split)];
+  if (tokens.length === 0) return text;
+  const token = pick(random, tokens);
+  const other = random(8) === 0 ? "" : pick(random, [pick(random, nasty), pick(random, tokens)[0]]);
+  return text.slice(0, token.index) + other + text.slice(token.index + token[0].length);
+}
+
+function lineChanged(random: Random, text: string): string {
+  const lines = text.split("\n");
+  const at = random(lines.length);
+  const line = lines[at] as string;
+  switch (random(4)) {
+    case 0:
+      lines.splice(at, 1);
+      break;
+    case 1:
+      lines.splice(at, 0, line);
+      break;
+    case 2:
+      lines.splice(random(lines.length), 0, ...lines.splice(at, 1));
+      break;
+    default:
+      lines[at] = line.slice(0, random(line.length + 1));
+  }
+  return lines.join("\n");
+}
+
+function bytesChanged(random: Random, bytes: Uint8Array): Uint8Array {
+  const at = random(bytes.length + 1);
+  switch (random(4)) {
+    case 0:
+      return bytes.subarray(0, at);
+    case 1:
+      return Buffer.concat([bytes.subarray(0, at), Uint8Array.of(random(256)), bytes.subarray(at)]);
+    case 2:
+      return Buffer.concat([bytes.subarray(0, at), bytes.subarray(Math.min(bytes.length, at + 1 + random(8)))]);
+    default: {
+      const copy = Uint8Array.from(bytes);
+      if (at < copy.length) copy[at] = random(256);
+      return copy;
+    }
+  }
+}

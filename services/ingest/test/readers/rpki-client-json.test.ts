@@ -1,0 +1,242 @@
+/** rpki-client exports: golden small file, every rule once, and random damage against JSON.parse of the whole. */
+
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { formatPrefix } from "@netfacts/address";
+import { type RpkiClientContent, readRpkiClientJson, SourceError } from "../../src/readers/index.ts";
+import { contentOf, contentOfFile, failureOf } from "./content.ts";
+import { expectGolden } from "./golden.ts";
+import { mutated, pick, seeded } from "./mutations.ts";
+import { obviousExport } from "./rpki-client-oracle.ts";
+
+const fixture = join(import.meta.dirname, "../fixtures/rpki-client.json");
+const metadata = '"metadata": {"buildtime": "2026-01-05T09:31:33Z"}';
+const buildTime = 1767605493;
+
+function exportOf(roas: unknown[], rest = ""): string {
+  return `{${metadata}, "roas": ${JSON.stringify(roas)}${rest}}`;
+}
+
+function read(text: string | Uint8Array, badRecordsMax = 0.9): Promise<RpkiClientContent> {
+  return readRpkiClientJson(contentOf(text, 11, { badRecordsMax }));
+}
+
+function shown({ vrps }: RpkiClientContent): string[] {
+  return Array.from(
+    vrps,
+    ({ asn, prefix, maxLength, ta, expiresAt }) => `${formatPrefix(prefix)}-${maxLength} AS${asn} ${ta} ${expiresAt}`,
+  );
+}
+
+test("reads a small export as its golden file says", async () => {
+  const content = await readRpkiClientJson({ ...contentOfFile(fixture), badRecordsMax: 0.9 });
+  expectGolden(`${fixture}.golden.json`, { vrps: shown(content), aspas: content.aspas, report: { ...content.report, seconds: 0 } });
+});
+
+test("reads members in any order, skips unknown ones, and takes AS numbers as text", async () => {
+  const text = `{"future": [{"roas": [1, {"asn": 1}]}, "x"], "aspas": [], "roas": [{"expires": 1767605494, "ta": "ripe", "note": {"asn": 9}, "maxLength": 24, "prefix": "192.0.2.0/24", "\\u0061sn": "AS64496"}], ${metadata}}`;
+  expect(shown(await read(text))).toEqual(["192.0.2.0/24-24 AS64496 ripe 1767605494"]);
+});
+
+test("takes the prefix's length where no max length is told, and null where no anchor or expiry is", async () => {
+  expect(shown(await read(exportOf([{ asn: 0, prefix: "2001:db8::/32" }])))).toEqual(["2001:db8::/32-32 AS0 null null"]);
+});
+
+test("keeps the latest expiry of duplicates, drops what expired before the build time, and counts both", async () => {
+  const roa = { asn: 1, prefix: "192.0.2.0/24", maxLength: 24, ta: "ripe" };
+  const content = await read(
+    exportOf([
+      { ...roa, expires: buildTime - 5 },
+      { ...roa, ta: "arin", expires: buildTime + 9 },
+      { ...roa, expires: buildTime + 3 },
+      { ...roa, maxLength: 25, expires: buildTime - 1 },
+      { ...roa, asn: 2, expires: buildTime },
+    ]),
+  );
+  expect(shown(content)).toEqual([`192.0.2.0/24-24 AS1 arin ${buildTime + 9}`, `192.0.2.0/24-24 AS2 ripe ${buildTime}`]);
+  expect(content.report.skipped.map(({ reason, bad, count }) => [reason, bad, count])).toEqual([
+    ["duplicate; the latest expiry was kept", false, 2],
+    ["expired at the build time", false, 1],
+  ]);
+  expect(content.report).toMatchObject({ read: 5, accepted: 2, asOf: buildTime });
+});
+
+test.each([
+  [{ prefix: "192.0.2.0/24" }, "asn is not an AS number"],
+  [{ asn: 4294967296, prefix: "192.0.2.0/24" }, "asn is not an AS number"],
+  [{ asn: 1.5, prefix: "192.0.2.0/24" }, "asn is not an AS number"],
+  [{ asn: [1], prefix: "192.0.2.0/24" }, "asn is not an AS number"],
+  [{ asn: "ASX", prefix: "192.0.2.0/24" }, "asn is not an AS number"],
+  [{ asn: 1 }, "prefix is not a prefix"],
+  [{ asn: 1, prefix: "192.0.2.0" }, "prefix is not a prefix"],
+  [{ asn: 1, prefix: "192.0.2.1/24" }, "prefix has host bits set"],
+  [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 23 }, "maxLength does not fit the prefix"],
+  [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 33 }, "maxLength does not fit the prefix"],
+  [{ asn: 1, prefix: "192.0.2.0/24", expires: "2026-01-01" }, "expires is not a time in seconds"],
+  [{ asn: 1, prefix: "192.0.2.0/24", ta: 5 }, "ta is not the name of a trust anchor"],
+  ["a string", "not an object"],
+  [[1, { asn: 1 }], "not an object"],
+  [null, "not an object"],
+])("counts %j as bad and keeps where it stands", async (item, reason) => {
+  const good = { asn: 1, prefix: "198.51.100.0/24" };
+  const text = exportOf([good, item]);
+  const { report } = await read(text);
+  expect(report).toMatchObject({ read: 2, accepted: 1, skipped: [{ reason, bad: true, count: 1 }] });
+  expect(report.skipped[0]?.examples[0]).toMatchObject({ offset: text.indexOf(JSON.stringify(item), text.indexOf("198.51.100")) });
+});
+
+describe("refuses, with the byte and the cause", () => {
+  test.each([
+    ["nothing", "", /ends where a value is expected/],
+    ["binary garbage", Uint8Array.from({ length: 5_000 }, (_, index) => (index * 7919) & 0xff), /not JSON: byte 0x00/],
+    ["another JSON file", '{"data": []}', /no "roas"/],
+    ["a list", "[]", /an array/],
+    ["a number", "12", /not an object/],
+    ["no build time", '{"roas": [], "metadata": {"buildtime": "yesterday"}}', /"buildtime" such as/],
+    ["no VRPs", exportOf([]), /has no VRPs/],
+    ["only bad VRPs", exportOf([{ asn: -1 }]), /1 of 1 VRPs \(100.00 %\) break a rule/],
+    ["roas twice", `{${metadata}, "roas": [], "roas": []}`, /"roas" stands twice/],
+    ["roas that are no array", `{${metadata}, "roas": {}}`, /"roas" is not an array/],
+    ["a document cut in two", exportOf([{ asn: 1, prefix: "192.0.2.0/24" }]).slice(0, 90), /the document ends/],
+    ["something behind the document", `${exportOf([{ asn: 1, prefix: "192.0.2.0/24" }])} {}`, /where the end of the document is expected/],
+  ])("%s", async (_name, text, why) => {
+    const error = (await failureOf(read(text, 0.5))) as SourceError;
+    expect(error).toBeInstanceOf(SourceError);
+    expect(error.offset).toBeGreaterThanOrEqual(0);
+    expect(error.message).toMatch(/^made-up: byte \d+: /);
+    expect(error.message).toMatch(why);
+  });
+});
+
+test("counts ASPAs without keeping them, bad and expired ones apart, and skips the form of older releases", async () => {
+  const roas = [{ asn: 1, prefix: "192.0.2.0/24" }];
+  const aspas = [
+    { customer_asid: 1, expires: buildTime, providers: [2, "AS3"] },
+    { customer_asid: 2, expires: 5, providers: [] },
+    { customer_asid: 3, providers: [[4]] },
+    7,
+  ];
+  const content = await read(exportOf(roas, `, "aspas": ${JSON.stringify(aspas)}`));
+  expect(content.aspas).toBe(1);
+  expect(content.report.notes).toEqual([
+    "ASPAs, not kept by this version: 1; expired: 1",
+    expect.stringMatching(/^ASPAs that break a rule: 2, the first at byte \d+$/),
+  ]);
+  expect((await read(exportOf(roas, ', "aspas": {"ipv4": [], "ipv6": [{}]}'))).report.notes).toEqual([
+    '"aspas" is not an array and was skipped',
+  ]);
+});
+
+test("grows to many VRPs and tells all that differ in one member apart", async () => {
+  const roas: { asn: number; prefix: string; maxLength: number }[] = [];
+  for (let length = 0; length <= 128; length += 2) {
+    for (let maxLength = length; maxLength <= 128; maxLength++) {
+      roas.push({ asn: maxLength % 3, prefix: `::/${length}`, maxLength });
+      if (maxLength <= 32) roas.push({ asn: maxLength % 3, prefix: `0.0.0.0/${length}`, maxLength });
+    }
+  }
+  for (let asn = 0; asn < 2_000; asn++) roas.push({ asn, prefix: `10.${asn % 2}.0.0/16`, maxLength: 16 });
+  roas.push(...roas.slice(0, 5_000));
+  const unique = new Set(roas.map(({ asn, prefix, maxLength }) => `${prefix}-${maxLength} AS${asn} null null`));
+  expect(shown(await readRpkiClientJson(contentOf(exportOf(roas))))).toEqual([...unique]);
+});
+
+const seedFile = `{
+\t"metadata": { "buildmachine": "josephine", "buildtime": "2026-01-05T09:31:33Z", "talfiles": [ "/etc/tals/ripe.tal" ] },
+\t"roas": [
+\t\t{ "asn": 13335, "prefix": "1.0.0.0/24", "maxLength": 24, "ta": "apnic", "expires": 1767605999 },
+\t\t{ "asn": 0, "prefix": "192.0.0.0/24", "maxLength": 32, "ta": "ripe", "expires": 1767605492 },
+\t\t{ "asn": 4294967295, "prefix": "2001:db8::/32", "maxLength": 48, "ta": "arin", "expires": 1767606999 },
+\t\t{ "asn": "AS13335", "prefix": "1.0.0.0/24", "maxLength": 24, "ta": "apnic", "expires": 1767608999 },
+\t\t{ "prefix": "::/0", "asn": 64496 },
+\t\t{ "asn": 64497, "prefix": "203.0.113.0/25", "note": { "a": [ {}, [] ] }, "ta": null }
+\t],
+\t"bgpsec_keys": [ { "asn": 15562, "ski": "5D42", "pubkey": "MFkw", "ta": "ripe" } ],
+\t"aspas": [
+\t\t{ "customer_asid": 945, "expires": 1767609999, "providers": [ 13213, 150369 ] },
+\t\t{ "customer_asid": "AS970", "providers": [] }
+\t]
+}
+`;
+const nasty = [
+  "null",
+  "true",
+  "-0",
+  "-1",
+  "1e3",
+  "1.5",
+  "4294967296",
+  "99999999999999999999",
+  "0",
+  "33",
+  "129",
+  '"AS1"',
+  '"as-1"',
+  '""',
+  '"1.0.0.1/24"',
+  '"1.0.0.0/33"',
+  '"::1/64"',
+  '"10.0.0.0/8"',
+  "[]",
+  "{}",
+  "[1]",
+  '{"asn":1}',
+  '"asn"',
+  '"prefix"',
+  '"roas"',
+  '"aspas"',
+  '"\\u0061sn"',
+  '"2026-01-05T24:00:00Z"',
+  '"\\ud800"',
+  "nul",
+  "{",
+  "}",
+  "[",
+  "]",
+  ",",
+  ":",
+  '"',
+];
+
+test("reads 10,000 damaged exports exactly as JSON.parse and the rules do, or refuses them with a byte", async () => {
+  const anyToken = /"(?:[^"\\]|\\.)*"|[-+\w.]+|[[\]{},:]/g;
+  const scalarToken = /"(?:[^"\\]|\\.)*"|[-+\w.]+/g;
+  const random = seeded(6482);
+  const outcomes = { read: 0, refused: 0 };
+  for (let round = 0; round < 10_000; round++) {
+    const bytes = mutated(random, seedFile, random(4) === 0 ? anyToken : scalarToken, nasty);
+    const text = Buffer.from(bytes).toString("latin1");
+    const expected = obviousExport(bytes);
+    let failure: unknown = null;
+    const content = await readRpkiClientJson(contentOf(bytes, 1 + random(pick(random, [3, 60, 600])), { badRecordsMax: 0.5 })).catch(
+      (error: unknown) => {
+        failure = error;
+        return null;
+      },
+    );
+    if (failure !== null && (!(failure instanceof SourceError) || failure.offset === null || failure.reason === ""))
+      throw new Error(`${failure} for ${JSON.stringify(text)}`);
+    // Of a section that stands twice JSON.parse takes the last; a reader that keeps no whole cannot, and refuses.
+    if (["roas", "metadata", "aspas"].some((name) => text.split(`"${name}"`).length > 2)) continue;
+    const trusted = expected !== null && expected.vrps.length > 0 && expected.bad <= expected.read * 0.5;
+    if (!trusted) {
+      if (content !== null) throw new Error(`read: ${JSON.stringify(text)}`);
+      outcomes.refused++;
+      continue;
+    }
+    if (content === null) throw new Error(`${failure} for ${JSON.stringify(text)}`);
+    const vrps = Array.from(
+      content.vrps,
+      ({ asn, prefix: { version, w0, w1, w2, w3, length }, maxLength, ta, expiresAt }) =>
+        `${version} ${w0} ${w1} ${w2} ${w3}/${length}-${maxLength} ${asn} ${ta ?? ""} ${expiresAt ?? 0}`,
+    );
+    const { read: items, asOf } = content.report;
+    if (
+      JSON.stringify([vrps, items, content.aspas, asOf]) !== JSON.stringify([expected.vrps, expected.read, expected.aspas, expected.asOf])
+    )
+      throw new Error(`read otherwise: ${JSON.stringify(text)}`);
+    outcomes.read++;
+  }
+  expect(outcomes.read).toBeGreaterThan(1_000);
+  expect(outcomes.refused).toBeGreaterThan(1_000);
+});

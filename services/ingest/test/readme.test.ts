@@ -1,0 +1,39 @@
+/** The README's tables say what the code does. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import * as defaults from "../src/sources/defaults.ts";
+import { builtFormats, builtSections } from "../src/sources/sections.ts";
+import { atWork } from "./support/made-files.ts";
+
+const text = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
+const rows = new Map(
+  [...text.matchAll(/^\| `(\w+)` +\| (.*?) +\| (.*?) +\|$/gm)].map(([, member, meaning, byDefault]) => [member, { meaning, byDefault }]),
+);
+
+test("every member of a source stands in the table, and no other", async () => {
+  const { config } = await atWork(async (place) => ({
+    config: (await place.sources("sources:\n  - {name: names, section: as_names, format: name-list, location: names}\n")).sources[0],
+  }));
+  const snake = (name: string) => name.replace(/Seconds$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const members = Object.keys(config ?? {})
+    .filter((name) => name !== "line")
+    .map((name) => (name === "secondsMax" ? "seconds_max" : snake(name)));
+  expect([...rows.keys()].sort()).toEqual(members.sort());
+});
+
+test("sections, formats and defaults are those of the code", () => {
+  expect(rows.get("section")?.meaning).toBe(builtSections.map((section) => `\`${section}\``).join(", "));
+  for (const format of Object.values(builtFormats).flat()) expect(rows.get("format")?.meaning).toContain(`\`${format}\``);
+  const hours = Object.entries(defaults.defaultIntervalSeconds).map(
+    ([section, seconds]) => `${section} ${seconds % 86_400 === 0 ? `${seconds / 86_400}d` : `${seconds / 3600}h`}`,
+  );
+  expect(rows.get("interval")?.byDefault).toBe(hours.join(", "));
+  expect(rows.get("shrink_max")?.byDefault).toBe(`${100 * defaults.defaultShrinkMax}%`);
+  expect(rows.get("bad_records_max")?.byDefault).toBe(`${100 * defaults.defaultBadRecordsMax}%`);
+  const { ipv4, ipv6 } = defaults.defaultFullFeedMin;
+  expect(text).toContain(
+    `\`full_feed_min\` (\`ipv4\` ${ipv4}, \`ipv6\` ${ipv6}), \`full_feed_share\` (${100 * defaults.defaultFullFeedShare}%), \`match_peers_min\` (${defaults.defaultMatchPeersMin})`,
+  );
+});

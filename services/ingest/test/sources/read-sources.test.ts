@@ -1,0 +1,252 @@
+/** sources.yaml: what a right file says, and every fault of a wrong one at once, with its place. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { readSources, type SourcesConfig, SourcesFileError } from "../../src/sources/index.ts";
+
+let folder = "";
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "netfacts-sources-"));
+  writeFileSync(join(folder, "rib.gz"), "x");
+  mkdirSync(join(folder, "a-folder"));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function read(text: string | Uint8Array): Promise<SourcesConfig> {
+  writeFileSync(join(folder, "sources.yaml"), text);
+  return readSources(join(folder, "sources.yaml"));
+}
+
+/** The faults as `line:column message`; empty when there are none. */
+async function faultsOf(text: string | Uint8Array): Promise<string[]> {
+  try {
+    await read(text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SourcesFileError)) throw error;
+    return error.faults.map(({ line, column, message }) => `${line}:${column} ${message.replaceAll(folder, "DIR")}`);
+  }
+}
+
+const good = "{name: a, section: routes, format: mrt, location: rib.gz}";
+
+test("reads a source with nothing but its four names, and fills in the defaults", async () => {
+  const config = await read(`sources:\n  - ${good}\n`);
+  expect(config).toEqual({
+    file: join(folder, "sources.yaml"),
+    sources: [
+      {
+        name: "a",
+        section: "routes",
+        format: "mrt",
+        location: join(folder, "rib.gz"),
+        required: true,
+        intervalSeconds: 28_800,
+        bytesMax: 16 * 2 ** 30,
+        secondsMax: 3_600,
+        shrinkMax: 0.2,
+        badRecordsMax: 0.01,
+        staleAfterSeconds: 61_200,
+        asOf: null,
+        line: 2,
+      },
+    ],
+    fullFeedMin: { ipv4: 100_000, ipv6: 10_000 },
+    fullFeedShare: 0.7,
+    matchPeersMin: 2,
+    sampleData: false,
+  });
+});
+
+test("reads every key that there is", async () => {
+  const config = await read(`
+sample_data: true
+full_feed_min: {ipv4: 10, ipv6: 1}
+full_feed_share: 50%
+match_peers_min: 3
+sources:
+  - name: route-views.jinx
+    section: vrps
+    format: rpki-client-json
+    location: ./nowhere/vrps.json
+    required: false
+    interval: 30m
+    bytes_max: 500MB
+    seconds_max: 90
+    shrink_max: 0.5
+    bad_records_max: 0
+    stale_after: never
+    as_of: 2026-11-21T08:00:00Z
+  - name: n
+    section: as_names
+    format: name-list
+    location: ${join(folder, "rib.gz")}
+    seconds_max: 10m
+    bytes_max: 4096
+    interval: 2w
+`);
+  expect(config).toMatchObject({ sampleData: true, fullFeedMin: { ipv4: 10, ipv6: 1 }, fullFeedShare: 0.5, matchPeersMin: 3 });
+  expect(config.sources).toEqual([
+    {
+      name: "route-views.jinx",
+      section: "vrps",
+      format: "rpki-client-json",
+      location: join(folder, "nowhere/vrps.json"),
+      required: false,
+      intervalSeconds: 1_800,
+      bytesMax: 500_000_000,
+      secondsMax: 90,
+      shrinkMax: 0.5,
+      badRecordsMax: 0,
+      staleAfterSeconds: null,
+      asOf: 1_795_248_000,
+      line: 7,
+    },
+    expect.objectContaining({
+      name: "n",
+      secondsMax: 600,
+      bytesMax: 4_096,
+      intervalSeconds: 1_209_600,
+      staleAfterSeconds: 2 * 1_209_600 + 3_600,
+    }),
+  ]);
+});
+
+test("tells every fault at once, each with its line, in the order of the lines", async () => {
+  const text = `full_feed_mn: {ipv4: 10}
+sample_data: yes
+sources:
+  - name: rrc00
+    section: routes
+    formt: mrt
+    location: rib.gz
+  - name: rrc00
+    section: routes
+    format: delegated
+    location: missing.gz
+    interval: 8
+    bytes_max: huge
+  - section: vrps
+    format: rtr
+    location: rtr://127.0.0.1:8282
+  - just text
+`;
+  expect(await faultsOf(text)).toEqual([
+    '1:1 unknown key "full_feed_mn" in the file; did you mean "full_feed_min"?',
+    '2:14 sample_data: expected true or false, found "yes"',
+    '4:5 a source has no "format"; expected the name of a format',
+    '6:5 unknown key "formt" in a source; did you mean "format"?',
+    '8:11 name: "rrc00" is already the name of the source of line 4',
+    '10:13 format: "delegated" does not fit section routes; expected mrt',
+    "12:15 interval: expected a duration such as 90s, 30m, 8h, 1d or 2w, found 8",
+    '13:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found "huge"',
+    '14:5 a source has no "name"; expected a unique name of letters, digits, dots, dashes and underscores',
+    '15:13 format: "rtr" is not supported by this version; for vrps it reads rpki-client-json',
+    "16:15 location: rtr:// is not supported by this version; fetch the file and give its path",
+    "17:5 expected a source: a mapping with name, section, format and location",
+  ]);
+});
+
+test("gives each fault a line of its own in the message, as file:line:column", async () => {
+  const error = await read("sources:\n  - {name: a}\n").catch((thrown: unknown) => thrown as SourcesFileError);
+  expect((error as SourcesFileError).message.split("\n")).toEqual(
+    ["section", "format", "location"].map((key) =>
+      expect.stringMatching(new RegExp(`^${join(folder, "sources.yaml")}:2:5: a source has no "${key}"; expected `)),
+    ),
+  );
+});
+
+describe("one fault", () => {
+  const source = (member: string) => `sources:\n  - name: a\n    section: routes\n    format: mrt\n    location: rib.gz\n    ${member}\n`;
+  test.each([
+    ["", '1:1 expected a mapping with "sources"'],
+    ["- a\n", '1:1 expected a mapping with "sources"'],
+    ["sample_data: true\n", '1:1 the file has no "sources"; expected a list of at least one source'],
+    ["sources: []\n", "1:10 sources: expected a list of at least one source, found a list"],
+    ["sources:\n", "1:9 sources: expected a list of at least one source, found nothing"],
+    [`sources: [${good}]\nfull_feed_share: 1.5\n`, "2:18 full_feed_share: expected a share such as 0.2 or 20%, found 1.5"],
+    [`sources: [${good}]\nfull_feed_share: 0\n`, "2:18 full_feed_share: expected more than 0: every peer would be a full feed"],
+    [`sources: [${good}]\nfull_feed_min: {ipv4: 0}\n`, "2:23 ipv4: expected a whole number of at least 1, found 0"],
+    [`sources: [${good}]\nfull_feed_min: {ipv5: 1}\n`, '2:17 unknown key "ipv5" in "full_feed_min"; did you mean "ipv4"?'],
+    [`sources: [${good}]\nfull_feed_min: 10\n`, "2:16 full_feed_min: expected a mapping with ipv4, ipv6, found 10"],
+    [`sources: [${good}]\nmatch_peers_min: 1.5\n`, "2:18 match_peers_min: expected a whole number of at least 1, found 1.5"],
+    [
+      `sources: [${good.replace("name: a", "name: a b")}]\n`,
+      '1:18 name: expected a unique name of letters, digits, dots, dashes and underscores, found "a b"',
+    ],
+    [
+      `sources: [${good.replace("name: a", "name: 12")}]\n`,
+      "1:18 name: expected a unique name of letters, digits, dots, dashes and underscores, found 12",
+    ],
+    [`sources: [${good.replace("routes", "route")}]\n`, '1:30 section: unknown "route"; did you mean "routes"?'],
+    [
+      `sources: [${good.replace("routes", "weather")}]\n`,
+      '1:30 section: unknown "weather"; expected one of routes, allocations, vrps, as_names',
+    ],
+    [
+      `sources: [${good.replace("routes", "updates")}]\n`,
+      '1:30 section: "updates" is not supported by this version; it reads routes, allocations, vrps, as_names',
+    ],
+    [`sources: [${good.replace("mrt", "MRTT")}]\n`, '1:46 format: unknown "MRTT"; did you mean "mrt"?'],
+    [
+      `sources: [${good.replace("mrt", "ris-live")}]\n`,
+      '1:46 format: "ris-live" is not supported by this version; for routes it reads mrt',
+    ],
+    [
+      `sources: [${good.replace("rib.gz", "https://example.net/x")}]\n`,
+      "1:61 location: https:// is not supported by this version; fetch the file and give its path",
+    ],
+    [`sources: [${good.replace("rib.gz", "rob.gz")}]\n`, "1:61 location: DIR/rob.gz cannot be read: no such file"],
+    [`sources: [${good.replace("rib.gz", "a-folder")}]\n`, "1:61 location: expected a file, DIR/a-folder is something else"],
+    [source("required: maybe"), '6:15 required: expected true or false, found "maybe"'],
+    [source("required:"), "6:14 required: expected true or false, found nothing"],
+    [source("interval: 0s"), '6:15 interval: expected a duration such as 90s, 30m, 8h, 1d or 2w, found "0s"'],
+    [source("interval: 99999999d"), '6:15 interval: expected a duration such as 90s, 30m, 8h, 1d or 2w, found "99999999d"'],
+    [
+      source("as_of: 2026-02-31"),
+      '6:12 as_of: expected a date such as 2026-11-21, or a time such as 2026-11-21T08:00:00Z, found "2026-02-31"',
+    ],
+    [source("stale_after: often"), '6:18 stale_after: expected never, or a duration such as 90s, 30m, 8h, 1d or 2w, found "often"'],
+    [source("seconds_max: -1"), "6:18 seconds_max: expected a duration such as 90s, 30m, 8h, 1d or 2w, or a number of seconds, found -1"],
+    [source("bytes_max: 0"), "6:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found 0"],
+    [source("bytes_max: 1.5B"), '6:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found "1.5B"'],
+    [source("bytes_max: 4iB"), '6:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found "4iB"'],
+    [source("shrink_max: 120%"), '6:17 shrink_max: expected a share such as 0.2 or 20%, found "120%"'],
+    [source("bad_records_max: -0.1"), "6:22 bad_records_max: expected a share such as 0.2 or 20%, found -0.1"],
+    [
+      source("url: x"),
+      '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, bad_records_max, stale_after, as_of',
+    ],
+    [source("name: b"), "6:5 not YAML: Map keys must be unique"],
+    ["sources: [\n", "2:1 not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],
+    ["sources: 1\n---\nsources: 2\n", "2:1 not YAML: Source contains multiple documents; please use YAML.parseAllDocuments()"],
+  ])("%j", async (text, fault) => {
+    expect(await faultsOf(text)).toEqual([fault]);
+  });
+});
+
+test("an optional source may be away: the run tells that, and its last good data stay", async () => {
+  expect(await faultsOf(`sources: [${good.replace("rib.gz", "away.gz, required: false")}]\n`)).toEqual([]);
+});
+
+test("refuses a file that cannot be read, is no text or is far too large, in one line", async () => {
+  await expect(readSources(join(folder, "none.yaml"))).rejects.toThrow(`${folder}/none.yaml: cannot be read: no such file`);
+  await expect(read(Uint8Array.of(0xff, 0xfe, 0x00))).rejects.toThrow(/cannot be read: .*not valid/);
+  await expect(read("#".repeat(2_000_000))).rejects.toThrow(/cannot be read: 2000000 bytes; a list of sources has at most 1048576/);
+});
+
+test("follows aliases and is not blown up by nested ones", async () => {
+  const config = await read(
+    `sources:\n  - &a {name: a, section: routes, format: mrt, location: &where rib.gz}\n  - {name: b, section: routes, format: mrt, location: *where}\n`,
+  );
+  expect(config.sources.map(({ name, location }) => [name, location])).toEqual([
+    ["a", join(folder, "rib.gz")],
+    ["b", join(folder, "rib.gz")],
+  ]);
+  const levels = Array.from({ length: 30 }, (_, level) => `l${level + 1}: &l${level + 1} [*l${level}, *l${level}]`);
+  expect(await faultsOf(`l0: &l0 x\n${levels.join("\n")}\nsources: *l30\n`)).toHaveLength(31 + 2);
+});

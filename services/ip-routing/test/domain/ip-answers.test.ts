@@ -1,0 +1,164 @@
+/** The kept texts of `/ip`: whatever is asked in whatever order, the answer is that of the plain builder. */
+
+import { describe, expect, test } from "@jest/globals";
+import { type Address, firstAddress, formatAddress, lastAddress, specialPurposeBlocks } from "@netfacts/address";
+import { AnswerNotes, type Generation, ipRecord, recordAnswer } from "@netfacts/dataset";
+import fc from "fast-check";
+import { madeAllocations, madeRoutes, madeVrps, route } from "../../../../libs/dataset/test/support/made-sections.ts";
+import { type MadeSnapshot, madeGeneration } from "../../../../libs/dataset/test/support/made-snapshot.ts";
+import { world } from "../../../../libs/dataset/test/support/made-world.ts";
+import { address } from "../../../../libs/dataset/test/support/text.ts";
+import { sampleGeneration } from "../../../../test/support/sample-snapshot.ts";
+import { IpAnswers } from "../../src/domain/ip-answers.ts";
+
+const now = Date.parse("2026-11-21T09:00:02Z");
+
+function expectPlain(answers: IpAnswers, generation: Generation, ip: Address, nowMs = now, requestId = "id-1"): void {
+  const notes = new AnswerNotes(generation, nowMs);
+  const plain = recordAnswer(notes, ipRecord(ip, notes), requestId);
+  const text = formatAddress(ip);
+  const answer = answers.answer(generation, { ip, text, requestId }, nowMs);
+  expect({ ...answer, body: Buffer.from(answer.body).toString() }).toEqual({ ...plain, body: Buffer.from(plain.body).toString() });
+  expect(answers.text(generation, { ip, text, requestId }, nowMs)).toBe(Buffer.from(plain.body).toString());
+}
+
+/** Each twice, so that what the first time kept answers the second time; and once more in the other order. */
+function expectAllPlain(generation: Generation, texts: readonly string[], answers = new IpAnswers()): void {
+  for (const text of [...texts, ...texts, ...[...texts].reverse()]) expectPlain(answers, generation, address(text));
+}
+
+const generation = madeGeneration(world);
+
+test("many addresses at once answer as each does alone, a frame that forgets its lines midway too", () => {
+  const texts = [
+    "193.0.6.139",
+    "9.9.9.9",
+    "12.0.0.1",
+    "::ffff:8.8.8.8",
+    "2a00:1::1",
+    "193.0.6.140",
+    "10.0.0.1",
+    "2002:c100:068b::1",
+    "17.0.0.1",
+  ];
+  const questions = [...texts, ...texts].map((text, index) => ({
+    ip: address(text),
+    text: formatAddress(address(text)),
+    requestId: `id-${index}`,
+  }));
+  for (const textsMax of [1, 2, 1000]) {
+    const alone = new IpAnswers();
+    const together = new IpAnswers({ textsMax });
+    for (let round = 0; round < 2; round++) {
+      expect(together.texts(generation, questions, now)).toEqual(questions.map((question) => alone.text(generation, question, now)));
+      expect(together.answers(generation, questions, now)).toEqual(questions.map((question) => alone.answer(generation, question, now)));
+    }
+  }
+});
+
+describe("over a world where every case happens once", () => {
+  test.each<[string, string[]]>([
+    ["announced addresses of one route", ["193.0.6.139", "193.0.6.140", "193.0.7.255", "2a00:1::1", "2a00:1:2::"]],
+    ["addresses whose longest route too few peers see", ["11.1.2.3", "11.1.2.4", "11.1.3.1", "2a00:1:1::1"]],
+    ["origins that are AS_SETs, unknown, special or several", ["12.0.0.1", "13.0.0.1", "14.0.0.1", "17.0.0.1", "15.0.0.1", "19.0.0.1"]],
+    ["unannounced IPv4, under no route and under the default", ["9.9.9.9", "20.0.1.1", "16.1.1.1", "223.1.1.1"]],
+    ["unannounced IPv6, inside and outside of 2000::/3", ["2c00::1", "3fff::1", "4000::1", "fe00::1", "1::", "e000::1"]],
+    ["special-purpose addresses, announced or not", ["10.0.0.1", "10.1.0.1", "127.0.0.1", "224.0.0.1", "::1", "fe80::1", "ff02::1"]],
+    ["addresses that embed IPv4", ["::ffff:193.0.6.139", "::ffff:8.8.8.8", "2002:c100:068b::1", "2001:0:c100:68b::1", "64:ff9b::c100:68b"]],
+    [
+      "registered as available, with rivals, in parts of a route",
+      ["16.0.0.1", "193.0.0.1", "193.0.1.1", "20.0.2.255", "20.0.3.0", "20.0.4.1"],
+    ],
+  ])("%s answer as the plain builder does", (_what, texts) => {
+    expectAllPlain(generation, texts);
+  });
+
+  test("without any section, and without each of them, too", () => {
+    const texts = ["193.0.6.139", "11.1.2.3", "9.9.9.9", "10.0.0.1", "2a00:1::1", "::ffff:8.8.8.8"];
+    const { routes: _routes, ...noRoutes } = world;
+    const { vrps: _vrps, ...noVrps } = world;
+    const { allocations: _allocations, ...noAllocations } = world;
+    for (const made of [{}, noRoutes, noVrps, noAllocations, { ...world, sampleData: true }] as MadeSnapshot[])
+      expectAllPlain(madeGeneration(made), texts);
+  });
+});
+
+test("several places under one route are told apart: an allocation, a special block, a VRP that begins inside it", () => {
+  const made = madeGeneration({
+    peersTotal: { ipv4: 10, ipv6: 10 },
+    routes: madeRoutes([
+      route("198.0.0.0/8", [1, 10]),
+      route("50.0.0.0/8", [2, 10]),
+      route("2001::/16", [3, 10]),
+      route("0.0.0.0/0", [9, 9]),
+    ]),
+    allocations: madeAllocations([
+      { start: "50.0.0.0", end: "50.0.255.255", country: "SE" },
+      { start: "50.1.0.0", end: "50.1.0.255", country: "FI" },
+      { start: "60.0.0.0", end: "60.255.255.255", country: "DE" },
+    ]),
+    vrps: madeVrps([
+      { prefix: "50.0.0.0/8", asn: 2, maxLength: 24 },
+      { prefix: "50.1.0.0/24", asn: 2 },
+      { prefix: "60.1.0.0/16", asn: 0 },
+      { prefix: "60.1.1.0/24", asn: 0 },
+    ]),
+  });
+  expectAllPlain(made, ["50.0.0.1", "50.1.0.1", "50.1.1.1", "50.200.0.1", "198.18.0.1", "198.51.100.7", "198.1.1.1"]);
+  expectAllPlain(made, ["2001::1", "2001:db8::1", "2001:5::1", "2001:1::1"]);
+  // Nothing is announced here: how many VRPs cover an address differs within one allocation.
+  expectAllPlain(made, ["60.0.0.1", "60.1.0.1", "60.1.1.1", "60.2.0.1", "70.0.0.1"]);
+});
+
+test("answers follow the second, the minute and the generation", () => {
+  const answers = new IpAnswers();
+  const interval = madeGeneration({ ...world, entry: { interval_seconds: 600, stale_after_seconds: 330 } });
+  const other = madeGeneration({
+    ...world,
+    routes: madeRoutes([route("193.0.0.0/21", [1, 9]), route("9.0.0.0/8", [4, 10])]),
+    sampleData: true,
+  });
+  const texts = ["193.0.6.139", "21.0.0.1", "12.0.0.1", "9.9.9.9"].map(address);
+  for (const after of [0, 1, 999, 1_000, 27_000, 29_000, 59_999, 60_000, 61_000, 200_000])
+    for (const ip of texts) expectPlain(answers, interval, ip, now + after, `id-${after}`);
+  for (const used of [other, interval, generation, other]) for (const ip of texts) expectPlain(answers, used, ip);
+});
+
+test("beyond the bound of kept texts all are made again, and nothing else changes", () => {
+  const texts = ["193.0.6.139", "14.0.0.1", "18.0.0.1", "21.0.0.1", "2a00:1::1", "22.0.0.1"];
+  for (const textsMax of [1, 2, 3]) expectAllPlain(generation, texts, new IpAnswers({ textsMax }));
+});
+
+describe("over the sample snapshot", () => {
+  test("any address, also at the edges of routes, allocations and special blocks, answers as the plain builder does", async () => {
+    const sample = await sampleGeneration();
+    const { routes, allocations } = sample;
+    if (routes === null || allocations === null) throw new Error("the samples have routes and allocations");
+    const answers = new IpAnswers({ textsMax: 500 });
+    const word = fc.integer({ min: 0, max: 0xffff_ffff });
+    const edge = fc.boolean();
+    const routed = fc
+      .tuple(fc.integer({ min: 0, max: routes.prefixes.base.size - 1 }), edge)
+      .map(([entry, first]) => (first ? firstAddress : lastAddress)(routes.prefixes.prefixAt(entry)));
+    const special = fc
+      .tuple(fc.constantFrom(...specialPurposeBlocks), edge)
+      .map(([{ prefix }, first]) => (first ? firstAddress : lastAddress)(prefix));
+    const ipv4 = word.map((w0): Address => ({ version: 4, w0, w1: 0, w2: 0, w3: 0 }));
+    const ipv6 = fc.tuple(word, word, word, word).map(([w0, w1, w2, w3]): Address => ({ version: 6, w0, w1, w2, w3 }));
+    const near = fc.tuple(routed, fc.integer({ min: 0, max: 0xffff })).map(([ip, bits]): Address => {
+      return ip.version === 4 ? { ...ip, w0: (ip.w0 ^ bits) >>> 0 } : { ...ip, w3: (ip.w3 ^ bits) >>> 0 };
+    });
+    fc.assert(
+      fc.property(fc.oneof(routed, near, special, ipv4, ipv6), fc.integer({ min: 0, max: 3_000 }), (ip, after) => {
+        const at = now + after;
+        const notes = new AnswerNotes(sample, at);
+        const plain = JSON.stringify({ ...ipRecord(ip, notes), meta: notes.meta("id-1") });
+        for (const _again of [1, 2]) {
+          const text = answers.text(sample, { ip, text: formatAddress(ip), requestId: "id-1" }, at);
+          if (text !== plain) expect(text).toBe(plain);
+        }
+      }),
+      { seed: 4291, numRuns: 10_000 },
+    );
+  }, 60_000);
+});

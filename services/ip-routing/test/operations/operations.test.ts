@@ -1,0 +1,109 @@
+/** The service on the in-process bus: each operation, from its canonical query to its record or problem. */
+
+import { afterAll, expect, test } from "@jest/globals";
+import { encodeQuestion, type OperationName, operations, type Questions } from "@netfacts/contracts";
+import type { Generation } from "@netfacts/dataset";
+import { createInProcessMessaging, type ReplyItem } from "@netfacts/messaging";
+import { Value } from "typebox/value";
+import { madeGeneration } from "../../../../libs/dataset/test/support/made-snapshot.ts";
+import { world } from "../../../../libs/dataset/test/support/made-world.ts";
+import { address, prefix } from "../../../../libs/dataset/test/support/text.ts";
+import { buildApp } from "../../src/app.ts";
+
+const failures: { op: string; cause: unknown }[] = [];
+let current: Generation | null = null;
+const messaging = createInProcessMessaging();
+const app = buildApp({
+  messaging,
+  dataset: { current: () => current },
+  clock: { now: () => Date.parse("2026-11-21T09:00:02Z") },
+  onFailure: ({ op }, cause) => failures.push({ op, cause }),
+});
+await app.start();
+afterAll(async () => {
+  await app.stop();
+  await messaging.close();
+});
+
+const send = (op: string, query: string): Promise<ReplyItem> =>
+  messaging.request("ip-routing", "single", { op, query, requestId: "req-1", traceparent: null, budgetMs: 1_000 });
+
+async function ask<O extends OperationName>(op: O, question: Questions[O]) {
+  const reply = await send(op, encodeQuestion(op, question));
+  const body = JSON.parse(Buffer.from(reply.body).toString());
+  if (reply.contentType === "json") expect([...Value.Errors(operations[op].record, body)]).toEqual([]);
+  return { reply, body };
+}
+
+const ip = address("193.0.6.139");
+const questions: [OperationName, () => ReturnType<typeof ask>][] = [
+  ["ip", () => ask("ip", { ip })],
+  ["routing", () => ask("routing", { ip, moreSpecifics: true, upstreams: true, limit: 10 })],
+  ["validity", () => ask("validity", { asn: 3333, prefix: prefix("193.0.0.0/21") })],
+  ["status", () => ask("status", {})],
+];
+
+test.each(questions)("%s says that there are no data yet, and costs nothing", async (_op, question) => {
+  current = null;
+  const { reply, body } = await question();
+  expect(reply).toMatchObject({ status: 503, contentType: "problem", counted: false, cacheable: false });
+  expect(body.code).toBe("data_not_ready");
+});
+
+test.each(questions)("%s answers with a record of the contract that names its snapshot and request", async (_op, question) => {
+  current = madeGeneration(world);
+  const { reply, body } = await question();
+  expect(reply).toMatchObject({ status: 200, contentType: "json", snapshotId: current.id });
+  expect(reply.etag).not.toBe("");
+  expect(body.meta.request_id).toBe("req-1");
+});
+
+test("an answer is of the generation that is in service when it is asked", async () => {
+  current = madeGeneration(world);
+  const before = await ask("ip", { ip });
+  current = madeGeneration({ peersTotal: { ipv4: 10, ipv6: 10 } });
+  const after = await ask("ip", { ip });
+  expect([before.body.routing.announced, after.body.routing.announced]).toEqual([true, null]);
+  expect(after.reply.etag).not.toBe(before.reply.etag);
+});
+
+test("the record is the one asked for, options and all", async () => {
+  current = madeGeneration(world);
+  const { body } = await ask("routing", { ip: address("11.1.9.9"), moreSpecifics: true, upstreams: false, limit: 1 });
+  expect(body).toMatchObject({ ip: "11.1.9.9", match: { prefix: "11.1.0.0/16", type: "longest" }, more_specifics: { count: 1 } });
+  const validity = await ask("validity", { asn: 200, prefix: prefix("11.1.0.0/16") });
+  expect(validity.body).toMatchObject({ route: { asn: 200, prefix: "11.1.0.0/16" }, rpki: { state: "invalid", reason: "as" } });
+});
+
+test("a query that is not canonical, or an operation of another service, fails alone and is told to the operator only", async () => {
+  current = madeGeneration(world);
+  failures.length = 0;
+  const replies = await Promise.all([
+    send("ip", "193.0.6.139"),
+    send("ip", "193.000.6.139"),
+    send("asn", "3333|-|-|-|100"),
+    send("ip", "::1"),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual([200, 500, 500, 200]);
+  expect(JSON.parse(Buffer.from(replies[1].body).toString())).toEqual({
+    code: "internal_error",
+    detail: expect.not.stringContaining("193.000"),
+  });
+  expect(failures.map(({ op }) => op)).toEqual(["ip", "asn"]);
+});
+
+test("a frame of addresses and other questions answers each item, and a bad one fails alone", async () => {
+  current = madeGeneration(world);
+  failures.length = 0;
+  const addresses = ["193.0.6.139", "12.0.0.1", "9.9.9.9", "2a00:1::1"];
+  const replies = await Promise.all([
+    ...addresses.map((text) => send("ip", text)),
+    send("ip", "no address"),
+    send("validity", encodeQuestion("validity", { asn: 3333, prefix: prefix("193.0.0.0/21") })),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 500, 200]);
+  const bodies = replies.map(({ body }) => JSON.parse(Buffer.from(body).toString()));
+  expect(bodies.slice(0, 4).map(({ ip: text }) => text)).toEqual(addresses);
+  expect(bodies[5].route.asn).toBe(3333);
+  expect(failures.map(({ op }) => op)).toEqual(["ip"]);
+});

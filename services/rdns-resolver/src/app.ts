@@ -1,0 +1,94 @@
+/** The service `rdns-resolver`: answers `reverse_dns` through nameservers of the operator's. */
+
+import { createResponder, type Messaging, type Subscription } from "@netfacts/messaging";
+import type { Clock, Logger, Metrics } from "@netfacts/runtime";
+import { type RdnsConfig, resolverSettings } from "./config.ts";
+import type { DnsCounts } from "./dns/counts.ts";
+import { NameserverPool } from "./dns/pool.ts";
+import { PtrLookup } from "./lookup/ptr-lookup.ts";
+import { createRdnsMetrics } from "./metrics.ts";
+import { reverseDns } from "./operations/reverse-dns.ts";
+
+export { loadRdnsConfig, type RdnsConfig, rdnsConfig, rdnsConfigSchema } from "./config.ts";
+
+export interface RdnsResolverDeps {
+  readonly messaging: Messaging;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, "info" | "warn" | "error">;
+  readonly metrics: Metrics;
+  readonly config: RdnsConfig;
+}
+
+export interface RdnsResolverApp {
+  /** Resolves also when no nameserver answers: the service then says so, and recovers by itself. */
+  start(): Promise<void>;
+  /** Takes nothing new, finishes what was taken, and closes every socket. */
+  stop(): Promise<void>;
+  /** It takes questions. */
+  ready(): boolean;
+}
+
+export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolverDeps): RdnsResolverApp {
+  const measured = createRdnsMetrics(metrics);
+  const counts: DnsCounts = {
+    asked: (transport) => measured.questions.inc({ transport }),
+    dropped: (reason) => measured.dropped.inc({ reason }),
+    health(server, up) {
+      measured.up.set({ server }, up ? 1 : 0);
+      if (up) log.info({ server }, "nameserver answers");
+      else log.warn({ server }, "nameserver does not answer; it is probed until it does");
+    },
+  };
+  const { timeoutMs, attempts } = resolverSettings(config);
+  const pool = new NameserverPool({
+    readServers: () => resolverSettings(config).servers,
+    sockets: config.RDNS_SOCKETS,
+    rounds: attempts,
+    timeoutMs,
+    silentProbesMax: config.RDNS_SILENT_PROBES_MAX,
+    probeIntervalMs: config.RDNS_PROBE_INTERVAL_MS,
+    counts,
+  });
+  const lookup = new PtrLookup({
+    pool,
+    clock,
+    rules: {
+      namesMax: config.RDNS_NAMES_MAX,
+      ttlMaxSeconds: config.RDNS_TTL_MAX_SECONDS,
+      negativeTtlMaxSeconds: config.RDNS_NEGATIVE_TTL_MAX_SECONDS,
+      failureTtlSeconds: config.RDNS_FAILURE_TTL_SECONDS,
+    },
+    cacheEntriesMax: config.RDNS_CACHE_ENTRIES,
+    cacheBytesMax: config.RDNS_CACHE_BYTES,
+    inFlightMax: config.RDNS_IN_FLIGHT_MAX,
+  });
+  measured.measureCache(() => ({ entries: lookup.cachedEntries, inFlight: lookup.inFlight }));
+  const operation = reverseDns({
+    lookup,
+    clock,
+    openPrefixes: config.RDNS_OPEN_PREFIXES,
+    observe(outcome, hit, durationMs) {
+      measured.lookups.inc({ outcome, hit: String(hit) });
+      if (durationMs > 0) measured.durations.observe({}, durationMs / 1_000);
+    },
+  });
+  const handler = createResponder({
+    ops: new Map([["reverse_dns", operation]]),
+    onFailure: ({ requestId }, cause) => log.error({ request_id: requestId, err: cause }, "reverse_dns failed"),
+  });
+
+  let subscription: Subscription | null = null;
+  return {
+    async start() {
+      await pool.start();
+      subscription = await messaging.serve("rdns-resolver", handler);
+    },
+    async stop() {
+      const ending = subscription;
+      subscription = null;
+      await ending?.stop();
+      await pool.stop();
+    },
+    ready: () => subscription !== null,
+  };
+}

@@ -1,0 +1,95 @@
+/** Settings of the service: the only reader of the environment here. */
+
+import { readFileSync } from "node:fs";
+import type { Prefix } from "@netfacts/address";
+import { ConfigError, loadConfig } from "@netfacts/runtime";
+import Type, { type Static } from "typebox";
+import { type NameserverAddress, parseNameservers, parseResolvConf, type SystemResolver } from "./domain/nameservers.ts";
+import { parseOpenPrefixes } from "./domain/withholding.ts";
+
+/** What neither a setting nor resolv.conf says. */
+const timeoutMsDefault = 2_000;
+const attemptsDefault = 2;
+
+const wholeNumber = (minimum: number, maximum: number, defaultValue: number, description: string) =>
+  Type.Integer({ minimum, maximum, default: defaultValue, description });
+
+/** Every setting with its default; names as in the environment. */
+export const rdnsConfigSchema = Type.Object({
+  RESOLVERS: Type.String({
+    default: "",
+    description: "Nameservers as `host[:port]` with commas between, IPv6 in brackets; empty: those of `RESOLV_CONF`",
+  }),
+  RESOLV_CONF: Type.String({ default: "/etc/resolv.conf", description: "File in which the system names its nameservers" }),
+  RDNS_TIMEOUT_MS: wholeNumber(0, 30_000, 0, "Longest wait for one attempt; 0: as `RESOLV_CONF` says, else 2000"),
+  RDNS_ATTEMPTS: wholeNumber(0, 5, 0, "Rounds through the nameservers; 0: as `RESOLV_CONF` says, else 2"),
+  RDNS_SOCKETS: wholeNumber(4, 8, 4, "UDP sockets, and so random ports, per nameserver"),
+  RDNS_SILENT_PROBES_MAX: wholeNumber(1, 100, 2, "Unanswered probes in a row after which a nameserver is down"),
+  RDNS_PROBE_INTERVAL_MS: wholeNumber(
+    50,
+    60_000,
+    500,
+    "Time for a probe of a nameserver that is down or left a question unanswered, and between them",
+  ),
+  RDNS_IN_FLIGHT_MAX: wholeNumber(1, 100_000, 4_096, "Names resolved at a time; more: `temporarily_overloaded`"),
+  RDNS_NAMES_MAX: wholeNumber(1, 1_000, 100, "Names of one address that are kept and shown; more: warning `truncated`"),
+  RDNS_CACHE_ENTRIES: wholeNumber(1, 10_000_000, 100_000, "Answers kept"),
+  RDNS_CACHE_BYTES: wholeNumber(1_048_576, 17_179_869_184, 67_108_864, "Memory of the answers kept, estimated"),
+  RDNS_TTL_MAX_SECONDS: wholeNumber(0, 604_800, 86_400, "Longest time that names are kept, whatever their TTL"),
+  RDNS_NEGATIVE_TTL_MAX_SECONDS: wholeNumber(0, 86_400, 3_600, "Longest time that an absence is kept (RFC 2308)"),
+  RDNS_FAILURE_TTL_SECONDS: wholeNumber(1, 300, 5, "Time that `servfail` and `refused` are kept (RFC 9520)"),
+  RDNS_OPEN_PREFIXES: Type.String({
+    default: "",
+    description: "Prefixes with commas between whose PTR questions are asked although they are not globally reachable",
+  }),
+});
+
+type Settings = Static<typeof rdnsConfigSchema>;
+
+export interface RdnsConfig extends Omit<Settings, "RESOLVERS" | "RDNS_OPEN_PREFIXES"> {
+  /** Empty: those of the system. */
+  readonly RESOLVERS: readonly NameserverAddress[];
+  readonly RDNS_OPEN_PREFIXES: readonly Prefix[];
+}
+
+/** @throws ConfigError that lists every fault. */
+export function loadRdnsConfig(env: NodeJS.ProcessEnv = process.env): RdnsConfig {
+  return rdnsConfig(loadConfig(rdnsConfigSchema, env));
+}
+
+/**
+ * The settings as the application takes them, out of values that fit the schema.
+ *
+ * @throws ConfigError that lists every item that cannot be read.
+ */
+export function rdnsConfig(settings: Settings): RdnsConfig {
+  const resolvers = parseNameservers(settings.RESOLVERS);
+  const prefixes = parseOpenPrefixes(settings.RDNS_OPEN_PREFIXES);
+  const faults = [
+    ...resolvers.faults.map((item) => `RESOLVERS must list host[:port], IPv6 in brackets, not ${JSON.stringify(item)}`),
+    ...prefixes.faults.map((item) => `RDNS_OPEN_PREFIXES must list prefixes without host bits, not ${JSON.stringify(item)}`),
+  ];
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { ...settings, RESOLVERS: resolvers.servers, RDNS_OPEN_PREFIXES: prefixes.prefixes };
+}
+
+/** Whom to ask and how patiently: what is set, else what the system's file says now, else the defaults. */
+export function resolverSettings(config: RdnsConfig): { servers: readonly NameserverAddress[]; timeoutMs: number; attempts: number } {
+  const system = readSystemResolver(config.RESOLV_CONF);
+  return {
+    servers: config.RESOLVERS.length > 0 ? config.RESOLVERS : system.servers,
+    timeoutMs: config.RDNS_TIMEOUT_MS || (system.timeoutMs ?? timeoutMsDefault),
+    attempts: config.RDNS_ATTEMPTS || (system.attempts ?? attemptsDefault),
+  };
+}
+
+/** A file that is not there, or cannot be read, is an empty one, as for the C library. */
+function readSystemResolver(path: string): SystemResolver {
+  let text = "";
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    // Nothing to read.
+  }
+  return parseResolvConf(text);
+}

@@ -1,0 +1,13 @@
+/** What the DNS side counts; the app ties it to the metrics. */
+
+/** Why a message from a nameserver was dropped. `unexpected`: no open question has its id, which late answers share with forged ones. */
+export type DropReason = "too_short" | "unexpected" | "other_question" | "malformed";
+
+export type Transport = "udp" | "tcp";
+
+export interface DnsCounts {
+  asked(transport: Transport): void;
+  dropped(reason: DropReason): void;
+  /** A nameserver turned to answering or not answering. */
+  health(server: string, up: boolean): void;
+}

@@ -1,0 +1,213 @@
+/** One question to the nameservers, from the first attempt to the outcome. */
+
+import type { DnsCounts } from "./counts.ts";
+import { type Answer, type QuestionMessage, rcodes, readAnswer, writeQuestion } from "./message.ts";
+import type { Nameserver } from "./nameserver.ts";
+import type { Cancel } from "./udp-channel.ts";
+
+/** Waits are rounded up to this: timers of equal length share a list, and thousands of lengths cost more than all else. */
+const waitGrainMs = 10;
+
+/** `unavailable`: no nameserver is up. `attempts`: questions sent for it, over UDP or TCP. */
+export type Outcome =
+  | { readonly kind: "answer"; readonly answer: Answer; readonly attempts: number }
+  | { readonly kind: "failed"; readonly status: "servfail" | "refused" | "timeout"; readonly attempts: number }
+  | { readonly kind: "unavailable"; readonly attempts: number };
+
+export interface ExchangeOptions {
+  readonly name: string;
+  /** In the order in which they are asked. */
+  readonly servers: readonly Nameserver[];
+  /** Rounds through the servers. */
+  readonly rounds: number;
+  /** The longest wait for one attempt before the next one starts. */
+  readonly timeoutMs: number;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  readonly counts: DnsCounts;
+}
+
+interface Attempt {
+  readonly server: Nameserver;
+  cancel: Cancel | null;
+  /** Its answer did not fit into a datagram and is on its way over TCP. */
+  overTcp: boolean;
+}
+
+/**
+ * Asks the nameservers in turn. Each attempt may wait for an equal share of the time that is left, at most `timeoutMs`; then the next one
+ * starts, and the answer to an earlier one still counts. A nameserver that fails or refuses is not asked again for this question.
+ */
+export function exchange(options: ExchangeOptions): Promise<Outcome> {
+  return new Promise((resolve) => new Exchange(options, resolve).start());
+}
+
+class Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #resolve: (outcome: Outcome) => void;
+  /** The attempts that may be made, by number: rounds through the servers. */
+  readonly #attemptsMax: number;
+  #nextAttempt = 0;
+  #open: Attempt[] = [];
+  readonly #excluded: Nameserver[] = [];
+  #question: QuestionMessage;
+  #current: Attempt | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #tcp: AbortController | null = null;
+  #attempts = 0;
+  #verdict: "servfail" | "refused" | null = null;
+  #done = false;
+
+  constructor(options: ExchangeOptions, resolve: (outcome: Outcome) => void) {
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#question = writeQuestion(options.name, true);
+    this.#attemptsMax = options.rounds * options.servers.length;
+  }
+
+  start(): void {
+    this.#next();
+  }
+
+  /** The next attempt; with none left, the end, unless an answer is on its way over TCP. */
+  #next(): void {
+    clearTimeout(this.#timer);
+    while (this.#nextAttempt < this.#attemptsMax) {
+      const server = this.#serverOf(this.#nextAttempt);
+      this.#nextAttempt += 1;
+      if (!this.#usable(server)) continue;
+      this.#ask(server);
+      return;
+    }
+    const expected = this.#open.some((attempt) => attempt.overTcp);
+    if (expected) this.#timer = setTimeout(() => this.#fail(), this.#wait(this.#options.deadline - performance.now()));
+    else this.#fail();
+  }
+
+  #serverOf(attempt: number): Nameserver {
+    const { servers } = this.#options;
+    // Attempts go round the list.
+    return servers[attempt % servers.length]!;
+  }
+
+  #usable(server: Nameserver): boolean {
+    return server.up && !this.#excluded.includes(server);
+  }
+
+  #ask(server: Nameserver): void {
+    const attempt: Attempt = { server, cancel: null, overTcp: false };
+    const question = this.#question;
+    attempt.cancel = server.ask({
+      question,
+      onMessage: (message) => this.#onMessage(attempt, question, message),
+      onUnreachable: () => {
+        server.unreachable();
+        this.#rule(attempt, null);
+      },
+    });
+    if (attempt.cancel === null) {
+      this.#next();
+      return;
+    }
+    this.#attempts += 1;
+    this.#open.push(attempt);
+    this.#current = attempt;
+    let sharers = 1;
+    for (let later = this.#nextAttempt; later < this.#attemptsMax; later += 1) if (this.#usable(this.#serverOf(later))) sharers += 1;
+    const share = (this.#options.deadline - performance.now()) / sharers;
+    this.#timer = setTimeout(() => this.#onSilence(attempt), this.#wait(Math.min(share, this.#options.timeoutMs)));
+  }
+
+  #wait(ms: number): number {
+    return Math.max(1, Math.ceil(ms / waitGrainMs)) * waitGrainMs;
+  }
+
+  #onSilence(attempt: Attempt): void {
+    if (!attempt.overTcp) attempt.server.silence();
+    this.#next();
+  }
+
+  /** False: not a message at all, so the attempt goes on waiting for a real one. */
+  #onMessage(attempt: Attempt, question: QuestionMessage, message: Buffer): boolean {
+    attempt.server.answered();
+    const answer = this.#read(question, message);
+    if (answer === null) return false;
+    if (!answer.truncated) this.#judge(attempt, question, answer);
+    else void this.#askOverTcp(attempt, question);
+    return true;
+  }
+
+  #read(question: QuestionMessage, message: Buffer): Answer | null {
+    try {
+      return readAnswer(message, question);
+    } catch {
+      // Malformed. Nothing that a stranger sends may end the process, so this asks for no certain class.
+      return null;
+    }
+  }
+
+  #judge(attempt: Attempt, question: QuestionMessage, answer: Answer): void {
+    const { rcode, referral } = answer;
+    const found = (rcode === rcodes.noError && !referral) || rcode === rcodes.nxDomain;
+    // Servers older than EDNS know no better (RFC 6891 §7).
+    const knowsNoEdns = question.edns && (rcode === rcodes.formErr || rcode === rcodes.notImp);
+    if (found) this.#finish({ kind: "answer", answer, attempts: this.#attempts });
+    else if (knowsNoEdns) this.#askWithoutEdns(attempt);
+    else this.#rule(attempt, rcode === rcodes.refused ? "refused" : "servfail");
+  }
+
+  #askWithoutEdns(attempt: Attempt): void {
+    this.#close(attempt);
+    this.#question = writeQuestion(this.#options.name, false);
+    clearTimeout(this.#timer);
+    this.#ask(attempt.server);
+  }
+
+  async #askOverTcp(attempt: Attempt, question: QuestionMessage): Promise<void> {
+    attempt.overTcp = true;
+    this.#attempts += 1;
+    this.#tcp ??= new AbortController();
+    const { signal } = this.#tcp;
+    let answer: Answer | null = null;
+    try {
+      answer = this.#read(question, await attempt.server.askOverTcp(question, signal));
+    } catch {
+      // Refused, closed, too slow: an answer that cannot be had.
+    }
+    if (this.#done) return;
+    if (answer === null || answer.truncated) this.#rule(attempt, "servfail");
+    else this.#judge(attempt, question, answer);
+  }
+
+  /** The attempt has no answer for us; null: it was never heard. */
+  #rule(attempt: Attempt, verdict: "servfail" | "refused" | null): void {
+    if (this.#done) return;
+    this.#close(attempt);
+    this.#excluded.push(attempt.server);
+    if (verdict !== null && this.#verdict !== "servfail") this.#verdict = verdict;
+    // Others go on: the latest one has its own time before the next starts.
+    if (attempt === this.#current || this.#open.length === 0) this.#next();
+  }
+
+  #fail(): void {
+    const attempts = this.#attempts;
+    if (this.#verdict !== null) this.#finish({ kind: "failed", status: this.#verdict, attempts });
+    else if (this.#options.servers.some((server) => server.up)) this.#finish({ kind: "failed", status: "timeout", attempts });
+    else this.#finish({ kind: "unavailable", attempts });
+  }
+
+  #close(attempt: Attempt): void {
+    attempt.cancel?.();
+    this.#open = this.#open.filter((one) => one !== attempt);
+  }
+
+  #finish(outcome: Outcome): void {
+    if (this.#done) return;
+    this.#done = true;
+    clearTimeout(this.#timer);
+    for (const attempt of this.#open) attempt.cancel?.();
+    this.#open = [];
+    this.#tcp?.abort();
+    this.#resolve(outcome);
+  }
+}

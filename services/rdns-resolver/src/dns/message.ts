@@ -1,0 +1,185 @@
+/**
+ * DNS messages (RFC 1035 §4): the PTR questions that we send, and what of an answer concerns them.
+ *
+ * Questions are written by dns-packet. Answers are read here, because dns-packet gives names in which a dot inside a label and a
+ * byte that is not UTF-8 cannot be told any more, and does not hold records to their stated length.
+ */
+
+import dnsPacket, { type OptAnswer } from "dns-packet";
+import { foldName } from "../domain/ptr-chain.ts";
+import { MalformedMessageError } from "./malformed-message.ts";
+import { readName } from "./name.ts";
+
+/** What fits through nearly every path unfragmented (DNS flag day 2020); longer answers come over TCP. */
+const udpPayloadBytes = 1232;
+
+const headerBytes = 12;
+
+/** Type, class, TTL and length of a record (RFC 1035 §4.1.3). */
+const recordHeadBytes = 10;
+
+const recordTypes = { ns: 2, cname: 5, soa: 6, ptr: 12, opt: 41 } as const;
+const classIn = 1;
+
+export const rcodes = { noError: 0, formErr: 1, nxDomain: 3, notImp: 4, refused: 5 } as const;
+
+const optRecord: OptAnswer = {
+  type: "OPT",
+  name: ".",
+  udpPayloadSize: udpPayloadBytes,
+  extendedRcode: 0,
+  ednsVersion: 0,
+  flags: 0,
+  flag_do: false,
+  options: [],
+};
+
+/** The root as owner, and no options. */
+const optRecordBytes = 1 + recordHeadBytes;
+
+/** A question ready to send; its id is written into a copy for each time it is asked. */
+export interface QuestionMessage {
+  readonly bytes: Buffer;
+  /** Offset behind the question section. */
+  readonly questionEnd: number;
+  /** Carries the OPT record of EDNS (RFC 6891). */
+  readonly edns: boolean;
+}
+
+/** A record that names something. */
+export interface NamingRecord {
+  readonly type: "PTR" | "CNAME";
+  /** Folded (`foldName`). */
+  readonly owner: string;
+  readonly ttl: number;
+  /** As received. */
+  readonly target: string;
+}
+
+export interface Answer {
+  /** With the upper bits of EDNS. */
+  readonly rcode: number;
+  /** Cut to fit into a datagram; nothing else was read. */
+  readonly truncated: boolean;
+  /** PTR and CNAME records of the answer section, in their order. */
+  readonly records: readonly NamingRecord[];
+  /** From the SOA record that goes with negative answers (RFC 2308). */
+  readonly soa: { readonly ttl: number; readonly minimum: number } | null;
+  /** Points to other servers in place of an answer: this one does not resolve for us. */
+  readonly referral: boolean;
+}
+
+/** True where a name can be asked about: dns-packet writes no label with escapes. */
+export function canAsk(name: string): boolean {
+  return !name.includes("\\");
+}
+
+export function writeQuestion(name: string, edns: boolean): QuestionMessage {
+  const bytes = dnsPacket.encode({
+    type: "query",
+    flags: dnsPacket.RECURSION_DESIRED,
+    questions: [{ type: "PTR", name, class: "IN" }],
+    additionals: edns ? [optRecord] : [],
+  });
+  return { bytes, questionEnd: bytes.length - (edns ? optRecordBytes : 0), edns };
+}
+
+/**
+ * Whether a message answers this question, judged by its bytes: the echoed question may differ in case only (RFC 5452 §9.1). A server
+ * that could not read the question at all may leave it out.
+ */
+export function answersQuestion(message: Buffer, question: QuestionMessage): boolean {
+  if (message.length < headerBytes) return false;
+  const flags = message.readUInt16BE(2);
+  const isQueryResponse = (flags & 0xf800) === 0x8000;
+  if (!isQueryResponse) return false;
+  const questions = message.readUInt16BE(4);
+  if (questions === 0) {
+    const rcode = flags & 15;
+    return (rcode === rcodes.formErr || rcode === rcodes.notImp) && message.readUInt16BE(6) === 0;
+  }
+  if (questions !== 1 || message.length < question.questionEnd) return false;
+  for (let offset = headerBytes; offset < question.questionEnd; offset += 1) {
+    // Both reach to questionEnd.
+    if (foldByte(message[offset]!) !== foldByte(question.bytes[offset]!)) return false;
+  }
+  return true;
+}
+
+/**
+ * Reads an answer that `answersQuestion`. Its cost is bounded by its length: at most one name and one target per eleven bytes.
+ *
+ * @throws MalformedMessageError
+ */
+export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
+  const flags = message.readUInt16BE(2);
+  const truncated = (flags & 0x0200) !== 0;
+  const authoritative = (flags & 0x0400) !== 0;
+  let rcode = flags & 15;
+  const records: NamingRecord[] = [];
+  let soa: Answer["soa"] = null;
+  let delegates = false;
+  if (truncated) return { rcode, truncated, records, soa, referral: false };
+
+  let offset = message.readUInt16BE(4) === 0 ? headerBytes : question.questionEnd;
+  const answers = message.readUInt16BE(6);
+  const authorities = message.readUInt16BE(8);
+  const additionals = message.readUInt16BE(10);
+  for (let index = 0; index < answers + authorities + additionals; index += 1) {
+    const owner = readName(message, offset);
+    const head = readHead(message, owner.end);
+    if (index < answers) {
+      if (head.class === classIn && (head.type === recordTypes.ptr || head.type === recordTypes.cname)) {
+        const target = readName(message, head.dataStart);
+        if (target.end !== head.dataEnd) throw new MalformedMessageError("name ends elsewhere than its record", head.dataStart);
+        const type = head.type === recordTypes.ptr ? "PTR" : "CNAME";
+        records.push({ type, owner: foldName(owner.text), ttl: head.ttl, target: target.text });
+      }
+    } else if (index < answers + authorities) {
+      if (head.class === classIn && head.type === recordTypes.soa) soa = { ttl: head.ttl, minimum: readSoaMinimum(message, head) };
+      if (head.class === classIn && head.type === recordTypes.ns) delegates = true;
+    } else if (head.type === recordTypes.opt) {
+      // The field of the TTL holds the upper eight bits of the code (RFC 6891 §6.1.3).
+      rcode |= (message.readUInt8(head.dataStart - 6) << 4) & 0xff0;
+    }
+    offset = head.dataEnd;
+  }
+  const referral = rcode === rcodes.noError && records.length === 0 && soa === null && delegates && !authoritative;
+  return { rcode, truncated, records, soa, referral };
+}
+
+interface RecordHead {
+  readonly type: number;
+  readonly class: number;
+  readonly ttl: number;
+  readonly dataStart: number;
+  readonly dataEnd: number;
+}
+
+function readHead(message: Buffer, offset: number): RecordHead {
+  const dataStart = offset + recordHeadBytes;
+  if (dataStart > message.length) throw new MalformedMessageError("record past the end", offset);
+  const dataEnd = dataStart + message.readUInt16BE(offset + 8);
+  if (dataEnd > message.length) throw new MalformedMessageError("record data past the end", offset);
+  const ttl = message.readUInt32BE(offset + 4);
+  // A TTL with its highest bit set counts as zero (RFC 2181 §8).
+  return {
+    type: message.readUInt16BE(offset),
+    class: message.readUInt16BE(offset + 2),
+    ttl: ttl > 0x7fff_ffff ? 0 : ttl,
+    dataStart,
+    dataEnd,
+  };
+}
+
+/** The last of five 32-bit fields behind two names (RFC 1035 §3.3.13). */
+function readSoaMinimum(message: Buffer, { dataStart, dataEnd }: RecordHead): number {
+  const fields = readName(message, readName(message, dataStart).end).end;
+  if (fields + 20 !== dataEnd) throw new MalformedMessageError("SOA record of a wrong length", dataStart);
+  const minimum = message.readUInt32BE(fields + 16);
+  return minimum > 0x7fff_ffff ? 0 : minimum;
+}
+
+function foldByte(byte: number): number {
+  return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
+}

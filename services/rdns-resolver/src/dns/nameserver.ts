@@ -1,0 +1,155 @@
+/** One nameserver: its channel, its TCP connections, and whether it answers at all. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { NameserverAddress } from "../domain/nameservers.ts";
+import type { DnsCounts } from "./counts.ts";
+import { type QuestionMessage, writeQuestion } from "./message.ts";
+import { askOverTcp, TcpExchangeError } from "./tcp-exchange.ts";
+import { type Cancel, UdpChannel, type UdpListener } from "./udp-channel.ts";
+
+/** Connections at a time: answers that do not fit into a datagram are rare, and a nameserver that cuts all of them must not open thousands. */
+const tcpConnectionsMax = 64;
+
+/** What a resolver answers from its own knowledge (RFC 6303): whether it is there, not whether the rest of the DNS is. */
+const probeName = "1.0.0.127.in-addr.arpa";
+
+export interface NameserverOptions {
+  readonly address: NameserverAddress;
+  readonly sockets: number;
+  /** Unanswered probes in a row after which it is taken to be down. */
+  readonly silentProbesMax: number;
+  /** Between probes, and how long each waits for its answer. */
+  readonly probeIntervalMs: number;
+  readonly counts: DnsCounts;
+  /** Told after each probe that a nameserver which is down has not answered. */
+  readonly onStillDown: () => void;
+}
+
+/**
+ * It is down when it is unreachable, or when `silentProbesMax` probes in a row are unanswered; probes bring it back. An unanswered question
+ * only makes it be probed: a name may be slow although its resolver is there.
+ */
+export class Nameserver {
+  readonly address: NameserverAddress;
+  readonly #options: NameserverOptions;
+  readonly #channel: UdpChannel;
+  readonly #stopping = new AbortController();
+  readonly #probe = writeQuestion(probeName, false);
+  /** Null until it is known. */
+  #up: boolean | null = null;
+  #tcpConnections = 0;
+  /** Runs while it is in doubt or down. */
+  #probing: Promise<void> | null = null;
+
+  constructor(options: NameserverOptions) {
+    this.#options = options;
+    this.address = options.address;
+    this.#channel = new UdpChannel({ server: options.address, sockets: options.sockets, counts: options.counts });
+  }
+
+  /** Worth asking. */
+  get up(): boolean {
+    return this.#up !== false;
+  }
+
+  /** Never rejects: a nameserver that cannot be reached is down, and probed. */
+  async start(): Promise<void> {
+    try {
+      await this.#channel.open();
+    } catch {
+      this.unreachable();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#probing;
+    await this.#channel.close();
+  }
+
+  /** Null where no socket can take the question now. */
+  ask(listener: UdpListener): Cancel | null {
+    return this.#channel.ask(listener);
+  }
+
+  /** @throws TcpExchangeError */
+  async askOverTcp(question: QuestionMessage, signal: AbortSignal): Promise<Buffer> {
+    if (this.#tcpConnections >= tcpConnectionsMax) throw new TcpExchangeError("too many connections");
+    this.#tcpConnections += 1;
+    this.#options.counts.asked("tcp");
+    try {
+      return await askOverTcp(this.address, question, signal);
+    } finally {
+      this.#tcpConnections -= 1;
+    }
+  }
+
+  /** Anything that came from it shows that it is there. */
+  answered(): void {
+    this.#turn(true);
+  }
+
+  /** An attempt was not answered in its time. */
+  silence(): void {
+    this.#probing ??= this.#probeUntilAnswered();
+  }
+
+  unreachable(): void {
+    this.#turn(false);
+    this.#probing ??= this.#probeUntilAnswered();
+  }
+
+  get #label(): string {
+    const { host, port } = this.address;
+    return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  }
+
+  #turn(up: boolean): void {
+    if (this.#up === up) return;
+    this.#up = up;
+    this.#options.counts.health(this.#label, up);
+  }
+
+  async #probeUntilAnswered(): Promise<void> {
+    const { probeIntervalMs, silentProbesMax, onStillDown } = this.#options;
+    const { signal } = this.#stopping;
+    for (let silent = 1; !signal.aborted; silent += 1) {
+      const started = performance.now();
+      if ((await this.#probeOnce()) || signal.aborted) break;
+      if (silent >= silentProbesMax) this.#turn(false);
+      if (!this.up) onStillDown();
+      const rest = probeIntervalMs - (performance.now() - started);
+      await sleep(Math.max(0, rest), undefined, { signal }).catch(() => {});
+    }
+    this.#probing = null;
+  }
+
+  /** True when it answered, whatever it said. */
+  async #probeOnce(): Promise<boolean> {
+    try {
+      // Sockets keep the route, and the meaning of a host name, from when they were opened.
+      if (!this.up) await this.#channel.renew();
+    } catch {
+      return false;
+    }
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const cancel = this.#channel.ask({
+      question: this.#probe,
+      onMessage() {
+        resolve(true);
+        return true;
+      },
+      onUnreachable: () => resolve(false),
+    });
+    if (cancel === null) return false;
+    const giveUp = () => resolve(false);
+    const timer = setTimeout(giveUp, this.#options.probeIntervalMs);
+    this.#stopping.signal.addEventListener("abort", giveUp);
+    const answered = await promise;
+    this.#stopping.signal.removeEventListener("abort", giveUp);
+    clearTimeout(timer);
+    cancel();
+    if (answered) this.answered();
+    return answered;
+  }
+}

@@ -1,0 +1,57 @@
+/** One question over TCP (RFC 7766), asked when its answer did not fit into a datagram. */
+
+import { connect } from "node:net";
+import type { NameserverAddress } from "../domain/nameservers.ts";
+import { answersQuestion, type QuestionMessage } from "./message.ts";
+import { randomId } from "./random-id.ts";
+
+/** The nameserver gave no answer over TCP: refused, closed early, answered something else, or was too slow. */
+export class TcpExchangeError extends Error {
+  override readonly name = "TcpExchangeError";
+}
+
+/** Resolves with the message; rejects with `TcpExchangeError`, also when `signal` ends the wait. */
+export function askOverTcp(server: NameserverAddress, question: QuestionMessage, signal: AbortSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const id = randomId();
+    const socket = connect({ host: server.host, port: server.port, noDelay: true });
+    const chunks: Buffer[] = [];
+    let received = 0;
+    let length = -1;
+
+    const end = (outcome: () => void) => {
+      signal.removeEventListener("abort", onAbort);
+      socket.destroy();
+      outcome();
+    };
+    const fail = (what: string, cause?: unknown) =>
+      end(() => reject(new TcpExchangeError(what, cause === undefined ? undefined : { cause })));
+    const onAbort = () => fail("no answer in time");
+
+    signal.addEventListener("abort", onAbort);
+    if (signal.aborted) return onAbort();
+    socket.on("connect", () => socket.write(framed(question.bytes, id)));
+    socket.on("error", (cause) => fail("connection failed", cause));
+    socket.on("close", () => fail("closed without an answer"));
+    socket.on("data", (chunk) => {
+      chunks.push(chunk);
+      received += chunk.length;
+      if (length < 0 && received >= 2) length = Buffer.concat(chunks).readUInt16BE(0);
+      if (length < 0 || received < length + 2) return;
+      const message = Buffer.concat(chunks).subarray(2, length + 2);
+      // One question was sent on this connection: whatever else comes first, nobody will answer it any more.
+      if (message.length < 2 || message.readUInt16BE(0) !== id || !answersQuestion(message, question))
+        return fail("answered something else");
+      end(() => resolve(message));
+    });
+  });
+}
+
+/** The message with its id, and its length before it (RFC 1035 §4.2.2). */
+function framed(bytes: Buffer, id: number): Buffer {
+  const frame = Buffer.alloc(bytes.length + 2);
+  frame.writeUInt16BE(bytes.length, 0);
+  bytes.copy(frame, 2);
+  frame.writeUInt16BE(id, 2);
+  return frame;
+}

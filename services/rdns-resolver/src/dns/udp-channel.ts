@@ -1,0 +1,221 @@
+/** One nameserver over UDP: a few connected sockets on random ports, each with a table of its open questions by id. */
+
+import { createSocket, type Socket } from "node:dgram";
+import { lookup } from "node:dns/promises";
+import type { NameserverAddress } from "../domain/nameservers.ts";
+import type { DnsCounts, DropReason } from "./counts.ts";
+import { answersQuestion, type QuestionMessage } from "./message.ts";
+import { randomId } from "./random-id.ts";
+
+/** A socket is replaced after this many questions, so that its port does not stay the same for long (RFC 5452 §9.2). */
+const questionsPerSocketMax = 10_000;
+
+/** And after this many messages that answer nothing: somebody may be guessing ids on its port. */
+const droppedPerSocketMax = 100;
+
+/** Half the ids, so that a free one is found within a few draws. */
+const openPerSocketMax = 32_768;
+
+/** Holds the answers of a burst while the event loop is busy; the kernel gives less where it allows less. */
+const receiveBufferBytes = 1 << 20;
+
+/** One question as it waits for its answer. */
+export interface UdpListener {
+  readonly question: QuestionMessage;
+  /** A message with its id and its question; false: not an answer after all, so it goes on waiting. */
+  onMessage(message: Buffer): boolean;
+  /** The nameserver's host, or the way to it, refused. */
+  onUnreachable(): void;
+}
+
+/** Ends the wait; late answers are then dropped and counted. */
+export type Cancel = () => void;
+
+export interface UdpChannelOptions {
+  readonly server: NameserverAddress;
+  readonly sockets: number;
+  readonly counts: DnsCounts;
+}
+
+interface OpenSocket {
+  readonly socket: Socket;
+  readonly listeners: Map<number, UdpListener>;
+  asked: number;
+  dropped: number;
+  /** Takes no more questions, and closes with its last open one. */
+  retired: boolean;
+}
+
+/** A question that leaves at the end of the turn. */
+interface Outgoing {
+  readonly open: OpenSocket;
+  readonly id: number;
+  readonly listener: UdpListener;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The kernel gives a connected socket only what comes from the nameserver's own address and port, so answers from elsewhere are not
+ * even seen; those with an id or a question that is not open are dropped and counted here.
+ */
+export class UdpChannel {
+  readonly #options: UdpChannelOptions;
+  readonly #sockets: OpenSocket[] = [];
+  readonly #opening = new Set<Promise<void>>();
+  #retiring = new Set<OpenSocket>();
+  #outbox: Outgoing[] = [];
+  #closed = false;
+
+  constructor(options: UdpChannelOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the sockets that are missing. Rejects when none can be had: the name has no address, or the address no route. */
+  async open(): Promise<void> {
+    const missing = this.#options.sockets - this.#sockets.length - this.#opening.size;
+    const opened = await Promise.allSettled(Array.from({ length: missing }, () => this.#openOne()));
+    const failed = opened.find((result) => result.status === "rejected");
+    if (this.#sockets.length === 0 && failed !== undefined) throw failed.reason;
+  }
+
+  /** Replaces every socket: the way to the nameserver, or what its host name means, may have changed. */
+  async renew(): Promise<void> {
+    for (const open of this.#sockets.splice(0)) this.#retire(open);
+    await this.open();
+  }
+
+  /** Sends the question under a random id from a random socket; null where no socket can take it. */
+  ask(listener: UdpListener): Cancel | null {
+    const open = this.#sockets[randomId() % Math.max(1, this.#sockets.length)];
+    if (open === undefined || open.listeners.size >= openPerSocketMax) return null;
+    let id = randomId();
+    while (open.listeners.has(id)) id = randomId();
+
+    // A copy, as the kernel may take it later than the next question of the same bytes is written.
+    const bytes = Buffer.from(listener.question.bytes);
+    bytes.writeUInt16BE(id, 0);
+    open.listeners.set(id, listener);
+    open.asked += 1;
+    this.#options.counts.asked("udp");
+    this.#send({ open, id, listener, bytes });
+    if (open.asked === questionsPerSocketMax) this.#replace(open);
+    return () => this.#forget(open, id, listener);
+  }
+
+  /**
+   * Questions of one event-loop turn leave together: each one that finds the nameserver asleep pays for waking it, which costs more than all
+   * else that a question takes.
+   */
+  #send(outgoing: Outgoing): void {
+    this.#outbox.push(outgoing);
+    if (this.#outbox.length === 1) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const outbox = this.#outbox;
+    this.#outbox = [];
+    for (const { open, id, listener, bytes } of outbox) {
+      // Whoever does not wait any more needs no answer, and its socket may be closed.
+      if (open.listeners.get(id) === listener && !this.#closed) open.socket.send(bytes);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#opening);
+    const all = [...this.#sockets.splice(0), ...this.#retiring];
+    this.#retiring = new Set();
+    await Promise.all(all.map(({ socket }) => new Promise<void>((resolve) => socket.close(resolve))));
+  }
+
+  #openOne(): Promise<void> {
+    const opening = this.#connect().finally(() => this.#opening.delete(opening));
+    this.#opening.add(opening);
+    return opening;
+  }
+
+  async #connect(): Promise<void> {
+    const { host, port } = this.#options.server;
+    const { address, family } = await lookup(host);
+    const socket = createSocket({ type: family === 6 ? "udp6" : "udp4", recvBufferSize: receiveBufferBytes });
+    const open: OpenSocket = { socket, listeners: new Map(), asked: 0, dropped: 0, retired: false };
+    try {
+      await connected(socket, port, address);
+    } catch (cause) {
+      socket.close();
+      throw cause;
+    }
+    socket.on("message", (message) => this.#onMessage(open, message));
+    // Connection refused, no route: told by the kernel for the socket, not for the question that it concerns.
+    socket.on("error", () => {
+      for (const listener of [...open.listeners.values()]) listener.onUnreachable();
+    });
+    if (this.#closed) socket.close();
+    else this.#sockets.push(open);
+  }
+
+  #onMessage(open: OpenSocket, message: Buffer): void {
+    const fault = this.#deliver(open, message);
+    if (fault === null) return;
+    this.#options.counts.dropped(fault);
+    open.dropped += 1;
+    if (open.dropped === droppedPerSocketMax) this.#replace(open);
+  }
+
+  /** Null when the message was an answer. */
+  #deliver(open: OpenSocket, message: Buffer): DropReason | null {
+    if (message.length < 2) return "too_short";
+    const id = message.readUInt16BE(0);
+    const listener = open.listeners.get(id);
+    if (listener === undefined) return "unexpected";
+    if (!answersQuestion(message, listener.question)) return "other_question";
+    if (!listener.onMessage(message)) return "malformed";
+    this.#forget(open, id, listener);
+    return null;
+  }
+
+  /** The id may be another question's by now. */
+  #forget(open: OpenSocket, id: number, listener: UdpListener): void {
+    if (open.listeners.get(id) === listener) open.listeners.delete(id);
+    if (open.retired && open.listeners.size === 0) this.#end(open);
+  }
+
+  /** The old socket serves until the new one is there. */
+  #replace(open: OpenSocket): void {
+    if (open.retired || this.#closed) return;
+    this.#openOne().then(
+      () => {
+        const index = this.#sockets.indexOf(open);
+        if (index < 0) return;
+        this.#sockets.splice(index, 1);
+        this.#retire(open);
+      },
+      () => {
+        // No socket to be had now: tried again after as many questions or strange messages.
+        open.asked = 0;
+        open.dropped = 0;
+      },
+    );
+  }
+
+  #retire(open: OpenSocket): void {
+    open.retired = true;
+    this.#retiring.add(open);
+    if (open.listeners.size === 0) this.#end(open);
+  }
+
+  #end(open: OpenSocket): void {
+    if (this.#retiring.delete(open)) open.socket.close();
+  }
+}
+
+function connected(socket: Socket, port: number, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      resolve();
+    });
+    socket.connect(port, address);
+  });
+}

@@ -1,0 +1,82 @@
+/** Which nameservers to ask: the system's file (resolv.conf(5)), or a list in a setting. */
+
+import { isIP } from "node:net";
+
+export interface NameserverAddress {
+  /** IP address, with zone where it has one, or a host name that the system resolves. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface SystemResolver {
+  readonly servers: readonly NameserverAddress[];
+  /** `options timeout:`; null where the file does not say. */
+  readonly timeoutMs: number | null;
+  /** `options attempts:`; null where the file does not say. */
+  readonly attempts: number | null;
+}
+
+const dnsPort = 53;
+
+/** The bounds that the C library sets to what the file says. */
+const serversMax = 3;
+const timeoutSecondsMax = 30;
+const attemptsMax = 5;
+
+/** With no file, or no nameserver in it, the system asks its own host. */
+const ownHost: NameserverAddress = { host: "127.0.0.1", port: dnsPort };
+
+/** Reads the text of a resolv.conf as the C library does: unknown and malformed lines are passed over. */
+export function parseResolvConf(text: string): SystemResolver {
+  const servers: NameserverAddress[] = [];
+  let timeoutMs: number | null = null;
+  let attempts: number | null = null;
+  for (const line of text.split("\n")) {
+    const [keyword, ...values] = line.trim().split(/\s+/);
+    if (keyword === "nameserver" && values[0] !== undefined && isIP(values[0]) !== 0 && servers.length < serversMax) {
+      servers.push({ host: values[0], port: dnsPort });
+    }
+    if (keyword !== "options") continue;
+    for (const option of values) {
+      const seconds = optionValue(option, "timeout", timeoutSecondsMax);
+      if (seconds !== null) timeoutMs = seconds * 1_000;
+      attempts = optionValue(option, "attempts", attemptsMax) ?? attempts;
+    }
+  }
+  return { servers: servers.length > 0 ? servers : [ownHost], timeoutMs, attempts };
+}
+
+function optionValue(option: string, name: string, max: number): number | null {
+  const match = /^([a-z]+):(\d+)$/.exec(option);
+  return match === null || match[1] !== name ? null : Math.max(1, Math.min(Number(match[2]), max));
+}
+
+/** Reads `host[:port]` items with commas between; IPv6 addresses stand in brackets, bare ones are taken as they are. `faults`: items that are neither. */
+export function parseNameservers(list: string): { servers: NameserverAddress[]; faults: string[] } {
+  const servers: NameserverAddress[] = [];
+  const faults: string[] = [];
+  for (const item of list.split(",").map((part) => part.trim())) {
+    if (item === "") continue;
+    const server = parseNameserver(item);
+    if (server === null) faults.push(item);
+    else servers.push(server);
+  }
+  return { servers, faults };
+}
+
+function parseNameserver(item: string): NameserverAddress | null {
+  if (isIP(item) !== 0) return { host: item, port: dnsPort };
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(item);
+  if (match === null) return null;
+  const [, bracketed, plain, portText] = match;
+  const port = portText === undefined ? dnsPort : Number(portText);
+  if (port < 1 || port > 65_535) return null;
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? { host: bracketed, port } : null;
+  return plain !== undefined && isHost(plain) ? { host: plain, port } : null;
+}
+
+/** An IPv4 address or a host name; a name of digits and dots alone is an address with a slip in it. */
+function isHost(text: string): boolean {
+  if (isIP(text) === 4) return true;
+  return /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$/.test(text) && !/^[\d.]+$/.test(text);
+}

@@ -1,0 +1,88 @@
+/** The record of `/reverse-dns`, and how long it may be kept by whoever asked. */
+
+import type { Meta, ReverseDnsRecord } from "@netfacts/contracts";
+import type { Entry } from "./resolution.ts";
+
+/** The longest `max-age`, whatever the TTL. */
+const maxAgeSecondsMax = 300;
+
+export interface Asked {
+  readonly ip: string;
+  readonly queryName: string;
+  readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** What this one answer took; nothing, when it was kept from an earlier one. */
+export interface Effort {
+  readonly hit: boolean;
+  readonly durationMs: number;
+  readonly attempts: number;
+}
+
+/** `forward`, `forward_confirmed` and `dnssec` are null: not asked for. */
+export function reverseDnsRecord(asked: Asked, entry: Entry, effort: Effort): ReverseDnsRecord {
+  const kept = entry.expiresAt > entry.storedAt;
+  return {
+    ip: asked.ip,
+    query_name: asked.queryName,
+    status: entry.status,
+    names: entry.names.map(({ name, ttl }) => ({ name, ttl_seconds: ttl, forward: null })),
+    forward_confirmed: null,
+    dnssec: null,
+    resolver: { duration_ms: Math.round(effort.durationMs), attempts: effort.attempts },
+    cache: {
+      hit: effort.hit,
+      stored_at: kept ? timestamp(entry.storedAt) : null,
+      expires_at: kept ? timestamp(entry.expiresAt) : null,
+      negative: entry.negative,
+    },
+    meta: meta(asked, truncation(entry)),
+  };
+}
+
+/** The record of an address whose question was withheld. */
+export function withheldRecord(asked: Asked): ReverseDnsRecord {
+  return {
+    ip: asked.ip,
+    query_name: asked.queryName,
+    status: "special_purpose",
+    names: [],
+    forward_confirmed: null,
+    dnssec: null,
+    resolver: null,
+    cache: null,
+    meta: meta(asked, []),
+  };
+}
+
+/** Who may keep the record, and by what it is told from another one. */
+export interface Freshness {
+  readonly cacheable: boolean;
+  readonly maxAgeSeconds: number;
+  readonly etag: string;
+}
+
+/** The smallest remaining TTL decides; what may not be kept has no ETag. */
+export function freshness(entry: Entry, now: number): Freshness {
+  const maxAgeSeconds = Math.max(0, Math.min(Math.floor((entry.expiresAt - now) / 1_000), maxAgeSecondsMax));
+  const cacheable = entry.expiresAt > entry.storedAt;
+  return { cacheable, maxAgeSeconds, etag: cacheable ? `${entry.storedAt} ${entry.status}` : "" };
+}
+
+/** A withheld question has the same answer as long as the table of special-purpose space. */
+export const withheldFreshness: Freshness = { cacheable: true, maxAgeSeconds: maxAgeSecondsMax, etag: "special_purpose" };
+
+function truncation(entry: Entry): Meta["warnings"] {
+  if (entry.namesTotal === entry.names.length) return [];
+  return [{ code: "truncated", detail: `${entry.names.length} of ${entry.namesTotal} names are shown` }];
+}
+
+function meta({ requestId, now }: Asked, warnings: Meta["warnings"]): Meta {
+  return { request_id: requestId, generated_at: timestamp(now), data: {}, warnings };
+}
+
+function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

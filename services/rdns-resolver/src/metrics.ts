@@ -1,0 +1,36 @@
+/** What the service measures. */
+
+import type { Metrics } from "@netfacts/runtime";
+
+/** Seconds; kept answers end in none of them, slow delegations in the last. */
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export function createRdnsMetrics(metrics: Metrics) {
+  return {
+    lookups: metrics.counter({
+      name: "netfacts_rdns_lookups_total",
+      help: "PTR lookups by outcome, and whether the answer was kept from an earlier one",
+      labelNames: ["outcome", "hit"],
+    }),
+    durations: metrics.histogram({
+      name: "netfacts_rdns_resolution_duration_seconds",
+      help: "Time of lookups that asked nameservers",
+      buckets: durationBuckets,
+    }),
+    questions: metrics.counter({
+      name: "netfacts_rdns_questions_total",
+      help: "Questions sent to nameservers",
+      labelNames: ["transport"],
+    }),
+    dropped: metrics.counter({
+      name: "netfacts_rdns_dropped_messages_total",
+      help: "Messages from nameservers that answered no open question or could not be read",
+      labelNames: ["reason"],
+    }),
+    up: metrics.gauge({ name: "netfacts_rdns_nameserver_up", help: "1 while the nameserver answers", labelNames: ["server"] }),
+    measureCache(read: () => { entries: number; inFlight: number }) {
+      metrics.gauge({ name: "netfacts_rdns_cache_entries", help: "Answers kept", collect: (gauge) => gauge.set({}, read().entries) });
+      metrics.gauge({ name: "netfacts_rdns_in_flight", help: "Names being resolved", collect: (gauge) => gauge.set({}, read().inFlight) });
+    },
+  };
+}

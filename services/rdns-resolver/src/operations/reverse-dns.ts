@@ -1,0 +1,54 @@
+/** Operation `reverse_dns`: the reverse DNS record of one address. */
+
+import { type Address, formatAddress, type Prefix, reverseName } from "@netfacts/address";
+import { decodeQuestion, type ReverseDnsRecord } from "@netfacts/contracts";
+import { type ItemHandler, problemReply, type ReplyItem } from "@netfacts/messaging";
+import {
+  type Asked,
+  type Freshness,
+  freshness,
+  reverseDnsRecord,
+  withheldFreshness,
+  withheldRecord,
+} from "../domain/reverse-dns-record.ts";
+import { isWithheld } from "../domain/withholding.ts";
+import type { LookupResult, PtrLookup } from "../lookup/ptr-lookup.ts";
+
+export interface ReverseDnsDeps {
+  readonly lookup: Pick<PtrLookup, "lookup">;
+  readonly clock: { now(): number };
+  readonly openPrefixes: readonly Prefix[];
+  /** Told of every outcome. */
+  readonly observe: (outcome: ReverseDnsRecord["status"] | "unavailable" | "overloaded", hit: boolean, durationMs: number) => void;
+}
+
+export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsDeps): ItemHandler {
+  return async ({ query, requestId, budgetMs }) => {
+    const { ip } = decodeQuestion("reverse_dns", query);
+    const asked = (): Asked => askedNow(ip, requestId, clock.now());
+    if (isWithheld(ip, openPrefixes)) {
+      observe("special_purpose", false, 0);
+      return reply(withheldRecord(asked()), withheldFreshness);
+    }
+    const result = await lookup.lookup(reverseName(ip), budgetMs);
+    if (result.kind !== "entry") {
+      observe(result.kind, false, 0);
+      return problemReply({ code: result.kind === "unavailable" ? "resolver_unavailable" : "temporarily_overloaded" });
+    }
+    observe(result.entry.status, result.hit, result.durationMs);
+    return entryReply(asked(), result);
+  };
+}
+
+function askedNow(ip: Address, requestId: string, now: number): Asked {
+  return { ip: formatAddress(ip), queryName: reverseName(ip), requestId, now };
+}
+
+function entryReply(asked: Asked, result: LookupResult & { kind: "entry" }): ReplyItem {
+  return reply(reverseDnsRecord(asked, result.entry, result), freshness(result.entry, asked.now));
+}
+
+function reply(record: ReverseDnsRecord, { cacheable, maxAgeSeconds, etag }: Freshness): ReplyItem {
+  const body = Buffer.from(JSON.stringify(record));
+  return { status: 200, contentType: "json", body, counted: true, cacheable, maxAgeSeconds, etag, snapshotId: "" };
+}

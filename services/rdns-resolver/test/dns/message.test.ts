@@ -1,0 +1,108 @@
+/** Messages: questions as dns-packet reads them, and answers that are almost right. */
+
+import { expect, test } from "@jest/globals";
+import dnsPacket from "dns-packet";
+import { answersQuestion, canAsk, readAnswer, writeQuestion } from "../../src/dns/message.ts";
+import { ptr, soa } from "../support/dns-server.ts";
+
+const name = "139.6.0.193.in-addr.arpa";
+const question = writeQuestion(name, true);
+
+function answer(parts: Partial<dnsPacket.Packet> = {}): Buffer {
+  return dnsPacket.encode({
+    type: "response",
+    questions: [{ type: "PTR", class: "IN", name }],
+    answers: [ptr(name, "a.example")],
+    ...parts,
+  });
+}
+
+test("writes questions that another reader reads, with and without EDNS", () => {
+  for (const edns of [true, false]) {
+    const { bytes, questionEnd } = writeQuestion(name, edns);
+    const packet = dnsPacket.decode(bytes);
+    expect(packet).toMatchObject({ type: "query", questions: [{ name, type: "PTR", class: "IN" }], answers: [], authorities: [] });
+    expect(packet.additionals).toHaveLength(edns ? 1 : 0);
+    expect(bytes.length - questionEnd).toBe(edns ? 11 : 0);
+  }
+});
+
+test("an answer echoes the question, in any case", () => {
+  const upper = { questions: [{ type: "PTR" as const, class: "IN" as const, name: name.toUpperCase() }] };
+  expect(answersQuestion(answer(), question)).toBe(true);
+  expect(answersQuestion(answer(upper), question)).toBe(true);
+});
+
+test.each<[string, Buffer]>([
+  ["a query", dnsPacket.encode({ type: "query", questions: [{ type: "PTR", name }] })],
+  ["another name", answer({ questions: [{ type: "PTR", name: "140.6.0.193.in-addr.arpa" }] })],
+  ["a dot where the label ends otherwise", Buffer.from(answer()).fill(0x2e, 16, 17)],
+  ["another type", answer({ questions: [{ type: "A", name }] })],
+  ["another class", answer({ questions: [{ type: "PTR", class: "CH", name }] })],
+  [
+    "two questions",
+    answer({
+      questions: [
+        { type: "PTR", name },
+        { type: "PTR", name },
+      ],
+    }),
+  ],
+  ["no question", answer({ questions: [] })],
+  ["another operation", answer({ flags: 2 << 11 })],
+  ["half a header", answer().subarray(0, 11)],
+  ["half a question", answer().subarray(0, 20)],
+])("%s is no answer", (_, message) => {
+  expect(answersQuestion(message, question)).toBe(false);
+});
+
+test("a server that cannot read the question may leave it out, but not answer it", () => {
+  const empty = { questions: [], answers: [] };
+  expect(answersQuestion(answer({ ...empty, flags: 1 }), question)).toBe(true);
+  expect(answersQuestion(answer({ ...empty, flags: 4 }), question)).toBe(true);
+  expect(answersQuestion(answer({ ...empty, flags: 3 }), question)).toBe(false);
+  expect(answersQuestion(answer({ questions: [], flags: 1 }), question)).toBe(false);
+  expect(readAnswer(answer({ ...empty, flags: 1 }), question)).toMatchObject({ rcode: 1, records: [] });
+});
+
+test("holds records to their stated length", () => {
+  const message = answer();
+  const lengthAt = message.length - "a.example".length - 2 - 2;
+  const length = message.readUInt16BE(lengthAt);
+  const longer = Buffer.concat([message, Buffer.alloc(1)]);
+  longer.writeUInt16BE(length + 1, lengthAt);
+  const shorter = Buffer.from(message);
+  shorter.writeUInt16BE(length - 1, lengthAt);
+  for (const damaged of [longer, shorter]) expect(() => readAnswer(damaged, question)).toThrow("name ends elsewhere than its record");
+
+  const beyond = Buffer.from(message);
+  beyond.writeUInt16BE(length + 1, lengthAt);
+  expect(() => readAnswer(beyond, question)).toThrow("record data past the end");
+
+  const absence = answer({ answers: [], authorities: [soa("example", 60, 30)] });
+  expect(readAnswer(absence, question).soa).toEqual({ ttl: 60, minimum: 30 });
+  const soaLengthAt = question.questionEnd + 9 + 8;
+  absence.writeUInt16BE(absence.readUInt16BE(soaLengthAt) - 4, soaLengthAt);
+  expect(() => readAnswer(absence, question)).toThrow("SOA record of a wrong length");
+});
+
+test("reads nothing but the header of an answer that was cut", () => {
+  const message = answer({ flags: dnsPacket.TRUNCATED_RESPONSE });
+  expect(readAnswer(message.subarray(0, message.length - 5), question)).toMatchObject({ truncated: true, records: [] });
+});
+
+test("passes over records of other types, whatever their data", () => {
+  const message = answer({
+    answers: [
+      { type: "TXT", name, data: ["x"], ttl: 60 },
+      ptr(name, "a.example"),
+      { type: "NULL", name, data: Buffer.from([0xc0]), ttl: 60 },
+    ],
+  });
+  expect(readAnswer(message, question).records).toEqual([{ type: "PTR", owner: name, ttl: 3600, target: "a.example" }]);
+});
+
+test("asks about every name that needs no escapes", () => {
+  expect(canAsk("139.128/25.6.0.193.in-addr.arpa")).toBe(true);
+  expect(canAsk("a\\.b.example")).toBe(false);
+});

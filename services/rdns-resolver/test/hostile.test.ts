@@ -1,0 +1,166 @@
+/** Ten thousand damaged answers: each is read or dropped, none crashes or hangs the service, none names another question's address. */
+
+import { afterEach, expect, test } from "@jest/globals";
+import type { ReverseDnsRecord } from "@netfacts/contracts";
+import dnsPacket from "dns-packet";
+import { answersQuestion, readAnswer, writeQuestion } from "../src/dns/message.ts";
+import { followChain } from "../src/domain/ptr-chain.ts";
+import { cname, nameOf, ptr, type Query, soa, startDnsServer } from "./support/dns-server.ts";
+import { mutate, seeded } from "./support/mutation.ts";
+import { startService } from "./support/service.ts";
+
+const answersTotal = 10_000;
+
+/** So few that no datagram is lost to a full buffer of loopback. */
+const atATime = 100;
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0).reverse()) await one.stop();
+});
+
+/** An honest answer to this name, of one of several kinds. */
+function honestMessage(id: number, name: string, kind: number): Buffer {
+  const alias = `x.${name}`;
+  const answers = [
+    [ptr(name, nameOf(name))],
+    [cname(name, alias), ptr(alias, nameOf(name)), ptr(alias, `second.${nameOf(name)}`)],
+    [],
+    Array.from({ length: 8 }, (_, index) => ptr(name, `n${index}.${nameOf(name)}`)),
+  ];
+  return dnsPacket.encode({
+    type: "response",
+    id,
+    flags: dnsPacket.RECURSION_DESIRED | dnsPacket.RECURSION_AVAILABLE | (kind === 2 ? 3 : 0),
+    questions: [{ type: "PTR", class: "IN", name }],
+    answers: answers[kind] ?? [],
+    authorities: kind === 2 ? [soa("in-addr.arpa", 60, 60)] : [],
+    additionals: [
+      { type: "OPT", name: ".", udpPayloadSize: 1232, extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false, options: [] },
+    ],
+  });
+}
+
+/** What a message says about a question, read by dns-packet, which knows nothing of our reader; null where it cannot read it. */
+function independentReading(message: Buffer, name: string): { names: string[]; aliases: string[] } | null {
+  try {
+    const packet = dnsPacket.decode(message);
+    const [question, ...more] = packet.questions ?? [];
+    const concerns = packet.type === "response" && more.length === 0 && question?.name.toLowerCase() === name && question.type === "PTR";
+    if (!concerns) return { names: [], aliases: [] };
+    const reachable = new Set([name]);
+    const answers = (packet.answers ?? []) as { type: string; name: string; data: unknown }[];
+    for (let round = 0; round < answers.length; round += 1) {
+      for (const one of answers)
+        if (one.type === "CNAME" && reachable.has(one.name.toLowerCase())) reachable.add(String(one.data).toLowerCase());
+    }
+    const names = answers
+      .filter((one) => one.type === "PTR" && reachable.has(one.name.toLowerCase()))
+      .map(({ data }) => String(data).toLowerCase());
+    return { names, aliases: [...reachable].slice(1) };
+  } catch {
+    return null;
+  }
+}
+
+/** Our text as dns-packet has it, which knows no escapes. */
+function unescaped(name: string): string {
+  const bytes = name.replace(/\\(\d{3}|.)/g, (_, quoted: string) => (quoted.length === 3 ? String.fromCharCode(Number(quoted)) : quoted));
+  return Buffer.from(bytes, "latin1").toString("utf8").toLowerCase();
+}
+
+/** All that the messages sent for a name, and for the aliases in them, allow it to be called; `unreadable` where the other reader gave up. */
+function possibleNames(name: string, sent: ReadonlyMap<string, Buffer[]>, seen: Set<string>): Set<string> {
+  const possible = new Set([nameOf(name)]);
+  if (seen.has(name)) return possible;
+  seen.add(name);
+  for (const message of sent.get(name) ?? []) {
+    const reading = independentReading(message, name);
+    if (reading === null) possible.add("unreadable");
+    for (const one of reading?.names ?? []) possible.add(one);
+    for (const alias of reading?.aliases ?? []) for (const one of possibleNames(alias, sent, seen)) possible.add(one);
+  }
+  return possible;
+}
+
+test("reading is over soon, ends in an answer or a fault of the message, and agrees with another reader", () => {
+  const random = seeded(1035);
+  let accepted = 0;
+  for (let index = 0; index < answersTotal; index += 1) {
+    const name = `${index & 255}.${index >> 8}.0.193.in-addr.arpa`;
+    const other = `${(index + 1) & 255}.${index >> 8}.0.193.in-addr.arpa`;
+    const message = mutate(honestMessage(1, index % 4 === 0 ? other : name, random() % 4), random);
+    const question = writeQuestion(name, true);
+    if (!answersQuestion(message, question)) continue;
+    let names: string[] = [];
+    try {
+      const answer = readAnswer(message, question);
+      names = followChain(name, answer.records, 8).names.map((one) => one.name);
+    } catch (cause) {
+      expect(cause).toMatchObject({ name: "MalformedMessageError" });
+    }
+    if (names.length === 0) continue;
+    accepted += 1;
+    const independent = independentReading(message, name);
+    if (independent !== null) expect(independent.names).toEqual(expect.arrayContaining(names.map(unescaped)));
+  }
+  // Damage often misses what matters.
+  expect(accepted).toBeGreaterThan(500);
+  expect(accepted).toBeLessThan(answersTotal / 2);
+});
+
+test("a service that is sent nothing else for each question still answers every one, and only from what concerns it", async () => {
+  const random = seeded(5452);
+  const sent = new Map<string, Buffer[]>();
+  const damaged = ({ name, bytes }: Query, index: number) => {
+    const other = name.replace(/^\d+/, (first) => String((Number(first) + 1) % 256));
+    const message = mutate(honestMessage(bytes.readUInt16BE(0), index % 4 === 0 ? other : name, random() % 4), random);
+    sent.set(name, [...(sent.get(name) ?? []), message]);
+    return message;
+  };
+  let count = 0;
+  const server = await startDnsServer((query) => {
+    count += 1;
+    const message = damaged(query, count);
+    return [{ raw: () => message }, { answers: [ptr(query.name, nameOf(query.name))] }];
+  });
+  running.push(server);
+  const service = await startService({ RESOLVERS: server.address });
+  running.push(service);
+
+  const statuses = new Map<string, number>();
+  for (let start = 0; start < answersTotal; start += atATime) {
+    await Promise.all(
+      Array.from({ length: atATime }, async (_, offset) => {
+        const index = start + offset;
+        const reply = await service.reply(`193.${index >> 14}.${(index >> 7) & 127}.${index & 127}`, 10_000);
+        const record = JSON.parse(Buffer.from(reply.body).toString()) as ReverseDnsRecord;
+        statuses.set(record.status, (statuses.get(record.status) ?? 0) + 1);
+        const shown = record.names.map(({ name }) => name);
+        if (shown.length === 1 && shown[0] === nameOf(record.query_name)) return;
+        const possible = possibleNames(record.query_name, sent, new Set());
+        for (const name of shown) if (!possible.has("unreadable")) expect(possible).toContain(unescaped(name));
+      }),
+    );
+  }
+  expect(statuses.get("ok")).toBeGreaterThan(answersTotal / 2);
+  expect(statuses.get("timeout") ?? 0).toBe(0);
+  expect(await service.metric("netfacts_rdns_dropped_messages_total", 'reason="malformed"')).toBeGreaterThan(500);
+  expect(await service.metric("netfacts_rdns_dropped_messages_total", 'reason="other_question"')).toBeGreaterThan(500);
+}, 60_000);
+
+test("a message made of pointers to pointers is over at once", () => {
+  const name = "1.0.0.193.in-addr.arpa";
+  const question = writeQuestion(name, true);
+  const header = Buffer.from(question.bytes.subarray(0, question.questionEnd));
+  header.writeUInt16BE(0x8180, 2);
+  header.writeUInt16BE(5_000, 6);
+  header.writeUInt16BE(0, 10);
+  const pointers = Buffer.alloc(60_000);
+  for (let at = 0; at < pointers.length; at += 2)
+    pointers.writeUInt16BE(0xc000 | Math.max(12, Math.min(header.length + at - 2, 0x3fff)), at);
+  const message = Buffer.concat([header, pointers]);
+  const started = performance.now();
+  expect(() => readAnswer(message, question)).toThrow("bad pointer");
+  expect(performance.now() - started).toBeLessThan(100);
+});

@@ -1,0 +1,94 @@
+/** All services in one process: in-process messaging, SQLite, snapshots in a folder. */
+
+import { buildApp as buildAsnPrefix } from "@netfacts/asn-prefix/app";
+import { type FollowerEvents, SnapshotFollower, type SnapshotStore } from "@netfacts/dataset";
+import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@netfacts/gateway-auth-quota/app";
+import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
+import { createInProcessMessaging } from "@netfacts/messaging";
+import { buildApp as buildRdnsResolver, type RdnsConfig } from "@netfacts/rdns-resolver/app";
+import { createMetrics, type Logger } from "@netfacts/runtime";
+import type { Store } from "@netfacts/storage";
+
+export interface StandaloneDeps {
+  readonly gateway: GatewayConfig;
+  readonly resolver: RdnsConfig;
+  readonly snapshots: SnapshotStore;
+  /** Where `snapshots` are, for the loader's thread. */
+  readonly snapshotsFolder: string;
+  readonly store: Store;
+  readonly clock: { now(): number };
+  /** A logger for the named service. */
+  readonly log: (service: string) => Logger;
+}
+
+export interface Standalone {
+  readonly gateway: Gateway;
+  readonly dataset: SnapshotFollower;
+  /** Snapshots that could not be loaded, and why. */
+  readonly refused: ReadonlyMap<string, Error>;
+  /** Loads the current snapshot and starts every service but the listener, which is the gateway's `listen`. */
+  start(): Promise<void>;
+  /** Finishes what is in flight; the store stays open. */
+  stop(): Promise<void>;
+}
+
+export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
+  const { clock, store } = deps;
+  const log = deps.log("standalone");
+  const messaging = createInProcessMessaging();
+  const refused = new Map<string, Error>();
+  const dataset = new SnapshotFollower(deps.snapshotsFolder, deps.snapshots, followerEvents(log, refused));
+  const onFailure = (service: string) => (item: { op: string; requestId: string }, cause: unknown) =>
+    deps.log(service).error({ err: cause, op: item.op, request_id: item.requestId }, "an answer failed");
+  const services = [
+    buildIpRouting({ messaging, dataset, clock, onFailure: onFailure("ip-routing") }),
+    buildAsnPrefix({ messaging, dataset, clock, onFailure: onFailure("asn-prefix") }),
+    buildRdnsResolver({ messaging, config: deps.resolver, clock, log: deps.log("rdns-resolver"), metrics: createMetrics("rdns-resolver") }),
+  ];
+  const gateway = await buildGateway({
+    config: deps.gateway,
+    messaging,
+    store,
+    log: deps.log("gateway-auth-quota"),
+    metrics: createMetrics("gateway-auth-quota"),
+    clock,
+  });
+  return {
+    gateway,
+    dataset,
+    refused,
+    async start() {
+      await dataset.start();
+      for (const service of services) await service.start();
+    },
+    async stop() {
+      dataset.stop();
+      await gateway.stop();
+      for (const service of services) await service.stop();
+      await messaging.close();
+    },
+  };
+}
+
+function followerEvents(log: Logger, refused: Map<string, Error>): FollowerEvents {
+  const metrics = createMetrics("standalone");
+  const loads = metrics.counter({ name: "netfacts_snapshot_loads_total", help: "Snapshots loaded, by outcome", labelNames: ["outcome"] });
+  const asOf = metrics.gauge({
+    name: "netfacts_section_as_of_seconds",
+    help: "Unix time of each section in service",
+    labelNames: ["section"],
+  });
+  return {
+    activated(generation, loadMs) {
+      refused.delete(generation.id);
+      loads.inc({ outcome: "activated" });
+      for (const [section, entry] of Object.entries(generation.manifest.sections)) asOf.set({ section }, Date.parse(entry.as_of) / 1000);
+      log.info({ snapshot: generation.id, load_ms: Math.round(loadMs) }, "snapshot in service");
+    },
+    refused(snapshot, error) {
+      refused.set(snapshot, error);
+      loads.inc({ outcome: "refused" });
+      log.error({ snapshot, err: error }, "snapshot refused; what served before goes on serving");
+    },
+  };
+}

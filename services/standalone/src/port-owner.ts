@@ -1,0 +1,70 @@
+/** Who listens on a port, as far as this system and this user may know. */
+
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import { basename } from "node:path";
+
+/** Throws with one clear line when the port cannot be listened on. Port 0 is always free. */
+export async function checkPort(host: string, port: number, setting: string): Promise<void> {
+  if (port === 0) return;
+  const code = await new Promise<string | null>((resolve) => {
+    const probe = createServer();
+    probe.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
+  });
+  if (code === null) return;
+  throw new Error(portFault(host, port, setting, code));
+}
+
+/** The line for a port that could not be listened on. */
+export function portFault(host: string, port: number, setting: string, code: string): string {
+  if (code === "EADDRINUSE") return `port ${port} of ${host} is taken${ownerText(port)}; choose another with ${setting}=`;
+  if (code === "EACCES") return `port ${port} of ${host} may not be listened on by this user; choose one above 1023 with ${setting}=`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `${host} is no address of this machine; choose one with HOST=`;
+  return `cannot listen on port ${port} of ${host}: ${code}`;
+}
+
+function ownerText(port: number): string {
+  const pid = findListener(port);
+  if (pid === null) return "";
+  let name = "";
+  try {
+    name = basename(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")[0] ?? "");
+  } catch {
+    // It ended meanwhile, or belongs to somebody else: its number has to do.
+  }
+  return ` by process ${pid}${name === "" ? "" : ` (${name})`}`;
+}
+
+/** The process that listens on a TCP port; Linux only, processes of this user only. */
+function findListener(port: number): number | null {
+  const inodes = new Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listenersOf(table, port)));
+  if (inodes.size === 0) return null;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+        const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
+        if (inode !== undefined && inodes.has(inode)) return Number(pid);
+      }
+    } catch {
+      // Somebody else's process, or one that ended.
+    }
+  }
+  return null;
+}
+
+/** Inodes of the sockets that listen on the port (state 0A of proc(5)). */
+function listenersOf(table: string, port: number): string[] {
+  let text: string;
+  try {
+    text = readFileSync(table, "latin1");
+  } catch {
+    return [];
+  }
+  return text
+    .split("\n")
+    .slice(1)
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[3] === "0A" && Number.parseInt(fields[1]?.split(":")[1] ?? "", 16) === port)
+    .flatMap((fields) => fields[9] ?? []);
+}

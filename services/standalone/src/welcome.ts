@@ -1,0 +1,50 @@
+/** What the start tells the person in front of it. */
+
+import type { Generation } from "@netfacts/dataset";
+import type { CreatedKey } from "@netfacts/storage";
+
+/** An address that the samples and today's Internet both know. */
+const exampleAddress = "193.0.6.139";
+
+export interface WelcomeOptions {
+  readonly url: string;
+  readonly operationsUrl: string;
+  readonly folder: string;
+  readonly generation: Generation;
+  /** null: the first key was made, and shown, at an earlier start. */
+  readonly firstKey: CreatedKey | null;
+}
+
+/** Lines for people; the line that begins with `curl` works as it stands when the key is new. */
+export function welcomeText({ url, operationsUrl, folder, generation, firstKey }: WelcomeOptions): string {
+  const { manifest } = generation;
+  const sections = Object.entries(manifest.sections).map(
+    ([name, section]) => `  ${name.replaceAll("_", " ").padEnd(12)} as of ${section.as_of}`,
+  );
+  const lines = [
+    "",
+    `Netfacts answers at ${url} (metrics and health: ${operationsUrl})`,
+    manifest.sample_data ? "The sample dataset, for trying out:" : "The dataset:",
+    ...sections,
+  ];
+  if (manifest.sample_data) lines.push("To import today's data: docs/getting-started.md");
+  lines.push("");
+  if (firstKey !== null) {
+    lines.push(`Your key, shown this once: ${firstKey.secret}`, "", "Try it:", curlLine(url, firstKey.secret));
+  } else {
+    lines.push(
+      "Your key was shown at the first start. Another one:",
+      `  bin/netfacts keys create --label mine --data-dir ${folder}`,
+      "",
+      "With a key in NETFACTS_KEY:",
+      curlLine(url, "$NETFACTS_KEY"),
+    );
+  }
+  lines.push("", "ready; Ctrl-C stops", "");
+  return lines.join("\n");
+}
+
+function curlLine(url: string, key: string): string {
+  const quote = key.startsWith("$") ? '"' : "'";
+  return `curl -sS -H ${quote}Authorization: Bearer ${key}${quote} ${url}/api/v1/ip/${exampleAddress}`;
+}

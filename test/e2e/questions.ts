@@ -1,0 +1,303 @@
+/**
+ * The questions that every form of Netfacts must answer over HTTP, the same for one process and for many. The target serves
+ * the sample dataset, and its nameserver answers PTR questions as `honest` of the resolver's tests does.
+ */
+
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { IpRecord, MeRecord, operations, Problem, requestIdPattern, StatusRecord } from "@netfacts/contracts";
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { type Answer, median, type RequestOptions, request, until } from "../support/http.ts";
+
+/** What the questions are asked of. */
+export interface Target {
+  readonly url: string;
+  /** Where `/metrics`, `/healthz` and `/readyz` are. */
+  readonly operationsUrl: string;
+  /** Makes a key by another process; options as of `netfacts keys create`. */
+  newKey(...options: string[]): Promise<{ id: string; secret: string }>;
+  /** Changes a key's state by another process; resolves when that process has ended. */
+  changeKey(action: "disable" | "enable" | "revoke", id: string): Promise<void>;
+  /** Everything that was logged. */
+  log(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const propagationMs = 1_000;
+
+export function askEverything(start: () => Promise<Target>): void {
+  let target: Target;
+  let key: string;
+  const secrets: string[] = [];
+
+  const newKey = async (...options: string[]) => {
+    const made = await target.newKey("--label", "e2e", ...options);
+    secrets.push(made.secret);
+    return made;
+  };
+  const get = (path: string, options: RequestOptions = {}): Promise<Answer> => request(`${target.url}${path}`, { key, ...options });
+  const open = (path: string, options: RequestOptions = {}): Promise<Answer> => request(`${target.url}${path}`, options);
+
+  beforeAll(async () => {
+    target = await start();
+    // More than all questions here, so that only the tests of limits meet one.
+    ({ secret: key } = await newKey("--rate", "100000/60s"));
+    await until(async () => (await get("/api/v1/me")).status === 200);
+  }, 90_000);
+  afterAll(() => target?.stop());
+
+  function expectRecord(answer: Answer, schema: TSchema): void {
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect([...Value.Errors(schema, answer.json)]).toEqual([]);
+    expect(answer.headers.get("x-request-id")).toMatch(requestIdPattern);
+  }
+
+  function expectProblem(answer: Answer, status: number, code: string): void {
+    expect([answer.status, answer.json.code]).toEqual([status, code]);
+    expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+    expect([...Value.Errors(Problem, answer.json)]).toEqual([]);
+    expect(answer.json.request_id).toBe(answer.headers.get("x-request-id"));
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  }
+
+  const lookups: [keyof typeof operations, string, object][] = [
+    [
+      "ip",
+      "/ip/193.0.6.139",
+      {
+        ip: "193.0.6.139",
+        allocation: { registry: "ripencc" },
+        routing: { announced: true, prefix: "193.0.0.0/21" },
+        rpki: { state: "valid" },
+      },
+    ],
+    ["ip", "/ip/1.1.1.1", { routing: { announced: true, prefix: "1.1.1.0/24" }, rpki: { state: "invalid", reason: "as" } }],
+    ["ip", "/ip/1.3.0.1", { rpki: { state: "invalid", reason: "length" } }],
+    ["ip", "/ip/41.77.76.1", { routing: { moas: { is_moas: true, origin_count: 2 } }, rpki: { mixed: true } }],
+    ["ip", "/ip/10.0.0.1", { special_purpose: { name: "Private-Use", rfc: "RFC1918" }, is_global: false, routing: { announced: false } }],
+    ["ip", "/ip/2001:0500:002F::F", { ip: "2001:500:2f::f", version: 6, routing: { announced: true } }],
+    ["ip", "/ip/::ffff:193.0.6.139", { embedded_ipv4: "193.0.6.139", version: 6 }],
+    [
+      "routing",
+      "/routing/193.0.6.139",
+      { match: { prefix: "193.0.0.0/21", type: "longest" }, origins: [{ asn: 3333, rpki: { state: "valid" } }] },
+    ],
+    ["routing", "/routing/20.137.0.1?include=more_specifics&limit=3", { as_set_origins: [{ as_set: [4237] }] }],
+    ["asn", "/asn/AS3333", { asn: 3333, announced: true, name: expect.any(String), counts: { ipv4: { prefixes: expect.any(Number) } } }],
+    ["asn", "/asn/as0.3333?limit=2&family=4", { asn: 3333, prefixes: { limit: 2 } }],
+    ["asn", "/asn/64512", { special_purpose: { rfc: expect.any(String) } }],
+    ["prefix", "/prefix/193.0.0.0/21", { announced: true, match: { type: "exact" }, origins: [{ asn: 3333 }] }],
+    ["prefix", "/prefix/193.0.0.0%2F24", { announced: false, match: { prefix: "193.0.0.0/21", type: "covering" } }],
+    ["prefix", "/prefix/2001:db8::/32", { special_purpose: { name: "Documentation" }, match: { prefix: null, type: "none" } }],
+    ["validity", "/validity?asn=3333&prefix=193.0.0.0/21", { route: { asn: 3333, prefix: "193.0.0.0/21" }, rpki: { state: "valid" } }],
+    ["validity", "/validity?asn=AS64500&prefix=193.0.0.0/21", { rpki: { state: "invalid", reason: "as" } }],
+    ["reverse_dns", "/reverse-dns/193.0.6.139", { status: "ok", names: [{ name: "host-139-6-0-193.example", ttl_seconds: 3600 }] }],
+    ["reverse_dns", "/reverse-dns/192.168.1.1", { status: "special_purpose", names: [] }],
+  ];
+
+  describe("questions", () => {
+    test.each(lookups)("%s %s is answered by a record of the contract", async (op, path, facts) => {
+      const answer = await get(`/api/v1${path}`);
+      expectRecord(answer, operations[op].record);
+      expect(answer.json).toMatchObject(facts);
+      const { headers } = answer;
+      expect(headers.get("etag")).toMatch(/^W\/"[\w-]{22}"$/);
+      expect(headers.get("cache-control")).toMatch(/^private, max-age=\d+$/);
+      expect(headers.get("vary")).toContain("Authorization");
+      expect(answer.json.meta?.request_id ?? headers.get("x-request-id")).toBe(headers.get("x-request-id"));
+      expect(headers.get("ratelimit-policy")).toBe('"rate";q=100000;w=60, "month";q=100000');
+      expect(headers.get("ratelimit")).toMatch(/^"rate";r=\d+;t=\d+, "month";r=\d+;t=\d+$/);
+      for (const name of ["x-ratelimit", "x-quota"])
+        for (const part of ["limit", "remaining", "reset"]) expect(headers.get(`${name}-${part}`)).toMatch(/^\d+$/);
+    });
+
+    test("answers from the samples say so", async () => {
+      const { meta } = (await get("/api/v1/ip/193.0.6.139")).json;
+      expect(meta.warnings).toContainEqual({ code: "sample_data", detail: expect.stringContaining("routes of 2014-05-30") });
+    });
+
+    test("the second question for a name is answered from the cache", async () => {
+      await get("/api/v1/reverse-dns/193.0.6.140");
+      const { json } = await get("/api/v1/reverse-dns/193.0.6.140");
+      expect(json.cache).toMatchObject({ hit: true, negative: false });
+    });
+
+    test("/me tells of the key and its limits, never the secret, and costs no month", async () => {
+      const before = await get("/api/v1/me");
+      expectRecord(before, MeRecord);
+      expect(before.json.key).toMatchObject({ id: key.slice(8, 16), label: "e2e" });
+      expect(before.text).not.toContain(key.slice(17));
+      const after = await get("/api/v1/me");
+      expect(after.json.limits[1].used).toBe(before.json.limits[1].used);
+    });
+
+    test("/status and flags are open to all", async () => {
+      const status = await open("/api/v1/status");
+      expectRecord(status, StatusRecord);
+      expect(status.json).toMatchObject({ ready: true, sections: { routes: { counts: { ipv4: 497_323, ipv6: 84 } } } });
+      expect(Object.keys(status.json.sections).sort()).toEqual(["allocations", "as_names", "routes", "vrps"]);
+      const { json } = await get("/api/v1/ip/193.0.6.139");
+      const flag = await open(json.country_flag.svg_url);
+      expect([flag.status, flag.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
+      expect(flag.text).toContain("<svg");
+    });
+
+    test("HEAD answers with the headers of GET and no body", async () => {
+      for (const path of ["/ip/193.0.6.139", "/asn/3333", "/prefix/193.0.0.0/21", "/me", "/status"]) {
+        const head = await get(`/api/v1${path}`, { method: "HEAD" });
+        const whole = await get(`/api/v1${path}`);
+        expect([head.status, head.text]).toEqual([200, ""]);
+        for (const name of ["content-type", "etag", "cache-control", "vary"]) expect(head.headers.get(name)).toBe(whole.headers.get(name));
+      }
+    });
+
+    test("what did not change is 304 without a body, and costs no month", async () => {
+      for (const path of ["/ip/193.0.6.139", "/routing/193.0.6.139", "/asn/3333", "/prefix/193.0.0.0/21", "/reverse-dns/193.0.6.139"]) {
+        const first = await get(`/api/v1${path}`);
+        const again = await get(`/api/v1${path}`, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
+        expect([again.status, again.text]).toEqual([304, ""]);
+        expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
+        expect(again.headers.get("x-quota-remaining")).toBe(first.headers.get("x-quota-remaining"));
+        expect((await get(`/api/v1${path}`, { headers: { "if-none-match": 'W/"other"' } })).status).toBe(200);
+      }
+    });
+
+    test("the caller's request id is kept where it is one", async () => {
+      const kept = await get("/api/v1/ip/8.8.8.8", { headers: { "x-request-id": "caller-1.a_B" } });
+      expect([kept.headers.get("x-request-id"), kept.json.meta.request_id]).toEqual(["caller-1.a_B", "caller-1.a_B"]);
+      const made = await get("/api/v1/ip/8.8.8.8", { headers: { "x-request-id": 'no "id"' } });
+      expect(made.headers.get("x-request-id")).not.toContain('"');
+      expect(made.headers.get("x-request-id")).toMatch(requestIdPattern);
+    });
+
+    test("many questions at once are each answered by their own answer", async () => {
+      const addresses = Array.from({ length: 200 }, (_, index) => `193.0.${index & 7}.${index}`);
+      const answers = await Promise.all(addresses.map((ip) => get(`/api/v1/ip/${ip}`, { headers: { "x-request-id": `many-${ip}` } })));
+      expect(answers.map(({ json }) => json.ip)).toEqual(addresses);
+      expect(answers.map(({ json }) => json.meta.request_id)).toEqual(addresses.map((ip) => `many-${ip}`));
+      for (const { json } of answers) expect(Value.Check(IpRecord, json)).toBe(true);
+    });
+  });
+
+  describe("wrong questions", () => {
+    const wrong: [string, number, string][] = [
+      ["/api/v1/ip/999.0.0.1", 400, "invalid_ip"],
+      ["/api/v1/ip/fe80::1%25eth0", 400, "invalid_ip"],
+      ["/api/v1/routing/nowhere", 400, "invalid_ip"],
+      ["/api/v1/reverse-dns/1.2.3", 400, "invalid_ip"],
+      ["/api/v1/prefix/193.0.6.139/21", 400, "prefix_has_host_bits"],
+      ["/api/v1/prefix/193.0.0.0/33", 400, "invalid_prefix"],
+      ["/api/v1/asn/AS4294967296", 400, "invalid_asn"],
+      ["/api/v1/validity?asn=3333", 400, "invalid_parameter"],
+      ["/api/v1/asn/3333?limit=1e2", 400, "invalid_parameter"],
+      ["/api/v1/ip/8.8.8.8?surprise=1", 400, "invalid_parameter"],
+      ["/api/v1/ip/%zz", 400, "bad_request"],
+      ["/api/v1/nothing", 404, "route_not_found"],
+      [`/api/v1/ip/${"1".repeat(4_000)}`, 414, "uri_too_long"],
+    ];
+    test.each(wrong.map(([path, ...problem]) => [path.slice(0, 50), ...problem, path] as const))(
+      "%s is %d %s",
+      async (_title, status, code, path) => {
+        expectProblem(await get(path), status, code);
+      },
+    );
+
+    test("the corrected prefix is suggested", async () => {
+      expect((await get("/api/v1/prefix/193.0.6.139/21")).json.errors[0].suggestion).toBe("193.0.0.0/21");
+    });
+
+    test("other methods and formats are refused as such", async () => {
+      const posted = await get("/api/v1/ip/8.8.8.8", { method: "POST" });
+      expectProblem(posted, 405, "method_not_allowed");
+      expect(posted.headers.get("allow")).toContain("GET");
+      expectProblem(await get("/api/v1/ip/8.8.8.8", { headers: { accept: "text/csv" } }), 406, "not_acceptable");
+    });
+
+    test("no key, a key of nobody, and a key in the query are refused", async () => {
+      expectProblem(await open("/api/v1/ip/8.8.8.8"), 401, "missing_api_key");
+      const stranger = `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`;
+      const refused = await open("/api/v1/ip/8.8.8.8", { key: stranger });
+      expectProblem(refused, 401, "invalid_api_key");
+      expect(refused.headers.get("www-authenticate")).toMatch(/^Bearer/);
+      expectProblem(await open(`/api/v1/ip/8.8.8.8?api_key=${key}`), 400, "key_in_query");
+    });
+
+    test("a scope, an address, and a limit that the key does not have are refused, and told apart", async () => {
+      const [narrow, elsewhere, slow, poor] = await Promise.all([
+        newKey("--scopes", "ip"),
+        newKey("--cidr", "198.51.100.0/24"),
+        newKey("--rate", "2/60s"),
+        newKey("--month", "2"),
+      ]);
+      await until(async () => (await open("/api/v1/me", { key: narrow.secret })).status === 200);
+      expectProblem(await open("/api/v1/asn/3333", { key: narrow.secret }), 403, "insufficient_scope");
+      expectProblem(await open("/api/v1/ip/8.8.8.8", { key: elsewhere.secret }), 403, "ip_not_allowed");
+      const paths = Array(4).fill("/api/v1/ip/8.8.8.8") as string[];
+      const codes = async (secret: string) => {
+        const answers: Answer[] = [];
+        for (const path of paths) answers.push(await open(path, { key: secret }));
+        expect(Number(answers[3]?.headers.get("retry-after"))).toBeGreaterThan(0);
+        return answers.map(({ status, json }) => (status === 200 ? 200 : json.code));
+      };
+      expect(await codes(slow.secret)).toEqual([200, 200, "rate_limit_exceeded", "rate_limit_exceeded"]);
+      expect(await codes(poor.secret)).toEqual([200, 200, "quota_exceeded", "quota_exceeded"]);
+    });
+  });
+
+  describe("keys of another process", () => {
+    test("work, stop, work again and are gone within a second each", async () => {
+      const times: Record<string, number[]> = { created: [], disabled: [], enabled: [], revoked: [] };
+      for (let round = 0; round < 5; round++) {
+        const { id, secret } = await newKey();
+        const answered = (status: number, code?: string) => async () => {
+          const answer = await open("/api/v1/ip/193.0.6.139", { key: secret });
+          return answer.status === status && (code === undefined || answer.json.code === code);
+        };
+        times.created?.push(await until(answered(200)));
+        await target.changeKey("disable", id);
+        times.disabled?.push(await until(answered(403, "disabled_api_key")));
+        await target.changeKey("enable", id);
+        times.enabled?.push(await until(answered(200)));
+        await target.changeKey("revoke", id);
+        times.revoked?.push(await until(answered(401, "revoked_api_key")));
+      }
+      for (const [change, measured] of Object.entries(times)) {
+        expect({ change, within: median(measured) < propagationMs }).toEqual({ change, within: true });
+        expect({ change, within: Math.max(...measured) < 10 * propagationMs }).toEqual({ change, within: true });
+      }
+    }, 60_000);
+  });
+
+  describe("operations", () => {
+    test("health and readiness are told", async () => {
+      expect([(await request(`${target.operationsUrl}/healthz`)).text, (await request(`${target.operationsUrl}/readyz`)).text]).toEqual([
+        "ok\n",
+        "ready\n",
+      ]);
+    });
+
+    test("metrics count what was asked, by service and route", async () => {
+      await get("/api/v1/ip/8.8.8.8");
+      const { text, headers } = await request(`${target.operationsUrl}/metrics`);
+      expect(headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+      expect(text).toMatch(/netfacts_http_requests_total\{[^}]*route="\/api\/v1\/ip\/:ip"[^}]*\} \d+/);
+      const names = ["netfacts_key_verifications_total", "netfacts_limit_decisions_total", "netfacts_section_as_of_seconds"];
+      for (const name of [...names, "process_cpu_seconds_total"]) expect(text).toMatch(new RegExp(`^${name}[{ ]`, "m"));
+      for (const secret of secrets) expect(text).not.toContain(secret.slice(17));
+    });
+
+    test("the log has a line for each request id, and no secret of any key", async () => {
+      await get("/api/v1/ip/8.8.8.8", { headers: { "x-request-id": "for-the-log" } });
+      await until(async () => (await target.log()).includes("for-the-log"));
+      const log = await target.log();
+      const lines = log
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { request_id?: string; status?: number; route?: string });
+      expect(lines.filter((line) => line.request_id === "for-the-log")).toMatchObject([{ status: 200, route: "/api/v1/ip/:ip" }]);
+      expect(secrets.length).toBeGreaterThan(9);
+      for (const secret of secrets) expect(log).not.toContain(secret.slice(17));
+    });
+  });
+}

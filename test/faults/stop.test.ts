@@ -1,0 +1,156 @@
+/** The end of the process: graceful, at once, killed; what callers, limits and the next start see of it. */
+
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type DnsServer, honest, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";
+import { type Answer, request, until } from "../support/http.ts";
+import {
+  endAll,
+  launchStandalone,
+  netfactsJson,
+  removeFolders,
+  type Standalone,
+  startStandalone,
+  temporaryFolder,
+} from "../support/processes.ts";
+import { smallSources } from "../support/small-sources.ts";
+
+let home: string;
+let nameserver: DnsServer;
+let resolvers: { RESOLVERS: string };
+
+beforeAll(async () => {
+  home = temporaryFolder();
+  // Every answer takes its time, so that a request is in flight when the signal comes.
+  nameserver = await startDnsServer((query) => ({ ...honest(query), delayMs: 1_000 }));
+  resolvers = { RESOLVERS: nameserver.address };
+  const first = await startStandalone(home, { SOURCES: smallSources(temporaryFolder(), "NL") });
+  await first.stop();
+}, 60_000);
+afterAll(async () => {
+  await endAll();
+  await nameserver?.stop();
+  removeFolders();
+});
+
+const newKey = async (...options: string[]) =>
+  (await netfactsJson<{ secret: string }>(home, "keys", "create", "--label", "stop", ...options)).secret;
+
+let addresses = 0;
+/** Asks what takes a second (each time for another name, as answers are kept); resolves when it is in flight. */
+async function slowQuestion(standalone: Standalone): Promise<{ answer: Promise<Answer> }> {
+  const key = await newKey();
+  const before = nameserver.queries.length;
+  const answer = request(`${standalone.url}/api/v1/reverse-dns/8.8.4.${++addresses}`, { key });
+  answer.catch(() => {});
+  await until(() => nameserver.queries.length > before);
+  return { answer };
+}
+
+describe("signals", () => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s finishes what is in flight, says so, and ends with status 0", async (signal) => {
+    const standalone = await startStandalone(home, resolvers);
+    const { answer } = await slowQuestion(standalone);
+    standalone.child.kill(signal);
+    expect((await answer).json.status).toBe("ok");
+    expect(await standalone.ended).toMatchObject({ code: 0, signal: null, out: expect.stringMatching(/\nstopped\n$/), err: "" });
+    expect(existsSync(join(home, "owner.json"))).toBe(false);
+  });
+
+  test("a second signal ends it at once", async () => {
+    const standalone = await startStandalone(home, resolvers);
+    const { answer } = await slowQuestion(standalone);
+    standalone.child.kill("SIGINT");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    standalone.child.kill("SIGINT");
+    expect((await standalone.ended).code).toBe(130);
+    await expect(answer).rejects.toThrow();
+  });
+
+  test("closed outputs harm nothing, and it still stops by SIGTERM with status 0", async () => {
+    const standalone = await startStandalone(home, resolvers);
+    standalone.child.stdout?.destroy();
+    standalone.child.stderr?.destroy();
+    const key = await newKey();
+    expect((await request(`${standalone.url}/api/v1/ip/193.0.6.139`, { key })).status).toBe(200);
+    standalone.child.kill("SIGTERM");
+    const [code] = (await once(standalone.child, "exit")) as [number | null];
+    expect(code).toBe(0);
+  });
+
+  test("in an import it ends soon and leaves nothing behind that the next start minds", async () => {
+    const fresh = temporaryFolder();
+    const importing = launchStandalone(fresh);
+    await importing.printed("importing the sample dataset");
+    importing.child.kill("SIGINT");
+    expect(await importing.ended).toMatchObject({ code: 0, out: expect.stringMatching(/stopped\n$/), err: "" });
+    expect(existsSync(join(fresh, "snapshots", "current"))).toBe(false);
+  });
+});
+
+test("an import that was killed midway is made again by the next start", async () => {
+  const fresh = temporaryFolder();
+  const importing = launchStandalone(fresh);
+  await importing.printed(/^read ripencc: done/m, 60_000);
+  importing.child.kill("SIGKILL");
+  await importing.ended;
+  const next = await startStandalone(fresh);
+  expect(next.out()).toContain("importing the sample dataset");
+  expect((await request(`${next.url}/api/v1/ip/193.0.6.139`, { key: next.key })).json.routing.announced).toBe(true);
+  await next.stop();
+}, 90_000);
+
+describe("limits over the end of the process", () => {
+  const question = (standalone: Standalone, key: string) => request(`${standalone.url}/api/v1/ip/193.0.6.139`, { key });
+
+  test("a graceful restart changes nothing of what remains", async () => {
+    // The longest window, so that none ends meanwhile.
+    const key = await newKey("--rate", "1000/1d", "--month", "500");
+    const before = await startStandalone(home, resolvers);
+    for (let asked = 0; asked < 6; asked++) await question(before, key);
+    const last = await question(before, key);
+    expect([last.headers.get("x-ratelimit-remaining"), last.headers.get("x-quota-remaining")]).toEqual(["993", "493"]);
+    await before.stop();
+    const after = await startStandalone(home, resolvers);
+    const first = await question(after, key);
+    expect([first.headers.get("x-ratelimit-remaining"), first.headers.get("x-quota-remaining")]).toEqual(["992", "492"]);
+    await after.stop();
+  });
+
+  test("kill -9 under load admits none too many, and loses at most the block that was held", async () => {
+    const limit = 320;
+    const callers = 8;
+    // PROTOCOLS, "Limits by leases": what a gateway holds is at most a sixteenth of what is left.
+    const blockMax = limit / 16;
+    const key = await newKey("--rate", "100000/60s", "--month", String(limit));
+    const killed = await startStandalone(home, resolvers);
+    let answered = 0;
+    const load = Array.from({ length: callers }, async () => {
+      for (;;) {
+        const { status } = await question(killed, key);
+        if (status === 200) answered += 1;
+      }
+    });
+    const ends = Promise.allSettled(load);
+    await until(() => answered >= limit / 2);
+    killed.child.kill("SIGKILL");
+    await ends;
+    const atKill = answered;
+    const next = await startStandalone(home, resolvers);
+    for (let asked = 0; asked < limit; asked++) {
+      const answer = await question(next, key);
+      if (answer.status !== 200) {
+        expect(answer.json.code).toBe("quota_exceeded");
+        break;
+      }
+      answered += 1;
+    }
+    expect(atKill).toBeGreaterThanOrEqual(limit / 2);
+    expect(answered).toBeLessThanOrEqual(limit);
+    // What was admitted and never arrived counts as used.
+    expect(answered).toBeGreaterThanOrEqual(limit - blockMax - callers);
+    await next.stop();
+  });
+});

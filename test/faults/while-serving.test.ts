@@ -1,0 +1,134 @@
+/** What happens around a process that serves: its resolver goes and comes, its disk fills up, another process publishes. */
+
+import { spawnSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { honest, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";
+import { median, request, until } from "../support/http.ts";
+import {
+  endAll,
+  freePort,
+  netfacts,
+  netfactsJson,
+  removeFolders,
+  type Standalone,
+  startStandalone,
+  temporaryFolder,
+} from "../support/processes.ts";
+import { smallSources } from "../support/small-sources.ts";
+
+let home: string;
+let sources: string;
+let resolverPort: number;
+let standalone: Standalone;
+let key: string;
+
+beforeAll(async () => {
+  home = temporaryFolder();
+  sources = smallSources(temporaryFolder(), "NL");
+  resolverPort = await freePort();
+  standalone = await startStandalone(home, { SOURCES: sources, RESOLVERS: `127.0.0.1:${resolverPort}` });
+  key = (await netfactsJson<{ secret: string }>(home, "keys", "create", "--label", "fault", "--rate", "1000000/60s", "--month", "1000000"))
+    .secret;
+  await until(async () => (await get("/me")).status === 200);
+}, 60_000);
+afterAll(async () => {
+  await standalone?.stop();
+  await endAll();
+  removeFolders();
+});
+
+const get = (path: string) => request(`${standalone.url}/api/v1${path}`, { key });
+
+test("without a resolver only reverse DNS is away; when one comes it answers", async () => {
+  const away = await get("/reverse-dns/193.0.6.139");
+  expect([away.status, away.json.code]).toEqual([503, "resolver_unavailable"]);
+  expect(Number(away.headers.get("retry-after"))).toBeGreaterThan(0);
+  for (const path of [
+    "/ip/193.0.6.139",
+    "/routing/193.0.6.139",
+    "/asn/3333",
+    "/prefix/193.0.0.0/21",
+    "/validity?asn=3333&prefix=193.0.0.0/21",
+    "/me",
+    "/status",
+  ])
+    expect([path, (await get(path)).status]).toEqual([path, 200]);
+  expect((await request(`${standalone.operationsUrl}/readyz`)).status).toBe(200);
+  const nameserver = await startDnsServer(honest, { port: resolverPort });
+  try {
+    await until(async () => (await get("/reverse-dns/193.0.6.139")).status === 200);
+    expect((await get("/reverse-dns/193.0.6.139")).json.names[0].name).toBe("host-139-6-0-193.example");
+  } finally {
+    await nameserver.stop();
+  }
+});
+
+test("a snapshot that another process publishes answers within a second, and no question fails meanwhile", async () => {
+  const pointer = () => readFileSync(join(home, "snapshots", "current"), "utf8");
+  const country = async () => (await get("/ip/193.0.6.139")).json.allocation.registration_country as string;
+  let stopped = false;
+  const failed: number[] = [];
+  let asked = 0;
+  const load = Array.from({ length: 2 }, async () => {
+    while (!stopped) {
+      const { status } = await get(`/ip/193.0.${asked & 7}.1`);
+      asked += 1;
+      if (status !== 200) failed.push(status);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  });
+  const times: number[] = [];
+  for (let round = 0; round < 7; round++) {
+    const next = round % 2 === 0 ? "SE" : "FI";
+    smallSources(dirname(sources), next);
+    const before = pointer();
+    const run = netfacts(home, "ingest", "run", "--sources", sources);
+    await until(() => pointer() !== before, { timeoutMs: 30_000 });
+    times.push(await until(async () => (await country()) === next, { timeoutMs: 10_000 }));
+    expect((await run).code).toBe(0);
+  }
+  stopped = true;
+  await Promise.all(load);
+  expect(median(times)).toBeLessThan(1_000);
+  expect(asked).toBeGreaterThan(50);
+  expect(failed).toEqual([]);
+}, 90_000);
+
+test("an import that fails in another process changes nothing of what is served", async () => {
+  const before = (await get("/ip/193.0.6.139")).json.meta.data;
+  const { code, err } = await netfacts(home, "ingest", "run", "--sources", join(home, "store.sqlite"));
+  expect(code).not.toBe(0);
+  expect(err.trim().split("\n")).toHaveLength(1);
+  expect((await get("/ip/193.0.6.139")).json.meta.data.allocations.version).toBe(before.allocations.version);
+});
+
+/** No file of the process may grow beyond this from now on: what it writes fails as on a full disk. */
+function limitFiles(bytes: number | "unlimited"): boolean {
+  return spawnSync("prlimit", ["--pid", String(standalone.pid), `--fsize=${bytes}:`]).status === 0;
+}
+
+test("a disk that is full while it serves refuses with a reason, and is forgotten when there is space again", async () => {
+  const fresh = (await netfactsJson<{ secret: string }>(home, "keys", "create", "--label", "full", "--month", "1000")).secret;
+  const ask = () => request(`${standalone.url}/api/v1/ip/193.0.6.139`, { key: fresh });
+  await until(async () => (await request(`${standalone.url}/api/v1/me`, { key: fresh })).status === 200);
+  if (!limitFiles(0)) {
+    console.log("not run: a full disk while serving needs prlimit (util-linux)");
+    return;
+  }
+  const logBytes = statSync(join(home, "netfacts.log")).size;
+  const refused = new Set<string>();
+  await until(async () => {
+    const answer = await ask();
+    if (answer.status !== 200) refused.add(`${answer.status} ${answer.json.code}`);
+    return refused.size > 0;
+  });
+  expect([...refused]).toEqual(["503 limits_unavailable"]);
+  expect((await request(`${standalone.url}/api/v1/status`)).status).toBe(200);
+  expect(limitFiles("unlimited")).toBe(true);
+  await until(async () => (await ask()).status === 200);
+  // The log goes on, too.
+  await ask();
+  await until(() => statSync(join(home, "netfacts.log")).size > logBytes);
+}, 30_000);

@@ -1,0 +1,32 @@
+/** What `make build` makes runs without the sources' condition: import and lookup, workers and all. */
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, expect, test } from "@jest/globals";
+
+const root = resolve(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "netfacts-built-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A child with nothing of this process's own conditions. */
+function run(program: string, ...args: string[]): string {
+  const env = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
+  return execFileSync(process.execPath, [join(root, program), ...args], {
+    cwd: root,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+}
+
+test("the compiled command line imports the samples and answers from them", () => {
+  run("node_modules/typescript/bin/tsc", "-b");
+  const report = JSON.parse(
+    run("services/cli/dist/main.js", "ingest", "run", "--sources", "samples/sources.yaml", "--data-dir", folder, "--json"),
+  );
+  expect(report).toMatchObject({ unchanged: false, error: null });
+  const record = JSON.parse(run("services/cli/dist/main.js", "lookup", "ip", "193.0.6.139", "--data-dir", folder, "--json"));
+  expect(record.routing).toMatchObject({ announced: true, prefix: "193.0.0.0/21" });
+}, 120_000);

@@ -1,0 +1,158 @@
+/** Installing packages: once, again when it must be, and whole after an interruption. npm is played. */
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Ended, Sandbox } from "./sandbox.ts";
+
+let sandbox: Sandbox;
+beforeEach(() => {
+  sandbox = new Sandbox();
+  sandbox.realNode();
+  npmThat("mkdir -p node_modules/whole");
+  sandbox.write("program.ts", 'const text: string = "ran"; console.log(text, process.argv.slice(2).join("|"), process.cwd());');
+});
+afterEach(() => sandbox.remove());
+
+/** Each call leaves a line in `calls`. */
+function npmThat(script: string): void {
+  sandbox.program("npm", `echo "$@" >>${sandbox.folder}/calls\n${script}`);
+}
+
+function calls(): string[] {
+  const path = join(sandbox.folder, "calls");
+  return existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];
+}
+
+function run(...options: string[]): Promise<Ended> {
+  return sandbox.run(join(sandbox.root, "scripts/run.sh"), ["program.ts", ...options]);
+}
+
+describe("scripts/run.sh", () => {
+  test("installs at the first start only", async () => {
+    expect(await run("a", "b c")).toEqual({ status: 0, out: `ran a|b c ${sandbox.root}\n`, err: "installing packages (once)\n" });
+    expect(await run()).toMatchObject({ status: 0, err: "" });
+    expect(calls()).toEqual(["install --no-save --no-audit --no-fund --no-progress"]);
+  });
+
+  test("installs again when the lockfile changed", async () => {
+    await run();
+    sandbox.write("package-lock.json", '{"changed":true}\n');
+    await run();
+    expect(calls()).toHaveLength(2);
+  });
+
+  test("shows what npm said when it fails, and tries again at the next start", async () => {
+    npmThat("echo no such package >&2; exit 1");
+    const failed = await run();
+    expect(failed.status).toBe(1);
+    expect(failed.err).toContain("no such package");
+    npmThat("mkdir -p node_modules/whole");
+    expect((await run()).status).toBe(0);
+  });
+
+  test("keeps nothing of an install that was killed", async () => {
+    npmThat("mkdir -p node_modules/half && echo started && sleep 20");
+    const child = sandbox.start("sh", ["-c", 'scripts/run.sh program.ts & echo "$!"; wait']);
+    const pid = await new Promise<number>((resolve) => child.stdout?.once("data", (text) => resolve(Number.parseInt(String(text), 10))));
+    while (!existsSync(join(sandbox.root, "node_modules/half"))) await new Promise((resolve) => setTimeout(resolve, 20));
+    process.kill(pid, "SIGKILL");
+    npmThat("mkdir -p node_modules/whole");
+    expect((await run()).status).toBe(0);
+    expect([existsSync(join(sandbox.root, "node_modules/half")), existsSync(join(sandbox.root, "node_modules/whole"))]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test("two that start at once install once", async () => {
+    npmThat("sleep 0.3; mkdir -p node_modules/whole");
+    const both = await Promise.all([run(), run()]);
+    expect(both.map(({ status }) => status)).toEqual([0, 0]);
+    expect(calls()).toHaveLength(1);
+  });
+
+  test("becomes the program: its status is the program's", async () => {
+    sandbox.write("program.ts", "process.exitCode = 7;");
+    expect((await run()).status).toBe(7);
+  });
+});
+
+describe("bin/netfacts", () => {
+  beforeEach(() => sandbox.write("services/cli/src/main.ts", "console.log(process.argv.slice(2).join(), process.cwd());"));
+
+  test("works from any folder", async () => {
+    const { out } = await sandbox.run("sh", ["-c", `cd "${sandbox.home}" && ../clone/bin/netfacts keys list`]);
+    expect(out).toBe(`keys,list ${sandbox.home}\n`);
+  });
+
+  test("works by a symbolic link", async () => {
+    const { out } = await sandbox.run("sh", [
+      "-c",
+      'ln -s ../clone/bin/netfacts "$HOME/nf" && ln -s nf "$HOME/nf2" && cd / && "$HOME/nf2" --help',
+    ]);
+    expect(out).toBe("--help /\n");
+  });
+});
+
+describe("scripts/check-installed.ts", () => {
+  function installed(version: string | null): Promise<Ended> {
+    sandbox.write(
+      "package-lock.json",
+      JSON.stringify({
+        packages: { "": {}, "node_modules/one": { version: "1.0.0" }, "node_modules/other-os": { version: "1.0.0", optional: true } },
+      }),
+    );
+    if (version !== null) sandbox.write("node_modules/one/package.json", JSON.stringify({ version }));
+    return sandbox.run("node", ["scripts/check-installed.ts"]);
+  }
+
+  test("passes when what is installed is what the lockfile names", async () => {
+    expect(await installed("1.0.0")).toMatchObject({ status: 0, out: "" });
+  });
+
+  test("refuses another version", async () => {
+    const { status, out } = await installed("1.0.1");
+    expect([status, out]).toEqual([1, "node_modules/one is 1.0.1, the lockfile says 1.0.0\nrun: npm install\n"]);
+  });
+
+  test("refuses a package that is absent", async () => {
+    expect((await installed(null)).status).toBe(1);
+  });
+});
+
+describe("scripts/uninstall.sh", () => {
+  beforeEach(() => {
+    sandbox.write(".netfacts/store.sqlite", "");
+    sandbox.write("node_modules/one/package.json", "{}");
+    sandbox.write("libs/one/src/index.ts", "");
+    writeFileSync(join(sandbox.home, "mine"), "");
+  });
+
+  test("removes nothing without an answer", async () => {
+    const { status, out } = await sandbox.run(join(sandbox.root, "scripts/uninstall.sh"));
+    expect(status).toBe(1);
+    expect(out).toContain("nothing was removed");
+    expect(existsSync(join(sandbox.root, ".netfacts"))).toBe(true);
+  });
+
+  test("removes state, packages and downloads with YES=1, and nothing else", async () => {
+    sandbox.program("node", "", join(sandbox.home, ".cache/netfacts/node/bin"));
+    const { status, out } = await sandbox.run(join(sandbox.root, "scripts/uninstall.sh"), [], { YES: "1" });
+    expect(status).toBe(0);
+    const left = [".netfacts", "node_modules", "libs/one/src/index.ts", "../home/.cache/netfacts", "../home/mine"].filter((path) =>
+      existsSync(join(sandbox.root, path)),
+    );
+    expect(left).toEqual(["libs/one/src/index.ts", "../home/mine"]);
+    expect(out).toContain(".netfacts");
+  });
+});
+
+test("scripts/clean.sh removes build output only", async () => {
+  sandbox.write("libs/one/dist/index.js", "");
+  sandbox.write("libs/one/src/index.ts", "");
+  sandbox.write(".netfacts/store.sqlite", "");
+  await sandbox.run(join(sandbox.root, "scripts/clean.sh"));
+  const left = ["libs/one/dist", "libs/one/src/index.ts", ".netfacts/store.sqlite"].filter((path) => existsSync(join(sandbox.root, path)));
+  expect(left).toEqual(["libs/one/src/index.ts", ".netfacts/store.sqlite"]);
+});

@@ -1,0 +1,27 @@
+/** bgpdump, the independent reading of MRT files (Debian package `bgpdump`). */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { type FoundTool, findDebianTool } from "./debian.ts";
+
+/** `BGPDUMP` in the environment, PATH, the cache, the registry. */
+export function findBgpdump(): Promise<FoundTool> {
+  return findDebianTool({ name: "bgpdump", variable: "BGPDUMP", packageName: "bgpdump", binary: "usr/bin/bgpdump" });
+}
+
+/**
+ * Lines of `bgpdump -m` for a file, in file order; gz and bz2 are told by the file's name.
+ * bgpdump ends with status 0 also on a truncated file: its lines are then those up to the damage.
+ */
+export async function* bgpdumpLines(tool: Extract<FoundTool, { found: true }>, path: string): AsyncGenerator<string, void, undefined> {
+  const child = spawn(tool.command, ["-m", path], { stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, ...tool.env } });
+  const closed = once(child, "close");
+  try {
+    yield* createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY });
+  } finally {
+    if (child.exitCode === null) child.kill();
+    await closed;
+  }
+  if (child.exitCode !== 0) throw new Error(`bgpdump ended with status ${child.exitCode} on ${path}`);
+}

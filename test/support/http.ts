@@ -1,0 +1,45 @@
+/** HTTP as a caller speaks it, and waiting for what is promised within a time. */
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; throws where it is none. */
+  readonly json: ReturnType<typeof JSON.parse>;
+}
+
+export interface RequestOptions {
+  readonly key?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export async function request(url: string, { key, method = "GET", headers = {} }: RequestOptions = {}): Promise<Answer> {
+  const response = await fetch(url, { method, headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers } });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    get json() {
+      return JSON.parse(text);
+    },
+  };
+}
+
+/** Asks every few milliseconds until the answer is as wanted. @returns milliseconds from the call, or of `since`. */
+export async function until(
+  wanted: () => Promise<boolean> | boolean,
+  { timeoutMs = 10_000, since = performance.now() } = {},
+): Promise<number> {
+  for (;;) {
+    if (await wanted()) return performance.now() - since;
+    if (performance.now() - since > timeoutMs) throw new Error(`not within ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Half of the times are at most this. */
+export function median(times: readonly number[]): number {
+  return [...times].sort((a, b) => a - b)[Math.floor((times.length - 1) / 2)] ?? Number.NaN;
+}

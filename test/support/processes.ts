@@ -1,0 +1,196 @@
+/** The one-process form and the command line as real processes, each with an environment and a state folder of its own. */
+
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+const standaloneMain = join(root, "services/standalone/src/main.ts");
+const cliMain = join(root, "services/cli/src/main.ts");
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly home: string;
+  /** What it printed so far. */
+  out(): string;
+  err(): string;
+  /** Resolves when it printed the text; rejects with all output when it ends before. */
+  printed(text: string | RegExp, timeoutMs?: number): Promise<void>;
+  readonly ended: Promise<Ended>;
+}
+
+export interface Standalone extends Running {
+  readonly url: string;
+  readonly operationsUrl: string;
+  /** The key that a first start shows; empty at later ones. */
+  readonly key: string;
+  /** SIGTERM, and its end. */
+  stop(): Promise<Ended>;
+}
+
+const live = new Set<ChildProcess>();
+
+/** Ends whatever a failed test left behind: for `afterAll`. */
+export async function endAll(): Promise<void> {
+  const ends = [...live].map((child) => once(child, "exit"));
+  for (const child of live) child.kill("SIGKILL");
+  await Promise.all(ends);
+}
+
+/** A folder of its own, removed by `removeFolders`. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-process-"));
+  folders.push(folder);
+  return folder;
+}
+const folders: string[] = [];
+
+export function removeFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+function run(command: string, args: readonly string[], home: string, options: SpawnOptions): Running {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+  live.add(child);
+  let out = "";
+  let err = "";
+  const listeners = new Set<() => void>();
+  const heard = () => {
+    for (const listener of listeners) listener();
+  };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+    heard();
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+    heard();
+  });
+  const ended = new Promise<Ended>((done, fail) => {
+    child.once("error", fail);
+    child.once("close", (code, signal) => done({ code, signal, out, err }));
+    child.once("exit", () => live.delete(child));
+  });
+  return {
+    child,
+    pid: child.pid ?? -1,
+    home,
+    out: () => out,
+    err: () => err,
+    ended,
+    printed: (wanted, timeoutMs = 30_000) =>
+      new Promise((done, fail) => {
+        const matches = () => (typeof wanted === "string" ? out.includes(wanted) : wanted.test(out));
+        const timer = setTimeout(() => fail(new Error(`did not print ${wanted} within ${timeoutMs} ms:\n${out}${err}`)), timeoutMs);
+        const look = () => {
+          if (!matches()) return;
+          clearTimeout(timer);
+          listeners.delete(look);
+          done();
+        };
+        listeners.add(look);
+        look();
+        void ended.then(() => {
+          clearTimeout(timer);
+          if (!matches()) fail(new Error(`ended before it printed ${wanted}:\n${out}${err}`));
+        });
+      }),
+  };
+}
+
+let compiled: string | undefined;
+
+/** Settings that tests change; ports are free ones, and the resolver a port where nobody listens, unless told otherwise. */
+export type Settings = Readonly<Record<string, string>>;
+
+function environment(home: string, settings: Settings): NodeJS.ProcessEnv {
+  // Compiled once per test file: half of the time that a start takes.
+  compiled ??= temporaryFolder();
+  const own = { NODE_NO_WARNINGS: "1", NODE_COMPILE_CACHE: compiled, HOME: home, PATH: process.env.PATH };
+  return { ...own, NETFACTS_HOME: home, PORT: "0", TELEMETRY_PORT: "0", RESOLVERS: "127.0.0.1:9", ...settings };
+}
+
+/** Starts the process without waiting for it to be ready. */
+export function launchStandalone(home: string, settings: Settings = {}, options: SpawnOptions = {}): Running {
+  return run(process.execPath, ["--conditions=source", standaloneMain], home, { cwd: root, env: environment(home, settings), ...options });
+}
+
+/** The same by a line of `sh` that ends in `exec "$@"`: for limits that only a shell can set. */
+export function launchUnder(shell: string, home: string, settings: Settings = {}): Running {
+  const args = ["-c", shell, "sh", process.execPath, "--conditions=source", standaloneMain];
+  return run("/bin/sh", args, home, { cwd: root, env: environment(home, settings) });
+}
+
+/** Starts the process; resolves when it says that it is ready. */
+export async function startStandalone(home: string, settings: Settings = {}): Promise<Standalone> {
+  return ready(launchStandalone(home, settings));
+}
+
+export async function ready(running: Running): Promise<Standalone> {
+  await running.printed(/^ready/m, 60_000);
+  const out = running.out();
+  return {
+    ...running,
+    url: /answers at (\S+) /.exec(out)?.[1] ?? "",
+    operationsUrl: /metrics and health: (\S+)\)/.exec(out)?.[1] ?? "",
+    key: /\bnf_live_\w+/.exec(out)?.[0] ?? "",
+    stop() {
+      running.child.kill("SIGTERM");
+      return running.ended;
+    },
+  };
+}
+
+/** A start that is to fail: its end. */
+export function failingStart(home: string, settings: Settings = {}): Promise<Ended> {
+  return launchStandalone(home, settings).ended;
+}
+
+/** One run of the command line on the data folder. */
+export function netfacts(home: string, ...args: string[]): Promise<Ended> {
+  return run(process.execPath, ["--conditions=source", cliMain, "--data-dir", home, ...args], home, {
+    cwd: root,
+    env: environment(home, {}),
+  }).ended;
+}
+
+/** The same with `--json`: what it printed. Throws with its faults when it fails. */
+export async function netfactsJson<T>(home: string, ...args: string[]): Promise<T> {
+  const { code, out, err } = await netfacts(home, ...args, "--json");
+  if (code !== 0) throw new Error(`netfacts ${args.join(" ")}: exit ${code}: ${err}`);
+  return JSON.parse(out) as T;
+}
+
+/** A loopback port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Whether somebody listens on a loopback port. */
+export function isListening(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once("error", () => done(false));
+  });
+}

@@ -1,0 +1,111 @@
+/** Real route tables against every VRP of the five registries: each state is what RFC 6811, applied by hand, says. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { parsePrefix } from "@netfacts/address";
+import { validationRecord, validationState } from "@netfacts/dataset";
+import { bitsOf } from "./support/by-length.ts";
+import { Imported, samples } from "./support/cli.ts";
+import { type ExpiringVrp, readExport } from "./support/modern-vrps.ts";
+import { linearState, OriginRule, type PlainState } from "./support/origin-rule.ts";
+import { seededRandom } from "./support/random.ts";
+import { testDataOrNotRun } from "./support/test-data.ts";
+
+const paths = testDataOrNotRun("RPKI states of whole tables", ["modern/rpki-client.20250720T0931.json.bz2", "modern/prefix-origin.tsv.gz"]);
+const rib = join(samples, "data/routeviews.route-views.jinx.ribs.1401487200.bz2");
+/** Routes of each table that are held against every single VRP. */
+const linearRoutes = 100;
+
+let imported: Imported | null = null;
+/** Those that had not expired when the export was made. */
+let vrps: readonly ExpiringVrp[] = [];
+let rule: OriginRule;
+
+beforeAll(async () => {
+  if (paths === null) return;
+  imported = await Imported.of(`sources:
+  - {name: route-views.jinx, section: routes, format: mrt, location: ${JSON.stringify(rib)}, stale_after: never}
+  - {name: rpki-client, section: vrps, format: rpki-client-json, location: ${JSON.stringify(paths[0])}, stale_after: never}
+`);
+  const whole = await readExport(paths[0]);
+  expect(whole.vrps).toHaveLength(723_521);
+  vrps = whole.vrps.filter(({ expires }) => expires > whole.builtAt);
+  rule = new OriginRule(vrps);
+}, 60_000);
+
+afterAll(() => imported?.remove());
+
+/** One route and the state that Netfacts gives it. */
+interface Judged {
+  readonly prefix: string;
+  readonly origin: string;
+  readonly state: string | null;
+}
+
+/** Counts states; lists the routes whose state is not the rule's. */
+function compare(judged: Iterable<Judged>): { wrong: string[]; counts: Record<PlainState, number> } {
+  const counts = { valid: 0, invalid: 0, "not-found": 0 };
+  const wrong: string[] = [];
+  for (const { prefix, origin, state } of judged) {
+    const expected = rule.state(prefix, origin);
+    counts[expected]++;
+    if (state !== expected) wrong.push(`${prefix} ${origin}: ${state}, not ${expected}`);
+  }
+  return { wrong: wrong.slice(0, 10), counts };
+}
+
+/** Holds some routes against all VRPs one after the other, as the rule by length is itself only a short cut. */
+function compareLinearly(judged: readonly Judged[]): string[] {
+  const random = seededRandom(6811);
+  const all = vrps.map((vrp) => ({ vrp, bits: bitsOf(vrp.prefix) }));
+  const some = Array.from({ length: linearRoutes }, () => judged[random.below(judged.length)] as Judged);
+  return some.filter(({ prefix, origin, state }) => state !== linearState(all, prefix, origin)).map(({ prefix }) => prefix);
+}
+
+test("ingest takes every VRP that had not expired when the export was made", () => {
+  if (imported === null) return;
+  expect(imported.report.sections.find(({ name }) => name === "vrps")?.counts.vrps).toBe(vrps.length);
+});
+
+test("every route of the 2014 table has the state of the rule", async () => {
+  if (imported === null) return;
+  const judged = (await imported.dumpRoutes()).map((line): Judged => {
+    const [prefix = "", origin = "", , , state = ""] = line.split("\t");
+    return { prefix, origin, state };
+  });
+  const { wrong, counts } = compare(judged);
+  expect(wrong).toEqual([]);
+  expect(compareLinearly(judged)).toEqual([]);
+  console.log(`route-views.jinx 2014, ${judged.length} origins: ${JSON.stringify(counts)}`);
+  // The slice in samples/ keeps every VRP that covers a route, so its states are those of the whole export.
+  const slice = JSON.parse(readFileSync(join(samples, "expected/jinx-routes.json"), "utf8")) as {
+    states: Record<"ipv4" | "ipv6", Record<PlainState, number>>;
+  };
+  for (const state of ["valid", "invalid", "not-found"] as const)
+    expect(counts[state]).toBe(slice.states.ipv4[state] + slice.states.ipv6[state]);
+  // One wrong state is found.
+  const [first, ...rest] = judged as [Judged, ...Judged[]];
+  expect(compare([{ ...first, state: "valid" }, ...rest.slice(0, 10)]).wrong).toHaveLength(1);
+}, 60_000);
+
+test("every route of the modern table has the state of the rule", async () => {
+  if (imported === null || paths === null) return;
+  const generation = await imported.load();
+  const table = gunzipSync(readFileSync(paths[1])).toString("latin1").trimEnd().split("\n");
+  const judged = table.map((line): Judged => {
+    const [text = "", origin = ""] = line.split("\t");
+    const reading = parsePrefix(text);
+    if (!reading.ok) throw new TypeError(`${text}: ${reading.fault}`);
+    // The state alone and the state with its reasons are found in two ways: both must be the rule's.
+    const { state } = validationState(generation, reading.prefix, Number(origin));
+    const explained = validationRecord(generation, reading.prefix, Number(origin), false, 0).state;
+    return { prefix: text, origin, state: state === explained ? state : `${state}, explained as ${explained}` };
+  });
+  const { wrong, counts } = compare(judged);
+  expect(wrong).toEqual([]);
+  expect(compareLinearly(judged)).toEqual([]);
+  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(1_000);
+  console.log(`modern, ${judged.length} routes: ${JSON.stringify(counts)}`);
+}, 60_000);

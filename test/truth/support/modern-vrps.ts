@@ -1,0 +1,30 @@
+/** The VRPs of a whole rpki-client export, read by a pattern: rpki-client writes one on a line. Only the unpacking is ours. */
+
+import { openContent } from "@netfacts/mrt";
+import type { PlainVrp } from "./origin-rule.ts";
+
+export interface ExpiringVrp extends PlainVrp {
+  /** Unix seconds. */
+  readonly expires: number;
+}
+
+export interface Export {
+  /** Unix seconds. */
+  readonly builtAt: number;
+  readonly vrps: readonly ExpiringVrp[];
+}
+
+export async function readExport(path: string): Promise<Export> {
+  const { stream } = await openContent(path);
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
+  const json = Buffer.concat(chunks).toString("latin1");
+  const line = /\{ "asn": (\d+), "prefix": "([^"]+)", "maxLength": (\d+), "ta": "[^"]+", "expires": (\d+) \}/g;
+  const vrps = Array.from(json.matchAll(line), ([, asn, prefix = "", maxLength, expires]) => ({
+    asn: Number(asn),
+    prefix,
+    maxLength: Number(maxLength),
+    expires: Number(expires),
+  }));
+  return { builtAt: Date.parse(/"buildtime": "([^"]+)"/.exec(json)?.[1] ?? "") / 1000, vrps };
+}
