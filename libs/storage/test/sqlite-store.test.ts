@@ -193,20 +193,22 @@ describe("processes", () => {
   });
 });
 
-function run(program: string, options: { uid?: number } = {}): ChildProcess {
+function run(program: string): ChildProcess {
   return spawn(process.execPath, ["--conditions=source", "--input-type=module", "--eval", program, path()], {
     cwd: import.meta.dirname,
     env: { NODE_NO_WARNINGS: "1" },
     stdio: ["ignore", "pipe", "inherit"],
-    ...options,
   });
 }
 
-/** Opens the store as a user who may only read: ourselves, or nobody when we are root, whom permissions do not stop. */
+/**
+ * Opens the store as a user who may only read: ourselves, or nobody when we are root, whom permissions do not stop.
+ * The child becomes nobody only once it runs: another user may be unable to read Node or this checkout.
+ */
 function opener(): ChildProcess {
-  const program = `
+  return run(`
     import { openSqliteStore } from "@netfacts/storage";
+    if (process.getuid?.() === 0) process.seteuid(65_534);
     try { await openSqliteStore(process.argv[1]); console.log("opened"); }
-    catch (error) { console.log(error.fault + ": " + error.message); }`;
-  return run(program, process.getuid?.() === 0 ? { uid: 65_534 } : {});
+    catch (error) { console.log(error.fault + ": " + error.message); }`);
 }

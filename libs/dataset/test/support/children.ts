@@ -26,11 +26,10 @@ export async function endChild(child: ChildProcess): Promise<void> {
 }
 
 /** Runs a program of this folder through a shell line in which `$RUN` starts it; gives what it printed. */
-export async function runChild(line: string, name: string, args: readonly string[], options: { uid?: number } = {}): Promise<string> {
+export async function runChild(line: string, name: string, args: readonly string[]): Promise<string> {
   const shell = spawn("/bin/sh", ["-c", line.replace("$RUN", 'exec "$0" "$@"'), process.execPath, pathOf(name), ...args], {
     env,
     stdio: ["ignore", "pipe", "inherit"],
-    ...options,
   });
   let text = "";
   shell.stdout.on("data", (chunk: Buffer) => {
