@@ -1,0 +1,63 @@
+/** Opens a connection to NATS that never gives up: it waits for a server that is not there yet, and comes back after every loss. */
+
+import { type ConnectionOptions, type NatsConnection, connect as natsConnect } from "nats";
+
+export interface ConnectOptions {
+  /** One URL, or those of a cluster in one text between commas: `nats://user:password@host:4222`. Credentials of the first one serve all. */
+  readonly servers: string | readonly string[];
+  /** Who it is, as NATS' monitoring shows it: the name of the service. */
+  readonly name: string;
+  /** Take precedence over credentials in the URL. */
+  readonly user?: string | undefined;
+  readonly pass?: string | undefined;
+  /** Told every 5 s while the first connection has not come about. `servers` are without credentials. */
+  readonly onWaiting?: ((waiting: { readonly servers: readonly string[]; readonly waitedMs: number }) => void) | undefined;
+}
+
+/** The client's own defaults give up after 20 s and notice a silent server after 4 min. */
+const settings = {
+  maxReconnectAttempts: -1,
+  waitOnFirstConnect: true,
+  noAsyncTraces: true,
+  pingInterval: 5_000,
+  // Credentials may be rotated on the server first: a refusal is no reason to stay away for good.
+  ignoreAuthErrorAbort: true,
+  reconnectTimeWait: 500,
+  reconnectJitter: 500,
+  timeout: 5_000,
+} as const satisfies ConnectionOptions;
+
+const waitingIntervalMs = 5_000;
+
+/**
+ * Resolves with the first connection, however long that takes.
+ *
+ * @throws TypeError for a URL that is none.
+ */
+export async function connect(options: ConnectOptions): Promise<NatsConnection> {
+  const urls = readUrls(options.servers);
+  const servers = urls.map(({ host }) => host);
+  const user = options.user ?? decodeURIComponent(urls[0]?.username ?? "");
+  const pass = options.pass ?? decodeURIComponent(urls[0]?.password ?? "");
+  const startedAt = performance.now();
+  const waiting = setInterval(
+    () => options.onWaiting?.({ servers, waitedMs: Math.round(performance.now() - startedAt) }),
+    waitingIntervalMs,
+  );
+  try {
+    return await natsConnect({ ...settings, servers, name: options.name, ...(user === "" ? {} : { user, pass }) });
+  } finally {
+    clearInterval(waiting);
+  }
+}
+
+function readUrls(servers: string | readonly string[]): URL[] {
+  const texts = typeof servers === "string" ? servers.split(",") : servers;
+  return texts.map((text) => {
+    const trimmed = text.trim();
+    const url = URL.parse(trimmed.includes("://") ? trimmed : `nats://${trimmed}`);
+    // Never the text itself: it may hold a password.
+    if (url === null || url.hostname === "") throw new TypeError("a NATS URL looks like nats://user:password@host:4222");
+    return url;
+  });
+}
