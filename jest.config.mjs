@@ -8,5 +8,6 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/.netfacts", "<rootDir>/(libs|services)/[^/]+/dist/"],
   testEnvironmentOptions: { customExportConditions: ["source", "node", "import"] },
   coverageProvider: "v8",
+  globalSetup: "<rootDir>/test/support/global-setup.ts",
   testTimeout: 30_000,
 };

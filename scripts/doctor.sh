@@ -7,7 +7,7 @@ find_cache
 status=0
 
 row() {
-  printf '%-8s  %-50s  %s\n' "$1" "$2" "$3"
+  printf '%-11s  %-50s  %s\n' "$1" "$2" "$3"
 }
 
 on_path() { # name, what for, what gets it
@@ -34,17 +34,30 @@ fi
 on_path git 'make check, make test' 'apt-get install git'
 on_path curl 'trying the printed line' 'apt-get install curl'
 
-bgpdump_use='tests: the independent reading of MRT files'
-if [ -n "${BGPDUMP:-}" ]; then
-  row bgpdump "$BGPDUMP" "$bgpdump_use"
-elif found=$(command -v bgpdump); then
-  row bgpdump "$found" "$bgpdump_use"
-elif [ -x "$cache/debs/bgpdump/usr/bin/bgpdump" ]; then
-  row bgpdump "$cache/debs/bgpdump/usr/bin/bgpdump" "$bgpdump_use"
-elif command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then
-  row bgpdump 'none yet: make test gets it' "$bgpdump_use"
-else
-  row bgpdump 'missing: apt-get install bgpdump' "$bgpdump_use"
-fi
+test_tool() { # name, its path in the environment, its path in the cache, what for, what gets it; with nothing to get it, fetchable is empty
+  if [ -n "$2" ]; then
+    row "$1" "$2" "$4"
+  elif found=$(command -v "$1"); then
+    row "$1" "$found" "$4"
+  elif [ -x "$3" ]; then
+    row "$1" "$3" "$4"
+  elif [ -n "$fetchable" ]; then
+    row "$1" 'none yet: make test gets it' "$4"
+  else
+    row "$1" "missing: $5" "$4"
+  fi
+}
+
+fetchable=
+if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then fetchable=debian; fi
+test_tool bgpdump "${BGPDUMP:-}" "$cache/debs/bgpdump/usr/bin/bgpdump" \
+  'tests: the independent reading of MRT files' 'apt-get install bgpdump'
+
+nats_version=2.11.4
+nats_cached=$cache/nats-server-$nats_version/nats-server
+[ -x "$nats_cached" ] || nats_cached=$cache/debs/nats-server/usr/sbin/nats-server
+if command -v go >/dev/null; then fetchable=go; fi
+test_tool nats-server "${NATS_SERVER:-}" "$nats_cached" \
+  'tests: messages and snapshots between processes' "go install github.com/nats-io/nats-server/v2@v$nats_version"
 
 exit "$status"

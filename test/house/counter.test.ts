@@ -11,7 +11,8 @@ let root: string;
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "netfacts-counter-")));
-  mkdirSync(join(root, "test"));
+  mkdirSync(join(root, "test/support"), { recursive: true });
+  writeFileSync(join(root, "test/support/global-setup.ts"), "export default () => {};");
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
   cpSync(join(repository, "jest.config.mjs"), join(root, "jest.config.mjs"));
 });

@@ -3,9 +3,10 @@
 import { type ExecFileException, execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { toolCache } from "./tool-cache.ts";
 
 /** A program, or what one can do to have it. */
 export type FoundTool =
@@ -35,17 +36,24 @@ const completeMark = ".complete";
 /** Libraries of libraries: far more rounds than any program here needs. */
 const dependencyRoundsMax = 4;
 
-/** Looks in the order of this file's head. Cost: one file look-up when found, a download of some 100 kB the first time. */
-export async function findDebianTool(tool: DebianTool): Promise<FoundTool> {
-  const named = process.env[tool.variable];
+/** The program that the environment names or PATH has; null when neither says anything. */
+export async function findInstalledTool({ name, variable }: Pick<DebianTool, "name" | "variable">): Promise<FoundTool | null> {
+  const named = process.env[variable];
   if (named !== undefined && named !== "") {
     if (await isProgram(named)) return { found: true, command: named, env: {}, origin: "environment" };
-    return { found: false, remedy: `${tool.variable} names ${named}, which is no program` };
+    return { found: false, remedy: `${variable} names ${named}, which is no program` };
   }
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    const command = join(folder, tool.name);
+    const command = join(folder, name);
     if (folder !== "" && (await isProgram(command))) return { found: true, command, env: {}, origin: "path" };
   }
+  return null;
+}
+
+/** Looks in the order of this file's head. Cost: one file look-up when found, a download of some 100 kB the first time. */
+export async function findDebianTool(tool: DebianTool): Promise<FoundTool> {
+  const installed = await findInstalledTool(tool);
+  if (installed !== null) return installed;
   const root = join(cacheFolder(), tool.packageName);
   if (await isReadable(join(root, completeMark))) return unpackedTool(root, tool, "cache");
   try {
@@ -71,10 +79,10 @@ export function toolOrNotRun(tool: FoundTool, name: string, checks: number): Ext
 }
 
 function cacheFolder(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "netfacts", "debs");
+  return join(toolCache(), "debs");
 }
 
-async function isProgram(path: string): Promise<boolean> {
+export async function isProgram(path: string): Promise<boolean> {
   return await access(path, constants.X_OK).then(
     () => true,
     () => false,
