@@ -15,7 +15,7 @@ export {
   warningCodes,
   warningMeanings,
 } from "./meta.ts";
-export { type OperationName, operations, type RecordOf, type ServiceName, serviceNames } from "./operations.ts";
+export { type OperationName, operationByCode, operations, type RecordOf, type ServiceName, serviceNames } from "./operations.ts";
 export {
   Allocation,
   AllocationConflict,
@@ -55,3 +55,4 @@ export { ForwardConfirmation, ReverseDnsName, ReverseDnsRecord, type ReverseDnsS
 export { RoutingRecord } from "./records/routing.ts";
 export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";
 export { ValidityRecord } from "./records/validity.ts";
+export { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";

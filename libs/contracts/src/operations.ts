@@ -14,18 +14,28 @@ import { ValidityRecord } from "./records/validity.ts";
 export const serviceNames = ["ip-routing", "asn-prefix", "rdns-resolver"] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** Name → service, scope (null = open to all), and the schema of the record that answers it. */
+/**
+ * Name → the number that stands for it in frames, service, scope (null = open to all), and the schema of the record that answers it.
+ * A number is 1 to 255 and is never given to another operation.
+ */
 export const operations = {
-  ip: { name: "ip", service: "ip-routing", scope: "ip", record: IpRecord },
-  routing: { name: "routing", service: "ip-routing", scope: "routing", record: RoutingRecord },
-  validity: { name: "validity", service: "ip-routing", scope: "routing", record: ValidityRecord },
-  status: { name: "status", service: "ip-routing", scope: null, record: StatusRecord },
-  asn: { name: "asn", service: "asn-prefix", scope: "asn", record: AsnRecord },
-  prefix: { name: "prefix", service: "asn-prefix", scope: "prefix", record: PrefixRecord },
-  reverse_dns: { name: "reverse_dns", service: "rdns-resolver", scope: "reverse_dns", record: ReverseDnsRecord },
-} as const satisfies Record<string, { name: string; service: ServiceName; scope: Scope | null; record: object }>;
+  ip: { name: "ip", code: 1, service: "ip-routing", scope: "ip", record: IpRecord },
+  routing: { name: "routing", code: 2, service: "ip-routing", scope: "routing", record: RoutingRecord },
+  validity: { name: "validity", code: 3, service: "ip-routing", scope: "routing", record: ValidityRecord },
+  status: { name: "status", code: 4, service: "ip-routing", scope: null, record: StatusRecord },
+  asn: { name: "asn", code: 5, service: "asn-prefix", scope: "asn", record: AsnRecord },
+  prefix: { name: "prefix", code: 6, service: "asn-prefix", scope: "prefix", record: PrefixRecord },
+  reverse_dns: { name: "reverse_dns", code: 7, service: "rdns-resolver", scope: "reverse_dns", record: ReverseDnsRecord },
+} as const satisfies Record<string, { name: string; code: number; service: ServiceName; scope: Scope | null; record: object }>;
 
 export type OperationName = keyof typeof operations;
+
+const namesByCode = new Map<number, OperationName>(Object.values(operations).map(({ code, name }) => [code, name]));
+
+/** The operation of a number; null: none of this version. */
+export function operationByCode(code: number): OperationName | null {
+  return namesByCode.get(code) ?? null;
+}
 
 /** The record that answers an operation. */
 export type RecordOf<O extends OperationName> = Static<(typeof operations)[O]["record"]>;
