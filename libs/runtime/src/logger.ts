@@ -1,6 +1,9 @@
 /** Structured logs: one JSON object a line, without secrets. */
 
+import { trace } from "@opentelemetry/api";
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from "pino";
+import { withoutSecrets } from "./secrets.ts";
+import { isTracing } from "./tracing-state.ts";
 
 export type { Logger };
 
@@ -15,14 +18,13 @@ export interface LoggerOptions {
   readonly to?: number | string | DestinationStream;
 }
 
-/** API keys in any field or message. The id stays, as it is no secret and tells which key it was. */
-const keyText = /\bnf_(live|test)_([0-9A-HJKMNP-TV-Z]{8})_[0-9A-Za-z]+/g;
-const bearerText = /\b(Bearer|Basic)(\s+)(?!nf_)[\w.~+/=-]{8,}/gi;
-
 /** Credentials by the name of their field, whatever they look like. */
 const secretFields = ["authorization", "cookie", "secret", "password", "pepper", "token"];
 
-/** A pino logger with the service's name in each line; `authorization` and the like, and whatever looks like a key, are taken out. */
+/**
+ * A pino logger with the service's name in each line, and `trace_id` and `span_id` within a span when telemetry was on as it was created.
+ * `authorization` and the like, and whatever looks like a key, are taken out.
+ */
 export function createLogger({ service, level = "info", to = 2 }: LoggerOptions): Logger {
   return pino(
     {
@@ -31,14 +33,17 @@ export function createLogger({ service, level = "info", to = 2 }: LoggerOptions)
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: secretFields.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: "[redacted]" },
-      hooks: { streamWrite: withoutKeys },
+      hooks: { streamWrite: withoutSecrets },
+      ...(isTracing() && { mixin: traceIds }),
     },
     typeof to === "object" ? to : openDestination(to),
   );
 }
 
-function withoutKeys(line: string): string {
-  return line.replace(keyText, "nf_$1_$2_[redacted]").replace(bearerText, "$1$2[redacted]");
+/** Which trace a line belongs to; nothing outside of one. */
+function traceIds(): object {
+  const active = trace.getActiveSpan()?.spanContext();
+  return active === undefined ? {} : { trace_id: active.traceId, span_id: active.spanId };
 }
 
 /** Lines that a full disk refuses wait for space up to this; what comes then is dropped. */

@@ -1,0 +1,207 @@
+/** Telemetry as processes send it: instrumentation sees nothing inside Jest. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { type OtlpReceiver, type Span, startOtlpReceiver } from "../../../test/support/otlp-receiver.ts";
+
+const program = fileURLToPath(new URL("support/traced-server.ts", import.meta.url));
+const secret = "abcdefghijklmnopqrstuvwxyzABCDEF012345";
+const key = `nf_live_0123ABCD_${secret}`;
+
+/** What a stop may take with a collector that does not answer. */
+const stopMaxMs = 2_000;
+
+interface Traced {
+  readonly url: string;
+  readonly operationsUrl: string;
+  readonly loaded: boolean;
+  /** Lines of its log. */
+  log(): Record<string, unknown>[];
+  /** SIGTERM. @returns milliseconds until its end. */
+  stop(): Promise<number>;
+}
+
+const children: ChildProcess[] = [];
+let receiver: OtlpReceiver;
+
+beforeEach(async () => {
+  receiver = await startOtlpReceiver();
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await receiver.stop();
+});
+
+function launch(env: Readonly<Record<string, string>>): ChildProcess & { output: { out: string; err: string } } {
+  const child = spawn(process.execPath, ["--conditions=source", program], { env, stdio: ["ignore", "pipe", "pipe"] });
+  children.push(child);
+  const output = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", (text) => (output.out += text));
+  child.stderr.setEncoding("utf8").on("data", (text) => (output.err += text));
+  return Object.assign(child, { output });
+}
+
+async function start(env: Readonly<Record<string, string>>): Promise<Traced> {
+  const child = launch(env);
+  const { output } = child;
+  await Promise.race([once(child.stdout as NodeJS.ReadableStream, "data"), once(child, "exit")]);
+  if (output.out === "") throw new Error(`did not start: ${output.err}`);
+  return {
+    ...(JSON.parse(output.out) as Pick<Traced, "url" | "operationsUrl" | "loaded">),
+    log: () =>
+      output.err
+        .trimEnd()
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    async stop() {
+      const started = performance.now();
+      child.kill("SIGTERM");
+      const [status] = await once(child, "exit");
+      if (status !== 0) throw new Error(`ended with ${status}: ${output.err}`);
+      return performance.now() - started;
+    },
+  };
+}
+
+async function ask(url: string): Promise<void> {
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  await answer.text();
+}
+
+const line = ({ service, kind, name }: Span): string => `${service} ${kind} ${name}`;
+
+test("one request through two processes is one trace", async () => {
+  const second = await start({ ...receiver.env, TRACED_SERVICE: "second" });
+  const first = await start({ ...receiver.env, TRACED_SERVICE: "first", TRACED_NEXT: second.url });
+  await ask(`${first.url}/ask/one`);
+  const top = await receiver.waitFor((span) => span.service === "first" && span.kind === "server");
+  const trace = await receiver.waitForTrace(top.traceId, (spans) => spans.length === 5);
+  const path: string[] = [];
+  for (let span: Span | undefined = top; span !== undefined; ) {
+    path.push(line(span));
+    const { spanId }: Span = span;
+    span = trace.find(({ parentSpanId }) => parentSpanId === spanId);
+  }
+  expect(path).toEqual([
+    "first server GET /ask/:what",
+    "first internal request",
+    "first client GET",
+    "second server GET /ask/:what",
+    "second internal request",
+  ]);
+  expect(top.attributes).toMatchObject({ "http.route": "/ask/:what", "http.response.status_code": 200, "url.path": "/ask/one" });
+
+  for (const process of [first, second]) {
+    const [asked] = process.log().filter(({ msg }) => msg === "asked");
+    expect(asked).toMatchObject({ request_id: "r-1", trace_id: top.traceId });
+    expect(trace.map(({ spanId }) => spanId)).toContain(asked?.span_id);
+  }
+});
+
+test("no span holds a key, a credential or a query", async () => {
+  const second = await start({ ...receiver.env, TRACED_SERVICE: "second" });
+  const first = await start({ ...receiver.env, TRACED_NEXT: second.url });
+  await ask(`${first.url}/ask/${key}?key=${key}&token=${secret}`);
+  await ask(`${first.url}/fail?token=${key}`);
+  await receiver.waitFor(({ service, kind }) => service === "second" && kind === "server");
+  await receiver.waitFor(({ name, kind }) => name === "GET /fail" && kind === "server");
+  await first.stop();
+  const sent = Buffer.concat(receiver.bodies).toString();
+  expect(sent).toContain("nf_live_0123ABCD_[redacted]");
+  expect(sent).not.toContain(secret);
+  expect(sent).not.toContain("limit=1");
+});
+
+test("metrics and health make no spans", async () => {
+  const traced = await start({ ...receiver.env });
+  for (const path of ["/metrics", "/healthz", "/readyz?verbose"]) await ask(traced.operationsUrl + path);
+  await ask(`${traced.url}/ask/one`);
+  await traced.stop();
+  expect(receiver.spans.map(line).sort()).toEqual(["traced internal request", "traced server GET /ask/:what"]);
+});
+
+test("without an endpoint nothing of it is loaded, and logs have no trace", async () => {
+  const traced = await start({ TRACED_NEXT: "" });
+  expect(traced.loaded).toBe(false);
+  await ask(`${traced.url}/ask/one`);
+  expect(traced.log()).toEqual([expect.not.objectContaining({ trace_id: expect.anything() })]);
+});
+
+test.each([
+  ["OTEL_SDK_DISABLED", "true"],
+  ["OTEL_TRACES_EXPORTER", "none"],
+])("%s=%s switches it off", async (name, value) => {
+  const traced = await start({ ...receiver.env, [name]: value });
+  expect(traced.loaded).toBe(false);
+});
+
+test("the standard variables decide on name, attributes and sampling", async () => {
+  const named = await start({ ...receiver.env, OTEL_SERVICE_NAME: "other", OTEL_RESOURCE_ATTRIBUTES: "k8s.pod.name=pod-1" });
+  await ask(`${named.url}/ask/one`);
+  await named.stop();
+  expect(new Set(receiver.spans.map(({ service }) => service))).toEqual(new Set(["other"]));
+  expect(receiver.bodies.every((body) => body.includes("pod-1"))).toBe(true);
+
+  const known = receiver.bodies.length;
+  const unsampled = await start({ ...receiver.env, OTEL_TRACES_SAMPLER: "always_off" });
+  await ask(`${unsampled.url}/ask/one`);
+  await unsampled.stop();
+  expect(receiver.bodies.length).toBe(known);
+});
+
+test("speaks protobuf unless told otherwise, and refuses what it does not speak", async () => {
+  const traced = await start({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/v1/traces` });
+  await ask(`${traced.url}/ask/one`);
+  await traced.stop();
+  expect(receiver.spans).toEqual([]);
+  expect(Buffer.concat(receiver.bodies).toString("latin1")).toContain("GET /ask/:what");
+
+  const refused = launch({ ...receiver.env, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" });
+  const [status] = await once(refused, "close");
+  expect(status).toBe(2);
+  expect(refused.output.err).toBe('OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/protobuf, http/json, not "grpc"\n');
+});
+
+test("a collector that refuses is told once, and once that it takes spans again", async () => {
+  receiver.answerWith(400);
+  const traced = await start({ ...receiver.env });
+  const messages = () => traced.log().flatMap(({ msg }) => (msg === "asked" ? [] : [msg]));
+  for (let round = 1; round <= 3; round += 1) {
+    await ask(`${traced.url}/ask/one`);
+    while (receiver.bodies.length < round) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(messages()).toEqual(["traces cannot be sent"]);
+  receiver.answerWith(200);
+  await ask(`${traced.url}/ask/two`);
+  await receiver.waitFor(({ attributes }) => attributes["url.path"] === "/ask/two");
+  await traced.stop();
+  expect(messages()).toEqual(["traces cannot be sent", "traces are sent again", "stopping"]);
+});
+
+test("a stop does not wait for a collector that is not there", async () => {
+  const traced = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
+  for (let round = 0; round < 20; round += 1) await ask(`${traced.url}/ask/one`);
+  expect(await traced.stop()).toBeLessThan(stopMaxMs);
+  expect(traced.log().filter(({ msg }) => msg !== "asked").length).toBeLessThanOrEqual(2);
+});
+
+test("nor for one that takes connections and says nothing", async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  try {
+    const { port } = silent.address() as { port: number };
+    const traced = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    await ask(`${traced.url}/ask/one`);
+    expect(await traced.stop()).toBeLessThan(stopMaxMs);
+    expect(sockets.length).toBeGreaterThan(0);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  }
+});
