@@ -1,0 +1,77 @@
+/** The MongoDB-protocol server of the tests: what other tests build upon when they kill, freeze and restart it. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, afterEach, expect, test } from "@jest/globals";
+import { type Mongodb, startMongodb } from "../support/mongodb.ts";
+import { isListening, removeFolders, temporaryFolder } from "../support/processes.ts";
+
+const started: Mongodb[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.stop()));
+});
+afterAll(removeFolders);
+
+async function start(): Promise<Mongodb> {
+  const server = await startMongodb({ own: true });
+  started.push(server);
+  return server;
+}
+
+function portOf({ url }: Pick<Mongodb, "url">): number {
+  return Number(new URL(url).port);
+}
+
+test("listens on loopback under its own process number until it is stopped", async () => {
+  const server = await start();
+  const pid = server.pid ?? -1;
+  expect(process.kill(pid, 0)).toBe(true);
+  expect(await isListening(portOf(server))).toBe(true);
+  await server.stop();
+  expect(await isListening(portOf(server))).toBe(false);
+  expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+});
+
+test("comes back on its port after kill -9", async () => {
+  const server = await start();
+  await server.kill();
+  expect(await isListening(portOf(server))).toBe(false);
+  await server.restart();
+  expect(await isListening(portOf(server))).toBe(true);
+});
+
+test("stops while it is frozen", async () => {
+  const server = await start();
+  server.freeze();
+  await server.stop();
+  expect(await isListening(portOf(server))).toBe(false);
+});
+
+test("says why it does not start", async () => {
+  const server = await start();
+  const second = startMongodb({ own: true, port: portOf(server) });
+  await expect(second).rejects.toThrow(/ended at its start/);
+});
+
+test("ends when the process that started it is gone", async () => {
+  const program = `
+    import { startMongodb } from ${JSON.stringify(new URL("../support/mongodb.ts", import.meta.url).href)};
+    const { url, pid, kind } = await startMongodb({ own: true, folder: process.argv[1] });
+    console.log(JSON.stringify({ url, pid, kind }));
+    process.kill(process.pid, "SIGKILL");`;
+  const args = ["--conditions=source", "--input-type=module", "--eval", program, temporaryFolder()];
+  const child = spawn(process.execPath, args, { env: { ...process.env, NODE_NO_WARNINGS: "1" }, stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  const { url, pid, kind } = JSON.parse(line.toString()) as { url: string; pid: number; kind: string };
+  // mongod heeds no standard input: there the test ends it.
+  if (kind === "mongod") process.kill(pid, "SIGKILL");
+  await gone(portOf({ url }));
+});
+
+async function gone(port: number): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  // Ends with the server; refused when it has ended already.
+  socket.on("error", () => undefined).resume();
+  await once(socket, "close");
+}

@@ -1,0 +1,196 @@
+/** A server that speaks MongoDB's protocol, for tests: `MONGODB_URI`, `mongod` on PATH, else mongo-java-server from Maven Central. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findInstalledTool } from "./debian.ts";
+import { findJava, findMongoJars, javaArguments } from "./mongodb-java.ts";
+import { freePort } from "./processes.ts";
+
+/** Names a server that runs already; tests then share it and keep to databases of their own. */
+export const mongodbUriVariable = "MONGODB_URI";
+
+/** Of mongo-java-server and of mongod. */
+const readyLine = /^ready \d+$|"Waiting for connections"/m;
+const startMsMax = 30_000;
+const stopMsMax = 15_000;
+
+export interface MongodbOptions {
+  /** Acknowledged writes survive kill -9, at a third of the speed; mongod is always so. Default: false, where about the last second is lost. */
+  readonly durable?: boolean;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Where the data are kept, left in place at `stop`. Default: a temporary folder, removed at `stop`. */
+  readonly folder?: string;
+  /** True: never the server of `MONGODB_URI`, for tests that stop, kill or freeze it. It is so too when port, folder or durable are given. */
+  readonly own?: boolean;
+}
+
+export interface Mongodb {
+  /** `mongodb://127.0.0.1:27017`, without a database. */
+  readonly url: string;
+  readonly kind: "environment" | "mongod" | "mongo-java-server";
+  /** Of the process that runs now; null for one of the environment, which can be neither stopped nor frozen, and after its end. */
+  readonly pid: number | null;
+  /** The URL with this database: tests that share a server keep to their own. */
+  database(name: string): string;
+  /** SIGTERM, and its end; a temporary folder goes. Does nothing to the environment's server, and nothing the second time. */
+  stop(): Promise<void>;
+  /** SIGTERM, and its end; the data stay for `restart`. */
+  halt(): Promise<void>;
+  /** SIGKILL, and its end; the data stay for `restart`. */
+  kill(): Promise<void>;
+  /** The same port and data again, after `halt` or `kill`. */
+  restart(): Promise<void>;
+  /** SIGSTOP: connections stay open and nothing is answered. */
+  freeze(): void;
+  /** SIGCONT. */
+  thaw(): void;
+}
+
+/** How to start one process on a folder. */
+interface Program {
+  readonly kind: "mongod" | "mongo-java-server";
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>>;
+  args(port: number, folder: string): string[];
+}
+
+/** Resolves when it answers. @throws Error that says what to install, or with what it printed when it does not start. */
+export async function startMongodb(options: MongodbOptions = {}): Promise<Mongodb> {
+  const { port: wantedPort, folder: wantedFolder, durable = false, own = false } = options;
+  const foreign = process.env[mongodbUriVariable];
+  if (foreign && !own && !durable && wantedPort === undefined && wantedFolder === undefined) return foreignServer(foreign);
+  const program = await findProgram(durable);
+  const folder = wantedFolder ?? (await mkdtemp(join(tmpdir(), "netfacts-mongodb-")));
+  await mkdir(folder, { recursive: true });
+  const port = wantedPort ?? (await freePort());
+  const url = `mongodb://127.0.0.1:${port}`;
+  const removeTemporary = async (): Promise<void> => {
+    if (wantedFolder === undefined) await rm(folder, { recursive: true, force: true });
+  };
+  let child: ChildProcess | null = null;
+  const start = async (): Promise<void> => {
+    if (child !== null) throw new Error("it runs already");
+    child = await launch(program, port, folder);
+  };
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ending = child;
+    child = null;
+    if (ending !== null) await endProcess(ending, signal);
+  };
+  await start().catch(async (error: unknown) => {
+    await removeTemporary();
+    throw error;
+  });
+  return {
+    url,
+    kind: program.kind,
+    get pid() {
+      return child?.pid ?? null;
+    },
+    database: (name) => `${url}/${name}`,
+    async stop() {
+      await end("SIGTERM");
+      await removeTemporary();
+    },
+    halt: () => end("SIGTERM"),
+    kill: () => end("SIGKILL"),
+    restart: start,
+    freeze: () => void child?.kill("SIGSTOP"),
+    thaw: () => void child?.kill("SIGCONT"),
+  };
+}
+
+/** Gets what `startMongodb` needs, so that no test's time is spent on downloads. @throws Error that says what to install. */
+export async function findMongodb(): Promise<void> {
+  if (!process.env[mongodbUriVariable]) await findProgram(false);
+}
+
+async function findProgram(durable: boolean): Promise<Program> {
+  const mongod = await findInstalledTool({ name: "mongod", variable: "MONGOD" });
+  if (mongod !== null) {
+    if (!mongod.found) throw new Error(mongod.remedy);
+    const { command, env } = mongod;
+    const args = (port: number, folder: string) => ["--bind_ip", "127.0.0.1", "--port", `${port}`, "--dbpath", folder, "--quiet"];
+    return { kind: "mongod", command, env, args };
+  }
+  const java = await findJava();
+  const wanted = `a MongoDB server is needed: put mongod on PATH, or set ${mongodbUriVariable}`;
+  if (!java.found) throw new Error(`${wanted}, or for mongo-java-server: ${java.remedy}`);
+  const lib = await findMongoJars().catch((cause: Error) => {
+    throw new Error(`${wanted} (mongo-java-server could not be had: ${cause.message})`, { cause });
+  });
+  const source = join(import.meta.dirname, "mongodb-serve.java");
+  return {
+    kind: "mongo-java-server",
+    command: java.command,
+    env: java.env,
+    args: (port, folder) => javaArguments(lib, source, [`${port}`, join(folder, "data.h2"), durable ? "durable" : "plain"]),
+  };
+}
+
+async function launch(program: Program, port: number, folder: string): Promise<ChildProcess> {
+  // Standard input stays open as long as we live: mongo-java-server ends with it.
+  const child = spawn(program.command, program.args(port, folder), {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...program.env },
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      printed = (printed + text).slice(-4_000);
+    });
+  }
+  // Its end shows in `exitCode`; a write to its input cannot happen.
+  child.once("error", (error) => {
+    printed += error.message;
+  });
+  const deadline = performance.now() + startMsMax;
+  // What it says, and not its port, on which another may listen.
+  while (!readyLine.test(printed)) {
+    const ended = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+    if (ended || performance.now() > deadline) {
+      if (!ended) await endProcess(child, "SIGKILL");
+      throw new Error(`${program.kind} ${ended ? "ended at its start" : `was not ready within ${startMsMax} ms`}:\n${printed}`);
+    }
+    await sleep(25);
+  }
+  return child;
+}
+
+async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill(signal);
+  // A frozen process takes its signal only once it goes on.
+  child.kill("SIGCONT");
+  const timer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
+  await ended;
+  clearTimeout(timer);
+}
+
+function foreignServer(uri: string): Mongodb {
+  const refuse = (): never => {
+    throw new Error(`the server of ${mongodbUriVariable} is not ours to signal: ask for an own one`);
+  };
+  return {
+    url: uri,
+    kind: "environment",
+    pid: null,
+    database(name) {
+      // Not by URL: a list of hosts is none.
+      const [, base = uri, query = ""] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)[^?]*(\?.*)?$/.exec(uri) ?? [];
+      return `${base}/${name}${query}`;
+    },
+    stop: async () => undefined,
+    halt: async () => refuse(),
+    kill: async () => refuse(),
+    restart: async () => refuse(),
+    freeze: refuse,
+    thaw: refuse,
+  };
+}
