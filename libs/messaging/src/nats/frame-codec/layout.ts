@@ -1,0 +1,124 @@
+/**
+ * What both kinds of frame share. All numbers are little-endian.
+ *
+ *   0 u16 magic · 2 u8 version · 3 u8 flags · 4 u16 count of items · 6 u32 frame id · 10 u64 snapshot (0: none) · 18 items
+ */
+
+import { snapshotIdOf, snapshotNumberOf } from "@netfacts/contracts";
+
+export const requestMagic = 0x514e;
+export const replyMagic = 0x524e;
+export const frameVersion = 1;
+export const headerBytes = 18;
+
+/** A message that is no frame of this version; says what is wrong, and at which byte. */
+export class FrameSyntaxError extends Error {
+  override readonly name = "FrameSyntaxError";
+  readonly offset: number;
+
+  constructor(what: string, offset: number) {
+    super(`${what} at byte ${offset}`);
+    this.offset = offset;
+  }
+}
+
+export interface FrameHeader {
+  readonly flags: number;
+  readonly count: number;
+  readonly frameId: number;
+  /** null: none. */
+  readonly snapshotId: string | null;
+}
+
+export function writeHeader(bytes: Buffer, magic: number, { flags, count, frameId, snapshotId }: FrameHeader): number {
+  const number = snapshotId === null ? { seconds: 0, digest: 0 } : snapshotNumberOf(snapshotId);
+  bytes.writeUInt16LE(magic, 0);
+  bytes.writeUInt8(frameVersion, 2);
+  bytes.writeUInt8(flags, 3);
+  bytes.writeUInt16LE(count, 4);
+  bytes.writeUInt32LE(frameId, 6);
+  bytes.writeUInt32LE(number.digest, 10);
+  bytes.writeUInt32LE(number.seconds, 14);
+  return headerBytes;
+}
+
+/** Reads from the front and never past the end. Every method throws `FrameSyntaxError` when what it reads is not all there. */
+export class FrameReader {
+  readonly bytes: Buffer;
+  offset = 0;
+
+  constructor(message: Uint8Array) {
+    this.bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+  }
+
+  /** @param flagsKnown every other flag is an error. */
+  header(magic: number, flagsKnown: number): FrameHeader {
+    if (this.u16("magic") !== magic) throw new FrameSyntaxError("not the magic of this kind of frame", 0);
+    if (this.u8("version") !== frameVersion) throw new FrameSyntaxError("a frame of another version", 2);
+    const flags = this.flags(flagsKnown);
+    const count = this.u16("count");
+    const frameId = this.u32("frame id");
+    const digest = this.u32("snapshot");
+    const seconds = this.u32("snapshot");
+    return { flags, count, frameId, snapshotId: seconds === 0 && digest === 0 ? null : snapshotIdOf({ seconds, digest }) };
+  }
+
+  flags(known: number): number {
+    const flags = this.u8("flags");
+    if ((flags & ~known) !== 0) throw new FrameSyntaxError("unknown flags", this.offset - 1);
+    return flags;
+  }
+
+  u8(what: string): number {
+    return this.bytes.readUInt8(this.#skip(1, what));
+  }
+
+  u16(what: string): number {
+    return this.bytes.readUInt16LE(this.#skip(2, what));
+  }
+
+  u32(what: string): number {
+    return this.bytes.readUInt32LE(this.#skip(4, what));
+  }
+
+  /** Shares the memory of the message. */
+  slice(length: number, what: string): Buffer {
+    const start = this.#skip(length, what);
+    return this.bytes.subarray(start, start + length);
+  }
+
+  /** Text whose UTF-8 is sound, as it comes back byte for byte. */
+  text(length: number, what: string): string {
+    const start = this.#skip(length, what);
+    const end = start + length;
+    for (let at = start; at < end; at++) {
+      if ((this.bytes[at] as number) >= 0x80) return this.#unicode(start, end, what);
+    }
+    return this.bytes.toString("latin1", start, end);
+  }
+
+  hex(length: number, what: string): string {
+    const start = this.#skip(length, what);
+    return this.bytes.toString("hex", start, start + length);
+  }
+
+  /** Throws when anything follows. */
+  end(): void {
+    if (this.offset !== this.bytes.length) throw new FrameSyntaxError("bytes after the last item", this.offset);
+  }
+
+  #unicode(start: number, end: number, what: string): string {
+    const text = this.bytes.toString("utf8", start, end);
+    // The decoder replaces what is not sound by U+FFFD.
+    if (text.includes("\ufffd") && !Buffer.from(text).equals(this.bytes.subarray(start, end)))
+      throw new FrameSyntaxError(`${what} is not UTF-8`, start);
+    return text;
+  }
+
+  #skip(length: number, what: string): number {
+    const start = this.offset;
+    if (start + length > this.bytes.length) throw new FrameSyntaxError(`the message ends within ${what}`, start);
+    this.offset = start + length;
+    return start;
+  }
+}

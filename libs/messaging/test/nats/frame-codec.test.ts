@@ -1,0 +1,161 @@
+/** Frames byte for byte: the committed ones, all that can be sent, and 100,000 damaged ones. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "@jest/globals";
+import fc from "fast-check";
+import {
+  decodeReplyFrame,
+  decodeRequestFrame,
+  encodeFailedFrame,
+  type FailedFrame,
+  type ReplyFrame,
+  type RequestFrame,
+  requestItemBytes,
+} from "../../src/nats/frame-codec/index.ts";
+import { anyReply, anyRequest, goldenReplies, goldenRequests, type OutgoingFrame, replyBytes, requestBytes } from "./frames.ts";
+
+/** Hexadecimal, 16 bytes a line, so that a difference can be read. Rewritten by `npm run golden` only. */
+function expectGoldenBytes(name: string, bytes: Buffer): void {
+  const path = new URL(`golden/${name}.hex`, import.meta.url);
+  const text = `${bytes
+    .toString("hex")
+    .match(/.{1,32}/g)
+    ?.join("\n")}\n`;
+  if (process.env.UPDATE_GOLDEN === "1") writeFileSync(path, text);
+  expect(text).toBe(readFileSync(path, "utf8"));
+}
+
+function readOf({ frameId, pinnedSnapshot, items }: OutgoingFrame): RequestFrame {
+  const read = items.map(({ item, budgetMs }) => ({ ...item, budgetMs: Math.min(budgetMs, 0xffff) }));
+  return { frameId, pinnedSnapshot, ids: items.map(({ id }) => id), items: read };
+}
+
+test.each(Object.entries(goldenRequests))("%s is written as committed, and read back", (name, frame) => {
+  const bytes = requestBytes(frame);
+  expectGoldenBytes(name, bytes);
+  expect(decodeRequestFrame(bytes)).toEqual(readOf(frame));
+});
+
+test.each(Object.entries(goldenReplies))("%s is written as committed, and read back", (name, frame) => {
+  const bytes = replyBytes(frame);
+  expectGoldenBytes(name, bytes);
+  expect(decodeReplyFrame(bytes)).toEqual(frame);
+});
+
+test("a failed frame is written as committed, and read back", () => {
+  const bytes = encodeFailedFrame(0x01020304);
+  expectGoldenBytes("reply-failed", bytes);
+  expect(decodeReplyFrame(bytes)).toEqual({ frameId: 0x01020304, failed: true });
+});
+
+test("reads every request frame that can be sent as it was sent", () => {
+  fc.assert(
+    fc.property(anyRequest, (frame) => {
+      expect(decodeRequestFrame(requestBytes(frame))).toEqual(readOf(frame));
+    }),
+    { seed: 4, numRuns: 2_000 },
+  );
+});
+
+test("reads every reply frame that can be sent as it was sent", () => {
+  fc.assert(
+    fc.property(anyReply, (frame) => {
+      expect(decodeReplyFrame(replyBytes(frame))).toEqual(frame);
+    }),
+    { seed: 5, numRuns: 2_000 },
+  );
+});
+
+test("reads a frame in the middle of other bytes", () => {
+  const bytes = requestBytes(goldenRequests["request-pinned-traced"] as OutgoingFrame);
+  const around = new Uint8Array(bytes.length + 20).fill(0xff);
+  around.set(bytes, 7);
+  expect(decodeRequestFrame(around.subarray(7, 7 + bytes.length))).toEqual(decodeRequestFrame(bytes));
+});
+
+test.each([
+  ["an operation without a number", { op: "whois" }],
+  ["an operation number that needs two bytes", { op: "op-256" }],
+  ["a request id with a space", { requestId: "a b" }],
+  ["an empty request id", { requestId: "" }],
+  ["a request id of 65 characters", { requestId: "a".repeat(65) }],
+  ["a trace context of another version", { traceparent: "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" }],
+  ["a query of 65,536 bytes", { query: "é".repeat(32_768) }],
+])("refuses to send %s", (_what, change) => {
+  const item = { op: "ip", query: "192.0.2.1", requestId: "r", traceparent: null, budgetMs: 1 };
+  expect(requestItemBytes(item)).toBeGreaterThan(0);
+  expect(() => requestItemBytes({ ...item, ...change })).toThrow(RangeError);
+});
+
+/** Reads a message of either kind and gives the bytes that its reading stands for. */
+function rewritten(bytes: Uint8Array, kind: "request" | "reply"): Buffer {
+  if (kind === "request") {
+    const { frameId, pinnedSnapshot, ids, items } = decodeRequestFrame(bytes);
+    return requestBytes({
+      frameId,
+      pinnedSnapshot,
+      items: items.map((item, i) => ({ id: ids[i] as number, item, budgetMs: item.budgetMs })),
+    });
+  }
+  const frame: ReplyFrame | FailedFrame = decodeReplyFrame(bytes);
+  return "failed" in frame ? encodeFailedFrame(frame.frameId) : replyBytes(frame);
+}
+
+/** Small, fast, and the same everywhere (mulberry32). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % below;
+  };
+}
+
+function damaged(bytes: Buffer, random: (below: number) => number): Buffer {
+  const copy = Buffer.from(bytes);
+  const at = random(copy.length);
+  switch (random(6)) {
+    case 0:
+      return copy.subarray(0, at);
+    case 1:
+      return Buffer.concat([copy, copy.subarray(at)]);
+    case 2:
+      return Buffer.concat([copy.subarray(0, at), copy.subarray(at + 1 + random(4))]);
+    case 3:
+      copy.subarray(at, at + 1 + random(4)).fill(random(2) === 0 ? 0xff : 0);
+      return copy;
+    case 4:
+      for (let i = 0; i <= random(4); i++) copy[random(copy.length)] = random(256);
+      return copy;
+    default:
+      copy[at] = (copy[at] as number) ^ (1 << random(8));
+      return copy;
+  }
+}
+
+test("100,000 damaged frames are refused, or read as exactly what their bytes say", () => {
+  const requests = fc.sample(anyRequest, { seed: 6, numRuns: 300 }).map(requestBytes);
+  const replies = fc.sample(anyReply, { seed: 7, numRuns: 300 }).map(replyBytes);
+  requests.push(...Object.values(goldenRequests).map(requestBytes));
+  replies.push(...Object.values(goldenReplies).map(replyBytes), encodeFailedFrame(9));
+  const random = randomOf(2026);
+  const outcomes = { refused: 0, read: 0 };
+  const wrong: string[] = [];
+  for (let round = 0; round < 100_000; round++) {
+    const kind = round % 2 === 0 ? "request" : "reply";
+    const frames = kind === "request" ? requests : replies;
+    const bytes = damaged(frames[random(frames.length)] as Buffer, random);
+    try {
+      if (rewritten(bytes, kind).equals(bytes)) outcomes.read += 1;
+      else wrong.push(`${kind} ${bytes.toString("hex")}`);
+    } catch (error) {
+      if ((error as Error).name === "FrameSyntaxError") outcomes.refused += 1;
+      else wrong.push(`${kind} ${bytes.toString("hex")}: ${String(error)}`);
+    }
+  }
+  expect(wrong.slice(0, 3)).toEqual([]);
+  // Both happen: the test would be idle if no damage could be read, or none noticed.
+  expect(outcomes.read).toBeGreaterThan(10_000);
+  expect(outcomes.refused).toBeGreaterThan(10_000);
+});
