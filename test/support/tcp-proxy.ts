@@ -1,0 +1,182 @@
+/** A TCP proxy on loopback that does to connections what networks do: cuts, delays, half-closes and freezes them. */
+
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+export interface TcpProxy {
+  /** The target's URL with the proxy's host and port. */
+  readonly url: string;
+  readonly port: number;
+  /** Connections that are open now. */
+  readonly connections: number;
+  /** Resets every connection and refuses new ones, until `restore`. */
+  cut(): Promise<void>;
+  /** Each piece of data goes on this much later, both ways, in order; 0: at once. */
+  delay(ms: number): void;
+  /** Ends the direction from the target to the client on every connection that is open; the other one goes on. */
+  halfClose(): void;
+  /** Takes connections and data and passes nothing on, neither data nor ends, until `restore`. */
+  freeze(): void;
+  /** Undoes `cut`, `delay` and `freeze`; what a freeze held goes on. */
+  restore(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What one direction of a connection holds at most; then its sender is slowed down, as by a network. */
+const waitingBytesMax = 4 << 20;
+
+/** What was read from one side and waits to be written to the other. */
+class Direction {
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #state: ProxyState;
+  #waiting: { readonly chunk: Buffer | null; readonly due: number }[] = [];
+  #waitingBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #halfClosed = false;
+
+  constructor(from: Socket, to: Socket, state: ProxyState) {
+    this.#from = from;
+    this.#to = to;
+    this.#state = state;
+    from.on("data", (chunk: Buffer) => this.#take(chunk));
+    from.on("end", () => this.#take(null));
+    to.on("drain", () => this.#resume());
+    to.on("close", () => clearTimeout(this.#timer));
+  }
+
+  /** Passes on what is due. */
+  pass(): void {
+    clearTimeout(this.#timer);
+    while (!this.#state.frozen && this.#waiting.length > 0) {
+      const { chunk, due } = this.#waiting[0]!;
+      const rest = due - performance.now();
+      if (rest > 0) {
+        this.#timer = setTimeout(() => this.pass(), rest);
+        return;
+      }
+      this.#waiting.shift();
+      this.#waitingBytes -= chunk?.length ?? 0;
+      this.#write(chunk);
+    }
+    this.#resume();
+  }
+
+  /** The end of this direction; data that still come are dropped. */
+  halfClose(): void {
+    this.#halfClosed = true;
+    this.#to.end();
+  }
+
+  #take(chunk: Buffer | null): void {
+    this.#waiting.push({ chunk, due: performance.now() + this.#state.delayMs });
+    this.#waitingBytes += chunk?.length ?? 0;
+    if (this.#waitingBytes > waitingBytesMax) this.#from.pause();
+    this.pass();
+  }
+
+  #write(chunk: Buffer | null): void {
+    if (this.#halfClosed || this.#to.destroyed) return;
+    if (chunk === null) this.#to.end();
+    else if (!this.#to.write(chunk)) this.#from.pause();
+  }
+
+  #resume(): void {
+    if (this.#waitingBytes <= waitingBytesMax && !this.#to.writableNeedDrain) this.#from.resume();
+  }
+}
+
+interface ProxyState {
+  delayMs: number;
+  frozen: boolean;
+}
+
+interface Pair {
+  readonly client: Socket;
+  readonly target: Socket;
+  readonly toTarget: Direction;
+  readonly toClient: Direction;
+}
+
+function reset(socket: Socket): void {
+  // A connection that does not stand yet has nothing to reset, and may never stand.
+  if (socket.connecting) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** @param targetUrl  `scheme://host:port`, of any scheme over TCP. */
+export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+  const target = new URL(targetUrl);
+  const host = target.hostname.replace(/^\[|\]$/g, "");
+  const state: ProxyState = { delayMs: 0, frozen: false };
+  const pairs = new Set<Pair>();
+
+  const accept = (client: Socket) => {
+    const upstream = connect({ host, port: Number(target.port), allowHalfOpen: true });
+    const pair: Pair = {
+      client,
+      target: upstream,
+      toTarget: new Direction(client, upstream, state),
+      toClient: new Direction(upstream, client, state),
+    };
+    pairs.add(pair);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      socket.setNoDelay(true);
+      // Told by the close that follows.
+      socket.on("error", () => {});
+      socket.on("close", (broken) => {
+        if (client.destroyed && upstream.destroyed) pairs.delete(pair);
+        else if (broken && !state.frozen) reset(other);
+      });
+    }
+  };
+
+  let server: Server | null = null;
+  const listen = async (port: number): Promise<number> => {
+    server = createServer({ allowHalfOpen: true }, accept);
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port;
+  };
+  const close = async () => {
+    const closing = server;
+    server = null;
+    const closed = closing === null ? null : new Promise((resolve) => closing.close(resolve));
+    for (const { client, target: upstream } of pairs) for (const socket of [client, upstream]) reset(socket);
+    await closed;
+  };
+
+  const port = await listen(0);
+  return {
+    url: targetUrl.replace(target.host, `127.0.0.1:${port}`),
+    port,
+    get connections() {
+      return [...pairs].filter(({ client }) => !client.destroyed).length;
+    },
+    cut: close,
+    delay(ms) {
+      state.delayMs = ms;
+    },
+    halfClose() {
+      for (const { toClient } of pairs) toClient.halfClose();
+    },
+    freeze() {
+      state.frozen = true;
+    },
+    async restore() {
+      state.delayMs = 0;
+      state.frozen = false;
+      for (const { client, target: upstream, toTarget, toClient } of pairs) {
+        toTarget.pass();
+        toClient.pass();
+        // One side broke while nothing was passed on.
+        if (client.errored !== null || upstream.errored !== null) for (const socket of [client, upstream]) reset(socket);
+      }
+      if (server === null) await listen(port);
+    },
+    stop: close,
+  };
+}
