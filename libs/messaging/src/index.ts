@@ -4,4 +4,5 @@ export { createInProcessMessaging, frameItemsMax, type InProcessOptions, queuedI
 export { MessagingError, type MessagingErrorCode } from "./messaging-error.ts";
 export { type ProblemReplyInput, problemReply } from "./problem-reply.ts";
 export { createResponder, type ItemHandler, type ResponderOptions } from "./responder.ts";
+export type { ClientSpan, ServerSpan, SpanEnd, Tracing } from "./tracing.ts";
 export type { Frame, FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "./types.ts";
