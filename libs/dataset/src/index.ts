@@ -11,7 +11,16 @@ export {
   sectionsOf,
 } from "./generation.ts";
 export { GrowableUint8, GrowableUint16, GrowableUint32 } from "./growable.ts";
-export { type DatasetHolder, type FollowerEvents, loadInWorker, loadSnapshot, SnapshotFollower } from "./loader.ts";
+export {
+  type DatasetHolder,
+  type FollowerEvents,
+  type FollowerOptions,
+  type FollowerState,
+  followerDefaults,
+  SnapshotFollower,
+} from "./follower.ts";
+export { loadInWorker, loadSnapshot, RefusedSnapshotError } from "./loader.ts";
+export { type Broadcast, PodReporter, type PodReporterDeps, podReportIntervalMs } from "./pod-reporter.ts";
 export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
 export { AsNameTable } from "./lookup/as-names.ts";
 export { LayeredPrefixes } from "./lookup/layered-prefixes.ts";
@@ -57,6 +66,7 @@ export {
 export { type AsnRecordBody, asnRecord } from "./records/asn-record.ts";
 export { countryFlag } from "./records/country-flag.ts";
 export { type IpRecordBody, ipRecord } from "./records/ip-record.ts";
+export { type AnswerContext, enterDataset, recordOperation } from "./records/operation.ts";
 export { type PrefixRecordBody, prefixRecord } from "./records/prefix-record.ts";
 export {
   allocationRecord,
@@ -101,5 +111,13 @@ export { type VrpsColumns, vrpSectionColumns, vrpsFormat } from "./sections/vrps
 export { type FolderStoreOptions, manifestsKeptDefault, openFolderStore } from "./store/folder-store.ts";
 export { type OpenedSnapshot, openDataFolder, openSnapshot, snapshotsFolder } from "./store/open-snapshot.ts";
 export { openPack, writePack } from "./store/pack.ts";
-export { SnapshotError, type SnapshotStore } from "./store/snapshot-store.ts";
+export {
+  PublicationConflictError,
+  type PublishOptions,
+  SnapshotError,
+  type SnapshotPointer,
+  type SnapshotStore,
+  SnapshotUnavailableError,
+} from "./store/snapshot-store.ts";
+export type { OpenedStore, OpenStore, StoreSource } from "./store/store-source.ts";
 export { packStrings, type StringColumns, stringAt } from "./strings.ts";

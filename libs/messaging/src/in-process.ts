@@ -1,28 +1,23 @@
 /** Messaging inside one process: the same frames, bounds and failures as over the network, without encoding anything. */
 
+import { frameItemsMax, notYetRetriesMax, queuedItemsMax } from "./bounds.ts";
 import { Deadlines } from "./deadlines.ts";
 import { MessagingError, type MessagingErrorCode } from "./messaging-error.ts";
-import type { FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "./types.ts";
-
-/** Items of one frame. */
-export const frameItemsMax: Readonly<Record<Lane, number>> = { single: 64, batch: 256 };
-
-/** Unanswered items of one service and lane; one more is `overloaded`. */
-export const queuedItemsMax = 4_096;
-
-export interface InProcessOptions {
-  readonly queuedItemsMax?: number;
-  /** Told of what no caller can be told: a listener that threw, a handler that failed. */
-  readonly onError?: (what: string, cause: unknown) => void;
-}
+import type { MessagingEvents, MessagingOptions } from "./options.ts";
+import { problemReply } from "./problem-reply.ts";
+import { traced } from "./traced-messaging.ts";
+import type { Answer, FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "./types.ts";
 
 interface Pending {
   readonly item: RequestItem;
+  readonly pinnedSnapshot: string | null;
   readonly queue: Queue;
   readonly resolve: (reply: ReplyItem) => void;
   readonly reject: (error: MessagingError) => void;
   /** Who holds it; null while it waits. */
   responder: Responder | null;
+  /** How often it was asked again because a responder lacked the snapshot. */
+  notYetRetries: number;
   settled: boolean;
 }
 
@@ -50,13 +45,15 @@ interface Service {
 }
 
 /** Creates a bus of its own. Payloads travel by reference. */
-export function createInProcessMessaging(options: InProcessOptions = {}): Messaging {
-  return new InProcessMessaging(options);
+export function createInProcessMessaging(options: MessagingOptions = {}): Messaging {
+  const messaging = new InProcessMessaging(options);
+  return options.tracing == null ? messaging : traced(messaging, options.tracing);
 }
 
 class InProcessMessaging implements Messaging {
   readonly #queuedItemsMax: number;
   readonly #onError: (what: string, cause: unknown) => void;
+  readonly #events: MessagingEvents;
   readonly #services = new Map<string, Service>();
   readonly #listeners = new Map<string, Set<(payload: unknown) => void>>();
   readonly #deadlines = new Deadlines<Pending>((pending) => this.#fail(pending, "timeout"));
@@ -65,20 +62,21 @@ class InProcessMessaging implements Messaging {
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | null = null;
 
-  constructor(options: InProcessOptions) {
+  constructor(options: MessagingOptions) {
     this.#queuedItemsMax = options.queuedItemsMax ?? queuedItemsMax;
     this.#onError = options.onError ?? (() => {});
+    this.#events = options.events ?? {};
   }
 
-  request(service: string, lane: Lane, item: RequestItem): Promise<ReplyItem> {
-    if (this.#closing !== undefined) return Promise.reject(new MessagingError("closed", service));
+  request(service: string, lane: Lane, item: RequestItem, pinnedSnapshot: string | null = null): Promise<ReplyItem> {
+    if (this.#closing !== undefined) return this.#refuse("closed", service, lane);
     const { queues, responders } = this.#service(service);
-    if (responders.length === 0) return Promise.reject(new MessagingError("no_responders", service));
+    if (responders.length === 0) return this.#refuse("no_responders", service, lane);
     const queue = queues[lane];
-    if (queue.unanswered >= this.#queuedItemsMax) return Promise.reject(new MessagingError("overloaded", service));
+    if (queue.unanswered >= this.#queuedItemsMax) return this.#refuse("overloaded", service, lane);
 
     return new Promise((resolve, reject) => {
-      const pending: Pending = { item, queue, resolve, reject, responder: null, settled: false };
+      const pending: Pending = { item, pinnedSnapshot, queue, resolve, reject, responder: null, notYetRetries: 0, settled: false };
       queue.waiting.push(pending);
       queue.unanswered += 1;
       this.#unanswered += 1;
@@ -134,6 +132,11 @@ class InProcessMessaging implements Messaging {
     };
   }
 
+  watchConnection(listener: (up: boolean) => void): Subscription {
+    listener(true);
+    return { stop: async () => {} };
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -179,10 +182,12 @@ class InProcessMessaging implements Messaging {
     const waiting = queue.waiting.filter((pending) => !pending.settled);
     queue.waiting = [];
     const size = frameItemsMax[queue.lane];
-    for (let start = 0; start < waiting.length; start += size) this.#sendFrame(service, waiting.slice(start, start + size));
+    for (const [pinned, alike] of Map.groupBy(waiting, ({ pinnedSnapshot }) => pinnedSnapshot)) {
+      for (let start = 0; start < alike.length; start += size) this.#sendFrame(service, queue, pinned, alike.slice(start, start + size));
+    }
   }
 
-  #sendFrame(service: Service, frame: readonly Pending[]): void {
+  #sendFrame(service: Service, queue: Queue, pinnedSnapshot: string | null, frame: readonly Pending[]): void {
     const responder = service.responders[service.turn % service.responders.length];
     service.turn += 1;
     if (responder === undefined) {
@@ -191,24 +196,54 @@ class InProcessMessaging implements Messaging {
     }
     responder.unanswered += frame.length;
     for (const pending of frame) pending.responder = responder;
+    this.#events.frameSent?.(queue.service, queue.lane, frame.length, 0);
+    this.#events.frameServed?.(queue.service, queue.lane, frame.length);
 
-    const answer = (index: number, reply: ReplyItem) => {
+    // An item that was asked again belongs to its later frame, which may have the same responder.
+    const open = new Set(frame.keys());
+    const answer: Answer = (index, reply) => {
       const pending = frame[index];
-      if (pending !== undefined && this.#settle(pending)) pending.resolve(reply);
+      if (pending === undefined || !open.delete(index) || pending.settled)
+        this.#events.repliesDropped?.(pending === undefined ? "unknown" : "late", 1);
+      else if (reply === "not_yet") this.#askElsewhere(pending);
+      else this.#resolve(pending, reply);
     };
     const failRest = (cause: unknown) => {
       this.#onError("a frame handler failed", cause);
-      for (const pending of frame) this.#fail(pending, "handler_failed", cause);
+      for (const index of open) this.#fail(frame[index] as Pending, "handler_failed", cause);
     };
     try {
-      responder.handler({ items: frame.map((pending) => pending.item), pinnedSnapshot: null }, answer)?.catch(failRest);
+      responder.handler({ items: frame.map((pending) => pending.item), pinnedSnapshot }, answer)?.catch(failRest);
     } catch (cause) {
       failRest(cause);
     }
   }
 
+  #askElsewhere(pending: Pending): void {
+    pending.notYetRetries += 1;
+    if (pending.notYetRetries > notYetRetriesMax) {
+      this.#resolve(pending, problemReply({ code: "data_not_ready" }));
+      return;
+    }
+    const { queue } = pending;
+    this.#events.itemsRetried?.(queue.service, queue.lane, "not_yet", 1);
+    this.#leave(pending);
+    queue.waiting.push(pending);
+    this.#scheduleFlush();
+  }
+
+  #refuse(code: MessagingErrorCode, service: string, lane: Lane): Promise<never> {
+    this.#events.requestFailed?.(service, lane, code);
+    return Promise.reject(new MessagingError(code, service));
+  }
+
+  #resolve(pending: Pending, reply: ReplyItem): void {
+    if (this.#settle(pending)) pending.resolve(reply);
+  }
+
   #fail(pending: Pending, code: MessagingErrorCode, cause?: unknown): void {
     if (!this.#settle(pending)) return;
+    this.#events.requestFailed?.(pending.queue.service, pending.queue.lane, code);
     pending.reject(new MessagingError(code, pending.queue.service, cause === undefined ? undefined : { cause }));
   }
 
@@ -220,12 +255,17 @@ class InProcessMessaging implements Messaging {
     pending.queue.unanswered -= 1;
     this.#unanswered -= 1;
     if (this.#unanswered === 0) this.#onDrained?.();
-    const { responder } = pending;
-    if (responder !== null) {
-      responder.unanswered -= 1;
-      if (responder.unanswered === 0) responder.onDrained?.();
-    }
+    this.#leave(pending);
     return true;
+  }
+
+  /** Its responder holds it no longer. */
+  #leave(pending: Pending): void {
+    const { responder } = pending;
+    pending.responder = null;
+    if (responder === null) return;
+    responder.unanswered -= 1;
+    if (responder.unanswered === 0) responder.onDrained?.();
   }
 }
 

@@ -1,8 +1,10 @@
 /** @netfacts/messaging: request and reply between services, and broadcast, behind one interface. */
 
-export { createInProcessMessaging, frameItemsMax, type InProcessOptions, queuedItemsMax } from "./in-process.ts";
+export { frameItemsMax, queuedItemsMax } from "./bounds.ts";
+export { createInProcessMessaging } from "./in-process.ts";
 export { MessagingError, type MessagingErrorCode } from "./messaging-error.ts";
+export type { DropReason, MessagingEvents, MessagingOptions, RetryReason } from "./options.ts";
 export { type ProblemReplyInput, problemReply } from "./problem-reply.ts";
-export { createResponder, type ItemHandler, type ResponderOptions } from "./responder.ts";
+export { createResponder, type Entry, type ItemHandler, type ResponderOptions } from "./responder.ts";
 export type { ClientSpan, ServerSpan, SpanEnd, Tracing } from "./tracing.ts";
-export type { Frame, FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "./types.ts";
+export type { Answer, Frame, FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "./types.ts";

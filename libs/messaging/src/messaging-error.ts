@@ -4,10 +4,19 @@
  * - `no_responders`: nobody serves the service now
  * - `timeout`: the budget ran out
  * - `overloaded`: too many items wait already; nothing was sent
- * - `handler_failed`: the responder failed as a whole; `cause` is for logs only
+ * - `handler_failed`: the responder failed as a whole, or its answer broke midway; `cause` is for logs only
+ * - `not_connected`: there is no connection; nothing was sent since it broke
+ * - `invalid_item`: the item cannot travel, which is a fault of the caller; `cause` says why
  * - `closed`: this end is closing
  */
-export type MessagingErrorCode = "no_responders" | "timeout" | "overloaded" | "handler_failed" | "closed";
+export type MessagingErrorCode =
+  | "no_responders"
+  | "timeout"
+  | "overloaded"
+  | "handler_failed"
+  | "not_connected"
+  | "invalid_item"
+  | "closed";
 
 export class MessagingError extends Error {
   override readonly name = "MessagingError";

@@ -1,48 +1,92 @@
-/** A frame handler made of one function per operation: one item that fails fails alone. */
+/** A frame handler made of one function per operation: what a frame shares is taken once, and one item that fails fails alone. */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ProblemCode } from "@netfacts/contracts";
 import { problemReply } from "./problem-reply.ts";
-import type { FrameHandler, ReplyItem, RequestItem } from "./types.ts";
+import { nextTurn, turnMs } from "./turns.ts";
+import type { Answer, FrameHandler, ReplyItem, RequestItem } from "./types.ts";
 
-/** Answers one item. `pinned` is the snapshot that must answer; null: the current one. */
-export type ItemHandler = (item: RequestItem, pinned: string | null) => ReplyItem | Promise<ReplyItem>;
+/** What the items of a frame share, or why none of them can be answered. */
+export type Entry<C> = { readonly context: C } | { readonly refusal: ProblemCode | "not_yet" };
 
-export interface ResponderOptions {
-  readonly ops: ReadonlyMap<string, ItemHandler>;
+/** Answers one item. */
+export type ItemHandler<C> = (item: RequestItem, context: C) => ReplyItem | Promise<ReplyItem>;
+
+export interface ResponderOptions<C> {
+  /**
+   * Called once per frame, so that all its items are answered from the same data.
+   *
+   * @param pinnedSnapshot the snapshot that must answer; null: the current one.
+   */
+  readonly enter: (pinnedSnapshot: string | null) => Entry<C>;
+  readonly ops: ReadonlyMap<string, ItemHandler<C>>;
+  /**
+   * Answers what it can of a frame at once, where that costs less than one by one, and returns the indexes that it left. When it
+   * throws, all that it has not answered is left.
+   */
+  readonly together?: (items: readonly RequestItem[], context: C, answer: (index: number, reply: ReplyItem) => void) => readonly number[];
   /** Told of what the caller must not see: the cause behind an `internal_error`. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;
 }
 
-/** How long a frame may keep the event loop before others have their turn. */
-const turnMs = 2;
-
 /** The handler's promise ends when every item is answered; slow items hold up no other. */
-export function createResponder({ ops, onFailure }: ResponderOptions): FrameHandler {
-  return async ({ items, pinnedSnapshot }, answer) => {
+export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
+  const { enter, ops, onFailure } = options;
+  return async ({ items, pinnedSnapshot, within }, answer) => {
+    const fail = (index: number, cause: unknown) => {
+      onFailure(items[index] as RequestItem, cause);
+      answer(index, problemReply({ code: "internal_error" }));
+    };
+    let entry: Entry<C>;
+    try {
+      entry = enter(pinnedSnapshot);
+    } catch (cause) {
+      for (const index of items.keys()) fail(index, cause);
+      return;
+    }
+    if ("refusal" in entry) {
+      const reply = entry.refusal === "not_yet" ? "not_yet" : problemReply({ code: entry.refusal });
+      for (const index of items.keys()) answer(index, reply);
+      return;
+    }
+
+    const { context } = entry;
     const slow: Promise<void>[] = [];
     let turnStart = performance.now();
-    for (const [index, item] of items.entries()) {
+    for (const index of answerTogether(options, items, context, answer)) {
       if (performance.now() - turnStart > turnMs) {
         await nextTurn();
         turnStart = performance.now();
       }
-      const fail = (cause: unknown) => {
-        onFailure(item, cause);
-        answer(index, problemReply({ code: "internal_error" }));
-      };
+      const item = items[index] as RequestItem;
       try {
-        const reply = handlerOf(ops, item)(item, pinnedSnapshot);
-        if ("then" in reply) slow.push(reply.then((late) => answer(index, late)).catch(fail));
+        const handler = handlerOf(ops, item);
+        const reply = within === undefined ? handler(item, context) : within(index, () => handler(item, context));
+        if ("then" in reply) slow.push(reply.then((late) => answer(index, late)).catch((cause: unknown) => fail(index, cause)));
         else answer(index, reply);
       } catch (cause) {
-        fail(cause);
+        fail(index, cause);
       }
     }
     await Promise.all(slow);
   };
 }
 
-function handlerOf(ops: ReadonlyMap<string, ItemHandler>, item: RequestItem): ItemHandler {
+/** The indexes that are left to be answered one by one. */
+function answerTogether<C>({ together }: ResponderOptions<C>, items: readonly RequestItem[], context: C, answer: Answer): Iterable<number> {
+  if (together === undefined) return items.keys();
+  const answered = new Set<number>();
+  try {
+    return together(items, context, (index, reply) => {
+      answered.add(index);
+      answer(index, reply);
+    });
+  } catch {
+    // One by one, the item at fault fails alone and its cause is told.
+    return [...items.keys()].filter((index) => !answered.has(index));
+  }
+}
+
+function handlerOf<C>(ops: ReadonlyMap<string, ItemHandler<C>>, item: RequestItem): ItemHandler<C> {
   const handler = ops.get(item.op);
   if (handler === undefined) throw new Error(`operation ${item.op} is not served here`);
   return handler;

@@ -39,13 +39,18 @@ export interface Frame {
   readonly items: readonly RequestItem[];
   /** The snapshot that must answer; null: the current one. */
   readonly pinnedSnapshot: string | null;
+  /** Runs the work on one item within its span, where there are spans. */
+  readonly within?: <T>(index: number, work: () => T) => T;
 }
 
+/** `not_yet`: the pinned snapshot is not here yet; another responder is asked, and callers see at last a `data_not_ready` problem. */
+export type Answer = (index: number, reply: ReplyItem | "not_yet") => void;
+
 /**
- * Answers the items of one frame: each index at most once, in any order, also after the handler has returned. A handler that
- * throws or rejects fails the items that it has not answered.
+ * Answers the items of one frame: each index at most once, in any order, also after the handler has returned, until its promise
+ * ends. A handler that throws or rejects fails the items that it has not answered.
  */
-export type FrameHandler = (frame: Frame, answer: (index: number, reply: ReplyItem) => void) => void | Promise<void>;
+export type FrameHandler = (frame: Frame, answer: Answer) => void | Promise<void>;
 
 export interface Subscription {
   /** Takes nothing new; resolves when what was taken is finished. May be called again. */
@@ -58,14 +63,21 @@ export interface Messaging {
    * Sends one question to any one responder of the service; what is asked in one event-loop turn shares frames.
    *
    * Rejects with `MessagingError` only: the reply of a responder that refuses is a resolved problem reply.
+   *
+   * @param pinnedSnapshot the snapshot that must answer; default: the current one.
    */
-  request(service: string, lane: Lane, item: RequestItem): Promise<ReplyItem>;
+  request(service: string, lane: Lane, item: RequestItem, pinnedSnapshot?: string | null): Promise<ReplyItem>;
   /** Becomes a responder of the service. Each frame goes to one of its responders. */
   serve(service: string, handler: FrameHandler): Promise<Subscription>;
   /** Tells every subscriber, this process included. `payload` is a JSON value that nobody changes afterwards. At most once, no answer. */
   publish(subject: string, payload: unknown): void;
   /** Listens to one subject, in the order of publication of each publisher. A listener that throws harms no other. */
   subscribe(subject: string, listener: (payload: unknown) => void): Subscription;
+  /**
+   * Tells whether others can be reached: at once, and at every change. Broadcasts of a time without connection are lost, so what
+   * listens to them reads again when it is told true.
+   */
+  watchConnection(listener: (up: boolean) => void): Subscription;
   /** Refuses new requests, waits for those in flight, then ends every subscription. May be called again. */
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 /** The service `asn-prefix`: answers `asn` and `prefix` from the generation in service. */
 
-import type { DatasetHolder } from "@netfacts/dataset";
+import { type DatasetHolder, enterDataset } from "@netfacts/dataset";
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
-import { createOperations } from "./operations/operations.ts";
+import { operations } from "./operations/operations.ts";
 
 export interface AsnPrefixDeps {
   readonly messaging: Messaging;
@@ -19,7 +19,7 @@ export interface AsnPrefixApp {
 }
 
 export function buildApp({ messaging, dataset, clock, onFailure }: AsnPrefixDeps): AsnPrefixApp {
-  const handler = createResponder({ ops: createOperations({ dataset, clock }), onFailure });
+  const handler = createResponder({ enter: (pinned) => enterDataset(dataset, clock, pinned), ops: operations, onFailure });
   let subscription: Subscription | null = null;
   return {
     async start() {

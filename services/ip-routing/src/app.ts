@@ -1,6 +1,6 @@
 /** The service `ip-routing`: answers `ip`, `routing`, `validity` and `status` from the generation in service. */
 
-import type { DatasetHolder } from "@netfacts/dataset";
+import { type DatasetHolder, enterDataset } from "@netfacts/dataset";
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
 import { IpAnswers } from "./domain/ip-answers.ts";
 import { answerIpTogether, createOperations } from "./operations/operations.ts";
@@ -20,8 +20,13 @@ export interface IpRoutingApp {
 }
 
 export function buildApp({ messaging, dataset, clock, onFailure }: IpRoutingDeps): IpRoutingApp {
-  const deps = { dataset, clock, ipAnswers: new IpAnswers() };
-  const handler = answerIpTogether(createResponder({ ops: createOperations(deps), onFailure }), deps);
+  const ipAnswers = new IpAnswers();
+  const handler = createResponder({
+    enter: (pinned) => enterDataset(dataset, clock, pinned),
+    ops: createOperations(ipAnswers),
+    together: answerIpTogether(ipAnswers),
+    onFailure,
+  });
   let subscription: Subscription | null = null;
   return {
     async start() {

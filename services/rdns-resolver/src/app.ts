@@ -73,6 +73,8 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
     },
   });
   const handler = createResponder({
+    // Names are of no snapshot.
+    enter: () => ({ context: null }),
     ops: new Map([["reverse_dns", operation]]),
     onFailure: ({ requestId }, cause) => log.error({ request_id: requestId, err: cause }, "reverse_dns failed"),
   });

@@ -59,6 +59,10 @@ export class Dispatcher {
         return new ProblemError("temporarily_overloaded");
       case "closed":
         return new ProblemError("shutting_down");
+      case "not_connected":
+        return new ProblemError("upstream_unavailable");
+      case "invalid_item":
+        return new ProblemError("internal_error", { cause: error });
       case "handler_failed":
         return new ProblemError("upstream_error", { cause: error });
     }

@@ -40,7 +40,7 @@ export interface Harness {
   /** Moves the gateway's wall clock. */
   readonly clock: { offsetMs: number };
   /** Operations that answer otherwise than by their example. */
-  readonly answers: Map<OperationName, ItemHandler>;
+  readonly answers: Map<OperationName, ItemHandler<null>>;
   /** Makes a key and returns its text. */
   key(spec?: Partial<NewKey>): Promise<string>;
   request(method: string, url: string, headers?: Record<string, string>): Promise<HttpAnswer>;
@@ -69,7 +69,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Harnes
   const folder = await mkdtemp(join(tmpdir(), "netfacts-gateway-"));
   const store = await openSqliteStore(join(folder, "control.sqlite"));
   const messaging = options.messaging ?? createInProcessMessaging();
-  const answers = new Map<OperationName, ItemHandler>();
+  const answers = new Map<OperationName, ItemHandler<null>>();
   for (const service of options.services ?? serviceNames) await serveExamples(messaging, service, answers);
 
   const log: LogLine[] = [];
@@ -116,11 +116,18 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Harnes
   };
 }
 
-async function serveExamples(messaging: Messaging, service: ServiceName, answers: ReadonlyMap<OperationName, ItemHandler>): Promise<void> {
+async function serveExamples(
+  messaging: Messaging,
+  service: ServiceName,
+  answers: ReadonlyMap<OperationName, ItemHandler<null>>,
+): Promise<void> {
   const names = (Object.keys(operations) as OperationName[]).filter((op) => operations[op].service === service);
   const handler =
-    (op: OperationName): ItemHandler =>
-    (item, pinned) =>
-      (answers.get(op) ?? (() => exampleReply(op)))(item, pinned);
-  await messaging.serve(service, createResponder({ ops: new Map(names.map((op) => [op, handler(op)])), onFailure: () => {} }));
+    (op: OperationName): ItemHandler<null> =>
+    (item) =>
+      (answers.get(op) ?? (() => exampleReply(op)))(item, null);
+  await messaging.serve(
+    service,
+    createResponder({ enter: () => ({ context: null }), ops: new Map(names.map((op) => [op, handler(op)])), onFailure: () => {} }),
+  );
 }

@@ -22,7 +22,7 @@ export interface ReverseDnsDeps {
   readonly observe: (outcome: ReverseDnsRecord["status"] | "unavailable" | "overloaded", hit: boolean, durationMs: number) => void;
 }
 
-export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsDeps): ItemHandler {
+export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsDeps): ItemHandler<null> {
   return async ({ query, requestId, budgetMs }) => {
     const { ip } = decodeQuestion("reverse_dns", query);
     const asked = (): Asked => askedNow(ip, requestId, clock.now());

@@ -1,0 +1,43 @@
+/** Operations that answer with a record of one generation: what the questions of a frame share, and the way from query to answer. */
+
+import { decodeQuestion, type OperationName, type ProblemCode, type Questions } from "@netfacts/contracts";
+import type { Generation } from "../generation.ts";
+import type { DatasetHolder } from "../loader.ts";
+import { AnswerNotes, type RecordAnswer, recordAnswer } from "./answer.ts";
+
+/** What the questions of one frame are answered from: taken once, so that no frame mixes generations. */
+export interface AnswerContext {
+  readonly generation: Generation;
+  readonly nowMs: number;
+}
+
+/**
+ * Takes the generation that must answer.
+ *
+ * @param pinnedSnapshot null: the current one.
+ * @returns a refusal: `not_yet` when this process has not loaded the pinned snapshot so far.
+ */
+export function enterDataset(
+  dataset: DatasetHolder,
+  clock: { now(): number },
+  pinnedSnapshot: string | null,
+): { readonly context: AnswerContext } | { readonly refusal: ProblemCode | "not_yet" } {
+  const generation = dataset.current();
+  if (generation === null) return { refusal: "data_not_ready" };
+  if (pinnedSnapshot !== null && pinnedSnapshot !== generation.id) return { refusal: "not_yet" };
+  return { context: { generation, nowMs: clock.now() } };
+}
+
+/** The handler of an operation, with its name: reads the canonical query, builds the record, and serialises it once. */
+export function recordOperation<O extends OperationName>(
+  op: O,
+  build: (question: Questions[O], notes: AnswerNotes) => object,
+): [O, (item: { readonly query: string; readonly requestId: string }, context: AnswerContext) => RecordAnswer] {
+  return [
+    op,
+    ({ query, requestId }, { generation, nowMs }) => {
+      const notes = new AnswerNotes(generation, nowMs);
+      return recordAnswer(notes, build(decodeQuestion(op, query), notes), requestId);
+    },
+  ];
+}

@@ -1,0 +1,12 @@
+/** Bounds that every transport keeps, so that what fits in one process fits between processes. */
+
+import type { Lane } from "./types.ts";
+
+/** Items of one frame. */
+export const frameItemsMax: Readonly<Record<Lane, number>> = { single: 64, batch: 256 };
+
+/** Unanswered items of one service and lane; one more is `overloaded`. */
+export const queuedItemsMax = 4_096;
+
+/** How often a `not_yet` is asked again before the caller hears `data_not_ready`: responders are met at random. */
+export const notYetRetriesMax = 3;
