@@ -4,6 +4,7 @@ export { type Clock, systemClock } from "./clock.ts";
 export { ConfigError, loadConfig } from "./config.ts";
 export { createLogger, type Logger, type LoggerOptions, type LogLevel, logLevels } from "./logger.ts";
 export { runMain } from "./main.ts";
+export { createMessageTracing, itemLogFields } from "./message-tracing.ts";
 export {
   type Counter,
   createMetrics,

@@ -103,6 +103,46 @@ test("one request through two processes is one trace", async () => {
   }
 });
 
+test("an item has a client span below its request and a server span below that, wherever it is answered", async () => {
+  const traced = await start({ ...receiver.env });
+  await ask(`${traced.url}/item/200`);
+  const answer = await receiver.waitFor(({ name, kind }) => name === "ip-routing/routing" && kind === "server");
+  const trace = await receiver.waitForTrace(answer.traceId, (spans) => spans.length === 4);
+  const byId = new Map(trace.map((span) => [span.spanId, span]));
+  const path: string[] = [];
+  for (let span: Span | undefined = answer; span !== undefined; span = byId.get(span.parentSpanId ?? "")) path.unshift(line(span));
+  expect(path).toEqual([
+    "traced server GET /item/:status",
+    "traced internal request",
+    "traced client ip-routing/routing",
+    "traced server ip-routing/routing",
+  ]);
+  expect(answer.attributes).toMatchObject({ "rpc.method": "routing", "netfacts.request_id": "r-2", "http.response.status_code": 200 });
+  expect(traced.log()).toEqual([
+    expect.objectContaining({ msg: "answering", request_id: "r-2", trace_id: answer.traceId, span_id: answer.spanId }),
+  ]);
+});
+
+test("an item without a reply, or with a fault of ours, is an error in its span; a refusal is none", async () => {
+  const traced = await start({ ...receiver.env });
+  for (const end of ["404", "503", "timeout"]) await ask(`${traced.url}/item/${end}`);
+  await traced.stop();
+  const items = receiver.spans.filter(({ name, kind }) => name === "ip-routing/routing" && kind === "client");
+  expect(items.map(({ isError, attributes }) => [isError, attributes["error.type"]])).toEqual([
+    [false, undefined],
+    [true, "503"],
+    [true, "timeout"],
+  ]);
+});
+
+test("an item of a request that is not sampled has no span", async () => {
+  const traced = await start({ ...receiver.env, OTEL_TRACES_SAMPLER: "always_off" });
+  const answer = await fetch(`${traced.url}/item/200`);
+  expect(await answer.json()).toEqual({ sampled: false });
+  await traced.stop();
+  expect(receiver.bodies).toEqual([]);
+});
+
 test("no span holds a key, a credential or a query", async () => {
   const second = await start({ ...receiver.env, TRACED_SERVICE: "second" });
   const first = await start({ ...receiver.env, TRACED_NEXT: second.url });

@@ -1,13 +1,15 @@
 /** A process for the tests of telemetry: a Fastify server that may ask another one, with whatever the environment says about telemetry. */
 
 import { createRequire } from "node:module";
+import type { RequestItem } from "@netfacts/messaging";
 import { runMain, startTelemetry } from "../../src/telemetry.ts";
 
 const { TRACED_SERVICE: service = "traced", TRACED_NEXT: next = "" } = process.env;
 
 await runMain(async () => {
   const telemetry = await startTelemetry({ service });
-  const { createLogger, createMetrics, createRegistry, installStop, startOperationsServer } = await import("../../src/index.ts");
+  const { createLogger, createMessageTracing, createMetrics, createRegistry, installStop, itemLogFields, startOperationsServer } =
+    await import("../../src/index.ts");
   const { default: fastify } = await import("fastify");
   const log = createLogger({ service });
   telemetry.onExport((fault) => {
@@ -24,6 +26,30 @@ await runMain(async () => {
   app.get("/fail", async ({ url }) => {
     throw new Error(`cannot read ${url}`);
   });
+  const tracing = createMessageTracing();
+  app.get("/item/:status", async ({ params }) => {
+    const { status } = params as { status: string };
+    const item = { op: "routing", query: "193.0.6.139", requestId: "r-2", traceparent: null, budgetMs: 1_000 };
+    const asked = tracing?.clientSpan("ip-routing", "single", item) ?? null;
+    // Answered where nothing of the request is active, as behind a network.
+    await new Promise<void>((resolve) => {
+      outside.push(() => {
+        answer({ ...item, traceparent: asked?.traceparent ?? null });
+        resolve();
+      });
+    });
+    asked?.end(/^\d+$/.test(status) ? Number(status) : "timeout");
+    return { sampled: asked !== null };
+  });
+  const outside: (() => void)[] = [];
+  setInterval(() => {
+    for (const work of outside.splice(0)) work();
+  }, 5);
+  const answer = (item: RequestItem) => {
+    const span = tracing?.serverSpan("ip-routing", item) ?? null;
+    log.info(itemLogFields({ ...item, traceparent: span?.traceparent ?? null }), "answering");
+    span?.end(200);
+  };
   const metrics = createMetrics(service, createRegistry());
   const operations = await startOperationsServer({ host: "127.0.0.1", port: 0, ready: () => true, metrics });
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
