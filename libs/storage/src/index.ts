@@ -1,5 +1,6 @@
-/** @netfacts/storage: repository interfaces, their SQLite implementation, and the form of keys. */
+/** @netfacts/storage: repository interfaces, their implementations in SQLite and MongoDB, and the form of keys. */
 
+export type { AuditEntry, AuditQuery, AuditRepository } from "./audit-repository.ts";
 export type { BootstrapClaim, BootstrapRepository } from "./bootstrap-repository.ts";
 export type {
   KeyChange,
@@ -27,8 +28,12 @@ export {
   revokeKey,
   showKey,
 } from "./keys/manage.ts";
+export type { Lease, LeaseOutcome, LeaseRepository, RenewOutcome } from "./lease-repository.ts";
 export type { GiveBackOutcome, LimitReading, LimitRepository, LimitWindow, TakeOutcome } from "./limit-repository.ts";
+export { type MongoStoreOptions, openMongoStore } from "./mongo/mongo-store.ts";
+export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
 export type { RunRecord, RunRepository, RunState } from "./run-repository.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export type { Store } from "./store.ts";
 export { StoreError, type StoreFault } from "./store-error.ts";
+export type { UsageBatch, UsageCounts, UsageQuery, UsageRepository, UsageRow } from "./usage-repository.ts";

@@ -13,13 +13,14 @@ const remedies: Record<StoreFault, string> = {
   closed: "it was closed by this program: this is a fault of ours",
 };
 
-/** `message` is one line made for people: `store PATH: CAUSE; REMEDY`. */
+/** `message` is one line made for people: `store PATH: CAUSE; REMEDY`. The remedies above are those of a file. */
 export class StoreError extends Error {
   readonly fault: StoreFault;
+  /** Of a server its URI, without user and password. */
   readonly path: string;
 
-  constructor(fault: StoreFault, path: string, explanation: string, cause?: unknown) {
-    super(`store ${path}: ${explanation.replaceAll(/\s+/g, " ")}; ${remedies[fault]}`, cause === undefined ? {} : { cause });
+  constructor(fault: StoreFault, path: string, explanation: string, cause?: unknown, remedy: string = remedies[fault]) {
+    super(`store ${path}: ${explanation.replaceAll(/\s+/g, " ")}; ${remedy}`, cause === undefined ? {} : { cause });
     this.name = "StoreError";
     this.fault = fault;
     this.path = path;

@@ -44,7 +44,7 @@ async function refusal(): Promise<{ fault: string; message: string }> {
   return { fault: error.fault, message: error.message };
 }
 
-describeStore("SQLite", { open: openStore, dispose });
+describeStore("SQLite", { changesSeen: "any", open: openStore, dispose });
 
 afterEach(dispose);
 

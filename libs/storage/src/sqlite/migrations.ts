@@ -60,6 +60,48 @@ const steps: readonly string[] = [
 
   CREATE TABLE markers (name TEXT PRIMARY KEY, key_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE usage (
+    key_id TEXT NOT NULL,
+    day TEXT NOT NULL,
+    route_class TEXT NOT NULL,
+    bucket TEXT NOT NULL,
+    counted INTEGER NOT NULL,
+    uncounted INTEGER NOT NULL,
+    PRIMARY KEY (key_id, day, route_class)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX usage_by_bucket ON usage (bucket, day);
+  CREATE INDEX usage_by_day ON usage (day);
+  -- The last batch of each writer that is in the counts.
+  CREATE TABLE usage_writers (writer TEXT PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE profiles (
+    asn INTEGER PRIMARY KEY,
+    profile TEXT NOT NULL,
+    source TEXT NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE audit (
+    at INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    target TEXT,
+    address TEXT,
+    key_id TEXT,
+    details TEXT NOT NULL,
+    PRIMARY KEY (at, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is only appended to'); END;
+
+  CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    owner TEXT,
+    fence INTEGER NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /**

@@ -8,10 +8,14 @@ import { StoreError } from "../store-error.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { busyTimeoutMs, SqliteConnection } from "./connection.ts";
 import { migrate } from "./migrations.ts";
+import { sqliteAudit } from "./sqlite-audit.ts";
 import { sqliteBootstrap } from "./sqlite-bootstrap.ts";
 import { sqliteKeys } from "./sqlite-keys.ts";
+import { sqliteLeases } from "./sqlite-leases.ts";
 import { deleteExpiredWindows, sqliteLimits } from "./sqlite-limits.ts";
+import { sqliteProfiles } from "./sqlite-profiles.ts";
 import { sqliteRuns } from "./sqlite-runs.ts";
+import { sqliteUsage } from "./sqlite-usage.ts";
 
 export interface SqliteStoreOptions {
   /** The store's clock, Unix milliseconds; tests move it. */
@@ -40,6 +44,11 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
     limits: sqliteLimits(connection, now),
     runs: sqliteRuns(connection),
     bootstrap: sqliteBootstrap(connection),
+    usage: sqliteUsage(connection),
+    profiles: sqliteProfiles(connection),
+    audit: sqliteAudit(connection),
+    leases: sqliteLeases(connection, now),
+    changesSeen: "any",
     onChange: (listener) => watch.listen(listener),
     async close() {
       clearInterval(housekeeping);

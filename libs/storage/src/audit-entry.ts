@@ -1,0 +1,20 @@
+/** The entry as every store keeps it: with an id, and without secrets. */
+
+import { randomUUID } from "node:crypto";
+import type { AuditEntry } from "./audit-repository.ts";
+import { redactText, withoutKeys } from "./keys/redact.ts";
+
+export function auditEntry(entry: Omit<AuditEntry, "id">): AuditEntry {
+  const { at, actor, action, target, address, keyId, details } = entry;
+  const clean = (text: string | null): string | null => (text === null ? null : redactText(text));
+  return {
+    id: randomUUID(),
+    at,
+    actor: redactText(actor),
+    action: redactText(action),
+    target: clean(target),
+    address: clean(address),
+    keyId: clean(keyId),
+    details: withoutKeys(details),
+  };
+}

@@ -1,0 +1,6 @@
+/** What every store asks of a lease's length. */
+
+/** @throws RangeError */
+export function checkLeaseTime(ttlMs: number): void {
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < 1) throw new RangeError(`a lease cannot last ${ttlMs} ms`);
+}

@@ -1,0 +1,105 @@
+/** The clients of one database: settings, deadlines, and every failure as a StoreError. */
+
+import { type Db, MongoClient, type MongoClientOptions, MongoParseError } from "mongodb";
+import { StoreError } from "../store-error.ts";
+import { asStoreError, mongoFault } from "./mongo-faults.ts";
+import { badUri, readMongoUri } from "./mongo-uri.ts";
+
+/** Limits are asked for while a caller waits. */
+export const limitsTimeoutMs = 500;
+/** So are keys, which are cached. */
+export const keyReadTimeoutMs = 1_000;
+/** Everything else. */
+export const operationTimeoutMs = 5_000;
+/** A connection with TLS, and one heartbeat. */
+const connectTimeoutMs = 2_000;
+
+/**
+ * `timeoutMS` does nothing since driver 7.8, and before 7.8 it could give one operation the reply of another (CVE-2026-119179). So each
+ * stage of an operation has its bound here, and `within` bounds their sum.
+ */
+function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number): MongoClientOptions {
+  return {
+    appName,
+    // The driver repeats a write whose reply was lost. Servers that know sessions recognise the second; others would add an $inc twice.
+    retryWrites: false,
+    writeConcern: { w: "majority", journal: true },
+    readPreference: "primary",
+    maxPoolSize,
+    // The first lease after a quiet time waits for no connection.
+    minPoolSize: 1,
+    serverSelectionTimeoutMS: timeoutMs,
+    connectTimeoutMS: connectTimeoutMs,
+    socketTimeoutMS: timeoutMs,
+    waitQueueTimeoutMS: timeoutMs,
+    // A server that comes back is seen within this time; requests that wait for it ask sooner.
+    heartbeatFrequencyMS: 2_000,
+    ignoreUndefined: true,
+  };
+}
+
+export class MongoConnection {
+  /** The URI as it may be shown. */
+  readonly shown: string;
+  readonly db: Db;
+  /** Of a client of its own: its sockets are given up after 500 ms, and slow work of others never makes a lease wait. */
+  readonly limitsDb: Db;
+  readonly #client: MongoClient;
+  readonly #limitsClient: MongoClient;
+  #closed = false;
+
+  /** Does not connect yet. @throws StoreError for a URI that is none. */
+  constructor(uri: string, appName: string) {
+    const { shown, database } = readMongoUri(uri);
+    this.shown = shown;
+    this.#client = makeClient(uri, shown, clientOptions(appName, operationTimeoutMs, 20));
+    this.#limitsClient = makeClient(uri, shown, clientOptions(appName, limitsTimeoutMs, 50));
+    this.db = this.#client.db(database);
+    this.limitsDb = this.#limitsClient.db(database);
+  }
+
+  /** One attempt, of at most `operationTimeoutMs`. */
+  async connect(): Promise<void> {
+    await this.within(operationTimeoutMs, () => this.#client.connect());
+    // Its time may be too short for a first connection; the server is there, and its operations connect by themselves.
+    await this.#limitsClient.connect().catch(() => undefined);
+  }
+
+  /**
+   * Runs one operation and waits for it at most so long. One that is late goes on and may still take effect: its outcome is unknown.
+   *
+   * @throws StoreError; what `isDuplicateKey` knows is thrown as it is.
+   */
+  async within<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw mongoFault("closed", this.shown, "is closed");
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => reject(mongoFault("unavailable", this.shown, `no answer within ${Math.round(timeoutMs)} ms`)),
+      timeoutMs,
+    );
+    try {
+      return await Promise.race([work(), late]);
+    } catch (error) {
+      throw error instanceof StoreError ? error : asStoreError(this.shown, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([this.#client.close(), this.#limitsClient.close()]);
+  }
+}
+
+function makeClient(uri: string, shown: string, options: MongoClientOptions): MongoClient {
+  try {
+    return new MongoClient(uri, options);
+  } catch (error) {
+    // Its message may repeat parts of the URI, and so may the cause.
+    if (error instanceof MongoParseError || (error as Error).name === "MongoInvalidArgumentError") {
+      throw badUri("has a URI with an option that the driver does not take", shown);
+    }
+    throw badUri("has a URI that the driver cannot read", shown);
+  }
+}

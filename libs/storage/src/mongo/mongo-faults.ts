@@ -1,0 +1,46 @@
+/** Errors of the driver as StoreErrors. */
+
+import { MongoError, MongoInvalidArgumentError, MongoServerError } from "mongodb";
+import { StoreError, type StoreFault } from "../store-error.ts";
+
+const remedies: Partial<Record<StoreFault, string>> = {
+  unavailable: "check that the MongoDB server runs and can be reached from here; nothing needs to be restarted",
+  readonly: "check user and password in its URI, and give the user the role readWrite on this database",
+  full: "free some space on the server's disk",
+};
+
+/** Server error codes that say more than "unavailable" (mongodb.com/docs/manual/reference/error-codes). */
+const faultsByCode: Readonly<Record<number, StoreFault>> = {
+  13: "readonly", // Unauthorized
+  18: "readonly", // AuthenticationFailed
+  8000: "readonly", // the same at Atlas
+  14031: "full", // OutOfDiskSpace
+};
+
+/** The client was closed by us. */
+const closedNames = new Set([
+  "MongoNotConnectedError",
+  "MongoTopologyClosedError",
+  "MongoClientClosedError",
+  "MongoServerClosedError",
+  "PoolClosedError",
+  "MongoPoolClosedError",
+]);
+
+export function mongoFault(fault: StoreFault, shown: string, explanation: string, cause?: unknown): StoreError {
+  return new StoreError(fault, shown, explanation, cause, remedies[fault]);
+}
+
+/** Everything that the driver throws; a fault of ours (an impossible argument, a duplicate key that nobody expected) stays what it is. */
+export function asStoreError(shown: string, error: unknown): unknown {
+  if (!(error instanceof MongoError) || error instanceof MongoInvalidArgumentError || isDuplicateKey(error)) return error;
+  if (closedNames.has(error.name)) return mongoFault("closed", shown, "is closed", error);
+  const code = error instanceof MongoServerError && typeof error.code === "number" ? error.code : 0;
+  return mongoFault(faultsByCode[code] ?? "unavailable", shown, error.message, error);
+}
+
+export const duplicateKey = 11_000;
+
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === duplicateKey;
+}

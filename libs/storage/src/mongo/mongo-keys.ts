@@ -1,0 +1,52 @@
+/** Keys in MongoDB. */
+
+import type { KeyRecord, KeyRepository } from "../key-repository.ts";
+import { keyReadTimeoutMs, type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
+import { isDuplicateKey } from "./mongo-faults.ts";
+import type { KeyDocument } from "./mongo-schema.ts";
+
+/** @param changed  called after each write of ours. */
+export function mongoKeys(connection: MongoConnection, changed: () => void): KeyRepository {
+  const keys = connection.db.collection<KeyDocument>("keys");
+  const find = async (id: string, timeoutMs: number): Promise<KeyRecord | null> => {
+    const document = await connection.within(timeoutMs, () => keys.findOne({ _id: id }));
+    return document === null ? null : toRecord(document);
+  };
+
+  return {
+    async insert({ id, ...members }) {
+      try {
+        await connection.within(operationTimeoutMs, () => keys.insertOne({ _id: id, ...members }));
+      } catch (error) {
+        if (isDuplicateKey(error)) return "exists";
+        throw error;
+      }
+      changed();
+      return "inserted";
+    },
+
+    find: (id) => find(id, keyReadTimeoutMs),
+
+    async list() {
+      const documents = await connection.within(operationTimeoutMs, () => keys.find().sort({ createdAt: 1, _id: 1 }).toArray());
+      return documents.map(toRecord);
+    },
+
+    async update(id, version, change) {
+      const update = { ...(Object.keys(change).length > 0 && { $set: change }), $inc: { version: 1 } };
+      const document = await connection.within(operationTimeoutMs, () =>
+        keys.findOneAndUpdate({ _id: id, version }, update, { returnDocument: "after" }),
+      );
+      if (document !== null) {
+        changed();
+        return { outcome: "updated", key: toRecord(document) };
+      }
+      const key = await find(id, operationTimeoutMs);
+      return key === null ? { outcome: "absent" } : { outcome: "conflict", key };
+    },
+  };
+}
+
+function toRecord({ _id, ...members }: KeyDocument): KeyRecord {
+  return { id: _id, ...members };
+}

@@ -1,0 +1,137 @@
+/** Counters of leased units in MongoDB (PROTOCOLS, "Limits by leases"): each change is one atomic operation on one document, sent once. */
+
+import { type Collection, Long } from "mongodb";
+import type { GiveBackOutcome, LimitReading, LimitRepository, LimitWindow, TakeOutcome } from "../limit-repository.ts";
+import { StoreError } from "../store-error.ts";
+import { limitsTimeoutMs, type MongoConnection } from "./mongo-connection.ts";
+import { isDuplicateKey } from "./mongo-faults.ts";
+import type { ClockDocument, WindowDocument } from "./mongo-schema.ts";
+
+/** How often a take is tried again that fits and yet met a duplicate key: another made the counter, or gave units back, meanwhile. */
+const retriesMax = 3;
+
+/** A reading changes nothing that a majority would have to keep. */
+const unimportant = { writeConcern: { w: 1 } } as const;
+
+export function mongoLimits(connection: MongoConnection): LimitRepository {
+  const windows = connection.limitsDb.collection<WindowDocument>("limit_windows");
+  const markers = connection.limitsDb.collection<ClockDocument>("markers");
+  /** Runs operations one after the other, all within one time. */
+  const timed = (): (<T>(work: () => Promise<T>) => Promise<T>) => {
+    const deadline = performance.now() + limitsTimeoutMs;
+    return (work) => connection.within(deadline - performance.now(), work);
+  };
+
+  return {
+    async take(window, limit, units): Promise<TakeOutcome> {
+      if (!Number.isInteger(units) || !Number.isInteger(limit) || units < 1 || units > limit) {
+        throw new RangeError(`cannot take ${units} of ${limit} units`);
+      }
+      const within = timed();
+      try {
+        for (let retries = 0; ; retries++) {
+          const reading = await within(() => takeOnce(windows, window, limit, units));
+          if (reading !== null) return { outcome: "granted", ...reading };
+          const { leased, at } = await within(() => readCounter(windows, window));
+          const left = Math.max(0, limit - leased);
+          // So busy a counter that it never fits when we ask: what is told is less than what was left for a moment.
+          if (left < units || retries === retriesMax) return { outcome: "does-not-fit", left: Math.min(left, units - 1), leased, at };
+        }
+      } catch (cause) {
+        if (cause instanceof StoreError) return { outcome: "unknown", cause };
+        throw cause;
+      }
+    },
+
+    async giveBack(window, units): Promise<GiveBackOutcome> {
+      if (!Number.isInteger(units) || units < 1) throw new RangeError(`cannot give back ${units} units`);
+      try {
+        const document = await timed()(() =>
+          windows.findOneAndUpdate(
+            { _id: idOf(window), leased: { $gte: units } },
+            { $inc: { leased: Long.fromNumber(-units) }, $currentDate: { at: true } },
+            { returnDocument: "after" },
+          ),
+        );
+        return document === null ? { outcome: "refused" } : { outcome: "returned", ...toReading(document) };
+      } catch (cause) {
+        if (cause instanceof StoreError) return { outcome: "unknown", cause };
+        throw cause;
+      }
+    },
+
+    async read(window) {
+      return await timed()(() => readCounter(windows, window));
+    },
+
+    async time() {
+      const { at } = (await timed()(() =>
+        orAgain(() =>
+          markers.findOneAndUpdate(
+            { _id: "clock" },
+            { $currentDate: { at: true } },
+            { upsert: true, returnDocument: "after", ...unimportant },
+          ),
+        ),
+      )) as ClockDocument;
+      return at.getTime();
+    },
+  };
+}
+
+/** @returns null when it does not fit: the filter then matches nothing, and inserting meets the counter that is there. */
+async function takeOnce(
+  windows: Collection<WindowDocument>,
+  window: LimitWindow,
+  limit: number,
+  units: number,
+): Promise<LimitReading | null> {
+  try {
+    const document = await windows.findOneAndUpdate(
+      { _id: idOf(window), leased: { $lte: limit - units } },
+      {
+        $inc: { leased: Long.fromNumber(units) },
+        $currentDate: { at: true },
+        $setOnInsert: { expiresAt: new Date(window.expiresAt) },
+      },
+      { upsert: true, returnDocument: "after" },
+    );
+    // An upsert that returns what it wrote returns a document.
+    return toReading(document as WindowDocument);
+  } catch (error) {
+    if (isDuplicateKey(error)) return null;
+    throw error;
+  }
+}
+
+/** An update, because only updates tell the server's time on every server; it makes the counter that the next take will want. */
+async function readCounter(windows: Collection<WindowDocument>, window: LimitWindow): Promise<LimitReading> {
+  const document = await orAgain(() =>
+    windows.findOneAndUpdate(
+      { _id: idOf(window) },
+      { $currentDate: { at: true }, $setOnInsert: { leased: Long.fromNumber(0), expiresAt: new Date(window.expiresAt) } },
+      { upsert: true, returnDocument: "after", ...unimportant },
+    ),
+  );
+  const { expiresAt } = document as WindowDocument;
+  const { leased, at } = toReading(document as WindowDocument);
+  return { leased: expiresAt.getTime() <= at ? 0 : leased, at };
+}
+
+/** Two upserts of one new document at a time: one meets the other's, and finds it at the second try. */
+async function orAgain<T>(upsert: () => Promise<T>): Promise<T> {
+  try {
+    return await upsert();
+  } catch (error) {
+    if (isDuplicateKey(error)) return await upsert();
+    throw error;
+  }
+}
+
+function toReading({ leased, at }: WindowDocument): LimitReading {
+  return { leased: Number(leased), at: at.getTime() };
+}
+
+function idOf({ bucket, policy, start }: LimitWindow): string {
+  return `${bucket}:${policy}:${start}`;
+}

@@ -1,0 +1,99 @@
+/** Collections, their documents and indexes. Times are Unix milliseconds, but where the server itself must read or write them: then dates. */
+
+import type { IndexDescription, Long } from "mongodb";
+import type { AuditEntry } from "../audit-repository.ts";
+import type { KeyRecord } from "../key-repository.ts";
+import type { RunRecord } from "../run-repository.ts";
+import type { MongoConnection } from "./mongo-connection.ts";
+import { operationTimeoutMs } from "./mongo-connection.ts";
+import { mongoFault } from "./mongo-faults.ts";
+
+/** Raised when documents change so that an older program would misread them. */
+export const schemaVersion = 1;
+
+/** Written as 64-bit integers: the server's arithmetic on plain numbers would be 32-bit or floating. Read as numbers. */
+type Counter = number | Long;
+
+export type KeyDocument = Omit<KeyRecord, "id"> & { _id: string };
+/** `_id`: `<bucket>:<policy>:<windowStartEpochSeconds>`. */
+export interface WindowDocument {
+  _id: string;
+  leased: Counter;
+  at: Date;
+  expiresAt: Date;
+}
+/** `report` as JSON text: names of its members are anything, and it comes back as it was. */
+export type RunDocument = Omit<RunRecord, "id" | "report"> & { _id: string; report: string };
+/** `_id`: `<key>:<day>:<class>`; `writers`: the last batch of each that is in the counts. */
+export interface UsageDocument {
+  _id: string;
+  keyId: string;
+  bucket: string;
+  day: string;
+  routeClass: string;
+  counted: Counter;
+  uncounted: Counter;
+  writers: Record<string, number>;
+}
+/** `_id`: the AS number; `profile` as JSON text. */
+export interface ProfileDocument {
+  _id: number;
+  profile: string;
+  source: string;
+  updatedAt: number;
+}
+/** `details` as JSON text. */
+export type AuditDocument = Omit<AuditEntry, "id" | "details"> & { _id: string; details: string };
+/** `version` counts every change; `seen`: when somebody last looked; the lease ends `ttlMs` after `at`. */
+export interface LeaseDocument {
+  _id: string;
+  owner: string | null;
+  fence: number;
+  version: number;
+  ttlMs: number;
+  at: Date;
+  seen: Date;
+}
+/** Of the collection `markers`. */
+export interface BootstrapDocument {
+  _id: "bootstrap";
+  keyId: string;
+}
+export interface ClockDocument {
+  _id: "clock";
+  at: Date;
+}
+interface SchemaDocument {
+  _id: "schema";
+  version: number;
+}
+
+const indexes: Readonly<Record<string, readonly IndexDescription[]>> = {
+  keys: [{ key: { createdAt: 1, _id: 1 } }],
+  // Housekeeping: the server removes them some time after; readers check the time themselves.
+  limit_windows: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
+  runs: [{ key: { startedAt: -1, _id: -1 } }],
+  usage: [
+    { key: { keyId: 1, day: 1, routeClass: 1 }, unique: true },
+    { key: { bucket: 1, day: 1 } },
+    { key: { day: 1, keyId: 1, routeClass: 1 } },
+  ],
+  audit: [{ key: { at: -1, _id: -1 } }],
+};
+
+/** Idempotent, also for many at a time. @throws StoreError `newer` for a database of a later version of ours. */
+export async function prepareSchema(connection: MongoConnection): Promise<void> {
+  const { db, shown } = connection;
+  const markers = db.collection<SchemaDocument>("markers");
+  const marker = { _id: "schema" } as const;
+  // $max: it inserts, raises, or leaves alone.
+  const raise = { $max: { version: schemaVersion } };
+  await connection.within(operationTimeoutMs, () => markers.updateOne(marker, raise, { upsert: true }));
+  const version = (await connection.within(operationTimeoutMs, () => markers.findOne(marker)))?.version;
+  if (version !== schemaVersion) {
+    throw mongoFault("newer", shown, `has schema version ${version}, this program knows ${schemaVersion}`);
+  }
+  for (const [name, wanted] of Object.entries(indexes)) {
+    await connection.within(operationTimeoutMs, () => db.collection(name).createIndexes([...wanted]));
+  }
+}

@@ -1,0 +1,90 @@
+/** The store in a database that speaks MongoDB's protocol, shared by the processes of many machines. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Store } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { mongoAudit } from "./mongo-audit.ts";
+import { mongoBootstrap } from "./mongo-bootstrap.ts";
+import { MongoConnection } from "./mongo-connection.ts";
+import { mongoKeys } from "./mongo-keys.ts";
+import { mongoLeases } from "./mongo-leases.ts";
+import { mongoLimits } from "./mongo-limits.ts";
+import { mongoProfiles } from "./mongo-profiles.ts";
+import { mongoRuns } from "./mongo-runs.ts";
+import { prepareSchema } from "./mongo-schema.ts";
+import { mongoUsage } from "./mongo-usage.ts";
+
+export interface MongoStoreOptions {
+  /** Shown in the server's own logs and lists of connections. Default: `netfacts`. */
+  readonly appName?: string;
+  /**
+   * Given: a server that is away is waited for, and this is called at each attempt that failed, with the line to log. Otherwise the
+   * first attempt decides.
+   */
+  readonly onWaiting?: (error: StoreError) => void;
+  /** Ends the waiting: the opening then rejects with the last failure. */
+  readonly signal?: AbortSignal;
+}
+
+/** Between two attempts; an attempt itself lasts up to five seconds. */
+const retryMs = 1_000;
+
+/**
+ * Connects, makes collections and indexes, and checks that the database is of no later version. Once open it needs no reopening:
+ * operations fail while the server is away, and work when it is back.
+ *
+ * @param uri  `mongodb://USER:PASSWORD@HOST:PORT/DATABASE?OPTIONS`; without a database it is `netfacts`. Our settings win over its options
+ *   where both say something.
+ * @throws StoreError: `unavailable` within about five seconds, or never with `onWaiting`; `readonly` for credentials and permissions;
+ *   `newer`. None shows a password.
+ */
+export async function openMongoStore(uri: string, options: MongoStoreOptions = {}): Promise<Store> {
+  const { appName = "netfacts", onWaiting, signal } = options;
+  // Once outside the loop: no waiting heals a URI.
+  let connection = new MongoConnection(uri, appName);
+  for (;;) {
+    try {
+      await connection.connect();
+      await prepareSchema(connection);
+      return storeOn(connection);
+    } catch (error) {
+      await connection.close();
+      if (!(error instanceof StoreError) || error.fault !== "unavailable" || onWaiting === undefined || signal?.aborted) throw error;
+      onWaiting(error);
+      await sleep(retryMs, undefined, signal === undefined ? {} : { signal }).catch(() => {
+        throw error;
+      });
+      connection = new MongoConnection(uri, appName);
+    }
+  }
+}
+
+function storeOn(connection: MongoConnection): Store {
+  const listeners = new Set<() => void>();
+  const notify = (): void => {
+    for (const listener of [...listeners]) listener();
+  };
+  return {
+    keys: mongoKeys(connection, notify),
+    limits: mongoLimits(connection),
+    runs: mongoRuns(connection),
+    bootstrap: mongoBootstrap(connection),
+    usage: mongoUsage(connection),
+    profiles: mongoProfiles(connection),
+    audit: mongoAudit(connection),
+    leases: mongoLeases(connection),
+    changesSeen: "own",
+    onChange(listener) {
+      // A wrapper of its own, so that one function can listen twice and end once.
+      const entry = (): void => listener();
+      listeners.add(entry);
+      return () => {
+        listeners.delete(entry);
+      };
+    },
+    async close() {
+      listeners.clear();
+      await connection.close();
+    },
+  };
+}

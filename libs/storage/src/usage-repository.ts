@@ -1,0 +1,49 @@
+/** Counted requests: per key, UTC day and class of route. Exact, however often a write had to be repeated. */
+
+/** `counted` cost the month a unit each, `uncounted` (304, 4xx, 5xx, `/me`) did not. */
+export interface UsageCounts {
+  readonly counted: number;
+  readonly uncounted: number;
+}
+
+export interface UsageRow extends UsageCounts {
+  readonly keyId: string;
+  /** Of the key: the same before and after a rotation. */
+  readonly bucket: string;
+  /** UTC, `2026-11-21`. */
+  readonly day: string;
+  /** Of our own words only, never text of a caller: `ip`, `reverse_dns`, `batch`. */
+  readonly routeClass: string;
+}
+
+/**
+ * What one writer counted since its batch before. `writer` is a name that no other process and no other run has; `sequence`
+ * rises by each batch of it.
+ */
+export interface UsageBatch {
+  readonly writer: string;
+  readonly sequence: number;
+  readonly increments: readonly UsageRow[];
+}
+
+/** Days inclusive, in the form of `UsageRow.day`. */
+export interface UsageQuery {
+  readonly from: string;
+  readonly to: string;
+  readonly keyId?: string;
+  readonly bucket?: string;
+}
+
+export interface UsageRepository {
+  /**
+   * Adds a batch. One that failed is repeated unchanged, and before the writer's next one, until it succeeds: what it had
+   * written already is not added twice.
+   *
+   * @throws RangeError for counts, days or names that make no sense.
+   */
+  add(batch: UsageBatch): Promise<void>;
+  /** One row per key, day and class, ordered by these. */
+  list(query: UsageQuery): Promise<UsageRow[]>;
+  /** Everything of a bucket in a calendar month, `2026-11`. */
+  monthTotal(bucket: string, month: string): Promise<UsageCounts>;
+}

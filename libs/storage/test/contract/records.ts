@@ -1,0 +1,90 @@
+/** The part of the contract that keeps records for operators: AS profiles and the audit. */
+
+import { describe, expect, test } from "@jest/globals";
+import { generateKeyText, type ProfileRecord } from "../../src/index.ts";
+import type { StoreFactory } from "../contract.ts";
+
+const profile: ProfileRecord = {
+  asn: 3333,
+  profile: { name: "RIPE NCC", "a.b": { $set: [1, null] } },
+  source: "overrides.csv",
+  updatedAt: 10,
+};
+const entry = {
+  at: 10,
+  actor: "key:7Q9M3W8K",
+  action: "key.revoke",
+  target: "ZZZZZZZZ",
+  address: "192.0.2.1",
+  keyId: "7Q9M3W8K",
+  details: null,
+};
+
+export function describeRecords(name: string, factory: StoreFactory): void {
+  describe(`${name}: profiles`, () => {
+    test("gives back a profile as it was put, seen through another handle, and the latest one", async () => {
+      const [one, two] = [await factory.open(), await factory.open()];
+      await one.profiles.put(profile);
+      expect(await two.profiles.get(3333)).toEqual(profile);
+      const later = { ...profile, profile: { name: "RIPE" }, source: "key:7Q9M3W8K", updatedAt: 20 };
+      await two.profiles.put(later);
+      expect(await one.profiles.get(3333)).toEqual(later);
+      expect(await one.profiles.get(3334)).toBeNull();
+    });
+
+    test("lists by AS number, page by page, over all 32 bits", async () => {
+      const { profiles } = await factory.open();
+      for (const asn of [4_294_967_295, 0, 64_496, 3333]) await profiles.put({ ...profile, asn });
+      expect((await profiles.list(3)).map(({ asn }) => asn)).toEqual([0, 3333, 64_496]);
+      expect((await profiles.list(3, 64_496)).map(({ asn }) => asn)).toEqual([4_294_967_295]);
+      expect(await profiles.list(0)).toEqual([]);
+    });
+
+    test("deletes, and says whether there was one", async () => {
+      const { profiles } = await factory.open();
+      await profiles.put(profile);
+      expect(await profiles.delete(3333)).toBe(true);
+      expect(await profiles.delete(3333)).toBe(false);
+      expect(await profiles.get(3333)).toBeNull();
+    });
+  });
+
+  describe(`${name}: audit`, () => {
+    test("keeps every entry, the latest first, seen through another handle", async () => {
+      const [one, two] = [await factory.open(), await factory.open()];
+      const first = await one.audit.append({ ...entry, details: { forced: true, "a.b": [1] } });
+      const second = await one.audit.append({ ...entry, at: 20, target: null, address: null, keyId: null });
+      expect(first).toMatchObject({ ...entry, details: { forced: true, "a.b": [1] } });
+      expect(await two.audit.list({ limit: 10 })).toEqual([second, first]);
+    });
+
+    test("pages without gaps through entries of one millisecond", async () => {
+      const { audit } = await factory.open();
+      const made = await Promise.all(Array.from({ length: 7 }, (_, i) => audit.append({ ...entry, at: 10 + (i % 2) })));
+      const seen: string[] = [];
+      for (let page = await audit.list({ limit: 3 }); page.length > 0; ) {
+        seen.push(...page.map(({ id }) => id));
+        const before = page.at(-1);
+        page = before === undefined ? [] : await audit.list({ limit: 3, before });
+      }
+      expect(seen).toHaveLength(7);
+      expect(new Set(seen)).toEqual(new Set(made.map(({ id }) => id)));
+    });
+
+    test("lists the time asked for: from its start on, before its end", async () => {
+      const { audit } = await factory.open();
+      for (const at of [10, 20, 30]) await audit.append({ ...entry, at });
+      expect((await audit.list({ limit: 10, from: 10, to: 30 })).map(({ at }) => at)).toEqual([20, 10]);
+    });
+
+    test("never keeps a secret, wherever it was written", async () => {
+      const { audit } = await factory.open();
+      const { text, id } = generateKeyText("live");
+      const typo = text.slice(0, -1);
+      const kept = await audit.append({ ...entry, actor: `key ${text}`, target: text, details: { label: [`x${typo}`], [text]: 1 } });
+      const stored = JSON.stringify([kept, await audit.list({ limit: 1 })]);
+      for (let i = 17; i + 5 <= text.length - 1; i++) expect(stored).not.toContain(text.slice(i, i + 5));
+      expect(kept.target).toBe(`nf_live_${id}_…${text.slice(-4)}`);
+    });
+  });
+}

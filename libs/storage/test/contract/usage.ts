@@ -1,0 +1,94 @@
+/** The part of the contract that counts requests. */
+
+import { describe, expect, test } from "@jest/globals";
+import type { UsageRow } from "../../src/index.ts";
+import type { StoreFactory } from "../contract.ts";
+
+const row: UsageRow = { keyId: "7Q9M3W8K", bucket: "7Q9M3W8K", day: "2026-11-21", routeClass: "ip", counted: 3, uncounted: 1 };
+const all = { from: "2026-01-01", to: "2026-12-31" };
+
+export function describeUsage(name: string, factory: StoreFactory): void {
+  describe(`${name}: usage`, () => {
+    test("adds what every writer counted, per key, day and class", async () => {
+      const [one, two] = [await factory.open(), await factory.open()];
+      const other = { ...row, routeClass: "batch", counted: 10 };
+      await one.usage.add({ writer: "one", sequence: 1, increments: [row, other, { ...row, day: "2026-11-22" }] });
+      await two.usage.add({ writer: "two", sequence: 1, increments: [row, row, { ...row, keyId: "ZZZZZZZZ" }] });
+      expect(await one.usage.list(all)).toEqual([
+        other,
+        { ...row, counted: 9, uncounted: 3 },
+        { ...row, day: "2026-11-22" },
+        { ...row, keyId: "ZZZZZZZZ" },
+      ]);
+    });
+
+    test("adds a repeated batch once, and what a half-written one lacked", async () => {
+      const { usage } = await factory.open();
+      const batch = { writer: "one", sequence: 7, increments: [row] };
+      for (let i = 0; i < 3; i++) await usage.add(batch);
+      expect(await usage.list(all)).toEqual([row]);
+      await usage.add({ ...batch, sequence: 8 });
+      await usage.add(batch);
+      expect(await usage.list(all)).toEqual([{ ...row, counted: 6, uncounted: 2 }]);
+    });
+
+    test("loses nothing when many writers meet on one new row", async () => {
+      const stores = await Promise.all(Array.from({ length: 5 }, () => factory.open()));
+      const adds = stores.flatMap(({ usage }, i) =>
+        Array.from({ length: 10 }, (_, k) => usage.add({ writer: `writer-${i}-${k}`, sequence: 1, increments: [row] })),
+      );
+      await Promise.all(adds);
+      expect(await stores[0]?.usage.list(all)).toEqual([{ ...row, counted: 150, uncounted: 50 }]);
+    });
+
+    test("takes thousands of rows in one batch", async () => {
+      const { usage } = await factory.open();
+      const increments = Array.from({ length: 2_500 }, (_, i) => ({ ...row, keyId: `K${String(i).padStart(7, "0")}` }));
+      await usage.add({ writer: "one", sequence: 1, increments });
+      expect(await usage.monthTotal(row.bucket, "2026-11")).toEqual({ counted: 7_500, uncounted: 2_500 });
+    });
+
+    test("sums a bucket's month exactly, over keys and beyond 32 bits", async () => {
+      const { usage } = await factory.open();
+      const big = 2 ** 33 + 1;
+      const increments = [
+        { ...row, day: "2026-10-31", counted: 1_000 },
+        { ...row, day: "2026-11-01", counted: big },
+        { ...row, day: "2026-11-30", keyId: "SUCCESSR", counted: 2 },
+        { ...row, day: "2026-12-01", counted: 1_000 },
+        { ...row, keyId: "ZZZZZZZZ", bucket: "ZZZZZZZZ", counted: 1_000 },
+      ];
+      await usage.add({ writer: "one", sequence: 1, increments });
+      await usage.add({ writer: "one", sequence: 2, increments });
+      expect(await usage.monthTotal(row.bucket, "2026-11")).toEqual({ counted: 2 * (big + 2), uncounted: 4 });
+      expect(await usage.monthTotal("NOBODY00", "2026-11")).toEqual({ counted: 0, uncounted: 0 });
+    });
+
+    test("lists the days, the key or the bucket asked for", async () => {
+      const { usage } = await factory.open();
+      const successor = { ...row, keyId: "SUCCESSR", day: "2026-11-23" };
+      await usage.add({ writer: "one", sequence: 1, increments: [row, successor, { ...row, day: "2026-11-25" }] });
+      expect(await usage.list({ from: "2026-11-21", to: "2026-11-23" })).toEqual([row, successor]);
+      expect(await usage.list({ ...all, keyId: "SUCCESSR" })).toEqual([successor]);
+      expect(await usage.list({ ...all, to: "2026-11-24", bucket: row.bucket })).toEqual([row, successor]);
+    });
+
+    test("refuses batches that make no sense, whole", async () => {
+      const { usage } = await factory.open();
+      const wrong: Partial<UsageRow>[] = [{ counted: -1 }, { counted: 0.5 }, { day: "2026-13-01" }, { keyId: "a.b" }, { routeClass: "$x" }];
+      for (const members of wrong) {
+        const add = usage.add({ writer: "one", sequence: 1, increments: [row, { ...row, ...members }] });
+        await expect(add).rejects.toThrow(RangeError);
+      }
+      for (const batch of [
+        { writer: "a.b", sequence: 1 },
+        { writer: "", sequence: 1 },
+        { writer: "one", sequence: 0 },
+      ]) {
+        await expect(usage.add({ ...batch, increments: [row] })).rejects.toThrow(RangeError);
+      }
+      expect(await usage.list(all)).toEqual([]);
+      await expect(usage.monthTotal(row.bucket, "2026-11-01")).rejects.toThrow(RangeError);
+    });
+  });
+}
