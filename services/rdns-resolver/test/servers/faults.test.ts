@@ -1,0 +1,138 @@
+/** unbound and its authorities in trouble: what is slow or broken behind it, and when it is gone itself. */
+
+import { createSocket, type Socket } from "node:dgram";
+import { once } from "node:events";
+import { afterEach, beforeAll, expect, test } from "@jest/globals";
+import type { ReplyItem } from "@netfacts/messaging";
+import { testZones } from "../../../../test/support/dns-zones.ts";
+import { until } from "../../../../test/support/http.ts";
+import { findNsd, startNsd } from "../../../../test/support/nsd.ts";
+import { findUnbound, startUnbound } from "../../../../test/support/unbound.ts";
+import { type Service, startService } from "../support/service.ts";
+
+/** The servers' packages may have to be had first. */
+const startMsMax = 180_000;
+const served = "6.0.193.in-addr.arpa";
+const elsewhere = "8.0.193.in-addr.arpa";
+
+beforeAll(async () => {
+  await findNsd();
+  await findUnbound();
+}, startMsMax);
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0).reverse()) await one.stop();
+});
+
+function kept<T extends { stop(): Promise<void> }>(one: T): T {
+  running.push(one);
+  return one;
+}
+
+async function authority() {
+  return kept(await startNsd({ zones: { [served]: testZones[served] ?? "" } }));
+}
+
+async function serviceOf(address: string): Promise<Service> {
+  return kept(await startService({ RESOLVERS: address }));
+}
+
+/** An authority that hears questions and never answers. */
+async function silentAuthority(): Promise<{ port: number; stop(): Promise<void> }> {
+  const socket: Socket = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  return kept({
+    port: socket.address().port,
+    async stop() {
+      socket.close();
+      await once(socket, "close");
+    },
+  });
+}
+
+function outcome(reply: ReplyItem): string {
+  const body = JSON.parse(Buffer.from(reply.body).toString()) as { code?: string; status?: string };
+  return body.code ?? body.status ?? "";
+}
+
+test("an authority that does not know its zone (lame) is a failure, and harms no other name", async () => {
+  const nsd = await authority();
+  const unbound = kept(await startUnbound({ authorities: { [served]: nsd.port, [elsewhere]: nsd.port } }));
+  const service = await serviceOf(unbound.address);
+  expect(outcome(await service.reply("193.0.8.1"))).toBe("servfail");
+  expect(outcome(await service.reply("193.0.6.139"))).toBe("ok");
+});
+
+test("names behind a silent authority time out within their budget, are not kept, and do not bring their recursor down", async () => {
+  const nsd = await authority();
+  const silent = await silentAuthority();
+  const unbound = kept(await startUnbound({ authorities: { [served]: nsd.port, [elsewhere]: silent.port } }));
+  const service = await serviceOf(unbound.address);
+  const started = performance.now();
+  const slow = await Promise.all(Array.from({ length: 20 }, (_, last) => service.ask(`193.0.8.${last}`, 1_000)));
+  expect(performance.now() - started).toBeLessThan(1_500);
+  expect(slow.map(({ record }) => record.status)).toEqual(Array.from({ length: 20 }, () => "timeout"));
+  expect(slow.every(({ reply, record }) => !reply.cacheable && record.cache?.stored_at === null)).toBe(true);
+  expect(outcome(await service.reply("193.0.6.139"))).toBe("ok");
+  expect(await service.metric("netfacts_rdns_nameserver_up")).toBe(1);
+});
+
+test("an authority that comes back is answered from, once the recursor asks it again", async () => {
+  const nsd = await authority();
+  const { port } = nsd;
+  await nsd.stop();
+  const unbound = kept(await startUnbound({ authorities: { [served]: port } }));
+  const service = await serviceOf(unbound.address);
+  expect(outcome(await service.reply("193.0.6.139", 1_000))).toMatch(/^(servfail|timeout)$/);
+  kept(await startNsd({ zones: { [served]: testZones[served] ?? "" }, port }));
+  await until(async () => {
+    service.advance(5);
+    return outcome(await service.reply("193.0.6.140", 1_000)) === "ok";
+  });
+});
+
+test("a recursor that is stopped is unavailable, kept answers are served all the while, and it is asked again when it is back", async () => {
+  const nsd = await authority();
+  const authorities = { [served]: nsd.port };
+  const unbound = await startUnbound({ authorities });
+  const service = await serviceOf(unbound.address);
+  expect(outcome(await service.reply("193.0.6.139"))).toBe("ok");
+  await unbound.stop();
+  expect(outcome(await service.reply("193.0.6.140"))).toBe("resolver_unavailable");
+  expect(outcome(await service.reply("193.0.6.139"))).toBe("ok");
+  expect(await service.metric("netfacts_rdns_nameserver_up")).toBe(0);
+
+  kept(await startUnbound({ authorities, port: unbound.port }));
+  await until(async () => outcome(await service.reply("193.0.6.140")) === "ok");
+  expect(await service.metric("netfacts_rdns_nameserver_up")).toBe(1);
+  expect(service.log.map((line) => line.split(" {")[0])).toEqual([
+    "nameserver answers",
+    "nameserver does not answer; it is probed until it does",
+    "nameserver answers",
+  ]);
+});
+
+test("a recursor that is frozen is unavailable within the first question, and answers again once it goes on", async () => {
+  const nsd = await authority();
+  const unbound = kept(await startUnbound({ authorities: { [served]: nsd.port } }));
+  const service = await serviceOf(unbound.address);
+  expect(outcome(await service.reply("193.0.6.139"))).toBe("ok");
+  unbound.freeze();
+  expect(outcome(await service.reply("193.0.6.140"))).toBe("resolver_unavailable");
+  const started = performance.now();
+  expect(outcome(await service.reply("193.0.6.141"))).toBe("resolver_unavailable");
+  expect(performance.now() - started).toBeLessThan(100);
+  unbound.thaw();
+  await until(async () => outcome(await service.reply("193.0.6.140")) === "ok");
+});
+
+test("the second recursor answers while the first is stopped", async () => {
+  const nsd = await authority();
+  const authorities = { [served]: nsd.port };
+  const [first, second] = [await startUnbound({ authorities }), kept(await startUnbound({ authorities }))];
+  const service = await serviceOf(`${first.address},${second.address}`);
+  await first.stop();
+  const replies = await Promise.all(Array.from({ length: 20 }, (_, last) => service.reply(`193.0.6.${last}`)));
+  expect(new Set(replies.map(outcome))).toEqual(new Set(["nxdomain"]));
+});

@@ -1,0 +1,73 @@
+/** unbound (Debian package `unbound`), a recursor on loopback that knows the authorities that a test gives, and asks nobody else. */
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type FoundTool, findDebianTool } from "./debian.ts";
+import { type DnsProcess, startDnsProcess } from "./dns-process.ts";
+
+/** `UNBOUND` in the environment, PATH, the cache, the registry. */
+export function findUnbound(): Promise<FoundTool> {
+  return findDebianTool({ name: "unbound", variable: "UNBOUND", packageName: "unbound", binary: "usr/sbin/unbound" });
+}
+
+export interface UnboundOptions {
+  /** Ports of loopback where the authorities of zones are, by the name of the zone without the dot at its end. */
+  readonly authorities: Readonly<Record<string, number>>;
+  /** Default: any free one. Give the port of one that was stopped to start it again where its clients look. */
+  readonly port?: number;
+}
+
+export interface Unbound extends DnsProcess {
+  /** SIGSTOP: questions arrive and nobody answers. */
+  freeze(): void;
+  /** SIGCONT. */
+  thaw(): void;
+}
+
+export async function startUnbound({ authorities, port = 0 }: UnboundOptions): Promise<Unbound> {
+  const tool = await findUnbound();
+  if (!tool.found) throw new Error(`unbound is needed: ${tool.remedy}`);
+  const running = await startDnsProcess({
+    tool,
+    name: "unbound",
+    port,
+    // Answered by unbound itself (RFC 6303).
+    probe: { name: "1.0.0.127.in-addr.arpa", type: "PTR" },
+    async prepare(folder, bound) {
+      await writeFile(join(folder, "unbound.conf"), configuration(folder, bound, authorities));
+      return ["-d", "-d", "-c", join(folder, "unbound.conf")];
+    },
+  });
+  return {
+    ...running,
+    freeze: () => void process.kill(running.pid, "SIGSTOP"),
+    thaw: () => void process.kill(running.pid, "SIGCONT"),
+  };
+}
+
+/** Questions about other zones are refused, and what aliases lead to elsewhere goes to a port where nobody is: nothing leaves the machine. */
+function configuration(folder: string, port: number, authorities: UnboundOptions["authorities"]): string {
+  const zones = Object.entries(authorities);
+  return `server:
+  directory: "${folder}"
+  chroot: ""
+  username: ""
+  pidfile: ""
+  use-syslog: no
+  do-daemonize: no
+  num-threads: 1
+  interface: 127.0.0.1@${port}
+  outgoing-interface: 127.0.0.1
+  do-not-query-localhost: no
+  do-ip6: no
+  module-config: "iterator"
+  local-zone: "." refuse
+  local-zone: "127.in-addr.arpa." static
+  local-data: "1.0.0.127.in-addr.arpa. PTR localhost."
+${zones.map(([name]) => `  local-zone: "${name}." transparent\n`).join("")}remote-control:
+  control-enable: no
+forward-zone:
+  name: "."
+  forward-addr: 127.0.0.1@1
+${zones.map(([name, at]) => `stub-zone:\n  name: "${name}."\n  stub-addr: 127.0.0.1@${at}\n`).join("")}`;
+}
