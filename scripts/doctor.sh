@@ -52,6 +52,10 @@ fetchable=
 if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then fetchable=debian; fi
 test_tool bgpdump "${BGPDUMP:-}" "$cache/debs/bgpdump/usr/bin/bgpdump" \
   'tests: the independent reading of MRT files' 'apt-get install bgpdump'
+test_tool unbound "${UNBOUND:-}" "$cache/debs/unbound/usr/sbin/unbound" \
+  'tests: reverse DNS through a real recursor' 'apt-get install unbound'
+test_tool nsd "${NSD:-}" "$cache/debs/nsd/usr/sbin/nsd" \
+  'tests: the authority of its zones' 'apt-get install nsd'
 
 nats_version=2.11.4
 nats_cached=$cache/nats-server-$nats_version/nats-server
