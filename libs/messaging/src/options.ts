@@ -25,6 +25,8 @@ export interface MessagingEvents {
   frameSent?(service: string, lane: Lane, items: number, bytes: number): void;
   /** A frame has come in to be answered. */
   frameServed?(service: string, lane: Lane, items: number): void;
+  /** A frame to be answered could not be read, and was failed as a whole. */
+  frameRefused?(service: string, lane: Lane): void;
   /** Frames that wait for answers of a service now. Not told in process. */
   framesInFlight?(service: string, lane: Lane, frames: number): void;
   itemsRetried?(service: string, lane: Lane, reason: RetryReason, items: number): void;

@@ -14,7 +14,7 @@ import {
 let count = 0;
 
 export function item(query: string, options: Partial<RequestItem> = {}): RequestItem {
-  return { op: "echo", query, requestId: `request-${++count}`, traceparent: null, budgetMs: 5_000, ...options };
+  return { op: "ip", query, requestId: `request-${++count}`, traceparent: null, budgetMs: 5_000, ...options };
 }
 
 export function reply(text: string): ReplyItem {
@@ -26,7 +26,7 @@ export function reply(text: string): ReplyItem {
     cacheable: true,
     maxAgeSeconds: 60,
     etag: "routes=1",
-    snapshotId: "s1",
+    snapshotId: "20140523T080000Z-1a2b3c4d",
   };
 }
 
@@ -183,27 +183,28 @@ export function describeMessaging(name: string, create: () => Promise<Messaging>
     test("a responder of operations fails one item alone and tells its log the cause", async () => {
       const failures: [string, unknown][] = [];
       const handler = createResponder({
-        ops: new Map<string, ItemHandler>([
-          ["echo", ({ query }) => reply(query)],
-          ["late", async ({ query }) => reply(query)],
+        enter: () => ({ context: null }),
+        ops: new Map<string, ItemHandler<null>>([
+          ["ip", ({ query }) => reply(query)],
+          ["asn", async ({ query }) => reply(query)],
           [
-            "throws",
+            "routing",
             () => {
               throw new Error("secret cause");
             },
           ],
-          ["rejects", () => Promise.reject(new Error("secret cause"))],
+          ["prefix", () => Promise.reject(new Error("secret cause"))],
         ]),
         onFailure: ({ op }, cause) => failures.push([op, (cause as Error).message]),
       });
       await messaging.serve("ops", handler);
-      const ops = ["echo", "throws", "late", "rejects", "unknown", "echo"];
+      const ops = ["ip", "routing", "asn", "prefix", "validity", "ip"];
       const replies = await Promise.all(ops.map((op) => messaging.request("ops", "single", item("q", { op }))));
       expect(replies.map(({ status }) => status)).toEqual([200, 500, 200, 500, 500, 200]);
       expect(textOf(replies[1] as ReplyItem)).toContain("internal_error");
       expect(textOf(replies[1] as ReplyItem)).not.toContain("secret");
-      expect(failures.map(([op]) => op).sort()).toEqual(["rejects", "throws", "unknown"]);
-      expect(failures).toContainEqual(["throws", "secret cause"]);
+      expect(failures.map(([op]) => op).sort()).toEqual(["prefix", "routing", "validity"]);
+      expect(failures).toContainEqual(["routing", "secret cause"]);
     });
 
     test("tells every subscriber what is published, in order, until it stops", async () => {

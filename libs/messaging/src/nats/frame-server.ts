@@ -1,0 +1,133 @@
+/** The answering side over NATS: one service's frames, single before batch, in short turns. */
+
+import type { Msg, Subscription } from "nats";
+import { Deadlines } from "../deadlines.ts";
+import type { MessagingEvents } from "../options.ts";
+import { turnMs } from "../turns.ts";
+import type { FrameHandler, Lane } from "../types.ts";
+import { decodeRequestFrame, encodeFailedFrame, type RequestFrame } from "./frame-codec/index.ts";
+import { type Link, within } from "./link.ts";
+import type { ReplyAddress, ReplyWriter } from "./reply-writer.ts";
+import { lanes, requestSubject } from "./subjects.ts";
+
+/** How long a stop waits for what is being answered. */
+export const stopMsMax = 10_000;
+
+export interface FrameServerDeps {
+  readonly link: Link;
+  readonly replies: ReplyWriter;
+  readonly service: string;
+  readonly handler: FrameHandler;
+  readonly events: MessagingEvents;
+  readonly onError: (what: string, cause: unknown) => void;
+}
+
+interface Work extends ReplyAddress {
+  readonly frame: RequestFrame;
+  readonly lane: Lane;
+  /** Indexes that are not answered yet. */
+  readonly open: Set<number>;
+}
+
+export class FrameServer {
+  readonly #deps: FrameServerDeps;
+  readonly #subscriptions: readonly Subscription[];
+  readonly #queues: Readonly<Record<Lane, Work[]>> = { single: [], batch: [] };
+  /** Frames that are not answered in full, until nobody waits for them any more. */
+  readonly #unfinished = new Set<Work>();
+  readonly #deadlines = new Deadlines<Work>((work) => this.#finish(work));
+  #running = false;
+  #onDrained: (() => void) | null = null;
+  #stopping: Promise<void> | undefined;
+
+  constructor(deps: FrameServerDeps) {
+    this.#deps = deps;
+    const { link, service } = deps;
+    this.#subscriptions = lanes.map((lane) =>
+      link.subscribe(requestSubject(service, lane), (message) => this.#receive(lane, message), service),
+    );
+  }
+
+  /** Takes nothing new; resolves when what was taken is answered and the server has the answers, or after about 10 s. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    // Only the subscriptions: draining the connection would return, and close it, before late replies have left.
+    await within(stopMsMax, Promise.all(this.#subscriptions.map((subscription) => subscription.drain())));
+    if (this.#unfinished.size > 0) {
+      const drained = new Promise<void>((resolve) => {
+        this.#onDrained = resolve;
+      });
+      await within(stopMsMax, drained);
+    }
+    for (const work of this.#unfinished) this.#finish(work);
+    this.#deps.replies.flush();
+    await this.#deps.link.flush();
+  }
+
+  #receive(lane: Lane, message: Msg): void {
+    const subject = message.reply;
+    // Nobody could be answered: not a request of ours.
+    if (subject === undefined || subject === "") return;
+    let frame: RequestFrame;
+    try {
+      frame = decodeRequestFrame(message.data);
+    } catch (cause) {
+      this.#deps.events.frameRefused?.(this.#deps.service, lane);
+      this.#deps.onError(`a frame to ${this.#deps.service} cannot be read`, cause);
+      this.#deps.link.publish(subject, encodeFailedFrame(0));
+      return;
+    }
+    this.#deps.events.frameServed?.(this.#deps.service, lane, frame.items.length);
+    const work: Work = { frame, lane, frameId: frame.frameId, subject, open: new Set(frame.items.keys()) };
+    this.#unfinished.add(work);
+    this.#deadlines.add(work, Math.max(...frame.items.map(({ budgetMs }) => budgetMs)));
+    this.#queues[lane].push(work);
+    if (this.#running) return;
+    this.#running = true;
+    // Once all messages that came in together are queued, so that single ones overtake batches.
+    queueMicrotask(() => this.#run());
+  }
+
+  #run(): void {
+    const start = performance.now();
+    do {
+      const work = this.#queues.single.shift() ?? this.#queues.batch.shift();
+      if (work === undefined) {
+        this.#running = false;
+        return;
+      }
+      if (this.#unfinished.has(work)) this.#serve(work);
+    } while (performance.now() - start < turnMs);
+    setImmediate(() => this.#run());
+  }
+
+  #serve(work: Work): void {
+    const { frame } = work;
+    const fail = (cause: unknown) => {
+      this.#deps.onError("a frame handler failed", cause);
+      if (work.open.size > 0) this.#deps.replies.fail(work);
+      this.#finish(work);
+    };
+    try {
+      const handled = this.#deps.handler({ items: frame.items, pinnedSnapshot: frame.pinnedSnapshot }, (index, reply) => {
+        if (!work.open.delete(index)) return;
+        this.#deps.replies.add(work, frame.ids[index] as number, reply);
+        if (work.open.size === 0) this.#finish(work);
+      });
+      handled?.catch(fail);
+    } catch (cause) {
+      fail(cause);
+    }
+  }
+
+  #finish(work: Work): void {
+    if (!this.#unfinished.delete(work)) return;
+    this.#deadlines.remove(work);
+    work.open.clear();
+    if (this.#unfinished.size === 0) this.#onDrained?.();
+  }
+}

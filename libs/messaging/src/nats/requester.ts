@@ -1,0 +1,286 @@
+/** The asking side over NATS: puts items into frames, bounds them, retries each once, and brings every answer to its asker. */
+
+import { snapshotNumberOf } from "@netfacts/contracts";
+import type { Msg } from "nats";
+import { createInbox } from "nats";
+import { notYetRetriesMax, queuedItemsMax } from "../bounds.ts";
+import { Deadlines } from "../deadlines.ts";
+import { MessagingError, type MessagingErrorCode } from "../messaging-error.ts";
+import type { MessagingOptions, RetryReason } from "../options.ts";
+import { problemReply } from "../problem-reply.ts";
+import type { Lane, ReplyItem, RequestItem } from "../types.ts";
+import {
+  decodeReplyFrame,
+  encodeRequestFrame,
+  type FailedFrame,
+  FrameSyntaxError,
+  headerBytes,
+  type ReplyFrame,
+  type ReplyPart,
+  requestItemBytes,
+} from "./frame-codec/index.ts";
+import type { Link } from "./link.ts";
+import { frameBytesMax, type Pending, RequestQueue } from "./request-queue.ts";
+import { SentFrame } from "./sent-frame.ts";
+import { requestSubject } from "./subjects.ts";
+
+/** How long an item waits for the connection to come back. */
+export const connectionWaitMs = 250;
+
+export class Requester {
+  readonly #link: Link;
+  readonly #options: MessagingOptions;
+  readonly #inbox = createInbox();
+  /** By subject. */
+  readonly #queues = new Map<string, RequestQueue>();
+  readonly #frames = new Map<number, SentFrame>();
+  readonly #deadlines = new Deadlines<Pending>((pending) => this.#expire(pending));
+  #nextFrameId = 1;
+  #nextItemId = 1;
+  #unanswered = 0;
+  #flushScheduled = false;
+  #closed = false;
+  #onDrained: (() => void) | null = null;
+
+  constructor(link: Link, options: MessagingOptions) {
+    this.#link = link;
+    this.#options = options;
+    link.subscribe(`${this.#inbox}.*`, (message) => this.#receive(message));
+    link.watch((up) => this.#connectionChanged(up));
+  }
+
+  request(service: string, lane: Lane, item: RequestItem, pinnedSnapshot: string | null): Promise<ReplyItem> {
+    if (this.#closed) return this.#refuse("closed", service, lane);
+    const queue = this.#queue(service, lane);
+    if (queue.unanswered >= (this.#options.queuedItemsMax ?? queuedItemsMax)) return this.#refuse("overloaded", service, lane);
+    let bytes: number;
+    try {
+      bytes = requestItemBytes(item);
+      if (headerBytes + bytes > frameBytesMax) throw new RangeError("an item must fit into a frame");
+      if (pinnedSnapshot !== null) snapshotNumberOf(pinnedSnapshot);
+    } catch (cause) {
+      return this.#refuse("invalid_item", service, lane, cause);
+    }
+    return new Promise((resolve, reject) => {
+      const { budgetMs } = item;
+      const endsAt = performance.now() + budgetMs;
+      const nowhere = { id: 0, state: "waiting", current: null, earlier: null, retried: false, notYetRetries: 0 } as const;
+      const pending: Pending = { ...nowhere, item, pinnedSnapshot, bytes, queue, resolve, reject, endsAt, budgetMs };
+      queue.unanswered += 1;
+      this.#unanswered += 1;
+      this.#enqueue(pending);
+    });
+  }
+
+  /** Refuses new requests; resolves when those under way have ended, by their budget at the latest. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#unanswered === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+    });
+  }
+
+  #queue(service: string, lane: Lane): RequestQueue {
+    const subject = requestSubject(service, lane);
+    const known = this.#queues.get(subject);
+    if (known !== undefined) return known;
+    const queue = new RequestQueue(service, lane, subject);
+    this.#queues.set(subject, queue);
+    return queue;
+  }
+
+  #enqueue(pending: Pending): void {
+    pending.state = "waiting";
+    pending.queue.add(pending);
+    this.#watchTime(pending);
+    this.#scheduleFlush();
+  }
+
+  /** Everything asked in the I/O callbacks of this turn shares frames. */
+  #scheduleFlush(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    setImmediate(() => {
+      this.#flushScheduled = false;
+      if (!this.#link.up) return;
+      for (const queue of this.#queues.values()) {
+        while (queue.mayBeSent) this.#send(queue);
+      }
+    });
+  }
+
+  #send(queue: RequestQueue): void {
+    const items = queue.take(Math.min(frameBytesMax, this.#link.messageBytesMax));
+    const frame = new SentFrame(this.#nextFrameId, this.#nextItemId, queue, items);
+    this.#nextFrameId = (this.#nextFrameId + 1) >>> 0;
+    this.#nextItemId = (this.#nextItemId + items.length) >>> 0;
+    this.#frames.set(frame.id, frame);
+    queue.framesInFlight += 1;
+    this.#tellInFlight(queue);
+
+    const now = performance.now();
+    let bytes = headerBytes;
+    for (const [index, pending] of items.entries()) {
+      pending.id = (frame.firstItemId + index) >>> 0;
+      pending.state = "sent";
+      pending.current = frame;
+      pending.budgetMs = pending.endsAt - now;
+      bytes += pending.bytes;
+    }
+    const message = encodeRequestFrame(frame.id, items[0]?.pinnedSnapshot ?? null, items, bytes);
+    if (this.#link.publish(queue.subject, message, `${this.#inbox}.${frame.id}`))
+      this.#options.events?.frameSent?.(queue.service, queue.lane, items.length, bytes);
+    else for (const pending of items) this.#fail(pending, "not_connected");
+  }
+
+  #receive(message: Msg): void {
+    const frame = this.#frames.get(Number(message.subject.slice(this.#inbox.length + 1)));
+    if (message.data.length === 0 && message.headers?.code === 503) {
+      if (frame !== undefined) this.#giveUp(frame, "no_responders");
+      return;
+    }
+    let reply: ReplyFrame | FailedFrame;
+    try {
+      reply = decodeReplyFrame(message.data);
+      if (frame !== undefined && !("failed" in reply) && reply.frameId !== frame.id)
+        throw new FrameSyntaxError("the id of another frame", 6);
+    } catch (cause) {
+      this.#options.events?.repliesDropped?.("undecodable", 1);
+      if (frame !== undefined) this.#giveUp(frame, "handler_failed", cause);
+      return;
+    }
+    if ("failed" in reply) {
+      if (frame !== undefined) this.#giveUp(frame, "handler_failed", new Error("the responder failed the frame"));
+    } else if (frame === undefined) this.#options.events?.repliesDropped?.("late", reply.parts.length);
+    else for (const part of reply.parts) this.#answer(frame, part);
+  }
+
+  #answer(frame: SentFrame, part: ReplyPart): void {
+    const pending = frame.item(part.id);
+    if (pending === undefined || (pending.current !== frame && pending.earlier !== frame)) {
+      this.#options.events?.repliesDropped?.(pending === undefined ? "unknown" : "late", 1);
+      return;
+    }
+    const joined = part.kind === "not_yet" ? part.kind : frame.join(part);
+    if (joined === "more") return;
+    if (joined === "not_yet") this.#askElsewhere(frame, pending);
+    else if (joined !== "broken") this.#resolve(pending, joined);
+    else if (pending.current === frame && !pending.retried) this.#retry(pending, "broken");
+    else this.#giveUpItem(frame, pending, "handler_failed", new Error("the reply broke midway"));
+  }
+
+  /** Responders are met at random: the next one may have the snapshot, or this one by then. */
+  #askElsewhere(frame: SentFrame, pending: Pending): void {
+    if (pending.earlier === frame) {
+      this.#forget(frame, pending);
+      return;
+    }
+    pending.notYetRetries += 1;
+    if (pending.notYetRetries > notYetRetriesMax) this.#resolve(pending, problemReply({ code: "data_not_ready" }));
+    else this.#retry(pending, "not_yet");
+  }
+
+  #giveUp(frame: SentFrame, code: MessagingErrorCode, cause?: unknown): void {
+    for (const pending of frame.items) {
+      if (pending.current === frame && code === "no_responders" && !pending.retried) this.#retry(pending, code);
+      else this.#giveUpItem(frame, pending, code, cause);
+    }
+  }
+
+  /** No answer comes from this frame; another that has the item may still answer it. */
+  #giveUpItem(frame: SentFrame, pending: Pending, code: MessagingErrorCode, cause?: unknown): void {
+    if (pending.current !== frame && pending.earlier !== frame) return;
+    const other = pending.current === frame ? pending.earlier : pending.current;
+    if (other === null && pending.state === "sent") this.#fail(pending, code, cause);
+    else this.#forget(frame, pending);
+  }
+
+  #retry(pending: Pending, reason: RetryReason): void {
+    const { current, queue } = pending;
+    this.#options.events?.itemsRetried?.(queue.service, queue.lane, reason, 1);
+    if (reason !== "not_yet") pending.retried = true;
+    if (current !== null) {
+      if (reason === "no_answer") {
+        this.#closeSlot(current);
+        pending.current = null;
+        pending.earlier = current;
+      } else this.#forget(current, pending);
+    }
+    this.#enqueue(pending);
+  }
+
+  #forget(frame: SentFrame, pending: Pending): void {
+    if (pending.current === frame) {
+      pending.current = null;
+      this.#closeSlot(frame);
+    } else if (pending.earlier === frame) pending.earlier = null;
+    else return;
+    frame.awaited -= 1;
+    if (frame.awaited === 0) this.#frames.delete(frame.id);
+  }
+
+  #closeSlot(frame: SentFrame): void {
+    frame.open -= 1;
+    if (frame.open > 0) return;
+    const { queue } = frame;
+    queue.framesInFlight -= 1;
+    this.#tellInFlight(queue);
+    if (queue.isWaiting) this.#scheduleFlush();
+  }
+
+  /** Sets when to look at it next. */
+  #watchTime(pending: Pending): void {
+    const left = Math.max(0, pending.endsAt - performance.now());
+    const untilRetry = left - pending.item.budgetMs / 2;
+    let ms = !pending.retried && untilRetry > 0 ? untilRetry : left;
+    if (pending.state === "waiting" && !this.#link.up) ms = Math.min(connectionWaitMs, left);
+    this.#deadlines.remove(pending);
+    this.#deadlines.add(pending, ms);
+  }
+
+  #expire(pending: Pending): void {
+    const { state } = pending;
+    if (state === "waiting" && !this.#link.up) this.#fail(pending, "not_connected");
+    else if (performance.now() >= pending.endsAt) this.#fail(pending, "timeout");
+    else if (state === "sent" && !pending.retried) this.#retry(pending, "no_answer");
+    else this.#watchTime(pending);
+  }
+
+  #connectionChanged(up: boolean): void {
+    if (up) this.#scheduleFlush();
+    else for (const queue of this.#queues.values()) for (const pending of queue.waiting()) this.#watchTime(pending);
+  }
+
+  #resolve(pending: Pending, reply: ReplyItem): void {
+    this.#settle(pending);
+    pending.resolve(reply);
+  }
+
+  #fail(pending: Pending, code: MessagingErrorCode, cause?: unknown): void {
+    const { service, lane } = pending.queue;
+    this.#settle(pending);
+    this.#options.events?.requestFailed?.(service, lane, code);
+    pending.reject(new MessagingError(code, service, cause === undefined ? undefined : { cause }));
+  }
+
+  #refuse(code: MessagingErrorCode, service: string, lane: Lane, cause?: unknown): Promise<never> {
+    this.#options.events?.requestFailed?.(service, lane, code);
+    return Promise.reject(new MessagingError(code, service, cause === undefined ? undefined : { cause }));
+  }
+
+  #settle(pending: Pending): void {
+    if (pending.state === "waiting") pending.queue.remove(pending);
+    pending.state = "settled";
+    this.#deadlines.remove(pending);
+    if (pending.current !== null) this.#forget(pending.current, pending);
+    if (pending.earlier !== null) this.#forget(pending.earlier, pending);
+    pending.queue.unanswered -= 1;
+    this.#unanswered -= 1;
+    if (this.#unanswered === 0) this.#onDrained?.();
+  }
+
+  #tellInFlight({ service, lane, framesInFlight }: RequestQueue): void {
+    this.#options.events?.framesInFlight?.(service, lane, framesInFlight);
+  }
+}

@@ -1,0 +1,51 @@
+/** A frame that was sent: which items it has, which of them it still owes, and the bodies that have come in part. */
+
+import type { ReplyItem } from "../types.ts";
+import type { ReplyPart } from "./frame-codec/index.ts";
+import type { Pending, RequestQueue } from "./request-queue.ts";
+
+interface Body {
+  readonly reply: ReplyItem;
+  readonly parts: Uint8Array[];
+  length: number;
+}
+
+export class SentFrame {
+  readonly id: number;
+  readonly firstItemId: number;
+  readonly queue: RequestQueue;
+  readonly items: readonly Pending[];
+  /** Items that are answered here or nowhere so far: while there are any, the frame counts as in flight. */
+  open: number;
+  /** Items whose answer from here would still be taken. */
+  awaited: number;
+  readonly #bodies = new Map<number, Body>();
+
+  constructor(id: number, firstItemId: number, queue: RequestQueue, items: readonly Pending[]) {
+    this.id = id;
+    this.firstItemId = firstItemId;
+    this.queue = queue;
+    this.items = items;
+    this.open = items.length;
+    this.awaited = items.length;
+  }
+
+  /** The item of an id; undefined: it was never in this frame. */
+  item(id: number): Pending | undefined {
+    return this.items[(id - this.firstItemId) >>> 0];
+  }
+
+  /** The whole reply, `more` when some of its body is still to come, or `broken` when a part of it was lost. */
+  join(part: Exclude<ReplyPart, { kind: "not_yet" }>): ReplyItem | "more" | "broken" {
+    if (part.kind === "reply") {
+      if (!part.more) return part.reply;
+      this.#bodies.set(part.id, { reply: part.reply, parts: [part.reply.body], length: part.reply.body.length });
+      return "more";
+    }
+    const body = this.#bodies.get(part.id);
+    if (body === undefined || body.length !== part.offset) return "broken";
+    body.parts.push(part.body);
+    body.length += part.body.length;
+    return part.more ? "more" : { ...body.reply, body: Buffer.concat(body.parts, body.length) };
+  }
+}
