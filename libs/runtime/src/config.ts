@@ -43,6 +43,28 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.P
   }
 }
 
+/**
+ * Runs every loader, so that the faults of all groups of settings are told at once.
+ *
+ * @throws ConfigError with the faults of all; what a loader throws besides.
+ */
+export function loadConfigs<Loaders extends Readonly<Record<string, () => unknown>>>(
+  loaders: Loaders,
+): { [Name in keyof Loaders]: ReturnType<Loaders[Name]> } {
+  const faults: string[] = [];
+  const loaded = Object.entries(loaders).map(([name, load]) => {
+    try {
+      return [name, load()];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      faults.push(...error.faults);
+      return [name, null];
+    }
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.fromEntries(loaded);
+}
+
 /** One line per setting, however many rules its value breaks. */
 function faultsOf(violations: readonly Violation[], env: NodeJS.ProcessEnv): string[] {
   const bySetting = Map.groupBy(violations, settingOf);

@@ -1,10 +1,10 @@
 /** @netfacts/runtime: what every service needs to be one: settings, logs, metrics, health, stop. Knows no domain. */
 
 export { type Clock, systemClock } from "./clock.ts";
-export { ConfigError, loadConfig } from "./config.ts";
+export { ConfigError, loadConfig, loadConfigs } from "./config.ts";
 export { createLogger, type Logger, type LoggerOptions, type LogLevel, logLevels } from "./logger.ts";
 export { runMain } from "./main.ts";
-export { createMessageTracing, itemLogFields } from "./message-tracing.ts";
+export { createMessageTracing } from "./message-tracing.ts";
 export {
   type Counter,
   createMetrics,
@@ -19,4 +19,6 @@ export {
   type MetricsRegistry,
 } from "./metrics.ts";
 export { type OperationsServer, type OperationsServerOptions, startOperationsServer } from "./operations-server.ts";
+export { processConfigSchema, runService, type ServiceApp, type ServiceFrame, type ServiceOptions } from "./service.ts";
 export { installStop, type StopOptions } from "./stop.ts";
+export type { Telemetry } from "./telemetry.ts";

@@ -1,8 +1,9 @@
-/** Spans of messaging's items, by OpenTelemetry, and the same ids for logs. */
+/** Spans of messaging's items, by OpenTelemetry. */
 
-import type { ItemSpan, RequestItem, Tracing } from "@netfacts/messaging";
+import type { RequestItem, SpanEnd, Tracing } from "@netfacts/messaging";
 import {
   type Attributes,
+  context,
   isSpanContextValid,
   ROOT_CONTEXT,
   type Span,
@@ -17,33 +18,26 @@ import { isTracing } from "./tracing-state.ts";
 /** Version 00 is all that our own frames carry. */
 const traceparentText = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** What messaging is given; undefined where telemetry is off: then it costs nothing. */
-export function createMessageTracing(): Tracing | undefined {
-  if (!isTracing()) return undefined;
+/** What messaging is given; null where telemetry is off: then it costs nothing. */
+export function createMessageTracing(): Tracing | null {
+  if (!isTracing()) return null;
   const tracer = trace.getTracer("@netfacts/messaging");
   return {
-    clientSpan(service, lane, item) {
+    startClient(service, lane, item) {
       if (trace.getActiveSpan()?.isRecording() !== true) return null;
       const attributes = { ...itemAttributes(service, item), "netfacts.lane": lane };
-      return itemSpan(tracer.startSpan(`${service}/${item.op}`, { kind: SpanKind.CLIENT, attributes }));
+      const span = tracer.startSpan(`${service}/${item.op}`, { kind: SpanKind.CLIENT, attributes });
+      return { traceparent: traceparentOf(span), end: (end) => endSpan(span, end) };
     },
-    serverSpan(service, item) {
-      const asker = readTraceparent(item.traceparent);
-      if (asker === null || (asker.traceFlags & TraceFlags.SAMPLED) === 0) return null;
-      const attributes = itemAttributes(service, item);
+    startServer(service, item) {
+      const asker = sampledParent(item.traceparent);
+      if (asker === null) return null;
       const above = trace.setSpanContext(ROOT_CONTEXT, asker);
-      return itemSpan(tracer.startSpan(`${service}/${item.op}`, { kind: SpanKind.SERVER, attributes }, above));
+      const span = tracer.startSpan(`${service}/${item.op}`, { kind: SpanKind.SERVER, attributes: itemAttributes(service, item) }, above);
+      const within = trace.setSpan(above, span);
+      return { run: (work) => context.with(within, work), end: (end) => endSpan(span, end) };
     },
   };
-}
-
-/** Fields of the log lines about one item: an item is answered beside others, so that no span is active then. */
-export function itemLogFields({
-  requestId,
-  traceparent,
-}: Pick<RequestItem, "requestId" | "traceparent">): Readonly<Record<string, string>> {
-  const span = readTraceparent(traceparent);
-  return { request_id: requestId, ...(span !== null && { trace_id: span.traceId, span_id: span.spanId }) };
 }
 
 /** Names of the semantic conventions for remote calls. */
@@ -51,23 +45,23 @@ function itemAttributes(service: string, { op, requestId }: Pick<RequestItem, "o
   return { "rpc.system": "netfacts", "rpc.service": service, "rpc.method": op, "netfacts.request_id": requestId };
 }
 
-function readTraceparent(traceparent: string | null): SpanContext | null {
-  const [, traceId = "", spanId = "", flags = ""] = traceparentText.exec(traceparent ?? "") ?? [];
-  const span = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
-  return isSpanContextValid(span) ? span : null;
+function traceparentOf(span: Span): string {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
 }
 
-function itemSpan(span: Span): ItemSpan {
-  const { traceId, spanId, traceFlags } = span.spanContext();
-  return {
-    traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`,
-    end(outcome) {
-      if (typeof outcome === "number") span.setAttribute("http.response.status_code", outcome);
-      if (typeof outcome !== "number" || outcome >= 500) {
-        span.setStatus({ code: SpanStatusCode.ERROR });
-        span.setAttribute("error.type", String(outcome));
-      }
-      span.end();
-    },
-  };
+function sampledParent(traceparent: string | null): SpanContext | null {
+  const [, traceId = "", spanId = "", flags = ""] = traceparentText.exec(traceparent ?? "") ?? [];
+  if ((Number.parseInt(flags, 16) & TraceFlags.SAMPLED) === 0) return null;
+  const parent = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+  return isSpanContextValid(parent) ? parent : null;
+}
+
+function endSpan(span: Span, end: SpanEnd): void {
+  if (typeof end === "number") span.setAttribute("http.response.status_code", end);
+  if (typeof end !== "number" || end >= 500) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    span.setAttribute("error.type", String(end));
+  }
+  span.end();
 }

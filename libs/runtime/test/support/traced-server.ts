@@ -8,8 +8,9 @@ const { TRACED_SERVICE: service = "traced", TRACED_NEXT: next = "" } = process.e
 
 await runMain(async () => {
   const telemetry = await startTelemetry({ service });
-  const { createLogger, createMessageTracing, createMetrics, createRegistry, installStop, itemLogFields, startOperationsServer } =
-    await import("../../src/index.ts");
+  const { createLogger, createMessageTracing, createMetrics, createRegistry, installStop, startOperationsServer } = await import(
+    "../../src/index.ts"
+  );
   const { default: fastify } = await import("fastify");
   const log = createLogger({ service });
   telemetry.onExport((fault) => {
@@ -30,7 +31,7 @@ await runMain(async () => {
   app.get("/item/:status", async ({ params }) => {
     const { status } = params as { status: string };
     const item = { op: "routing", query: "193.0.6.139", requestId: "r-2", traceparent: null, budgetMs: 1_000 };
-    const asked = tracing?.clientSpan("ip-routing", "single", item) ?? null;
+    const asked = tracing?.startClient("ip-routing", "single", item) ?? null;
     // Answered where nothing of the request is active, as behind a network.
     await new Promise<void>((resolve) => {
       outside.push(() => {
@@ -46,8 +47,10 @@ await runMain(async () => {
     for (const work of outside.splice(0)) work();
   }, 5);
   const answer = (item: RequestItem) => {
-    const span = tracing?.serverSpan("ip-routing", item) ?? null;
-    log.info(itemLogFields({ ...item, traceparent: span?.traceparent ?? null }), "answering");
+    const span = tracing?.startServer("ip-routing", item) ?? null;
+    const work = () => log.info({ request_id: item.requestId }, "answering");
+    if (span === null) work();
+    else span.run(work);
     span?.end(200);
   };
   const metrics = createMetrics(service, createRegistry());

@@ -1,0 +1,148 @@
+/** The frame of a service's process: settings, log, metrics, operations port, and what was opened closed in turn. */
+
+import type { Tracing } from "@netfacts/messaging";
+import Type from "typebox";
+import { loadConfig, loadConfigs } from "./config.ts";
+import { createLogger, type Logger, type LogLevel, logLevels } from "./logger.ts";
+import { createMessageTracing } from "./message-tracing.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { startOperationsServer } from "./operations-server.ts";
+import { installStop } from "./stop.ts";
+import type { Telemetry } from "./telemetry.ts";
+
+/** Settings of every service's process, beside its own. */
+export const processConfigSchema = Type.Object({
+  LOG_LEVEL: Type.Unsafe<LogLevel>({
+    type: "string",
+    enum: [...logLevels],
+    default: "info",
+    description: "Least severe log line that is written",
+  }),
+  TELEMETRY_HOST: Type.String({
+    default: "127.0.0.1",
+    minLength: 1,
+    description: "Address of metrics and health: loopback or the pod's, never public",
+  }),
+  TELEMETRY_PORT: Type.Integer({
+    default: 9464,
+    minimum: 0,
+    maximum: 65_535,
+    description: "Port of metrics and health; 0: any free one, told in the log line `started`",
+  }),
+});
+
+/** What a service's `buildApp` gives. */
+export interface ServiceApp {
+  start(): Promise<void>;
+  /** Takes nothing new and finishes what was taken. */
+  stop(): Promise<void>;
+  /** Requests would be answered now. */
+  ready(): boolean;
+}
+
+export interface ServiceFrame<Config> {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** For messaging; null where telemetry is off. */
+  readonly tracing: Tracing | null;
+  /** Aborted by the first signal, also while the service still starts. */
+  readonly stopping: AbortSignal;
+  /** Closes what was opened for the app: after it has stopped, the latest first; at once where the process stops already. */
+  onStop(close: () => Promise<void> | void): void;
+}
+
+export interface ServiceOptions<Config> {
+  readonly service: string;
+  readonly telemetry: Telemetry;
+  /** @throws ConfigError */
+  loadConfig(): Config;
+  /** Opens connections and wires the app; does not start it. */
+  build(frame: ServiceFrame<Config>): Promise<ServiceApp>;
+}
+
+/**
+ * Starts the process of a service within `runMain`. Metrics and health answer from the beginning, `/readyz` with 503 until the app is ready
+ * and again as soon as a stop begins. The stop: the app, what `onStop` was told (latest first), the operations port, telemetry; one that
+ * fails keeps none of the others from being closed, and makes the status 1.
+ *
+ * @throws ConfigError with the faults of all settings; what `build` and the app's `start` throw, after everything was closed again.
+ */
+export async function runService<Config>({ service, telemetry, loadConfig: loadOwn, build }: ServiceOptions<Config>): Promise<void> {
+  const { own, config } = loadConfigs({ own: () => loadConfig(processConfigSchema), config: loadOwn });
+  const log = createLogger({ service, level: own.LOG_LEVEL });
+  const metrics = createMetrics(service);
+  const closing = new Closing();
+  telemetry.onExport((fault) => {
+    if (fault === null) log.info({}, "traces are sent again");
+    else log.warn({ fault }, "traces cannot be sent; the service goes on without");
+  });
+  closing.add(() => telemetry.stop());
+  installStop({ log, stop: () => closing.run() });
+  endOnFault(log);
+
+  try {
+    let app: ServiceApp | null = null;
+    const operations = await startOperationsServer({
+      host: own.TELEMETRY_HOST,
+      port: own.TELEMETRY_PORT,
+      ready: () => !closing.signal.aborted && app?.ready() === true,
+      metrics,
+    });
+    closing.add(() => operations.close());
+    const built = await build({
+      config,
+      log,
+      metrics,
+      tracing: createMessageTracing(),
+      stopping: closing.signal,
+      onStop: (close) => closing.add(close),
+    });
+    closing.add(() => built.stop());
+    app = built;
+    await built.start();
+    log.info({ operations_url: operations.url }, "started");
+  } catch (error) {
+    // A stop while it starts may well make the start fail.
+    if (closing.signal.aborted) return;
+    await closing.run();
+    throw error;
+  }
+}
+
+/** What is to be closed, in the order in which it was opened. */
+class Closing {
+  readonly #steps: (() => Promise<void> | void)[] = [];
+  readonly #begun = new AbortController();
+
+  get signal(): AbortSignal {
+    return this.#begun.signal;
+  }
+
+  add(step: () => Promise<void> | void): void {
+    this.#steps.push(step);
+    if (this.signal.aborted) void this.run();
+  }
+
+  /** Latest first, one after the other. Rejects with the first fault, after all are done. */
+  async run(): Promise<void> {
+    this.#begun.abort();
+    const faults: unknown[] = [];
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
+      try {
+        await step();
+      } catch (error) {
+        faults.push(error);
+      }
+    }
+    if (faults.length > 0) throw faults[0];
+  }
+}
+
+/** Node would end the process too, with a text that no log reader can take apart. */
+function endOnFault(log: Logger): void {
+  process.on("uncaughtException", (err) => {
+    log.fatal({ err }, "ended by a fault of its own");
+    process.exit(1);
+  });
+}
