@@ -13,6 +13,8 @@ export const keyReadTimeoutMs = 1_000;
 export const operationTimeoutMs = 5_000;
 /** A connection with TLS, and one heartbeat. */
 const connectTimeoutMs = 2_000;
+/** Shorter than an operation's time, as its failure says why no server was found. */
+const serverSelectionTimeoutMs = 3_000;
 
 /**
  * `timeoutMS` does nothing since driver 7.8, and before 7.8 it could give one operation the reply of another (CVE-2026-119179). So each
@@ -28,7 +30,7 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number):
     maxPoolSize,
     // The first lease after a quiet time waits for no connection.
     minPoolSize: 1,
-    serverSelectionTimeoutMS: timeoutMs,
+    serverSelectionTimeoutMS: Math.min(timeoutMs, serverSelectionTimeoutMs),
     connectTimeoutMS: connectTimeoutMs,
     socketTimeoutMS: timeoutMs,
     waitQueueTimeoutMS: timeoutMs,

@@ -2,7 +2,8 @@
 
 import { StoreError } from "../store-error.ts";
 
-const form = /^(mongodb(?:\+srv)?:\/\/)(?:[^@/?#]*@)?([^@/?#]+)(?:\/([^/?#]*))?(?:\?[^#]*)?$/;
+/** Strict where an @ may stand, so that no part of a password is taken for something else. */
+const form = /^(mongodb(?:\+srv)?:\/\/)(?:[^@/?#]*@)?([^@/?#]+)(?:\/([^@/?#]*))?(?:\?[^@#]*)?$/;
 
 export interface MongoUri {
   /** For messages: without user, password and options. */

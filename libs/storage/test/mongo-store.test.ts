@@ -1,0 +1,346 @@
+/** The MongoDB store: what only a server over a network can suffer. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { MongoClient, MongoServerError } from "mongodb";
+import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
+import { type MongodbProxy, startMongodbProxy } from "../../../test/support/mongodb-proxy.ts";
+import { freePort } from "../../../test/support/processes.ts";
+import { createKey, type LimitWindow, openMongoStore, type Store, StoreError } from "../src/index.ts";
+import { asStoreError } from "../src/mongo/mongo-faults.ts";
+
+let server: Mongodb;
+let proxy: MongodbProxy;
+let raw: MongoClient;
+const stores: Store[] = [];
+
+beforeAll(async () => {
+  server = await startMongodb({ durable: true });
+  proxy = await startMongodbProxy(Number(new URL(server.url).port));
+  raw = await MongoClient.connect(server.url);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  proxy.passReplies();
+  server.thaw();
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+});
+afterAll(async () => {
+  await raw.close();
+  await proxy.stop();
+  await server.stop();
+});
+
+let databases = 0;
+
+async function open(url = server.url): Promise<Store> {
+  const store = await openMongoStore(`${url}/store-${++databases}`);
+  stores.push(store);
+  return store;
+}
+
+function database() {
+  return raw.db(`store-${databases}`);
+}
+
+async function rejection(work: Promise<unknown>): Promise<StoreError> {
+  const error: unknown = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof StoreError)) throw new Error(`expected a StoreError, got ${String(error)}`);
+  expect(error.message).not.toContain("\n");
+  return error;
+}
+
+async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
+  const started = performance.now();
+  const result = await work;
+  return { result, ms: performance.now() - started };
+}
+
+/** Asks until it is answered. @returns after how long. */
+async function recovery(ask: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  for (;;) {
+    try {
+      await ask();
+      return performance.now() - started;
+    } catch (error) {
+      if (!(error instanceof StoreError) || performance.now() - started > 20_000) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+const spec = { label: "a", scopes: ["ip"] as const };
+const month: LimitWindow = { bucket: "7Q9M3W8K", policy: "month", start: 1_793_491_200, expiresAt: Date.UTC(2100, 0, 1) };
+
+describe("a server that is killed", () => {
+  // Other tests that kill this server stand on it, so it comes first.
+  test("has every write that it acknowledged", async () => {
+    const store = await open();
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      const killed = sleep(150).then(() => server.kill());
+      try {
+        for (;;) acknowledged.push((await createKey(store, spec)).key.id);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+      }
+      await killed;
+      await server.restart();
+      await recovery(() => store.keys.list());
+    }
+    expect(acknowledged.length).toBeGreaterThan(3);
+    const kept = new Set((await store.keys.list()).map(({ id }) => id));
+    expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+  });
+
+  test("never has given out more than the limit, however often it was killed", async () => {
+    const store = await open();
+    let granted = 0;
+    let unknown = 0;
+    const killing = (async () => {
+      for (let round = 0; round < 2; round++) {
+        await sleep(200);
+        await server.kill();
+        await server.restart();
+      }
+    })();
+    for (let ended = false; !ended; ) {
+      const take = await store.limits.take(month, 2_000, 3);
+      if (take.outcome === "granted") granted += 3;
+      else if (take.outcome === "unknown") unknown += 3;
+      else ended = true;
+      if (take.outcome === "unknown") await sleep(20);
+    }
+    await killing;
+    await recovery(() => store.limits.time());
+    const { leased } = await store.limits.read(month);
+    expect(granted).toBeLessThanOrEqual(leased);
+    expect(leased).toBeLessThanOrEqual(Math.min(2_000, granted + unknown));
+  });
+});
+
+describe("a server that answers nothing", () => {
+  test("leaves a lease unknown within 600 ms, and a key within 1.1 s", async () => {
+    const store = await open();
+    await store.limits.take(month, 10, 5);
+    server.freeze();
+    const [leases, keys]: [number[], number[]] = [[], []];
+    // Those after the first meet no healthy connection, and are as quick.
+    for (let i = 0; i < 3; i++) {
+      const take = await timed(store.limits.take(month, 10, 1));
+      expect(take.result).toMatchObject({ outcome: "unknown", cause: { fault: "unavailable" } });
+      const back = await timed(store.limits.giveBack(month, 1));
+      expect(back.result).toMatchObject({ outcome: "unknown" });
+      const read = await timed(rejection(store.limits.read(month)));
+      const key = await timed(rejection(store.keys.find("00000000")));
+      expect(key.result.message).toContain("check that the MongoDB server runs");
+      leases.push(take.ms, back.ms, read.ms);
+      keys.push(key.ms);
+    }
+    for (const [times, deadline] of [
+      [leases, 600],
+      [keys, 1_100],
+    ] as const) {
+      times.sort((x, y) => x - y);
+      expect(times[Math.floor(times.length / 2)]).toBeLessThan(deadline);
+      expect(times.at(-1)).toBeLessThan(10 * deadline);
+    }
+  });
+
+  test("leaves no request hanging however many come", async () => {
+    const store = await open();
+    server.freeze();
+    const { result, ms } = await timed(Promise.all(Array.from({ length: 300 }, () => store.limits.take(month, 1_000, 1))));
+    expect(new Set(result.map(({ outcome }) => outcome))).toEqual(new Set(["unknown"]));
+    expect(ms).toBeLessThan(1_000);
+  });
+
+  test("is used again as soon as it answers", async () => {
+    const store = await open();
+    server.freeze();
+    await store.limits.take(month, 10, 1);
+    await rejection(store.keys.find("00000000"));
+    server.thaw();
+    expect(await recovery(() => store.limits.time())).toBeLessThan(5_000);
+    expect(await recovery(() => store.keys.list())).toBeLessThan(5_000);
+  });
+});
+
+describe("a server that was stopped and started", () => {
+  test("is found again by every repository, with what it knew", async () => {
+    const store = await open();
+    const { key } = await createKey(store, spec);
+    await store.limits.take(month, 10, 5);
+    await store.leases.acquire("ingest", "a", 60_000);
+    await server.halt();
+    expect(await store.limits.take(month, 10, 1)).toMatchObject({ outcome: "unknown" });
+    expect((await rejection(store.keys.find(key.id))).fault).toBe("unavailable");
+    await server.restart();
+    expect(await recovery(() => store.keys.find(key.id))).toBeLessThan(5_000);
+    expect(await recovery(() => store.limits.time())).toBeLessThan(5_000);
+    expect(await store.keys.find(key.id)).toEqual(key);
+    expect(await store.limits.read(month)).toMatchObject({ leased: 5 });
+    expect(await store.leases.read("ingest")).toMatchObject({ owner: "a" });
+  });
+});
+
+describe("a reply that is lost", () => {
+  test("leaves units taken once, and the take is not sent again", async () => {
+    const store = await open(proxy.url);
+    await store.limits.take(month, 10, 1);
+    const sentBefore = takes().length;
+    proxy.loseReplies();
+    expect(await store.limits.take(month, 10, 2)).toMatchObject({ outcome: "unknown" });
+    expect(takes().length - sentBefore).toBe(1);
+    proxy.passReplies();
+    await recovery(() => store.limits.time());
+    await sleep(600);
+    expect(takes().length - sentBefore).toBe(1);
+    expect(await store.limits.read(month)).toMatchObject({ leased: 3 });
+  });
+
+  test("does not count usage twice when the batch is repeated", async () => {
+    const store = await open(proxy.url);
+    const row = { keyId: "A", bucket: "A", day: "2026-11-21", routeClass: "ip", counted: 1, uncounted: 0 };
+    const batch = { writer: "one", sequence: 1, increments: [row, { ...row, keyId: "B" }] };
+    proxy.loseReplies();
+    await rejection(store.usage.add(batch));
+    proxy.passReplies();
+    await recovery(() => store.usage.add(batch));
+    expect(await store.usage.list({ from: "2026-11-21", to: "2026-11-21" })).toEqual(batch.increments);
+  });
+
+  function takes() {
+    return proxy.commands.filter(({ findAndModify, update }) => findAndModify === "limit_windows" && update?.$inc?.leased > 0);
+  }
+});
+
+describe("what is sent", () => {
+  test("asks for a majority's journal, and for no repetition by the driver", async () => {
+    const store = await open(proxy.url);
+    const from = proxy.commands.length;
+    await createKey(store, spec);
+    await store.limits.take(month, 10, 1);
+    await store.limits.giveBack(month, 1);
+    const writes = proxy.commands.slice(from);
+    expect(writes.map((command) => Object.keys(command)[0])).toEqual(["insert", "findAndModify", "findAndModify"]);
+    for (const { writeConcern, txnNumber } of writes) {
+      expect(writeConcern).toEqual({ w: "majority", j: true });
+      expect(txnNumber).toBeUndefined();
+    }
+  });
+
+  test("tells the server the time by no clock of ours", async () => {
+    const store = await open();
+    const now = Date.now();
+    await store.leases.acquire("ingest", "a", 60_000);
+    jest.spyOn(Date, "now").mockReturnValue(now + 3_600_000);
+    const take = await store.limits.take(month, 10, 1);
+    expect(take.outcome === "granted" && Math.abs(take.at - now) < 60_000).toBe(true);
+    expect(Math.abs((await store.limits.time()) - now)).toBeLessThan(60_000);
+    expect(await store.leases.acquire("ingest", "b", 60_000)).toMatchObject({ outcome: "taken" });
+  });
+
+  test("has indexes: expired counters go by themselves, and one row of usage is one", async () => {
+    await open();
+    const [counters, usage] = await Promise.all(["limit_windows", "usage"].map((name) => database().collection(name).indexes()));
+    expect(counters).toContainEqual(expect.objectContaining({ key: { expiresAt: 1 }, expireAfterSeconds: 0 }));
+    expect(usage).toContainEqual(expect.objectContaining({ key: { keyId: 1, day: 1, routeClass: 1 }, unique: true }));
+  });
+
+  test("holds no secret", async () => {
+    const store = await open();
+    const { secret } = await createKey(store, spec);
+    expect(JSON.stringify(await database().collection("keys").find().toArray())).not.toContain(secret.slice(17, 49));
+  });
+});
+
+describe("opening", () => {
+  test("fails within six seconds when nobody is there, in one line without the password", async () => {
+    const uri = `mongodb://netfacts:hunter2@127.0.0.1:${await freePort()}/netfacts?authSource=admin`;
+    const { result, ms } = await timed(rejection(openMongoStore(uri)));
+    expect(ms).toBeLessThan(6_000);
+    expect(result).toMatchObject({ fault: "unavailable", path: expect.stringMatching(/^mongodb:\/\/127\.0\.0\.1:\d+\/netfacts$/) });
+    expect(`${result.message} ${result.stack} ${JSON.stringify(result)}`).not.toContain("hunter2");
+  });
+
+  test("waits when it is asked to, tells each time why, and goes on when the server is there", async () => {
+    const port = await freePort();
+    const lines: string[] = [];
+    const opening = openMongoStore(`mongodb://127.0.0.1:${port}/netfacts`, { onWaiting: ({ message }) => lines.push(message) });
+    while (lines.length === 0) await sleep(100);
+    const late = await startMongodb({ port });
+    try {
+      const store = await opening;
+      stores.push(store);
+      expect((await createKey(store, spec)).key.version).toBe(1);
+      expect(lines[0]).toMatch(/^store mongodb:\/\/127\.0\.0\.1:\d+\/netfacts: .*ECONNREFUSED.*; check that the MongoDB server runs/);
+    } finally {
+      await Promise.all(stores.splice(0).map((store) => store.close()));
+      await late.stop();
+    }
+  });
+
+  test("stops waiting when it is told to", async () => {
+    const stop = new AbortController();
+    const uri = `mongodb://127.0.0.1:${await freePort()}`;
+    const opening = openMongoStore(uri, { onWaiting: () => setTimeout(() => stop.abort(), 50), signal: stop.signal });
+    expect((await rejection(opening)).fault).toBe("unavailable");
+  });
+
+  test("waits for no URI that cannot be right, and shows nothing of it", async () => {
+    const onWaiting = () => {
+      throw new Error("waited");
+    };
+    for (const uri of [
+      "",
+      "localhost",
+      "http://netfacts:hunter2@db/",
+      "mongodb://netfacts:hunter2/x@db",
+      "mongodb://netfacts:hunter2?x@db",
+      "mongodb://netfacts:hunter2#x@db",
+      "mongodb://netfacts:hunter2@db/?hunter2=1",
+    ]) {
+      const error = await rejection(openMongoStore(uri, { onWaiting }));
+      expect(error.message).toContain("write mongodb://USER:PASSWORD@HOST");
+      expect(error.message).not.toContain("hunter2");
+    }
+  });
+
+  test("refuses a database of a later version", async () => {
+    await (await open()).close();
+    await database()
+      .collection<{ _id: string; version: number }>("markers")
+      .updateOne({ _id: "schema" }, { $set: { version: 99 } });
+    const error = await rejection(openMongoStore(`${server.url}/store-${databases}`));
+    expect(error).toMatchObject({ fault: "newer", message: expect.stringContaining("schema version 99") });
+  });
+
+  test("is done by many at once on a new database", async () => {
+    databases++;
+    const opened = await Promise.all(Array.from({ length: 6 }, () => openMongoStore(`${server.url}/store-${databases}`)));
+    stores.push(...opened);
+    await createKey(opened[2] as Store, spec);
+    expect(await opened[5]?.keys.list()).toHaveLength(1);
+  });
+});
+
+describe("faults", () => {
+  test("of a closed store: leases are unknown, all else rejects", async () => {
+    const store = await open();
+    await store.close();
+    expect((await rejection(store.keys.list())).fault).toBe("closed");
+    expect(await store.limits.take(month, 5, 1)).toMatchObject({ outcome: "unknown", cause: { fault: "closed" } });
+    expect(await store.limits.giveBack(month, 1)).toMatchObject({ outcome: "unknown", cause: { fault: "closed" } });
+    expect((await rejection(store.leases.acquire("ingest", "a", 1))).fault).toBe("closed");
+  });
+
+  test("that the server names are told apart", () => {
+    const faults = [13, 18, 14_031, 91].map((code) => asStoreError("mongodb://db/netfacts", new MongoServerError({ code, message: "no" })));
+    expect(faults.map((error) => (error as StoreError).fault)).toEqual(["readonly", "readonly", "full", "unavailable"]);
+  });
+});
