@@ -118,6 +118,12 @@ const table = {
     "Send the whole request at once.",
     "later",
   ),
+  cursor_expired: entry(
+    410,
+    "That version of the data is gone",
+    "The question is bound to a version of the data that is no longer kept.",
+    "Ask again from the start, without the cursor: the answer is then of the current version.",
+  ),
   uri_too_long: entry(414, "The URL is too long", "The URL is longer than any question needs.", "Shorten the URL."),
   headers_too_large: entry(
     431,

@@ -1,8 +1,8 @@
 /** Operations that answer with a record of one generation: what the questions of a frame share, and the way from query to answer. */
 
 import { decodeQuestion, type OperationName, type ProblemCode, type Questions } from "@netfacts/contracts";
+import type { DatasetHolder } from "../follower.ts";
 import type { Generation } from "../generation.ts";
-import type { DatasetHolder } from "../loader.ts";
 import { AnswerNotes, type RecordAnswer, recordAnswer } from "./answer.ts";
 
 /** What the questions of one frame are answered from: taken once, so that no frame mixes generations. */
@@ -22,9 +22,10 @@ export function enterDataset(
   clock: { now(): number },
   pinnedSnapshot: string | null,
 ): { readonly context: AnswerContext } | { readonly refusal: ProblemCode | "not_yet" } {
-  const generation = dataset.current();
+  const generation = pinnedSnapshot === null ? dataset.current() : dataset.at(pinnedSnapshot);
   if (generation === null) return { refusal: "data_not_ready" };
-  if (pinnedSnapshot !== null && pinnedSnapshot !== generation.id) return { refusal: "not_yet" };
+  if (generation === "not_yet") return { refusal: "not_yet" };
+  if (generation === "gone") return { refusal: "cursor_expired" };
   return { context: { generation, nowMs: clock.now() } };
 }
 

@@ -13,10 +13,12 @@ import { buildApp } from "../../src/app.ts";
 
 const failures: string[] = [];
 let current: Generation | null = null;
+/** Snapshots before it are not kept. */
+const older = "20100101T000000Z-00000000";
 const messaging = createInProcessMessaging();
 const app = buildApp({
   messaging,
-  dataset: { current: () => current },
+  dataset: { current: () => current, at: (id) => (id === current?.id ? current : id < older ? "gone" : "not_yet") },
   clock: { now: () => Date.parse("2026-11-21T09:00:02Z") },
   onFailure: ({ op }) => failures.push(op),
 });
@@ -99,4 +101,16 @@ test("the first page of an AS with very many prefixes stays bounded, and says wh
   const inside = await ask("prefix", { prefix: prefix("20.0.0.0/8"), limit: 100 });
   expect(inside.body.more_specifics).toMatchObject({ count: many });
   expect(inside.body.more_specifics.items).toHaveLength(100);
+});
+
+test("a pinned snapshot answers while it is here; one to come is data_not_ready, one that is gone cannot come back", async () => {
+  current = madeGeneration(world);
+  const query = encodeQuestion("prefix", { prefix: prefix("193.0.0.0/21"), limit: 10 });
+  const item = { op: "prefix", query, requestId: "req-1", traceparent: null, budgetMs: 1_000 };
+  const pins = [current.id, "20990101T000000Z-00000000", "20090101T000000Z-00000000"];
+  const replies = await Promise.all(pins.map((pin) => messaging.request("asn-prefix", "batch", item, pin)));
+  expect(replies.map(({ status }) => status)).toEqual([200, 503, 410]);
+  expect(replies[0]?.snapshotId).toBe(current.id);
+  const codes = replies.slice(1).map(({ body }) => JSON.parse(Buffer.from(body).toString()).code);
+  expect(codes).toEqual(["data_not_ready", "cursor_expired"]);
 });

@@ -12,10 +12,12 @@ import { buildApp } from "../../src/app.ts";
 
 const failures: { op: string; cause: unknown }[] = [];
 let current: Generation | null = null;
+/** Snapshots before it are not kept. */
+const older = "20100101T000000Z-00000000";
 const messaging = createInProcessMessaging();
 const app = buildApp({
   messaging,
-  dataset: { current: () => current },
+  dataset: { current: () => current, at: (id) => (id === current?.id ? current : id < older ? "gone" : "not_yet") },
   clock: { now: () => Date.parse("2026-11-21T09:00:02Z") },
   onFailure: ({ op }, cause) => failures.push({ op, cause }),
 });
@@ -106,4 +108,16 @@ test("a frame of addresses and other questions answers each item, and a bad one 
   expect(bodies.slice(0, 4).map(({ ip: text }) => text)).toEqual(addresses);
   expect(bodies[5].route.asn).toBe(3333);
   expect(failures.map(({ op }) => op)).toEqual(["ip"]);
+});
+
+test("a pinned snapshot answers while it is here; one to come is data_not_ready, one that is gone cannot come back", async () => {
+  current = madeGeneration(world);
+  const query = "193.0.6.139";
+  const item = { op: "ip", query, requestId: "req-1", traceparent: null, budgetMs: 1_000 };
+  const pins = [current.id, "20990101T000000Z-00000000", "20090101T000000Z-00000000"];
+  const replies = await Promise.all(pins.map((pin) => messaging.request("ip-routing", "batch", item, pin)));
+  expect(replies.map(({ status }) => status)).toEqual([200, 503, 410]);
+  expect(replies[0]?.snapshotId).toBe(current.id);
+  const codes = replies.slice(1).map(({ body }) => JSON.parse(Buffer.from(body).toString()).code);
+  expect(codes).toEqual(["data_not_ready", "cursor_expired"]);
 });
