@@ -4,9 +4,6 @@ import { formatIpv4, readIpv4 } from "./ipv4.ts";
 import { formatIpv6, readIpv6 } from "./ipv6.ts";
 import type { Address } from "./types.ts";
 
-const DOT = 0x2e;
-const COLON = 0x3a;
-
 /**
  * Reads a whole text as an address of either version.
  *
@@ -18,17 +15,9 @@ export function parseAddress(text: string): Address | null {
 
 /** `parseAddress` of the characters from `start` up to, not including, `end`. */
 export function readAddress(text: string, start: number, end: number): Address | null {
-  // An octet has up to three digits and a group up to four: the first separator tells the version within five characters.
-  const stop = end - start < 5 ? end : start + 5;
-  for (let index = start; index < stop; index++) {
-    const code = text.charCodeAt(index);
-    if (code === COLON) return readIpv6(text, start, end);
-    if (code === DOT) {
-      const value = readIpv4(text, start, end);
-      return value < 0 ? null : ipv4Address(value);
-    }
-  }
-  return null;
+  // No text is both, and an IPv6 text shows within five characters that it is no IPv4 address.
+  const value = readIpv4(text, start, end);
+  return value < 0 ? readIpv6(text, start, end) : ipv4Address(value);
 }
 
 /** The address of an unsigned 32-bit number. */

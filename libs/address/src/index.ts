@@ -1,6 +1,7 @@
 /** Public names of @netfacts/address. */
 
 export { compareAddresses, formatAddress, nextAddress, parseAddress } from "./address.ts";
+export { AddressList } from "./address-list.ts";
 export { formatAsdot, parseAsn, type SpecialPurposeAsn, specialPurposeAsn } from "./asn.ts";
 export { embeddedIpv4 } from "./embedded.ts";
 export { formatIpv4, parseIpv4 } from "./ipv4.ts";

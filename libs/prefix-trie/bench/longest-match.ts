@@ -258,7 +258,7 @@ const memory = {
   links: parent.byteLength + end.byteLength,
   ipv4Direct: directBytes,
   ipv4Compact: compactBytes,
-  ipv6Index: ipv6.root.byteLength + ipv6.pages.byteLength + ipv6.runs.byteLength,
+  ipv6Index: ipv6.root.byteLength + ipv6.pages.byteLength + ipv6.runs.byteLength + ipv6.second.byteLength,
   binaryTrees: tree4.bytes + tree6.bytes,
 };
 const build = {

@@ -18,19 +18,25 @@ export interface Ipv6Index {
   readonly pages: Int32Array;
   /** First IPv6 index and one past the last, per /32 that holds longer prefixes. */
   readonly runs: Uint32Array;
+  /** Second word of every prefix: a run differs there first, and sixteen of them share a cache line. */
+  readonly second: Uint32Array;
 }
 
 /**
  * Builds the index in one sweep over the sorted prefixes. `parent` is the links' array, whose IPv6 part begins at `offset`.
  *
- * Size: 256 KiB, 1 KiB per /16 and per /24 that holds longer prefixes, 8 bytes per /32 that does.
+ * Size: 256 KiB, 1 KiB per /16 and per /24 that holds longer prefixes, 8 bytes per /32 that does, 4 bytes per prefix.
  */
 export function buildIpv6Index(columns: Ipv6Columns, parent: Int32Array, offset: number): Ipv6Index {
   const { words, length } = columns;
-  if (length.length < indexedMin) return { root: sharedInt32(0), pages: sharedInt32(0), runs: sharedUint32(0) };
+  if (length.length < indexedMin) {
+    return { root: sharedInt32(0), pages: sharedInt32(0), runs: sharedUint32(0), second: sharedUint32(0) };
+  }
   const root = sharedInt32(2 ** 16);
   const pages = sharedInt32((countBlocks(columns, 16) + countBlocks(columns, 24)) * 256);
   const runs = sharedUint32(countBlocks(columns, 32) * 2);
+  const second = sharedUint32(length.length);
+  for (let index = 0; index < length.length; index++) second[index] = words[index * 4 + 1]!;
   let pageCount = 0;
   let runCount = 0;
 
@@ -45,13 +51,13 @@ export function buildIpv6Index(columns: Ipv6Columns, parent: Int32Array, offset:
         at += 2 ** 16;
         continue;
       }
-      const second = pageOf(root, at >>> 16) + ((at >>> 8) & 255);
+      const slot = pageOf(root, at >>> 16) + ((at >>> 8) & 255);
       if (at % 2 ** 8 === 0 && to - at >= 2 ** 8) {
-        pages[second] = value;
+        pages[slot] = value;
         at += 2 ** 8;
         continue;
       }
-      pages[pageOf(pages, second) + (at & 255)] = value;
+      pages[pageOf(pages, slot) + (at & 255)] = value;
       at += 1;
     }
   };
@@ -83,7 +89,7 @@ export function buildIpv6Index(columns: Ipv6Columns, parent: Int32Array, offset:
     paint(start, start + 1, ~runCount++);
     cursor = start + 1;
   }
-  return { root, pages, runs };
+  return { root, pages, runs, second };
 }
 
 /** How many blocks of `bits` (at most 32) hold prefixes longer than that. */

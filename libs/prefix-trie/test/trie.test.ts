@@ -1,7 +1,7 @@
 /** The trie against the reference table, on clustered random tables. */
 
 import { describe, expect, test } from "@jest/globals";
-import type { Address, Prefix } from "@netfacts/address";
+import { type Address, AddressList, formatAddress, type Prefix } from "@netfacts/address";
 import fc from "fast-check";
 import { PrefixTrie, type PrefixTrieOptions, sortPrefixes } from "../src/index.ts";
 import { addressOf, anyPrefix, edgesOf, ipv4Prefix, ipv6Prefix, prefixOf } from "./arbitraries.ts";
@@ -23,14 +23,21 @@ function expectAsReference(trie: PrefixTrie, prefixes: readonly Prefix[], asked:
     expect([prefix, trie.parent(entry)]).toEqual([prefix, reference.parent(entry)]);
     expect([prefix, trie.end(entry)]).toEqual([prefix, entry + 1 + reference.moreSpecifics(prefix).length]);
   });
+  const list = new AddressList();
   for (const prefix of [...prefixes, ...asked]) {
-    for (const address of edgesOf(prefix)) expect([address, trie.longest(address)]).toEqual([address, reference.longest(address)]);
+    for (const address of edgesOf(prefix)) {
+      expect([address, trie.longest(address)]).toEqual([address, reference.longest(address)]);
+      list.add(formatAddress(address));
+    }
     expect([prefix, trie.exact(prefix)]).toEqual([prefix, reference.exact(prefix)]);
     expect([prefix, trie.covering(prefix)]).toEqual([prefix, reference.covering(prefix)]);
     expect([prefix, chain(trie, trie.covering(prefix))]).toEqual([prefix, reference.coveringChain(prefix)]);
     const { start, end } = trie.moreSpecifics(prefix);
     expect([prefix, Array.from({ length: end - start }, (_, at) => start + at)]).toEqual([prefix, reference.moreSpecifics(prefix)]);
   }
+  const entries = new Int32Array(list.count).fill(-2);
+  trie.longestOfList(list, entries);
+  expect([...entries]).toEqual(Array.from(entries, (_, index) => trie.longest(list.at(index))));
 }
 
 function chain(trie: PrefixTrie, from: number): number[] {

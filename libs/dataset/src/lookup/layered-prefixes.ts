@@ -1,6 +1,6 @@
 /** Base prefixes with an overlay of changes on top, read as one set. */
 
-import { type Address, containsPrefix, type Prefix } from "@netfacts/address";
+import { type Address, type AddressList, containsPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
 
 /**
@@ -35,6 +35,12 @@ export class LayeredPrefixes {
   longest(address: Address): number {
     if (this.overlay === null) return this.base.longest(address);
     return this.#deeper(this.#visibleBase(this.base.longest(address)), this.#visibleOverlay(this.overlay.longest(address)));
+  }
+
+  /** `longest` of every address of a list, into as many `entries`; costs less than one after the other. */
+  longestOfList(list: AddressList, entries: Int32Array): void {
+    if (this.overlay === null) this.base.longestOfList(list, entries);
+    else for (let index = 0; index < list.count; index++) entries[index] = this.longest(list.at(index));
   }
 
   /** The entry of exactly this prefix, -1 when there is none. */

@@ -1,6 +1,6 @@
 /** Answers `/ip` as text: what is the same for every address of a route is serialised once. */
 
-import { type Address, embeddedIpv4 } from "@netfacts/address";
+import { type Address, type AddressList, embeddedIpv4 } from "@netfacts/address";
 import type { Warning } from "@netfacts/contracts";
 import {
   AnswerNotes,
@@ -21,6 +21,9 @@ const textsMaxDefault = 1 << 15;
 /** Texts are made anew after this time, as the note that a VRP has expired depends on the clock. */
 const textsLifetimeMs = 60_000;
 
+/** Lines whose texts are put into one: a text of that size lies apart, and leaves what is read at every answer close together. */
+const packedLines = 64;
+
 /** The sections that `ipRecord` reads, in the order in which it notes them. */
 const used: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names"];
 
@@ -30,9 +33,8 @@ interface Line {
   readonly middle: string;
   /** Behind the second address: the rest of `links`, to the path of `reverse_dns`. */
   readonly links: string;
-  /** Warnings that the clock does not give, and the same as JSON objects joined by commas. */
+  /** Warnings that the clock does not give. */
   readonly warnings: readonly Warning[];
-  readonly warningsText: string;
 }
 
 /** The parts that change by the second. */
@@ -40,9 +42,10 @@ interface Second {
   readonly second: number;
   /** From `generated_at` to the first warning. */
   readonly head: string;
-  /** Warnings that the clock gives, joined by commas, and the end of the record; and the same behind another warning. */
-  readonly end: string;
+  /** What follows a record's own warnings: those that the clock gives, and the end of the record. */
   readonly endAfterWarning: string;
+  /** From `generated_at` to the end of a record without warnings of its own. */
+  readonly tail: string;
   /** Of a record without warnings of its own. */
   readonly etag: string;
   readonly maxAgeSeconds: number;
@@ -56,19 +59,23 @@ export interface IpQuestionText {
 }
 
 /**
- * Answers by generation. Lines are kept by route entry where all addresses of the route share one place, else by place.
- * Not to be shared between threads.
+ * Answers by generation. Lines are kept by route entry where all addresses of the route share one place and there is nothing to
+ * warn of, as nearly everywhere; else by place. Not to be shared between threads.
  */
 export class IpAnswers {
   #generation: Generation | null = null;
   #freshUntilMs = 0;
   #kept = 0;
-  /** By route entry; null = its addresses lie in several places. */
-  #byRoute: (Line | null | undefined)[] = [];
+  /** Two texts per route entry, `middle` and `links` of its line; undefined = not made, or kept by place. */
+  #byRoute: (string | undefined)[] = [];
   readonly #byPlace = new Map<number, Line>();
+  /** Routes whose texts are not packed yet. */
+  #loose: number[] = [];
   #second: Second | null = null;
-  /** Route entries of the questions at hand. */
+  /** Of the addresses at hand: route entries, and both texts of their lines. */
   #routes = new Int32Array(0);
+  readonly #middles: (string | undefined)[] = [];
+  readonly #links: (string | undefined)[] = [];
   readonly #textsMax: number;
 
   constructor({ textsMax = textsMaxDefault }: { readonly textsMax?: number } = {}) {
@@ -77,103 +84,107 @@ export class IpAnswers {
 
   /** The body of an answer: the same text as serialising `ipRecord` with its `meta`. */
   text(generation: Generation, { ip, text, requestId }: IpQuestionText, nowMs: number): string {
-    const line = this.#line(generation, ip, nowMs);
+    this.#use(generation, nowMs);
+    const line = this.#line(generation, ip, routeOf(generation, ip), nowMs);
     return line === null ? wholeText(generation, ip, nowMs, requestId) : compose(line, text, requestId, this.#now(generation, nowMs));
+  }
+
+  /** The answer of one address. */
+  answer(generation: Generation, { ip, text, requestId }: IpQuestionText, nowMs: number): RecordAnswer {
+    this.#use(generation, nowMs);
+    return this.#answer(generation, ip, routeOf(generation, ip), text, requestId, nowMs);
   }
 
   /**
    * The bodies of many answers at once, in order: each as `text` gives it.
    *
+   * @param requestIds one per address.
+   *
    * Cost: a third of asking one by one where lines lie all over the memory, as the reads of all overlap.
    */
-  texts(generation: Generation, questions: readonly IpQuestionText[], nowMs: number): string[] {
-    const lines = this.#lines(generation, questions, nowMs);
+  texts(generation: Generation, list: AddressList, requestIds: readonly string[], nowMs: number): string[] {
+    this.#find(generation, list, nowMs);
     const now = this.#now(generation, nowMs);
-    const texts = new Array<string>(lines.length);
-    for (let index = 0; index < lines.length; index++) {
-      const line = lines[index] as Line | null;
-      const { ip, text, requestId } = questions[index] as IpQuestionText;
-      texts[index] = line === null ? wholeText(generation, ip, nowMs, requestId) : compose(line, text, requestId, now);
+    const { texts } = list;
+    const bodies: string[] = [];
+    for (let index = 0; index < list.count; index++) {
+      const middle = this.#middles[index];
+      const links = this.#links[index];
+      const text = texts[index] as string;
+      const requestId = requestIds[index] as string;
+      bodies.push(
+        middle === undefined || links === undefined
+          ? this.text(generation, { ip: list.at(index), text, requestId }, nowMs)
+          : recordText(text, middle, links, requestId) + now.tail,
+      );
     }
-    return texts;
+    return bodies;
   }
 
-  /** The answers of many addresses at once, in order. */
-  answers(generation: Generation, questions: readonly IpQuestionText[], nowMs: number): RecordAnswer[] {
-    return this.#lines(generation, questions, nowMs).map((line, index) =>
-      this.#answer(generation, line, questions[index] as IpQuestionText, nowMs),
-    );
-  }
-
-  /** The answer of one address. */
-  answer(generation: Generation, question: IpQuestionText, nowMs: number): RecordAnswer {
-    return this.#answer(generation, this.#line(generation, question.ip, nowMs), question, nowMs);
+  /** The answers of many addresses at once, in order; otherwise as `texts`. */
+  answers(generation: Generation, list: AddressList, requestIds: readonly string[], nowMs: number): RecordAnswer[] {
+    this.#find(generation, list, nowMs);
+    const now = this.#now(generation, nowMs);
+    const answers: RecordAnswer[] = [];
+    for (let index = 0; index < list.count; index++) {
+      const middle = this.#middles[index];
+      const links = this.#links[index];
+      const text = list.texts[index] as string;
+      const requestId = requestIds[index] as string;
+      answers.push(
+        middle === undefined || links === undefined
+          ? this.#answer(generation, list.at(index), this.#routes[index] as number, text, requestId, nowMs)
+          : replyOf(generation, recordText(text, middle, links, requestId) + now.tail, now.etag, now.maxAgeSeconds),
+      );
+    }
+    return answers;
   }
 
   /**
-   * Lines of all questions, found step by step for all of them: the reads of one step do not wait for each other, as those of
-   * one question after the other would, and what comes after finds the lines near.
+   * Routes and lines of all addresses, found step by step for all of them: the reads of one step do not wait for each other, as
+   * those of one address after the other would.
    */
-  #lines(generation: Generation, questions: readonly IpQuestionText[], nowMs: number): (Line | null)[] {
-    if (this.#generation !== generation || nowMs >= this.#freshUntilMs) this.#startWith(generation, nowMs);
-    const count = questions.length;
-    const lines = new Array<Line | null>(count).fill(null);
-    const prefixes = generation.routes?.prefixes;
-    if (prefixes === undefined) return lines;
+  #find(generation: Generation, list: AddressList, nowMs: number): void {
+    this.#use(generation, nowMs);
+    const { count } = list;
     if (this.#routes.length < count) this.#routes = new Int32Array(count);
-    for (let index = 0; index < count; index++) this.#routes[index] = prefixes.longest((questions[index] as IpQuestionText).ip);
+    const routes = this.#routes;
+    if (generation.routes === null) routes.fill(-1);
+    else generation.routes.prefixes.longestOfList(list, routes);
     for (let index = 0; index < count; index++) {
-      const route = this.#routes[index] as number;
-      if (route >= 0) lines[index] = this.#byRoute[route] ?? this.#line(generation, (questions[index] as IpQuestionText).ip, nowMs);
+      const route = routes[index] as number;
+      this.#middles[index] = route < 0 ? undefined : this.#byRoute[2 * route];
+      this.#links[index] = route < 0 ? undefined : this.#byRoute[2 * route + 1];
     }
-    // The sum is only there so that the reads are not left out.
-    let read = 0;
-    for (let index = 0; index < count; index++) read += lines[index]?.middle.length ?? 0;
-    for (let index = 0; index < count; index++) read += lines[index]?.links.length ?? 0;
-    return read < 0 ? [] : lines;
   }
 
-  #answer(generation: Generation, line: Line | null, { ip, text, requestId }: IpQuestionText, nowMs: number): RecordAnswer {
+  #answer(generation: Generation, ip: Address, route: number, text: string, requestId: string, nowMs: number): RecordAnswer {
+    const line = this.#line(generation, ip, route, nowMs);
     if (line === null) {
       const notes = new AnswerNotes(generation, nowMs);
       return recordAnswer(notes, ipRecord(ip, notes), requestId);
     }
     const now = this.#now(generation, nowMs);
-    return {
-      status: 200,
-      contentType: "json",
-      body: Buffer.from(compose(line, text, requestId, now)),
-      counted: true,
-      cacheable: true,
-      maxAgeSeconds: now.maxAgeSeconds,
-      etag: line.warnings.length === 0 ? now.etag : etagInput(generation, used, line.warnings, nowMs),
-      snapshotId: generation.id,
-    };
+    const etag = line.warnings.length === 0 ? now.etag : etagInput(generation, used, line.warnings, nowMs);
+    return replyOf(generation, compose(line, text, requestId, now), etag, now.maxAgeSeconds);
   }
 
   /**
    * The line that answers; null where none can: the record of an address that embeds another names that one, and that of an
    * address without a route (a default route is none) counts the VRPs that cover this very address.
    */
-  #line(generation: Generation, ip: Address, nowMs: number): Line | null {
-    if (this.#generation !== generation || nowMs >= this.#freshUntilMs) this.#startWith(generation, nowMs);
-    const route = generation.routes === null ? -1 : generation.routes.prefixes.longest(ip);
+  #line(generation: Generation, ip: Address, route: number, nowMs: number): Line | null {
     if (route < 0) return null;
-    const known = this.#byRoute[route];
-    if (known !== null && known !== undefined) return known;
+    const middle = this.#byRoute[2 * route];
+    const links = this.#byRoute[2 * route + 1];
+    if (middle !== undefined && links !== undefined) return { middle, links, warnings: [] };
     if (embeddedIpv4(ip) !== null || generation.routes?.prefixes.lengthAt(route) === 0) return null;
-    if (known === undefined && isUniform(generation, route)) {
-      const line = this.#make(generation, ip, nowMs);
-      this.#byRoute[route] = line;
-      return line;
-    }
-    this.#byRoute[route] = null;
     const place = placeOf(generation, ip, route);
-    let line = this.#byPlace.get(place);
-    if (line === undefined) {
-      line = this.#make(generation, ip, nowMs);
-      this.#byPlace.set(place, line);
-    }
+    const known = this.#byPlace.get(place);
+    if (known !== undefined) return known;
+    const line = this.#make(generation, ip, nowMs);
+    if (line.warnings.length === 0 && isUniform(generation, route)) this.#keepByRoute(route, line);
+    else this.#byPlace.set(place, line);
     return line;
   }
 
@@ -189,8 +200,31 @@ export class IpAnswers {
       middle: flat(`",${JSON.stringify(middle).slice(1, -1)},"links":{"routing":"/api/v1/routing/`),
       links: flat(`",${between},"reverse_dns":"/api/v1/reverse-dns/`),
       warnings: notes.warnings,
-      warningsText: warningsText(notes.warnings),
     };
+  }
+
+  #keepByRoute(route: number, { middle, links }: Line): void {
+    this.#byRoute[2 * route] = middle;
+    this.#byRoute[2 * route + 1] = links;
+    this.#loose.push(route);
+    if (this.#loose.length === packedLines) this.#pack();
+  }
+
+  /** Makes the loose texts parts of one, which V8 keeps as small objects side by side. */
+  #pack(): void {
+    const slots = this.#loose.flatMap((route) => [2 * route, 2 * route + 1]);
+    const whole = flat(slots.map((slot) => this.#byRoute[slot]).join(""));
+    let start = 0;
+    for (const slot of slots) {
+      const end = start + (this.#byRoute[slot] as string).length;
+      this.#byRoute[slot] = whole.slice(start, end);
+      start = end;
+    }
+    this.#loose = [];
+  }
+
+  #use(generation: Generation, nowMs: number): void {
+    if (this.#generation !== generation || nowMs >= this.#freshUntilMs) this.#startWith(generation, nowMs);
   }
 
   #startWith(generation: Generation, nowMs: number): void {
@@ -199,8 +233,9 @@ export class IpAnswers {
     this.#generation = generation;
     this.#freshUntilMs = nowMs + textsLifetimeMs;
     // Filled, as V8 keeps a large array with holes as a map.
-    this.#byRoute = new Array<Line | null | undefined>(size).fill(undefined);
+    this.#byRoute = new Array<string | undefined>(2 * size).fill(undefined);
     this.#byPlace.clear();
+    this.#loose = [];
     this.#kept = 0;
     this.#second = null;
   }
@@ -211,12 +246,13 @@ export class IpAnswers {
     const notes = new AnswerNotes(generation, nowMs);
     notes.use(...used);
     const { generated_at, data } = notes.meta("");
+    const head = `",${JSON.stringify({ generated_at, data }).slice(1, -1)},"warnings":[`;
     const end = `${warningsText(clockWarnings(generation, used, nowMs))}]}}`;
     this.#second = {
       second,
-      head: flat(`",${JSON.stringify({ generated_at, data }).slice(1, -1)},"warnings":[`),
-      end,
+      head,
       endAfterWarning: end === "]}}" ? end : `,${end}`,
+      tail: flat(head + end),
       etag: notes.etag(),
       maxAgeSeconds: notes.maxAgeSeconds(),
     };
@@ -224,9 +260,31 @@ export class IpAnswers {
   }
 }
 
-function compose({ middle, links, warningsText: own }: Line, text: string, requestId: string, now: Second): string {
-  const record = `{"ip":"${text}${middle}${text}${links}${text}"},"meta":{"request_id":"${requestId}${now.head}`;
-  return own === "" ? record + now.end : record + own + now.endAfterWarning;
+/** From the record's start to the request's id. */
+function recordText(text: string, middle: string, links: string, requestId: string): string {
+  return `{"ip":"${text}${middle}${text}${links}${text}"},"meta":{"request_id":"${requestId}`;
+}
+
+function compose({ middle, links, warnings }: Line, text: string, requestId: string, now: Second): string {
+  const record = recordText(text, middle, links, requestId);
+  return warnings.length === 0 ? record + now.tail : record + now.head + warningsText(warnings) + now.endAfterWarning;
+}
+
+function replyOf(generation: Generation, body: string, etag: string, maxAgeSeconds: number): RecordAnswer {
+  return {
+    status: 200,
+    contentType: "json",
+    body: Buffer.from(body),
+    counted: true,
+    cacheable: true,
+    maxAgeSeconds,
+    etag,
+    snapshotId: generation.id,
+  };
+}
+
+function routeOf({ routes }: Generation, ip: Address): number {
+  return routes === null ? -1 : routes.prefixes.longest(ip);
 }
 
 /** The same text in one piece: V8 keeps a joined text as a tree of its parts and walks it at every use. */

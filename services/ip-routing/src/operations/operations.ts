@@ -1,5 +1,6 @@
 /** The operations of this service, each from its canonical query to its record; addresses of one frame are answered together. */
 
+import { AddressList } from "@netfacts/address";
 import { decodeQuestion } from "@netfacts/contracts";
 import { type AnswerContext, recordOperation, routingRecord, statusRecord, validityRecord } from "@netfacts/dataset";
 import type { ItemHandler, RequestItem, ResponderOptions } from "@netfacts/messaging";
@@ -8,7 +9,7 @@ import type { IpAnswers, IpQuestionText } from "../domain/ip-answers.ts";
 /** One handler per operation that `ip-routing` serves. */
 export function createOperations(ipAnswers: IpAnswers): ReadonlyMap<string, ItemHandler<AnswerContext>> {
   return new Map<string, ItemHandler<AnswerContext>>([
-    ["ip", (item, { generation, nowMs }) => ipAnswers.answer(generation, readIpQuestion(item), nowMs)],
+    ["ip", (item, { generation, nowMs }) => ipAnswers.answer(generation, questionOf(item), nowMs)],
     recordOperation("routing", routingRecord),
     recordOperation("validity", validityRecord),
     recordOperation("status", (_question, notes) => statusRecord(notes)),
@@ -17,34 +18,27 @@ export function createOperations(ipAnswers: IpAnswers): ReadonlyMap<string, Item
 
 /** Answers the addresses of a frame together, which costs a third of one by one under load, and leaves all else. */
 export function answerIpTogether(ipAnswers: IpAnswers): NonNullable<ResponderOptions<AnswerContext>["together"]> {
+  const addresses = new AddressList();
   return (items, { generation, nowMs }, answer) => {
     const left: number[] = [];
     const taken: number[] = [];
-    const questions: IpQuestionText[] = [];
+    const requestIds: string[] = [];
+    addresses.clear();
     for (const [index, item] of items.entries()) {
-      const question = item.op === "ip" ? tryReading(item) : null;
-      if (question === null) left.push(index);
-      else {
+      // The canonical query of `ip` is the address's text; of one that is none, the handler of the single item tells why.
+      if (item.op === "ip" && addresses.add(item.query)) {
         taken.push(index);
-        questions.push(question);
-      }
+        requestIds.push(item.requestId);
+      } else left.push(index);
     }
-    if (questions.length < 2) return [...items.keys()];
-    for (const [position, reply] of ipAnswers.answers(generation, questions, nowMs).entries()) answer(taken[position] as number, reply);
+    if (taken.length < 2) return [...items.keys()];
+    const replies = ipAnswers.answers(generation, addresses, requestIds, nowMs);
+    for (const [position, reply] of replies.entries()) answer(taken[position] as number, reply);
     return left;
   };
 }
 
-/** The canonical query of `ip` is the address's text. Throws `QuestionSyntaxError`. */
-function readIpQuestion(item: RequestItem): IpQuestionText {
-  return { ip: decodeQuestion("ip", item.query).ip, text: item.query, requestId: item.requestId };
-}
-
-/** null: not readable; the handler of the single item tells why. */
-function tryReading(item: RequestItem): IpQuestionText | null {
-  try {
-    return readIpQuestion(item);
-  } catch {
-    return null;
-  }
+/** Throws `QuestionSyntaxError`. */
+function questionOf({ query, requestId }: RequestItem): IpQuestionText {
+  return { ip: decodeQuestion("ip", query).ip, text: query, requestId };
 }

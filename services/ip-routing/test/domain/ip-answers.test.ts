@@ -1,7 +1,7 @@
 /** The kept texts of `/ip`: whatever is asked in whatever order, the answer is that of the plain builder. */
 
 import { describe, expect, test } from "@jest/globals";
-import { type Address, firstAddress, formatAddress, lastAddress, specialPurposeBlocks } from "@netfacts/address";
+import { type Address, AddressList, firstAddress, formatAddress, lastAddress, specialPurposeBlocks } from "@netfacts/address";
 import { AnswerNotes, type Generation, ipRecord, recordAnswer } from "@netfacts/dataset";
 import fc from "fast-check";
 import { madeAllocations, madeRoutes, madeVrps, route } from "../../../../libs/dataset/test/support/made-sections.ts";
@@ -46,12 +46,15 @@ test("many addresses at once answer as each does alone, a frame that forgets its
     text: formatAddress(address(text)),
     requestId: `id-${index}`,
   }));
+  const list = new AddressList();
+  for (const { text } of questions) list.add(text);
+  const ids = questions.map(({ requestId }) => requestId);
   for (const textsMax of [1, 2, 1000]) {
     const alone = new IpAnswers();
     const together = new IpAnswers({ textsMax });
     for (let round = 0; round < 2; round++) {
-      expect(together.texts(generation, questions, now)).toEqual(questions.map((question) => alone.text(generation, question, now)));
-      expect(together.answers(generation, questions, now)).toEqual(questions.map((question) => alone.answer(generation, question, now)));
+      expect(together.texts(generation, list, ids, now)).toEqual(questions.map((question) => alone.text(generation, question, now)));
+      expect(together.answers(generation, list, ids, now)).toEqual(questions.map((question) => alone.answer(generation, question, now)));
     }
   }
 });
@@ -135,6 +138,7 @@ describe("over the sample snapshot", () => {
     const { routes, allocations } = sample;
     if (routes === null || allocations === null) throw new Error("the samples have routes and allocations");
     const answers = new IpAnswers({ textsMax: 500 });
+    const list = new AddressList();
     const word = fc.integer({ min: 0, max: 0xffff_ffff });
     const edge = fc.boolean();
     const routed = fc
@@ -157,6 +161,10 @@ describe("over the sample snapshot", () => {
           const text = answers.text(sample, { ip, text: formatAddress(ip), requestId: "id-1" }, at);
           if (text !== plain) expect(text).toBe(plain);
         }
+        list.clear();
+        list.add(formatAddress(ip));
+        const [listed] = answers.texts(sample, list, ["id-1"], at);
+        if (listed !== plain) expect(listed).toBe(plain);
       }),
       { seed: 4291, numRuns: 10_000 },
     );
