@@ -7,8 +7,10 @@ import {
   type FrameHandler,
   type ItemHandler,
   type Messaging,
+  type MessagingOptions,
   type ReplyItem,
   type RequestItem,
+  type Tracing,
 } from "../src/index.ts";
 
 let count = 0;
@@ -40,10 +42,13 @@ const echo: FrameHandler = ({ items }, answer) => {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+const older = "20140523T080000Z-00000001";
+const newer = "20140524T080000Z-00000002";
+
 /**
  * @param create a transport of its own, with nobody else on it. `queuedItemsMax` must be 4,096.
  */
-export function describeMessaging(name: string, create: () => Promise<Messaging>): void {
+export function describeMessaging(name: string, create: (options?: MessagingOptions) => Promise<Messaging>): void {
   describe(`messaging ${name}`, () => {
     let messaging: Messaging;
     beforeEach(async () => {
@@ -83,6 +88,189 @@ export function describeMessaging(name: string, create: () => Promise<Messaging>
       const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
       await messaging.request("echo", "single", item("q", { op: "routing", requestId: "a.b_c-1", traceparent }));
       expect(seen).toMatchObject({ op: "routing", query: "q", requestId: "a.b_c-1", traceparent });
+    });
+
+    test("brings the pinned snapshot to the responder, and keeps what is pinned apart in frames of its own", async () => {
+      const frames: Frame[] = [];
+      await messaging.serve("echo", (frame, answer) => {
+        frames.push(frame);
+        return echo(frame, answer);
+      });
+      const pins = [older, null, newer, older, null, newer];
+      const replies = await Promise.all(pins.map((pin, i) => messaging.request("echo", "batch", item(`${i}`), pin)));
+      expect(replies.map(textOf)).toEqual(["0", "1", "2", "3", "4", "5"]);
+      const seen = frames.map(({ pinnedSnapshot, items }) => [pinnedSnapshot, items.map(({ query }) => query).join()]);
+      expect(new Map(seen as [string | null, string][])).toEqual(
+        new Map<string | null, string>([
+          [older, "0,3"],
+          [null, "1,4"],
+          [newer, "2,5"],
+        ]),
+      );
+      expect(frames.length).toBe(3);
+    });
+
+    test("asks again where a snapshot is not there yet, and takes the first answer that is one", async () => {
+      let asked = 0;
+      await messaging.serve("pod", ({ items }, answer) => {
+        asked += 1;
+        for (const [index, { query }] of items.entries()) answer(index, asked < 3 ? "not_yet" : reply(query));
+      });
+      expect(textOf(await messaging.request("pod", "single", item("q"), newer))).toBe("q");
+      expect(asked).toBe(3);
+    });
+
+    test("says data_not_ready when no responder has the snapshot", async () => {
+      let asked = 0;
+      await messaging.serve("pod", (_frame, answer) => {
+        asked += 1;
+        answer(0, "not_yet");
+      });
+      const answered = await messaging.request("pod", "single", item("q"), newer);
+      expect(answered).toMatchObject({ status: 503, contentType: "problem", counted: false });
+      expect(textOf(answered)).toContain("data_not_ready");
+      expect(asked).toBe(4);
+    });
+
+    test("a responder of operations enters once per frame, and can refuse for all of it", async () => {
+      const entered: (string | null)[] = [];
+      const handler = createResponder<string>({
+        enter: (pinned) => {
+          entered.push(pinned);
+          return pinned === older ? { refusal: "cursor_expired" } : { context: `generation ${entered.length}` };
+        },
+        ops: new Map<string, ItemHandler<string>>([["ip", (_item, context) => reply(context)]]),
+        onFailure: () => {},
+      });
+      await messaging.serve("pod", handler);
+      const ask = (pin: string | null) => Array.from({ length: 20 }, () => messaging.request("pod", "batch", item("q"), pin));
+      const replies = await Promise.all(ask(null));
+      expect(new Set(replies.map(textOf))).toEqual(new Set(["generation 1"]));
+      const refused = await Promise.all(ask(older));
+      expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([410]));
+      expect(entered).toEqual([null, older]);
+    });
+
+    test("a responder answers together what it can, and the rest one by one", async () => {
+      const alone: string[] = [];
+      const handler = createResponder<null>({
+        enter: () => ({ context: null }),
+        ops: new Map<string, ItemHandler<null>>([
+          [
+            "ip",
+            ({ query }) => {
+              alone.push(query);
+              return reply(query);
+            },
+          ],
+        ]),
+        together: (items, _context, answer) => {
+          const left: number[] = [];
+          for (const [index, { query }] of items.entries()) {
+            if (query === "throw") throw new Error("not together");
+            if (query.startsWith("even")) answer(index, reply(query));
+            else left.push(index);
+          }
+          return left;
+        },
+        onFailure: () => {},
+      });
+      await messaging.serve("pod", handler);
+      const ask = (queries: string[]) => Promise.all(queries.map((query) => messaging.request("pod", "single", item(query))));
+      expect((await ask(["even 0", "odd 1", "even 2"])).map(textOf)).toEqual(["even 0", "odd 1", "even 2"]);
+      expect(alone.splice(0)).toEqual(["odd 1"]);
+      expect((await ask(["even 0", "throw", "even 2"])).map(textOf)).toEqual(["even 0", "throw", "even 2"]);
+      expect(alone).toEqual(["throw", "even 2"]);
+    });
+
+    test("tells at once that it is connected, to whoever watches", async () => {
+      const told: boolean[] = [];
+      const watching = messaging.watchConnection((up) => told.push(up));
+      await watching.stop();
+      expect(told).toEqual([true]);
+    });
+
+    test("counts what is sent, served, retried, dropped and failed", async () => {
+      const counts: Record<string, number> = {};
+      const count = (name: string, by: number) => {
+        counts[name] = (counts[name] ?? 0) + by;
+      };
+      const counted = await create({
+        events: {
+          frameSent: (service, lane, items) => count(`sent ${service} ${lane}`, items),
+          frameServed: (service, lane, items) => count(`served ${service} ${lane}`, items),
+          itemsRetried: (service, lane, reason, items) => count(`retried ${service} ${lane} ${reason}`, items),
+          repliesDropped: (reason, items) => count(`dropped ${reason}`, items),
+          requestFailed: (service, lane, code) => count(`failed ${service} ${lane} ${code}`, 1),
+        },
+      });
+      let asked = 0;
+      const late: (() => void)[] = [];
+      await counted.serve("pod", ({ items }, answer) => {
+        asked += 1;
+        for (const [index, { query }] of items.entries()) {
+          if (query === "late") late.push(() => answer(index, reply(query)));
+          else answer(index, asked === 1 ? "not_yet" : reply(query));
+        }
+      });
+      await counted.request("pod", "single", item("q"));
+      await Promise.allSettled([counted.request("pod", "batch", item("late", { budgetMs: 30 }))]);
+      for (const answer of late) answer();
+      await Promise.allSettled([counted.request("nobody", "single", item("q"))]);
+      await pause(50);
+      expect(counts).toMatchObject({
+        "sent pod single": 2,
+        "served pod single": 2,
+        "retried pod single not_yet": 1,
+        "failed pod batch timeout": 1,
+        "failed nobody single no_responders": 1,
+      });
+      expect(counts["dropped late"]).toBeGreaterThan(0);
+      await counted.close();
+    });
+
+    test("begins and ends a client and a server span per sampled item, and runs its answering within", async () => {
+      const told: string[] = [];
+      let within = "";
+      const tracing: Tracing = {
+        startClient: (service, lane, { op, requestId }) =>
+          requestId === "unsampled"
+            ? null
+            : {
+                traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                end: (end) => told.push(`client ${service} ${lane} ${op} ${requestId}: ${end}`),
+              },
+        startServer: (service, { op, requestId, traceparent }) => ({
+          run: (work) => {
+            within = requestId;
+            const result = work();
+            within = "";
+            return result;
+          },
+          end: (end) => told.push(`server ${service} ${op} ${requestId} ${traceparent?.slice(36, 52)}: ${end}`),
+        }),
+      };
+      const spans = await create({ tracing });
+      const handler = createResponder<null>({
+        enter: () => ({ context: null }),
+        ops: new Map<string, ItemHandler<null>>([["ip", ({ query, requestId }) => reply(`${query} within ${within} of ${requestId}`)]]),
+        onFailure: () => {},
+      });
+      await spans.serve("pod", handler);
+      const ids = ["a", "unsampled", "b"];
+      const replies = await Promise.all(ids.map((requestId) => spans.request("pod", "single", item("q", { requestId }))));
+      expect(replies.map(textOf)).toEqual(["q within a of a", "q within  of unsampled", "q within b of b"]);
+      await spans.serve("broken", () => Promise.reject(new Error("broken")));
+      await Promise.allSettled([spans.request("broken", "batch", item("q", { requestId: "c" }))]);
+      expect(told.sort()).toEqual([
+        "client broken batch ip c: handler_failed",
+        "client pod single ip a: 200",
+        "client pod single ip b: 200",
+        "server broken ip c 00f067aa0ba902b7: handler_failed",
+        "server pod ip a 00f067aa0ba902b7: 200",
+        "server pod ip b 00f067aa0ba902b7: 200",
+      ]);
+      await spans.close();
     });
 
     test("says at once that nobody serves", async () => {

@@ -1,10 +1,11 @@
 /** The bus inside one process keeps the contract, and what only it can promise. */
 
+import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { createInProcessMessaging } from "../src/index.ts";
 import { describeMessaging, item, reply } from "./contract.ts";
 
-describeMessaging("in process", async () => createInProcessMessaging());
+describeMessaging("in process", async (options) => createInProcessMessaging(options));
 
 test("hands the very body of the responder over, not a copy", async () => {
   const messaging = createInProcessMessaging();
@@ -12,6 +13,21 @@ test("hands the very body of the responder over, not a copy", async () => {
   await messaging.serve("echo", (_frame, tell) => tell(0, answer));
   expect(await messaging.request("echo", "single", item("q"))).toBe(answer);
   await messaging.close();
+});
+
+test("never encodes a frame: nothing that it loads knows the codec or NATS", () => {
+  const loaded = new Set<string>();
+  const load = (url: URL) => {
+    if (loaded.has(url.pathname)) return;
+    loaded.add(url.pathname);
+    for (const [, typeOnly, specifier] of readFileSync(url, "utf8").matchAll(/^(?:import|export) (type )?[^;]*?from "([^"]+)";/gm)) {
+      expect(specifier).not.toMatch(/^nats$|frame-codec|\/nats\//);
+      if (typeOnly === undefined && specifier?.startsWith(".")) load(new URL(specifier, url));
+    }
+  };
+  load(new URL("../src/index.ts", import.meta.url));
+  expect([...loaded].map((path) => path.split("/src/")[1])).toContain("in-process.ts");
+  expect(loaded.size).toBeGreaterThan(5);
 });
 
 test("tells the log of listeners and handlers that fail", async () => {

@@ -11,4 +11,4 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describeMessaging("over NATS", () => createNatsMessaging({ servers: server.url, name: "test" }));
+describeMessaging("over NATS", (options) => createNatsMessaging({ servers: server.url, name: "test", ...options }));
