@@ -7,7 +7,7 @@ import { describeMessaging } from "../contract.ts";
 
 let server: NatsServer;
 beforeAll(async () => {
-  server = await startNatsServer();
+  server = await startNatsServer({ own: true });
 });
 afterAll(() => server.stop());
 

@@ -1,0 +1,228 @@
+/** What the asking side does over NATS: retries, bounds, bodies in parts, and replies that are none. */
+
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import type { MessagingEvents, ReplyItem } from "../../src/index.ts";
+import { item, reply, textOf } from "../contract.ts";
+import { Ends, pause, type SeenFrame, whole } from "./support.ts";
+
+let server: NatsServer;
+const ends = new Ends(() => server.url);
+beforeAll(async () => {
+  server = await startNatsServer({ own: true });
+});
+afterEach(() => ends.close());
+afterAll(() => server.stop());
+
+/** Counts by their name and words. */
+function counting(): { counts: Record<string, number>; events: MessagingEvents } {
+  const counts: Record<string, number> = {};
+  const count = (name: string, by: number) => {
+    counts[name] = (counts[name] ?? 0) + by;
+  };
+  return {
+    counts,
+    events: {
+      itemsRetried: (_service, _lane, reason, items) => count(`retried ${reason}`, items),
+      repliesDropped: (reason, items) => count(`dropped ${reason}`, items),
+      requestFailed: (_service, _lane, code) => count(`failed ${code}`, 1),
+    },
+  };
+}
+
+test("asks once more at half the budget, and no third time", async () => {
+  const arrivals: number[] = [];
+  const { counts, events } = counting();
+  await ends.responder("silent", () => arrivals.push(performance.now()));
+  const messaging = await ends.messaging({ events });
+  const start = performance.now();
+  await expect(messaging.request("silent", "single", item("q", { budgetMs: 400 }))).rejects.toMatchObject({ code: "timeout" });
+  expect(performance.now() - start).toBeGreaterThanOrEqual(400);
+  await pause(300);
+  expect(arrivals.length).toBe(2);
+  expect((arrivals[1] as number) - start).toBeGreaterThanOrEqual(200);
+  expect((arrivals[1] as number) - start).toBeLessThan(400);
+  expect(counts).toEqual({ "retried no_answer": 1, "failed timeout": 1 });
+});
+
+test("a lost frame costs half the budget: the second one is answered", async () => {
+  await ends.responder("forgetful", ({ number, ids, answer }) => {
+    if (number === 2) answer(whole(ids[0], reply("second")));
+  });
+  const messaging = await ends.messaging();
+  expect(textOf(await messaging.request("forgetful", "single", item("q", { budgetMs: 300 })))).toBe("second");
+});
+
+test("takes an answer to the first frame after the second was sent, and drops the other", async () => {
+  const frames: SeenFrame[] = [];
+  const { counts, events } = counting();
+  await ends.responder("late", (frame) => {
+    frames.push(frame);
+    if (frame.number === 2) frames[0]?.answer(whole(frames[0].ids[0], reply("first")));
+  });
+  const messaging = await ends.messaging({ events });
+  expect(textOf(await messaging.request("late", "single", item("q", { budgetMs: 400 })))).toBe("first");
+  frames[1]?.answer(whole(frames[1].ids[0], reply("second")));
+  await pause(50);
+  expect(counts).toEqual({ "retried no_answer": 1, "dropped late": 1 });
+});
+
+test("only what is unanswered is asked again, with what is left of its time", async () => {
+  const frames: SeenFrame[] = [];
+  await ends.responder("half", (frame) => {
+    frames.push(frame);
+    if (frame.number === 1) frame.answer(whole(frame.ids[1], reply("one")));
+    else frame.answer(...frame.ids.map((id) => whole(id, reply("again"))));
+  });
+  const messaging = await ends.messaging();
+  const ask = (query: string) => messaging.request("half", "batch", item(query, { budgetMs: 300 }));
+  expect((await Promise.all([ask("a"), ask("b"), ask("c")])).map(textOf)).toEqual(["again", "one", "again"]);
+  expect(frames.map(({ queries }) => queries)).toEqual([
+    ["a", "b", "c"],
+    ["a", "c"],
+  ]);
+});
+
+test("asks once more at once when nobody serves", async () => {
+  const { counts, events } = counting();
+  const messaging = await ends.messaging({ events });
+  const start = performance.now();
+  await expect(messaging.request("nobody", "single", item("q"))).rejects.toMatchObject({ code: "no_responders" });
+  expect(performance.now() - start).toBeLessThan(1_000);
+  expect(counts).toEqual({ "retried no_responders": 1, "failed no_responders": 1 });
+});
+
+test("drops ids that were never asked, and counts them", async () => {
+  const { counts, events } = counting();
+  await ends.responder("confused", ({ ids, answer }) => answer(whole((ids[0] as number) + 1, reply("?")), whole(ids[0], reply("right"))));
+  const messaging = await ends.messaging({ events });
+  expect(textOf(await messaging.request("confused", "single", item("q")))).toBe("right");
+  expect(counts).toEqual({ "dropped unknown": 1 });
+});
+
+test.each([
+  ["single", 16, 64],
+  ["batch", 4, 256],
+] as const)("keeps at most %s frames in flight: %i of %i items", async (lane, framesMax, itemsMax) => {
+  const frames: SeenFrame[] = [];
+  const inFlight: number[] = [];
+  await ends.responder("slow", (frame) => frames.push(frame));
+  const messaging = await ends.messaging({ events: { framesInFlight: (_service, _lane, count) => inFlight.push(count) } });
+  const asked = Array.from({ length: 4_096 }, (_, i) => messaging.request("slow", lane, item(`${i}`)));
+  await pause(150);
+  expect(frames.map(({ ids }) => ids.length)).toEqual(new Array(framesMax).fill(itemsMax));
+  const answerAll = ({ ids, queries, answer }: SeenFrame) => answer(...ids.map((id, i) => whole(id, reply(queries[i] as string))));
+  const release = setInterval(() => frames.splice(0).forEach(answerAll), 5);
+  expect((await Promise.all(asked)).map(textOf)).toEqual(Array.from({ length: 4_096 }, (_, i) => `${i}`));
+  clearInterval(release);
+  expect(Math.max(...inFlight)).toBe(framesMax);
+  expect(inFlight.at(-1)).toBe(0);
+});
+
+test("frames stay within 64 kB, and each question arrives", async () => {
+  const frames: SeenFrame[] = [];
+  await ends.responder("long", (frame) => {
+    frames.push(frame);
+    frame.answer(...frame.ids.map((id, i) => whole(id, reply(`${frame.queries[i]?.length}`))));
+  });
+  const messaging = await ends.messaging();
+  const lengths = Array.from({ length: 64 }, (_, i) => 1_000 + 50 * i);
+  const replies = await Promise.all(lengths.map((length) => messaging.request("long", "single", item("q".repeat(length)))));
+  expect(replies.map(textOf)).toEqual(lengths.map(String));
+  expect(Math.max(...frames.map(({ bytes }) => bytes))).toBeLessThanOrEqual(65_536);
+  expect(frames.length).toBe(3);
+});
+
+test("refuses an item that cannot travel, and no other", async () => {
+  const messaging = await ends.messaging();
+  await messaging.serve("echo", ({ items }, answer) => {
+    for (const [index, { query }] of items.entries()) answer(index, reply(query));
+  });
+  const outcomes = await Promise.allSettled([
+    messaging.request("echo", "single", item("q".repeat(65_500))),
+    messaging.request("echo", "single", item("q", { requestId: "a b" })),
+    messaging.request("echo", "single", item("q", { op: "whois" })),
+    messaging.request("echo", "single", item("q"), "not a snapshot"),
+    messaging.request("echo", "single", item("fine")),
+  ]);
+  const codes = outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason.code : textOf(outcome.value)));
+  expect(codes).toEqual(["invalid_item", "invalid_item", "invalid_item", "invalid_item", "fine"]);
+});
+
+const begin = (id: number | undefined, text: string) => ({ kind: "reply", id: id ?? 0, reply: reply(text), more: true }) as const;
+const goOn = (id: number | undefined, offset: number, text: string, more: boolean) =>
+  ({ kind: "continued", id: id ?? 0, offset, body: Buffer.from(text), more }) as const;
+
+test("joins a body that comes in parts", async () => {
+  await ends.responder("parts", ({ ids: [id], answer }) => {
+    answer(begin(id, "one "));
+    answer(goOn(id, 4, "two ", true));
+    answer(goOn(id, 8, "three", false));
+  });
+  const messaging = await ends.messaging();
+  const joined: ReplyItem = await messaging.request("parts", "single", item("q"));
+  expect({ ...joined, body: textOf(joined) }).toEqual({ ...reply(""), body: "one two three" });
+});
+
+test("asks again when a part was lost, and never mixes the two answers", async () => {
+  await ends.responder("lossy", ({ number, ids: [id], answer }) => {
+    answer(begin(id, "one "));
+    if (number === 2) answer(goOn(id, 4, "two ", true));
+    answer(goOn(id, 8, "three", false));
+  });
+  const messaging = await ends.messaging();
+  expect(textOf(await messaging.request("lossy", "single", item("q")))).toBe("one two three");
+});
+
+test("a body that breaks each time is an error, not a shorter body", async () => {
+  const { counts, events } = counting();
+  await ends.responder("lossy", ({ ids: [id], answer }) => {
+    answer(begin(id, "one "));
+    answer(goOn(id, 8, "three", false));
+  });
+  const messaging = await ends.messaging({ events });
+  await expect(messaging.request("lossy", "single", item("q"))).rejects.toMatchObject({ code: "handler_failed" });
+  expect(counts).toEqual({ "retried broken": 1, "failed handler_failed": 1 });
+});
+
+test("a body whose end never comes is an error when the budget is over", async () => {
+  await ends.responder("stops", ({ ids: [id], answer }) => answer(begin(id, "one ")));
+  const messaging = await ends.messaging();
+  await expect(messaging.request("stops", "single", item("q", { budgetMs: 200 }))).rejects.toMatchObject({ code: "timeout" });
+});
+
+test("a reply that cannot be read fails what its frame still owed, and nothing else", async () => {
+  const { counts, events } = counting();
+  await ends.responder("babbling", ({ queries, ids, answer, answerBytes }) => {
+    if (queries[0] === "fine") answer(whole(ids[0], reply("fine")));
+    else {
+      answer(whole(ids[0], reply("first")));
+      answerBytes(Buffer.from("no frame at all"));
+    }
+  });
+  const messaging = await ends.messaging({ events });
+  const outcomes = await Promise.allSettled([
+    messaging.request("babbling", "single", item("1")),
+    messaging.request("babbling", "single", item("2")),
+    messaging.request("babbling", "batch", item("fine")),
+  ]);
+  expect(outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason.code : textOf(outcome.value)))).toEqual([
+    "first",
+    "handler_failed",
+    "fine",
+  ]);
+  expect(counts).toEqual({ "dropped undecodable": 1, "failed handler_failed": 1 });
+});
+
+test("asks on subjects of its own frame version", async () => {
+  const spy = await ends.raw();
+  const subjects: string[] = [];
+  spy.subscribe("nf.>", { callback: (_error, { subject }) => subjects.push(subject) });
+  await ends.responder("echo", ({ ids, answer }) => answer(whole(ids[0], reply("q"))));
+  await spy.flush();
+  const messaging = await ends.messaging();
+  await messaging.request("echo", "single", item("q"));
+  await messaging.request("echo", "batch", item("q"));
+  await spy.flush();
+  expect(subjects).toEqual(["nf.f1.echo.single", "nf.f1.echo.batch"]);
+});
