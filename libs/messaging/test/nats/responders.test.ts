@@ -1,0 +1,248 @@
+/** What the answering side does over NATS: order, turns, long bodies, frames that are none, and a stop that loses nothing. */
+
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import { createResponder, type FrameHandler, type ItemHandler, type Messaging } from "../../src/index.ts";
+import { connect } from "../../src/nats/connect.ts";
+import { decodeReplyFrame } from "../../src/nats/frame-codec/index.ts";
+import { FrameServer } from "../../src/nats/frame-server.ts";
+import { Link } from "../../src/nats/link.ts";
+import { ReplyWriter } from "../../src/nats/reply-writer.ts";
+import { item, reply, textOf } from "../contract.ts";
+import { Ends, pause } from "./support.ts";
+
+let server: NatsServer;
+const ends = new Ends(() => server.url);
+beforeAll(async () => {
+  server = await startNatsServer({ own: true });
+});
+afterEach(() => ends.close());
+afterAll(() => server.stop());
+
+const echo: FrameHandler = ({ items }, answer) => {
+  for (const [index, { query }] of items.entries()) answer(index, reply(query));
+};
+
+function work(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+const ask = (messaging: Messaging, service: string, count: number, lane: "single" | "batch" = "single") =>
+  Promise.all(Array.from({ length: count }, (_, i) => messaging.request(service, lane, item(`${lane} ${i}`))));
+
+test("serves single frames before batch frames that came first", async () => {
+  const asker = await ends.messaging();
+  const pod = await ends.messaging();
+  const served: string[] = [];
+  await pod.serve("busy", (frame, answer) => {
+    served.push(frame.items[0]?.query.split(" ")[0] as string);
+    work(3);
+    return echo(frame, answer);
+  });
+  await Promise.all([ask(asker, "busy", 1_024, "batch"), ask(asker, "busy", 3)]);
+  expect(served.filter((lane) => lane === "batch").length).toBe(4);
+  expect(served.indexOf("single")).toBeLessThan(3);
+});
+
+test("lets others have a turn after every 2 ms of work", async () => {
+  const asker = await ends.messaging();
+  const pod = await ends.messaging();
+  let turns = 0;
+  let turn: NodeJS.Immediate;
+  const count = () => {
+    turns += 1;
+    turn = setImmediate(count);
+  };
+  turn = setImmediate(count);
+  const turnOfFrame: number[] = [];
+  await pod.serve("busy", (frame, answer) => {
+    turnOfFrame.push(turns);
+    work(3);
+    return echo(frame, answer);
+  });
+  await ask(asker, "busy", 640);
+  clearImmediate(turn);
+  expect(turnOfFrame.length).toBe(10);
+  expect(new Set(turnOfFrame).size).toBe(10);
+});
+
+test("long frames take turns with each other, one a turn of the event loop", async () => {
+  const asker = await ends.messaging();
+  const pod = await ends.messaging();
+  const order: string[] = [];
+  const handler = createResponder<null>({
+    enter: () => ({ context: null }),
+    ops: new Map<string, ItemHandler<null>>([
+      [
+        "ip",
+        ({ query, requestId }) => {
+          order.push(requestId);
+          work(1);
+          return reply(query);
+        },
+      ],
+    ]),
+    onFailure: () => {},
+  });
+  await pod.serve("busy", handler);
+  const askAs = (requestId: string, pin: string) =>
+    Promise.all(Array.from({ length: 20 }, () => asker.request("busy", "batch", item("q", { requestId }), pin)));
+  await Promise.all([askAs("a", "20140523T080000Z-00000001"), askAs("b", "20140523T080000Z-00000002")]);
+  expect(order.length).toBe(40);
+  // Not one frame after the other.
+  expect(order.lastIndexOf("a")).toBeGreaterThan(order.indexOf("b"));
+  expect(order.lastIndexOf("b")).toBeGreaterThan(order.indexOf("a") + 20);
+});
+
+test("answers of one turn share a message, and a slow one comes by itself", async () => {
+  const spy = await ends.raw();
+  const messages: number[] = [];
+  spy.subscribe("_INBOX.>", {
+    callback: (_error, { data }) => {
+      const frame = decodeReplyFrame(data);
+      if ("parts" in frame) messages.push(frame.parts.length);
+    },
+  });
+  await spy.flush();
+  const messaging = await ends.messaging();
+  await messaging.serve("mixed", ({ items }, answer) => {
+    for (const [index, { query }] of items.entries()) {
+      if (query === "single 5") setTimeout(() => answer(index, reply(query)), 60);
+      else answer(index, reply(query));
+    }
+  });
+  expect((await ask(messaging, "mixed", 20)).map(textOf)).toEqual(Array.from({ length: 20 }, (_, i) => `single ${i}`));
+  await spy.flush();
+  expect(messages).toEqual([19, 1]);
+});
+
+test("two pods share the load, and one that stops leaves it to the other", async () => {
+  const asker = await ends.messaging();
+  const served = [0, 0];
+  const pods = await Promise.all(
+    served.map(async (_, i) => {
+      const pod = await ends.messaging();
+      return pod.serve("shared", (frame, answer) => {
+        served[i] = (served[i] ?? 0) + frame.items.length;
+        return echo(frame, answer);
+      });
+    }),
+  );
+  expect((await ask(asker, "shared", 1_280)).length).toBe(1_280);
+  expect(Math.min(...served)).toBeGreaterThan(0);
+  await pods[0]?.stop();
+  const before = served[0];
+  expect((await ask(asker, "shared", 640)).length).toBe(640);
+  expect(served[0]).toBe(before);
+});
+
+test("a frame that cannot be read gets one failed frame, and the next ones are served", async () => {
+  const told: string[] = [];
+  let refused = 0;
+  const pod = await ends.messaging({
+    onError: (what) => told.push(what),
+    events: {
+      frameRefused: () => {
+        refused += 1;
+      },
+    },
+  });
+  await pod.serve("echo", echo);
+  const raw = await ends.raw();
+  const answered = await raw.request("nf.f1.echo.single", Buffer.from("no frame at all"), { timeout: 2_000 });
+  expect(decodeReplyFrame(answered.data)).toEqual({ frameId: 0, failed: true });
+  // Nothing to answer to: nothing happens.
+  raw.publish("nf.f1.echo.single", Buffer.from("no frame at all"));
+  await raw.flush();
+  expect(textOf(await (await ends.messaging()).request("echo", "single", item("next")))).toBe("next");
+  expect({ refused, told }).toEqual({ refused: 1, told: ["a frame to echo cannot be read"] });
+});
+
+test("a reply that cannot travel fails alone", async () => {
+  const told: string[] = [];
+  const pod = await ends.messaging({ onError: (what) => told.push(what) });
+  await pod.serve("odd", ({ items }, answer) => {
+    for (const [index, { query }] of items.entries()) answer(index, { ...reply(query), snapshotId: query === "odd" ? "no id" : "" });
+  });
+  const asker = await ends.messaging();
+  const replies = await Promise.all(["fine", "odd"].map((query) => asker.request("odd", "single", item(query))));
+  expect(replies.map(({ status }) => status)).toEqual([200, 500]);
+  expect(told).toEqual(["a reply cannot travel"]);
+});
+
+test.each([
+  ["what the server takes is small", "max_payload: 65536", 65_536 - 4_096],
+  ["the server takes a megabyte", "max_payload: 1048576", 262_144],
+])("long bodies arrive whole in messages that are bounded, when %s", async (_when, config, messageMax) => {
+  const small = await startNatsServer({ config });
+  const own = new Ends(() => small.url);
+  try {
+    const spy = await own.raw();
+    const sizes: number[] = [];
+    spy.subscribe("_INBOX.>", { callback: (_error, { data }) => sizes.push(data.length) });
+    await spy.flush();
+    const pod = await own.messaging();
+    const body = (length: number) => Buffer.from(Array.from({ length }, (_, i) => (i * 31 + (i >> 8)) & 0xff));
+    await pod.serve("long", ({ items }, answer) => {
+      for (const [index, { query }] of items.entries()) answer(index, { ...reply(""), body: body(Number(query)) });
+    });
+    const asker = await own.messaging();
+    const lengths = [10, 1_000_000, 0, messageMax, messageMax - 59, messageMax - 60, messageMax - 61, 20, 300_000];
+    const replies = await Promise.all(lengths.map((length) => asker.request("long", "single", item(`${length}`))));
+    for (const [index, { body: got, maxAgeSeconds }] of replies.entries()) {
+      expect(Buffer.compare(got, body(lengths[index] as number))).toBe(0);
+      expect(maxAgeSeconds).toBe(60);
+    }
+    await spy.flush();
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(messageMax);
+    expect(Math.max(...sizes)).toBeGreaterThan(messageMax - 100);
+  } finally {
+    await own.close();
+    await small.stop();
+  }
+});
+
+/** Frames of which each is answered after 20 to 220 ms. */
+const slowly: FrameHandler = ({ items }, answer) => {
+  for (const [index, { query }] of items.entries()) setTimeout(() => answer(index, reply(query)), 20 + 10 * (index % 20));
+};
+
+test("a pod that stops under load loses no reply", async () => {
+  const asker = await ends.messaging();
+  const pod = await ends.messaging();
+  const subscription = await pod.serve("slow", slowly);
+  const asked = ask(asker, "slow", 600);
+  await pause(30);
+  const stopped = subscription.stop().then(() => pod.close());
+  expect((await asked).map(textOf)).toEqual(Array.from({ length: 600 }, (_, i) => `single ${i}`));
+  await stopped;
+});
+
+test("with nc.drain() in its place, late replies are lost", async () => {
+  const connection = await connect({ servers: server.url, name: "planted" });
+  const onError = () => {};
+  const link = new Link(connection, { onError, events: {} });
+  const replies = new ReplyWriter(link, onError);
+  new FrameServer({ link, replies, service: "slow", handler: slowly, events: {}, onError });
+  await link.flush();
+  const asker = await ends.messaging();
+  const asked = Array.from({ length: 600 }, (_, i) => asker.request("slow", "single", item(`${i}`, { budgetMs: 1_000 })));
+  await pause(30);
+  await connection.drain();
+  const outcomes = await Promise.allSettled(asked);
+  expect(outcomes.filter(({ status }) => status === "rejected").length).toBeGreaterThan(0);
+});
+
+test("a stop waits about 10 s for answers that never come, not longer", async () => {
+  const pod = await ends.messaging();
+  const subscription = await pod.serve("stuck", () => {});
+  const asker = await ends.messaging();
+  const asked = asker.request("stuck", "single", item("q", { budgetMs: 11_000 })).catch(({ code }) => code);
+  await pause(50);
+  const start = performance.now();
+  await subscription.stop();
+  expect(performance.now() - start).toBeGreaterThan(9_000);
+  expect(performance.now() - start).toBeLessThan(12_000);
+  expect(["timeout", "no_responders"]).toContain(await asked);
+});
