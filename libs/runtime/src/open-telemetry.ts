@@ -1,6 +1,7 @@
 /** OpenTelemetry itself: exporter, resource, instrumentations. Loaded only where it is wanted, as it takes 0.3 s and 30 MB. */
 
 import { FastifyOtelInstrumentation } from "@fastify/otel";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { HttpInstrumentation } from "@opentelemetry/instrumentation-http";
@@ -27,6 +28,8 @@ export function startSdk(service: string, onExport: (fault: string | null) => vo
     ...(!isNamed && { serviceName: service }),
     // Not the process and the host: arguments and machine id are nobody's business.
     ...(!env.OTEL_NODE_RESOURCE_DETECTORS && { resourceDetectors: [envDetector, serviceInstanceIdDetector] }),
+    // Not baggage: what callers put into it would be handed on to servers behind us.
+    ...(!env.OTEL_PROPAGATORS && { textMapPropagator: new W3CTraceContextPropagator() }),
     traceExporter: watched(createExporter(env), onExport),
     // Metrics are read by Prometheus, logs from standard error.
     metricReaders: [],

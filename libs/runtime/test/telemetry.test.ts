@@ -143,6 +143,16 @@ test("an item of a request that is not sampled has no span", async () => {
   expect(receiver.bodies).toEqual([]);
 });
 
+test("a caller's trace is gone on with, and its baggage goes no further", async () => {
+  const second = await start({ ...receiver.env, TRACED_SERVICE: "second" });
+  const first = await start({ ...receiver.env, TRACED_NEXT: second.url });
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  await fetch(`${first.url}/ask/one`, { headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01`, baggage: "user=somebody" } });
+  const last = await receiver.waitFor(({ service, kind }) => service === "second" && kind === "server");
+  expect(last.traceId).toBe(traceId);
+  expect([first, second].map((process) => process.log()[0]?.baggage)).toEqual(["user=somebody", undefined]);
+});
+
 test("no span holds a key, a credential or a query", async () => {
   const second = await start({ ...receiver.env, TRACED_SERVICE: "second" });
   const first = await start({ ...receiver.env, TRACED_NEXT: second.url });

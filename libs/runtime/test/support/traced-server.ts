@@ -18,8 +18,8 @@ await runMain(async () => {
     else log.warn({ fault }, "traces cannot be sent");
   });
   const app = fastify();
-  app.get("/ask/:what", async ({ headers: { authorization = "" } }) => {
-    log.info({ request_id: "r-1" }, "asked");
+  app.get("/ask/:what", async ({ headers: { authorization = "", baggage } }) => {
+    log.info({ request_id: "r-1", baggage }, "asked");
     if (next === "") return "answered";
     const answer = await fetch(`${next}/ask/further?limit=1`, { headers: { authorization } });
     return `${await answer.text()} by the next`;
