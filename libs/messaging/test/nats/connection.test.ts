@@ -1,0 +1,175 @@
+/** The connection to NATS: waited for, lost under load, and back by itself; what is asked meanwhile fails soon and never hangs. */
+
+import { afterEach, expect, test } from "@jest/globals";
+import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import type { FrameHandler, Messaging } from "../../src/index.ts";
+import { connect } from "../../src/nats/connect.ts";
+import { createNatsMessaging } from "../../src/nats/index.ts";
+import { item, reply, textOf } from "../contract.ts";
+import { pause } from "./support.ts";
+
+const ends: { close?(): Promise<unknown>; stop?(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await (end.close?.() ?? end.stop?.());
+});
+
+async function start(options: Parameters<typeof startNatsServer>[0] = {}): Promise<NatsServer> {
+  const server = await startNatsServer({ own: true, ...options });
+  ends.push(server);
+  return server;
+}
+
+async function open(servers: string): Promise<Messaging> {
+  const messaging = await createNatsMessaging({ servers, name: "test" });
+  ends.push(messaging);
+  return messaging;
+}
+
+const echo: FrameHandler = ({ items }, answer) => {
+  for (const [index, { query }] of items.entries()) answer(index, reply(query));
+};
+
+async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!(await what())) {
+    if (performance.now() > end) throw new Error("did not come about within 10 s");
+    await pause(10);
+  }
+}
+
+test("a server that is not there yet is waited for", async () => {
+  const { port, stop } = await startNatsServer({ own: true });
+  await stop();
+  const opening = createNatsMessaging({ servers: `nats://127.0.0.1:${port}`, name: "early" });
+  await pause(700);
+  await start({ port });
+  const messaging = await opening;
+  ends.push(messaging);
+  await messaging.serve("echo", echo);
+  expect(textOf(await messaging.request("echo", "single", item("q")))).toBe("q");
+});
+
+test("the credentials come with the URL", async () => {
+  const server = await start({ config: 'authorization { users: [{ user: "ip-routing", password: "p@ss:word" }] }' });
+  const url = server.url.replace("//", "//ip-routing:p%40ss%3Aword@");
+  const connection = await connect({ servers: url, name: "a service" });
+  ends.push(connection);
+  await connection.flush();
+  expect(connection.info?.client_id).toBeGreaterThan(0);
+  await expect(connect({ servers: "nats://", name: "x" })).rejects.toThrow(TypeError);
+});
+
+test("while there is no connection, questions wait 250 ms and then fail, and nothing is sent later", async () => {
+  const server = await start();
+  const messaging = await open(server.url);
+  const seen: string[] = [];
+  await messaging.serve("echo", (frame, answer) => {
+    seen.push(...frame.items.map(({ query }) => query));
+    return echo(frame, answer);
+  });
+  const told: boolean[] = [];
+  messaging.watchConnection((up) => told.push(up));
+  await server.stop();
+  await until(() => told.length === 2);
+
+  const begun = performance.now();
+  await expect(messaging.request("echo", "single", item("down"))).rejects.toMatchObject({ code: "not_connected" });
+  const waited = performance.now() - begun;
+  expect(waited).toBeGreaterThanOrEqual(250);
+  expect(waited).toBeLessThan(1_000);
+  messaging.publish("keys.changed", "lost");
+
+  await start({ port: server.port });
+  await until(() => told.length === 3);
+  expect(told).toEqual([true, false, true]);
+  expect(textOf(await messaging.request("echo", "single", item("up")))).toBe("up");
+  expect(seen).toEqual(["up"]);
+});
+
+test("what still waits when the connection comes back is answered", async () => {
+  const server = await start();
+  const messaging = await open(server.url);
+  await messaging.serve("echo", echo);
+  let up = true;
+  messaging.watchConnection((now) => {
+    up = now;
+  });
+  await server.stop();
+  await until(() => !up);
+  let answered = 0;
+  // Whatever is asked in the last 250 ms before it comes back.
+  const asking = setInterval(async () => {
+    if (!up)
+      answered += await messaging
+        .request("echo", "single", item("q"))
+        .then(() => 1)
+        .catch(() => 0);
+  }, 20);
+  await start({ port: server.port });
+  await until(() => up);
+  clearInterval(asking);
+  await until(() => answered > 0);
+});
+
+test("a server that is stopped and started again under load: no wrong answer, none without end, and all is well afterwards", async () => {
+  const server = await start();
+  const pods = await Promise.all([open(server.url), open(server.url)]);
+  for (const pod of pods) await pod.serve("echo", echo);
+  const asker = await open(server.url);
+  const outcomes: Record<string, number> = {};
+  let longest = 0;
+  let wrong = 0;
+  let count = 0;
+  const asked: Promise<void>[] = [];
+  const ask = async (): Promise<string> => {
+    const query = `${++count}`;
+    const begun = performance.now();
+    let outcome: string;
+    try {
+      const answer = await asker.request("echo", count % 3 === 0 ? "batch" : "single", item(query, { budgetMs: 1_500 }));
+      outcome = "answered";
+      if (textOf(answer) !== query) wrong += 1;
+    } catch (error) {
+      outcome = (error as { code: string }).code;
+    }
+    longest = Math.max(longest, performance.now() - begun);
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    return outcome;
+  };
+  const load = setInterval(() => {
+    for (let i = 0; i < 20; i++) asked.push(ask().then(() => {}));
+  }, 5);
+  await pause(300);
+  await server.stop();
+  await pause(800);
+  await start({ port: server.port });
+  await until(async () => (await ask()) === "answered");
+  await pause(300);
+  clearInterval(load);
+  await Promise.all(asked);
+  expect(wrong).toBe(0);
+  expect(longest).toBeLessThan(3_000);
+  expect(outcomes.answered).toBeGreaterThan(1_000);
+  expect(outcomes.not_connected).toBeGreaterThan(100);
+  expect(
+    Object.keys(outcomes).every((code) => ["answered", "not_connected", "timeout", "no_responders", "overloaded"].includes(code)),
+  ).toBe(true);
+  const after = await Promise.all(Array.from({ length: 500 }, () => ask()));
+  expect(after.every((outcome) => outcome === "answered")).toBe(true);
+}, 60_000);
+
+test("a responder that stops while there is no connection does not hang, and closing does not either", async () => {
+  const server = await start();
+  const messaging = await createNatsMessaging({ servers: server.url, name: "test" });
+  const subscription = await messaging.serve("echo", echo);
+  let up = true;
+  messaging.watchConnection((now) => {
+    up = now;
+  });
+  await server.stop();
+  await until(() => !up);
+  const begun = performance.now();
+  await subscription.stop();
+  await messaging.close();
+  expect(performance.now() - begun).toBeLessThan(8_000);
+});
