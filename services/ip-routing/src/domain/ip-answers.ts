@@ -24,6 +24,15 @@ const textsLifetimeMs = 60_000;
 /** Lines whose texts are put into one: a text of that size lies apart, and leaves what is read at every answer close together. */
 const packedLines = 64;
 
+/** Routes whose texts share an array, as a power of two: one array for all routes of a full table would take 10 ms to make. */
+const chunkBits = 12;
+const chunkMask = (1 << chunkBits) - 1;
+type Chunk = (string | undefined)[];
+/** Filled, as V8 keeps an array with holes as a map. */
+const newChunk = (): Chunk => new Array<string | undefined>(2 << chunkBits).fill(undefined);
+/** Stands for all chunks that nothing was kept in. */
+const emptyChunk = newChunk();
+
 /** The sections that `ipRecord` reads, in the order in which it notes them. */
 const used: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names"];
 
@@ -51,6 +60,62 @@ interface Second {
   readonly maxAgeSeconds: number;
 }
 
+/** What is kept of one generation. */
+class Kept {
+  /** When all is forgotten. */
+  readonly freshUntilMs: number;
+  /** Lines that were made. */
+  lines = 0;
+  /** Two texts per route entry, `middle` and `links` of its line, by chunks of routes; undefined = not made, or kept by place. */
+  readonly byRoute: Chunk[] = [];
+  readonly byPlace = new Map<number, Line>();
+  /** Routes whose texts are not packed yet. */
+  loose: number[] = [];
+  second: Second | null = null;
+
+  constructor(nowMs: number) {
+    this.freshUntilMs = nowMs + textsLifetimeMs;
+  }
+
+  /** Where the texts of a route are: at `2 * (route & chunkMask)`. */
+  chunkOf(route: number): Chunk {
+    return this.byRoute[route >> chunkBits] ?? emptyChunk;
+  }
+
+  lineOf(route: number): Pick<Line, "middle" | "links"> | null {
+    const chunk = this.chunkOf(route);
+    const middle = chunk[2 * (route & chunkMask)];
+    const links = chunk[2 * (route & chunkMask) + 1];
+    return middle === undefined || links === undefined ? null : { middle, links };
+  }
+
+  keepByRoute(route: number, { middle, links }: Pick<Line, "middle" | "links">): void {
+    const index = route >> chunkBits;
+    while (this.byRoute.length <= index) this.byRoute.push(emptyChunk);
+    let chunk = this.chunkOf(route);
+    if (chunk === emptyChunk) {
+      chunk = newChunk();
+      this.byRoute[index] = chunk;
+    }
+    chunk[2 * (route & chunkMask)] = middle;
+    chunk[2 * (route & chunkMask) + 1] = links;
+  }
+
+  /** Makes the loose texts parts of one, which V8 keeps as small objects side by side. */
+  pack(): void {
+    const lines = this.loose.map((route) => ({ route, middle: "", links: "", ...this.lineOf(route) }));
+    const whole = flat(lines.map(({ middle, links }) => middle + links).join(""));
+    let start = 0;
+    for (const { route, middle, links } of lines) {
+      const between = start + middle.length;
+      const end = between + links.length;
+      this.keepByRoute(route, { middle: whole.slice(start, between), links: whole.slice(between, end) });
+      start = end;
+    }
+    this.loose = [];
+  }
+}
+
 /** An address, its text as `formatAddress` writes it, and the id of the request. */
 export interface IpQuestionText {
   readonly ip: Address;
@@ -63,15 +128,10 @@ export interface IpQuestionText {
  * warn of, as nearly everywhere; else by place. Not to be shared between threads.
  */
 export class IpAnswers {
+  /** Of the generation in use; the others' is found again while they live, as questions may go on naming the one before. */
+  #kept = new Kept(0);
   #generation: Generation | null = null;
-  #freshUntilMs = 0;
-  #kept = 0;
-  /** Two texts per route entry, `middle` and `links` of its line; undefined = not made, or kept by place. */
-  #byRoute: (string | undefined)[] = [];
-  readonly #byPlace = new Map<number, Line>();
-  /** Routes whose texts are not packed yet. */
-  #loose: number[] = [];
-  #second: Second | null = null;
+  readonly #others = new WeakMap<Generation, Kept>();
   /** Of the addresses at hand: route entries, and both texts of their lines. */
   #routes = new Int32Array(0);
   readonly #middles: (string | undefined)[] = [];
@@ -151,10 +211,12 @@ export class IpAnswers {
     const routes = this.#routes;
     if (generation.routes === null) routes.fill(-1);
     else generation.routes.prefixes.longestOfList(list, routes);
+    const kept = this.#kept;
     for (let index = 0; index < count; index++) {
       const route = routes[index] as number;
-      this.#middles[index] = route < 0 ? undefined : this.#byRoute[2 * route];
-      this.#links[index] = route < 0 ? undefined : this.#byRoute[2 * route + 1];
+      const chunk = route < 0 ? emptyChunk : kept.chunkOf(route);
+      this.#middles[index] = chunk[2 * (route & chunkMask)];
+      this.#links[index] = chunk[2 * (route & chunkMask) + 1];
     }
   }
 
@@ -175,24 +237,25 @@ export class IpAnswers {
    */
   #line(generation: Generation, ip: Address, route: number, nowMs: number): Line | null {
     if (route < 0) return null;
-    const middle = this.#byRoute[2 * route];
-    const links = this.#byRoute[2 * route + 1];
-    if (middle !== undefined && links !== undefined) return { middle, links, warnings: [] };
+    const plain = this.#kept.lineOf(route);
+    if (plain !== null) return { ...plain, warnings: [] };
     if (embeddedIpv4(ip) !== null || generation.routes?.prefixes.lengthAt(route) === 0) return null;
     const place = placeOf(generation, ip, route);
-    const known = this.#byPlace.get(place);
+    const known = this.#kept.byPlace.get(place);
     if (known !== undefined) return known;
     const line = this.#make(generation, ip, nowMs);
-    if (line.warnings.length === 0 && isUniform(generation, route)) this.#keepByRoute(route, line);
-    else this.#byPlace.set(place, line);
+    const kept = this.#kept;
+    if (line.warnings.length === 0 && isUniform(generation, route)) {
+      kept.keepByRoute(route, line);
+      kept.loose.push(route);
+      if (kept.loose.length === packedLines) kept.pack();
+    } else kept.byPlace.set(place, line);
     return line;
   }
 
   #make(generation: Generation, ip: Address, nowMs: number): Line {
-    if (++this.#kept > this.#textsMax) {
-      this.#startWith(generation, nowMs);
-      this.#kept = 1;
-    }
+    if (this.#kept.lines === this.#textsMax) this.#forget(generation, nowMs);
+    this.#kept.lines += 1;
     const notes = new AnswerNotes(generation, nowMs);
     const { ip: _ip, links, ...middle } = ipRecord(ip, notes);
     const between = JSON.stringify({ prefix: links.prefix, asn: links.asn }).slice(1, -1);
@@ -203,52 +266,29 @@ export class IpAnswers {
     };
   }
 
-  #keepByRoute(route: number, { middle, links }: Line): void {
-    this.#byRoute[2 * route] = middle;
-    this.#byRoute[2 * route + 1] = links;
-    this.#loose.push(route);
-    if (this.#loose.length === packedLines) this.#pack();
-  }
-
-  /** Makes the loose texts parts of one, which V8 keeps as small objects side by side. */
-  #pack(): void {
-    const slots = this.#loose.flatMap((route) => [2 * route, 2 * route + 1]);
-    const whole = flat(slots.map((slot) => this.#byRoute[slot]).join(""));
-    let start = 0;
-    for (const slot of slots) {
-      const end = start + (this.#byRoute[slot] as string).length;
-      this.#byRoute[slot] = whole.slice(start, end);
-      start = end;
-    }
-    this.#loose = [];
-  }
-
   #use(generation: Generation, nowMs: number): void {
-    if (this.#generation !== generation || nowMs >= this.#freshUntilMs) this.#startWith(generation, nowMs);
+    if (this.#generation !== generation) {
+      this.#generation = generation;
+      this.#kept = this.#others.get(generation) ?? new Kept(0);
+    }
+    if (nowMs >= this.#kept.freshUntilMs) this.#forget(generation, nowMs);
   }
 
-  #startWith(generation: Generation, nowMs: number): void {
-    const prefixes = generation.routes?.prefixes;
-    const size = prefixes === undefined ? 0 : prefixes.base.size + (prefixes.overlay?.size ?? 0);
-    this.#generation = generation;
-    this.#freshUntilMs = nowMs + textsLifetimeMs;
-    // Filled, as V8 keeps a large array with holes as a map.
-    this.#byRoute = new Array<string | undefined>(2 * size).fill(undefined);
-    this.#byPlace.clear();
-    this.#loose = [];
-    this.#kept = 0;
-    this.#second = null;
+  #forget(generation: Generation, nowMs: number): void {
+    this.#kept = new Kept(nowMs);
+    this.#others.set(generation, this.#kept);
   }
 
   #now(generation: Generation, nowMs: number): Second {
     const second = Math.floor(nowMs / 1000);
-    if (this.#second?.second === second) return this.#second;
+    const known = this.#kept.second;
+    if (known?.second === second) return known;
     const notes = new AnswerNotes(generation, nowMs);
     notes.use(...used);
     const { generated_at, data } = notes.meta("");
     const head = `",${JSON.stringify({ generated_at, data }).slice(1, -1)},"warnings":[`;
     const end = `${warningsText(clockWarnings(generation, used, nowMs))}]}}`;
-    this.#second = {
+    const made: Second = {
       second,
       head,
       endAfterWarning: end === "]}}" ? end : `,${end}`,
@@ -256,7 +296,8 @@ export class IpAnswers {
       etag: notes.etag(),
       maxAgeSeconds: notes.maxAgeSeconds(),
     };
-    return this.#second;
+    this.#kept.second = made;
+    return made;
   }
 }
 
