@@ -23,10 +23,11 @@ test("the example starts, and stops on a signal", async () => {
 
 test("the settings of every service are those of the schema, in its order", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
-  const rows = readme.split("\n").flatMap((line) => {
-    const [, name, value, meaning] = /^\| `([A-Z_]+)`\s*\| `(.*?)`\s*\| (.*?)\s*\|$/.exec(line) ?? [];
-    return name === undefined ? [] : [{ name, value, meaning }];
+  const row = /^\| `([A-Z_]+)` *\| *`(.*?)` *\| (.*?) *\|$/gm;
+  const rows = [...readme.matchAll(row)].map(([, name, fallback, meaning]) => ({ name, fallback, meaning }));
+  const settings = Object.entries(processConfigSchema.properties).map(([name, schema]) => {
+    const { default: fallback, description: meaning } = schema as { default?: unknown; description?: string };
+    return { name, fallback: String(fallback), meaning };
   });
-  const settings = Object.entries<{ default?: unknown; description?: string }>(processConfigSchema.properties);
-  expect(rows).toEqual(settings.map(([name, one]) => ({ name, value: String(one.default), meaning: one.description })));
+  expect(rows).toEqual(settings);
 });
