@@ -13,7 +13,7 @@ export type {
   MonthLimit,
   RateLimit,
 } from "./key-repository.ts";
-export { createFirstKey, readScopes } from "./keys/first-key.ts";
+export { createFirstKey, type FirstKeyOptions, readScopes } from "./keys/first-key.ts";
 export { hashKey, type Pepper, secretMatches } from "./keys/key-hash.ts";
 export { KeySpecError, type NewKey } from "./keys/key-spec.ts";
 export { displayKey, generateKeyText, type KeyText, parseKeyText } from "./keys/key-text.ts";

@@ -2,9 +2,19 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { createFirstKey, createKey, disableKey, type LimitWindow, readScopes, revokeKey, type Store } from "../src/index.ts";
+import {
+  createFirstKey,
+  createKey,
+  disableKey,
+  generateKeyText,
+  KeySpecError,
+  readScopes,
+  revokeKey,
+  type Store,
+  secretMatches,
+} from "../src/index.ts";
 import { describeLeases } from "./contract/leases.ts";
-import { admitted, returningTwice } from "./contract/over-admission.ts";
+import { describeLimits } from "./contract/limits.ts";
 import { describeRecords } from "./contract/records.ts";
 import { describeUsage } from "./contract/usage.ts";
 
@@ -16,7 +26,6 @@ export interface StoreFactory {
   dispose(): Promise<void>;
 }
 
-const month: LimitWindow = { bucket: "7Q9M3W8K", policy: "month", start: 1_793_491_200, expiresAt: Date.UTC(2100, 0, 1) };
 const spec = { label: "siem-prod", scopes: ["ip", "routing"] as const };
 
 export function describeStore(name: string, factory: StoreFactory): void {
@@ -122,111 +131,13 @@ export function describeStore(name: string, factory: StoreFactory): void {
       const [reader, writer] = [await factory.open(), await factory.open()];
       let calls = 0;
       const end = reader.onChange(() => calls++);
-      await writer.limits.take(month, 10, 1);
+      await writer.limits.take({ bucket: "7Q9M3W8K", policy: "month", start: 0, expiresAt: Date.UTC(2100, 0, 1) }, 10, 1);
       await writer.runs.save({ id: "a", startedAt: 1, endedAt: null, state: "running", report: null });
       await sleep(600);
       end();
       await createKey(writer, spec);
       await sleep(600);
       expect(calls).toBe(0);
-    });
-  });
-
-  describe(`${name}: limits`, () => {
-    test("takes up to the limit and not one unit more", async () => {
-      const { limits } = await factory.open();
-      expect(await limits.take(month, 10, 4)).toMatchObject({ outcome: "granted", leased: 4 });
-      expect(await limits.take(month, 10, 6)).toMatchObject({ outcome: "granted", leased: 10 });
-      expect(await limits.take(month, 10, 1)).toMatchObject({ outcome: "does-not-fit", left: 0, leased: 10 });
-      expect(await limits.read(month)).toMatchObject({ leased: 10 });
-    });
-
-    test("takes all or nothing, and says how much is left", async () => {
-      const { limits } = await factory.open();
-      await limits.take(month, 10, 7);
-      expect(await limits.take(month, 10, 4)).toMatchObject({ outcome: "does-not-fit", left: 3, leased: 7 });
-      expect(await limits.read(month)).toMatchObject({ leased: 7 });
-    });
-
-    test("has nothing left, and not less, when the limit was lowered below what is leased", async () => {
-      const { limits } = await factory.open();
-      await limits.take(month, 10, 8);
-      expect(await limits.take(month, 5, 1)).toMatchObject({ outcome: "does-not-fit", left: 0, leased: 8 });
-    });
-
-    test("keeps buckets, policies and windows apart", async () => {
-      const { limits } = await factory.open();
-      await limits.take(month, 10, 10);
-      for (const other of [{ bucket: "OTHER000" }, { policy: "rate" }, { start: month.start + 60 }]) {
-        expect(await limits.take({ ...month, ...other }, 10, 10)).toMatchObject({ outcome: "granted", leased: 10 });
-      }
-    });
-
-    test("takes units back, but never more than are leased", async () => {
-      const { limits } = await factory.open();
-      await limits.take(month, 10, 5);
-      expect(await limits.giveBack(month, 3)).toMatchObject({ outcome: "returned", leased: 2 });
-      expect(await limits.giveBack(month, 3)).toEqual({ outcome: "refused" });
-      expect(await limits.giveBack({ ...month, bucket: "OTHER000" }, 1)).toEqual({ outcome: "refused" });
-      expect(await limits.read(month)).toMatchObject({ leased: 2 });
-    });
-
-    test("refuses counts that make no sense", async () => {
-      const { limits } = await factory.open();
-      for (const units of [0, -1, 1.5, 11, Number.NaN]) await expect(limits.take(month, 10, units)).rejects.toThrow(RangeError);
-      for (const units of [0, -1, 1.5, Number.NaN]) await expect(limits.giveBack(month, units)).rejects.toThrow(RangeError);
-      expect(await limits.read(month)).toMatchObject({ leased: 0 });
-    });
-
-    test("grants concurrent takers through many handles exactly the limit", async () => {
-      const stores = await Promise.all(Array.from({ length: 5 }, () => factory.open()));
-      const takes = stores.flatMap(({ limits }) => Array.from({ length: 20 }, () => limits.take(month, 70, 1)));
-      const granted = (await Promise.all(takes)).filter(({ outcome }) => outcome === "granted");
-      expect(granted).toHaveLength(70);
-    });
-
-    test("lets takers who return what they do not spend admit exactly the limit", async () => {
-      const stores = await Promise.all(Array.from({ length: 4 }, () => factory.open()));
-      expect(
-        await admitted(
-          stores.map(({ limits }) => limits),
-          month,
-          200,
-        ),
-      ).toBe(200);
-    });
-
-    test("would be seen to over-admit if one block were returned twice", async () => {
-      const { limits } = await factory.open();
-      expect(await admitted([limits, returningTwice(limits)], month, 200)).toBeGreaterThan(200);
-    });
-
-    test("counts beyond 32 bits", async () => {
-      const { limits } = await factory.open();
-      expect(await limits.take(month, 2 ** 40, 2 ** 31 - 1)).toMatchObject({ leased: 2 ** 31 - 1 });
-      expect(await limits.take(month, 2 ** 40, 2 ** 31 - 1)).toMatchObject({ leased: 2 ** 32 - 2 });
-      expect(await limits.giveBack(month, 2 ** 31)).toMatchObject({ leased: 2 ** 31 - 2 });
-    });
-
-    test("reads an absent counter as empty, and takes from it afterwards", async () => {
-      const { limits } = await factory.open();
-      expect(await limits.read(month)).toMatchObject({ leased: 0 });
-      expect(await limits.take(month, 10, 10)).toMatchObject({ outcome: "granted", leased: 10 });
-    });
-
-    test("stamps answers with its own clock", async () => {
-      const { limits } = await factory.open();
-      const before = await limits.time();
-      const take = await limits.take(month, 10, 1);
-      const after = await limits.time();
-      expect(take.outcome === "granted" && before <= take.at && take.at <= after).toBe(true);
-    });
-
-    test("reads a counter past its expiry as empty, deleted or not", async () => {
-      const { limits } = await factory.open();
-      const past = { ...month, expiresAt: Date.now() - 60_000 };
-      await limits.take(past, 10, 5);
-      expect(await limits.read(past)).toMatchObject({ leased: 0 });
     });
   });
 
@@ -274,6 +185,41 @@ export function describeStore(name: string, factory: StoreFactory): void {
       expect(await store.bootstrap.read()).toBe("7Q9M3W8K");
     });
 
+    test("is the one of a secret, with the scopes asked for, when one is given", async () => {
+      const store = await factory.open();
+      const { text, id } = generateKeyText("live");
+      const first = await createFirstKey(store, { key: text, scopes: ["admin"] });
+      expect(first).toMatchObject({ secret: text, key: { id, scopes: ["admin"] } });
+      expect(secretMatches(text, await store.keys.find(id))).toBe(true);
+    });
+
+    test("is not revived by a secret that was left behind, nor replaced by another", async () => {
+      const store = await factory.open();
+      const { text, id } = generateKeyText("live");
+      await createFirstKey(store, { key: text });
+      await revokeKey(store, id);
+      expect(await createFirstKey(store, { key: text })).toBeNull();
+      expect(await createFirstKey(store, { key: generateKeyText("live").text })).toBeNull();
+      expect(await store.keys.list()).toMatchObject([{ id, state: "revoked" }]);
+    });
+
+    test("is refused before anything is written when the given text is no key", async () => {
+      const store = await factory.open();
+      const { text } = generateKeyText("live");
+      for (const wrong of ["", text.slice(0, -1), `${text} `]) {
+        await expect(createFirstKey(store, { key: wrong })).rejects.toThrow(KeySpecError);
+      }
+      expect(await store.bootstrap.read()).toBeNull();
+    });
+
+    test("is completed only with the key that an unfinished start began with", async () => {
+      const store = await factory.open();
+      const { text, id } = generateKeyText("live");
+      await store.bootstrap.claim(id);
+      await expect(createFirstKey(store, { key: generateKeyText("live").text })).rejects.toThrow(id);
+      expect((await createFirstKey(store, { key: text }))?.key.id).toBe(id);
+    });
+
     test("stays made whatever became of it", async () => {
       const store = await factory.open();
       const id = (await createFirstKey(store))?.key.id ?? "";
@@ -284,6 +230,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
     });
   });
 
+  describeLimits(name, factory);
   describeUsage(name, factory);
   describeRecords(name, factory);
   describeLeases(name, factory);

@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@j
 import { MongoClient, MongoServerError } from "mongodb";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { type MongodbProxy, startMongodbProxy } from "../../../test/support/mongodb-proxy.ts";
-import { freePort } from "../../../test/support/processes.ts";
 import { createKey, type LimitWindow, openMongoStore, type Store, StoreError } from "../src/index.ts";
 import { asStoreError } from "../src/mongo/mongo-faults.ts";
+import { rejection, timed } from "./store-faults.ts";
 
 let server: Mongodb;
 let proxy: MongodbProxy;
@@ -41,22 +41,6 @@ async function open(url = server.url): Promise<Store> {
 
 function database() {
   return raw.db(`store-${databases}`);
-}
-
-async function rejection(work: Promise<unknown>): Promise<StoreError> {
-  const error: unknown = await work.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof StoreError)) throw new Error(`expected a StoreError, got ${String(error)}`);
-  expect(error.message).not.toContain("\n");
-  return error;
-}
-
-async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
-  const started = performance.now();
-  const result = await work;
-  return { result, ms: performance.now() - started };
 }
 
 /** Asks until it is answered. @returns after how long. */
@@ -256,76 +240,6 @@ describe("what is sent", () => {
     const store = await open();
     const { secret } = await createKey(store, spec);
     expect(JSON.stringify(await database().collection("keys").find().toArray())).not.toContain(secret.slice(17, 49));
-  });
-});
-
-describe("opening", () => {
-  test("fails within six seconds when nobody is there, in one line without the password", async () => {
-    const uri = `mongodb://netfacts:hunter2@127.0.0.1:${await freePort()}/netfacts?authSource=admin`;
-    const { result, ms } = await timed(rejection(openMongoStore(uri)));
-    expect(ms).toBeLessThan(6_000);
-    expect(result).toMatchObject({ fault: "unavailable", path: expect.stringMatching(/^mongodb:\/\/127\.0\.0\.1:\d+\/netfacts$/) });
-    expect(`${result.message} ${result.stack} ${JSON.stringify(result)}`).not.toContain("hunter2");
-  });
-
-  test("waits when it is asked to, tells each time why, and goes on when the server is there", async () => {
-    const port = await freePort();
-    const lines: string[] = [];
-    const opening = openMongoStore(`mongodb://127.0.0.1:${port}/netfacts`, { onWaiting: ({ message }) => lines.push(message) });
-    while (lines.length === 0) await sleep(100);
-    const late = await startMongodb({ port });
-    try {
-      const store = await opening;
-      stores.push(store);
-      expect((await createKey(store, spec)).key.version).toBe(1);
-      expect(lines[0]).toMatch(/^store mongodb:\/\/127\.0\.0\.1:\d+\/netfacts: .*ECONNREFUSED.*; check that the MongoDB server runs/);
-    } finally {
-      await Promise.all(stores.splice(0).map((store) => store.close()));
-      await late.stop();
-    }
-  });
-
-  test("stops waiting when it is told to", async () => {
-    const stop = new AbortController();
-    const uri = `mongodb://127.0.0.1:${await freePort()}`;
-    const opening = openMongoStore(uri, { onWaiting: () => setTimeout(() => stop.abort(), 50), signal: stop.signal });
-    expect((await rejection(opening)).fault).toBe("unavailable");
-  });
-
-  test("waits for no URI that cannot be right, and shows nothing of it", async () => {
-    const onWaiting = () => {
-      throw new Error("waited");
-    };
-    for (const uri of [
-      "",
-      "localhost",
-      "http://netfacts:hunter2@db/",
-      "mongodb://netfacts:hunter2/x@db",
-      "mongodb://netfacts:hunter2?x@db",
-      "mongodb://netfacts:hunter2#x@db",
-      "mongodb://netfacts:hunter2@db/?hunter2=1",
-    ]) {
-      const error = await rejection(openMongoStore(uri, { onWaiting }));
-      expect(error.message).toContain("write mongodb://USER:PASSWORD@HOST");
-      expect(error.message).not.toContain("hunter2");
-    }
-  });
-
-  test("refuses a database of a later version", async () => {
-    await (await open()).close();
-    await database()
-      .collection<{ _id: string; version: number }>("markers")
-      .updateOne({ _id: "schema" }, { $set: { version: 99 } });
-    const error = await rejection(openMongoStore(`${server.url}/store-${databases}`));
-    expect(error).toMatchObject({ fault: "newer", message: expect.stringContaining("schema version 99") });
-  });
-
-  test("is done by many at once on a new database", async () => {
-    databases++;
-    const opened = await Promise.all(Array.from({ length: 6 }, () => openMongoStore(`${server.url}/store-${databases}`)));
-    stores.push(...opened);
-    await createKey(opened[2] as Store, spec);
-    expect(await opened[5]?.keys.list()).toHaveLength(1);
   });
 });
 

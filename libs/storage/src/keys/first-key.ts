@@ -3,28 +3,44 @@
 import type { Scope } from "@netfacts/contracts";
 import type { Store } from "../store.ts";
 import type { Pepper } from "./key-hash.ts";
-import { generateKeyText } from "./key-text.ts";
+import { KeySpecError } from "./key-spec.ts";
+import { generateKeyText, parseKeyText } from "./key-text.ts";
 import { buildKeyRecord, type CreatedKey } from "./manage.ts";
 
 /** Every scope that only reads: all but `admin`. */
 export const readScopes: readonly Scope[] = ["ip", "routing", "asn", "prefix", "reverse_dns", "batch"];
 
+export interface FirstKeyOptions {
+  readonly label?: string;
+  /** Default: `readScopes`. */
+  readonly scopes?: readonly Scope[];
+  readonly pepper?: Pepper | null;
+  /** The key itself, from a secret of the cluster; made here when absent. */
+  readonly key?: string;
+}
+
 /**
- * Makes the first key, with every read scope and not `admin`.
+ * Makes the first key.
  *
  * Marker first, then the key: a start that died in between leaves a marker without its key, which the next start completes
- * under the same id; a marker with its key is final, whatever that key's state is now.
+ * under the same id; a marker with its key is final, whatever that key's state is now, and whatever key is given.
  *
  * @returns the key with its secret when this call made it; null when the installation had its first key before.
+ * @throws KeySpecError for a given key that is none, or that is not the one with which an unfinished start began.
  */
-export async function createFirstKey(
-  store: Pick<Store, "keys" | "bootstrap">,
-  options: { readonly label?: string; readonly pepper?: Pepper | null } = {},
-): Promise<CreatedKey | null> {
-  const { keyId } = await store.bootstrap.claim(generateKeyText("live").id);
+export async function createFirstKey(store: Pick<Store, "keys" | "bootstrap">, options: FirstKeyOptions = {}): Promise<CreatedKey | null> {
+  const given = options.key === undefined ? null : parseKeyText(options.key);
+  if (options.key !== undefined && given === null) {
+    throw new KeySpecError(["first key: the given text is no key (nf_live_… or nf_test_…), or has a typing error"]);
+  }
+  const { keyId } = await store.bootstrap.claim((given ?? generateKeyText("live")).id);
   if ((await store.keys.find(keyId)) !== null) return null;
-  const text = generateKeyText("live", keyId);
-  const key = buildKeyRecord({ label: options.label ?? "first key", scopes: readScopes }, text, options.pepper ?? null);
+  if (given !== null && given.id !== keyId) {
+    throw new KeySpecError([`first key: an earlier start began with key ${keyId} and did not finish: give that key, not ${given.id}`]);
+  }
+  const text = given ?? generateKeyText("live", keyId);
+  const spec = { label: options.label ?? "first key", scopes: options.scopes ?? readScopes, environment: text.environment };
+  const key = buildKeyRecord(spec, text, options.pepper ?? null);
   // `exists`: another start completed the same marker first, and has shown its secret.
   return (await store.keys.insert(key)) === "inserted" ? { key, secret: text.text } : null;
 }

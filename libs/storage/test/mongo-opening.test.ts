@@ -1,0 +1,90 @@
+/** Opening the MongoDB store: servers that are away, URIs that are wrong, databases that are not ours to use. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test } from "@jest/globals";
+import { MongoClient } from "mongodb";
+import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
+import { freePort } from "../../../test/support/processes.ts";
+import { createKey, openMongoStore, type Store } from "../src/index.ts";
+import { rejection, timed } from "./store-faults.ts";
+
+const servers: Mongodb[] = [];
+const stores: Store[] = [];
+const spec = { label: "a", scopes: ["ip"] as const };
+
+afterEach(async () => {
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+async function start(): Promise<Mongodb> {
+  const server = await startMongodb({ own: true });
+  servers.push(server);
+  return server;
+}
+
+test("opening fails within six seconds when nobody is there, in one line without the password", async () => {
+  const uri = `mongodb://netfacts:hunter2@127.0.0.1:${await freePort()}/netfacts?authSource=admin`;
+  const { result, ms } = await timed(rejection(openMongoStore(uri)));
+  expect(ms).toBeLessThan(6_000);
+  expect(result).toMatchObject({ fault: "unavailable", path: expect.stringMatching(/^mongodb:\/\/127\.0\.0\.1:\d+\/netfacts$/) });
+  expect(`${result.message} ${result.stack} ${JSON.stringify(result)}`).not.toContain("hunter2");
+});
+
+test("opening waits when it is asked to, tells each time why, and goes on when the server is there", async () => {
+  const port = await freePort();
+  const lines: string[] = [];
+  const opening = openMongoStore(`mongodb://127.0.0.1:${port}/netfacts`, { onWaiting: ({ message }) => lines.push(message) });
+  while (lines.length === 0) await sleep(100);
+  servers.push(await startMongodb({ port }));
+  const store = await opening;
+  stores.push(store);
+  expect((await createKey(store, spec)).key.version).toBe(1);
+  expect(lines[0]).toMatch(/^store mongodb:\/\/127\.0\.0\.1:\d+\/netfacts: .*ECONNREFUSED.*; check that the MongoDB server runs/);
+});
+
+test("opening stops waiting when it is told to", async () => {
+  const stop = new AbortController();
+  const uri = `mongodb://127.0.0.1:${await freePort()}`;
+  const opening = openMongoStore(uri, { onWaiting: () => setTimeout(() => stop.abort(), 50), signal: stop.signal });
+  expect((await rejection(opening)).fault).toBe("unavailable");
+});
+
+test("opening waits for no URI that cannot be right, and shows nothing of it", async () => {
+  const onWaiting = () => {
+    throw new Error("waited");
+  };
+  for (const uri of [
+    "",
+    "localhost",
+    "http://netfacts:hunter2@db/",
+    "mongodb://netfacts:hunter2/x@db",
+    "mongodb://netfacts:hunter2?x@db",
+    "mongodb://netfacts:hunter2#x@db",
+    "mongodb://netfacts:hunter2@db/?hunter2=1",
+  ]) {
+    const error = await rejection(openMongoStore(uri, { onWaiting }));
+    expect(error.message).toContain("write mongodb://USER:PASSWORD@HOST");
+    expect(error.message).not.toContain("hunter2");
+  }
+});
+
+test("opening refuses a database of a later version", async () => {
+  const server = await start();
+  const uri = server.database("newer");
+  await (await openMongoStore(uri)).close();
+  const raw = await MongoClient.connect(server.url);
+  const markers = raw.db("newer").collection<{ _id: string; version: number }>("markers");
+  await markers.updateOne({ _id: "schema" }, { $set: { version: 99 } });
+  await raw.close();
+  const error = await rejection(openMongoStore(uri));
+  expect(error).toMatchObject({ fault: "newer", message: expect.stringContaining("schema version 99") });
+});
+
+test("opening is done by many at once on a new database", async () => {
+  const server = await start();
+  const opened = await Promise.all(Array.from({ length: 6 }, () => openMongoStore(server.database("many"))));
+  stores.push(...opened);
+  await createKey(opened[2] as Store, spec);
+  expect(await opened[5]?.keys.list()).toHaveLength(1);
+});
