@@ -27,7 +27,7 @@ async function measure(run: () => Promise<number>): Promise<void> {
 
 if (side === "snapshot" && folder !== undefined) {
   await measure(async () => {
-    const follower = new SnapshotFollower(join(folder, snapshotsFolder), openDataFolder(folder));
+    const follower = new SnapshotFollower(openDataFolder(folder), { kind: "folder", path: join(folder, snapshotsFolder) });
     await follower.start();
     follower.stop();
     return follower.current()?.routes?.prefixes.base.size ?? 0;

@@ -55,4 +55,5 @@ export { ForwardConfirmation, ReverseDnsName, ReverseDnsRecord, type ReverseDnsS
 export { RoutingRecord } from "./records/routing.ts";
 export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";
 export { ValidityRecord } from "./records/validity.ts";
+export { PodReport, readPodReport, reloadSubjects, SnapshotNotice } from "./reload.ts";
 export { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";

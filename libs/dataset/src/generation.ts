@@ -54,6 +54,8 @@ export function loadSection(name: SectionName, bytes: Uint8Array<SharedArrayBuff
   }
 }
 
+type Tables = Pick<Generation, "routes" | "vrps" | "vrpCountByAs" | "allocations" | "names">;
+
 /**
  * One snapshot, immutable: a lookup takes the reference once and reads everything from it. A table is null where the
  * snapshot has no such section: not known, which is not the same as not there.
@@ -66,7 +68,7 @@ export class Generation {
   readonly allocations: AllocationTable | null;
   readonly names: AsNameTable | null;
 
-  private constructor(manifest: Manifest, tables: Pick<Generation, "routes" | "vrps" | "vrpCountByAs" | "allocations" | "names">) {
+  private constructor(manifest: Manifest, tables: Tables) {
     this.manifest = manifest;
     this.routes = tables.routes;
     this.vrps = tables.vrps;
@@ -93,6 +95,20 @@ export class Generation {
     return this.manifest.id;
   }
 
+  /**
+   * The same tables, told as stale where `newer` has another object, or everywhere when it is not known: for a snapshot that
+   * goes on serving because a newer one was refused.
+   */
+  overtakenBy(newer: Manifest | null): Generation {
+    const sections: Manifest["sections"] = { ...this.manifest.sections };
+    for (const name of sectionsOf(this.manifest)) {
+      const entry = sections[name];
+      if (entry === undefined || newer?.sections[name]?.object === entry.object) continue;
+      sections[name] = { ...entry, stale_after_seconds: staleAtOnce };
+    }
+    return new Generation({ ...this.manifest, sections }, this);
+  }
+
   /** Full-feed peers of a family; 0 where no peer has a full feed or no routes are imported. */
   peersTotal(version: 4 | 6): number {
     const total = this.manifest.sections.routes?.peers_total;
@@ -104,6 +120,9 @@ export class Generation {
     return this.peersTotal(version) >= manyPeers ? (this.manifest.sections.routes?.match_peers_min ?? matchPeersMinDefault) : 0;
   }
 }
+
+/** No age is below it. */
+const staleAtOnce = -1;
 
 /** From this many full-feed peers on, being seen by few says something. */
 export const manyPeers = 10;

@@ -2,6 +2,14 @@
 
 export { type ColumnSpec, type Columns, decodeColumns, encodeColumns, type SectionFormat, SectionFormatError } from "./columns.ts";
 export {
+  type DatasetHolder,
+  type FollowerEvents,
+  type FollowerOptions,
+  type FollowerState,
+  followerDefaults,
+  SnapshotFollower,
+} from "./follower.ts";
+export {
   Generation,
   type LoadedSection,
   type LoadedSnapshot,
@@ -11,16 +19,7 @@ export {
   sectionsOf,
 } from "./generation.ts";
 export { GrowableUint8, GrowableUint16, GrowableUint32 } from "./growable.ts";
-export {
-  type DatasetHolder,
-  type FollowerEvents,
-  type FollowerOptions,
-  type FollowerState,
-  followerDefaults,
-  SnapshotFollower,
-} from "./follower.ts";
 export { loadInWorker, loadSnapshot, RefusedSnapshotError } from "./loader.ts";
-export { type Broadcast, PodReporter, type PodReporterDeps, podReportIntervalMs } from "./pod-reporter.ts";
 export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
 export { AsNameTable } from "./lookup/as-names.ts";
 export { LayeredPrefixes } from "./lookup/layered-prefixes.ts";
@@ -51,6 +50,7 @@ export {
   sealManifest,
   sectionNames,
 } from "./manifest.ts";
+export { type Broadcast, PodReporter, type PodReporterDeps, podReportIntervalMs } from "./pod-reporter.ts";
 export {
   AnswerNotes,
   clockWarnings,

@@ -1,15 +1,25 @@
-/** The loader's thread: reads, checks and indexes one snapshot, posts it, ends. */
+/** The loader's thread: reads, checks and indexes one snapshot over a connection of its own, posts it, ends. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { type LoadReply, type LoadRequest, loadSnapshot } from "./loader.ts";
-import { openFolderStore } from "./store/folder-store.ts";
+import type { Manifest } from "./manifest.ts";
+import { SnapshotUnavailableError } from "./store/snapshot-store.ts";
+import { openStoreSource } from "./store/store-source.ts";
 
-const { folder, id, reuse } = workerData as LoadRequest;
+const { source, id, reuse } = workerData as LoadRequest;
+let manifest: Manifest | null = null;
 let reply: LoadReply;
 try {
-  const store = openFolderStore(folder);
-  reply = { ok: true, loaded: await loadSnapshot(store, await store.getManifest(id), reuse ?? undefined) };
+  const { store, close } = await openStoreSource(source);
+  try {
+    manifest = await store.getManifest(id);
+    reply = { ok: true, loaded: await loadSnapshot(store, manifest, reuse) };
+  } finally {
+    await close();
+  }
 } catch (error) {
-  reply = { ok: false, message: (error as Error).message };
+  const { message, cause } = error as Error;
+  const unavailable = error instanceof SnapshotUnavailableError || cause instanceof SnapshotUnavailableError;
+  reply = { ok: false, message, unavailable, manifest };
 }
 parentPort?.postMessage(reply);

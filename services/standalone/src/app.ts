@@ -37,7 +37,7 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const log = deps.log("standalone");
   const messaging = createInProcessMessaging();
   const refused = new Map<string, Error>();
-  const dataset = new SnapshotFollower(deps.snapshotsFolder, deps.snapshots, followerEvents(log, refused));
+  const dataset = new SnapshotFollower(deps.snapshots, { kind: "folder", path: deps.snapshotsFolder }, followerEvents(log, refused));
   const onFailure = (service: string) => (item: { op: string; requestId: string }, cause: unknown) =>
     deps.log(service).error({ err: cause, op: item.op, request_id: item.requestId }, "an answer failed");
   const services = [

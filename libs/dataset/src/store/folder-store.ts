@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeManifest, encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
-import { SnapshotError, type SnapshotStore } from "./snapshot-store.ts";
+import { PublicationConflictError, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 
 /** How many manifests are kept when nothing else is said. */
 export const manifestsKeptDefault = 3;
@@ -56,6 +56,8 @@ async function writeWhole(folder: string, name: string, bytes: Uint8Array): Prom
     await handle.close();
   }
 }
+
+const pointerTo = (id: string): SnapshotPointer => ({ published: id, active: id });
 
 function idAtOnce(pointer: string): string | null {
   try {
@@ -164,8 +166,10 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       }
     },
 
-    async publish(manifest) {
+    async publish(manifest, { replaces } = {}) {
       await mkdir(manifests, { recursive: true });
+      const current = (await readIds(pointer))[0] ?? null;
+      if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
       for (const object of objectsOf(manifest))
         if ((await stat(join(objects, object)).catch(() => null)) === null)
           throw new SnapshotError(`${folder}: object ${object} of ${manifest.id} was not stored`);
@@ -176,6 +180,17 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       await writeWhole(folder, "current", Buffer.from(`${manifest.id}\n`));
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
       await removeUnkept(keep).catch(() => {});
+    },
+
+    // What is published is served: everybody who follows a folder is one process.
+    async activate(id) {
+      const [current] = await readIds(pointer);
+      if (current !== id) throw new SnapshotError(`${folder}: ${id} is not current, ${current ?? "nothing"} is`);
+    },
+
+    async pointer() {
+      const [id] = await readIds(pointer);
+      return id === undefined ? null : pointerTo(id);
     },
 
     async currentId() {
@@ -203,7 +218,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
         busy = false;
         if (stopped || id === undefined || id === last) return;
         last = id;
-        listener(id);
+        listener(pointerTo(id));
       };
       const timer = setInterval(() => void look(), watchIntervalMs);
       timer.unref();

@@ -89,6 +89,7 @@ export async function openPack(path: string): Promise<SnapshotStore> {
   return {
     putObject: readOnly,
     publish: readOnly,
+    activate: readOnly,
     async getObject(digest, bytes) {
       const offset = places.get(digest);
       if (offset === undefined) throw new SnapshotError(`${path}: holds no object ${digest}`);
@@ -105,6 +106,9 @@ export async function openPack(path: string): Promise<SnapshotStore> {
         if (createHash("sha256").update(object).digest("hex") !== digest) throw new SnapshotError(`${path}: object ${digest} is damaged`);
         return object;
       });
+    },
+    async pointer() {
+      return { published: manifest.content.id, active: manifest.content.id };
     },
     async currentId() {
       return manifest.content.id;

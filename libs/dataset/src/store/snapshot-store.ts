@@ -1,30 +1,68 @@
-/** Where snapshots are kept: objects by digest, manifests by id, and one pointer to the current manifest. */
+/** Where snapshots are kept: objects by digest, manifests by id, and one pointer to the manifests that count. */
 
 import type { Manifest } from "../manifest.ts";
 
-/** Snapshots behind one interface; a folder holds them here. */
+/** What the pointer names. Where there is one process to follow it, both are always the same. */
+export interface SnapshotPointer {
+  /** Published last: to be loaded. */
+  readonly published: string;
+  /** To be served, which is the one before until the followers had time to load the new one; null before the first. */
+  readonly active: string | null;
+}
+
+export interface PublishOptions {
+  /**
+   * The id that the publisher found current when it began, null for none: if another one is current by now, it lost the race.
+   * Left out: only a publication during the call itself is one that it loses to.
+   */
+  readonly replaces?: string | null;
+}
+
+/** Snapshots behind one interface: a folder, a pack, or the object store of a message server. */
 export interface SnapshotStore {
   /** Stores an object under its SHA-256 (64 hex digits), which it returns. One that is there is not written again, unless it is damaged. */
   putObject(bytes: Uint8Array): Promise<string>;
   /**
    * Reads an object into shared memory and checks its digest.
    *
-   * Throws `SnapshotError`: missing, short, or damaged.
+   * Throws `SnapshotError`: missing, short, or damaged; `SnapshotUnavailableError` when the store does not answer.
    */
   getObject(digest: string, bytes: number): Promise<Uint8Array<SharedArrayBuffer>>;
-  /** Stores the manifest and then moves the pointer to it; its objects must be stored. Removes what is no longer kept. */
-  publish(manifest: Manifest): Promise<void>;
-  /** The current manifest's id, null before the first. */
+  /**
+   * Stores the manifest and then moves the pointer to it; its objects must be stored. Removes what is no longer kept.
+   *
+   * Throws `PublicationConflictError` when another publisher was first; the pointer is then theirs.
+   */
+  publish(manifest: Manifest, options?: PublishOptions): Promise<void>;
+  /** Lets the snapshot that was published last be served. Throws `SnapshotError` when another one was published since. */
+  activate(id: string): Promise<void>;
+  /** null before the first publication. */
+  pointer(): Promise<SnapshotPointer | null>;
+  /** The manifest's id that was published last, null before the first. */
   currentId(): Promise<string | null>;
   /** Throws `SnapshotError` when there is no such manifest or it is damaged. */
   getManifest(id: string): Promise<Manifest>;
-  /** Ids of the kept manifests, oldest publication first. */
+  /** Ids of the kept manifests, oldest publication first. The one that is served is kept, however old. */
   list(): Promise<string[]>;
-  /** Calls back with the new current id soon (≤ 1 s) after it changed. Returns the way to stop. */
-  watch(listener: (id: string) => void): () => void;
+  /** Calls back with the pointer soon (≤ 1 s) after it changed. Returns the way to stop. */
+  watch(listener: (pointer: SnapshotPointer) => void): () => void;
 }
 
 /** A snapshot, or a part of one, that is missing or damaged. The message names it. */
 export class SnapshotError extends Error {
-  override readonly name = "SnapshotError";
+  override readonly name: string = "SnapshotError";
+}
+
+/** The store did not answer: nothing is known of the snapshot, and it is worth asking again. */
+export class SnapshotUnavailableError extends SnapshotError {
+  override readonly name = "SnapshotUnavailableError";
+}
+
+/** Another publisher moved the pointer first. Begin anew from what is current. */
+export class PublicationConflictError extends SnapshotError {
+  override readonly name = "PublicationConflictError";
+
+  constructor(id: string, current: string | null, options?: ErrorOptions) {
+    super(`snapshot ${id} was not published: another publisher was first, and ${current ?? "another snapshot"} is current`, options);
+  }
 }

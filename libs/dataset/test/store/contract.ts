@@ -142,7 +142,7 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
     test("a watcher is told each change and not what was there before", async () => {
       await publishNumber(store, 1);
       const seen: string[] = [];
-      const stop = store.watch((id) => seen.push(id));
+      const stop = store.watch(({ published }) => seen.push(published));
       const second = await publishNumber(store, 2);
       await until(() => seen.length > 0);
       const third = await publishNumber(store, 3);
@@ -156,7 +156,7 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
     test("a change made by another process is seen within a second", async () => {
       const seen = new Map<string, number>();
       const publisher = await harness.elsewhere();
-      const stop = store.watch((id) => seen.set(id, Date.now()));
+      const stop = store.watch(({ published }) => seen.set(published, Date.now()));
       const delays: number[] = [];
       try {
         for (let number = 1; number <= 10; number++) {

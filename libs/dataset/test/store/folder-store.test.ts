@@ -126,7 +126,7 @@ describe("a folder after a crash", () => {
       const store = openFolderStore(folder);
       const first = await publishNumber(store, 1);
       const seen: string[] = [];
-      const stop = store.watch((id) => seen.push(id));
+      const stop = store.watch(({ published }) => seen.push(published));
       for (const content of ["", `${first.id}\n`]) {
         await writeFile(join(folder, "current"), content);
         await new Promise((resolve) => setTimeout(resolve, 700));

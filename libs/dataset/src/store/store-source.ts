@@ -1,0 +1,24 @@
+/** How another thread opens the same store: a description that can be sent to it. */
+
+import { openFolderStore } from "./folder-store.ts";
+import type { SnapshotStore } from "./snapshot-store.ts";
+
+/** A folder, or a module that exports `openStore: OpenStore`; `options` are what can be cloned between threads. */
+export type StoreSource =
+  | { readonly kind: "folder"; readonly path: string }
+  | { readonly kind: "module"; readonly url: string; readonly options: unknown };
+
+/** A store and the way to end its connection. */
+export interface OpenedStore {
+  readonly store: SnapshotStore;
+  close(): Promise<void>;
+}
+
+export type OpenStore = (options: unknown) => Promise<OpenedStore>;
+
+/** Opens a store with a connection of its own. Throws what the module throws. */
+export async function openStoreSource(source: StoreSource): Promise<OpenedStore> {
+  if (source.kind === "folder") return { store: openFolderStore(source.path), close: async () => undefined };
+  const { openStore } = (await import(source.url)) as { openStore: OpenStore };
+  return openStore(source.options);
+}
