@@ -21,7 +21,7 @@ import { installProblems, type ProblemOptions } from "./plugins/problems.ts";
 import { installRequestContext } from "./plugins/request-context.ts";
 import { installRoutes, type Route } from "./plugins/routes.ts";
 
-export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig } from "./config.ts";
+export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig, storeConfigSchema } from "./config.ts";
 
 export interface GatewayDeps {
   readonly config: GatewayConfig;

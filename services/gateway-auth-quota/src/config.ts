@@ -42,6 +42,15 @@ export const gatewayConfigSchema = Type.Object({
   FAILED_KEYS_WINDOW_MS: Type.Integer({ default: 60_000, minimum: 1_000, description: "Length of that window" }),
 });
 
+/** Where keys and limits are, for the process of the gateway; in the one-process form they are in a file. */
+export const storeConfigSchema = Type.Object({
+  MONGODB_URI: Type.String({
+    default: "mongodb://127.0.0.1:27017/netfacts",
+    minLength: 1,
+    description: "Database of keys, limits and usage: mongodb://user:password@host:27017/database",
+  }),
+});
+
 type Settings = Static<typeof gatewayConfigSchema>;
 
 export interface GatewayConfig extends Omit<Settings, "TRUSTED_PROXIES"> {

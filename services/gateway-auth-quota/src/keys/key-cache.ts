@@ -40,6 +40,8 @@ export class KeyCache {
   /** Unknown id → until when it is not asked for again. */
   readonly #unknown: LRUCache<string, number>;
   readonly #flights = new Map<string, Flight>();
+  /** Whether broadcasts of changes arrive. */
+  #told = true;
 
   constructor(keys: KeyRepository, settings: KeyringSettings, monotonic: () => number) {
     this.#keys = keys;
@@ -74,6 +76,13 @@ export class KeyCache {
     this.#entries.clear();
     this.#unknown.clear();
     for (const { overtaken } of this.#flights.values()) overtaken.value = true;
+  }
+
+  /** The broadcasts were lost or came back: whatever changed meanwhile was not told. */
+  broadcastsChanged(up: boolean): void {
+    if (up === this.#told) return;
+    this.#told = up;
+    this.anyChanged();
   }
 
   #load(id: string): Promise<KeyLookup> {
@@ -114,11 +123,11 @@ export class KeyCache {
     return cached;
   }
 
-  /** A change would have dropped the entry, so one that is there has not changed as far as anybody told us. */
+  /** A change would have dropped the entry, so while changes are told one that is there has not changed. */
   #whileAway(id: string): KeyLookup {
     const now = this.#monotonic();
     const entry = this.#entries.get(id);
-    if (entry === undefined || now >= entry.loadedAt + this.#settings.cacheAwayMs) return "away";
+    if (entry === undefined || !this.#told || now >= entry.loadedAt + this.#settings.cacheAwayMs) return "away";
     entry.retryAt = Math.min(now + retryMs, entry.loadedAt + this.#settings.cacheAwayMs);
     return entry.cached;
   }

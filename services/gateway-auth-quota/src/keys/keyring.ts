@@ -36,6 +36,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     if (id === null) cache.anyChanged();
     else cache.keyChanged(id);
   });
+  const connection = options.messaging?.watchConnection((up) => cache.broadcastsChanged(up));
   const endListening = store.onChange(() => cache.anyChanged());
 
   return {
@@ -64,6 +65,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
 
     stop() {
       void subscription?.stop();
+      void connection?.stop();
       endListening();
     },
   };

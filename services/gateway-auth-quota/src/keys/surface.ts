@@ -90,6 +90,7 @@ export interface KeyringSettings {
 /** What the keyring needs of the bus: `@netfacts/messaging` has it. */
 export interface ChangeChannel {
   subscribe(subject: string, listener: (payload: unknown) => void): { stop(): unknown };
+  watchConnection(listener: (up: boolean) => void): { stop(): unknown };
 }
 
 export interface KeyringOptions {

@@ -9,6 +9,7 @@ let keys: FakeKeys;
 let nowMs: number;
 let monotonicMs: number;
 let publish: (payload: unknown) => void;
+let connection: (up: boolean) => void;
 
 beforeEach(() => {
   keys = new FakeKeys();
@@ -21,6 +22,11 @@ function keyring(settings: Partial<KeyringSettings> = {}): Keyring {
     subscribe(subject: string, listener: (payload: unknown) => void) {
       expect(subject).toBe("keys.changed");
       publish = listener;
+      return { stop: () => Promise.resolve() };
+    },
+    watchConnection(listener: (up: boolean) => void) {
+      connection = listener;
+      listener(true);
       return { stop: () => Promise.resolve() };
     },
   };
@@ -285,6 +291,30 @@ describe("cache", () => {
     expect(await outcome(ring, header(kept))).toBe("upstream_unavailable");
     keys.away = false;
     expect([await outcome(ring, header(kept)), await outcome(ring, header(changed))]).toEqual(["ok", "ok"]);
+  });
+
+  test("a key is read again when the broadcasts are lost and when they come back", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    await outcome(ring, header(created));
+    for (const up of [false, true]) {
+      connection(up);
+      await outcome(ring, header(created));
+      await outcome(ring, header(created));
+    }
+    expect(keys.reads).toBe(3);
+  });
+
+  test("with the store away too, no key serves while changes are not told", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    connection(false);
+    expect(await outcome(ring, header(created))).toBe("ok");
+    keys.away = true;
+    monotonicMs += 30_000;
+    expect(await outcome(ring, header(created))).toBe("upstream_unavailable");
+    keys.away = false;
+    expect(await outcome(ring, header(created))).toBe("ok");
   });
 
   test("while the store is away it is asked at most once a second", async () => {

@@ -1,0 +1,109 @@
+/** The connection of a service's process to NATS: with its metrics, its spans and the lines that tell of it. */
+
+import type { Messaging, MessagingEvents } from "@netfacts/messaging";
+import { createNatsMessaging } from "@netfacts/messaging/nats";
+import Type, { type Static } from "typebox";
+import { ConfigError } from "./config.ts";
+import type { Logger } from "./logger.ts";
+import type { Metrics } from "./metrics.ts";
+import type { ServiceFrame } from "./service.ts";
+
+/** Settings of every service that talks to others. */
+export const busConfigSchema = Type.Object({
+  NATS_URL: Type.String({
+    default: "nats://127.0.0.1:4222",
+    minLength: 1,
+    description: "Servers of one NATS cluster, separated by commas: nats://user:password@host:4222",
+  }),
+});
+
+export type BusConfig = Static<typeof busConfigSchema>;
+
+/**
+ * Connects, waiting as long as there is no server, and closes at the service's stop, after its app.
+ *
+ * @throws ConfigError for a URL that is none.
+ */
+export async function openBus(service: string, { NATS_URL }: BusConfig, frame: ServiceFrame<unknown>): Promise<Messaging> {
+  const { log, metrics, tracing, onStop } = frame;
+  const connecting = createNatsMessaging({
+    servers: NATS_URL,
+    name: service,
+    tracing,
+    events: busEvents(metrics, log),
+    onWaiting: ({ servers, waitedMs }) =>
+      log.warn({ servers, waited_ms: waitedMs }, "NATS does not answer; the service starts as soon as it does"),
+    onError: (what, cause) => log.error({ err: cause }, what),
+  });
+  const messaging = await connecting.catch((error: unknown) => {
+    throw error instanceof TypeError ? new ConfigError([`NATS_URL: ${error.message}`]) : error;
+  });
+  onStop(() => messaging.close());
+  return messaging;
+}
+
+function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
+  const connected = metrics.gauge({ name: "netfacts_nats_connected", help: "1 while connected to NATS" });
+  const framesSent = metrics.counter({ name: "netfacts_frames_sent_total", help: "Request frames sent", labelNames: ["to", "lane"] });
+  const itemsSent = metrics.counter({
+    name: "netfacts_items_sent_total",
+    help: "Items of request frames sent",
+    labelNames: ["to", "lane"],
+  });
+  const bytesSent = metrics.counter({
+    name: "netfacts_frame_sent_bytes_total",
+    help: "Bytes of request frames sent",
+    labelNames: ["to", "lane"],
+  });
+  const framesServed = metrics.counter({ name: "netfacts_frames_served_total", help: "Request frames taken", labelNames: ["lane"] });
+  const itemsServed = metrics.counter({ name: "netfacts_items_served_total", help: "Items of request frames taken", labelNames: ["lane"] });
+  const framesRefused = metrics.counter({
+    name: "netfacts_frames_refused_total",
+    help: "Request frames that could not be read",
+    labelNames: ["lane"],
+  });
+  const inFlight = metrics.gauge({
+    name: "netfacts_frames_in_flight",
+    help: "Request frames that wait for answers",
+    labelNames: ["to", "lane"],
+  });
+  const retried = metrics.counter({
+    name: "netfacts_items_retried_total",
+    help: "Items sent a second time, by why",
+    labelNames: ["to", "lane", "reason"],
+  });
+  const dropped = metrics.counter({
+    name: "netfacts_replies_dropped_total",
+    help: "Replies that nobody waited for",
+    labelNames: ["reason"],
+  });
+  const failed = metrics.counter({
+    name: "netfacts_requests_unanswered_total",
+    help: "Requests to other services that ended without reply",
+    labelNames: ["to", "lane", "code"],
+  });
+  return {
+    frameSent(to, lane, items, bytes) {
+      framesSent.inc({ to, lane });
+      itemsSent.inc({ to, lane }, items);
+      bytesSent.inc({ to, lane }, bytes);
+    },
+    frameServed(_service, lane, items) {
+      framesServed.inc({ lane });
+      itemsServed.inc({ lane }, items);
+    },
+    frameRefused(_service, lane) {
+      framesRefused.inc({ lane });
+      log.warn({ lane }, "a request frame could not be read; its sender was told");
+    },
+    framesInFlight: (to, lane, frames) => inFlight.set({ to, lane }, frames),
+    itemsRetried: (to, lane, reason, items) => retried.inc({ to, lane, reason }, items),
+    repliesDropped: (reason, items) => dropped.inc({ reason }, items),
+    requestFailed: (to, lane, code) => failed.inc({ to, lane, code }),
+    connection(up) {
+      connected.set({}, up ? 1 : 0);
+      if (up) log.info("connected to NATS");
+      else log.warn("the connection to NATS is lost; questions wait 250 ms and are then refused until it is back");
+    },
+  };
+}

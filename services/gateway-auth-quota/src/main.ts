@@ -1,0 +1,46 @@
+/** The process of the gateway: HTTP before NATS, keys and limits in MongoDB. */
+
+import { runMain, startTelemetry } from "@netfacts/runtime/telemetry";
+
+const service = "gateway-auth-quota";
+
+await runMain(async () => {
+  const telemetry = await startTelemetry({ service });
+  // Only now: what is imported earlier is not instrumented.
+  const { loadConfig, loadConfigs, runService, systemClock } = await import("@netfacts/runtime");
+  const { busConfigSchema, openBus } = await import("@netfacts/runtime/bus");
+  const { openMongoStore } = await import("@netfacts/storage");
+  const { buildApp, loadGatewayConfig, storeConfigSchema } = await import("./app.ts");
+
+  await runService({
+    service,
+    telemetry,
+    loadConfig: () =>
+      loadConfigs({
+        gateway: () => loadGatewayConfig(),
+        bus: () => loadConfig(busConfigSchema),
+        store: () => loadConfig(storeConfigSchema),
+      }),
+    async build(frame) {
+      const { config, log, metrics, stopping, onStop } = frame;
+      const messaging = await openBus(service, config.bus, frame);
+      const store = await openMongoStore(config.store.MONGODB_URI, {
+        appName: service,
+        onWaiting: (err) => log.warn({ err }, "the store does not answer; the service starts as soon as it does"),
+        signal: stopping,
+      });
+      onStop(() => store.close());
+      const gateway = await buildApp({ config: config.gateway, messaging, store, log, metrics, clock: systemClock });
+      let listening = false;
+      return {
+        async start() {
+          const url = await gateway.listen();
+          listening = true;
+          log.info({ url }, "listening");
+        },
+        stop: () => gateway.stop(),
+        ready: () => listening,
+      };
+    },
+  });
+});

@@ -1,0 +1,24 @@
+/** The process of the reverse DNS resolver. */
+
+import { runMain, startTelemetry } from "@netfacts/runtime/telemetry";
+
+const service = "rdns-resolver";
+
+await runMain(async () => {
+  const telemetry = await startTelemetry({ service });
+  // Only now: what is imported earlier is not instrumented.
+  const { loadConfig, loadConfigs, runService, systemClock } = await import("@netfacts/runtime");
+  const { busConfigSchema, openBus } = await import("@netfacts/runtime/bus");
+  const { buildApp, loadRdnsConfig } = await import("./app.ts");
+
+  await runService({
+    service,
+    telemetry,
+    loadConfig: () => loadConfigs({ resolver: () => loadRdnsConfig(), bus: () => loadConfig(busConfigSchema) }),
+    async build(frame) {
+      const { config, log, metrics } = frame;
+      const messaging = await openBus(service, config.bus, frame);
+      return buildApp({ messaging, clock: systemClock, log, metrics, config: config.resolver });
+    },
+  });
+});
