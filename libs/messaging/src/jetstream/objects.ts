@@ -1,0 +1,249 @@
+/**
+ * Objects in a bucket of the NATS Object Store (ADR-20), named by their SHA-256: chunks on `$O.<bucket>.C.<nuid>`, and what they make
+ * together on `$O.<bucket>.M.<name>`. Written and read here instead of by the client, which computes SHA-256 in JavaScript.
+ */
+
+import { createHash } from "node:crypto";
+import { SnapshotError } from "@netfacts/dataset";
+import { consumerOpts, headers, type JetStreamClient, type JetStreamManager, type JsMsg, type NatsConnection, nuid } from "nats";
+import { answered, found, unavailable } from "./api.ts";
+
+/** What the Object Store's other clients write. */
+const chunkBytesMax = 128 * 1024;
+/** Chunks that are sent before the first of them is acknowledged. */
+const unacknowledgedMax = 32;
+/** A read begins anew after the last chunk when none came for so long, and ends when that was in vain. */
+const silenceMs = 3_000;
+const silencesMax = 4;
+const digestPrefix = "SHA-256=";
+
+/** The part of an object's description that matters here. */
+interface ObjectInfo {
+  readonly nuid: string;
+  readonly size: number;
+  readonly chunks: number;
+  readonly digest: string;
+  readonly deleted?: boolean;
+}
+
+export interface ObjectsOptions {
+  readonly replicas: number;
+}
+
+export class JetStreamObjects {
+  readonly #nc: NatsConnection;
+  readonly #js: JetStreamClient;
+  readonly #jsm: JetStreamManager;
+  readonly #bucket: string;
+  readonly #stream: string;
+  readonly #options: ObjectsOptions;
+
+  constructor(nc: NatsConnection, jsm: JetStreamManager, bucket: string, options: ObjectsOptions) {
+    this.#nc = nc;
+    this.#js = nc.jetstream();
+    this.#jsm = jsm;
+    this.#bucket = bucket;
+    this.#stream = `OBJ_${bucket}`;
+    this.#options = options;
+  }
+
+  /** Stores bytes under their digest; what is there and whole is not written again. */
+  async put(bytes: Uint8Array): Promise<string> {
+    const sha256 = createHash("sha256").update(bytes).digest();
+    const name = sha256.toString("hex");
+    await this.#makeBucket();
+    const before = await this.#info(name);
+    if (before !== null && (await this.#isWhole(name, before, bytes.length))) return name;
+
+    const id = nuid.next();
+    const subject = `$O.${this.#bucket}.C.${id}`;
+    const chunkBytes = Math.min(chunkBytesMax, this.#nc.info?.max_payload ?? chunkBytesMax);
+    try {
+      const chunks = await this.#sendChunks(subject, bytes, chunkBytes);
+      const info = {
+        name,
+        description: "",
+        options: { max_chunk_size: chunkBytes },
+        bucket: this.#bucket,
+        nuid: id,
+        size: bytes.length,
+        chunks,
+        mtime: new Date().toISOString(),
+        digest: `${digestPrefix}${padded(sha256)}`,
+        deleted: false,
+      };
+      const rollup = headers();
+      rollup.set("Nats-Rollup", "sub");
+      await this.#js.publish(this.#metaSubject(name), JSON.stringify(info), { headers: rollup });
+    } catch (cause) {
+      await this.#purge(subject).catch(() => undefined);
+      throw unavailable(`object ${name}`, cause);
+    }
+    // What is replaced is not needed; if it cannot be removed now, `removeExcept` will.
+    if (before !== null) await this.#purge(`$O.${this.#bucket}.C.${before.nuid}`).catch(() => undefined);
+    return name;
+  }
+
+  /** Throws `SnapshotError`: missing, of another size, damaged; `SnapshotUnavailableError`. */
+  async get(name: string, size: number): Promise<Uint8Array<SharedArrayBuffer>> {
+    const info = await this.#info(name);
+    if (info === null) throw new SnapshotError(`${this.#place(name)}: the snapshot's object is missing`);
+    // Before any memory is taken: a manifest may claim what no object holds.
+    if (info.size !== size) throw new SnapshotError(`${this.#place(name)}: ${info.size} bytes where the manifest says ${size}`);
+    const whole = new Uint8Array(new SharedArrayBuffer(size));
+    await this.#read(name, info, (chunk, at) => whole.set(chunk, at));
+    return whole;
+  }
+
+  async has(name: string): Promise<boolean> {
+    return (await this.#info(name)) !== null;
+  }
+
+  /** Removes every other object, and chunks that a writer left without their description. */
+  async removeExcept(names: ReadonlySet<string>): Promise<void> {
+    const keptChunks = new Set<string>();
+    for (const name of names) {
+      const info = await this.#info(name);
+      if (info !== null) keptChunks.add(`$O.${this.#bucket}.C.${info.nuid}`);
+    }
+    const keptMeta = new Set([...names].map((name) => this.#metaSubject(name)));
+    for (const subject of await this.#subjects("M")) if (!keptMeta.has(subject)) await this.#purge(subject);
+    for (const subject of await this.#subjects("C")) if (!keptChunks.has(subject)) await this.#purge(subject);
+  }
+
+  #place(name: string): string {
+    return `bucket ${this.#bucket}, object ${name}`;
+  }
+
+  #metaSubject(name: string): string {
+    return `$O.${this.#bucket}.M.${padded(Buffer.from(name))}`;
+  }
+
+  async #makeBucket(): Promise<void> {
+    if ((await found("snapshots", this.#jsm.streams.info(this.#stream))) !== null) return;
+    await answered("snapshots", this.#js.views.os(this.#bucket, { replicas: this.#options.replicas }));
+  }
+
+  async #info(name: string): Promise<ObjectInfo | null> {
+    const message = await found(`object ${name}`, this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.#metaSubject(name) }));
+    const info = message?.json<ObjectInfo>() ?? null;
+    return info === null || info.deleted === true ? null : info;
+  }
+
+  async #isWhole(name: string, info: ObjectInfo, size: number): Promise<boolean> {
+    if (info.size !== size) return false;
+    try {
+      await this.#read(name, info, () => undefined);
+      return true;
+    } catch (error) {
+      if (error instanceof SnapshotError && error.name === "SnapshotError") return false;
+      throw error;
+    }
+  }
+
+  async #sendChunks(subject: string, bytes: Uint8Array, chunkBytes: number): Promise<number> {
+    const sent = new Set<Promise<unknown>>();
+    let chunks = 0;
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      const acknowledged = this.#js.publish(subject, bytes.subarray(at, at + chunkBytes)).finally(() => sent.delete(acknowledged));
+      sent.add(acknowledged);
+      chunks += 1;
+      if (sent.size >= unacknowledgedMax) await Promise.race(sent);
+    }
+    await Promise.all(sent);
+    return chunks;
+  }
+
+  /** Hands out an object's chunks in order, and checks size and digest. */
+  async #read(name: string, info: ObjectInfo, take: (chunk: Uint8Array, at: number) => void): Promise<void> {
+    const hash = createHash("sha256");
+    let at = 0;
+    let lastSeq = 0;
+    let silences = 0;
+    while (at < info.size) {
+      const before = lastSeq;
+      const there = await this.#chunksOf(info.nuid);
+      if (there < info.chunks) throw new SnapshotError(`${this.#place(name)}: has ${there} of ${info.chunks} chunks: damaged`);
+      const ended = await this.#readFrom(info.nuid, lastSeq + 1, (message) => {
+        if (message.seq <= lastSeq) return true;
+        lastSeq = message.seq;
+        if (at + message.data.length > info.size) throw new SnapshotError(`${this.#place(name)}: longer than it should be: damaged`);
+        hash.update(message.data);
+        take(message.data, at);
+        at += message.data.length;
+        return at < info.size && message.info.pending > 0;
+      });
+      if (ended) break;
+      silences = lastSeq > before ? 1 : silences + 1;
+      if (silences > silencesMax) throw unavailable(`object ${name}`);
+    }
+    if (at < info.size) throw new SnapshotError(`${this.#place(name)}: ended at byte ${at} of ${info.size}: damaged`);
+    if (hash.digest("hex") !== name) throw new SnapshotError(`${this.#place(name)}: its SHA-256 differs from its name: damaged`);
+  }
+
+  /**
+   * Delivers messages of one consumer until `take` wants no more (true) or nothing came for a while (false): a server that was
+   * restarted may have forgotten the consumer. Rejects with what `take` throws.
+   */
+  async #readFrom(id: string, seq: number, take: (message: JsMsg) => boolean): Promise<boolean> {
+    let settle: (ended: boolean) => void = () => undefined;
+    let fail: (error: unknown) => void = () => undefined;
+    const done = new Promise<boolean>((resolve, reject) => {
+      settle = resolve;
+      fail = reject;
+    });
+    let lastAt = performance.now();
+    let over = false;
+    const options = consumerOpts().orderedConsumer().bindStream(this.#stream).startSequence(seq);
+    options.callback((error, message) => {
+      if (over) return;
+      lastAt = performance.now();
+      try {
+        if (error !== null) throw error;
+        if (message !== null && !take(message)) {
+          over = true;
+          settle(true);
+        }
+      } catch (cause) {
+        over = true;
+        if (cause instanceof SnapshotError) fail(cause);
+        else settle(false);
+      }
+    });
+    const watchdog = setInterval(() => {
+      if (performance.now() - lastAt > silenceMs) settle(false);
+    }, silenceMs / 4);
+    const subscribing = this.#js.subscribe(`$O.${this.#bucket}.C.${id}`, options);
+    subscribing.catch(() => setTimeout(settle, silenceMs, false));
+    try {
+      return await done;
+    } finally {
+      over = true;
+      clearInterval(watchdog);
+      void subscribing.then(
+        (subscription) => subscription.destroy().catch(() => undefined),
+        () => undefined,
+      );
+    }
+  }
+
+  async #chunksOf(id: string): Promise<number> {
+    const subject = `$O.${this.#bucket}.C.${id}`;
+    const info = await found("snapshots", this.#jsm.streams.info(this.#stream, { subjects_filter: subject }));
+    return info?.state.subjects?.[subject] ?? 0;
+  }
+
+  async #subjects(kind: "M" | "C"): Promise<string[]> {
+    const info = await found("snapshots", this.#jsm.streams.info(this.#stream, { subjects_filter: `$O.${this.#bucket}.${kind}.>` }));
+    return Object.keys(info?.state.subjects ?? {});
+  }
+
+  async #purge(subject: string): Promise<void> {
+    await found("snapshots", this.#jsm.streams.purge(this.#stream, { filter: subject }));
+  }
+}
+
+/** Base64 for names and file systems, with its padding: what the Object Store's names and digests are written in. */
+function padded(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
+}

@@ -1,0 +1,100 @@
+/** The pointer and the manifests of a store of snapshots: keys of a NATS key-value bucket (ADR-8). */
+
+import { decodeManifest, encodeManifest, type Manifest, SnapshotError, type SnapshotPointer } from "@netfacts/dataset";
+import type { JetStreamClient, JetStreamManager, NatsConnection } from "nats";
+import { answered, found, isWrongLastSequence, unavailable } from "./api.ts";
+
+/** The record behind the key `current`. */
+export interface PointerRecord extends SnapshotPointer {
+  /** Ids of the kept manifests, oldest publication first. */
+  readonly history: readonly string[];
+}
+
+export interface PointerEntry {
+  readonly record: PointerRecord;
+  /** What the next writer must name. */
+  readonly revision: number;
+}
+
+const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
+const isId = (value: unknown): value is string => typeof value === "string" && idPattern.test(value);
+
+export class JetStreamKeys {
+  readonly #js: JetStreamClient;
+  readonly #jsm: JetStreamManager;
+  readonly #bucket: string;
+  readonly #stream: string;
+  readonly #replicas: number;
+  /** Everything that is written to the pointer passes here, before it is decided whether it counts. */
+  readonly pointerSubject: string;
+
+  constructor(nc: NatsConnection, jsm: JetStreamManager, bucket: string, replicas: number) {
+    this.#js = nc.jetstream();
+    this.#jsm = jsm;
+    this.#bucket = bucket;
+    this.#stream = `KV_${bucket}`;
+    this.#replicas = replicas;
+    this.pointerSubject = `$KV.${bucket}.current`;
+  }
+
+  async makeBucket(): Promise<void> {
+    if ((await found("snapshots", this.#jsm.streams.info(this.#stream))) !== null) return;
+    await answered("snapshots", this.#js.views.kv(this.#bucket, { replicas: this.#replicas, history: 1 }));
+  }
+
+  /** Read from the stream's leader, not from a replica that may be behind. */
+  async pointer(): Promise<PointerEntry | null> {
+    const message = await found("the pointer", this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.pointerSubject }));
+    if (message === null || message.data.length === 0) return null;
+    const record = readRecord(message.string());
+    if (record === null) throw new SnapshotError(`bucket ${this.#bucket}: the pointer to the current snapshot is damaged`);
+    return { record, revision: message.seq };
+  }
+
+  /** False when somebody else wrote since `revision` (0: never). Throws `SnapshotUnavailableError`: then it is not known. */
+  async movePointer(record: PointerRecord, revision: number): Promise<boolean> {
+    try {
+      await this.#js.publish(this.pointerSubject, JSON.stringify(record), { expect: { lastSubjectSequence: revision } });
+      return true;
+    } catch (error) {
+      if (isWrongLastSequence(error)) return false;
+      throw unavailable("the pointer", error);
+    }
+  }
+
+  async putManifest(manifest: Manifest): Promise<void> {
+    await answered(`manifest ${manifest.id}`, this.#js.publish(this.#manifestSubject(manifest.id), encodeManifest(manifest)));
+  }
+
+  /** null: there is none. Throws `ManifestError`. */
+  async manifest(id: string): Promise<Manifest | null> {
+    if (!idPattern.test(id)) throw new SnapshotError(`${JSON.stringify(id.slice(0, 64))} is not the id of any snapshot: damaged`);
+    const subject = this.#manifestSubject(id);
+    const message = await found(`manifest ${id}`, this.#jsm.streams.getMessage(this.#stream, { last_by_subj: subject }));
+    return message === null || message.data.length === 0 ? null : decodeManifest(message.data);
+  }
+
+  async manifestIds(): Promise<Set<string>> {
+    const prefix = this.#manifestSubject("");
+    const info = await found("snapshots", this.#jsm.streams.info(this.#stream, { subjects_filter: `${prefix}>` }));
+    return new Set(Object.keys(info?.state.subjects ?? {}).map((subject) => subject.slice(prefix.length)));
+  }
+
+  async removeManifest(id: string): Promise<void> {
+    await found(`manifest ${id}`, this.#jsm.streams.purge(this.#stream, { filter: this.#manifestSubject(id) }));
+  }
+
+  #manifestSubject(id: string): string {
+    return `$KV.${this.#bucket}.manifest.${id}`;
+  }
+}
+
+function readRecord(text: string): PointerRecord | null {
+  try {
+    const { published, active, history } = JSON.parse(text) as Record<string, unknown>;
+    if (!isId(published) || !(active === null || isId(active)) || !Array.isArray(history) || !history.every(isId)) return null;
+    return { published, active, history };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,178 @@
+/** Snapshots in JetStream: objects in an Object Store bucket, manifests and the pointer in a key-value bucket of the same name. */
+
+import {
+  type Manifest,
+  ManifestError,
+  manifestsKeptDefault,
+  PublicationConflictError,
+  SnapshotError,
+  type SnapshotPointer,
+  type SnapshotStore,
+} from "@netfacts/dataset";
+import { Events, type NatsConnection } from "nats";
+import { JetStreamObjects } from "./objects.ts";
+import { JetStreamKeys } from "./pointer.ts";
+
+export const snapshotsBucketDefault = "netfacts-snapshots";
+
+export interface JetStreamStoreOptions {
+  /** Name of both buckets; they are made by the first publication. */
+  readonly bucket?: string;
+  /** Manifests kept, the current one included; at least 1. */
+  readonly manifestsKept?: number;
+  /** Copies in a cluster of NATS servers, when the buckets are made; default 1. */
+  readonly replicas?: number;
+}
+
+/** How often a watcher reads the pointer whatever it heard. */
+const watchIntervalMs = 5_000;
+/** After a hint: what is written becomes readable a moment later, most of all in a cluster. */
+const hintDelaysMs = [0, 50, 200, 500];
+/** A pointer that others write at the same time: how often `activate` begins anew. */
+const activateTriesMax = 5;
+
+/**
+ * The store behind a connection, which stays its owner's. Publishers need the right to make streams; readers need `$JS.API.>` for
+ * these two streams, their inbox, and to listen to `$KV.<bucket>.current`.
+ */
+export async function openJetStreamStore(nc: NatsConnection, options: JetStreamStoreOptions = {}): Promise<SnapshotStore> {
+  const { bucket = snapshotsBucketDefault, replicas = 1 } = options;
+  const kept = Math.max(1, options.manifestsKept ?? manifestsKeptDefault);
+  // Without the check, which fails while the server is away; each call tells that by itself.
+  const jsm = await nc.jetstreamManager({ checkAPI: false });
+  const objects = new JetStreamObjects(nc, jsm, bucket, { replicas });
+  const keys = new JetStreamKeys(nc, jsm, bucket, replicas);
+
+  const getManifest = async (id: string): Promise<Manifest> => {
+    const manifest = await keys.manifest(id).catch((error: Error) => {
+      throw error instanceof ManifestError ? new SnapshotError(`manifest ${id}: ${error.message}`, { cause: error }) : error;
+    });
+    if (manifest === null) throw new SnapshotError(`no snapshot ${id} in bucket ${bucket}`);
+    if (manifest.id !== id) throw new SnapshotError(`manifest ${id}: holds the manifest of ${manifest.id}`);
+    return manifest;
+  };
+
+  /** Removes manifests that are not kept, objects that no kept one names, and what crashes left behind. */
+  const removeUnkept = async (history: readonly string[]): Promise<void> => {
+    for (const id of await keys.manifestIds()) if (!history.includes(id)) await keys.removeManifest(id);
+    const named = new Set<string>();
+    for (const id of history) {
+      // A damaged manifest names nothing, and must not stand in the way of those that follow.
+      const manifest = await keys.manifest(id).catch((error: unknown) => {
+        if (error instanceof ManifestError) return null;
+        throw error;
+      });
+      for (const object of manifest === null ? [] : objectsOf(manifest)) named.add(object);
+    }
+    await objects.removeExcept(named);
+  };
+
+  const pointer = async (): Promise<SnapshotPointer | null> => {
+    const entry = await keys.pointer();
+    return entry && { published: entry.record.published, active: entry.record.active };
+  };
+
+  return {
+    putObject: (bytes) => objects.put(bytes),
+    getObject: (digest, bytes) => objects.get(digest, bytes),
+
+    async publish(manifest, { replaces } = {}) {
+      await keys.makeBucket();
+      // First, so that whatever happens from here on lets the move below fail.
+      const before = await keys.pointer();
+      const current = before?.record.published ?? null;
+      if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
+      for (const object of objectsOf(manifest))
+        if (!(await objects.has(object))) throw new SnapshotError(`bucket ${bucket}: object ${object} of ${manifest.id} was not stored`);
+      await keys.putManifest(manifest);
+      const active = before?.record.active ?? null;
+      const ids = [...(before?.record.history ?? []).filter((id) => id !== manifest.id), manifest.id];
+      const history = ids.filter((id, index) => index >= ids.length - kept || id === active);
+      if (!(await keys.movePointer({ published: manifest.id, active, history }, before?.revision ?? 0)))
+        throw new PublicationConflictError(manifest.id, await pointer().then((now) => now?.published ?? null));
+      // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
+      await removeUnkept(history).catch(() => undefined);
+    },
+
+    async activate(id) {
+      for (let tries = 0; tries < activateTriesMax; tries++) {
+        const entry = await keys.pointer();
+        if (entry?.record.published !== id)
+          throw new SnapshotError(`${id} cannot be activated: ${entry?.record.published ?? "nothing"} was published last`);
+        if (entry.record.active === id || (await keys.movePointer({ ...entry.record, active: id }, entry.revision))) return;
+      }
+      throw new SnapshotError(`${id} cannot be activated: others keep moving the pointer`);
+    },
+
+    pointer,
+    currentId: async () => (await pointer())?.published ?? null,
+    getManifest,
+
+    async list() {
+      const [entry, present] = [await keys.pointer(), await keys.manifestIds()];
+      return (entry?.record.history ?? []).filter((id) => present.has(id));
+    },
+
+    watch: (listener) => watchPointer(nc, keys.pointerSubject, pointer, listener),
+  };
+}
+
+const objectsOf = (manifest: Manifest): string[] =>
+  [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)].map(({ object }) => object);
+
+/** Reads the pointer at every hint, at every reconnect and every 5 s, and tells what differs from what it read before. */
+function watchPointer(
+  nc: NatsConnection,
+  hintSubject: string,
+  read: () => Promise<SnapshotPointer | null>,
+  listener: (pointer: SnapshotPointer) => void,
+): () => void {
+  // undefined: never read so far, and then whatever is first read after a failure is news.
+  let last: string | undefined;
+  let failed = false;
+  let stopped = false;
+  let reading = Promise.resolve();
+  const look = (): void => {
+    // One after the other: an answer that is late must not undo one that came after it.
+    reading = reading.then(async () => {
+      if (stopped) return;
+      try {
+        const pointer = await read();
+        const text = JSON.stringify(pointer);
+        const isNews = text !== last && (last !== undefined || failed);
+        last = text;
+        if (isNews && pointer !== null && !stopped) listener(pointer);
+      } catch {
+        failed = true;
+      }
+    });
+  };
+  const timers = new Set<NodeJS.Timeout>();
+  const hints = nc.subscribe(hintSubject, {
+    callback: () => {
+      for (const delay of hintDelaysMs) {
+        const timer = setTimeout(() => {
+          timers.delete(timer);
+          look();
+        }, delay);
+        timers.add(timer);
+      }
+    },
+  });
+  const interval = setInterval(look, watchIntervalMs);
+  interval.unref();
+  const status = nc.status();
+  void (async () => {
+    for await (const { type } of status) {
+      if (stopped) return;
+      if (type === Events.Reconnect) look();
+    }
+  })();
+  look();
+  return () => {
+    stopped = true;
+    clearInterval(interval);
+    for (const timer of timers) clearTimeout(timer);
+    hints.unsubscribe();
+  };
+}

@@ -1,0 +1,67 @@
+/** A bucket of its own on a test's server, and ways to harm what is in it. */
+
+import { connect, type NatsConnection, nuid } from "nats";
+import type { NatsServer } from "../../../../test/support/nats-server.ts";
+import { type JetStreamSourceOptions, openJetStreamStore } from "../../src/jetstream/index.ts";
+
+export interface TestBucket {
+  readonly name: string;
+  readonly nc: NatsConnection;
+  /** What a loader's thread is given. */
+  readonly source: JetStreamSourceOptions;
+  open(options?: { manifestsKept?: number }): ReturnType<typeof openJetStreamStore>;
+  /** Changes one byte of a stored object. */
+  damage(object: string): Promise<void>;
+  remove(object: string): Promise<void>;
+  objects(): Promise<string[]>;
+  /** Subjects of all chunks. */
+  chunkSubjects(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+const reconnecting = { maxReconnectAttempts: -1, reconnectTimeWait: 50, reconnectJitter: 0 };
+
+export async function testBucket(server: NatsServer): Promise<TestBucket> {
+  const name = `test-${nuid.next()}`;
+  const nc = await connect({ servers: server.url, ...reconnecting });
+  const jsm = await nc.jetstreamManager();
+  const bucket = () => nc.jetstream().views.os(name);
+  const chunksOf = async (object: string) => {
+    const info = await (await bucket()).info(object);
+    return `$O.${name}.C.${info?.nuid}`;
+  };
+  return {
+    name,
+    nc,
+    source: { connection: { servers: server.url, name: "loader" }, bucket: name },
+    open: (options) => openJetStreamStore(nc, { bucket: name, ...options }),
+    async damage(object) {
+      const subject = await chunksOf(object);
+      const chunks: Uint8Array[] = [];
+      for (let seq = 1; ; ) {
+        const message = await jsm.streams.getMessage(`OBJ_${name}`, { seq, next_by_subj: subject } as { seq: number }).catch(() => null);
+        if (message === null) break;
+        chunks.push(message.data);
+        seq = message.seq + 1;
+      }
+      const middle = chunks[chunks.length >> 1] as Uint8Array;
+      middle[middle.length >> 1] = (middle[middle.length >> 1] as number) ^ 1;
+      await jsm.streams.purge(`OBJ_${name}`, { filter: subject });
+      for (const chunk of chunks) await nc.jetstream().publish(subject, chunk);
+    },
+    async remove(object) {
+      await (await bucket()).delete(object);
+    },
+    async objects() {
+      return (await (await bucket()).list()).map((info) => info.name);
+    },
+    async chunkSubjects() {
+      const { state } = await jsm.streams.info(`OBJ_${name}`, { subjects_filter: `$O.${name}.C.>` });
+      return Object.keys(state.subjects ?? {});
+    },
+    async close() {
+      for (const stream of [`OBJ_${name}`, `KV_${name}`]) await jsm.streams.delete(stream).catch(() => undefined);
+      await nc.close();
+    },
+  };
+}

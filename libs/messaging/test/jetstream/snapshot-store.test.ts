@@ -1,0 +1,143 @@
+/** Snapshots in JetStream: the contract, and what is true of a store with several publishers and a network in between. */
+
+import { fork } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { loadInWorker, loadSnapshot, type SnapshotPointer } from "@netfacts/dataset";
+import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import { describeSnapshotStore, numbered, publishNumber, until } from "../../../dataset/test/store/contract.ts";
+import { askChild, endChild } from "../../../dataset/test/support/children.ts";
+import { madeManifest, madeObjects } from "../../../dataset/test/support/made-snapshot.ts";
+import { jetStreamSource, openJetStreamStore } from "../../src/jetstream/index.ts";
+import { type TestBucket, testBucket } from "./bucket.ts";
+
+let server: NatsServer;
+beforeAll(async () => {
+  server = await startNatsServer({ jetstream: true });
+});
+afterAll(() => server?.stop());
+
+describeSnapshotStore("snapshots in JetStream", async () => {
+  const bucket = await testBucket(server);
+  return {
+    ...bucket,
+    elsewhere: async () => {
+      const env = { PATH: process.env.PATH, NODE_OPTIONS: "--conditions=source --disable-warning=ExperimentalWarning" };
+      const child = fork(join(import.meta.dirname, "publisher.ts"), [server.url, bucket.name], { env, execArgv: [] });
+      return { publish: (number) => askChild(child, number), stop: () => endChild(child) };
+    },
+  };
+});
+
+describe("snapshots in JetStream beside the contract", () => {
+  let bucket: TestBucket;
+  beforeEach(async () => {
+    bucket = await testBucket(server);
+  });
+  afterEach(() => bucket.close());
+
+  test("are read and written by other clients of the Object Store too", async () => {
+    const store = await bucket.open();
+    const theirs = await bucket.nc.jetstream().views.os(bucket.name);
+    const bytes = randomBytes(300_000);
+    const digest = await store.putObject(bytes);
+    expect(Buffer.compare(Buffer.from((await theirs.getBlob(digest)) as Uint8Array), bytes)).toBe(0);
+    await theirs.delete(digest);
+    await theirs.putBlob({ name: digest }, bytes);
+    expect(Buffer.compare(Buffer.from(await store.getObject(digest, bytes.length)), bytes)).toBe(0);
+  });
+
+  test("an object that has lost chunks is damaged", async () => {
+    const store = await bucket.open();
+    const bytes = randomBytes(300_000);
+    const digest = await store.putObject(bytes);
+    const [subject] = await bucket.chunkSubjects();
+    const jsm = await bucket.nc.jetstreamManager();
+    await jsm.streams.purge(`OBJ_${bucket.name}`, { filter: subject as string, keep: 2 });
+    await expect(store.getObject(digest, bytes.length)).rejects.toThrow(/has 2 of 3 chunks: damaged/);
+    await jsm.streams.purge(`OBJ_${bucket.name}`, { filter: subject as string });
+    await expect(store.getObject(digest, bytes.length)).rejects.toThrow(/has 0 of 3 chunks: damaged/);
+  });
+
+  test("chunks that a writer left without their description go with the next publication", async () => {
+    const store = await bucket.open();
+    await publishNumber(store, 1);
+    await bucket.nc.jetstream().publish(`$O.${bucket.name}.C.LEFTOVER`, Buffer.alloc(10));
+    await publishNumber(store, 2);
+    expect(await bucket.chunkSubjects()).not.toContain(`$O.${bucket.name}.C.LEFTOVER`);
+  });
+
+  test("what is published is not active before it is told to be, and stays kept while it is", async () => {
+    const store = await bucket.open();
+    const first = await publishNumber(store, 1);
+    expect(await store.pointer()).toEqual({ published: first.id, active: null });
+    await store.activate(first.id);
+    const later = [];
+    for (const number of [2, 3, 4, 5]) later.push((await publishNumber(store, number)).id);
+    expect(await store.pointer()).toEqual({ published: later[3], active: first.id });
+    expect(await store.list()).toEqual([first.id, ...later.slice(1)]);
+    await expect(loadSnapshot(store, first)).resolves.toBeDefined();
+    await expect(store.activate(later[0] as string)).rejects.toThrow(`${later[3]} was published last`);
+  });
+
+  test("a watcher is told when what is published becomes active", async () => {
+    const store = await bucket.open();
+    const seen: SnapshotPointer[] = [];
+    const stop = store.watch((pointer) => seen.push(pointer));
+    const { id } = await publishNumber(store, 1);
+    await until(() => seen.length === 1);
+    await store.activate(id);
+    await until(() => seen.length === 2);
+    stop();
+    expect(seen).toEqual([
+      { published: id, active: null },
+      { published: id, active: id },
+    ]);
+  });
+
+  test("of two publishers at the same time one wins, and the other is told by whom it lost", async () => {
+    const [one, other] = [await bucket.open(), await openJetStreamStore(bucket.nc, { bucket: bucket.name })];
+    await publishNumber(one, 1);
+    const manifests = [madeManifest(numbered(2)), madeManifest(numbered(3))] as const;
+    // Both store first, so that neither's clean-up meets the other's objects before they are published.
+    for (const number of [2, 3]) for (const object of Object.values(madeObjects(numbered(number)))) await one.putObject(object);
+    const outcomes = await Promise.allSettled([one.publish(manifests[0]), other.publish(manifests[1])]);
+    const lost = outcomes.filter((outcome) => outcome.status === "rejected");
+    expect(lost).toHaveLength(1);
+    const winner = manifests[outcomes[0].status === "fulfilled" ? 0 : 1];
+    expect(lost[0]?.reason).toMatchObject({ name: "PublicationConflictError" });
+    expect(await one.currentId()).toBe(winner.id);
+    await expect(loadSnapshot(other, winner)).resolves.toBeDefined();
+  });
+
+  test("a publisher that began before another one published does not overwrite it", async () => {
+    const store = await bucket.open();
+    const first = await publishNumber(store, 1);
+    const second = await publishNumber(store, 2);
+    for (const object of Object.values(madeObjects(numbered(3)))) await store.putObject(object);
+    const late = store.publish(madeManifest(numbered(3)), { replaces: first.id });
+    await expect(late).rejects.toThrow(`another publisher was first, and ${second.id} is current`);
+    expect(await store.currentId()).toBe(second.id);
+  });
+
+  test("a worker loads over a connection of its own, and leaves none behind", async () => {
+    const store = await bucket.open();
+    const manifest = await publishNumber(store, 1);
+    const loaded = await loadInWorker(jetStreamSource(bucket.source), manifest.id);
+    expect(Object.keys(loaded.sections)).toEqual(["routes", "as_names"]);
+    await expect(loadInWorker(jetStreamSource(bucket.source), "20260101T000000Z-00000000")).rejects.toThrow(/no snapshot/);
+    await bucket.damage(manifest.sections.as_names?.object as string);
+    const refused = loadInWorker(jetStreamSource(bucket.source), manifest.id);
+    await expect(refused).rejects.toMatchObject({ message: expect.stringMatching(/section as_names: .*damaged/), manifest });
+  });
+
+  test("a worker that finds no server says so and ends", async () => {
+    const nowhere = { ...bucket.source, connection: { servers: "nats://127.0.0.1:9", name: "loader" } };
+    const started = performance.now();
+    await expect(loadInWorker(jetStreamSource(nowhere), "20260101T000000Z-00000000")).rejects.toMatchObject({
+      name: "SnapshotUnavailableError",
+    });
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+});
