@@ -64,4 +64,19 @@ if command -v go >/dev/null; then fetchable=go; fi
 test_tool nats-server "${NATS_SERVER:-}" "$nats_cached" \
   'tests: messages and snapshots between processes' "go install github.com/nats-io/nats-server/v2@v$nats_version"
 
+mongodb_use='tests: keys, limits and usage of several machines'
+mongodb_jars=$cache/mongo-java-server-1.47.0
+if [ -n "${MONGODB_URI:-}" ]; then
+  # Not shown: it may hold a password.
+  row mongodb 'the server of MONGODB_URI' "$mongodb_use"
+elif [ -n "${MONGOD:-}" ] || command -v mongod >/dev/null; then
+  row mongodb "${MONGOD:-$(command -v mongod)}" "$mongodb_use"
+elif [ -d "$mongodb_jars" ]; then
+  row mongodb "$mongodb_jars" "$mongodb_use"
+elif [ -n "${JAVA:-}" ] || command -v java >/dev/null || command -v apt-get >/dev/null; then
+  row mongodb 'none yet: make test gets it' "$mongodb_use"
+else
+  row mongodb 'missing: put mongod on PATH, or set MONGODB_URI' "$mongodb_use"
+fi
+
 exit "$status"

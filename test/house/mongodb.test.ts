@@ -2,9 +2,12 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "@jest/globals";
 import { type Mongodb, startMongodb } from "../support/mongodb.ts";
+import { mongoJavaServerVersion } from "../support/mongodb-java.ts";
 import { isListening, removeFolders, temporaryFolder } from "../support/processes.ts";
 
 const started: Mongodb[] = [];
@@ -75,3 +78,8 @@ async function gone(port: number): Promise<void> {
   socket.on("error", () => undefined).resume();
   await once(socket, "close");
 }
+
+test("make doctor looks for the version that the tests use", () => {
+  const doctor = readFileSync(join(import.meta.dirname, "../../scripts/doctor.sh"), "utf8");
+  expect(doctor).toContain(`mongo-java-server-${mongoJavaServerVersion}\n`);
+});

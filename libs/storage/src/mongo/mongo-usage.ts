@@ -8,7 +8,7 @@ import { duplicateKey, mongoFault } from "./mongo-faults.ts";
 import type { UsageDocument } from "./mongo-schema.ts";
 
 /** Of one message to the server. */
-const rowsMax = 1_000;
+const rowsMax = 200;
 
 export function mongoUsage(connection: MongoConnection): UsageRepository {
   const usage = connection.db.collection<UsageDocument>("usage");
