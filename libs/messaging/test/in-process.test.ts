@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { createInProcessMessaging } from "../src/index.ts";
-import { describeMessaging, item, reply } from "./contract.ts";
+import { item, reply } from "./contract/items.ts";
+import { describeMessaging } from "./contract.ts";
 
 describeMessaging("in process", async (options) => createInProcessMessaging(options));
 

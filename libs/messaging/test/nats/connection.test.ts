@@ -5,7 +5,7 @@ import { type NatsServer, startNatsServer } from "../../../../test/support/nats-
 import type { FrameHandler, Messaging } from "../../src/index.ts";
 import { connect } from "../../src/nats/connect.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
-import { item, reply, textOf } from "../contract.ts";
+import { item, reply, textOf } from "../contract/items.ts";
 import { pause } from "./support.ts";
 
 const ends: { close?(): Promise<unknown>; stop?(): Promise<void> }[] = [];

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import type { MessagingEvents, ReplyItem } from "../../src/index.ts";
-import { item, reply, textOf } from "../contract.ts";
+import { item, reply, textOf } from "../contract/items.ts";
 import { Ends, pause, type SeenFrame, whole } from "./support.ts";
 
 let server: NatsServer;

@@ -8,7 +8,7 @@ import { decodeReplyFrame } from "../../src/nats/frame-codec/index.ts";
 import { FrameServer } from "../../src/nats/frame-server.ts";
 import { Link } from "../../src/nats/link.ts";
 import { ReplyWriter } from "../../src/nats/reply-writer.ts";
-import { item, reply, textOf } from "../contract.ts";
+import { item, reply, textOf } from "../contract/items.ts";
 import { Ends, pause } from "./support.ts";
 
 let server: NatsServer;
