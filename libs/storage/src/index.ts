@@ -1,4 +1,4 @@
-/** @netfacts/storage: repository interfaces, their implementations in SQLite and MongoDB, and the form of keys. */
+/** @netfacts/storage: repository interfaces, their implementation in SQLite, and the form of keys. In MongoDB: `./mongo`. */
 
 export type { AuditEntry, AuditQuery, AuditRepository } from "./audit-repository.ts";
 export type { BootstrapClaim, BootstrapRepository } from "./bootstrap-repository.ts";
@@ -30,7 +30,6 @@ export {
 } from "./keys/manage.ts";
 export type { Lease, LeaseOutcome, LeaseRepository, RenewOutcome } from "./lease-repository.ts";
 export type { GiveBackOutcome, LimitReading, LimitRepository, LimitWindow, TakeOutcome } from "./limit-repository.ts";
-export { type MongoStoreOptions, openMongoStore } from "./mongo/mongo-store.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
 export type { RunRecord, RunRepository, RunState } from "./run-repository.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite/sqlite-store.ts";

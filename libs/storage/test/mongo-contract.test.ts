@@ -4,7 +4,8 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
-import { openMongoStore, type Store } from "../src/index.ts";
+import type { Store } from "../src/index.ts";
+import { openMongoStore } from "../src/mongo/index.ts";
 import { describeStore } from "./contract.ts";
 
 let server: Mongodb;

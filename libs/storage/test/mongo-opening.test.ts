@@ -5,7 +5,8 @@ import { afterEach, expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { freePort } from "../../../test/support/processes.ts";
-import { createKey, openMongoStore, type Store } from "../src/index.ts";
+import { createKey, type Store } from "../src/index.ts";
+import { openMongoStore } from "../src/mongo/index.ts";
 import { rejection, timed } from "./store-faults.ts";
 
 const servers: Mongodb[] = [];

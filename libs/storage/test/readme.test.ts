@@ -35,7 +35,7 @@ test("the README's example of a server works as it stands", async () => {
   const server = await startMongodb({ own: true });
   try {
     const program = `
-      import { openMongoStore } from "@netfacts/storage";
+      import { openMongoStore } from "@netfacts/storage/mongo";
       ${examples[1]?.replace("mongodb://netfacts:secret@db.example:27017/netfacts", server.database("netfacts"))}
       console.log(leadership.outcome);`;
     expect(await output(program)).toBe("held\n");

@@ -9,7 +9,7 @@ await runMain(async () => {
   // Only now: what is imported earlier is not instrumented.
   const { loadConfig, loadConfigs, runService, systemClock } = await import("@netfacts/runtime");
   const { busConfigSchema, openBus } = await import("@netfacts/runtime/bus");
-  const { openMongoStore } = await import("@netfacts/storage");
+  const { openMongoStore } = await import("@netfacts/storage/mongo");
   const { buildApp, loadGatewayConfig, storeConfigSchema } = await import("./app.ts");
 
   await runService({

@@ -7,10 +7,11 @@ const service = "gateway-auth-quota";
 await runMain(async () => {
   const telemetry = await startTelemetry({ service });
   const { loadConfig, runService } = await import("../../src/index.ts");
-  const [{ default: fastify }, { createNatsMessaging }, { openMongoStore, parseKeyText }, { default: Type }] = await Promise.all([
+  const [{ default: fastify }, { createNatsMessaging }, { parseKeyText }, { openMongoStore }, { default: Type }] = await Promise.all([
     import("fastify"),
     import("@netfacts/messaging/nats"),
     import("@netfacts/storage"),
+    import("@netfacts/storage/mongo"),
     import("typebox"),
   ]);
   await runService({

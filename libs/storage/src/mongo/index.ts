@@ -1,0 +1,3 @@
+/** @netfacts/storage/mongo: the store in MongoDB. Apart from the rest, as loading its driver takes as long as all else of a small command. */
+
+export { type MongoStoreOptions, openMongoStore } from "./mongo-store.ts";
