@@ -1,12 +1,12 @@
 /** All services in one process: in-process messaging, SQLite, snapshots in a folder. */
 
 import { buildApp as buildAsnPrefix } from "@netfacts/asn-prefix/app";
-import { type FollowerEvents, SnapshotFollower, type SnapshotStore } from "@netfacts/dataset";
+import { SnapshotFollower, type SnapshotStore } from "@netfacts/dataset";
 import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
 import { buildApp as buildRdnsResolver, type RdnsConfig } from "@netfacts/rdns-resolver/app";
-import { createMetrics, type Logger } from "@netfacts/runtime";
+import { createMetrics, type Logger, snapshotEvents } from "@netfacts/runtime";
 import type { Store } from "@netfacts/storage";
 
 export interface StandaloneDeps {
@@ -37,7 +37,12 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const log = deps.log("standalone");
   const messaging = createInProcessMessaging();
   const refused = new Map<string, Error>();
-  const dataset = new SnapshotFollower(deps.snapshots, { kind: "folder", path: deps.snapshotsFolder }, followerEvents(log, refused));
+  const events = snapshotEvents(log, createMetrics("standalone"));
+  const dataset = new SnapshotFollower(deps.snapshots, { kind: "folder", path: deps.snapshotsFolder }, events);
+  dataset.listen({
+    activated: ({ id }) => void refused.delete(id),
+    refused: (id, error) => void refused.set(id, error),
+  });
   const onFailure = (service: string) => (item: { op: string; requestId: string }, cause: unknown) =>
     deps.log(service).error({ err: cause, op: item.op, request_id: item.requestId }, "an answer failed");
   const services = [
@@ -66,29 +71,6 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
       await gateway.stop();
       for (const service of services) await service.stop();
       await messaging.close();
-    },
-  };
-}
-
-function followerEvents(log: Logger, refused: Map<string, Error>): FollowerEvents {
-  const metrics = createMetrics("standalone");
-  const loads = metrics.counter({ name: "netfacts_snapshot_loads_total", help: "Snapshots loaded, by outcome", labelNames: ["outcome"] });
-  const asOf = metrics.gauge({
-    name: "netfacts_section_as_of_seconds",
-    help: "Unix time of each section in service",
-    labelNames: ["section"],
-  });
-  return {
-    activated(generation, loadMs) {
-      refused.delete(generation.id);
-      loads.inc({ outcome: "activated" });
-      for (const [section, entry] of Object.entries(generation.manifest.sections)) asOf.set({ section }, Date.parse(entry.as_of) / 1000);
-      log.info({ snapshot: generation.id, load_ms: Math.round(loadMs) }, "snapshot in service");
-    },
-    refused(snapshot, error) {
-      refused.set(snapshot, error);
-      loads.inc({ outcome: "refused" });
-      log.error({ snapshot, err: error }, "snapshot refused; what served before goes on serving");
     },
   };
 }

@@ -7,6 +7,8 @@ export interface ConnectOptions {
   readonly servers: string | readonly string[];
   /** Who it is, as NATS' monitoring shows it: the name of the service. */
   readonly name: string;
+  /** One attempt, and no coming back: for commands, which have somebody to tell. Rejects when no server answers within 3 s. */
+  readonly once?: boolean | undefined;
   /** Take precedence over credentials in the URL. */
   readonly user?: string | undefined;
   readonly pass?: string | undefined;
@@ -27,10 +29,17 @@ const settings = {
   timeout: 5_000,
 } as const satisfies ConnectionOptions;
 
+const onceSettings = {
+  waitOnFirstConnect: false,
+  reconnect: false,
+  maxReconnectAttempts: 0,
+  timeout: 3_000,
+} as const satisfies ConnectionOptions;
+
 const waitingIntervalMs = 5_000;
 
 /**
- * Resolves with the first connection, however long that takes.
+ * Resolves with the first connection, however long that takes, unless it is to try `once`.
  *
  * @throws TypeError for a URL that is none.
  */
@@ -45,7 +54,13 @@ export async function connect(options: ConnectOptions): Promise<NatsConnection> 
     waitingIntervalMs,
   );
   try {
-    return await natsConnect({ ...settings, servers, name: options.name, ...(user === "" ? {} : { user, pass }) });
+    return await natsConnect({
+      ...settings,
+      ...(options.once === true ? onceSettings : {}),
+      servers,
+      name: options.name,
+      ...(user === "" ? {} : { user, pass }),
+    });
   } finally {
     clearInterval(waiting);
   }

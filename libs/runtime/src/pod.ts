@@ -1,0 +1,74 @@
+/** A process that answers from snapshots: it follows those in JetStream, and reports to ingest what it loaded. */
+
+import { hostname } from "node:os";
+import { PodReporter, SnapshotFollower } from "@netfacts/dataset";
+import type { Messaging } from "@netfacts/messaging";
+import { jetStreamSource, openStore } from "@netfacts/messaging/jetstream";
+import Type, { type Static } from "typebox";
+import { busConfigSchema } from "./bus.ts";
+import type { ServiceApp, ServiceFrame } from "./service.ts";
+import { snapshotEvents } from "./snapshot-events.ts";
+
+/** Settings of every service that answers from snapshots: those of the bus, and where snapshots are. */
+export const podConfigSchema = Type.Object({
+  ...busConfigSchema.properties,
+  SNAPSHOT_BUCKET: Type.String({
+    default: "netfacts-snapshots",
+    pattern: "^[A-Za-z0-9_-]+$",
+    description: "Name of the Object Store and of the key-value bucket of snapshots",
+  }),
+  POD_NAME: Type.String({ default: "", description: "Name of this process among all; empty: the host's name and the process id" }),
+});
+
+export type PodConfig = Static<typeof podConfigSchema>;
+
+export interface DatasetPod {
+  readonly dataset: SnapshotFollower;
+  /** The service's process: it follows, and the app takes questions from the first snapshot on. */
+  serve(app: Pick<ServiceApp, "start" | "stop">): ServiceApp;
+}
+
+/** Opens the connection to the snapshots, which closes at the service's stop. */
+export async function openPod(service: string, config: PodConfig, messaging: Messaging, frame: ServiceFrame<unknown>): Promise<DatasetPod> {
+  const { log, metrics, onStop } = frame;
+  const source = { bucket: config.SNAPSHOT_BUCKET, connection: { servers: config.NATS_URL, name: `${service}-snapshots` } };
+  const { store, close } = await openStore(source);
+  onStop(close);
+  const dataset = new SnapshotFollower(store, jetStreamSource(source), snapshotEvents(log, metrics));
+  const pod = config.POD_NAME || `${hostname()}-${process.pid}`;
+  const reporter = new PodReporter({ follower: dataset, broadcast: messaging, pod, service });
+  return {
+    dataset,
+    serve(app) {
+      let serving: Promise<void> | null = null;
+      let ready = false;
+      const serveOnce = () => {
+        serving ??= app.start().then(
+          () => {
+            ready = true;
+            log.info("takes questions");
+          },
+          (err: unknown) => log.error({ err }, "cannot take questions"),
+        );
+      };
+      dataset.listen({ activated: serveOnce });
+      return {
+        async start() {
+          await dataset.start();
+          reporter.start();
+          if (dataset.current() === null)
+            log.warn("there is no snapshot to answer from yet; it takes questions once ingest has published one");
+          await serving;
+        },
+        async stop() {
+          // First, so that no load that ends now starts the app.
+          dataset.stop();
+          await serving;
+          await app.stop();
+          await reporter.stop();
+        },
+        ready: () => ready,
+      };
+    },
+  };
+}

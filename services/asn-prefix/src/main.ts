@@ -1,0 +1,34 @@
+/** The process of `asn-prefix`: it takes questions once it has a snapshot. */
+
+import { runMain, startTelemetry } from "@netfacts/runtime/telemetry";
+
+const service = "asn-prefix";
+
+await runMain(async () => {
+  const telemetry = await startTelemetry({ service });
+  // Only now: what is imported earlier is not instrumented.
+  const { runService, systemClock } = await import("@netfacts/runtime");
+  const { openBus } = await import("@netfacts/runtime/bus");
+  const { openPod } = await import("@netfacts/runtime/pod");
+  const { buildApp } = await import("./app.ts");
+  const { loadPodConfig } = await import("./config.ts");
+
+  await runService({
+    service,
+    telemetry,
+    loadConfig: loadPodConfig,
+    async build(frame) {
+      const { config, log } = frame;
+      const messaging = await openBus(service, config, frame);
+      const pod = await openPod(service, config, messaging, frame);
+      return pod.serve(
+        buildApp({
+          messaging,
+          dataset: pod.dataset,
+          clock: systemClock,
+          onFailure: ({ op, requestId }, cause) => log.error({ err: cause, op, request_id: requestId }, "an answer failed"),
+        }),
+      );
+    },
+  });
+});
