@@ -71,6 +71,28 @@ describe("the file", () => {
     expect(await stores[7]?.keys.list()).toHaveLength(1);
   });
 
+  test("of an earlier version is brought up to date with what it holds", async () => {
+    const store = await openStore();
+    const { key } = await createKey(store, spec);
+    await store.close();
+    const old = new DatabaseSync(path());
+    for (const table of ["usage", "usage_writers", "profiles", "audit", "leases"]) old.exec(`DROP TABLE ${table}`);
+    old.exec("PRAGMA user_version = 1");
+    old.close();
+    const later = await openStore();
+    expect(await later.keys.list()).toEqual([key]);
+    expect(await later.leases.acquire("ingest", "a", 1_000)).toMatchObject({ outcome: "held" });
+  });
+
+  test("refuses changes of the audit, by whomever", async () => {
+    const store = await openStore();
+    await store.audit.append({ at: 1, actor: "cli", action: "key.create", target: null, address: null, keyId: null, details: null });
+    await store.close();
+    const other = new DatabaseSync(path());
+    expect(() => other.exec("UPDATE audit SET actor = 'nobody'")).toThrow("only appended to");
+    other.close();
+  });
+
   test("forgets expired counters when it is opened", async () => {
     const store = await openStore();
     await store.limits.take({ bucket: "b", policy: "rate", start: 0, expiresAt: 1_000 }, 5, 5);
