@@ -1,6 +1,7 @@
-/** The store for the loader's thread, over a connection of its own. */
+/** Opens the store over a connection of its own: for a process, and for the thread of its loader. */
 
 import { type OpenedStore, SnapshotUnavailableError, type StoreSource } from "@netfacts/dataset";
+import type { NatsConnection } from "nats";
 import { type ConnectOptions, connect } from "../nats/connect.ts";
 import { type JetStreamStoreOptions, openJetStreamStore } from "./snapshot-store.ts";
 
@@ -16,12 +17,22 @@ export function jetStreamSource(options: JetStreamSourceOptions): StoreSource {
   return { kind: "module", url: import.meta.url, options };
 }
 
+/** The store for a process that goes on: resolves when there is a connection, however long that takes. */
+export async function connectJetStreamStore(
+  options: JetStreamSourceOptions & { readonly connection: Pick<ConnectOptions, "onWaiting"> },
+): Promise<OpenedStore> {
+  return opened(await connect(options.connection), options);
+}
+
 /** What the loader calls. Throws `SnapshotUnavailableError` when there is no connection within 10 s. */
 export async function openStore(options: unknown): Promise<OpenedStore> {
-  const { connection, ...store } = options as JetStreamSourceOptions;
+  const source = options as JetStreamSourceOptions;
   const timeout = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new SnapshotUnavailableError(`no connection to NATS within ${connectMsMax} ms`)), connectMsMax).unref();
   });
-  const nc = await Promise.race([connect(connection), timeout]);
-  return { store: await openJetStreamStore(nc, store), close: () => nc.close() };
+  return opened(await Promise.race([connect(source.connection), timeout]), source);
+}
+
+async function opened(nc: NatsConnection, { connection: _, ...options }: JetStreamSourceOptions): Promise<OpenedStore> {
+  return { store: await openJetStreamStore(nc, options), close: () => nc.close() };
 }

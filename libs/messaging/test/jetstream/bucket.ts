@@ -21,9 +21,10 @@ export interface TestBucket {
 
 const reconnecting = { maxReconnectAttempts: -1, reconnectTimeWait: 50, reconnectJitter: 0 };
 
-export async function testBucket(server: NatsServer): Promise<TestBucket> {
-  const name = `test-${nuid.next()}`;
-  const nc = await connect({ servers: server.url, ...reconnecting });
+/** @param options  the name of a bucket that is to be shared, and who connects to a server that asks. */
+export async function testBucket(server: NatsServer, options: { name?: string; user?: string; pass?: string } = {}): Promise<TestBucket> {
+  const { name = `test-${nuid.next()}`, ...credentials } = options;
+  const nc = await connect({ servers: server.url, ...credentials, ...reconnecting });
   const jsm = await nc.jetstreamManager();
   const bucket = () => nc.jetstream().views.os(name);
   const chunksOf = async (object: string) => {
@@ -33,7 +34,7 @@ export async function testBucket(server: NatsServer): Promise<TestBucket> {
   return {
     name,
     nc,
-    source: { connection: { servers: server.url, name: "loader" }, bucket: name },
+    source: { connection: { servers: server.url, name: "loader", ...credentials }, bucket: name },
     open: (options) => openJetStreamStore(nc, { bucket: name, ...options }),
     async damage(object) {
       const subject = await chunksOf(object);
