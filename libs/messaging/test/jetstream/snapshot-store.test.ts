@@ -2,6 +2,8 @@
 
 import { fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { loadInWorker, loadSnapshot, type SnapshotPointer } from "@netfacts/dataset";
@@ -131,6 +133,45 @@ describe("snapshots in JetStream beside the contract", () => {
     const refused = loadInWorker(jetStreamSource(bucket.source), manifest.id);
     await expect(refused).rejects.toMatchObject({ message: expect.stringMatching(/section as_names: .*damaged/), manifest });
   });
+
+  test("an object is read to its end although the server is killed in the middle and comes back", async () => {
+    const storeDir = mkdtempSync(join(tmpdir(), "netfacts-jetstream-"));
+    let own = await startNatsServer({ jetstream: true, storeDir });
+    const place = await testBucket(own);
+    try {
+      const store = await place.open();
+      const bytes = randomBytes(96_000_000);
+      const digest = await store.putObject(bytes);
+      let done = false;
+      const reading = store.getObject(digest, bytes.length).finally(() => {
+        done = true;
+      });
+      reading.catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      await own.kill();
+      expect(done).toBe(false);
+      own = await startNatsServer({ jetstream: true, storeDir, port: own.port });
+      expect(Buffer.compare(await reading, bytes)).toBe(0);
+    } finally {
+      await place.close();
+      await own.stop();
+      rmSync(storeDir, { recursive: true, force: true });
+    }
+  }, 60_000);
+
+  test("a server that is away is told as that, and what it holds is not called damaged", async () => {
+    const own = await startNatsServer({ jetstream: true, own: true });
+    const place = await testBucket(own);
+    const store = await place.open();
+    const { id, sections } = await publishNumber(store, 1);
+    await own.kill();
+    const away = { name: "SnapshotUnavailableError" };
+    await expect(store.pointer()).rejects.toMatchObject(away);
+    await expect(store.getManifest(id)).rejects.toMatchObject(away);
+    await expect(store.getObject(sections.routes?.object as string, sections.routes?.bytes as number)).rejects.toMatchObject(away);
+    await place.nc.close();
+    await own.stop();
+  }, 60_000);
 
   test("a worker that finds no server says so and ends", async () => {
     const nowhere = { ...bucket.source, connection: { servers: "nats://127.0.0.1:9", name: "loader" } };
