@@ -48,6 +48,17 @@ export class FrameServer {
     );
   }
 
+  /**
+   * Resolves when frames can come.
+   *
+   * @throws Error when the server does not let us serve.
+   */
+  async ready(): Promise<void> {
+    await this.#deps.link.flush();
+    if (this.#stopping === undefined && this.#subscriptions.some((subscription) => subscription.isClosed()))
+      throw new Error(`the NATS server does not let this connection serve ${this.#deps.service}: look at its permissions`);
+  }
+
   /** Takes nothing new; resolves when what was taken is answered and the server has the answers, or after about 10 s. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
@@ -56,7 +67,7 @@ export class FrameServer {
 
   async #stop(): Promise<void> {
     // Only the subscriptions: draining the connection would return, and close it, before late replies have left.
-    await within(stopMsMax, Promise.all(this.#subscriptions.map((subscription) => subscription.drain())));
+    await within(stopMsMax, Promise.allSettled(this.#subscriptions.map((subscription) => subscription.drain())));
     if (this.#unfinished.size > 0) {
       const drained = new Promise<void>((resolve) => {
         this.#onDrained = resolve;

@@ -84,10 +84,13 @@ export class Link {
   }
 
   async #follow(): Promise<void> {
-    for await (const { type, data } of this.#connection.status()) {
+    for await (const { type, data, permissionContext } of this.#connection.status()) {
       if (type === "disconnect") this.#change(false);
       else if (type === "reconnect") this.#change(true);
-      else if (type === "error") this.#options.onError("the NATS server refused something", new Error(String(data)));
+      else if (type === "error") {
+        const about = permissionContext === undefined ? "" : ` for ${permissionContext.operation} of ${permissionContext.subject}`;
+        this.#options.onError("the NATS server refused something", new Error(`${data}${about}`));
+      }
     }
     this.#change(false);
   }

@@ -49,7 +49,7 @@ class NatsMessaging implements Messaging {
     const deps = { link: this.#link, replies: this.#replies, events: this.#options.events ?? {}, onError: this.#onError };
     const server = new FrameServer({ ...deps, service, handler });
     this.#servers.add(server);
-    await this.#link.flush();
+    await server.ready();
     return {
       stop: async () => {
         await server.stop();

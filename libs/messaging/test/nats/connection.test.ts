@@ -59,6 +59,22 @@ test("the credentials come with the URL", async () => {
   await expect(connect({ servers: "nats://", name: "x" })).rejects.toThrow(TypeError);
 });
 
+test("whoever may not serve is told so at its start, and the log names the subject", async () => {
+  const users = '{ user: "u", password: "p", permissions: { subscribe: ["_INBOX.>"] } }';
+  const server = await start({ config: `authorization { users: [${users}] }` });
+  const told: string[] = [];
+  const messaging = await createNatsMessaging({
+    servers: server.url,
+    name: "test",
+    user: "u",
+    pass: "p",
+    onError: (what, cause) => told.push(`${what}: ${(cause as Error).message}`),
+  });
+  ends.push(messaging);
+  await expect(messaging.serve("echo", echo)).rejects.toThrow("permissions");
+  expect(told).toContainEqual(expect.stringContaining("for subscription of nf.f1.echo.single"));
+});
+
 test("while there is no connection, questions wait 250 ms and then fail, and nothing is sent later", async () => {
   const server = await start();
   const messaging = await open(server.url);

@@ -1,0 +1,19 @@
+/** Turns of the event loop. */
+
+import { expect, test } from "@jest/globals";
+import { nextTurn } from "../src/turns.ts";
+
+test("whoever waits gets a turn for itself, in the order of asking", async () => {
+  let turn = 0;
+  let ticking: NodeJS.Immediate;
+  const tick = () => {
+    turn += 1;
+    ticking = setImmediate(tick);
+  };
+  ticking = setImmediate(tick);
+  const order: [string, number][] = [];
+  await Promise.all(["a", "b", "c", "d"].map((name) => nextTurn().then(() => order.push([name, turn]))));
+  clearImmediate(ticking);
+  expect(order.map(([name]) => name)).toEqual(["a", "b", "c", "d"]);
+  expect(new Set(order.map(([, when]) => when)).size).toBe(4);
+});
