@@ -59,6 +59,12 @@ const table = {
     "A query parameter is unknown, repeated, missing or has a value that it cannot have.",
     "Mend what `errors[]` lists: each item names the parameter and what it takes.",
   ),
+  invalid_body: entry(
+    400,
+    "The body is not valid",
+    "The body of the request is not what the route takes.",
+    "Send what the route is documented to take; mend what `errors[]` lists.",
+  ),
   bad_request: entry(
     400,
     "The request is not valid HTTP",
@@ -111,12 +117,26 @@ const table = {
     "The `Accept` header excludes every format that this route has.",
     "Accept `application/json`, or send no `Accept` header.",
   ),
+  run_not_found: entry(
+    404,
+    "There is no such run",
+    "No run of ingest has this id.",
+    "Take the id from `GET /admin/v1/ingest/runs`; the oldest runs may be gone.",
+  ),
   request_timeout: entry(
     408,
     "The request took too long to arrive",
     "The request was not complete in time.",
     "Send the whole request at once.",
     "later",
+  ),
+  run_in_progress: entry(
+    409,
+    "A run is in progress",
+    "Ingest runs one import at a time, and one is under way.",
+    "Wait until that run has ended; `GET /admin/v1/ingest/runs` shows it.",
+    "later",
+    5,
   ),
   cursor_expired: entry(
     410,

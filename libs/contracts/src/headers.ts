@@ -14,5 +14,18 @@ export const headers = {
   authenticate: "www-authenticate",
 } as const;
 
+/** Headers between the gateway's proxy and ingest, never taken from a client. */
+export const internalHeaders = {
+  /** Proves that a request comes from a gateway. */
+  proxyToken: "x-netfacts-proxy-token",
+  /** Id of the operator's key. */
+  keyId: "x-netfacts-key-id",
+  /** Set by an ingest process that hands a request on to the one that leads. */
+  handedOn: "x-netfacts-handed-on",
+} as const;
+
+/** Where ingest's operator API begins, at the gateway and at ingest. */
+export const ingestPath = "/admin/v1/ingest";
+
 /** A request id of a caller is kept when it looks like this. */
 export const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;

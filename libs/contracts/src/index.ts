@@ -2,7 +2,8 @@
 
 export { type ErrorEntry, errors, type ProblemCode, problemCodes, type RetryAdvice } from "./errors.ts";
 export { examples } from "./examples/index.ts";
-export { headers, requestIdPattern } from "./headers.ts";
+export { headers, ingestPath, internalHeaders, requestIdPattern } from "./headers.ts";
+export { type KeyChange, keysChangedSubject } from "./key-change.ts";
 export {
   Meta,
   MetaData,
@@ -47,6 +48,7 @@ export {
   type ValidityQuestion,
 } from "./questions.ts";
 export { AsnAllocation, AsnCounts, AsnPrefix, AsnRecord, AsnRpki, Aspa, Neighbour, Neighbours } from "./records/asn.ts";
+export { IngestRun, IngestRunSummary, IngestRuns, IngestSource, IngestSources, RunReport, RunSource } from "./records/ingest.ts";
 export { IpLinks, IpRecord, IpRouting } from "./records/ip.ts";
 export { MeKey, MeLimit, MeRecord, type Scope, scopes } from "./records/me.ts";
 export { PrefixAllocation, PrefixRecord, PrefixVrps } from "./records/prefix.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
-import { examples, MeRecord, operations, Problem } from "../src/index.ts";
+import { examples, IngestRun, IngestRuns, IngestSources, MeRecord, operations, Problem } from "../src/index.ts";
 import { nullable, record } from "../src/schema.ts";
 
 type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
@@ -17,6 +17,9 @@ const schemas: Record<keyof typeof examples, TSchema> = {
   validity: operations.validity.record,
   status: operations.status.record,
   me: MeRecord,
+  run: IngestRun,
+  runs: IngestRuns,
+  sources: IngestSources,
   problem: Problem,
 };
 

@@ -119,5 +119,5 @@ export {
   type SnapshotStore,
   SnapshotUnavailableError,
 } from "./store/snapshot-store.ts";
-export type { OpenedStore, OpenStore, StoreSource } from "./store/store-source.ts";
+export { type OpenedStore, type OpenStore, openStoreSource, type StoreSource } from "./store/store-source.ts";
 export { packStrings, type StringColumns, stringAt } from "./strings.ts";

@@ -16,6 +16,8 @@ import { statusHandler } from "./http/status-route.ts";
 import { createKeyring, type KeyringSettings } from "./keys/index.ts";
 import { createLimiter } from "./limits/index.ts";
 import { createGatewayMetrics, type GatewayMetrics } from "./metrics.ts";
+import { ensureFirstAdminKey } from "./operator/first-admin-key.ts";
+import { createOperatorListener } from "./operator/operator-listener.ts";
 import { installObserver, type RequestLog } from "./plugins/observe.ts";
 import { installProblems, type ProblemOptions } from "./plugins/problems.ts";
 import { installRequestContext } from "./plugins/request-context.ts";
@@ -35,7 +37,9 @@ export interface GatewayDeps {
 export interface Gateway {
   /** For tests: `inject`. */
   readonly http: FastifyInstance;
-  /** Starts to listen; resolves with the URL. */
+  /** The operators' listener; null where none is wanted. Its URL, once it listens: `listeningOrigin`. */
+  readonly operator: FastifyInstance | null;
+  /** Starts to listen, for operators too where that is wanted; resolves with the public URL. */
   listen(): Promise<string>;
   /** Refuses new requests, finishes those in flight, gives unspent units back. Messaging and store stay open. */
   stop(): Promise<void>;
@@ -69,13 +73,22 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   ];
   installRoutes(http, routes, guard);
   await http.ready();
+  const operator =
+    config.OPERATOR_PORT < 0 ? null : createOperatorListener({ config, clock, log, metrics, problems, guard, isStopping: () => stopping });
+  await operator?.ready();
+  await ensureFirstAdminKey(store, config.ADMIN_KEY, log);
 
   return {
     http,
-    listen: () => http.listen({ host: config.HOST, port: config.PORT }),
+    operator,
+    async listen() {
+      const operatorUrl = await operator?.listen({ host: config.OPERATOR_HOST, port: config.OPERATOR_PORT });
+      if (operatorUrl !== undefined) log.info({ operator_url: operatorUrl }, "operators are served");
+      return http.listen({ host: config.HOST, port: config.PORT });
+    },
     async stop() {
       stopping = true;
-      await http.close();
+      await Promise.all([http.close(), operator?.close()]);
       keyring.stop();
       await limiter.stop();
     },

@@ -1,7 +1,9 @@
 /** Settings of the gateway: the only reader of the environment here. */
 
+import { readFileSync } from "node:fs";
 import { parseAddress, parsePrefix } from "@netfacts/address";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
+import { parseKeyText } from "@netfacts/storage";
 import Type, { type Static } from "typebox";
 
 /** Every setting with its default; names as in the environment. */
@@ -40,7 +42,29 @@ export const gatewayConfigSchema = Type.Object({
   KEY_CACHE_AWAY_MS: Type.Integer({ default: 300_000, minimum: 0, description: "How long a known key serves while the store is away" }),
   FAILED_KEYS_MAX: Type.Integer({ default: 20, minimum: 1, description: "Failed keys of one IPv4 /32 or IPv6 /64 and window; more: 429" }),
   FAILED_KEYS_WINDOW_MS: Type.Integer({ default: 60_000, minimum: 1_000, description: "Length of that window" }),
+  OPERATOR_HOST: Type.String({ default: "127.0.0.1", description: "Address on which operators are served" }),
+  OPERATOR_PORT: Type.Integer({
+    default: -1,
+    minimum: -1,
+    maximum: 65_535,
+    description: "Port on which operators are served, under `/admin/v1`; 0: any free one; -1: none",
+  }),
+  OPERATOR_IDLE_MS: Type.Integer({
+    default: 30_000,
+    minimum: 100,
+    description: "Time without a byte in either direction after which an operator's connection is closed",
+  }),
+  ADMIN_KEY: Type.String({
+    default: "",
+    description: "The first key of a new installation, with the scope `admin` only; it must be a whole key",
+  }),
+  ADMIN_KEY_FILE: Type.String({ default: "", description: "A file that holds it, in place of `ADMIN_KEY`" }),
+  INGEST_URL: Type.String({ default: "", description: "URL of ingest's operator API; empty: none is offered" }),
+  INGEST_TIMEOUT_MS: Type.Integer({ default: 25_000, minimum: 1, description: "Time for ingest to answer or to go on; longer: 504" }),
+  PROXY_TOKEN: Type.String({ default: "", description: "What proves to ingest that a gateway asks; at least 32 characters" }),
 });
+
+const proxyTokenCharsMin = 32;
 
 /** Where keys and limits are, for the process of the gateway; in the one-process form they are in a file. */
 export const storeConfigSchema = Type.Object({
@@ -53,7 +77,8 @@ export const storeConfigSchema = Type.Object({
 
 type Settings = Static<typeof gatewayConfigSchema>;
 
-export interface GatewayConfig extends Omit<Settings, "TRUSTED_PROXIES"> {
+/** `ADMIN_KEY` is what the file holds where that is named. */
+export interface GatewayConfig extends Omit<Settings, "TRUSTED_PROXIES" | "ADMIN_KEY_FILE"> {
   readonly TRUSTED_PROXIES: readonly string[];
 }
 
@@ -63,13 +88,48 @@ export function loadGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
 }
 
 /** The settings as the application takes them, out of values that fit the schema. */
-export function gatewayConfig(settings: Settings): GatewayConfig {
+export function gatewayConfig({ ADMIN_KEY_FILE, ...settings }: Settings): GatewayConfig {
   const proxies = settings.TRUSTED_PROXIES.split(",")
     .map((text) => text.trim())
     .filter((text) => text !== "");
   const faults = proxies
     .filter((text) => parseAddress(text) === null && !parsePrefix(text).ok)
     .map((text) => `TRUSTED_PROXIES: "${text}" is no address and no CIDR`);
+  const ADMIN_KEY = readAdminKey(settings.ADMIN_KEY, ADMIN_KEY_FILE, faults);
+  faults.push(...proxyFaults(settings));
   if (faults.length > 0) throw new ConfigError(faults);
-  return { ...settings, TRUSTED_PROXIES: proxies };
+  return { ...settings, ADMIN_KEY, TRUSTED_PROXIES: proxies };
+}
+
+/** Tells faults without a part of the key. */
+function readAdminKey(setting: string, file: string, faults: string[]): string {
+  if (setting !== "" && file !== "") faults.push("ADMIN_KEY and ADMIN_KEY_FILE are both set; set one");
+  let key = setting;
+  if (file !== "") {
+    try {
+      key = readFileSync(file, "utf8").trim();
+    } catch (error) {
+      faults.push(`ADMIN_KEY_FILE cannot be read: ${(error as Error).message}`);
+      return "";
+    }
+    if (key === "") faults.push(`ADMIN_KEY_FILE: ${file} is empty`);
+  }
+  if (key === "") return "";
+  const text = parseKeyText(key);
+  const name = file === "" ? "ADMIN_KEY" : "ADMIN_KEY_FILE";
+  if (text === null) faults.push(`${name}: its value is no key, or has a typing error: its checksum does not fit`);
+  else if (text.environment !== "live") faults.push(`${name}: a test key never has the scope admin; a live one is needed`);
+  return key;
+}
+
+function proxyFaults({ INGEST_URL, PROXY_TOKEN }: Pick<Settings, "INGEST_URL" | "PROXY_TOKEN">): string[] {
+  if (INGEST_URL === "") return [];
+  const faults: string[] = [];
+  const url = URL.canParse(INGEST_URL) ? new URL(INGEST_URL) : null;
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" && url.username === "";
+  if (!isOrigin) faults.push("INGEST_URL must be an http or https URL of a host and a port, without a path or credentials");
+  if (PROXY_TOKEN.length < proxyTokenCharsMin)
+    faults.push(`PROXY_TOKEN must have at least ${proxyTokenCharsMin} characters where INGEST_URL is set`);
+  if (/[^!-~]/.test(PROXY_TOKEN)) faults.push("PROXY_TOKEN must be printable ASCII without blanks");
+  return faults;
 }

@@ -4,6 +4,7 @@ import type { MeRecord } from "../records/me.ts";
 import type { Problem } from "../records/problem.ts";
 import type { ReverseDnsRecord } from "../records/reverse-dns.ts";
 import type { StatusRecord } from "../records/status.ts";
+import { runExample, runsExample, sourcesExample } from "./ingest.ts";
 import { asnExample, ipExample, prefixExample, routingExample, validityExample } from "./lookups.ts";
 import { metaWithoutData } from "./meta.ts";
 
@@ -74,7 +75,7 @@ const problemExample: Problem = {
   errors: [{ location: "path.network", code: "prefix_has_host_bits", message: "host bits are set", suggestion: "193.0.0.0/21" }],
 };
 
-/** The answers of the operations by name, and `me` and a `problem`, which the gateway itself makes. */
+/** The answers of the operations by name, those that ingest makes for operators, and `me` and a `problem`, which the gateway itself makes. */
 export const examples = {
   ip: ipExample,
   routing: routingExample,
@@ -84,5 +85,8 @@ export const examples = {
   validity: validityExample,
   status: statusExample,
   me: meExample,
+  run: runExample,
+  runs: runsExample,
+  sources: sourcesExample,
   problem: problemExample,
 } as const;

@@ -14,13 +14,16 @@ export interface ServerOptions {
   readonly log: RequestLog;
   readonly metrics: GatewayMetrics;
   readonly problems: ProblemOptions;
+  /** Time for a whole request to arrive; 0: no bound. Default: the setting of the public listener. */
+  readonly requestTimeoutMs?: number;
 }
 
 /** How often Node looks for connections that are past their time: often enough to keep the smaller bound within a fifth of it. */
-const timeoutCheckMs = ({ HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS }: GatewayConfig) =>
-  Math.min(5_000, Math.ceil(Math.min(HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS) / 5));
+const timeoutCheckMs = (smallestMs: number) => Math.min(5_000, Math.ceil(smallestMs / 5));
 
-export function createServer({ config, clock, log, metrics, problems }: ServerOptions): FastifyInstance {
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { config, clock, log, metrics, problems, requestTimeoutMs = config.REQUEST_TIMEOUT_MS } = options;
+  const headersTimeout = requestTimeoutMs === 0 ? config.HEADERS_TIMEOUT_MS : Math.min(config.HEADERS_TIMEOUT_MS, requestTimeoutMs);
   const app = Fastify({
     logger: false,
     trustProxy: config.TRUSTED_PROXIES.length === 0 ? false : [...config.TRUSTED_PROXIES],
@@ -29,12 +32,12 @@ export function createServer({ config, clock, log, metrics, problems }: ServerOp
     // GET routes answer HEAD themselves; while stopping we refuse in our own form.
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    requestTimeout: config.REQUEST_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     http: {
       maxHeaderSize: config.HEADER_BYTES_MAX,
-      headersTimeout: Math.min(config.HEADERS_TIMEOUT_MS, config.REQUEST_TIMEOUT_MS),
-      connectionsCheckingInterval: timeoutCheckMs(config),
+      headersTimeout,
+      connectionsCheckingInterval: timeoutCheckMs(headersTimeout),
       // A missing Host is refused by us, as a problem.
       requireHostHeader: false,
     },

@@ -1,0 +1,70 @@
+/** Examples of ingest's records. */
+
+import type { IngestRun, IngestRuns, IngestSources } from "../records/ingest.ts";
+
+const summary = {
+  id: "20261121T085500Z-3f9a1c",
+  state: "succeeded",
+  started_at: "2026-11-21T08:55:00Z",
+  ended_at: "2026-11-21T08:56:10Z",
+  started_by: "key:7Q9M3W8K",
+  snapshot: "4f1d9b6a2c7e4f0d8b31",
+  error: null,
+} as const;
+
+export const runExample: IngestRun = {
+  ...summary,
+  report: {
+    snapshot: "4f1d9b6a2c7e4f0d8b31",
+    unchanged: false,
+    sample_data: false,
+    sources: [
+      {
+        name: "rrc00",
+        section: "routes",
+        format: "mrt",
+        file: "/data/latest-bview.gz",
+        state: "read",
+        read: 1_045_472,
+        accepted: 1_045_469,
+        skipped: [{ reason: "default route", bad: false, count: 3, examples: [{ offset: 81_920, text: "0.0.0.0/0" }] }],
+        bytes: 3_221_225_472,
+        stored_bytes: 402_653_184,
+        seconds: 38.2,
+        as_of: "2026-11-21T08:00:00Z",
+        sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        notes: ["892104 IPv4 and 153365 IPv6 routes"],
+        error: null,
+      },
+    ],
+    sections: [{ name: "routes", version: "20261121.0800", kept: false, counts: { ipv4: 888_633, ipv6: 156_836 } }],
+    stages: { read: 38.2, build: 9.4, verify: 3.1, publish: 12.6 },
+    peak_rss_bytes: 2_147_483_648,
+    error: null,
+  },
+};
+
+export const runsExample: IngestRuns = { items: [summary] };
+
+export const sourcesExample: IngestSources = {
+  items: [
+    {
+      name: "rrc00",
+      section: "routes",
+      format: "mrt",
+      location: "/data/latest-bview.gz",
+      required: true,
+      state: "read",
+      error: null,
+      as_of: "2026-11-21T08:00:00Z",
+      accepted: 1_045_469,
+      skipped: 3,
+      read_at: "2026-11-21T08:56:10Z",
+      stale: false,
+      interval_seconds: 28_800,
+      stale_after_seconds: 61_200,
+      run: "20261121T085500Z-3f9a1c",
+    },
+  ],
+  faults: [],
+};

@@ -1,0 +1,66 @@
+/** The proxy to ingest's operator API: allow-listed headers, streamed bodies, and our problems for what goes wrong in between. */
+
+import httpProxy from "@fastify/http-proxy";
+import { ingestPath } from "@netfacts/contracts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ProblemError } from "../http/problem-error.ts";
+import { type ProblemOptions, sendProblem } from "../plugins/problems.ts";
+import { answerHeaders, requestHeaders, withoutAnswerHeaders } from "./proxied-headers.ts";
+import { detachedBody } from "./request-body.ts";
+
+export interface IngestProxyOptions {
+  /** Origin of ingest's operator API. */
+  readonly url: string;
+  readonly proxyToken: string;
+  /** How long ingest may take to begin its answer, or be silent within it. */
+  readonly timeoutMs: number;
+  readonly problems: ProblemOptions;
+}
+
+/** Connections to ingest that may be open at a time; operators are few. */
+const connectionsMax = 32;
+
+/** Registers the routes. Whoever calls has put a hook in front of them that admits operators only. */
+export function installIngestProxy(app: FastifyInstance, { url, proxyToken, timeoutMs, problems }: IngestProxyOptions): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, body, done) => done(null, detachedBody(body)));
+  app.addHook("preParsing", (request, reply, _body, done) => {
+    // By now the key is known to be good: the client may send what it waits with.
+    if (request.headers.expect !== undefined) reply.raw.writeContinue();
+    done();
+  });
+  app.register(httpProxy, {
+    upstream: url,
+    prefix: ingestPath,
+    rewritePrefix: ingestPath,
+    proxyPayloads: false,
+    internalRewriteLocationHeader: false,
+    disableRequestLogging: true,
+    undici: { connections: connectionsMax, headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: timeoutMs } },
+    replyOptions: {
+      rewriteRequestHeaders: (request) => requestHeaders(request as FastifyRequest, proxyToken),
+      rewriteHeaders: (headers) => answerHeaders(headers),
+      // Whether to ask again is for the client to say.
+      retryDelay: () => null,
+      onError: (reply, { error }) =>
+        void sendProblem(proxyProblem(error), reply.request as FastifyRequest, reply as FastifyReply, problems),
+      onResponse(request, reply, response) {
+        const { stream } = response as unknown as { stream: NodeJS.ReadableStream & { destroy(): void } };
+        if (reply.statusCode !== 401) return void reply.send(stream);
+        // Of our own making, and nothing that the operator's key could change.
+        stream.on("error", () => {});
+        stream.destroy();
+        withoutAnswerHeaders(reply);
+        const cause = new Error("ingest refused the proxy token: set PROXY_TOKEN of gateway and ingest to the same value");
+        sendProblem(new ProblemError("upstream_error", { cause }), request as FastifyRequest, reply as FastifyReply, problems);
+      },
+    },
+  });
+}
+
+const timeoutCodes = ["FST_REPLY_FROM_GATEWAY_TIMEOUT", "FST_REPLY_FROM_TIMEOUT", "UND_ERR_CONNECT_TIMEOUT"];
+
+/** What the proxy makes of a request that ingest did not answer. */
+function proxyProblem(error: Error & { readonly code?: string }): ProblemError {
+  return new ProblemError(timeoutCodes.includes(error.code ?? "") ? "upstream_timeout" : "upstream_error", { cause: error });
+}

@@ -1,0 +1,51 @@
+/** Bodies on their way through: never held, never read further than the other side takes them. */
+
+import type { IncomingMessage } from "node:http";
+import { PassThrough, type Readable } from "node:stream";
+
+/**
+ * The body as a stream of its own, with the same back-pressure. Whoever destroys it does not destroy the client's connection, which an
+ * answer must still go out on; the end of that connection does destroy it.
+ */
+export function detachedBody(body: Readable): PassThrough {
+  const detached = new PassThrough();
+  const broken = () => {
+    if (!detached.writableEnded) detached.destroy(new Error("the client went away before its body ended"));
+  };
+  body.once("close", broken);
+  body.once("error", broken);
+  // Nobody may be reading any more when the client goes away.
+  detached.on("error", () => {});
+  detached.once("close", () => {
+    body.off("close", broken);
+    body.unpipe(detached);
+  });
+  body.pipe(detached);
+  return detached;
+}
+
+/** An answer that came before the end of the body is lost when its connection closes on unread bytes: so many are thrown away first. */
+const discardBytesMax = 1 << 20;
+const discardMsMax = 5_000;
+
+/** Reads and forgets the rest of a body: until it ends, 1 MiB of it came, or 5 s are over. */
+export function discardBody(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const done = () => {
+      clearTimeout(timer);
+      request.off("data", count);
+      request.pause();
+      resolve();
+    };
+    const count = (chunk: Uint8Array) => {
+      bytes += chunk.length;
+      if (bytes >= discardBytesMax) done();
+    };
+    const timer = setTimeout(done, discardMsMax);
+    request.on("data", count);
+    for (const event of ["end", "close", "error"]) request.once(event, done);
+    request.resume();
+  });
+}

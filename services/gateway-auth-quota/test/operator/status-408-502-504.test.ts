@@ -1,0 +1,98 @@
+/** What operators see when ingest is away, slow, or of another token, and when they themselves fall silent. */
+
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type OperatorHarness, proxyToken, runsPath, startOperatorHarness } from "../support/operator.ts";
+import { expectProblem, provokes } from "../support/provokes.ts";
+import { exchange } from "../support/raw.ts";
+import { sendJson } from "../support/recording-ingest.ts";
+
+let harness: OperatorHarness;
+beforeAll(async () => {
+  harness = await startOperatorHarness({ INGEST_TIMEOUT_MS: 300 });
+});
+afterAll(() => harness.stop());
+
+provokes("upstream_error", "nobody listens where ingest should be", async () => {
+  const away = await startOperatorHarness({ INGEST_URL: "http://127.0.0.1:9" });
+  const answer = await away.ask("GET", runsPath);
+  await away.stop();
+  return answer;
+});
+
+provokes("upstream_error", "ingest hangs up", () => {
+  harness.ingest.answer = (request) => request.socket.destroy();
+  return harness.ask("GET", runsPath);
+});
+
+provokes("upstream_error", "ingest is of another token: nothing that another key would mend", () => {
+  harness.ingest.answer = (request, response) => {
+    request.resume();
+    sendJson(response, 401, { code: "invalid_api_key" }, { "www-authenticate": "Bearer" });
+  };
+  return harness.ask("POST", runsPath);
+});
+
+test("the log says which tokens must be the same", () => {
+  const causes = harness.gateway.log.map(({ fields }) => (fields.err as Error | undefined)?.message);
+  expect(causes).toContain("ingest refused the proxy token: set PROXY_TOKEN of gateway and ingest to the same value");
+});
+
+provokes("upstream_timeout", "ingest does not answer in time", () => {
+  harness.ingest.answer = () => {};
+  return harness.ask("GET", runsPath);
+});
+
+test("an answer that is not asked for twice: 503 of ingest goes to the client, once", async () => {
+  harness.ingest.requests.length = 0;
+  harness.ingest.answer = (_request, response) => sendJson(response, 503, { code: "upstream_unavailable" }, { "retry-after": "0" });
+  const answer = await harness.ask("GET", runsPath);
+  expect([answer.status, answer.headers["retry-after"], harness.ingest.requests.length]).toEqual([503, "0", 1]);
+});
+
+provokes("request_timeout", "an upload that falls silent", async () => {
+  const slow = await startOperatorHarness({ OPERATOR_IDLE_MS: 200 });
+  slow.ingest.answer = (request) => void request.resume();
+  const text = `POST ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${slow.adminKey}\r\nContent-Length: 100\r\n\r\nabc`;
+  const [answer] = await exchange(slow.url, text);
+  await slow.stop();
+  if (answer === undefined) throw new Error("no answer");
+  return answer;
+});
+
+test("an upload may take as long as it likes while it goes on", async () => {
+  const patient = await startOperatorHarness({ OPERATOR_IDLE_MS: 600 });
+  const socket = connect(Number(new URL(patient.url).port), "127.0.0.1");
+  let text = "";
+  socket.setEncoding("latin1").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  const key = patient.adminKey;
+  socket.write(`POST ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 12\r\nConnection: close\r\n\r\n`);
+  // Twelve bytes in 1.8 s: three times the idle bound.
+  for (let sent = 0; sent < 12; sent++) {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    socket.write("x");
+  }
+  await new Promise((resolve) => socket.once("close", resolve));
+  await patient.stop();
+  expect(text).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test("neither answers nor logs tell the proxy token or the key's secret", async () => {
+  const answers = [];
+  for (const answer of [null, () => {}, (request: { socket: { destroy(): void } }) => request.socket.destroy()]) {
+    harness.ingest.answer = answer as typeof harness.ingest.answer;
+    answers.push(await harness.ask("GET", `${runsPath}?a=b`));
+  }
+  expectProblem(answers[1] as (typeof answers)[0], "upstream_timeout");
+  const told = JSON.stringify([answers, harness.gateway.log.map(({ fields, ...line }) => [line, inspected(fields)])]);
+  expect(told).not.toContain(proxyToken);
+  expect(told).not.toContain(harness.adminKey);
+});
+
+/** With what an error holds beneath. */
+function inspected(fields: Readonly<Record<string, unknown>>): unknown {
+  const { err } = fields as { err?: Error };
+  return [fields, err === undefined ? null : [err.message, err.stack, String((err as { cause?: unknown }).cause), { ...err }]];
+}
