@@ -32,8 +32,8 @@ const hintDelaysMs = [0, 50, 200, 500];
 const activateTriesMax = 5;
 
 /**
- * The store behind a connection, which stays its owner's. Publishers need the right to make streams; readers need `$JS.API.>` for
- * these two streams, their inbox, and to listen to `$KV.<bucket>.current`.
+ * The store behind a connection, which stays its owner's. What rights on the server reading and publishing need is in the README of
+ * this lib.
  */
 export async function openJetStreamStore(nc: NatsConnection, options: JetStreamStoreOptions = {}): Promise<SnapshotStore> {
   const { bucket = snapshotsBucketDefault, replicas = 1 } = options;

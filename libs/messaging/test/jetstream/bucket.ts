@@ -25,7 +25,7 @@ const reconnecting = { maxReconnectAttempts: -1, reconnectTimeWait: 50, reconnec
 export async function testBucket(server: NatsServer, options: { name?: string; user?: string; pass?: string } = {}): Promise<TestBucket> {
   const { name = `test-${nuid.next()}`, ...credentials } = options;
   const nc = await connect({ servers: server.url, ...credentials, ...reconnecting });
-  const jsm = await nc.jetstreamManager();
+  const jsm = await nc.jetstreamManager({ checkAPI: false });
   const bucket = () => nc.jetstream().views.os(name);
   const chunksOf = async (object: string) => {
     const info = await (await bucket()).info(object);

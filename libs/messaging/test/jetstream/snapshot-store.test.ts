@@ -173,6 +173,40 @@ describe("snapshots in JetStream beside the contract", () => {
     await own.stop();
   }, 60_000);
 
+  test("a reader and a publisher need no more rights than the README says", async () => {
+    const name = "rights";
+    const reading = [
+      "$JS.API.STREAM.INFO.*",
+      "$JS.API.STREAM.MSG.GET.*",
+      "$JS.API.CONSUMER.CREATE.>",
+      "$JS.API.CONSUMER.DELETE.>",
+      "$JS.FC.>",
+    ];
+    const writing = [...reading, "$JS.API.INFO", "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.PURGE.*", `$KV.${name}.>`, `$O.${name}.>`];
+    const user = (who: string, publish: string[]) =>
+      `{ user: ${who}, password: x, permissions: { publish: ${JSON.stringify(publish)}, subscribe: ["_INBOX.>", "$KV.${name}.current"] } }`;
+    const config = `authorization { users = [ ${user("reader", reading)}, ${user("publisher", writing)} ] }`;
+    const own = await startNatsServer({ jetstream: true, config });
+    const publisher = await testBucket(own, { name, user: "publisher", pass: "x" });
+    const reader = await testBucket(own, { name, user: "reader", pass: "x" });
+    try {
+      const store = await publisher.open();
+      const seen: SnapshotPointer[] = [];
+      const stop = (await reader.open()).watch((pointer) => seen.push(pointer));
+      for (const number of [1, 2, 3, 4]) await store.activate((await publishNumber(store, number)).id);
+      expect(await store.list()).toHaveLength(3);
+      const { id } = madeManifest(numbered(4));
+      await until(() => seen.at(-1)?.active === id);
+      stop();
+      await expect(loadInWorker(jetStreamSource(reader.source), id)).resolves.toBeDefined();
+      await expect((await reader.open()).putObject(Buffer.of(1))).rejects.toThrow(/permissions violation/i);
+    } finally {
+      await publisher.nc.close();
+      await reader.nc.close();
+      await own.stop();
+    }
+  }, 60_000);
+
   test("a worker that finds no server says so and ends", async () => {
     const nowhere = { ...bucket.source, connection: { servers: "nats://127.0.0.1:9", name: "loader" } };
     const started = performance.now();
