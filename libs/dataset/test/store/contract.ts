@@ -2,9 +2,16 @@
 
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { encodeManifest, loadSnapshot, type Manifest, SnapshotError, type SnapshotStore } from "../../src/index.ts";
+import {
+  encodeManifest,
+  loadSnapshot,
+  type Manifest,
+  PublicationConflictError,
+  SnapshotError,
+  type SnapshotStore,
+} from "../../src/index.ts";
 import { madeNames, madeRoutes, route } from "../support/made-sections.ts";
-import { type MadeSnapshot, madeManifest, publishMade } from "../support/made-snapshot.ts";
+import { type MadeSnapshot, madeManifest, madeObjects, publishMade } from "../support/made-snapshot.ts";
 
 /** One place where snapshots are kept, empty at first. */
 export interface StoreHarness {
@@ -131,6 +138,27 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
       for (const number of [1, 2, 1]) await publishNumber(store, number);
       expect(await store.list()).toEqual([madeManifest(numbered(2)).id, madeManifest(numbered(1)).id]);
       expect(await store.currentId()).toBe(madeManifest(numbered(1)).id);
+    });
+
+    test("lets what was published last be served, and nothing else", async () => {
+      expect(await store.pointer()).toBeNull();
+      const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];
+      await expect(store.activate(first.id)).rejects.toThrow(SnapshotError);
+      for (let times = 0; times < 2; times++) {
+        await store.activate(second.id);
+        expect(await store.pointer()).toEqual({ published: second.id, active: second.id });
+      }
+    });
+
+    test("a publisher that names what it began from is refused when something else is current by now", async () => {
+      const first = madeManifest(numbered(1));
+      for (const object of Object.values(madeObjects(numbered(1)))) await store.putObject(object);
+      await store.publish(first, { replaces: null });
+      await expect(store.publish(first, { replaces: null })).rejects.toThrow(PublicationConflictError);
+      await store.publish(first, { replaces: first.id });
+      const second = await publishNumber(store, 2);
+      await expect(store.publish(first, { replaces: first.id })).rejects.toThrow(`${second.id} is current`);
+      expect(await store.currentId()).toBe(second.id);
     });
 
     test("removes objects that were stored and never published", async () => {
