@@ -3,11 +3,23 @@
 /** How late a deadline may be told, in milliseconds; it is never told early. */
 export const deadlineGranularityMs = 10;
 
-export class Deadlines<T> {
+/** Items that end at the same tick. */
+interface Bucket {
+  readonly tick: number;
+  readonly items: Set<Watched>;
+}
+
+/** What can be watched, by one `Deadlines` at a time. */
+export interface Watched {
+  /** Kept by `Deadlines`; null: not watched. */
+  bucket: Bucket | null;
+}
+
+export class Deadlines<T extends Watched> {
   readonly #onExpired: (item: T) => void;
-  /** Tick → the items that end at it. */
-  readonly #buckets = new Map<number, Set<T>>();
-  readonly #tickOf = new Map<T, number>();
+  readonly #buckets = new Map<number, Bucket>();
+  /** Where the last one was put: those that are asked together mostly end together. */
+  #last: Bucket | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(onExpired: (item: T) => void) {
@@ -16,40 +28,54 @@ export class Deadlines<T> {
 
   /** Watches an item that is not watched yet, for `ms` from now. Cost: O(1). */
   add(item: T, ms: number): void {
-    const tick = Math.ceil((performance.now() + ms) / deadlineGranularityMs);
-    const bucket = this.#buckets.get(tick);
-    if (bucket === undefined) this.#buckets.set(tick, new Set([item]));
-    else bucket.add(item);
-    this.#tickOf.set(item, tick);
+    const bucket = this.#bucketOf(Math.ceil((performance.now() + ms) / deadlineGranularityMs));
+    bucket.items.add(item);
+    item.bucket = bucket;
     this.#timer ??= setInterval(() => this.#expire(), deadlineGranularityMs);
   }
 
   /** Forgets an item; nothing happens when it is not watched. Cost: O(1). */
   remove(item: T): void {
-    const tick = this.#tickOf.get(item);
-    if (tick === undefined) return;
-    this.#tickOf.delete(item);
-    const bucket = this.#buckets.get(tick);
-    bucket?.delete(item);
-    if (bucket?.size === 0) this.#buckets.delete(tick);
+    const { bucket } = item;
+    if (bucket === null) return;
+    item.bucket = null;
+    bucket.items.delete(item);
+    if (bucket.items.size === 0) this.#drop(bucket);
     this.#stopWhenIdle();
+  }
+
+  #bucketOf(tick: number): Bucket {
+    if (this.#last?.tick === tick) return this.#last;
+    let bucket = this.#buckets.get(tick);
+    if (bucket === undefined) {
+      bucket = { tick, items: new Set() };
+      this.#buckets.set(tick, bucket);
+    }
+    this.#last = bucket;
+    return bucket;
+  }
+
+  #drop(bucket: Bucket): void {
+    this.#buckets.delete(bucket.tick);
+    if (this.#last === bucket) this.#last = null;
   }
 
   #expire(): void {
     const now = performance.now() / deadlineGranularityMs;
-    for (const [tick, items] of this.#buckets) {
-      if (tick > now) continue;
-      this.#buckets.delete(tick);
-      for (const item of items) {
-        this.#tickOf.delete(item);
-        this.#onExpired(item);
+    for (const bucket of this.#buckets.values()) {
+      if (bucket.tick > now) continue;
+      this.#drop(bucket);
+      for (const item of bucket.items) {
+        item.bucket = null;
+        // Only what `add` was given is in a bucket.
+        this.#onExpired(item as T);
       }
     }
     this.#stopWhenIdle();
   }
 
   #stopWhenIdle(): void {
-    if (this.#tickOf.size > 0) return;
+    if (this.#buckets.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

@@ -1,14 +1,14 @@
 /** Messaging inside one process: the same frames, bounds and failures as over the network, without encoding anything. */
 
 import { frameItemsMax, notYetRetriesMax, queuedItemsMax } from "./bounds.ts";
-import { Deadlines } from "./deadlines.ts";
+import { Deadlines, type Watched } from "./deadlines.ts";
 import { MessagingError, type MessagingErrorCode } from "./messaging-error.ts";
 import type { MessagingEvents, MessagingOptions } from "./options.ts";
 import { problemReply } from "./problem-reply.ts";
 import { traced } from "./traced-messaging.ts";
 import type { Answer, FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "./types.ts";
 
-interface Pending {
+interface Pending extends Watched {
   readonly item: RequestItem;
   readonly pinnedSnapshot: string | null;
   readonly queue: Queue;
@@ -76,7 +76,17 @@ class InProcessMessaging implements Messaging {
     if (queue.unanswered >= this.#queuedItemsMax) return this.#refuse("overloaded", service, lane);
 
     return new Promise((resolve, reject) => {
-      const pending: Pending = { item, pinnedSnapshot, queue, resolve, reject, responder: null, notYetRetries: 0, settled: false };
+      const pending: Pending = {
+        item,
+        pinnedSnapshot,
+        queue,
+        resolve,
+        reject,
+        responder: null,
+        notYetRetries: 0,
+        settled: false,
+        bucket: null,
+      };
       queue.waiting.push(pending);
       queue.unanswered += 1;
       this.#unanswered += 1;

@@ -1,7 +1,7 @@
 /** The answering side over NATS: one service's frames, single before batch, in short turns. */
 
 import type { Msg, Subscription } from "nats";
-import { Deadlines } from "../deadlines.ts";
+import { Deadlines, type Watched } from "../deadlines.ts";
 import type { MessagingEvents } from "../options.ts";
 import { turnMs } from "../turns.ts";
 import type { FrameHandler, Lane } from "../types.ts";
@@ -22,7 +22,7 @@ export interface FrameServerDeps {
   readonly onError: (what: string, cause: unknown) => void;
 }
 
-interface Work extends ReplyAddress {
+interface Work extends ReplyAddress, Watched {
   readonly frame: RequestFrame;
   readonly lane: Lane;
   /** Indexes that are not answered yet. */
@@ -93,7 +93,7 @@ export class FrameServer {
       return;
     }
     this.#deps.events.frameServed?.(this.#deps.service, lane, frame.items.length);
-    const work: Work = { frame, lane, frameId: frame.frameId, subject, open: new Set(frame.items.keys()) };
+    const work: Work = { frame, lane, frameId: frame.frameId, subject, open: new Set(frame.items.keys()), bucket: null };
     this.#unfinished.add(work);
     this.#deadlines.add(work, Math.max(...frame.items.map(({ budgetMs }) => budgetMs)));
     this.#queues[lane].push(work);

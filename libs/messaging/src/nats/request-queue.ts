@@ -1,6 +1,7 @@
 /** Items that wait for a frame of one subject, and how many frames of it are under way. */
 
 import { frameItemsMax } from "../bounds.ts";
+import type { Watched } from "../deadlines.ts";
 import type { MessagingError } from "../messaging-error.ts";
 import type { Lane, ReplyItem, RequestItem } from "../types.ts";
 import { headerBytes } from "./frame-codec/index.ts";
@@ -13,7 +14,7 @@ export const framesInFlightMax: Readonly<Record<Lane, number>> = { single: 16, b
 export const frameBytesMax = 64 * 1_024;
 
 /** One request, from its call to its end. */
-export interface Pending {
+export interface Pending extends Watched {
   /** Its id in the frame it was sent in last. */
   id: number;
   readonly item: RequestItem;

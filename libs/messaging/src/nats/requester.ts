@@ -64,7 +64,7 @@ export class Requester {
     return new Promise((resolve, reject) => {
       const { budgetMs } = item;
       const endsAt = performance.now() + budgetMs;
-      const nowhere = { id: 0, state: "waiting", current: null, earlier: null, retried: false, notYetRetries: 0 } as const;
+      const nowhere = { id: 0, state: "waiting", current: null, earlier: null, retried: false, notYetRetries: 0, bucket: null } as const;
       const pending: Pending = { ...nowhere, item, pinnedSnapshot, bytes, queue, resolve, reject, endsAt, budgetMs };
       queue.unanswered += 1;
       this.#unanswered += 1;

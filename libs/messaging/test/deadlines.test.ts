@@ -1,0 +1,51 @@
+/** Deadlines: never early, about 10 ms late at most, and no timer when nothing is watched. */
+
+import { expect, test } from "@jest/globals";
+import { Deadlines, type Watched } from "../src/deadlines.ts";
+
+interface Item extends Watched {
+  readonly name: string;
+}
+const made = (name: string): Item => ({ name, bucket: null });
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("tells each item once and not early, and not what was removed", async () => {
+  const told: [string, number][] = [];
+  const start = performance.now();
+  const deadlines = new Deadlines<Item>(({ name }) => told.push([name, performance.now() - start]));
+  const removed = made("removed");
+  deadlines.add(made("late"), 60);
+  deadlines.add(removed, 20);
+  deadlines.add(made("soon"), 20);
+  deadlines.remove(removed);
+  deadlines.remove(removed);
+  await pause(150);
+  expect(told.map(([name]) => name)).toEqual(["soon", "late"]);
+  expect(told[0]?.[1]).toBeGreaterThanOrEqual(20);
+  expect(told[1]?.[1]).toBeGreaterThanOrEqual(60);
+});
+
+test("an item may be watched again, also while it is told, and ended with others at the same time", async () => {
+  const told: string[] = [];
+  const other = made("other");
+  const deadlines: Deadlines<Item> = new Deadlines<Item>((item) => {
+    told.push(item.name);
+    if (item.name === "first") deadlines.remove(other);
+    if (told.length === 1) deadlines.add(item, 20);
+  });
+  deadlines.add(made("first"), 10);
+  deadlines.add(other, 10);
+  await pause(100);
+  expect(told).toEqual(["first", "first"]);
+});
+
+test("keeps no timer when nothing is watched", () => {
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+  const before = timers();
+  const deadlines = new Deadlines<Item>(() => {});
+  const items = Array.from({ length: 100 }, (_, i) => made(`${i}`));
+  for (const [i, item] of items.entries()) deadlines.add(item, i);
+  expect(timers()).toBe(before + 1);
+  for (const item of items) deadlines.remove(item);
+  expect(timers()).toBe(before);
+});
