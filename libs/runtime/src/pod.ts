@@ -3,7 +3,7 @@
 import { hostname } from "node:os";
 import { PodReporter, SnapshotFollower } from "@netfacts/dataset";
 import type { Messaging } from "@netfacts/messaging";
-import { jetStreamSource, openStore } from "@netfacts/messaging/jetstream";
+import { connectJetStreamStore, jetStreamSource } from "@netfacts/messaging/jetstream";
 import Type, { type Static } from "typebox";
 import { busConfigSchema } from "./bus.ts";
 import type { ServiceApp, ServiceFrame } from "./service.ts";
@@ -32,7 +32,7 @@ export interface DatasetPod {
 export async function openPod(service: string, config: PodConfig, messaging: Messaging, frame: ServiceFrame<unknown>): Promise<DatasetPod> {
   const { log, metrics, onStop } = frame;
   const source = { bucket: config.SNAPSHOT_BUCKET, connection: { servers: config.NATS_URL, name: `${service}-snapshots` } };
-  const { store, close } = await openStore(source);
+  const { store, close } = await connectJetStreamStore(source);
   onStop(close);
   const dataset = new SnapshotFollower(store, jetStreamSource(source), snapshotEvents(log, metrics));
   const pod = config.POD_NAME || `${hostname()}-${process.pid}`;

@@ -1,4 +1,7 @@
-/** Answers `/ip` as text: what is the same for every address of a route is serialised once. */
+/**
+ * Answers `/ip` from texts: what is the same for every address of a route is serialised once. Texts are kept as the bytes of UTF-8, a
+ * character for each: half the memory of a text with a flag in it, and joined and sent without being encoded.
+ */
 
 import { type Address, type AddressList, embeddedIpv4 } from "@netfacts/address";
 import type { Warning } from "@netfacts/contracts";
@@ -15,7 +18,7 @@ import {
   specialPurposeInside,
 } from "@netfacts/dataset";
 
-/** Prefixes whose text is kept: about 3 kB each. Beyond it all are forgotten, and made again when asked. */
+/** Prefixes whose text is kept: about 2 kB each. Beyond it all are forgotten, and made again when asked. */
 const textsMaxDefault = 1 << 15;
 
 /** Texts are made anew after this time, as the note that a VRP has expired depends on the clock. */
@@ -23,15 +26,6 @@ const textsLifetimeMs = 60_000;
 
 /** Lines whose texts are put into one: a text of that size lies apart, and leaves what is read at every answer close together. */
 const packedLines = 64;
-
-/** Routes whose texts share an array, as a power of two: one array for all routes of a full table would take 10 ms to make. */
-const chunkBits = 12;
-const chunkMask = (1 << chunkBits) - 1;
-type Chunk = (string | undefined)[];
-/** Filled, as V8 keeps an array with holes as a map. */
-const newChunk = (): Chunk => new Array<string | undefined>(2 << chunkBits).fill(undefined);
-/** Stands for all chunks that nothing was kept in. */
-const emptyChunk = newChunk();
 
 /** The sections that `ipRecord` reads, in the order in which it notes them. */
 const used: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names"];
@@ -66,53 +60,53 @@ class Kept {
   readonly freshUntilMs: number;
   /** Lines that were made. */
   lines = 0;
-  /** Two texts per route entry, `middle` and `links` of its line, by chunks of routes; undefined = not made, or kept by place. */
-  readonly byRoute: Chunk[] = [];
+  /** By route entry, where in `texts` its line is; 0 = not made, or kept by place. */
+  readonly #byRoute: Int32Array;
+  /** Two texts per line, `middle` and `links`; those at 0 stand for none. */
+  readonly #texts: string[] = ["", ""];
   readonly byPlace = new Map<number, Line>();
-  /** Routes whose texts are not packed yet. */
-  loose: number[] = [];
+  /** Lines from this one on are not packed yet. */
+  #loose = 2;
+
   second: Second | null = null;
 
-  constructor(nowMs: number) {
+  constructor(routes: number, nowMs: number) {
+    this.#byRoute = new Int32Array(routes);
     this.freshUntilMs = nowMs + textsLifetimeMs;
   }
 
-  /** Where the texts of a route are: at `2 * (route & chunkMask)`. */
-  chunkOf(route: number): Chunk {
-    return this.byRoute[route >> chunkBits] ?? emptyChunk;
+  /** The texts of each route's line, both empty where there is none by route. Entries below 0 are no routes. */
+  read(routes: Int32Array, count: number, middles: string[], links: string[]): void {
+    const texts = this.#texts;
+    for (let index = 0; index < count; index++) {
+      const route = routes[index] as number;
+      const at = route < 0 ? 0 : (this.#byRoute[route] as number);
+      middles[index] = texts[at] as string;
+      links[index] = texts[at + 1] as string;
+    }
   }
 
   lineOf(route: number): Pick<Line, "middle" | "links"> | null {
-    const chunk = this.chunkOf(route);
-    const middle = chunk[2 * (route & chunkMask)];
-    const links = chunk[2 * (route & chunkMask) + 1];
-    return middle === undefined || links === undefined ? null : { middle, links };
+    const at = this.#byRoute[route] as number;
+    return at === 0 ? null : { middle: this.#texts[at] as string, links: this.#texts[at + 1] as string };
   }
 
-  keepByRoute(route: number, { middle, links }: Pick<Line, "middle" | "links">): void {
-    const index = route >> chunkBits;
-    while (this.byRoute.length <= index) this.byRoute.push(emptyChunk);
-    let chunk = this.chunkOf(route);
-    if (chunk === emptyChunk) {
-      chunk = newChunk();
-      this.byRoute[index] = chunk;
-    }
-    chunk[2 * (route & chunkMask)] = middle;
-    chunk[2 * (route & chunkMask) + 1] = links;
+  keepByRoute(route: number, { middle, links }: Line): void {
+    this.#byRoute[route] = this.#texts.length;
+    this.#texts.push(middle, links);
+    if (this.#texts.length - this.#loose === 2 * packedLines) this.#pack();
   }
 
   /** Makes the loose texts parts of one, which V8 keeps as small objects side by side. */
-  pack(): void {
-    const lines = this.loose.map((route) => ({ route, middle: "", links: "", ...this.lineOf(route) }));
-    const whole = flat(lines.map(({ middle, links }) => middle + links).join(""));
+  #pack(): void {
+    const loose = this.#texts.slice(this.#loose);
+    const whole = flat(loose.join(""));
     let start = 0;
-    for (const { route, middle, links } of lines) {
-      const between = start + middle.length;
-      const end = between + links.length;
-      this.keepByRoute(route, { middle: whole.slice(start, between), links: whole.slice(between, end) });
-      start = end;
+    for (const [index, { length }] of loose.entries()) {
+      this.#texts[this.#loose + index] = whole.slice(start, start + length);
+      start += length;
     }
-    this.loose = [];
+    this.#loose = this.#texts.length;
   }
 }
 
@@ -129,20 +123,20 @@ export interface IpQuestionText {
  */
 export class IpAnswers {
   /** Of the generation in use; the others' is found again while they live, as questions may go on naming the one before. */
-  #kept = new Kept(0);
+  #kept = new Kept(0, 0);
   #generation: Generation | null = null;
   readonly #others = new WeakMap<Generation, Kept>();
   /** Of the addresses at hand: route entries, and both texts of their lines. */
   #routes = new Int32Array(0);
-  readonly #middles: (string | undefined)[] = [];
-  readonly #links: (string | undefined)[] = [];
+  readonly #middles: string[] = [];
+  readonly #links: string[] = [];
   readonly #textsMax: number;
 
   constructor({ textsMax = textsMaxDefault }: { readonly textsMax?: number } = {}) {
     this.#textsMax = textsMax;
   }
 
-  /** The body of an answer: the same text as serialising `ipRecord` with its `meta`. */
+  /** The body of an answer, a character for each byte: the same as serialising `ipRecord` with its `meta`. */
   text(generation: Generation, { ip, text, requestId }: IpQuestionText, nowMs: number): string {
     this.#use(generation, nowMs);
     const line = this.#line(generation, ip, routeOf(generation, ip), nowMs);
@@ -168,12 +162,12 @@ export class IpAnswers {
     const { texts } = list;
     const bodies: string[] = [];
     for (let index = 0; index < list.count; index++) {
-      const middle = this.#middles[index];
-      const links = this.#links[index];
+      const middle = this.#middles[index] as string;
+      const links = this.#links[index] as string;
       const text = texts[index] as string;
       const requestId = requestIds[index] as string;
       bodies.push(
-        middle === undefined || links === undefined
+        middle === ""
           ? this.text(generation, { ip: list.at(index), text, requestId }, nowMs)
           : recordText(text, middle, links, requestId) + now.tail,
       );
@@ -187,12 +181,12 @@ export class IpAnswers {
     const now = this.#now(generation, nowMs);
     const answers: RecordAnswer[] = [];
     for (let index = 0; index < list.count; index++) {
-      const middle = this.#middles[index];
-      const links = this.#links[index];
+      const middle = this.#middles[index] as string;
+      const links = this.#links[index] as string;
       const text = list.texts[index] as string;
       const requestId = requestIds[index] as string;
       answers.push(
-        middle === undefined || links === undefined
+        middle === ""
           ? this.#answer(generation, list.at(index), this.#routes[index] as number, text, requestId, nowMs)
           : replyOf(generation, recordText(text, middle, links, requestId) + now.tail, now.etag, now.maxAgeSeconds),
       );
@@ -211,13 +205,7 @@ export class IpAnswers {
     const routes = this.#routes;
     if (generation.routes === null) routes.fill(-1);
     else generation.routes.prefixes.longestOfList(list, routes);
-    const kept = this.#kept;
-    for (let index = 0; index < count; index++) {
-      const route = routes[index] as number;
-      const chunk = route < 0 ? emptyChunk : kept.chunkOf(route);
-      this.#middles[index] = chunk[2 * (route & chunkMask)];
-      this.#links[index] = chunk[2 * (route & chunkMask) + 1];
-    }
+    this.#kept.read(routes, count, this.#middles, this.#links);
   }
 
   #answer(generation: Generation, ip: Address, route: number, text: string, requestId: string, nowMs: number): RecordAnswer {
@@ -247,8 +235,6 @@ export class IpAnswers {
     const kept = this.#kept;
     if (line.warnings.length === 0 && isUniform(generation, route)) {
       kept.keepByRoute(route, line);
-      kept.loose.push(route);
-      if (kept.loose.length === packedLines) kept.pack();
     } else kept.byPlace.set(place, line);
     return line;
   }
@@ -260,8 +246,8 @@ export class IpAnswers {
     const { ip: _ip, links, ...middle } = ipRecord(ip, notes);
     const between = JSON.stringify({ prefix: links.prefix, asn: links.asn }).slice(1, -1);
     return {
-      middle: flat(`",${JSON.stringify(middle).slice(1, -1)},"links":{"routing":"/api/v1/routing/`),
-      links: flat(`",${between},"reverse_dns":"/api/v1/reverse-dns/`),
+      middle: bytesOf(`",${JSON.stringify(middle).slice(1, -1)},"links":{"routing":"/api/v1/routing/`),
+      links: bytesOf(`",${between},"reverse_dns":"/api/v1/reverse-dns/`),
       warnings: notes.warnings,
     };
   }
@@ -269,13 +255,14 @@ export class IpAnswers {
   #use(generation: Generation, nowMs: number): void {
     if (this.#generation !== generation) {
       this.#generation = generation;
-      this.#kept = this.#others.get(generation) ?? new Kept(0);
+      this.#kept = this.#others.get(generation) ?? new Kept(0, 0);
     }
     if (nowMs >= this.#kept.freshUntilMs) this.#forget(generation, nowMs);
   }
 
   #forget(generation: Generation, nowMs: number): void {
-    this.#kept = new Kept(nowMs);
+    const prefixes = generation.routes?.prefixes;
+    this.#kept = new Kept(prefixes === undefined ? 0 : prefixes.base.size + (prefixes.overlay?.size ?? 0), nowMs);
     this.#others.set(generation, this.#kept);
   }
 
@@ -286,7 +273,7 @@ export class IpAnswers {
     const notes = new AnswerNotes(generation, nowMs);
     notes.use(...used);
     const { generated_at, data } = notes.meta("");
-    const head = `",${JSON.stringify({ generated_at, data }).slice(1, -1)},"warnings":[`;
+    const head = bytesOf(`",${JSON.stringify({ generated_at, data }).slice(1, -1)},"warnings":[`);
     const end = `${warningsText(clockWarnings(generation, used, nowMs))}]}}`;
     const made: Second = {
       second,
@@ -315,7 +302,7 @@ function replyOf(generation: Generation, body: string, etag: string, maxAgeSecon
   return {
     status: 200,
     contentType: "json",
-    body: Buffer.from(body),
+    body: Buffer.from(body, "latin1"),
     counted: true,
     cacheable: true,
     maxAgeSeconds,
@@ -328,9 +315,14 @@ function routeOf({ routes }: Generation, ip: Address): number {
   return routes === null ? -1 : routes.prefixes.longest(ip);
 }
 
-/** The same text in one piece: V8 keeps a joined text as a tree of its parts and walks it at every use. */
-function flat(text: string): string {
-  return Buffer.from(text).toString();
+/** The bytes of a text, a character for each, in one piece: V8 keeps a joined text as a tree of its parts and walks it at every use. */
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString("latin1");
+}
+
+/** The same characters in one piece. */
+function flat(bytes: string): string {
+  return Buffer.from(bytes, "latin1").toString("latin1");
 }
 
 /** Whether every address whose longest route this is lies in one place: no allocation or special-purpose block begins inside it. */
@@ -353,10 +345,10 @@ function placeOf({ allocations }: Generation, ip: Address, route: number): numbe
 }
 
 function warningsText(warnings: readonly Warning[]): string {
-  return warnings.map((warning) => JSON.stringify(warning)).join(",");
+  return bytesOf(warnings.map((warning) => JSON.stringify(warning)).join(","));
 }
 
 function wholeText(generation: Generation, ip: Address, nowMs: number, requestId: string): string {
   const notes = new AnswerNotes(generation, nowMs);
-  return JSON.stringify({ ...ipRecord(ip, notes), meta: notes.meta(requestId) });
+  return bytesOf(JSON.stringify({ ...ipRecord(ip, notes), meta: notes.meta(requestId) }));
 }
