@@ -13,6 +13,11 @@ export function printLines(context: CliContext, lines: readonly string[]): void 
   context.stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
+/** Something to know beside the result. */
+export function printNote(context: CliContext, note: string): void {
+  context.stderr.write(`netfacts: ${note}\n`);
+}
+
 /** Left-aligned columns under their titles, two spaces apart; columns of numbers only are right-aligned. */
 export function tableLines(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const columns = titles.map((title, at) => {

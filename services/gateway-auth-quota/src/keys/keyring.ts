@@ -1,5 +1,6 @@
 /** The keyring: from an `Authorization` header to a verified key, in the order that PROTOCOLS ("Keys") sets. */
 
+import { keysChangedSubject } from "@netfacts/contracts";
 import { parseKeyText, secretMatches } from "@netfacts/storage";
 import { clientAddressOf, sourceOf } from "../domain/client-source.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
@@ -31,7 +32,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const cache = new KeyCache(store.keys, settings, monotonic);
   const failed = new FailedKeys(settings);
 
-  const subscription = options.messaging?.subscribe("keys.changed", (payload) => {
+  const subscription = options.messaging?.subscribe(keysChangedSubject, (payload) => {
     const id = changedKeyId(payload);
     if (id === null) cache.anyChanged();
     else cache.keyChanged(id);

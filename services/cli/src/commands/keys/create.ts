@@ -34,7 +34,11 @@ export const createCommand: RegisterCommand = (keys, context) => {
     .option("--month <limit>", "answers per calendar month (default: of the plan)", parseCount)
     .option("--test", "a test key: same data, its own marking and counting, never the scope admin")
     .action(async (options: CreateOptions, command) => {
-      const created = await withStore(command, true, (store) => createKey(store, newKey(options))).catch((error: unknown) => {
+      const created = await withStore({ command, context, create: true }, async (store, changed) => {
+        const made = await createKey(store, newKey(options));
+        changed(made.key);
+        return made;
+      }).catch((error: unknown) => {
         throw error instanceof KeySpecError ? new CliError(exitCodes.usage, error.faults, error) : error;
       });
       const { key, secret } = created;

@@ -11,7 +11,7 @@ export const listCommand: RegisterCommand = (keys, context) => {
     .command("list")
     .description("list every key, oldest first")
     .action(async (_options, command) => {
-      const records = await withStore(command, false, listKeys);
+      const records = await withStore({ command, context, create: false }, listKeys);
       const now = context.now();
       if (sharedSettings(command).json) return printJson(context, { keys: records.map((key) => keyJson(key, now)) });
       printLines(context, records.length === 0 ? ["No keys yet: netfacts keys create --label NAME"] : keyTable(records, now));

@@ -34,7 +34,11 @@ export const stateCommands: RegisterCommand = (keys, context) => {
     if (forceable) command.option("--force", "even if it is the last active key with the scope admin", false);
     command.action(async (text: string, options: { readonly force?: boolean }) => {
       const id = keyIdOf(text);
-      const outcome = await withStore(command, false, (store) => change(store, id, { force: options.force ?? false }));
+      const outcome = await withStore({ command, context, create: false }, async (store, changed) => {
+        const result = await change(store, id, { force: options.force ?? false });
+        if (result.outcome === "changed") changed(result.key);
+        return result;
+      });
       const key = changedKey(id, outcome);
       if (sharedSettings(command).json) return printJson(context, keyJson(key, context.now()));
       printLines(context, [
