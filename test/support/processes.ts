@@ -157,17 +157,26 @@ export function failingStart(home: string, settings: Settings = {}): Promise<End
   return launchStandalone(home, settings).ended;
 }
 
-/** One run of the command line on the data folder. */
-export function netfacts(home: string, ...args: string[]): Promise<Ended> {
+/** One run of the command line on the data folder; settings as in the environment. */
+export function netfactsWith(settings: Settings, home: string, ...args: string[]): Promise<Ended> {
   return run(process.execPath, ["--conditions=source", cliMain, "--data-dir", home, ...args], home, {
     cwd: root,
-    env: environment(home, {}),
+    env: environment(home, settings),
   }).ended;
 }
 
+/** One run of the command line on the data folder. */
+export function netfacts(home: string, ...args: string[]): Promise<Ended> {
+  return netfactsWith({}, home, ...args);
+}
+
 /** The same with `--json`: what it printed. Throws with its faults when it fails. */
-export async function netfactsJson<T>(home: string, ...args: string[]): Promise<T> {
-  const { code, out, err } = await netfacts(home, ...args, "--json");
+export function netfactsJson<T>(home: string, ...args: string[]): Promise<T> {
+  return netfactsJsonWith({}, home, ...args);
+}
+
+export async function netfactsJsonWith<T>(settings: Settings, home: string, ...args: string[]): Promise<T> {
+  const { code, out, err } = await netfactsWith(settings, home, ...args, "--json");
   if (code !== 0) throw new Error(`netfacts ${args.join(" ")}: exit ${code}: ${err}`);
   return JSON.parse(out) as T;
 }

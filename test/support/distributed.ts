@@ -1,0 +1,178 @@
+/** The distributed form: each service as processes of its own, over a real nats-server and a server of MongoDB's protocol. */
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Mongodb, startMongodb } from "./mongodb.ts";
+import { type NatsServer, startNatsServer } from "./nats-server.ts";
+import { publishSnapshot, type SnapshotOrigin } from "./publish-snapshot.ts";
+import { importSamples } from "./sample-snapshot.ts";
+import { freePorts, type ServiceName, ServiceProcess } from "./service-process.ts";
+
+export type { ServiceName, ServiceProcess } from "./service-process.ts";
+
+export interface DistributedOptions {
+  /** Processes of each service; default one, and none of ingest. */
+  readonly replicas?: Partial<Record<ServiceName, number>>;
+  /** In the environment of every process. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** In the environment of the processes of one service; goes before `settings`. */
+  readonly settingsOf?: (service: ServiceName, index: number) => Readonly<Record<string, string>>;
+  /** What is served at first: default the samples, imported anew; null: nothing, and nobody waits for pods to be ready. */
+  readonly snapshot?: SnapshotOrigin | null;
+  /** False: the server of the environment may be used. Default: one of our own, which can be stopped, killed and frozen. */
+  readonly own?: boolean;
+  /** True: acknowledged writes survive a kill -9 of MongoDB's server. */
+  readonly durable?: boolean;
+  /**
+   * Gives the URLs that the services get, made of those of the servers: for proxies between them. Default: the servers' own.
+   * `natsUrl` and `mongoUrl` of a test's own connections stay those of the servers.
+   */
+  readonly route?: (servers: { readonly natsUrl: string; readonly mongoUrl: string }) => Promise<{ natsUrl: string; mongoUrl: string }>;
+  /** Each piece of what a process prints, as it comes. */
+  readonly onOutput?: (process: ServiceProcess, text: string) => void;
+}
+
+export interface Distributed {
+  readonly services: Readonly<Record<ServiceName, readonly ServiceProcess[]>>;
+  readonly gateways: readonly ServiceProcess[];
+  /** All processes, in the order in which they were started. */
+  readonly processes: readonly ServiceProcess[];
+  /** Of the servers themselves; `mongoUrl` with the database. */
+  readonly natsUrl: string;
+  readonly mongoUrl: string;
+  /** The server that runs now: another one after `restartNats`. */
+  readonly nats: NatsServer;
+  readonly mongo: Mongodb;
+  /** For the command line, and other processes beside the services. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Copies a snapshot into JetStream and lets it be served. @returns its id. */
+  publish(origin: SnapshotOrigin): Promise<string>;
+  /** Sends the signal (default SIGKILL) and waits for the end. */
+  kill(service: ServiceName, index: number, signal?: NodeJS.Signals): Promise<void>;
+  /** Starts what was killed, on the same ports; resolves once it is ready. */
+  restart(service: ServiceName, index: number): Promise<void>;
+  /** Starts nats-server on its port and files, after `nats.stop()` or `nats.kill()`. */
+  restartNats(): Promise<void>;
+  /** What all processes printed, over all their starts: those of one after those of the other. */
+  logs(): string;
+  /** Ends services, then servers, and removes their folders; nothing the second time. */
+  stop(): Promise<void>;
+}
+
+const bucket = "netfacts-snapshots";
+const database = "netfacts";
+/** Those who are asked before those who ask. */
+const startOrder: readonly ServiceName[] = ["ip-routing", "asn-prefix", "rdns-resolver", "ingest", "gateway-auth-quota"];
+
+/** Resolves when every process is ready. When one does not start, all that was started is ended before it rejects. */
+export async function startDistributed(options: DistributedOptions = {}): Promise<Distributed> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  };
+  try {
+    return await start(options, undo, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(options: DistributedOptions, undo: (() => Promise<unknown>)[], stop: () => Promise<void>): Promise<Distributed> {
+  const { settings = {}, settingsOf, snapshot, own = true, durable = false, route, onOutput } = options;
+  const folder = await mkdtemp(join(tmpdir(), "netfacts-distributed-"));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
+
+  const natsOptions = { jetstream: true, ...(own && { own, storeDir: join(folder, "jetstream") }) };
+  let nats = await startNatsServer(natsOptions);
+  undo.push(() => nats.stop());
+  const mongo = await startMongodb({ own, durable });
+  undo.push(() => mongo.stop());
+  const natsUrl = nats.url;
+  const mongoUrl = mongo.database(own ? database : `netfacts_${process.pid}_${Date.now()}`);
+  const routed = (await route?.({ natsUrl, mongoUrl })) ?? { natsUrl, mongoUrl };
+
+  const common = {
+    NODE_COMPILE_CACHE: join(folder, "compiled"),
+    NATS_URL: routed.natsUrl,
+    MONGODB_URI: routed.mongoUrl,
+    SNAPSHOT_BUCKET: bucket,
+    // Nobody is there: no test asks the system's nameservers by accident.
+    RESOLVERS: "127.0.0.1:9",
+    ...settings,
+  };
+  const processes = await placeProcesses(options, (service, index) => ({ ...common, ...settingsOf?.(service, index) }), onOutput);
+  // While the services start.
+  const publish = (origin: SnapshotOrigin) => publishSnapshot(natsUrl, bucket, origin);
+  undo.push(() => endProcesses(processes));
+  for (const process of processes) process.launch();
+  if (snapshot === undefined) {
+    await importSamples(join(folder, "samples"));
+    await publish(join(folder, "samples"));
+  } else if (snapshot !== null) {
+    await publish(snapshot);
+  }
+  await Promise.all(processes.map((process) => process.untilReady(snapshot === null ? "/healthz" : "/readyz")));
+
+  const of = (service: ServiceName) => processes.filter((process) => process.service === service);
+  const services = Object.fromEntries(startOrder.map((service) => [service, of(service)])) as unknown as Distributed["services"];
+  const at = (service: ServiceName, index: number): ServiceProcess => {
+    const process = services[service][index];
+    if (process === undefined) throw new Error(`there is no ${service}-${index}`);
+    return process;
+  };
+  return {
+    services,
+    gateways: services["gateway-auth-quota"],
+    processes,
+    natsUrl,
+    mongoUrl,
+    get nats() {
+      return nats;
+    },
+    mongo,
+    env: { NATS_URL: natsUrl, MONGODB_URI: mongoUrl },
+    publish,
+    async kill(service, index, signal = "SIGKILL") {
+      await at(service, index).end(signal);
+    },
+    async restart(service, index) {
+      at(service, index).launch();
+      await at(service, index).untilReady();
+    },
+    async restartNats() {
+      nats = await startNatsServer({ ...natsOptions, port: nats.port });
+    },
+    logs: () => processes.map((process) => process.log()).join(""),
+    stop,
+  };
+}
+
+async function placeProcesses(
+  { replicas = {} }: DistributedOptions,
+  envOf: (service: ServiceName, index: number) => Readonly<Record<string, string>>,
+  onOutput: DistributedOptions["onOutput"],
+): Promise<ServiceProcess[]> {
+  const places = startOrder.flatMap((service) =>
+    Array.from({ length: replicas[service] ?? (service === "ingest" ? 0 : 1) }, (_, index) => ({ service, index })),
+  );
+  const ports = await freePorts(places.length * 3);
+  return places.map(({ service, index }) => {
+    const [http = 0, operations = 0, operator = 0] = ports.splice(0, 3);
+    const process: ServiceProcess = new ServiceProcess({
+      service,
+      index,
+      env: envOf(service, index),
+      ports: { http, operations, operator },
+      ...(onOutput && { onOutput: (text) => onOutput(process, text) }),
+    });
+    return process;
+  });
+}
+
+/** Those who ask first, so that what they asked is answered. */
+async function endProcesses(processes: readonly ServiceProcess[]): Promise<void> {
+  for (const service of [...startOrder].reverse())
+    await Promise.all(processes.filter((process) => process.service === service).map((process) => process.end()));
+}

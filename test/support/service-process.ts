@@ -1,0 +1,176 @@
+/** One service as a process of its own, on ports that it keeps from one start to the next. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const root = resolve(import.meta.dirname, "../..");
+
+export type ServiceName = "gateway-auth-quota" | "ip-routing" | "asn-prefix" | "rdns-resolver" | "ingest";
+
+export interface ServiceProcessOptions {
+  readonly service: ServiceName;
+  /** Among the processes of the service, from 0. */
+  readonly index: number;
+  /** Settings without those of ports and addresses, which are chosen here. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly ports: ServicePorts;
+  /** Each piece of what it prints, as it comes. */
+  readonly onOutput?: (text: string) => void;
+  /** Its end, whoever wanted it. */
+  readonly onEnd?: (end: ServiceEnd) => void;
+}
+
+export interface ServicePorts {
+  readonly http: number;
+  readonly operations: number;
+  readonly operator: number;
+}
+
+export interface ServiceEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+const readyMsMax = 60_000;
+const stopMsMax = 20_000;
+
+export class ServiceProcess {
+  readonly service: ServiceName;
+  readonly index: number;
+  /** `ip-routing-0`: also the name of the pod. */
+  readonly name: string;
+  /** Where it takes requests; a service that is asked over NATS only has nobody there. */
+  readonly url: string;
+  /** Where `/metrics`, `/healthz` and `/readyz` are. */
+  readonly operationsUrl: string;
+  /** Where a gateway serves operators, under `/admin/v1`. */
+  readonly operatorUrl: string;
+  readonly #options: ServiceProcessOptions;
+  #child: ChildProcess | null = null;
+  #log = "";
+
+  constructor(options: ServiceProcessOptions) {
+    this.#options = options;
+    this.service = options.service;
+    this.index = options.index;
+    this.name = `${options.service}-${options.index}`;
+    this.url = `http://127.0.0.1:${options.ports.http}`;
+    this.operationsUrl = `http://127.0.0.1:${options.ports.operations}`;
+    this.operatorUrl = `http://127.0.0.1:${options.ports.operator}`;
+  }
+
+  /** Of the process that runs now; null when none does. */
+  get pid(): number | null {
+    return this.running ? (this.#child?.pid ?? null) : null;
+  }
+
+  get running(): boolean {
+    return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** What it printed, over all its starts. */
+  log(): string {
+    return this.#log;
+  }
+
+  /** Starts the process without waiting for it. */
+  launch(): void {
+    if (this.running) throw new Error(`${this.name} runs already`);
+    const { service, env, ports, onOutput, onEnd } = this.#options;
+    const own = {
+      HOST: "127.0.0.1",
+      PORT: `${ports.http}`,
+      OPERATOR_PORT: `${ports.operator}`,
+      TELEMETRY_PORT: `${ports.operations}`,
+      POD_NAME: this.name,
+    };
+    const child = spawn(process.execPath, ["--conditions=source", mainOf(service)], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { NODE_NO_WARNINGS: "1", PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...env },
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        this.#log += text;
+        onOutput?.(text);
+      });
+    }
+    // Its end follows, and says so.
+    child.once("error", (error) => {
+      this.#log += `${error.message}\n`;
+    });
+    child.once("close", (code, signal) => onEnd?.({ code, signal }));
+  }
+
+  /** Resolves when `/readyz` says so (or, with `/healthz`, as soon as it lives). Rejects with its log when it ends before, or not in time. */
+  async untilReady(path: "/readyz" | "/healthz" = "/readyz", timeoutMs = readyMsMax): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      if (!this.running) throw new Error(`${this.name} ended before it was ready:\n${this.#log}`);
+      const answer = await fetch(`${this.operationsUrl}${path}`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
+      await answer?.body?.cancel();
+      if (answer?.ok) return;
+      if (performance.now() > deadline) throw new Error(`${this.name} was not ready within ${timeoutMs} ms:\n${this.#log}`);
+      await sleep(25);
+    }
+  }
+
+  /** Sends the signal without waiting for what follows: SIGSTOP and SIGCONT, or an end that is watched elsewhere. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.running) this.#child?.kill(signal);
+  }
+
+  /** Ends it, frozen or not; at last by SIGKILL. Does nothing when it runs no more. */
+  async end(signal: NodeJS.Signals = "SIGTERM"): Promise<ServiceEnd> {
+    const child = this.#child;
+    if (child === null) return { code: null, signal: null };
+    if (this.running) {
+      const ended = once(child, "exit");
+      child.kill(signal);
+      // A frozen process takes its signal only once it goes on.
+      child.kill("SIGCONT");
+      const timer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
+      await ended;
+      clearTimeout(timer);
+    }
+    return { code: child.exitCode, signal: child.signalCode };
+  }
+}
+
+function mainOf(service: ServiceName): string {
+  return join(root, "services", service, "src/main.ts");
+}
+
+/** Whether the service can be started as a process. */
+export function hasMain(service: ServiceName): boolean {
+  return existsSync(mainOf(service));
+}
+
+/** Below those that a system hands out to connections, so that none takes the port of a process that is away for a moment. */
+const portsFrom = 20_000;
+const portsTo = 32_000;
+
+/** Ports of loopback that were free a moment ago, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const held: { port: number; release(): Promise<void> }[] = [];
+  while (held.length < count) {
+    const port = portsFrom + Math.floor(Math.random() * (portsTo - portsFrom));
+    const release = await hold(port);
+    if (release !== null) held.push({ port, release });
+  }
+  await Promise.all(held.map(({ release }) => release()));
+  return held.map(({ port }) => port);
+}
+
+function hold(port: number): Promise<(() => Promise<void>) | null> {
+  const server = createServer();
+  return new Promise((done) => {
+    server.once("error", () => done(null));
+    server.listen(port, "127.0.0.1", () => done(() => new Promise((closed) => server.close(() => closed()))));
+  });
+}
