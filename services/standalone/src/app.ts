@@ -6,7 +6,7 @@ import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@net
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
 import { buildApp as buildRdnsResolver, type RdnsConfig } from "@netfacts/rdns-resolver/app";
-import { createMetrics, type Logger, snapshotEvents } from "@netfacts/runtime";
+import { createMessageTracing, createMetrics, type Logger, snapshotEvents } from "@netfacts/runtime";
 import type { Store } from "@netfacts/storage";
 
 export interface StandaloneDeps {
@@ -35,7 +35,7 @@ export interface Standalone {
 export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const { clock, store } = deps;
   const log = deps.log("standalone");
-  const messaging = createInProcessMessaging();
+  const messaging = createInProcessMessaging({ tracing: createMessageTracing() });
   const refused = new Map<string, Error>();
   const events = snapshotEvents(log, createMetrics("standalone"));
   const dataset = new SnapshotFollower(deps.snapshots, { kind: "folder", path: deps.snapshotsFolder }, events);

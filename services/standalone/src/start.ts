@@ -1,0 +1,113 @@
+/** The start of the one-process form, step by step, and its stop. */
+
+import { join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openDataFolder, snapshotsFolder } from "@netfacts/dataset";
+import { loadGatewayConfig } from "@netfacts/gateway-auth-quota/app";
+import { loadRdnsConfig } from "@netfacts/rdns-resolver/app";
+import {
+  createLogger,
+  createMetrics,
+  installStop,
+  loadConfig,
+  loadConfigs,
+  startOperationsServer,
+  systemClock,
+  type Telemetry,
+} from "@netfacts/runtime";
+import { createFirstKey, openSqliteStore } from "@netfacts/storage";
+import { buildApp } from "./app.ts";
+import { standaloneConfigSchema } from "./config.ts";
+import { ensureData } from "./first-data.ts";
+import { takeHome } from "./home.ts";
+import { openLogFile } from "./log-file.ts";
+import { checkPort, portFault } from "./port-owner.ts";
+import { welcomeText } from "./welcome.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const operationsHost = "127.0.0.1";
+
+/**
+ * Takes the state folder, imports what is missing, starts all services and prints the welcome.
+ *
+ * @throws ConfigError with the faults of all settings; else what failed, after everything was given back.
+ */
+export async function start(telemetry: Telemetry): Promise<void> {
+  const { own, gateway, resolver } = loadConfigs({
+    own: () => loadConfig(standaloneConfigSchema),
+    gateway: () => loadGatewayConfig(),
+    resolver: () => loadRdnsConfig(),
+  });
+  const folder = resolve(root, own.NETFACTS_HOME);
+  const home = takeHome(folder, `http://${gateway.HOST}:${gateway.PORT}`);
+  // What was taken or started so far, newest first; a start that fails gives it all back.
+  const undo: (() => Promise<void> | void)[] = [() => telemetry.stop(), () => home.release()];
+  const stopping = new AbortController();
+  const stopAll = async () => {
+    stopping.abort();
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+
+  try {
+    const logFile = openLogFile(folder);
+    const logOf = (service: string) => createLogger({ service, level: own.LOG_LEVEL, to: logFile });
+    const log = logOf("standalone");
+    telemetry.onExport((fault) => {
+      if (fault === null) log.info({}, "traces are sent again");
+      else log.warn({ fault }, "traces cannot be sent; the service goes on without");
+    });
+    installStop({ log, stop: stopAll });
+    await checkPort(gateway.HOST, gateway.PORT, "PORT");
+    await checkPort(operationsHost, own.TELEMETRY_PORT, "TELEMETRY_PORT");
+    const store = await openSqliteStore(join(folder, "store.sqlite"));
+    undo.push(() => store.close());
+    const snapshots = openDataFolder(folder);
+    await ensureData({
+      snapshots,
+      store,
+      sources: own.SOURCES === "" ? "" : resolve(own.SOURCES),
+      samples: join(root, "samples", "sources.yaml"),
+      out: process.stdout,
+      signal: stopping.signal,
+    });
+    const app = await buildApp({
+      gateway,
+      resolver,
+      snapshots,
+      snapshotsFolder: join(folder, snapshotsFolder),
+      store,
+      clock: systemClock,
+      log: logOf,
+    });
+    undo.push(() => app.stop());
+    await app.start();
+    const generation = app.dataset.current();
+    const refused = [...app.refused.values()].map(({ message }) => message);
+    if (generation === null)
+      throw new Error(
+        `${refused.join("; ")}; import again with SOURCES=, or remove ${join(folder, snapshotsFolder)} to begin with the samples`,
+      );
+    for (const reason of refused) process.stdout.write(`refused: ${reason}; a snapshot kept from before serves\n`);
+    const operations = await startOperationsServer({
+      host: operationsHost,
+      port: own.TELEMETRY_PORT,
+      ready: () => !stopping.signal.aborted && app.dataset.current() !== null,
+      metrics: createMetrics("standalone"),
+    });
+    undo.push(() => operations.close());
+    const url = await app.gateway.listen().catch((error: NodeJS.ErrnoException) => {
+      throw new Error(portFault(gateway.HOST, gateway.PORT, "PORT", error.code ?? error.message));
+    });
+    home.answersAt(url);
+    // Last, since its secret is shown once: a start that fails before has not used it up.
+    const firstKey = await createFirstKey(store);
+    process.stdout.write(
+      welcomeText({ url, operationsUrl: operations.url, folder: relative(process.cwd(), folder) || ".", generation, firstKey }),
+    );
+    log.info({ url, snapshot: generation.id }, "ready");
+  } catch (error) {
+    if (stopping.signal.aborted) return;
+    await stopAll();
+    throw error;
+  }
+}
