@@ -3,13 +3,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
+import { ingestConfigSchema } from "../src/config.ts";
 import * as defaults from "../src/sources/defaults.ts";
 import { builtFormats, builtSections } from "../src/sources/sections.ts";
 import { atWork } from "./support/made-files.ts";
 
 const text = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
 const rows = new Map(
-  [...text.matchAll(/^\| `(\w+)` +\| (.*?) +\| (.*?) +\|$/gm)].map(([, member, meaning, byDefault]) => [member, { meaning, byDefault }]),
+  [...text.matchAll(/^\| `((?!netfacts_)[a-z_]+)` +\| (.*?) +\| (.*?) +\|$/gm)].map(([, member, meaning, byDefault]) => [
+    member,
+    { meaning, byDefault },
+  ]),
 );
 
 test("every member of a source stands in the table, and no other", async () => {
@@ -21,6 +25,14 @@ test("every member of a source stands in the table, and no other", async () => {
     .filter((name) => name !== "line")
     .map((name) => (name === "secondsMax" ? "seconds_max" : snake(name)));
   expect([...rows.keys()].sort()).toEqual(members.sort());
+});
+
+test("every setting of the service stands in the table with its default", () => {
+  const settings = Object.entries(ingestConfigSchema.properties as unknown as Record<string, { default?: unknown; description: string }>);
+  for (const [name, { default: value, description }] of settings) {
+    const shown = value === undefined ? "must be set" : value === "" ? "" : `\`${value}\``;
+    expect(text.replaceAll(/ +/g, " ")).toContain(`| \`${name}\` | ${shown}${shown === "" ? "" : " "}| ${description} |`);
+  }
 });
 
 test("sections, formats and defaults are those of the code", () => {

@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly onProgress?: ProgressListener;
   /** Ends the run within a moment; nothing is published then. */
   readonly signal?: AbortSignal;
+  /** Awaited before the pointer moves; a rejection ends the run, and nothing is published. */
+  beforePublish?(): Promise<void>;
 }
 
 /** A run that published nothing. `report` tells how far it came. */
@@ -43,7 +45,7 @@ export class IngestError extends Error {
  * A required source that cannot be trusted ends the run with `IngestError`, as does a full disk; an optional one is reported
  * and left out, and a section none of whose sources could be read stays as the last snapshot has it.
  */
-export async function runIngest({ config, store, onProgress = () => {}, signal }: RunOptions): Promise<RunReport> {
+export async function runIngest({ config, store, onProgress = () => {}, signal, beforePublish }: RunOptions): Promise<RunReport> {
   const sourceReports: SourceReport[] = [];
   const stages = { read: 0, build: 0, verify: 0, publish: 0 };
   let built: RunReport["sections"] = [];
@@ -68,7 +70,8 @@ export async function runIngest({ config, store, onProgress = () => {}, signal }
   };
 
   try {
-    const previous = await lastManifest(store);
+    const replaces = await store.currentId();
+    const previous = await lastManifest(store, replaces);
     const { inputs, sources } = await timed("read", () => readAll(config, previous, sourceReports, onProgress, signal));
     const content = await timed("build", async () => {
       onProgress({ label: "build", done: 0, total: 1, unit: "steps" });
@@ -87,7 +90,9 @@ export async function runIngest({ config, store, onProgress = () => {}, signal }
     await timed("verify", () => verifySections(store, content.sections));
     const manifest = sealManifest(content);
     const unchanged = previous?.id === manifest.id;
-    await timed("publish", () => store.publish(manifest));
+    await beforePublish?.();
+    // What was read and kept is of the snapshot that was current then: over another one it must not go.
+    await timed("publish", () => store.publish(manifest, { replaces }));
     onProgress({ label: "publish", done: 1, total: 1, unit: "steps" });
     return report(manifest.id, unchanged, null);
   } catch (cause) {
@@ -97,8 +102,7 @@ export async function runIngest({ config, store, onProgress = () => {}, signal }
 }
 
 /** The current manifest; a damaged one counts as none, since this run is about to replace it. */
-async function lastManifest(store: SnapshotStore): Promise<Manifest | null> {
-  const id = await store.currentId();
+async function lastManifest(store: SnapshotStore, id: string | null): Promise<Manifest | null> {
   return id === null ? null : store.getManifest(id).catch(() => null);
 }
 
@@ -138,7 +142,10 @@ async function readAll(
       } catch (error) {
         // What a reader makes of being stopped is no fault of its source.
         signal?.throwIfAborted();
-        if (source.required) throw error;
+        if (source.required) {
+          reports.push(failedSourceReport(source, error as Error));
+          throw error;
+        }
         failed.set(source.name, error as Error);
         again = source.section === "routes";
         if (again) break;

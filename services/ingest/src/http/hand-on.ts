@@ -1,0 +1,49 @@
+/** Requests that only the leader answers, when they reach another process: it asks the leader, and passes on what that answers. */
+
+import { headers, internalHeaders } from "@netfacts/contracts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { noLeader } from "./operator-routes.ts";
+
+export interface HandOnOptions {
+  readonly proxyToken: string;
+  /** Who leads, as it named itself (`ownerName`); null when nobody does. */
+  leader(): Promise<string | null>;
+}
+
+const answerMsMax = 10_000;
+const passedOn = [headers.requestId, internalHeaders.keyId, "x-forwarded-for"];
+const passedBack = ["content-type", "cache-control", "location", "retry-after"];
+
+/** The name under which a process holds the lease: where it is reached, and which start of it. */
+export function ownerName(url: string, id: string): string {
+  return `${url}#${id}`;
+}
+
+export function handOn({ proxyToken, leader }: HandOnOptions) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    // Handed on already: between the two processes the lead has just changed.
+    const owner = request.headers[internalHeaders.handedOn] === undefined ? await leader() : null;
+    const url = owner?.split("#", 1)[0];
+    if (url === undefined) throw noLeader();
+    const sent = passedOn.flatMap((name) => {
+      const value = name === headers.requestId ? request.id : request.headers[name];
+      return typeof value === "string" ? [[name, value] as const] : [];
+    });
+    try {
+      const response = await fetch(url + request.url, {
+        method: request.method,
+        headers: { ...Object.fromEntries(sent), [internalHeaders.proxyToken]: proxyToken, [internalHeaders.handedOn]: "1" },
+        redirect: "error",
+        signal: AbortSignal.timeout(answerMsMax),
+      });
+      const body = await response.text();
+      for (const name of passedBack) {
+        const value = response.headers.get(name);
+        if (value !== null) reply.header(name, value);
+      }
+      return reply.code(response.status).send(body);
+    } catch (cause) {
+      throw noLeader(cause);
+    }
+  };
+}

@@ -1,0 +1,150 @@
+/** The operator API: start a run, runs and their reports, the health of sources. Documented at the gateway, which passes requests on. */
+
+import { type IngestRuns, type IngestSources, ingestPath, internalHeaders } from "@netfacts/contracts";
+import type { Store } from "@netfacts/storage";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from "fastify";
+import { LeadershipLostError } from "../leadership/leadership.ts";
+import { RunInProgressError, type RunManager } from "../runs/run-manager.ts";
+import { runRecord, runSummary } from "../runs/run-record.ts";
+import { sourceHealth } from "../runs/source-health.ts";
+import { readSources, type SourcesConfig, SourcesFileError } from "../sources/index.ts";
+import { HttpProblem } from "./problem.ts";
+
+export interface OperatorRoutesDeps {
+  readonly store: Pick<Store, "runs">;
+  /** Path of the sources.yaml; empty: none is set. */
+  readonly sources: string;
+  readonly clock: { now(): number };
+  /** The runs of this process while it leads. */
+  runs(): RunManager | null;
+  /** Answers in the place of this process: the one that leads does. */
+  handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+}
+
+const limitDefault = 20;
+const limitMax = 100;
+/** Of how many of the last runs the health of sources is told. */
+const healthRunsMax = 100;
+
+type Methods = Partial<Record<"GET" | "POST", RouteHandlerMethod>>;
+
+export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutesDeps): void {
+  const { store, clock } = deps;
+
+  route(app, "/runs", {
+    async GET(request, reply) {
+      const limit = readLimit(request);
+      const body: IngestRuns = { items: (await store.runs.list(limit)).map(runSummary) };
+      return sendJson(reply, body);
+    },
+
+    async POST(request, reply) {
+      readLimit(request, []);
+      refuseBody(request);
+      const runs = deps.runs();
+      if (runs === null) return deps.handOn(request, reply);
+      const run = await runs.start(starterOf(request)).catch((error: unknown) => {
+        throw startProblem(error);
+      });
+      return sendJson(reply.code(202).header("location", `${ingestPath}/runs/${run.id}`), runRecord(run));
+    },
+  });
+
+  route(app, "/runs/:id", {
+    async GET(request, reply) {
+      readLimit(request, []);
+      const run = await store.runs.find((request.params as { readonly id: string }).id);
+      if (run === null) throw new HttpProblem("run_not_found");
+      return sendJson(reply, runRecord(run));
+    },
+  });
+
+  route(app, "/sources", {
+    async GET(request, reply) {
+      readLimit(request, []);
+      const { config, faults } = await listOfSources(deps.sources);
+      const runs = config === null ? [] : await store.runs.list(healthRunsMax);
+      const body: IngestSources = { items: config === null ? [] : sourceHealth(config.sources, runs, clock.now()), faults };
+      return sendJson(reply, body);
+    },
+  });
+}
+
+/** The route with its methods; any other is refused, naming those. */
+function route(app: FastifyInstance, path: string, methods: Methods): void {
+  const url = ingestPath + path;
+  const allowed = Object.keys(methods).flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  for (const [method, handler] of Object.entries(methods)) app.route({ method: method as HTTPMethods, url, handler });
+  app.route({
+    method: app.supportedMethods.filter((method) => !allowed.includes(method)) as HTTPMethods[],
+    url,
+    onRequest: async () => {
+      const list = allowed.join(", ");
+      throw new HttpProblem("method_not_allowed", { detail: `This route answers ${list}.`, headers: { allow: list } });
+    },
+    handler: async () => undefined,
+  });
+}
+
+function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
+  return reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" }).send(JSON.stringify(body));
+}
+
+/** @param known  parameters that the route takes: `limit` or none. */
+function readLimit(request: FastifyRequest, known: readonly "limit"[] = ["limit"]): number {
+  const at = request.url.indexOf("?");
+  const query = new URLSearchParams(at < 0 ? "" : request.url.slice(at + 1));
+  const faults = [...new Set(query.keys())].filter((name) => !(known as readonly string[]).includes(name));
+  const given = query.getAll("limit");
+  const isRight = given.length === 0 || (given.length === 1 && /^[1-9]\d{0,2}$/.test(given[0] ?? "") && Number(given[0]) <= limitMax);
+  if (faults.length === 0 && isRight) return given.length === 0 ? limitDefault : Number(given[0]);
+  const item = (name: string, message: string) => ({ location: `query.${name}`, code: "invalid_parameter" as const, message });
+  throw new HttpProblem("invalid_parameter", {
+    errors: [
+      ...faults.slice(0, 10).map((name) => item(name.slice(0, 40).replaceAll(/[^\w.-]/g, "?"), "is no parameter of this route")),
+      ...(isRight ? [] : [item("limit", `takes one number from 1 to ${limitMax}`)]),
+    ],
+  });
+}
+
+/** What a run imports is set by the operator's files; an empty object is nothing too. */
+function refuseBody({ body }: FastifyRequest): void {
+  const isNothing = body === undefined || body === null || (typeof body === "object" && Object.keys(body).length === 0);
+  if (!isNothing) throw new HttpProblem("invalid_body", { detail: "A run takes no body: what it imports is said by SOURCES." });
+}
+
+function starterOf(request: FastifyRequest) {
+  const keyId = textOf(request.headers[internalHeaders.keyId]);
+  return { actor: keyId === null ? "operator" : `key:${keyId}`, keyId, address: textOf(request.headers["x-forwarded-for"]) };
+}
+
+/** Of the gateway, which is believed; bounded all the same, as it is kept. */
+function textOf(header: string | string[] | undefined): string | null {
+  return typeof header === "string" ? header.slice(0, 64) : null;
+}
+
+function startProblem(error: unknown): unknown {
+  if (error instanceof RunInProgressError) {
+    const detail =
+      error.runId === null ? "Ingest takes over from another process, or a run just begins." : `Run ${error.runId} is in progress.`;
+    return new HttpProblem("run_in_progress", { detail });
+  }
+  return error instanceof LeadershipLostError ? noLeader() : error;
+}
+
+/** Nobody leads for the moment, or who does cannot be reached. */
+export function noLeader(cause?: unknown): HttpProblem {
+  const detail = "No ingest process leads at the moment; another takes over within seconds.";
+  return new HttpProblem("upstream_unavailable", { detail, ...(cause !== undefined && { cause }) });
+}
+
+/** The list as it stands in its file now. */
+async function listOfSources(path: string): Promise<{ config: SourcesConfig | null; faults: string[] }> {
+  if (path === "") return { config: null, faults: ["SOURCES names no sources.yaml"] };
+  try {
+    return { config: await readSources(path), faults: [] };
+  } catch (error) {
+    if (error instanceof SourcesFileError) return { config: null, faults: error.message.split("\n") };
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+/** The operator API's server: for gateways only, which prove themselves by the proxy token. */
+
+import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { headers, internalHeaders, requestIdPattern } from "@netfacts/contracts";
+import { StoreError } from "@netfacts/storage";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { IngestMetrics } from "../metrics.ts";
+import { HttpProblem, sendProblem } from "./problem.ts";
+
+export interface ServerOptions {
+  readonly proxyToken: string;
+  readonly errorDocsBase: string;
+  readonly metrics: IngestMetrics;
+  readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
+}
+
+/** A refusal is lost when its connection closes on unread bytes: so many of a body that nobody wants are thrown away first. */
+const discardBytesMax = 1 << 20;
+const discardMsMax = 2_000;
+const bodyBytesMax = 64 << 10;
+
+export function createServer({ proxyToken, errorDocsBase, metrics, log }: ServerOptions): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    requestIdHeader: false,
+    genReqId: ({ headers: sent }) => requestIdOf(sent[headers.requestId]),
+    bodyLimit: bodyBytesMax,
+    routerOptions: { querystringParser: () => ({}) },
+    frameworkErrors: (_error, request, reply) => {
+      void sendProblem(new HttpProblem("bad_request"), request, reply, errorDocsBase);
+    },
+  });
+  const expected = digestOf(proxyToken);
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header(headers.requestId, request.id);
+    reply.raw.once("close", () => observe(request, reply.statusCode, metrics, log));
+    const given = request.headers[internalHeaders.proxyToken];
+    if (given === undefined)
+      done(new HttpProblem("missing_api_key", { detail: "This address answers gateways only.", headers: challenge }));
+    else if (typeof given !== "string" || !timingSafeEqual(digestOf(given), expected))
+      done(new HttpProblem("invalid_api_key", { detail: "The proxy token is not the one set here.", headers: challenge }));
+    else done();
+  });
+  app.setErrorHandler(async (error, request, reply) => {
+    const problem = problemOf(error);
+    if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
+    await discardBody(request.raw);
+    return sendProblem(problem, request, reply, errorDocsBase);
+  });
+  app.setNotFoundHandler(async () => {
+    throw new HttpProblem("route_not_found");
+  });
+  return app;
+}
+
+const challenge = { "www-authenticate": 'Bearer realm="netfacts"' };
+
+/** Digests are of one length, whatever was sent. */
+function digestOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+function requestIdOf(sent: string | string[] | undefined): string {
+  return typeof sent === "string" && requestIdPattern.test(sent) ? sent : randomUUID();
+}
+
+function problemOf(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  const { code = "" } = error as { readonly code?: string };
+  // What the framework finds in a body: too long, no JSON, of another type.
+  if (code.startsWith("FST_ERR_CTP") || code === "FST_ERR_VALIDATION" || error instanceof SyntaxError)
+    return new HttpProblem("invalid_body", { detail: "The body is no JSON that this route takes." });
+  if (error instanceof StoreError && error.fault === "unavailable")
+    return new HttpProblem("upstream_unavailable", { detail: "The store of runs cannot be reached at the moment.", cause: error });
+  return new HttpProblem("internal_error", { cause: error });
+}
+
+function discardBody(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(resolve, discardMsMax);
+    const done = () => {
+      clearTimeout(timer);
+      request.pause();
+      resolve();
+    };
+    request.on("data", (chunk: Uint8Array) => {
+      bytes += chunk.length;
+      if (bytes >= discardBytesMax) done();
+    });
+    for (const event of ["end", "close", "error"]) request.once(event, done);
+    request.resume();
+  });
+}
+
+function observe(request: FastifyRequest, status: number, metrics: IngestMetrics, log: ServerOptions["log"]): void {
+  const route = request.routeOptions.url ?? "none";
+  metrics.requests.inc({ route, status });
+  const key = request.headers[internalHeaders.keyId];
+  log.info({ request_id: request.id, method: request.method, route, status, ...(typeof key === "string" && { key_id: key }) }, "request");
+}

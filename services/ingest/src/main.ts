@@ -1,0 +1,49 @@
+/** The process of ingest: leads, or stands by; imports when operators or a fresh installation ask for it. */
+
+import { runMain, startTelemetry } from "@netfacts/runtime/telemetry";
+
+const service = "ingest";
+
+await runMain(async () => {
+  const telemetry = await startTelemetry({ service });
+  // Only now: what is imported earlier is not instrumented.
+  const { runService, systemClock } = await import("@netfacts/runtime");
+  const { openBus } = await import("@netfacts/runtime/bus");
+  const { connectJetStreamStore, jetStreamSource } = await import("@netfacts/messaging/jetstream");
+  const { openMongoStore } = await import("@netfacts/storage/mongo");
+  const { buildApp } = await import("./app.ts");
+  const { loadIngestConfig } = await import("./config.ts");
+
+  await runService({
+    service,
+    telemetry,
+    loadConfig: loadIngestConfig,
+    async build(frame) {
+      const { config, log, metrics, stopping, onStop } = frame;
+      const broadcast = await openBus(service, config, frame);
+      const store = await openMongoStore(config.MONGODB_URI, {
+        appName: service,
+        onWaiting: (err) => log.warn({ err }, "the store does not answer; the service starts as soon as it does"),
+        signal: stopping,
+      });
+      onStop(() => store.close());
+      const source = {
+        bucket: config.SNAPSHOT_BUCKET,
+        replicas: config.SNAPSHOT_REPLICAS,
+        connection: { servers: config.NATS_URL, name: `${service}-snapshots` },
+      };
+      const snapshots = await connectJetStreamStore(source);
+      onStop(() => snapshots.close());
+      return buildApp({
+        config,
+        store,
+        snapshots: snapshots.store,
+        snapshotSource: jetStreamSource(source),
+        broadcast,
+        clock: systemClock,
+        log,
+        metrics,
+      });
+    },
+  });
+});

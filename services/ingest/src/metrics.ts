@@ -1,0 +1,55 @@
+/** What ingest measures. */
+
+import type { Metrics } from "@netfacts/runtime";
+import type { WorkerRunOutcome } from "./runs/run-in-worker.ts";
+
+/** Seconds: from a list of names to a full table of many collectors. */
+const durationBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
+
+export function createIngestMetrics(metrics: Metrics) {
+  return {
+    leads: metrics.gauge({ name: "netfacts_ingest_leads", help: "1 while this process leads", labelNames: [] }),
+    runs: metrics.counter({ name: "netfacts_ingest_runs_total", help: "Runs that ended, by outcome", labelNames: ["outcome"] }),
+    durations: metrics.histogram({
+      name: "netfacts_ingest_run_duration_seconds",
+      help: "Time from the start of a run to its end",
+      labelNames: ["outcome"],
+      buckets: durationBuckets,
+    }),
+    records: metrics.gauge({
+      name: "netfacts_ingest_source_records",
+      help: "Records of each source in its last reading",
+      labelNames: ["source", "outcome"],
+    }),
+    sourceFailures: metrics.counter({
+      name: "netfacts_ingest_source_failures_total",
+      help: "Readings of a source that failed",
+      labelNames: ["source"],
+    }),
+    pods: metrics.gauge({
+      name: "netfacts_ingest_pods",
+      help: "Pods by what they made of the snapshot that was activated last",
+      labelNames: ["outcome"],
+    }),
+    requests: metrics.counter({
+      name: "netfacts_http_requests_total",
+      help: "HTTP requests by route and status",
+      labelNames: ["route", "status"],
+    }),
+  };
+}
+
+export type IngestMetrics = ReturnType<typeof createIngestMetrics>;
+
+export function observeRun(metrics: IngestMetrics, { ok, report }: WorkerRunOutcome, durationMs: number): void {
+  const outcome = ok ? "succeeded" : "failed";
+  metrics.runs.inc({ outcome });
+  metrics.durations.observe({ outcome }, durationMs / 1_000);
+  for (const { name: source, state, read, accepted } of report?.sources ?? []) {
+    if (state === "failed") metrics.sourceFailures.inc({ source });
+    else {
+      metrics.records.set({ source, outcome: "accepted" }, accepted);
+      metrics.records.set({ source, outcome: "skipped" }, read - accepted);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** Runs ingest in a thread of its own; what the thread must ask or tell goes through here. */
+
+import { Worker } from "node:worker_threads";
+import type { ProgressListener } from "../pipeline/progress.ts";
+import type { RunReport } from "../pipeline/run-report.ts";
+import type { FromRun, RunRequest, ToRun } from "./run-messages.ts";
+
+export interface WorkerRunOptions extends RunRequest {
+  readonly onProgress: ProgressListener;
+  /** Asked before the pointer moves; a rejection ends the run, and nothing is published. */
+  confirm(): Promise<void>;
+  /** Ends the run; nothing is published that was not yet. */
+  readonly signal: AbortSignal;
+}
+
+export type WorkerRunOutcome =
+  | { readonly ok: true; readonly report: RunReport }
+  | { readonly ok: false; readonly message: string; readonly report: RunReport | null };
+
+/** A thread that builds hears nothing; it may be ended, as it cannot publish without being told to. */
+const stopMsMax = 2_000;
+
+/** Never rejects. */
+export function runInWorker({ sources, snapshots, onProgress, confirm, signal }: WorkerRunOptions): Promise<WorkerRunOutcome> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve({ ok: false, message: stopMessage(signal), report: null });
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const request: RunRequest = { sources, snapshots };
+    const worker = new Worker(new URL(`./run-worker.${extension}`, import.meta.url), { workerData: request });
+    let killing: NodeJS.Timeout | undefined;
+    const answer = (message: ToRun) => worker.postMessage(message);
+    const stop = (): void => {
+      answer({ kind: "stop" });
+      killing = setTimeout(() => void worker.terminate(), stopMsMax);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    worker.on("message", (message: FromRun) => {
+      if (message.kind === "progress") onProgress(message.event);
+      else if (message.kind === "confirm") {
+        confirm().then(
+          () => answer(signal.aborted ? { kind: "refused", message: stopMessage(signal) } : { kind: "confirmed" }),
+          (error: Error) => answer({ kind: "refused", message: error.message }),
+        );
+      } else if (message.kind === "succeeded") resolve({ ok: true, report: message.report });
+      else resolve({ ok: false, message: signal.aborted ? stopMessage(signal) : message.message, report: message.report });
+    });
+    worker.once("error", (error: Error) => resolve({ ok: false, message: `the run's thread failed: ${error.message}`, report: null }));
+    worker.once("exit", (code) => {
+      clearTimeout(killing);
+      signal.removeEventListener("abort", stop);
+      const message = signal.aborted ? stopMessage(signal) : `the run's thread ended with code ${code}`;
+      resolve({ ok: false, message, report: null });
+    });
+  });
+}
+
+function stopMessage({ reason }: AbortSignal): string {
+  return Error.isError(reason) && reason.name !== "AbortError" ? reason.message : "stopped; nothing was published";
+}

@@ -1,0 +1,209 @@
+/** Runs of the leader: one at a time, each kept in the store from its start to its end, whatever becomes of its process. */
+
+import type { SnapshotStore } from "@netfacts/dataset";
+import type { RunRecord, Store } from "@netfacts/storage";
+import type { Term } from "../leadership/leadership.ts";
+import { type IngestMetrics, observeRun } from "../metrics.ts";
+import type { ProgressListener } from "../pipeline/progress.ts";
+import type { WorkerRunOptions, WorkerRunOutcome } from "./run-in-worker.ts";
+import { type KeptReport, newRunId } from "./run-record.ts";
+
+export interface Activation {
+  /** Lets the published snapshot be served, when the pods had time to load it; not when all refused it. */
+  activate(id: string): Promise<{ readonly activated: boolean }>;
+  /** The same for what a leader before published and did not live to activate. */
+  resume(): Promise<unknown>;
+}
+
+export interface RunManagerDeps {
+  readonly store: Pick<Store, "runs" | "audit">;
+  readonly snapshots: Pick<SnapshotStore, "currentId">;
+  /** Path of the sources.yaml; empty: none is set. */
+  readonly sources: string;
+  execute(options: Pick<WorkerRunOptions, "onProgress" | "confirm" | "signal">): Promise<WorkerRunOutcome>;
+  readonly metrics: IngestMetrics;
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  readonly clock: { now(): number };
+}
+
+/** Who asks for a run: for its record, and for the audit. */
+export interface Starter {
+  /** `key:7Q9M3W8K`, `start`. */
+  readonly actor: string;
+  readonly keyId: string | null;
+  readonly address: string | null;
+}
+
+export class RunInProgressError extends Error {
+  override readonly name = "RunInProgressError";
+  readonly runId: string | null;
+
+  constructor(runId: string | null) {
+    super(runId === null ? "a run begins, or the leader takes over" : `run ${runId} is in progress`);
+    this.runId = runId;
+  }
+}
+
+/** A run from its beginning to its end, or the putting in order before the first one. */
+interface Occupation {
+  /** Of the run, once it has one. */
+  id: string | null;
+  readonly ended: Promise<void>;
+  /** Once, at its end. */
+  free(): void;
+}
+
+/** How many of the last runs are looked through for one whose process died. */
+const runsLookedAt = 100;
+const progressLineMs = 5_000;
+const firstImport: Starter = { actor: "start", keyId: null, address: null };
+
+/** The runs of one term. */
+export class RunManager {
+  readonly #deps: RunManagerDeps;
+  readonly #term: Term;
+  readonly #activation: Activation;
+  /** What keeps a run from being started. */
+  #current: Occupation | null = null;
+  readonly #stopping = new AbortController();
+
+  constructor(deps: RunManagerDeps, term: Term, activation: Activation) {
+    this.#deps = deps;
+    this.#term = term;
+    this.#activation = activation;
+  }
+
+  /** Puts in order what a leader before left behind; on a fresh installation begins the first import. */
+  async takeOver(): Promise<void> {
+    const { snapshots, sources, log } = this.#deps;
+    const occupation = this.#occupy();
+    try {
+      await this.#endAbandonedRuns();
+      await this.#activation.resume();
+      if ((await snapshots.currentId()) !== null) return;
+      if (sources === "") {
+        log.warn({}, "there is no snapshot yet, and SOURCES names no sources.yaml to import");
+        return;
+      }
+      occupation.free();
+      await this.start(firstImport);
+    } catch (err) {
+      if (!this.#term.signal.aborted) log.error({ err }, "what the leader before left could not be put in order");
+    } finally {
+      occupation.free();
+    }
+  }
+
+  /** Begins a run; resolves with its record. @throws RunInProgressError, LeadershipLostError, StoreError */
+  async start(starter: Starter): Promise<RunRecord> {
+    const occupation = this.#occupy();
+    const { store, clock, log } = this.#deps;
+    try {
+      await this.#term.confirm();
+      const startedAt = clock.now();
+      const kept: KeptReport = { started_by: starter.actor };
+      const run: RunRecord = { id: newRunId(startedAt), startedAt, endedAt: null, state: "running", report: kept };
+      const { actor, keyId, address } = starter;
+      await store.audit.append({ at: startedAt, actor, action: "run.start", target: run.id, address, keyId, details: null });
+      await store.runs.save(run);
+      occupation.id = run.id;
+      log.info({ run: run.id, started_by: actor }, "run started");
+      void this.#run(run).finally(() => occupation.free());
+      return run;
+    } catch (error) {
+      occupation.free();
+      throw error;
+    }
+  }
+
+  /** Ends the run in progress, and resolves when its end was kept. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#current?.ended;
+  }
+
+  /** @throws RunInProgressError */
+  #occupy(): Occupation {
+    if (this.#current !== null) throw new RunInProgressError(this.#current.id);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const occupation: Occupation = {
+      id: null,
+      ended: promise,
+      free: () => {
+        if (this.#current === occupation) this.#current = null;
+        resolve();
+      },
+    };
+    this.#current = occupation;
+    return occupation;
+  }
+
+  async #run(run: RunRecord): Promise<void> {
+    const { execute, sources, log, clock, metrics } = this.#deps;
+    const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
+    const built: WorkerRunOutcome =
+      sources === ""
+        ? { ok: false, message: "no sources are set: name a sources.yaml in SOURCES", report: null }
+        : await execute({ onProgress: progressLines(log, run.id), confirm: () => this.#term.confirm(), signal });
+    const outcome = await this.#activated(built);
+    const endedAt = clock.now();
+    observeRun(metrics, outcome, endedAt - run.startedAt);
+    if (outcome.ok) log.info({ run: run.id, snapshot: outcome.report.snapshot, unchanged: outcome.report.unchanged }, "run succeeded");
+    else log.error({ run: run.id, reason: outcome.message }, "run failed; what served before goes on serving");
+    await this.#keepEnd({
+      ...run,
+      endedAt,
+      state: outcome.ok ? "succeeded" : "failed",
+      report: { ...(run.report as KeptReport), ...outcome.report, error: outcome.ok ? null : outcome.message },
+    });
+  }
+
+  /** A run has succeeded when its snapshot is served. */
+  async #activated(built: WorkerRunOutcome): Promise<WorkerRunOutcome> {
+    if (!built.ok || built.report.snapshot === null) return built;
+    const { report } = built;
+    try {
+      const { activated } = await this.#activation.activate(built.report.snapshot);
+      if (activated) return built;
+      const why = this.#term.signal.aborted ? "this process leads no more" : "every pod refused it";
+      return { ok: false, message: `the snapshot was published and not activated: ${why}`, report };
+    } catch (error) {
+      return { ok: false, message: `the snapshot was published and not activated: ${(error as Error).message}`, report };
+    }
+  }
+
+  async #keepEnd(run: RunRecord): Promise<void> {
+    const { store, log } = this.#deps;
+    // The leader after us has ended it by now, or will.
+    if (this.#term.signal.aborted) return;
+    await store.runs.save(run).catch((err: unknown) => log.error({ err, run: run.id }, "the end of a run was not kept"));
+  }
+
+  async #endAbandonedRuns(): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    for (const run of await store.runs.list(runsLookedAt)) {
+      if (run.state !== "running") continue;
+      await this.#term.confirm();
+      const error = "its process ended or lost the lead before the run did";
+      await store.runs.save({ ...run, endedAt: clock.now(), state: "failed", report: { ...(run.report as KeptReport | null), error } });
+      log.warn({ run: run.id }, "a run of a leader before was ended as failed");
+    }
+  }
+}
+
+/** A log line for each stage, and every few seconds within one. */
+function progressLines(log: RunManagerDeps["log"], run: string): ProgressListener {
+  let label = "";
+  let toldAt = 0;
+  return (event) => {
+    const now = performance.now();
+    if (event.label === label && now - toldAt < progressLineMs) return;
+    label = event.label;
+    toldAt = now;
+    log.info({ run, stage: label, done: event.done, total: event.total, unit: event.unit }, "run goes on");
+  };
+}

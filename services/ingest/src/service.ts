@@ -1,0 +1,135 @@
+/** Ingest as a service: the operator API, the lead, and the runs of whoever has it. */
+
+import { randomUUID } from "node:crypto";
+import { networkInterfaces } from "node:os";
+import type { Broadcast, SnapshotStore, StoreSource } from "@netfacts/dataset";
+import type { Logger, Metrics, ServiceApp } from "@netfacts/runtime";
+import type { Store } from "@netfacts/storage";
+import type { IngestConfig } from "./config.ts";
+import { handOn, ownerName } from "./http/hand-on.ts";
+import { installOperatorRoutes } from "./http/operator-routes.ts";
+import { createServer } from "./http/server.ts";
+import { Leadership, type Term } from "./leadership/leadership.ts";
+import { createIngestMetrics } from "./metrics.ts";
+import { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
+import { runInWorker } from "./runs/run-in-worker.ts";
+import { RunManager } from "./runs/run-manager.ts";
+
+export interface IngestDeps {
+  readonly config: Pick<
+    IngestConfig,
+    "SOURCES" | "INGEST_HOST" | "INGEST_PORT" | "INGEST_ADVERTISED_URL" | "INGEST_LEASE_TTL_MS" | "PROXY_TOKEN" | "ERROR_DOCS_BASE"
+  >;
+  readonly store: Pick<Store, "runs" | "audit" | "leases">;
+  readonly snapshots: SnapshotStore;
+  /** How a run's thread opens the same store. */
+  readonly snapshotSource: StoreSource;
+  readonly broadcast: Broadcast;
+  readonly clock: { now(): number; monotonic?(): number };
+  readonly log: Pick<Logger, "info" | "warn" | "error">;
+  readonly metrics: Metrics;
+}
+
+export interface IngestApp extends ServiceApp {
+  /** Of the operator API, once it was started. */
+  url(): string;
+  leads(): boolean;
+}
+
+export function buildService(deps: IngestDeps): IngestApp {
+  const { config, store, snapshots, log, clock } = deps;
+  const metrics = createIngestMetrics(deps.metrics);
+  let url = "";
+  let leadership: Leadership | null = null;
+  let runs: RunManager | null = null;
+
+  const http = createServer({ proxyToken: config.PROXY_TOKEN, errorDocsBase: config.ERROR_DOCS_BASE, metrics, log });
+  installOperatorRoutes(http, {
+    store,
+    sources: config.SOURCES,
+    clock,
+    runs: () => (leadership?.term ? runs : null),
+    handOn: handOn({ proxyToken: config.PROXY_TOKEN, leader: async () => (await leadership?.leader()) ?? null }),
+  });
+
+  const onTerm = (term: Term): void => {
+    const activation = new ActivationCoordinator({
+      broadcast: deps.broadcast,
+      store: snapshots,
+      events: {
+        activated(outcome) {
+          observePods(outcome);
+          log.info(podsOf(outcome), "snapshot activated");
+        },
+        heldBack(outcome) {
+          observePods(outcome);
+          log.error(podsOf(outcome), "every pod refused the snapshot: what they serve goes on; see the reasons, and run again");
+        },
+      },
+    });
+    activation.start();
+    metrics.leads.set({}, 1);
+    term.signal.addEventListener("abort", () => {
+      metrics.leads.set({}, 0);
+      activation.stop().catch((err: unknown) => log.warn({ err }, "the reports of pods are still listened to"));
+    });
+    runs = new RunManager(
+      {
+        store,
+        snapshots,
+        sources: config.SOURCES,
+        execute: (options) => runInWorker({ sources: config.SOURCES, snapshots: deps.snapshotSource, ...options }),
+        metrics,
+        log,
+        clock,
+      },
+      term,
+      activation,
+    );
+    void runs.takeOver();
+  };
+  const observePods = ({ loaded, refused, loading }: ActivationOutcome): void => {
+    for (const [outcome, pods] of Object.entries({ loaded, refused, loading })) metrics.pods.set({ outcome }, pods.length);
+  };
+  metrics.leads.set({}, 0);
+
+  return {
+    async start() {
+      url = await http.listen({ host: config.INGEST_HOST, port: config.INGEST_PORT });
+      const advertised = config.INGEST_ADVERTISED_URL || advertisedUrl(config.INGEST_HOST, url);
+      const { monotonic } = clock;
+      leadership = new Leadership({
+        leases: store.leases,
+        owner: ownerName(advertised, randomUUID()),
+        ttlMs: config.INGEST_LEASE_TTL_MS,
+        log,
+        onTerm,
+        ...(monotonic !== undefined && { monotonic: () => monotonic() }),
+      });
+      await leadership.start();
+      log.info({ url, advertised_url: advertised, leads: leadership.term !== null }, "operator API listens");
+    },
+    async stop() {
+      await http.close();
+      // First the run, whose end is kept while this process still leads.
+      await runs?.stop();
+      await leadership?.stop();
+    },
+    ready: () => leadership !== null,
+    url: () => url,
+    leads: () => leadership !== null && leadership.term !== null,
+  };
+}
+
+function podsOf({ id, waitedMs, loaded, refused, loading }: ActivationOutcome): object {
+  return { snapshot: id, waited_ms: waitedMs, loaded, refused, loading };
+}
+
+/** Where others reach this server: where it listens on every address, at the first that is not loopback. */
+function advertisedUrl(host: string, url: string): string {
+  if (host !== "0.0.0.0" && host !== "::") return url;
+  const outer = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === "IPv4");
+  return `http://${outer?.address ?? "127.0.0.1"}:${new URL(url).port}`;
+}
