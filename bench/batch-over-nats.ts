@@ -5,18 +5,16 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gunzipSync } from "node:zlib";
-import { formatAddress, type Prefix, parsePrefix } from "@netfacts/address";
 import { Generation, loadSnapshot, openDataFolder } from "@netfacts/dataset";
 import { buildApp } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging, type Messaging } from "@netfacts/messaging";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { startNatsServer } from "../test/support/nats-server.ts";
+import { addressTexts } from "./support/addresses.ts";
 import { requireData } from "./support/data.ts";
 import { importModern } from "./support/modern.ts";
 import { interleave, printResults } from "./support/rounds.ts";
@@ -105,37 +103,5 @@ function askOne(messaging: Messaging, query: string) {
     requestId: "01JD5T7Q9M3W8K2V6B4N1XCZPE",
     traceparent: null,
     budgetMs: 10_000,
-  });
-}
-
-/** Addresses of announced prefixes of both families, drawn by Zipf's law as people ask, the same every time. */
-function addressTexts(data: string, count: number): string[] {
-  let seed = 2026;
-  const random = () => {
-    seed ^= seed << 13;
-    seed ^= seed >>> 17;
-    seed ^= seed << 5;
-    return (seed >>> 0) / 2 ** 32;
-  };
-  const lines = gunzipSync(readFileSync(join(data, "modern/prefix-origin.tsv.gz")))
-    .toString()
-    .split("\n");
-  const prefixes = lines.flatMap((line) => {
-    const reading = parsePrefix(line.slice(0, line.indexOf("\t")));
-    return reading.ok ? [reading.prefix] : [];
-  });
-  for (let last = prefixes.length - 1; last > 0; last--) {
-    const other = Math.floor(random() * (last + 1));
-    [prefixes[last], prefixes[other]] = [prefixes[other] as Prefix, prefixes[last] as Prefix];
-  }
-  return Array.from({ length: count }, () => {
-    const prefix = prefixes[Math.floor(prefixes.length ** random()) - 1] as Prefix;
-    const host = 1 + Math.floor(random() * 250);
-    const address =
-      prefix.version === 6
-        ? { ...prefix, w3: prefix.length < 121 ? host : prefix.w3 }
-        : { ...prefix, w0: (prefix.w0 + (prefix.length < 25 ? host : 0)) >>> 0 };
-    // By way of bytes, as texts come from the network: a text joined of parts is slower to read, for both sides.
-    return Buffer.from(formatAddress(address)).toString();
   });
 }

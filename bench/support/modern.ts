@@ -4,11 +4,18 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openDataFolder } from "@netfacts/dataset";
+import { openDataFolder, type SnapshotStore } from "@netfacts/dataset";
 import { type RunReport, readSources, runIngest } from "@netfacts/ingest/app";
 
 /** Peers of the synthetic RIB of lookup benchmarks: enough for every prefix to be there. */
-const peers = 2;
+const peersDefault = 2;
+
+export interface ModernOptions {
+  /** Peers of the RIB: another number makes every route another one. Default: 2. */
+  readonly peers?: number;
+  /** Where it is published. Default: the data folder itself. */
+  readonly store?: SnapshotStore;
+}
 
 /** Writes a RIB with the maker that lies beside the data; `limit` prefixes, 0 = all. */
 export function makeRib(data: string, out: string, peerCount: number, limit = 0): void {
@@ -19,8 +26,9 @@ export function makeRib(data: string, out: string, peerCount: number, limit = 0)
   });
 }
 
-/** Imports everything into a data folder. */
-export async function importModern(data: string, folder: string): Promise<RunReport> {
+/** Imports everything, from sources that are written into `folder`, and publishes it there. */
+export async function importModern(data: string, folder: string, options: ModernOptions = {}): Promise<RunReport> {
+  const { peers = peersDefault, store = openDataFolder(folder) } = options;
   const rib = join(folder, "rib.mrt.gz");
   makeRib(data, rib, peers);
   const modern = join(data, "modern");
@@ -39,5 +47,5 @@ export async function importModern(data: string, folder: string): Promise<RunRep
       source("rpki-client", "vrps", "rpki-client-json", join(modern, "rpki-client.20250720T0931.json.bz2")) +
       source("names", "as_names", "name-list", join(modern, "as-names.20260527.tsv.gz")),
   );
-  return runIngest({ config: await readSources(file), store: openDataFolder(folder) });
+  return runIngest({ config: await readSources(file), store });
 }

@@ -1,0 +1,75 @@
+/** The distributed form for benchmarks: nats-server, a MongoDB server, and services as processes of their own. */
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SnapshotStore } from "@netfacts/dataset";
+import { connectJetStreamStore } from "@netfacts/messaging/jetstream";
+import { createKey } from "@netfacts/storage";
+import { openMongoStore } from "@netfacts/storage/mongo";
+import { startMongodb } from "../../test/support/mongodb.ts";
+import { startNatsServer } from "../../test/support/nats-server.ts";
+import { type ServiceProcess, startService } from "./service-process.ts";
+
+export interface Backing {
+  /** A folder for files of this run. */
+  readonly folder: string;
+  readonly natsUrl: string;
+  readonly natsPid: number;
+  /** Settings that lead services to both servers. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Snapshots in JetStream. */
+  readonly store: SnapshotStore;
+  /** A key with limits that no load reaches. */
+  readonly key: string;
+  /** The public URL of a gateway, and its process. */
+  startGateway(): Promise<{ readonly url: string; readonly process: ServiceProcess }>;
+  /** Stops with all the rest. */
+  startPod(service: "ip-routing" | "asn-prefix", name?: string): ServiceProcess;
+  /** Has a process stopped with all the rest. */
+  own<P extends { stop(): Promise<void> }>(process: P): P;
+}
+
+const limitMax = 1_000_000_000;
+
+/** Runs `work`, and stops all that was started, in the reverse order. */
+export async function withBacking(work: (backing: Backing) => Promise<void>): Promise<void> {
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    const folder = await mkdtemp(join(tmpdir(), "netfacts-bench-"));
+    undo.push(() => rm(folder, { recursive: true, force: true }));
+    const nats = await startNatsServer({ jetstream: true, own: true, storeDir: join(folder, "jetstream") });
+    undo.push(() => nats.stop());
+    const mongodb = await startMongodb({ own: true });
+    undo.push(() => mongodb.stop());
+    const opened = await connectJetStreamStore({ connection: { servers: nats.url, name: "bench" } });
+    undo.push(() => opened.close());
+    const env = { NATS_URL: nats.url, MONGODB_URI: mongodb.database("netfacts") };
+    const keys = await openMongoStore(env.MONGODB_URI, { appName: "bench" });
+    const month = { limit: limitMax };
+    const rate = { limit: limitMax, windowSeconds: 86_400 };
+    const { secret: key } = await createKey(keys, { label: "bench", scopes: ["ip"], rate, month });
+    await keys.close();
+    const own = <P extends { stop(): Promise<void> }>(process: P): P => {
+      undo.push(() => process.stop());
+      return process;
+    };
+    await work({
+      folder,
+      natsUrl: nats.url,
+      natsPid: nats.pid as number,
+      env,
+      store: opened.store,
+      key,
+      own,
+      startPod: (service, name = service) => own(startService(service, { name, folder, env: { ...env, POD_NAME: name } })),
+      async startGateway() {
+        const process = own(startService("gateway-auth-quota", { folder, env }));
+        const [, url = ""] = await process.logged(/"url":"([^"]+)","msg":"listening"/);
+        return { url, process };
+      },
+    });
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
