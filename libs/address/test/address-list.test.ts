@@ -33,14 +33,16 @@ test("text of any form is read as parseAddress reads it, and kept as formatAddre
 
 test("hostile text is refused where parseAddress refuses it", () => {
   const list = new AddressList();
-  const outcomes = [0, 0];
+  let accepted = 0;
+  let refused = 0;
   fc.assert(
     fc.property(hostileText(anyText), (text) => {
-      outcomes[Number(expectSame(list, text))] += 1;
+      if (expectSame(list, text)) accepted++;
+      else refused++;
     }),
     { seed: 667, numRuns: 40_000 },
   );
-  expect(Math.min(...outcomes)).toBeGreaterThan(1_000);
+  expect(Math.min(accepted, refused)).toBeGreaterThan(1_000);
 });
 
 test("every form of zero groups is told from the canonical one", () => {

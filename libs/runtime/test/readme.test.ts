@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
 import { processConfigSchema } from "../src/index.ts";
+import { podConfigSchema } from "../src/pod.ts";
 
 test("the example starts, and stops on a signal", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
@@ -21,11 +22,12 @@ test("the example starts, and stops on a signal", async () => {
   expect(stdout).toBe("stopped\n");
 });
 
-test("the settings of every service are those of the schema, in its order", async () => {
+test("the settings are those of the schemas, in their order", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
-  const row = /^\| `([A-Z_]+)` *\| *`(.*?)` *\| (.*?) *\|$/gm;
-  const rows = [...readme.matchAll(row)].map(([, name, fallback, meaning]) => ({ name, fallback, meaning }));
-  const settings = Object.entries(processConfigSchema.properties).map(([name, schema]) => {
+  const row = /^\| `([A-Z_]+)` *\| *(?:`(.*?)`)? *\| (.*?) *\|$/gm;
+  const rows = [...readme.matchAll(row)].map(([, name, fallback, meaning]) => ({ name, fallback: fallback ?? "", meaning }));
+  const schemas = { ...processConfigSchema.properties, ...podConfigSchema.properties };
+  const settings = Object.entries(schemas).map(([name, schema]) => {
     const { default: fallback, description: meaning } = schema as { default?: unknown; description?: string };
     return { name, fallback: String(fallback), meaning };
   });

@@ -167,6 +167,7 @@ function bound(messaging: Messaging): Messaging {
     serve: messaging.serve.bind(messaging),
     publish: messaging.publish.bind(messaging),
     subscribe: messaging.subscribe.bind(messaging),
+    watchConnection: messaging.watchConnection.bind(messaging),
     close: messaging.close.bind(messaging),
   };
 }
