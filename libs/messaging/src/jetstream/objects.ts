@@ -4,6 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { SnapshotError } from "@netfacts/dataset";
 import { consumerOpts, headers, type JetStreamClient, type JetStreamManager, type JsMsg, type NatsConnection, nuid } from "nats";
 import { answered, found, unavailable } from "./api.ts";
@@ -162,7 +163,15 @@ export class JetStreamObjects {
     let silences = 0;
     while (at < info.size) {
       const before = lastSeq;
-      const there = await this.#chunksOf(info.nuid);
+      let there: number;
+      try {
+        there = await this.#chunksOf(info.nuid);
+      } catch (error) {
+        // A server that comes back needs a while before it answers about a stream of this size.
+        if (++silences > silencesMax) throw error;
+        await sleep(silenceMs);
+        continue;
+      }
       if (there < info.chunks) throw new SnapshotError(`${this.#place(name)}: has ${there} of ${info.chunks} chunks: damaged`);
       const ended = await this.#readFrom(info.nuid, lastSeq + 1, (message) => {
         if (message.seq <= lastSeq) return true;
