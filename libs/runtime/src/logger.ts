@@ -2,7 +2,7 @@
 
 import { trace } from "@opentelemetry/api";
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from "pino";
-import { withoutSecrets } from "./secrets.ts";
+import { lineWithoutSecrets } from "./secrets.ts";
 import { isTracing } from "./tracing-state.ts";
 
 export type { Logger };
@@ -18,9 +18,6 @@ export interface LoggerOptions {
   readonly to?: number | string | DestinationStream;
 }
 
-/** Credentials by the name of their field, whatever they look like. */
-const secretFields = ["authorization", "cookie", "secret", "password", "pepper", "token"];
-
 /**
  * A pino logger with the service's name in each line, and `trace_id` and `span_id` within a span when telemetry was on as it was created.
  * `authorization` and the like, and whatever looks like a key, are taken out.
@@ -32,8 +29,7 @@ export function createLogger({ service, level = "info", to = 2 }: LoggerOptions)
       base: { service },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: secretFields.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: "[redacted]" },
-      hooks: { streamWrite: withoutSecrets },
+      hooks: { streamWrite: lineWithoutSecrets },
       ...(isTracing() && { mixin: traceIds }),
     },
     typeof to === "object" ? to : openDestination(to),

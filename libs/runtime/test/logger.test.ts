@@ -29,10 +29,17 @@ describe("createLogger", () => {
     ["a URL", { url: `/api/v1/me?key=${key}` }],
     ["an authorization header", { headers: { authorization: `Bearer ${secret}` } }],
     ["a nested authorization header", { req: { headers: { authorization: secret } } }],
+    ["a deeply nested field for credentials", { a: [{ b: { c: { d: { password: secret } } } }] }],
     ["a bearer token in a text", { note: `sent Bearer ${secret}` }],
     ["an error", { err: new Error(`wrong key ${key}`) }],
   ])("takes a secret out of %s", (_where, fields) => {
     expect(linesOf((log) => log.error(fields, "fault"))).not.toContain(secret);
+  });
+
+  test("keeps the rest of a line that had a field for credentials", () => {
+    const lines = linesOf((log) => log.info({ kept: [1, { token: secret, other: "x" }] }, "with a token"));
+    expect(lines.endsWith("}\n")).toBe(true);
+    expect(JSON.parse(lines)).toMatchObject({ kept: [1, { token: "[redacted]", other: "x" }], msg: "with a token", level: "info" });
   });
 
   test("takes a key out of the message and keeps its id", () => {
