@@ -70,8 +70,8 @@ export class Leadership {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#turn;
-    if (this.#term === null) return;
     this.#end("this process stops");
+    // Also where the last answer came too late to begin a term; who holds nothing frees nothing.
     const { leases, owner, log } = this.#options;
     await leases.release(leaseName, owner).catch((err: unknown) => log.warn({ err }, "the lease was not freed; it ends by itself"));
   }

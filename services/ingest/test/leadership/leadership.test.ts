@@ -1,0 +1,136 @@
+/** Who leads, until when, and how a process learns that it does no more. */
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { type LeaseRepository, openSqliteStore, type Store, StoreError } from "@netfacts/storage";
+import { until } from "../../../../test/support/http.ts";
+import { Leadership, LeadershipLostError, leaseName, type Term } from "../../src/leadership/leadership.ts";
+
+const ttlMs = 600;
+const silent = { info() {}, warn() {} };
+
+let folder: string;
+let store: Store;
+let started: Leadership[];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "netfacts-lead-"));
+  store = await openSqliteStore(join(folder, "store.sqlite"));
+  started = [];
+});
+afterEach(async () => {
+  for (const leadership of started) await leadership.stop();
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+interface Candidate {
+  readonly leadership: Leadership;
+  readonly terms: Term[];
+}
+
+async function candidate(owner: string, leases: LeaseRepository = store.leases, monotonic?: () => number): Promise<Candidate> {
+  const terms: Term[] = [];
+  const onTerm = (term: Term) => void terms.push(term);
+  const leadership = new Leadership({ leases, owner, ttlMs, log: silent, onTerm, ...(monotonic !== undefined && { monotonic }) });
+  started.push(leadership);
+  await leadership.start();
+  return { leadership, terms };
+}
+
+/** The store, until it is switched off. */
+function switchable(): { readonly leases: LeaseRepository; away: boolean } {
+  const guarded = <Args extends unknown[], T>(method: (...args: Args) => Promise<T>) => {
+    return (...args: Args): Promise<T> => (box.away ? Promise.reject(new StoreError("unavailable", "test", "is away")) : method(...args));
+  };
+  const { leases } = store;
+  const box = {
+    away: false,
+    leases: {
+      acquire: guarded(leases.acquire),
+      renew: guarded(leases.renew),
+      release: guarded(leases.release),
+      read: guarded(leases.read),
+    },
+  };
+  return box;
+}
+
+test("of several one leads, for longer than the lease lasts", async () => {
+  const all = await Promise.all(["a", "b", "c"].map((owner) => candidate(owner)));
+  const leaders = () => all.filter(({ leadership }) => leadership.term !== null);
+  expect(leaders()).toHaveLength(1);
+  const [leader] = leaders();
+  for (let i = 0; i < 30; i++) {
+    await sleep(ttlMs / 10);
+    expect(leaders()).toEqual([leader]);
+  }
+  expect(leader?.terms).toHaveLength(1);
+  expect(await leader?.leadership.leader()).toMatch(/^[abc]$/);
+});
+
+test("a leader that stops is followed within a third of the lease's length", async () => {
+  const [first, second] = [await candidate("a"), await candidate("b")];
+  await first.leadership.stop();
+  expect(first.terms[0]?.signal.reason).toBeInstanceOf(LeadershipLostError);
+  const ms = await until(() => second.leadership.term !== null, { timeoutMs: ttlMs });
+  // The second half of what is left is for a busy machine; without the release it would take the whole lease.
+  expect(ms).toBeLessThan((ttlMs * 2) / 3);
+});
+
+test("a leader that cannot renew leads no more before another can", async () => {
+  const box = switchable();
+  const first = await candidate("a", box.leases);
+  const second = await candidate("b");
+  box.away = true;
+  let overlapped = false;
+  await until(
+    () => {
+      overlapped ||= first.leadership.term !== null && second.leadership.term !== null;
+      return second.leadership.term !== null;
+    },
+    { timeoutMs: 3 * ttlMs },
+  );
+  expect(overlapped).toBe(false);
+  expect(first.terms[0]?.signal.aborted).toBe(true);
+  await expect(first.terms[0]?.confirm()).rejects.toBeInstanceOf(LeadershipLostError);
+});
+
+test("a store that is away for less than the lease lasts ends no term", async () => {
+  const box = switchable();
+  const { leadership, terms } = await candidate("a", box.leases);
+  box.away = true;
+  await sleep(ttlMs / 3);
+  box.away = false;
+  await sleep(ttlMs);
+  expect(leadership.term).toBe(terms[0]);
+});
+
+test("when the store is back after long a process leads again, in another term", async () => {
+  const box = switchable();
+  const { leadership, terms } = await candidate("a", box.leases);
+  box.away = true;
+  await until(() => leadership.term === null);
+  box.away = false;
+  await until(() => leadership.term !== null);
+  expect([terms.length, terms[0]?.signal.aborted, terms[1]?.signal.aborted]).toEqual([2, true, false]);
+});
+
+test("who was frozen learns at the next confirmation that another leads, whatever its own clock says", async () => {
+  // A clock that stands still: this process never sees its lease end.
+  const first = await candidate("a", store.leases, () => 0);
+  await store.leases.release(leaseName, "a");
+  await store.leases.acquire(leaseName, "b", 60_000);
+  await expect(first.terms[0]?.confirm()).rejects.toBeInstanceOf(LeadershipLostError);
+  expect(first.terms[0]?.signal.aborted).toBe(true);
+  expect(first.leadership.term).toBeNull();
+});
+
+test("a confirmation fails when the store does not answer", async () => {
+  const box = switchable();
+  const { terms } = await candidate("a", box.leases);
+  box.away = true;
+  await expect(terms[0]?.confirm()).rejects.toThrow("cannot be known");
+});

@@ -1,0 +1,114 @@
+/** The processes as they are run: two of ingest and a gateway, over NATS and a MongoDB-protocol server; what an operator sees of them. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { generateKeyText } from "@netfacts/storage";
+import { request, until } from "../../../test/support/http.ts";
+import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
+import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
+import { smallSources } from "../../../test/support/small-sources.ts";
+import { endAllProcesses, type IngestProcess, type LaunchedProcess, launch, launchProcess } from "./support/launch.ts";
+import { proxyToken, runsPath } from "./support/service.ts";
+
+const adminKey = generateKeyText("live").text;
+
+let nats: NatsServer;
+let mongodb: Mongodb;
+let folder: string;
+let leader: IngestProcess;
+let follower: IngestProcess;
+let gateway: LaunchedProcess;
+let operatorUrl: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "netfacts-ingest-main-"));
+  [nats, mongodb] = await Promise.all([startNatsServer({ jetstream: true }), startMongodb()]);
+  const shared = {
+    NATS_URL: nats.url,
+    MONGODB_URI: mongodb.database(`ingest_main_${process.pid}`),
+    SNAPSHOT_BUCKET: `ingest-main-${process.pid}`,
+    SOURCES: smallSources(join(folder, "sources"), "NL"),
+    INGEST_LEASE_TTL_MS: "1500",
+  };
+  leader = await launch("src/main.ts", shared);
+  follower = await launch("src/main.ts", shared);
+  gateway = await launchProcess("gateway-auth-quota/src/main.ts", {
+    NATS_URL: nats.url,
+    MONGODB_URI: shared.MONGODB_URI,
+    PORT: "0",
+    OPERATOR_PORT: "0",
+    ADMIN_KEY: adminKey,
+    INGEST_URL: follower.url,
+    PROXY_TOKEN: proxyToken,
+  });
+  operatorUrl = ((await gateway.said("operators are served")) as { operator_url: string }).operator_url;
+}, 120_000);
+afterAll(async () => {
+  await endAllProcesses();
+  await Promise.all([nats?.stop(), mongodb?.stop()]);
+  rmSync(folder, { recursive: true });
+}, 30_000);
+
+const ask = (method: string, path: string, key: string = adminKey) => request(operatorUrl + path, { method, key });
+const started = async (): Promise<string> => {
+  let id = "";
+  await until(async () => {
+    const answer = await ask("POST", runsPath);
+    if (answer.status === 202) id = answer.json.id;
+    return answer.status === 202;
+  });
+  return id;
+};
+const ended = async (id: string) => {
+  await until(async () => (await ask("GET", `${runsPath}/${id}`)).json.state !== "running", { timeoutMs: 20_000 });
+  return (await ask("GET", `${runsPath}/${id}`)).json;
+};
+
+test("a fresh installation imports its sources, and an operator sees the run and the health of the sources", async () => {
+  await leader.said("run succeeded");
+  const runs = await ask("GET", runsPath);
+  expect(runs.json.items).toMatchObject([{ state: "succeeded", started_by: "start", error: null }]);
+  const sources = await ask("GET", "/admin/v1/ingest/sources");
+  expect(sources.json).toMatchObject({ items: [{ name: "ripencc", state: "read", accepted: 1 }], faults: [] });
+  expect(sources.headers.get("ratelimit")).not.toBeNull();
+}, 30_000);
+
+test("an operator starts a run through the gateway and a process that does not lead", async () => {
+  const id = await started();
+  expect(await ended(id)).toMatchObject({ state: "succeeded", started_by: `key:${adminKey.slice(8, 16)}`, report: { unchanged: true } });
+  expect(leader.lines().some(({ msg, run }) => msg === "run started" && run === id)).toBe(true);
+}, 30_000);
+
+test("other keys see nothing", async () => {
+  expect((await ask("GET", runsPath, generateKeyText("live").text)).json.code).toBe("invalid_api_key");
+  expect((await request(operatorUrl + runsPath)).json.code).toBe("missing_api_key");
+});
+
+test("metrics tell which process leads", async () => {
+  const leads = async (each: IngestProcess) => {
+    const { operations_url: url } = (await each.said("started")) as { operations_url: string };
+    return /^netfacts_ingest_leads\S* (\d)/m.exec((await request(`${url}/metrics`)).text)?.[1];
+  };
+  expect([await leads(leader), await leads(follower)]).toEqual(["1", "0"]);
+});
+
+test("after kill -9 of the leader the other one takes the next run", async () => {
+  await leader.end("SIGKILL");
+  await follower.said("this process leads");
+  expect(await ended(await started())).toMatchObject({ state: "succeeded" });
+}, 30_000);
+
+test("without ingest an operator gets 502, and nothing of where it was", async () => {
+  await follower.end("SIGTERM");
+  const answer = await ask("GET", runsPath);
+  expect([answer.status, answer.json.code]).toEqual([502, "upstream_error"]);
+  expect(answer.text).not.toContain(new URL(follower.url).port);
+});
+
+test("no log has the admin key's secret or the proxy token", () => {
+  const logs = JSON.stringify([leader.lines(), follower.lines(), gateway.lines()]);
+  expect(logs).toContain(adminKey.slice(0, 16));
+  expect(logs).not.toContain(adminKey.slice(17));
+  expect(logs).not.toContain(proxyToken);
+});

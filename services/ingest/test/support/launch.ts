@@ -1,0 +1,105 @@
+/** Ingest processes of a test, each with an explicit environment, ended at the test's end by their own ids. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { internalHeaders } from "@netfacts/contracts";
+import type { HttpAnswer } from "./service.ts";
+import { proxyToken } from "./service.ts";
+
+export interface LaunchedProcess {
+  readonly child: ChildProcess;
+  /** The log so far, a line an object. */
+  lines(): { readonly msg?: string; readonly [field: string]: unknown }[];
+  /** Resolves with the line of this message, when it was written. */
+  said(message: string, timeoutMs?: number): Promise<{ readonly [field: string]: unknown }>;
+  /** SIGKILL or SIGTERM, and its end. @returns its status or signal */
+  end(signal: "SIGKILL" | "SIGTERM"): Promise<number | string | null>;
+}
+
+export interface IngestProcess extends LaunchedProcess {
+  /** Of the operator API. */
+  readonly url: string;
+  ask(method: string, path: string, headers?: Record<string, string>): Promise<HttpAnswer>;
+}
+
+const live = new Set<ChildProcess>();
+
+export async function endAllProcesses(): Promise<void> {
+  const ends = [...live].map((child) => once(child, "exit"));
+  for (const child of live) child.kill("SIGKILL");
+  await Promise.all(ends);
+}
+
+/** @param program  relative to `services`. Resolves when the process says that it has started. */
+export async function launchProcess(program: string, settings: Readonly<Record<string, string>>): Promise<LaunchedProcess> {
+  const child = spawn(process.execPath, ["--conditions=source", join(import.meta.dirname, "../../..", program)], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: "1", TELEMETRY_PORT: "0", ...settings },
+  });
+  live.add(child);
+  child.once("exit", () => live.delete(child));
+  let err = "";
+  const listeners = new Set<() => void>();
+  child.stdout?.resume();
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+    for (const listener of listeners) listener();
+  });
+  const lines = () =>
+    err
+      .split("\n")
+      .filter((line) => line.startsWith("{") && line.endsWith("}"))
+      .map((line) => JSON.parse(line));
+  const said: LaunchedProcess["said"] = (message, timeoutMs = 20_000) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`did not say "${message}":\n${err}`)), timeoutMs).unref();
+      const look = () => {
+        const line = lines().find(({ msg }) => msg === message);
+        if (line === undefined) return;
+        clearTimeout(timer);
+        listeners.delete(look);
+        resolve(line);
+      };
+      listeners.add(look);
+      child.once("exit", () => {
+        look();
+        reject(new Error(`ended before it said "${message}":\n${err}`));
+      });
+      look();
+    });
+  await said("started");
+  return {
+    child,
+    lines,
+    said,
+    async end(signal) {
+      const ended = once(child, "exit");
+      child.kill(signal);
+      const [code, by] = await ended;
+      return code ?? by;
+    },
+  };
+}
+
+/** The same for a process of ingest: when its API listens. */
+export async function launch(program: string, settings: Readonly<Record<string, string>>): Promise<IngestProcess> {
+  const launched = await launchProcess(`ingest/${program}`, { INGEST_PORT: "0", PROXY_TOKEN: proxyToken, ...settings });
+  const { url } = (await launched.said("operator API listens")) as { url: string };
+  return {
+    ...launched,
+    url,
+    async ask(method, path, headers = {}) {
+      const response = await fetch(url + path, { method, headers: { [internalHeaders.proxyToken]: proxyToken, ...headers } });
+      const body = await response.text();
+      return {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        body,
+        get json() {
+          return JSON.parse(body);
+        },
+      };
+    },
+  };
+}
