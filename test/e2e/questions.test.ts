@@ -13,6 +13,7 @@ askEverything(async () => {
   return {
     url: standalone.url,
     operationsUrl: standalone.operationsUrl,
+    podOperationsUrl: standalone.operationsUrl,
     newKey: (...options) => netfactsJson(home, "keys", "create", ...options),
     async changeKey(action, id) {
       const { code, err } = await netfacts(home, "keys", action, id);

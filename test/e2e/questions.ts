@@ -14,6 +14,8 @@ export interface Target {
   readonly url: string;
   /** Where `/metrics`, `/healthz` and `/readyz` are. */
   readonly operationsUrl: string;
+  /** The same of a process that answers from snapshots. */
+  readonly podOperationsUrl: string;
   /** Makes a key by another process; options as of `netfacts keys create`. */
   newKey(...options: string[]): Promise<{ id: string; secret: string }>;
   /** Changes a key's state by another process; resolves when that process has ended. */
@@ -282,9 +284,11 @@ export function askEverything(start: () => Promise<Target>): void {
       const { text, headers } = await request(`${target.operationsUrl}/metrics`);
       expect(headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
       expect(text).toMatch(/netfacts_http_requests_total\{[^}]*route="\/api\/v1\/ip\/:ip"[^}]*\} \d+/);
-      const names = ["netfacts_key_verifications_total", "netfacts_limit_decisions_total", "netfacts_section_as_of_seconds"];
-      for (const name of [...names, "process_cpu_seconds_total"]) expect(text).toMatch(new RegExp(`^${name}[{ ]`, "m"));
+      const names = ["netfacts_key_verifications_total", "netfacts_limit_decisions_total", "process_cpu_seconds_total"];
+      for (const name of names) expect(text).toMatch(new RegExp(`^${name}[{ ]`, "m"));
       for (const secret of secrets) expect(text).not.toContain(secret.slice(17));
+      const { text: ofPod } = await request(`${target.podOperationsUrl}/metrics`);
+      expect(ofPod).toMatch(/^netfacts_section_as_of_seconds\{/m);
     });
 
     test("the log has a line for each request id, and no secret of any key", async () => {

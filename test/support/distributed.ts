@@ -1,5 +1,6 @@
 /** The distributed form: each service as processes of its own, over a real nats-server and a server of MongoDB's protocol. */
 
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { type Mongodb, startMongodb } from "./mongodb.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
 import { publishSnapshot, type SnapshotOrigin } from "./publish-snapshot.ts";
 import { importSamples } from "./sample-snapshot.ts";
-import { freePorts, type ServiceName, ServiceProcess } from "./service-process.ts";
+import { freePorts, type ServiceName, type ServicePorts, ServiceProcess } from "./service-process.ts";
 
 export type { ServiceName, ServiceProcess } from "./service-process.ts";
 
@@ -100,9 +101,16 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
     SNAPSHOT_BUCKET: bucket,
     // Nobody is there: no test asks the system's nameservers by accident.
     RESOLVERS: "127.0.0.1:9",
+    // Between gateways and ingest.
+    PROXY_TOKEN: randomBytes(32).toString("hex"),
     ...settings,
   };
-  const processes = await placeProcesses(options, (service, index) => ({ ...common, ...settingsOf?.(service, index) }), onOutput);
+  const envOf: EnvOf = (service, index, ingestUrl) => ({
+    ...common,
+    ...(service === "gateway-auth-quota" && ingestUrl !== null && { INGEST_URL: ingestUrl }),
+    ...settingsOf?.(service, index),
+  });
+  const processes = await placeProcesses(options, envOf, onOutput);
   // While the services start.
   const publish = (origin: SnapshotOrigin) => publishSnapshot(natsUrl, bucket, origin);
   undo.push(() => endProcesses(processes));
@@ -149,22 +157,30 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   };
 }
 
+/** @param ingestUrl  of the first process of ingest; null where there is none. */
+type EnvOf = (service: ServiceName, index: number, ingestUrl: string | null) => Readonly<Record<string, string>>;
+
 async function placeProcesses(
   { replicas = {} }: DistributedOptions,
-  envOf: (service: ServiceName, index: number) => Readonly<Record<string, string>>,
+  envOf: EnvOf,
   onOutput: DistributedOptions["onOutput"],
 ): Promise<ServiceProcess[]> {
   const places = startOrder.flatMap((service) =>
     Array.from({ length: replicas[service] ?? (service === "ingest" ? 0 : 1) }, (_, index) => ({ service, index })),
   );
   const ports = await freePorts(places.length * 3);
-  return places.map(({ service, index }) => {
-    const [http = 0, operations = 0, operator = 0] = ports.splice(0, 3);
+  const portsOf = (place: number): ServicePorts => {
+    const [http = 0, operations = 0, operator = 0] = ports.slice(3 * place);
+    return { http, operations, operator };
+  };
+  const ingest = places.findIndex(({ service }) => service === "ingest");
+  const ingestUrl = ingest === -1 ? null : `http://127.0.0.1:${portsOf(ingest).http}`;
+  return places.map(({ service, index }, place) => {
     const process: ServiceProcess = new ServiceProcess({
       service,
       index,
-      env: envOf(service, index),
-      ports: { http, operations, operator },
+      env: envOf(service, index, ingestUrl),
+      ports: portsOf(place),
       ...(onOutput && { onOutput: (text) => onOutput(process, text) }),
     });
     return process;

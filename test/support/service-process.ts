@@ -84,6 +84,7 @@ export class ServiceProcess {
     const own = {
       HOST: "127.0.0.1",
       PORT: `${ports.http}`,
+      INGEST_PORT: `${ports.http}`,
       OPERATOR_PORT: `${ports.operator}`,
       TELEMETRY_PORT: `${ports.operations}`,
       POD_NAME: this.name,
