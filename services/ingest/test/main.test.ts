@@ -8,6 +8,7 @@ import { generateKeyText } from "@netfacts/storage";
 import { request, until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
+import { type OtlpReceiver, startOtlpReceiver } from "../../../test/support/otlp-receiver.ts";
 import { smallSources } from "../../../test/support/small-sources.ts";
 import { endAllProcesses, type IngestProcess, type LaunchedProcess, launch, launchProcess } from "./support/launch.ts";
 import { proxyToken, runsPath } from "./support/service.ts";
@@ -16,6 +17,7 @@ const adminKey = generateKeyText("live").text;
 
 let nats: NatsServer;
 let mongodb: Mongodb;
+let collector: OtlpReceiver;
 let folder: string;
 let leader: IngestProcess;
 let follower: IngestProcess;
@@ -23,8 +25,9 @@ let gateway: LaunchedProcess;
 let operatorUrl: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "netfacts-ingest-main-"));
-  [nats, mongodb] = await Promise.all([startNatsServer({ jetstream: true }), startMongodb()]);
+  [nats, mongodb, collector] = await Promise.all([startNatsServer({ jetstream: true }), startMongodb(), startOtlpReceiver()]);
   const shared = {
+    ...collector.env,
     NATS_URL: nats.url,
     MONGODB_URI: mongodb.database(`ingest_main_${process.pid}`),
     SNAPSHOT_BUCKET: `ingest-main-${process.pid}`,
@@ -34,6 +37,7 @@ beforeAll(async () => {
   leader = await launch("src/main.ts", shared);
   follower = await launch("src/main.ts", shared);
   gateway = await launchProcess("gateway-auth-quota/src/main.ts", {
+    ...collector.env,
     NATS_URL: nats.url,
     MONGODB_URI: shared.MONGODB_URI,
     PORT: "0",
@@ -46,7 +50,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await endAllProcesses();
-  await Promise.all([nats?.stop(), mongodb?.stop()]);
+  await Promise.all([nats?.stop(), mongodb?.stop(), collector?.stop()]);
   rmSync(folder, { recursive: true });
 }, 30_000);
 
@@ -85,6 +89,18 @@ test("other keys see nothing", async () => {
   expect((await request(operatorUrl + runsPath)).json.code).toBe("missing_api_key");
 });
 
+test("one trace goes from the operator through the gateway to ingest and its store", async () => {
+  const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+  await request(operatorUrl + runsPath, { key: adminKey, headers: { traceparent } });
+  const spans = await collector.waitForTrace(traceId, (seen) => {
+    const of = (service: string, kind: string) => seen.some((span) => span.service === service && span.kind === kind);
+    return of("gateway-auth-quota", "server") && of("gateway-auth-quota", "client") && of("ingest", "server") && of("ingest", "client");
+  });
+  const server = spans.find(({ service, kind }) => service === "ingest" && kind === "server");
+  expect(spans.find(({ spanId }) => spanId === server?.parentSpanId)).toMatchObject({ service: "gateway-auth-quota", kind: "client" });
+});
+
 test("metrics tell which process leads", async () => {
   const leads = async (each: IngestProcess) => {
     const { operations_url: url } = (await each.said("started")) as { operations_url: string };
@@ -106,7 +122,8 @@ test("without ingest an operator gets 502, and nothing of where it was", async (
   expect(answer.text).not.toContain(new URL(follower.url).port);
 });
 
-test("no log has the admin key's secret or the proxy token", () => {
+test("no log and no span has the admin key's secret or the proxy token", () => {
+  for (const body of collector.bodies) for (const secret of [adminKey.slice(17), proxyToken]) expect(body.includes(secret)).toBe(false);
   const logs = JSON.stringify([leader.lines(), follower.lines(), gateway.lines()]);
   expect(logs).toContain(adminKey.slice(0, 16));
   expect(logs).not.toContain(adminKey.slice(17));
