@@ -1,6 +1,6 @@
 # What can be done here: make help. Each target is a script; variables given to make (PORT=8081) reach it through the environment.
 
-.PHONY: help up test check build bench doctor clean uninstall
+.PHONY: help up dev test check build bench doctor clean uninstall
 .DEFAULT_GOAL := help
 
 help: ## these lines
@@ -8,6 +8,9 @@ help: ## these lines
 
 up: ## start all services in this terminal (HOST= PORT= TELEMETRY_PORT= SOURCES=file.yaml RESOLVERS= NETFACTS_HOME=)
 	@exec scripts/run.sh services/standalone/src/main.ts
+
+dev: ## start each service as a process of its own, with NATS, a MongoDB-protocol server and unbound, for development (RESOLVERS=)
+	@exec scripts/run.sh scripts/dev.ts
 
 test: ## run every test (TESTS=path for some)
 	@exec scripts/run.sh scripts/test.ts $(TESTS)

@@ -19,8 +19,11 @@ export interface DistributedOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** In the environment of the processes of one service; goes before `settings`. */
   readonly settingsOf?: (service: ServiceName, index: number) => Readonly<Record<string, string>>;
-  /** What is served at first: default the samples, imported anew; null: nothing, and nobody waits for pods to be ready. */
-  readonly snapshot?: SnapshotOrigin | null;
+  /**
+   * What is served at first: default the samples, imported anew; "by-ingest": what a process of ingest imports; null: nothing, and
+   * nobody waits for pods to be ready.
+   */
+  readonly snapshot?: SnapshotOrigin | "by-ingest" | null;
   /** False: the server of the environment may be used. Default: one of our own, which can be stopped, killed and frozen. */
   readonly own?: boolean;
   /** True: acknowledged writes survive a kill -9 of MongoDB's server. */
@@ -30,6 +33,8 @@ export interface DistributedOptions {
    * `natsUrl` and `mongoUrl` of a test's own connections stay those of the servers.
    */
   readonly route?: (servers: { readonly natsUrl: string; readonly mongoUrl: string }) => Promise<{ natsUrl: string; mongoUrl: string }>;
+  /** Aborts a start that is under way: what was started is ended. */
+  readonly signal?: AbortSignal;
   /** Each piece of what a process prints, as it comes. */
   readonly onOutput?: (process: ServiceProcess, text: string) => void;
 }
@@ -81,15 +86,17 @@ export async function startDistributed(options: DistributedOptions = {}): Promis
 }
 
 async function start(options: DistributedOptions, undo: (() => Promise<unknown>)[], stop: () => Promise<void>): Promise<Distributed> {
-  const { settings = {}, settingsOf, snapshot, own = true, durable = false, route, onOutput } = options;
+  const { settings = {}, settingsOf, snapshot, own = true, durable = false, route, signal, onOutput } = options;
   const folder = await mkdtemp(join(tmpdir(), "netfacts-distributed-"));
   undo.push(() => rm(folder, { recursive: true, force: true }));
 
   const natsOptions = { jetstream: true, ...(own && { own, storeDir: join(folder, "jetstream") }) };
   let nats = await startNatsServer(natsOptions);
   undo.push(() => nats.stop());
+  signal?.throwIfAborted();
   const mongo = await startMongodb({ own, durable });
   undo.push(() => mongo.stop());
+  signal?.throwIfAborted();
   const natsUrl = nats.url;
   const mongoUrl = mongo.database(own ? database : `netfacts_${process.pid}_${Date.now()}`);
   const routed = (await route?.({ natsUrl, mongoUrl })) ?? { natsUrl, mongoUrl };
@@ -118,10 +125,11 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   if (snapshot === undefined) {
     await importSamples(join(folder, "samples"));
     await publish(join(folder, "samples"));
-  } else if (snapshot !== null) {
+  } else if (snapshot !== null && snapshot !== "by-ingest") {
     await publish(snapshot);
   }
-  await Promise.all(processes.map((process) => process.untilReady(snapshot === null ? "/healthz" : "/readyz")));
+  const path = snapshot === null ? "/healthz" : "/readyz";
+  await Promise.all(processes.map((process) => process.untilReady(path, signal)));
 
   const of = (service: ServiceName) => processes.filter((process) => process.service === service);
   const services = Object.fromEntries(startOrder.map((service) => [service, of(service)])) as unknown as Distributed["services"];

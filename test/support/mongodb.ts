@@ -17,6 +17,7 @@ export const mongodbUriVariable = "MONGODB_URI";
 const readyLine = /^ready \d+$|"Waiting for connections"/m;
 const startMsMax = 30_000;
 const stopMsMax = 15_000;
+const logCharsMax = 4_000;
 
 export interface MongodbOptions {
   /** Acknowledged writes survive kill -9, at a third of the speed; mongod is always so. Default: false, where about the last second is lost. */
@@ -49,6 +50,8 @@ export interface Mongodb {
   freeze(): void;
   /** SIGCONT. */
   thaw(): void;
+  /** The last of what it printed. */
+  log(): string;
 }
 
 /** How to start one process on a folder. */
@@ -73,9 +76,12 @@ export async function startMongodb(options: MongodbOptions = {}): Promise<Mongod
     if (wantedFolder === undefined) await rm(folder, { recursive: true, force: true });
   };
   let child: ChildProcess | null = null;
+  let log = "";
   const start = async (): Promise<void> => {
     if (child !== null) throw new Error("it runs already");
-    child = await launch(program, port, folder);
+    child = await launch(program, port, folder, (text) => {
+      log = (log + text).slice(-logCharsMax);
+    });
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ending = child;
@@ -102,6 +108,7 @@ export async function startMongodb(options: MongodbOptions = {}): Promise<Mongod
     restart: start,
     freeze: () => void child?.kill("SIGSTOP"),
     thaw: () => void child?.kill("SIGCONT"),
+    log: () => log,
   };
 }
 
@@ -133,7 +140,7 @@ async function findProgram(durable: boolean): Promise<Program> {
   };
 }
 
-async function launch(program: Program, port: number, folder: string): Promise<ChildProcess> {
+async function launch(program: Program, port: number, folder: string, onOutput: (text: string) => void): Promise<ChildProcess> {
   // Standard input stays open as long as we live: mongo-java-server ends with it.
   const child = spawn(program.command, program.args(port, folder), {
     stdio: ["pipe", "pipe", "pipe"],
@@ -142,7 +149,8 @@ async function launch(program: Program, port: number, folder: string): Promise<C
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
-      printed = (printed + text).slice(-4_000);
+      printed = (printed + text).slice(-logCharsMax);
+      onOutput(text);
     });
   }
   // Its end shows in `exitCode`; a write to its input cannot happen.
@@ -192,5 +200,6 @@ function foreignServer(uri: string): Mongodb {
     restart: async () => refuse(),
     freeze: refuse,
     thaw: refuse,
+    log: () => "",
   };
 }

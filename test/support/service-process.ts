@@ -109,14 +109,15 @@ export class ServiceProcess {
   }
 
   /** Resolves when `/readyz` says so (or, with `/healthz`, as soon as it lives). Rejects with its log when it ends before, or not in time. */
-  async untilReady(path: "/readyz" | "/healthz" = "/readyz", timeoutMs = readyMsMax): Promise<void> {
-    const deadline = performance.now() + timeoutMs;
+  async untilReady(path: "/readyz" | "/healthz" = "/readyz", signal?: AbortSignal): Promise<void> {
+    const deadline = performance.now() + readyMsMax;
     for (;;) {
+      signal?.throwIfAborted();
       if (!this.running) throw new Error(`${this.name} ended before it was ready:\n${this.#log}`);
       const answer = await fetch(`${this.operationsUrl}${path}`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
       await answer?.body?.cancel();
       if (answer?.ok) return;
-      if (performance.now() > deadline) throw new Error(`${this.name} was not ready within ${timeoutMs} ms:\n${this.#log}`);
+      if (performance.now() > deadline) throw new Error(`${this.name} was not ready within ${readyMsMax} ms:\n${this.#log}`);
       await sleep(25);
     }
   }

@@ -1,4 +1,4 @@
-/** unbound (Debian package `unbound`), a recursor on loopback that knows the authorities that a test gives, and asks nobody else. */
+/** unbound (Debian package `unbound`), a recursor on loopback that knows the authorities that a test gives, and asks nobody else unless told whom. */
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,6 +13,8 @@ export function findUnbound(): Promise<FoundTool> {
 export interface UnboundOptions {
   /** Ports of loopback where the authorities of zones are, by the name of the zone without the dot at its end. */
   readonly authorities: Readonly<Record<string, number>>;
+  /** Nameservers that are asked about everything else, as IP addresses (port 53). Default: nobody is. */
+  readonly forwardTo?: readonly string[];
   /** Default: any free one. Give the port of one that was stopped to start it again where its clients look. */
   readonly port?: number;
 }
@@ -24,7 +26,7 @@ export interface Unbound extends DnsProcess {
   thaw(): void;
 }
 
-export async function startUnbound({ authorities, port = 0 }: UnboundOptions): Promise<Unbound> {
+export async function startUnbound({ authorities, forwardTo = [], port = 0 }: UnboundOptions): Promise<Unbound> {
   const tool = await findUnbound();
   if (!tool.found) throw new Error(`unbound is needed: ${tool.remedy}`);
   const running = await startDnsProcess({
@@ -34,7 +36,7 @@ export async function startUnbound({ authorities, port = 0 }: UnboundOptions): P
     // Answered by unbound itself (RFC 6303).
     probe: { name: "1.0.0.127.in-addr.arpa", type: "PTR" },
     async prepare(folder, bound) {
-      await writeFile(join(folder, "unbound.conf"), configuration(folder, bound, authorities));
+      await writeFile(join(folder, "unbound.conf"), configuration(folder, bound, authorities, forwardTo));
       return ["-d", "-d", "-c", join(folder, "unbound.conf")];
     },
   });
@@ -45,9 +47,11 @@ export async function startUnbound({ authorities, port = 0 }: UnboundOptions): P
   };
 }
 
-/** Questions about other zones are refused, and what aliases lead to elsewhere goes to a port where nobody is: nothing leaves the machine. */
-function configuration(folder: string, port: number, authorities: UnboundOptions["authorities"]): string {
+/** Without others to ask: questions about other zones are refused, and what aliases lead to elsewhere goes to a port where nobody is. */
+function configuration(folder: string, port: number, authorities: UnboundOptions["authorities"], forwardTo: readonly string[]): string {
   const zones = Object.entries(authorities);
+  const isOpen = forwardTo.length > 0;
+  const others = isOpen ? forwardTo : ["127.0.0.1@1"];
   return `server:
   directory: "${folder}"
   chroot: ""
@@ -57,17 +61,13 @@ function configuration(folder: string, port: number, authorities: UnboundOptions
   do-daemonize: no
   num-threads: 1
   interface: 127.0.0.1@${port}
-  outgoing-interface: 127.0.0.1
-  do-not-query-localhost: no
-  do-ip6: no
+${isOpen ? "" : "  outgoing-interface: 127.0.0.1\n  do-ip6: no\n"}  do-not-query-localhost: no
   module-config: "iterator"
-  local-zone: "." refuse
-  local-zone: "127.in-addr.arpa." static
+${isOpen ? "" : '  local-zone: "." refuse\n'}  local-zone: "127.in-addr.arpa." static
   local-data: "1.0.0.127.in-addr.arpa. PTR localhost."
 ${zones.map(([name]) => `  local-zone: "${name}." transparent\n`).join("")}remote-control:
   control-enable: no
 forward-zone:
   name: "."
-  forward-addr: 127.0.0.1@1
-${zones.map(([name, at]) => `stub-zone:\n  name: "${name}."\n  stub-addr: 127.0.0.1@${at}\n`).join("")}`;
+${others.map((address) => `  forward-addr: ${address}\n`).join("")}${zones.map(([name, at]) => `stub-zone:\n  name: "${name}."\n  stub-addr: 127.0.0.1@${at}\n`).join("")}`;
 }

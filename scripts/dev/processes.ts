@@ -1,0 +1,124 @@
+/**
+ * The processes of `make dev`, started and watched: the first that ends unasked ends all. It runs as a process of its own (scripts/dev.ts),
+ * which tells it to stop by a message, or by being gone.
+ */
+
+import { execFile } from "node:child_process";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { type Distributed, startDistributed } from "../../test/support/distributed.ts";
+import { LineStream } from "./lines.ts";
+import { findNameserver, type Nameserver } from "./nameserver.ts";
+import { type Row, welcomeText } from "./welcome.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const replicas = { "ip-routing": 2, "asn-prefix": 1, "rdns-resolver": 1, ingest: 1, "gateway-auth-quota": 2 };
+const names = Object.entries(replicas).flatMap(([service, count]) => Array.from({ length: count }, (_, index) => `${service}-${index}`));
+const lastLines = 20;
+const watchIntervalMs = 250;
+
+/** Settings of the developer that reach every service. */
+const passedOn = /^(OTEL_|LOG_LEVEL$)/;
+
+const stopping = new AbortController();
+const { signal } = stopping;
+const { isTTY } = process.stdout;
+const stream = new LineStream({
+  names,
+  isColoured: isTTY === true && !process.env.NO_COLOR,
+  write: (text) => void process.stdout.write(text),
+});
+
+process.on("message", () => stopping.abort());
+process.on("disconnect", () => stopping.abort());
+// A reader that is gone (`| head`) ends the run, not its order.
+process.stdout.on("error", () => stopping.abort());
+
+let nameserver: Nameserver | null = null;
+let all: Distributed | null = null;
+try {
+  nameserver = await findNameserver();
+  all = await startDistributed({
+    replicas,
+    settings: { ...ownSettings(), RESOLVERS: nameserver.resolvers },
+    settingsOf: (service) => (service === "ingest" ? { SOURCES: join(root, "samples/sources.yaml") } : {}),
+    snapshot: "by-ingest",
+    signal,
+    onOutput: ({ name }, text) => stream.add(name, text),
+  });
+  process.stdout.write(await welcome(all, nameserver));
+  await untilEnd(all, nameserver);
+} catch (error) {
+  // A stop while it starts makes the start fail.
+  if (!signal.aborted) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exitCode = 1;
+  }
+}
+await all?.stop();
+await nameserver?.unbound?.stop();
+for (const name of names) stream.end(name);
+process.stdout.write("stopped\n", () => process.exit());
+
+function ownSettings(): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => passedOn.test(entry[0])));
+}
+
+async function welcome(running: Distributed, { unbound, note }: Nameserver): Promise<string> {
+  const { nats, mongo, processes, gateways, env } = running;
+  const servers: Row[] = [
+    { name: "nats-server", pid: nats.pid, at: running.natsUrl, operations: "" },
+    { name: mongo.kind, pid: mongo.pid, at: running.mongoUrl, operations: "" },
+  ];
+  if (unbound !== null) servers.push({ name: "unbound", pid: unbound.pid, at: unbound.address, operations: "" });
+  const rows = processes.map(({ name, service, pid, url, operationsUrl }) => ({
+    name,
+    pid,
+    at: service === "gateway-auth-quota" || service === "ingest" ? url : "",
+    operations: operationsUrl,
+  }));
+  return welcomeText({ rows: [...servers, ...rows], notes: [note], key: await firstKey(env), url: gateways[0]?.url ?? "", env });
+}
+
+/** By the command line, as a developer would. */
+async function firstKey(env: Readonly<Record<string, string>>): Promise<string> {
+  const args = ["--conditions=source", join(root, "services/cli/src/main.ts"), "keys", "create", "--label", "dev", "--json"];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, NODE_NO_WARNINGS: "1", ...env }, signal });
+  return (JSON.parse(stdout) as { secret: string }).secret;
+}
+
+/** Resolves when a stop is wanted; rejects when a process ended unasked, with its last lines. */
+function untilEnd({ nats, mongo, processes }: Distributed, { unbound }: Nameserver): Promise<void> {
+  const watched = [
+    { name: "nats-server", pid: nats.pid, log: () => nats.log() },
+    { name: mongo.kind, pid: mongo.pid, log: () => mongo.log() },
+    ...(unbound === null ? [] : [{ name: "unbound", pid: unbound.pid, log: () => unbound.log() }]),
+    ...processes.map((each) => ({ name: each.name, pid: each.pid, log: () => each.log() })),
+  ];
+  return new Promise((done, fail) => {
+    const timer = setInterval(() => {
+      const ended = watched.find(({ pid }) => pid !== null && !isAlive(pid));
+      if (ended === undefined) return;
+      clearInterval(timer);
+      const lines = ended.log().trimEnd().split("\n").slice(-lastLines);
+      fail(
+        new Error([`${ended.name} (process ${ended.pid}) ended unasked; its last lines:`, ...lines, "all others are stopped"].join("\n")),
+      );
+    }, watchIntervalMs);
+    const stop = () => {
+      clearInterval(timer);
+      done();
+    };
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
