@@ -1,0 +1,19 @@
+/** 410: a question that is bound to data which are no longer kept. */
+
+import { afterAll, beforeAll, expect } from "@jest/globals";
+import { problemReply } from "@netfacts/messaging";
+import { type Harness, startGateway } from "../support/gateway.ts";
+import { provokes } from "../support/provokes.ts";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startGateway();
+});
+afterAll(() => harness.stop());
+
+provokes("cursor_expired", "when a service no longer has that version of the data, which costs no month", async () => {
+  harness.answers.set("asn", () => problemReply({ code: "cursor_expired" }));
+  const answer = await harness.get("/api/v1/asn/AS3333");
+  expect(answer.headers["x-quota-remaining"]).toBe("100000");
+  return answer;
+});
