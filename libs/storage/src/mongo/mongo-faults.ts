@@ -33,10 +33,18 @@ export function mongoFault(fault: StoreFault, shown: string, explanation: string
 
 /** Everything that the driver throws; a fault of ours (an impossible argument, a duplicate key that nobody expected) stays what it is. */
 export function asStoreError(shown: string, error: unknown): unknown {
+  if (isBrokenConnection(error)) return mongoFault("unavailable", shown, error.message, error);
   if (!(error instanceof MongoError) || error instanceof MongoInvalidArgumentError || isDuplicateKey(error)) return error;
   if (closedNames.has(error.name)) return mongoFault("closed", shown, "is closed", error);
   const code = error instanceof MongoServerError && typeof error.code === "number" ? error.code : 0;
   return mongoFault(faultsByCode[code] ?? "unavailable", shown, error.message, error);
+}
+
+/** A socket that breaks while the driver writes to it fails with Node's own error, which the driver hands on as it is. */
+function isBrokenConnection(error: unknown): error is NodeJS.ErrnoException {
+  if (error instanceof MongoError || !Error.isError(error)) return false;
+  const { syscall, code = "" } = error as NodeJS.ErrnoException;
+  return syscall !== undefined || /^ERR_(STREAM|SOCKET)_/.test(code);
 }
 
 export const duplicateKey = 11_000;
