@@ -18,12 +18,19 @@ export interface OperatorListenerOptions extends Omit<ServerOptions, "requestTim
   readonly isStopping: () => boolean;
 }
 
+/** An upload may go on for hours; a stop waits for it no longer than this. */
+const stopMsMax = 5_000;
+
 /** Wires the listener; it does not listen yet. */
 export function createOperatorListener({ guard, isStopping, ...options }: OperatorListenerOptions): FastifyInstance {
   const { config, log, metrics, problems } = options;
-  // An upload may last for hours; what ends it is silence.
+  // No bound in total: what ends an upload is silence.
   const app = createServer({ ...options, requestTimeoutMs: 0 });
   endIdleConnections(app, config, problems);
+  app.addHook("preClose", (done) => {
+    setTimeout(() => app.server.closeAllConnections(), stopMsMax).unref();
+    done();
+  });
   installProblems(app, problems);
   installObserver(app, log, metrics);
   installRequestContext(app, { urlBytesMax: config.URL_BYTES_MAX, isStopping });

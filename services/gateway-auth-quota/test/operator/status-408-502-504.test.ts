@@ -2,6 +2,7 @@
 
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { until } from "../../../../test/support/http.ts";
 import { type OperatorHarness, proxyToken, runsPath, startOperatorHarness } from "../support/operator.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
 import { exchange } from "../support/raw.ts";
@@ -78,6 +79,21 @@ test("an upload may take as long as it likes while it goes on", async () => {
   await patient.stop();
   expect(text).toMatch(/^HTTP\/1\.1 200 /);
 });
+
+test("a stop waits for an upload that goes on, and not for long", async () => {
+  const stopping = await startOperatorHarness();
+  stopping.ingest.answer = (request) => void request.resume();
+  const socket = connect(Number(new URL(stopping.url).port), "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write(`POST ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${stopping.adminKey}\r\nContent-Length: 1000000\r\n\r\n`);
+  const sending = setInterval(() => socket.write("x"), 100);
+  await until(() => stopping.ingest.requests.length > 0);
+  const since = performance.now();
+  await stopping.stop();
+  clearInterval(sending);
+  expect(performance.now() - since).toBeGreaterThan(4_000);
+  expect(performance.now() - since).toBeLessThan(10_000);
+}, 20_000);
 
 test("neither answers nor logs tell the proxy token or the key's secret", async () => {
   const answers = [];
