@@ -394,3 +394,38 @@ describe("a run that is stopped, or cannot write", () => {
     });
   });
 });
+
+describe("a run that must not publish", () => {
+  const namesOnly = (file: string) =>
+    `sources:\n  - {name: names, section: as_names, format: name-list, location: ${file}, shrink_max: 100%}\n`;
+
+  test("does not when it is told so just before, and leaves nothing of it current", async () => {
+    await atWork(async (place) => {
+      await writeFile(join(place.folder, "names"), namesFile());
+      const config = await place.sources(namesOnly("names"));
+      let asked = 0;
+      const beforePublish = async () => {
+        asked++;
+        throw new Error("another leads");
+      };
+      const error = await failed(runIngest({ config, store: place.store, beforePublish }));
+      expect([asked, error.message, await place.store.currentId()]).toEqual([1, "another leads", null]);
+    });
+  });
+
+  test("does not go over a snapshot that was published since it began", async () => {
+    await atWork(async (place) => {
+      await writeFile(join(place.folder, "names"), namesFile());
+      await writeFile(join(place.folder, "others"), namesFile(5));
+      const [config, other] = [await place.sources(namesOnly("names")), await place.sources(namesOnly("others"))];
+      let theirs: string | null = null;
+      const beforePublish = async () => {
+        theirs = (await runIngest({ config: other, store: place.store })).snapshot;
+      };
+      const error = await failed(runIngest({ config, store: place.store, beforePublish }));
+      expect(error.message).toContain("another publisher was first");
+      expect(theirs).not.toBeNull();
+      expect(await place.store.currentId()).toBe(theirs);
+    });
+  });
+});
