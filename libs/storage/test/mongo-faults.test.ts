@@ -21,6 +21,24 @@ test("a connection that breaks while the driver writes is a store that is away, 
   expect(fault(destroyed)).toBe("unavailable");
 });
 
+test("so is one that the server ended just before the driver writes", async () => {
+  const server = createServer((socket) => socket.end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.resume();
+  const written = new Promise((done) => {
+    socket.once("end", () => {
+      socket.end();
+      socket.write("late", done);
+    });
+  });
+  socket.once("error", () => undefined);
+  const error = await written;
+  server.close();
+  expect(error).toMatchObject({ code: "EPIPE" });
+  expect(fault(error)).toBe("unavailable");
+});
+
 test("what the driver says of the server is told apart, and a fault of ours stays what it is", () => {
   expect(fault(new MongoNetworkError("connection 1 closed"))).toBe("unavailable");
   expect(fault(new MongoServerError({ message: "not authorized", code: 13 }))).toBe("readonly");

@@ -40,11 +40,13 @@ export function asStoreError(shown: string, error: unknown): unknown {
   return mongoFault(faultsByCode[code] ?? "unavailable", shown, error.message, error);
 }
 
+/** `ECONNRESET`, `EPIPE` and their like, `ERR_STREAM_DESTROYED`, `ERR_SOCKET_CLOSED`. */
+const systemOrSocketCode = /^(E[A-Z]+|ERR_(STREAM|SOCKET)_\w+)$/;
+
 /** A socket that breaks while the driver writes to it fails with Node's own error, which the driver hands on as it is. */
 function isBrokenConnection(error: unknown): error is NodeJS.ErrnoException {
   if (error instanceof MongoError || !Error.isError(error)) return false;
-  const { syscall, code = "" } = error as NodeJS.ErrnoException;
-  return syscall !== undefined || /^ERR_(STREAM|SOCKET)_/.test(code);
+  return systemOrSocketCode.test((error as NodeJS.ErrnoException).code ?? "");
 }
 
 export const duplicateKey = 11_000;
