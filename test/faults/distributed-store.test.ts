@@ -1,0 +1,96 @@
+/** MongoDB under load: its server stops, freezes and is killed, its connections are cut, delayed and half-closed; no acknowledged key is lost. */
+
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { ProblemCode } from "@netfacts/contracts";
+import { createKey, StoreError } from "@netfacts/storage";
+import { request } from "../support/http.ts";
+import type { Fault } from "./fault-load.ts";
+import { expectMet, type FaultyWorld, startFaultyWorld } from "./faulty-world.ts";
+
+let world: FaultyWorld;
+/** Keys whose creation was acknowledged. */
+const secrets: string[] = [];
+let creating = true;
+let creation: Promise<void> = Promise.resolve();
+
+beforeAll(async () => {
+  world = await startFaultyWorld({
+    replicas: { "gateway-auth-quota": 2, "ip-routing": 1, "asn-prefix": 1, "rdns-resolver": 1 },
+    durable: true,
+  });
+  creation = createKeys();
+}, 90_000);
+afterAll(async () => {
+  creating = false;
+  await creation;
+  await world?.stop();
+}, 60_000);
+
+/** One after the other, through all faults. */
+async function createKeys(): Promise<void> {
+  while (creating) {
+    try {
+      secrets.push((await createKey(world.store, { label: `key ${secrets.length}`, scopes: ["ip"] })).secret);
+    } catch (error) {
+      // Not acknowledged: it may be there or not.
+      if (!(error instanceof StoreError)) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const problems: readonly ProblemCode[] = ["limits_unavailable", "upstream_unavailable"];
+/** Longer than leases last. */
+const lastsMs = 3_000;
+const faults: readonly Fault[] = [
+  {
+    name: "MongoDB's server stopped and restarted",
+    problems,
+    lastsMs,
+    make: () => world.distributed.mongo.halt(),
+    mend: () => world.distributed.mongo.restart(),
+  },
+  {
+    name: "MongoDB's server frozen and thawed",
+    problems,
+    lastsMs,
+    make: () => world.distributed.mongo.freeze(),
+    mend: () => world.distributed.mongo.thaw(),
+  },
+  {
+    name: "MongoDB's server killed (kill -9), restarted",
+    problems,
+    lastsMs,
+    make: () => world.distributed.mongo.kill(),
+    mend: () => world.distributed.mongo.restart(),
+  },
+  { name: "connections to MongoDB cut and refused", problems, lastsMs, make: () => world.mongo.cut(), mend: () => world.mongo.restore() },
+  { name: "connections to MongoDB delayed by 150 ms", problems, make: () => world.mongo.delay(150), mend: () => world.mongo.restore() },
+  { name: "connections to MongoDB half-closed", problems, lastsMs: 500, make: () => world.mongo.halfClose(), mend: () => undefined },
+];
+
+test.each(faults)(
+  "$name: right answers or documented problems, and well again by itself",
+  async (fault) => {
+    const tally = await world.load.meet(fault);
+    expectMet(tally);
+    if (fault.lastsMs === lastsMs) expect(tally.problems.get("limits_unavailable") ?? 0).toBeGreaterThan(0);
+  },
+  40_000,
+);
+
+test("nothing was wrong, hung or over-admitted, and no key is lost", async () => {
+  creating = false;
+  await creation;
+  await world.settle();
+  expect(world.load.tallies).toHaveLength(1 + faults.length);
+  const url = world.distributed.gateways[0]?.url;
+  const lost: string[] = [];
+  for (const key of secrets) {
+    const { status } = await request(`${url}/api/v1/me`, { key });
+    if (status !== 200) lost.push(`${key.slice(0, 16)}: ${status}`);
+  }
+  console.log(`${secrets.length} keys were created meanwhile; lost ${lost.length}`);
+  expect(secrets.length).toBeGreaterThan(50);
+  expect(lost).toEqual([]);
+}, 60_000);
