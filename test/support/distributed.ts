@@ -197,6 +197,7 @@ async function placeProcesses(
 
 /** Those who ask first, so that what they asked is answered. */
 async function endProcesses(processes: readonly ServiceProcess[]): Promise<void> {
-  for (const service of [...startOrder].reverse())
-    await Promise.all(processes.filter((process) => process.service === service).map((process) => process.end()));
+  const isGateway = ({ service }: ServiceProcess) => service === "gateway-auth-quota";
+  await Promise.all(processes.filter(isGateway).map((process) => process.end()));
+  await Promise.all(processes.map((process) => process.end()));
 }
