@@ -9,6 +9,7 @@ import { createKey } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
 import { startMongodb } from "../../test/support/mongodb.ts";
 import { startNatsServer } from "../../test/support/nats-server.ts";
+import { freePort } from "../../test/support/processes.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 export interface Backing {
@@ -16,6 +17,8 @@ export interface Backing {
   readonly folder: string;
   readonly natsUrl: string;
   readonly natsPid: number;
+  /** Where nats-server tells of itself. */
+  readonly natsMonitorUrl: string;
   /** Settings that lead services to both servers. */
   readonly env: Readonly<Record<string, string>>;
   /** Snapshots in JetStream. */
@@ -23,9 +26,9 @@ export interface Backing {
   /** A key with limits that no load reaches. */
   readonly key: string;
   /** The public URL of a gateway, and its process. */
-  startGateway(): Promise<{ readonly url: string; readonly process: ServiceProcess }>;
+  startGateway(nodeArgs?: readonly string[]): Promise<{ readonly url: string; readonly process: ServiceProcess }>;
   /** Stops with all the rest. */
-  startPod(service: "ip-routing" | "asn-prefix", name?: string): ServiceProcess;
+  startPod(service: "ip-routing" | "asn-prefix", name?: string, nodeArgs?: readonly string[]): ServiceProcess;
   /** Has a process stopped with all the rest. */
   own<P extends { stop(): Promise<void> }>(process: P): P;
 }
@@ -38,7 +41,9 @@ export async function withBacking(work: (backing: Backing) => Promise<void>): Pr
   try {
     const folder = await mkdtemp(join(tmpdir(), "netfacts-bench-"));
     undo.push(() => rm(folder, { recursive: true, force: true }));
-    const nats = await startNatsServer({ jetstream: true, own: true, storeDir: join(folder, "jetstream") });
+    const monitorPort = await freePort();
+    const config = `http: "127.0.0.1:${monitorPort}"\n`;
+    const nats = await startNatsServer({ jetstream: true, own: true, storeDir: join(folder, "jetstream"), config });
     undo.push(() => nats.stop());
     const mongodb = await startMongodb({ own: true });
     undo.push(() => mongodb.stop());
@@ -58,13 +63,15 @@ export async function withBacking(work: (backing: Backing) => Promise<void>): Pr
       folder,
       natsUrl: nats.url,
       natsPid: nats.pid as number,
+      natsMonitorUrl: `http://127.0.0.1:${monitorPort}`,
       env,
       store: opened.store,
       key,
       own,
-      startPod: (service, name = service) => own(startService(service, { name, folder, env: { ...env, POD_NAME: name } })),
-      async startGateway() {
-        const process = own(startService("gateway-auth-quota", { folder, env }));
+      startPod: (service, name = service, nodeArgs = []) =>
+        own(startService(service, { name, folder, env: { ...env, POD_NAME: name }, nodeArgs })),
+      async startGateway(nodeArgs = []) {
+        const process = own(startService("gateway-auth-quota", { folder, env, nodeArgs }));
         const [, url = ""] = await process.logged(/"url":"([^"]+)","msg":"listening"/);
         return { url, process };
       },

@@ -2,16 +2,22 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { openDataFolder, type SnapshotStore } from "@netfacts/dataset";
 import { type RunReport, readSources, runIngest } from "@netfacts/ingest/app";
 
-/** Peers of the synthetic RIB of lookup benchmarks: enough for every prefix to be there. */
-const peersDefault = 2;
+/** Two states of the world, which differ in every section. Two peers are enough for every prefix to be there. */
+const editions = {
+  first: { peers: 2, vrps: "rpki-client.20250720T0931.json.bz2", afrinic: "delegated-afrinic-extended-latest.20260505.gz", nameMark: "" },
+  second: { peers: 3, vrps: "rpki-client.20250720T1001.json.bz2", afrinic: "delegated-afrinic-latest.20250721.gz", nameMark: " II" },
+} as const;
 
 export interface ModernOptions {
-  /** Peers of the RIB: another number makes every route another one. Default: 2. */
+  /** Default: the first. */
+  readonly edition?: keyof typeof editions;
+  /** Peers of the RIB. Default: the edition's. */
   readonly peers?: number;
   /** Where it is published. Default: the data folder itself. */
   readonly store?: SnapshotStore;
@@ -26,12 +32,22 @@ export function makeRib(data: string, out: string, peerCount: number, limit = 0)
   });
 }
 
-/** Imports everything, from sources that are written into `folder`, and publishes it there. */
+/** Imports everything, from sources that are written into `folder`, and publishes it. */
 export async function importModern(data: string, folder: string, options: ModernOptions = {}): Promise<RunReport> {
-  const { peers = peersDefault, store = openDataFolder(folder) } = options;
+  const { store = openDataFolder(folder) } = options;
+  return runIngest({ config: await readSources(await writeModernSources(data, folder, options)), store });
+}
+
+/** Writes `sources.yaml`, and what it names and is made here, into a folder; returns its path. */
+export async function writeModernSources(data: string, folder: string, options: Omit<ModernOptions, "store"> = {}): Promise<string> {
+  const { edition = "first" } = options;
+  const { vrps, afrinic, nameMark, peers } = { ...editions[edition], ...options };
   const rib = join(folder, "rib.mrt.gz");
   makeRib(data, rib, peers);
   const modern = join(data, "modern");
+  const names = join(folder, "as-names.tsv.gz");
+  const nameLines = gunzipSync(await readFile(join(modern, "as-names.20260527.tsv.gz"))).toString();
+  await writeFile(names, gzipSync(nameLines.replace(/(?<=.)$/gm, nameMark)));
   const source = (name: string, section: string, format: string, location: string) =>
     `  - {name: ${name}, section: ${section}, format: ${format}, location: ${JSON.stringify(location)}, stale_after: never}\n`;
   const file = join(folder, "sources.yaml");
@@ -41,11 +57,11 @@ export async function importModern(data: string, folder: string, options: Modern
       source("synthetic", "routes", "mrt", rib) +
       source("apnic", "allocations", "delegated", join(modern, "delegated-apnic-latest.20250721.gz")) +
       source("lacnic", "allocations", "delegated", join(modern, "delegated-lacnic-latest.20250721.gz")) +
-      source("afrinic", "allocations", "delegated", join(modern, "delegated-afrinic-extended-latest.20260505.gz")) +
+      source("afrinic", "allocations", "delegated", join(modern, afrinic)) +
       source("ripencc", "allocations", "delegated", join(data, "real-2014/delegated-ripencc-latest.20140522.gz")) +
       source("arin", "allocations", "delegated", join(data, "real-2014/delegated-arin-latest.20130813.gz")) +
-      source("rpki-client", "vrps", "rpki-client-json", join(modern, "rpki-client.20250720T0931.json.bz2")) +
-      source("names", "as_names", "name-list", join(modern, "as-names.20260527.tsv.gz")),
+      source("rpki-client", "vrps", "rpki-client-json", join(modern, vrps)) +
+      source("names", "as_names", "name-list", names),
   );
-  return runIngest({ config: await readSources(file), store });
+  return file;
 }

@@ -21,19 +21,26 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
+export interface ProcessOptions {
+  /** Of the process, and of its log in `folder`. */
+  readonly name: string;
+  readonly folder: string;
+  /** Added to ours. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly args?: readonly string[];
+  readonly nodeArgs?: readonly string[];
+}
+
 /**
- * @param program  a file below the repository's root.
- * @param options  `name`: of its log in `folder`; `env`: added to ours; `nodeArgs`: as `--cpu-prof`.
+ * Starts a program, a file below the repository's root. With BENCH_CPU_PROF it writes a profile of its processor time into a folder of
+ * its name there.
  */
-export function startProcess(
-  program: string,
-  options: { readonly name: string; readonly folder: string; readonly env?: NodeJS.ProcessEnv; readonly args?: readonly string[] },
-): ServiceProcess {
-  const { name, folder, env, args = [] } = options;
+export function startProcess(program: string, { name, folder, env, args = [], nodeArgs = [] }: ProcessOptions): ServiceProcess {
   const log = join(folder, `${name}.log`);
   const file = openSync(log, "a");
   const profile = process.env.BENCH_CPU_PROF === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.env.BENCH_CPU_PROF}/${name}`];
-  const child: ChildProcess = spawn(process.execPath, ["--conditions=source", "--no-warnings", ...profile, join(root, program), ...args], {
+  const own = ["--conditions=source", "--no-warnings", ...profile, ...nodeArgs, join(root, program), ...args];
+  const child: ChildProcess = spawn(process.execPath, own, {
     env: { ...process.env, NODE_OPTIONS: "", PORT: "0", TELEMETRY_PORT: "0", ...env },
     stdio: ["ignore", file, file],
   });
@@ -60,10 +67,7 @@ export function startProcess(
   };
 }
 
-export function startService(
-  service: string,
-  options: { readonly name?: string; readonly folder: string; readonly env: NodeJS.ProcessEnv },
-) {
+export function startService(service: string, options: Omit<ProcessOptions, "name"> & { readonly name?: string }): ServiceProcess {
   return startProcess(`services/${service}/src/main.ts`, { name: service, ...options });
 }
 
