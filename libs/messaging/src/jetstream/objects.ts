@@ -6,7 +6,16 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SnapshotError } from "@netfacts/dataset";
-import { consumerOpts, headers, type JetStreamClient, type JetStreamManager, type JsMsg, type NatsConnection, nuid } from "nats";
+import {
+  consumerOpts,
+  DiscardPolicy,
+  headers,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+  type NatsConnection,
+  nuid,
+} from "nats";
 import { answered, found, unavailable } from "./api.ts";
 
 /** What the Object Store's other clients write. */
@@ -122,7 +131,16 @@ export class JetStreamObjects {
 
   async #makeBucket(): Promise<void> {
     if ((await found("snapshots", this.#jsm.streams.info(this.#stream))) !== null) return;
-    await answered("snapshots", this.#js.views.os(this.#bucket, { replicas: this.#options.replicas }));
+    // The client's own call adds a field that a strict server refuses.
+    const stream = {
+      name: this.#stream,
+      subjects: [`$O.${this.#bucket}.C.>`, `$O.${this.#bucket}.M.>`],
+      num_replicas: this.#options.replicas,
+      discard: DiscardPolicy.New,
+      allow_rollup_hdrs: true,
+      allow_direct: true,
+    };
+    await answered("snapshots", this.#jsm.streams.add(stream));
   }
 
   async #info(name: string): Promise<ObjectInfo | null> {

@@ -50,6 +50,19 @@ describe("snapshots in JetStream beside the contract", () => {
     expect(Buffer.compare(Buffer.from(await store.getObject(digest, bytes.length)), bytes)).toBe(0);
   });
 
+  test("are kept in buckets whose making a strict server would not refuse", async () => {
+    const strict = await startNatsServer({ jetstream: true, config: "jetstream { strict: true }" });
+    const own = await testBucket(strict);
+    try {
+      const { id } = await publishNumber(await own.open(), 1);
+      expect(await (await own.open()).currentId()).toBe(id);
+      expect(strict.log()).not.toMatch("Invalid JetStream request");
+    } finally {
+      await own.close();
+      await strict.stop();
+    }
+  });
+
   test("an object that has lost chunks is damaged", async () => {
     const store = await bucket.open();
     const bytes = randomBytes(300_000);
