@@ -19,7 +19,7 @@ import {
 } from "@netfacts/dataset";
 
 /** Prefixes whose text is kept: about 2 kB each. Beyond it all are forgotten, and made again when asked. */
-const textsMaxDefault = 1 << 15;
+const textsMaxDefault = 1 << 16;
 
 /** Texts are made anew after this time, as the note that a VRP has expired depends on the clock. */
 const textsLifetimeMs = 60_000;
@@ -175,23 +175,30 @@ export class IpAnswers {
     return bodies;
   }
 
-  /** The answers of many addresses at once, in order; otherwise as `texts`. */
+  /** The answers of many addresses at once, in order; otherwise as `texts`. Bodies share one piece of memory. */
   answers(generation: Generation, list: AddressList, requestIds: readonly string[], nowMs: number): RecordAnswer[] {
     this.#find(generation, list, nowMs);
     const now = this.#now(generation, nowMs);
-    const answers: RecordAnswer[] = [];
+    const texts: (string | null)[] = [];
+    let bytes = 0;
     for (let index = 0; index < list.count; index++) {
       const middle = this.#middles[index] as string;
       const links = this.#links[index] as string;
-      const text = list.texts[index] as string;
-      const requestId = requestIds[index] as string;
-      answers.push(
-        middle === ""
-          ? this.#answer(generation, list.at(index), this.#routes[index] as number, text, requestId, nowMs)
-          : replyOf(generation, recordText(text, middle, links, requestId) + now.tail, now.etag, now.maxAgeSeconds),
-      );
+      const text = middle === "" ? null : recordText(list.texts[index] as string, middle, links, requestIds[index] as string) + now.tail;
+      texts.push(text);
+      bytes += text?.length ?? 0;
     }
-    return answers;
+    const bodies = Buffer.allocUnsafeSlow(bytes);
+    let start = 0;
+    return texts.map((text, index) => {
+      if (text === null) {
+        const route = this.#routes[index] as number;
+        return this.#answer(generation, list.at(index), route, list.texts[index] as string, requestIds[index] as string, nowMs);
+      }
+      const body = bodies.subarray(start, start + bodies.write(text, start, "latin1"));
+      start += text.length;
+      return replyOf(generation, body, now.etag, now.maxAgeSeconds);
+    });
   }
 
   /**
@@ -216,7 +223,7 @@ export class IpAnswers {
     }
     const now = this.#now(generation, nowMs);
     const etag = line.warnings.length === 0 ? now.etag : etagInput(generation, used, line.warnings, nowMs);
-    return replyOf(generation, compose(line, text, requestId, now), etag, now.maxAgeSeconds);
+    return replyOf(generation, Buffer.from(compose(line, text, requestId, now), "latin1"), etag, now.maxAgeSeconds);
   }
 
   /**
@@ -298,11 +305,11 @@ function compose({ middle, links, warnings }: Line, text: string, requestId: str
   return warnings.length === 0 ? record + now.tail : record + now.head + warningsText(warnings) + now.endAfterWarning;
 }
 
-function replyOf(generation: Generation, body: string, etag: string, maxAgeSeconds: number): RecordAnswer {
+function replyOf(generation: Generation, body: Uint8Array, etag: string, maxAgeSeconds: number): RecordAnswer {
   return {
     status: 200,
     contentType: "json",
-    body: Buffer.from(body, "latin1"),
+    body,
     counted: true,
     cacheable: true,
     maxAgeSeconds,
