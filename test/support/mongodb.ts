@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findInstalledTool } from "./debian.ts";
+import { freezeProcess } from "./frozen.ts";
 import { findJava, findMongoJars, javaArguments } from "./mongodb-java.ts";
 import { freePort } from "./processes.ts";
 
@@ -106,7 +107,10 @@ export async function startMongodb(options: MongodbOptions = {}): Promise<Mongod
     halt: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
     restart: start,
-    freeze: () => void child?.kill("SIGSTOP"),
+    freeze() {
+      if (child?.pid === undefined) throw new Error("it does not run");
+      freezeProcess(child.pid);
+    },
     thaw: () => void child?.kill("SIGCONT"),
     log: () => log,
   };

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type FoundTool, findDebianTool, findInstalledTool, isProgram } from "./debian.ts";
+import { freezeProcess } from "./frozen.ts";
 import { toolCache, withLock } from "./tool-cache.ts";
 
 /** The first line with per-key expiry in buckets; scripts/doctor.sh names it too. */
@@ -136,7 +137,7 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
       await removeFolder();
     },
     kill: () => end("SIGKILL"),
-    freeze: () => void child.kill("SIGSTOP"),
+    freeze: () => freezeProcess(child.pid as number),
     thaw: () => void child.kill("SIGCONT"),
     log: () => log,
   };

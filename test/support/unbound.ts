@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FoundTool, findDebianTool } from "./debian.ts";
 import { type DnsProcess, startDnsProcess } from "./dns-process.ts";
+import { freezeProcess } from "./frozen.ts";
 
 /** `UNBOUND` in the environment, PATH, the cache, the registry. */
 export function findUnbound(): Promise<FoundTool> {
@@ -42,7 +43,7 @@ export async function startUnbound({ authorities, forwardTo = [], port = 0 }: Un
   });
   return {
     ...running,
-    freeze: () => void process.kill(running.pid, "SIGSTOP"),
+    freeze: () => freezeProcess(running.pid),
     thaw: () => void process.kill(running.pid, "SIGCONT"),
   };
 }
