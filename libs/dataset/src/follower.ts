@@ -22,6 +22,8 @@ export interface FollowerEvents {
   activated?(generation: Generation, loadMs: number): void;
   /** A snapshot was refused; what served before still does, and its answers say that they are stale. */
   refused?(id: string, error: Error): void;
+  /** Whether answers say that they are stale, as a newer snapshot was refused; at each change, and not before the first. */
+  stale?(stale: boolean): void;
   /** The store did not answer while a snapshot was read; it is tried again. */
   unavailable?(id: string, error: Error): void;
 }
@@ -80,6 +82,7 @@ export class SnapshotFollower implements DatasetHolder {
   #pointer: SnapshotPointer | null = null;
   #current: Generation | null = null;
   #last: FollowerState["last"] = null;
+  #stale = false;
   #stopWatching: (() => void) | null = null;
   #working: Promise<void> | null = null;
   /** Something moved while working: the round that ends may not have seen it. */
@@ -244,6 +247,10 @@ export class SnapshotFollower implements DatasetHolder {
     const failure = newer === held.generation.id ? undefined : this.#failures.get(newer);
     if (failure?.refused !== true) this.#current = held.generation;
     else if (this.#current === held.generation) this.#current = held.generation.overtakenBy(failure.manifest);
+    const stale = failure?.refused === true;
+    if (stale === this.#stale) return;
+    this.#stale = stale;
+    this.#tell((events) => events.stale?.(stale));
   }
 
   #letGo(): void {

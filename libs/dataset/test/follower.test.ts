@@ -158,6 +158,27 @@ test("refusing a newer snapshot makes the sections stale that it would have chan
   });
 });
 
+test("one that starts where the active snapshot is damaged serves the one before, and tells that it is stale until a good one serves", async () => {
+  await inFolder(async (folder) => {
+    const { store, publish, activate } = inPhases(folder);
+    const first = await publish(1);
+    const second = await publish(2, (manifest) => unlink(join(folder, "objects", manifest.sections.as_names?.object as string)));
+    activate(second.id);
+    const { follower, diary } = follow(folder, store);
+    const told: boolean[] = [];
+    follower.listen({ stale: (stale) => told.push(stale) });
+    await follower.start();
+    expect(diary).toEqual([`refused ${second.id}`, `activated ${first.id}`]);
+    expect(told).toEqual([true]);
+
+    const third = await publish(3);
+    await until(() => diary.includes(`prepared ${third.id}`));
+    activate(third.id);
+    expect(diary.at(-1)).toBe(`activated ${third.id}`);
+    expect(told).toEqual([true, false]);
+  });
+});
+
 test("a refused snapshot is tried again after a while, and serves once it is repaired", async () => {
   await inFolder(async (folder) => {
     const place = inPhases(folder);

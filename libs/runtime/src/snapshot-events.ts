@@ -12,6 +12,7 @@ export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
     labelNames: ["section"],
   });
   const stale = metrics.gauge({ name: "netfacts_snapshot_stale", help: "1 while a newer snapshot was refused and an older one serves" });
+  stale.set({}, 0);
   return {
     prepared(snapshot, loadMs) {
       loads.inc({ outcome: "prepared" });
@@ -19,15 +20,14 @@ export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
     },
     activated(generation, loadMs) {
       loads.inc({ outcome: "activated" });
-      stale.set({}, 0);
       for (const [section, entry] of Object.entries(generation.manifest.sections)) asOf.set({ section }, Date.parse(entry.as_of) / 1000);
       log.info({ snapshot: generation.id, load_ms: Math.round(loadMs) }, "snapshot in service");
     },
     refused(snapshot, err) {
       loads.inc({ outcome: "refused" });
-      stale.set({}, 1);
       log.error({ snapshot, err }, "snapshot refused; what served before goes on serving, marked as stale");
     },
+    stale: (now) => stale.set({}, now ? 1 : 0),
     unavailable(snapshot, err) {
       loads.inc({ outcome: "unavailable" });
       log.warn({ snapshot, err }, "the snapshot could not be read; it is tried again in seconds");
