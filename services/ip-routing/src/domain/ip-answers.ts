@@ -17,98 +17,13 @@ import {
   specialPurposeEntry,
   specialPurposeInside,
 } from "@netfacts/dataset";
+import { Kept, type Line, onePiece, type Second } from "./kept-lines.ts";
 
 /** Prefixes whose text is kept: about 2 kB each. Beyond it all are forgotten, and made again when asked. */
 const textsMaxDefault = 1 << 16;
 
-/** Texts are made anew after this time, as the note that a VRP has expired depends on the clock. */
-const textsLifetimeMs = 60_000;
-
-/** Lines whose texts are put into one: a text of that size lies apart, and leaves what is read at every answer close together. */
-const packedLines = 64;
-
 /** The sections that `ipRecord` reads, in the order in which it notes them. */
 const used: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names"];
-
-/** What is the same for every address of one place: the same route, allocation and special-purpose block. */
-interface Line {
-  /** Behind the first address: from `"version"` to the path of `routing`. */
-  readonly middle: string;
-  /** Behind the second address: the rest of `links`, to the path of `reverse_dns`. */
-  readonly links: string;
-  /** Warnings that the clock does not give. */
-  readonly warnings: readonly Warning[];
-}
-
-/** The parts that change by the second. */
-interface Second {
-  readonly second: number;
-  /** From `generated_at` to the first warning. */
-  readonly head: string;
-  /** What follows a record's own warnings: those that the clock gives, and the end of the record. */
-  readonly endAfterWarning: string;
-  /** From `generated_at` to the end of a record without warnings of its own. */
-  readonly tail: string;
-  /** Of a record without warnings of its own. */
-  readonly etag: string;
-  readonly maxAgeSeconds: number;
-}
-
-/** What is kept of one generation. */
-class Kept {
-  /** When all is forgotten. */
-  readonly freshUntilMs: number;
-  /** Lines that were made. */
-  lines = 0;
-  /** By route entry, where in `texts` its line is; 0 = not made, or kept by place. */
-  readonly #byRoute: Int32Array;
-  /** Two texts per line, `middle` and `links`; those at 0 stand for none. */
-  readonly #texts: string[] = ["", ""];
-  readonly byPlace = new Map<number, Line>();
-  /** Lines from this one on are not packed yet. */
-  #loose = 2;
-
-  second: Second | null = null;
-
-  constructor(routes: number, nowMs: number) {
-    this.#byRoute = new Int32Array(routes);
-    this.freshUntilMs = nowMs + textsLifetimeMs;
-  }
-
-  /** The texts of each route's line, both empty where there is none by route. Entries below 0 are no routes. */
-  read(routes: Int32Array, count: number, middles: string[], links: string[]): void {
-    const texts = this.#texts;
-    for (let index = 0; index < count; index++) {
-      const route = routes[index] as number;
-      const at = route < 0 ? 0 : (this.#byRoute[route] as number);
-      middles[index] = texts[at] as string;
-      links[index] = texts[at + 1] as string;
-    }
-  }
-
-  lineOf(route: number): Pick<Line, "middle" | "links"> | null {
-    const at = this.#byRoute[route] as number;
-    return at === 0 ? null : { middle: this.#texts[at] as string, links: this.#texts[at + 1] as string };
-  }
-
-  keepByRoute(route: number, { middle, links }: Line): void {
-    this.#byRoute[route] = this.#texts.length;
-    this.#texts.push(middle, links);
-    if (this.#texts.length - this.#loose === 2 * packedLines) this.#pack();
-  }
-
-  /** Makes the loose texts parts of one, which V8 keeps as small objects side by side. */
-  #pack(): void {
-    const loose = this.#texts.slice(this.#loose);
-    const whole = flat(loose.join(""));
-    let start = 0;
-    for (const [index, { length }] of loose.entries()) {
-      this.#texts[this.#loose + index] = whole.slice(start, start + length);
-      start += length;
-    }
-    this.#loose = this.#texts.length;
-  }
-}
 
 /** An address, its text as `formatAddress` writes it, and the id of the request. */
 export interface IpQuestionText {
@@ -286,7 +201,7 @@ export class IpAnswers {
       second,
       head,
       endAfterWarning: end === "]}}" ? end : `,${end}`,
-      tail: flat(head + end),
+      tail: onePiece(head + end),
       etag: notes.etag(),
       maxAgeSeconds: notes.maxAgeSeconds(),
     };
@@ -322,14 +237,9 @@ function routeOf({ routes }: Generation, ip: Address): number {
   return routes === null ? -1 : routes.prefixes.longest(ip);
 }
 
-/** The bytes of a text, a character for each, in one piece: V8 keeps a joined text as a tree of its parts and walks it at every use. */
+/** The bytes of a text, a character for each, in one piece. */
 function bytesOf(text: string): string {
   return Buffer.from(text).toString("latin1");
-}
-
-/** The same characters in one piece. */
-function flat(bytes: string): string {
-  return Buffer.from(bytes, "latin1").toString("latin1");
 }
 
 /** Whether every address whose longest route this is lies in one place: no allocation or special-purpose block begins inside it. */
