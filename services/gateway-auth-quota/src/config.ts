@@ -71,7 +71,7 @@ export const storeConfigSchema = Type.Object({
   MONGODB_URI: Type.String({
     default: "mongodb://127.0.0.1:27017/netfacts",
     minLength: 1,
-    description: "Database of keys, limits and usage: mongodb://user:password@host:27017/database",
+    description: "Database of keys and limits: mongodb://user:password@host:27017/database",
   }),
 });
 
