@@ -16,6 +16,7 @@ import { IpAnswers, type IpQuestionText } from "../services/ip-routing/src/domai
 import { requireData } from "./support/data.ts";
 import { writeMmdb } from "./support/mmdb-writer.ts";
 import { importModern } from "./support/modern.ts";
+import { seededRandom } from "./support/random.ts";
 import { interleave, printResults } from "./support/rounds.ts";
 
 // A service keeps no address longer than its frame. This program keeps a million prefixes to draw from, which would teach V8 to
@@ -52,13 +53,7 @@ try {
     writeMmdb(prefixes.map(({ prefix, asn }) => ({ prefix, asn, organisation: names?.lookupName(asn) ?? "" }))),
   );
 
-  let seed = 2026;
-  const random = () => {
-    seed ^= seed << 13;
-    seed ^= seed >>> 17;
-    seed ^= seed << 5;
-    return (seed >>> 0) / 2 ** 32;
-  };
+  const random = seededRandom(2026);
   // Every prefix as likely as any other is the worst case for any cache; what people ask follows Zipf's law.
   const populations = {
     "every prefix equally often": (count: number) => Math.floor(random() * count),

@@ -4,16 +4,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { formatAddress, type Prefix, parsePrefix } from "@netfacts/address";
+import { seededRandom } from "./random.ts";
 
 /** Addresses of announced prefixes of both families, drawn by Zipf's law as people ask, the same every time. */
 export function addressTexts(data: string, count: number): string[] {
-  let seed = 2026;
-  const random = () => {
-    seed ^= seed << 13;
-    seed ^= seed >>> 17;
-    seed ^= seed << 5;
-    return (seed >>> 0) / 2 ** 32;
-  };
+  const random = seededRandom(2026);
   const lines = gunzipSync(readFileSync(join(data, "modern/prefix-origin.tsv.gz")))
     .toString()
     .split("\n");
