@@ -4,7 +4,7 @@ import { logLevels } from "@netfacts/runtime";
 import Type, { type Static } from "typebox";
 
 export const standaloneConfigSchema = Type.Object({
-  NETFACTS_HOME: Type.String({ default: ".netfacts", minLength: 1, description: "Folder of all state: snapshots, keys, usage" }),
+  NETFACTS_HOME: Type.String({ default: ".netfacts", minLength: 1, description: "Folder of all state: snapshots, keys, limits" }),
   SOURCES: Type.String({ default: "", description: "A sources.yaml to import at start; empty: the samples, once" }),
   TELEMETRY_PORT: Type.Integer({
     default: 9464,
