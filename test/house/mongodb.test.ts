@@ -73,10 +73,11 @@ test("ends when the process that started it is gone", async () => {
 });
 
 async function gone(port: number): Promise<void> {
-  const socket = connect(port, "127.0.0.1");
-  // Ends with the server; refused when it has ended already.
-  socket.on("error", () => undefined).resume();
-  await once(socket, "close");
+  const socket = connect(port, "127.0.0.1").resume();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // Ends with the server; refused when it has ended already. Not `once`, which rejects at an error.
+  socket.on("error", () => undefined).once("close", () => resolve());
+  await promise;
 }
 
 test("make doctor looks for the version that the tests use", () => {
