@@ -123,6 +123,7 @@ test("with one pod that refuses a damaged object the others go on after the boun
   const [a, b] = [await startPod("a"), await startPod("b")];
   const c = await startPod("c", { objects: "mirror" });
   expect(c.name()).toBe("NUMBER-1");
+  await until(() => ingest.coordinator.pods().length === 3);
 
   const second = await publishNumber(mirror, 2);
   await bucket.damage(second.sections.as_names?.object as string);
