@@ -32,6 +32,7 @@ export {
 } from "./parts/registration.ts";
 export { AsSetOrigin, LowVisibilityMatch, Moas, Origin, OriginSummary, RelatedPrefix, Upstream, Visibility } from "./parts/routing.ts";
 export { OriginValidation, type RpkiNote, type RpkiState, RpkiSummary, rpkiNotes, rpkiStates, VrpItem } from "./parts/rpki.ts";
+export { ProblemError, type ProblemFields, type ProblemPlace, problemBody, problemHeaders } from "./problem-error.ts";
 export {
   type AsnQuestion,
   decodeQuestion,

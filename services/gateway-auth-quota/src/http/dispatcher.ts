@@ -1,9 +1,16 @@
 /** Asks the services and turns every way of not being answered into a problem. */
 
-import { errors, type OperationName, operations, type ProblemCode, type ResponderProblem, type ServiceName } from "@netfacts/contracts";
+import {
+  errors,
+  type OperationName,
+  operations,
+  type ProblemCode,
+  ProblemError,
+  type ResponderProblem,
+  type ServiceName,
+} from "@netfacts/contracts";
 import { type Messaging, MessagingError, type ReplyItem } from "@netfacts/messaging";
 import type { FastifyRequest } from "fastify";
-import { ProblemError } from "./problem-error.ts";
 
 /** How long each kind of question may take. */
 export interface LookupBudgets {

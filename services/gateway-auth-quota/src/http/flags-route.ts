@@ -1,10 +1,10 @@
 /** `/flags/{cc}.svg`: flags of countries, open to all and cached for ever. */
 
 import { hash } from "node:crypto";
+import { ProblemError } from "@netfacts/contracts";
 import * as flags from "country-flag-icons/string/3x2";
 import type { RouteHandlerMethod } from "fastify";
 import { matchesEtag } from "./conditional.ts";
-import { ProblemError } from "./problem-error.ts";
 
 interface Flag {
   readonly svg: string;

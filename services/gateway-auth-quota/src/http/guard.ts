@@ -1,11 +1,11 @@
 /** Keys and limits in front of a route: who asks, whether they may, and what is left. */
 
 import type { Scope } from "@netfacts/contracts";
+import { ProblemError } from "@netfacts/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Keyring, Verification, VerifiedKey } from "../keys/index.ts";
 import type { Decision, Limiter } from "../limits/index.ts";
 import type { GatewayMetrics } from "../metrics.ts";
-import { ProblemError } from "./problem-error.ts";
 
 /** An admitted request. */
 export interface Pass {

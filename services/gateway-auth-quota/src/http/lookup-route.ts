@@ -1,6 +1,6 @@
 /** The one way in which every data route answers: key, limits, question, service, bytes. */
 
-import { encodeQuestion, type OperationName, operations, type Questions } from "@netfacts/contracts";
+import { encodeQuestion, type OperationName, operations, ProblemError, type Questions } from "@netfacts/contracts";
 import type { ReplyItem } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { accepts } from "./accept.ts";
@@ -8,7 +8,6 @@ import { matchesEtag, weakEtag } from "./conditional.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { Guard } from "./guard.ts";
 import type { Lookup } from "./lookups.ts";
-import { ProblemError } from "./problem-error.ts";
 import { QuestionReader } from "./question-reader.ts";
 
 /** What the answer depends on besides its URL. */

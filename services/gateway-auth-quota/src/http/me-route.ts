@@ -1,12 +1,12 @@
 /** `/me`: the calling key, what is left of its limits, and the address that it is seen from. Costs no month. */
 
 import type { MeLimit, MeRecord } from "@netfacts/contracts";
+import { ProblemError } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { VerifiedKey } from "../keys/index.ts";
 import type { Limiter, LimitStanding } from "../limits/index.ts";
 import type { Guard } from "./guard.ts";
 import { requireJson, searchOf } from "./lookup-route.ts";
-import { ProblemError } from "./problem-error.ts";
 import { QuestionReader } from "./question-reader.ts";
 import { timestamp } from "./time-text.ts";
 

@@ -1,9 +1,8 @@
 /** Reads a question out of path and query, and collects every fault of it before it refuses. */
 
 import { type Address, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import { listLimitDefault, listLimitMax, type ProblemCode, type ProblemItem } from "@netfacts/contracts";
+import { listLimitDefault, listLimitMax, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
 import { quoteValue } from "./echo.ts";
-import { ProblemError } from "./problem-error.ts";
 
 interface Fault extends ProblemItem {
   /** The sentence of the problem where this is the only fault. */

@@ -1,10 +1,9 @@
 /** `/status`: the sections in service. Open to all, and an answer also while nothing is loaded. */
 
-import { encodeQuestion, type StatusRecord } from "@netfacts/contracts";
+import { encodeQuestion, ProblemError, type StatusRecord } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { Dispatcher } from "./dispatcher.ts";
 import { requireJson, searchOf } from "./lookup-route.ts";
-import { ProblemError } from "./problem-error.ts";
 import { QuestionReader } from "./question-reader.ts";
 import { timestamp } from "./time-text.ts";
 

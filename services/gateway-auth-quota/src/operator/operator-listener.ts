@@ -1,10 +1,10 @@
 /** The operators' listener: a port of its own, for keys with the scope `admin`, off the public one. */
 
 import { Readable } from "node:stream";
+import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import type { Guard } from "../http/guard.ts";
-import { ProblemError } from "../http/problem-error.ts";
 import { createServer, type ServerOptions } from "../http/server.ts";
 import { installObserver } from "../plugins/observe.ts";
 import { clientErrorHandler, installProblems, type ProblemOptions } from "../plugins/problems.ts";

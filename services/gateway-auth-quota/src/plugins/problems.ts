@@ -2,10 +2,9 @@
 
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { errors, type ProblemCode } from "@netfacts/contracts";
+import { errors, type ProblemCode, ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { echoPath } from "../http/echo.ts";
-import { ProblemError, problemBody, problemHeaders } from "../http/problem-error.ts";
 import { newRequestId } from "../http/request-id.ts";
 import type { RequestLog } from "./observe.ts";
 

@@ -1,9 +1,9 @@
 /** What every request has before its route: an id, the client's address; and the refusals that come before any route. */
 
+import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { clientAddress } from "../http/client-address.ts";
 import { queryHoldsKey } from "../http/echo.ts";
-import { ProblemError } from "../http/problem-error.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -1,9 +1,9 @@
 /** The routes by path: what answers GET and HEAD, and the refusal of every other method and path. */
 
 import { METHODS } from "node:http";
+import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, RouteHandlerMethod } from "fastify";
 import type { Guard } from "../http/guard.ts";
-import { ProblemError } from "../http/problem-error.ts";
 
 /** CONNECT never reaches a router. */
 const otherMethods = METHODS.filter((method) => method !== "GET" && method !== "HEAD" && method !== "CONNECT");

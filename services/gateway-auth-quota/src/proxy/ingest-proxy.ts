@@ -1,9 +1,8 @@
 /** The proxy to ingest's operator API: allow-listed headers, streamed bodies, and our problems for what goes wrong in between. */
 
 import httpProxy from "@fastify/http-proxy";
-import { ingestPath } from "@netfacts/contracts";
+import { ingestPath, ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { ProblemError } from "../http/problem-error.ts";
 import { type ProblemOptions, sendProblem } from "../plugins/problems.ts";
 import { answerHeaders, requestHeaders, withoutAnswerHeaders } from "./proxied-headers.ts";
 import { detachedBody } from "./request-body.ts";

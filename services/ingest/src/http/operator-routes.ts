@@ -1,6 +1,6 @@
 /** The operator API: start a run, runs and their reports, the health of sources. Documented at the gateway, which passes requests on. */
 
-import { type IngestRuns, type IngestSources, ingestPath, internalHeaders } from "@netfacts/contracts";
+import { type IngestRuns, type IngestSources, ingestPath, internalHeaders, ProblemError } from "@netfacts/contracts";
 import type { Store } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from "fastify";
 import { LeadershipLostError } from "../leadership/leadership.ts";
@@ -8,7 +8,6 @@ import { RunInProgressError, type RunManager } from "../runs/run-manager.ts";
 import { runRecord, runSummary } from "../runs/run-record.ts";
 import { sourceHealth } from "../runs/source-health.ts";
 import { readSources, type SourcesConfig, SourcesFileError } from "../sources/index.ts";
-import { HttpProblem } from "./problem.ts";
 
 export interface OperatorRoutesDeps {
   readonly store: Pick<Store, "runs">;
@@ -54,7 +53,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
     async GET(request, reply) {
       readLimit(request, []);
       const run = await store.runs.find((request.params as { readonly id: string }).id);
-      if (run === null) throw new HttpProblem("run_not_found");
+      if (run === null) throw new ProblemError("run_not_found");
       return sendJson(reply, runRecord(run));
     },
   });
@@ -80,7 +79,7 @@ function route(app: FastifyInstance, path: string, methods: Methods): void {
     url,
     onRequest: async () => {
       const list = allowed.join(", ");
-      throw new HttpProblem("method_not_allowed", { detail: `This route answers ${list}.`, headers: { allow: list } });
+      throw new ProblemError("method_not_allowed", { detail: `This route answers ${list}.`, headers: { allow: list } });
     },
     handler: async () => undefined,
   });
@@ -99,7 +98,7 @@ function readLimit(request: FastifyRequest, known: readonly "limit"[] = ["limit"
   const isRight = given.length === 0 || (given.length === 1 && /^[1-9]\d{0,2}$/.test(given[0] ?? "") && Number(given[0]) <= limitMax);
   if (faults.length === 0 && isRight) return given.length === 0 ? limitDefault : Number(given[0]);
   const item = (name: string, message: string) => ({ location: `query.${name}`, code: "invalid_parameter" as const, message });
-  throw new HttpProblem("invalid_parameter", {
+  throw new ProblemError("invalid_parameter", {
     errors: [
       ...faults.slice(0, 10).map((name) => item(name.slice(0, 40).replaceAll(/[^\w.-]/g, "?"), "is no parameter of this route")),
       ...(isRight ? [] : [item("limit", `takes one number from 1 to ${limitMax}`)]),
@@ -110,7 +109,7 @@ function readLimit(request: FastifyRequest, known: readonly "limit"[] = ["limit"
 /** What a run imports is set by the operator's files; an empty object is nothing too. */
 function refuseBody({ body }: FastifyRequest): void {
   const isNothing = body === undefined || body === null || (typeof body === "object" && Object.keys(body).length === 0);
-  if (!isNothing) throw new HttpProblem("invalid_body", { detail: "A run takes no body: what it imports is said by SOURCES." });
+  if (!isNothing) throw new ProblemError("invalid_body", { detail: "A run takes no body: what it imports is said by SOURCES." });
 }
 
 function starterOf(request: FastifyRequest) {
@@ -127,15 +126,15 @@ function startProblem(error: unknown): unknown {
   if (error instanceof RunInProgressError) {
     const detail =
       error.runId === null ? "Ingest takes over from another process, or a run just begins." : `Run ${error.runId} is in progress.`;
-    return new HttpProblem("run_in_progress", { detail });
+    return new ProblemError("run_in_progress", { detail });
   }
   return error instanceof LeadershipLostError ? noLeader() : error;
 }
 
 /** Nobody leads for the moment, or who does cannot be reached. */
-export function noLeader(cause?: unknown): HttpProblem {
+export function noLeader(cause?: unknown): ProblemError {
   const detail = "No ingest process leads at the moment; another takes over within seconds.";
-  return new HttpProblem("upstream_unavailable", { detail, ...(cause !== undefined && { cause }) });
+  return new ProblemError("upstream_unavailable", { detail, ...(cause !== undefined && { cause }) });
 }
 
 /** The list as it stands in its file now. */

@@ -2,11 +2,11 @@
 
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { headers, internalHeaders, requestIdPattern } from "@netfacts/contracts";
+import { headers, internalHeaders, ProblemError, requestIdPattern } from "@netfacts/contracts";
 import { StoreError } from "@netfacts/storage";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { IngestMetrics } from "../metrics.ts";
-import { HttpProblem, sendProblem } from "./problem.ts";
+import { sendProblem } from "./problem.ts";
 
 export interface ServerOptions {
   readonly proxyToken: string;
@@ -28,7 +28,7 @@ export function createServer({ proxyToken, errorDocsBase, metrics, log }: Server
     bodyLimit: bodyBytesMax,
     routerOptions: { querystringParser: () => ({}) },
     frameworkErrors: (_error, request, reply) => {
-      void sendProblem(new HttpProblem("bad_request"), request, reply, errorDocsBase);
+      void sendProblem(new ProblemError("bad_request"), request, reply, errorDocsBase);
     },
   });
   const expected = digestOf(proxyToken);
@@ -37,9 +37,9 @@ export function createServer({ proxyToken, errorDocsBase, metrics, log }: Server
     reply.raw.once("close", () => observe(request, reply.statusCode, metrics, log));
     const given = request.headers[internalHeaders.proxyToken];
     if (given === undefined)
-      done(new HttpProblem("missing_api_key", { detail: "This address answers gateways only.", headers: challenge }));
+      done(new ProblemError("missing_api_key", { detail: "This address answers gateways only.", headers: challenge }));
     else if (typeof given !== "string" || !timingSafeEqual(digestOf(given), expected))
-      done(new HttpProblem("invalid_api_key", { detail: "The proxy token is not the one set here.", headers: challenge }));
+      done(new ProblemError("invalid_api_key", { detail: "The proxy token is not the one set here.", headers: challenge }));
     else done();
   });
   app.setErrorHandler(async (error, request, reply) => {
@@ -49,7 +49,7 @@ export function createServer({ proxyToken, errorDocsBase, metrics, log }: Server
     return sendProblem(problem, request, reply, errorDocsBase);
   });
   app.setNotFoundHandler(async () => {
-    throw new HttpProblem("route_not_found");
+    throw new ProblemError("route_not_found");
   });
   return app;
 }
@@ -65,15 +65,15 @@ function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === "string" && requestIdPattern.test(sent) ? sent : randomUUID();
 }
 
-function problemOf(error: unknown): HttpProblem {
-  if (error instanceof HttpProblem) return error;
+function problemOf(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
   const { code = "" } = error as { readonly code?: string };
   // What the framework finds in a body: too long, no JSON, of another type.
   if (code.startsWith("FST_ERR_CTP") || code === "FST_ERR_VALIDATION" || error instanceof SyntaxError)
-    return new HttpProblem("invalid_body", { detail: "The body is no JSON that this route takes." });
+    return new ProblemError("invalid_body", { detail: "The body is no JSON that this route takes." });
   if (error instanceof StoreError && error.fault === "unavailable")
-    return new HttpProblem("upstream_unavailable", { detail: "The store of runs cannot be reached at the moment.", cause: error });
-  return new HttpProblem("internal_error", { cause: error });
+    return new ProblemError("upstream_unavailable", { detail: "The store of runs cannot be reached at the moment.", cause: error });
+  return new ProblemError("internal_error", { cause: error });
 }
 
 function discardBody(request: IncomingMessage): Promise<void> {

@@ -1,6 +1,7 @@
-/** A refusal on its way to the caller: thrown anywhere behind the edge, turned into problem+json in one place. */
+/** A refusal on its way to the caller: thrown anywhere behind an edge, turned into problem+json (RFC 9457) in one place. */
 
-import { errors, type Problem, type ProblemCode, type ProblemItem } from "@netfacts/contracts";
+import { errors, type ProblemCode } from "./errors.ts";
+import type { Problem, ProblemItem } from "./records/problem.ts";
 
 export interface ProblemFields {
   /** Public text; the table's where absent. */
@@ -35,7 +36,7 @@ export interface ProblemPlace {
 }
 
 /** Seconds for `Retry-After` and `retry_after_seconds`; null: the answer carries none. */
-export function retryAfterSeconds({ code, fields }: ProblemError): number | null {
+function retryAfterSeconds({ code, fields }: ProblemError): number | null {
   return fields.retryAfterSeconds ?? errors[code].retryAfterSeconds;
 }
 
