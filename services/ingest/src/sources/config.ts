@@ -1,5 +1,6 @@
 /** What `sources.yaml` says, once it was found free of faults. */
 
+import type { FetchSettings } from "./fetch-settings.ts";
 import type { BuiltFormat, BuiltSection } from "./sections.ts";
 
 /** One source of one section. Times are seconds, sizes bytes, shares 0…1. */
@@ -8,8 +9,10 @@ export interface SourceConfig {
   name: string;
   section: BuiltSection;
   format: BuiltFormat;
-  /** Absolute path of a file. */
+  /** Absolute path of a file, or a URL as it may be shown. */
   location: string;
+  /** How it is fetched; absent for a file. */
+  fetch?: FetchSettings;
   /** False: its failure is a warning, and its last good data stay. */
   required: boolean;
   /** Time between two expected versions. */

@@ -15,6 +15,7 @@ import {
   defaultShrinkMax,
   defaultStaleAfterSeconds,
 } from "./defaults.ts";
+import { type FetchSettings, fetchKeys, readFetchSettings, shownUrl } from "./fetch-settings.ts";
 import { FaultList, MappingReader, resolved } from "./mapping.ts";
 import { durationForm, instantForm, readDuration, readInstant, readShare, readSize, shareForm, sizeForm } from "./quantities.ts";
 import {
@@ -48,6 +49,7 @@ const sourceKeys = [
   "bad_records_max",
   "stale_after",
   "as_of",
+  ...fetchKeys,
 ] as const;
 
 /** Reads and checks the file and that the files it requires exist. Throws `SourcesFileError` with every fault. */
@@ -82,7 +84,8 @@ export async function readSources(path: string): Promise<SourcesConfig> {
     if (source === null) continue;
     config.sources.push(source);
     // The last good data of an optional source stay when its file is away; that is told by the run, not here.
-    if (source.required) await checkFile(source.location, (message) => faults.at(members.offsetOf("location"), `location: ${message}`));
+    if (source.required && source.fetch === undefined)
+      await checkFile(source.location, (message) => faults.at(members.offsetOf("location"), `location: ${message}`));
   }
   if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());
   return config;
@@ -124,7 +127,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
   else if (name !== null) lineByName.set(name, line);
 
   const kind = readSectionAndFormat(members, faults);
-  const location = readLocation(members, faults, folder);
+  const place = readLocation(members, faults, folder);
   const required = members.read("required", "true or false", readBoolean) ?? true;
   const interval = members.read("interval", durationForm, readDuration);
   const bytesMax = members.read("bytes_max", sizeForm, readSize);
@@ -139,13 +142,13 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     value === "never" ? "never" : readDuration(value),
   );
   const asOf = members.read("as_of", instantForm, readInstant);
-  if (name === null || kind === null || location === null) return null;
+  if (name === null || kind === null || place === null) return null;
 
   const intervalSeconds = interval ?? defaultIntervalSeconds[kind.section];
   return {
     name,
     ...kind,
-    location,
+    ...place,
     required,
     intervalSeconds,
     bytesMax: bytesMax ?? defaultBytesMax[kind.section],
@@ -188,11 +191,19 @@ function readSectionAndFormat(members: MappingReader, faults: FaultList): { sect
   return null;
 }
 
-function readLocation(members: MappingReader, faults: FaultList, folder: string): string | null {
-  const location = members.need("location", "the path of a file, relative to this one", readWord);
+function readLocation(members: MappingReader, faults: FaultList, folder: string): { location: string; fetch?: FetchSettings } | null {
+  const location = members.need("location", "the path of a file, relative to this one, or an http or https URL", readWord);
   const scheme = location === null ? null : /^([a-z][a-z0-9+.-]*):\/\//i.exec(location);
-  if (location === null || scheme === null) return location === null ? null : resolve(folder, location);
-  faults.at(members.offsetOf("location"), `location: ${scheme[1]}:// is not supported by this version; fetch the file and give its path`);
+  const fault = (key: string, message: string) => faults.at(members.offsetOf(key), message);
+  if (location !== null && scheme !== null && /^https?$/i.test(scheme[1] as string)) {
+    const format = members.read("format", "", (value) => (typeof value === "string" ? value : ""));
+    const fetch = readFetchSettings(members, location, format, folder, fault);
+    return fetch === null ? null : { location: shownUrl(location), fetch };
+  }
+  for (const key of fetchKeys)
+    if (members.has(key)) fault(key, `${key}: is for a source that is fetched; its location is an http or https URL`);
+  if (location === null || scheme === null) return location === null ? null : { location: resolve(folder, location) };
+  fault("location", `location: ${scheme[1]}:// is not supported by this version; give a path, or an http or https URL`);
   return null;
 }
 

@@ -146,7 +146,7 @@ sources:
     '13:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found "huge"',
     '14:5 a source has no "name"; expected a unique name of letters, digits, dots, dashes and underscores',
     '15:13 format: "rtr" is not supported by this version; for vrps it reads rpki-client-json',
-    "16:15 location: rtr:// is not supported by this version; fetch the file and give its path",
+    "16:15 location: rtr:// is not supported by this version; give a path, or an http or https URL",
     "17:5 expected a source: a mapping with name, section, format and location",
   ]);
 });
@@ -197,8 +197,8 @@ describe("one fault", () => {
       '1:46 format: "ris-live" is not supported by this version; for routes it reads mrt',
     ],
     [
-      `sources: [${good.replace("rib.gz", "https://example.net/x")}]\n`,
-      "1:61 location: https:// is not supported by this version; fetch the file and give its path",
+      `sources: [${good.replace("rib.gz", "ftp://example.net/x")}]\n`,
+      "1:61 location: ftp:// is not supported by this version; give a path, or an http or https URL",
     ],
     [`sources: [${good.replace("rib.gz", "rob.gz")}]\n`, "1:61 location: DIR/rob.gz cannot be read: no such file"],
     [`sources: [${good.replace("rib.gz", "a-folder")}]\n`, "1:61 location: expected a file, DIR/a-folder is something else"],

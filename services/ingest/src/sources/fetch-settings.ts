@@ -1,0 +1,81 @@
+/** What `sources.yaml` says of a source that is fetched: its URL, and what is allowed on the way to it. */
+
+import { resolve } from "node:path";
+import type { MappingReader } from "./mapping.ts";
+import { durationForm, readDuration } from "./quantities.ts";
+import { hasTimes, templateFault, templateForm } from "./time-template.ts";
+
+/** How a source is fetched. */
+export interface FetchSettings {
+  /** As written, with whatever credentials it holds: never shown. Times in braces: `time-template.ts`. */
+  readonly url: string;
+  /** Seconds between two files whose names hold a time; 0 where the URL holds none. */
+  readonly everySeconds: number;
+  /** Addresses that are not global may be connected to. */
+  readonly allowPrivate: boolean;
+  /** A redirect from https to http is followed. */
+  readonly allowDowngrade: boolean;
+  /** Whether the digest in `<url>.md5` is compared. */
+  readonly md5: "required" | "if-present" | "no";
+  /** Absolute path of certificates (PEM) that are trusted beside the usual ones; null: none. */
+  readonly caFile: string | null;
+  /** Absolute path of a file with the value of the header Authorization; null: none. */
+  readonly authorizationFile: string | null;
+}
+
+/** Keys that only a source with a URL may have. */
+export const fetchKeys = ["every", "allow_private", "allow_downgrade", "md5", "ca_file", "authorization_file"] as const;
+
+export type Fault = (key: string, message: string) => void;
+
+/** Null where the URL itself is at fault. */
+export function readFetchSettings(
+  members: MappingReader,
+  url: string,
+  format: string | null,
+  folder: string,
+  fault: Fault,
+): FetchSettings | null {
+  const flag = (key: string) => members.read(key, "true or false", (value) => (typeof value === "boolean" ? value : null));
+  const file = (key: string) => {
+    const path = members.read(key, "the path of a file", (value) => (typeof value === "string" && value.trim() !== "" ? value : null));
+    return path === null ? null : resolve(folder, path);
+  };
+  const md5 = flag("md5");
+  const every = members.read("every", durationForm, readDuration);
+  if (hasTimes(url) && !members.has("every"))
+    fault("location", "location: has times in braces; say in `every` how long one file is after the other, such as 2h");
+  if (!hasTimes(url) && members.has("every")) fault("every", `every: is for a location with times, ${templateForm}`);
+  const settings = {
+    url,
+    everySeconds: every ?? 0,
+    allowPrivate: flag("allow_private") ?? false,
+    allowDowngrade: flag("allow_downgrade") ?? false,
+    // The registries publish a digest beside each file.
+    md5: md5 === null ? (format === "delegated" ? "if-present" : "no") : md5 ? "required" : "no",
+    caFile: file("ca_file"),
+    authorizationFile: file("authorization_file"),
+  } as const;
+  const wrong = urlFault(url);
+  if (wrong !== null) fault("location", `location: ${wrong}`);
+  return wrong === null ? settings : null;
+}
+
+function urlFault(url: string): string | null {
+  const wrong = templateFault(url);
+  if (wrong !== null) return wrong;
+  // Braces stand for digits, which are allowed wherever braces are of use.
+  const parsed = URL.parse(url.replaceAll(/[{}]/g, ""));
+  return parsed === null || parsed.hostname === "" ? "is not a URL" : null;
+}
+
+/** Words in the name of a query parameter whose value is not shown. */
+const secretName = /key|token|secret|pass|sig|auth|cred/i;
+
+/** The URL as it may be shown: without user, password, fragment, and values of parameters that sound secret. */
+export function shownUrl(text: string): string {
+  return text
+    .replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1")
+    .replace(/#.*$/, "")
+    .replaceAll(/([?&])([^=&]*)=([^&]*)/g, (whole, mark: string, name: string) => (secretName.test(name) ? `${mark}${name}=…` : whole));
+}

@@ -1,0 +1,48 @@
+/** Locations of dated files: `{yyyyMMdd}` and the like stand for a time in UTC, on a grid of so many seconds since midnight. */
+
+const patterns: Readonly<Record<string, (time: Date) => string>> = {
+  yyyy: (time) => `${time.getUTCFullYear()}`,
+  MM: (time) => twoDigits(time.getUTCMonth() + 1),
+  dd: (time) => twoDigits(time.getUTCDate()),
+  HH: (time) => twoDigits(time.getUTCHours()),
+  mm: (time) => twoDigits(time.getUTCMinutes()),
+};
+
+/** So many files before the newest are asked for; a publisher that is further behind has stopped. */
+export const stepsBackMax = 12;
+
+export const templateForm = "{yyyy}, {MM}, {dd}, {HH}, {mm}, or several of them in one such as {yyyyMMdd}";
+
+export function hasTimes(template: string): boolean {
+  return /[{}]/.test(template);
+}
+
+/** What is wrong with the braces; null where nothing is. */
+export function templateFault(template: string): string | null {
+  const rest = template.replaceAll(/\{((?:yyyy|MM|dd|HH|mm|[._-])+)\}/g, (whole, body: string) => (/[yMdHm]/.test(body) ? "" : whole));
+  return hasTimes(rest) ? `expected ${templateForm} in braces` : null;
+}
+
+/**
+ * The locations for a time, the newest first; one where the template has no times.
+ *
+ * @param every  seconds between two files; they are of the multiples of it since 00:00 UTC.
+ * @param now    Unix ms.
+ */
+export function locationsAt(template: string, every: number, now: number): string[] {
+  if (!hasTimes(template)) return [template];
+  const newest = Math.floor(now / (every * 1_000)) * every * 1_000;
+  const times = Array.from({ length: stepsBackMax + 1 }, (_, back) => new Date(newest - back * every * 1_000));
+  // A pattern may be coarser than the grid: then several times have one name.
+  return [...new Set(times.map((time) => locationAt(template, time)))];
+}
+
+function locationAt(template: string, time: Date): string {
+  return template.replaceAll(/\{([^{}]*)\}/g, (_, body: string) =>
+    body.replaceAll(/yyyy|MM|dd|HH|mm/g, (part) => patterns[part]?.(time) ?? part),
+  );
+}
+
+function twoDigits(value: number): string {
+  return `${value}`.padStart(2, "0");
+}
