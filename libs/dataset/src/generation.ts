@@ -1,7 +1,7 @@
 /** A generation: one snapshot in memory, base sections and overlay, ready to be asked. */
 
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
-import { VrpSet } from "@netfacts/rpki";
+import { AspaSet, VrpSet } from "@netfacts/rpki";
 import { type ColumnSpec, type Columns, decodeColumns, type SectionFormat } from "./columns.ts";
 import { AllocationTable } from "./lookup/allocation-table.ts";
 import { AsNameTable } from "./lookup/as-names.ts";
@@ -9,6 +9,7 @@ import { type RouteOverlay, RouteTable } from "./lookup/route-table.ts";
 import { type Manifest, type SectionName, sectionNames } from "./manifest.ts";
 import { allocationPrefixes, allocationsFormat, checkAllocations } from "./sections/allocations.ts";
 import { asNamesFormat, checkAsNames } from "./sections/as-names.ts";
+import { aspaSetColumns, aspasFormat, checkAspas } from "./sections/aspas.ts";
 import { checkRoutes, routePrefixes, routesFormat } from "./sections/routes.ts";
 import { checkVrps, vrpPrefixes, vrpSetColumns, vrpsFormat } from "./sections/vrps.ts";
 
@@ -48,13 +49,16 @@ export function loadSection(name: SectionName, bytes: Uint8Array<SharedArrayBuff
       checkAllocations(columns);
       return { bytes, trie: PrefixTrie.build(allocationPrefixes(columns), { ipv4: "compact" }).parts };
     }
+    case "aspas":
+      checkAspas(decodeColumns(aspasFormat, bytes));
+      return { bytes, trie: null };
     case "as_names":
       checkAsNames(decodeColumns(asNamesFormat, bytes));
       return { bytes, trie: null };
   }
 }
 
-type Tables = Pick<Generation, "routes" | "vrps" | "vrpCountByAs" | "allocations" | "names">;
+type Tables = Pick<Generation, "routes" | "vrps" | "vrpCountByAs" | "aspas" | "allocations" | "names">;
 
 /**
  * One snapshot, immutable: a lookup takes the reference once and reads everything from it. A table is null where the
@@ -65,6 +69,7 @@ export class Generation {
   readonly routes: RouteTable | null;
   readonly vrps: VrpSet | null;
   readonly vrpCountByAs: { readonly asn: Uint32Array; readonly count: Uint32Array } | null;
+  readonly aspas: AspaSet | null;
   readonly allocations: AllocationTable | null;
   readonly names: AsNameTable | null;
 
@@ -73,19 +78,22 @@ export class Generation {
     this.routes = tables.routes;
     this.vrps = tables.vrps;
     this.vrpCountByAs = tables.vrpCountByAs;
+    this.aspas = tables.aspas;
     this.allocations = tables.allocations;
     this.names = tables.names;
   }
 
   /** Points at loaded sections; costs microseconds. `overlay` carries changes to routes since the snapshot. */
   static of({ manifest, sections }: LoadedSnapshot, overlay: RouteOverlay | null = null): Generation {
-    const { routes, vrps, allocations, as_names } = sections;
+    const { routes, vrps, aspas, allocations, as_names } = sections;
     const vrpColumns = vrps && decodeTrusted(vrpsFormat, vrps);
     const vrpSet = vrpColumns && vrpSetColumns(vrpColumns);
+    const aspaSet = aspas && aspaSetColumns(decodeTrusted(aspasFormat, aspas));
     return new Generation(manifest, {
       routes: routes ? new RouteTable({ columns: decodeTrusted(routesFormat, routes), trie: trieOf(routes) }, overlay) : null,
       vrps: vrps && vrpSet ? VrpSet.fromColumns(vrpSet.columns, vrpSet.taNames, trieOf(vrps)) : null,
       vrpCountByAs: vrpColumns ? { asn: vrpColumns.as_number, count: vrpColumns.as_vrps } : null,
+      aspas: aspaSet ? AspaSet.fromColumns(aspaSet.columns, aspaSet.taNames) : null,
       allocations: allocations ? new AllocationTable(decodeTrusted(allocationsFormat, allocations), trieOf(allocations)) : null,
       names: as_names ? new AsNameTable(decodeTrusted(asNamesFormat, as_names)) : null,
     });

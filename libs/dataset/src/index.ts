@@ -105,6 +105,7 @@ export {
   statuses,
 } from "./sections/allocations.ts";
 export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
+export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
 export { type PathsColumns, pathsFormat } from "./sections/paths.ts";
 export { originKind, type RoutesColumns, routesFormat } from "./sections/routes.ts";
 export { type VrpsColumns, vrpSectionColumns, vrpsFormat } from "./sections/vrps.ts";

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 
-export const sectionNames = ["routes", "vrps", "allocations", "as_names"] as const;
+export const sectionNames = ["routes", "vrps", "aspas", "allocations", "as_names"] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** RFC 3339 in UTC, whole seconds: what ids sort by and ages are counted from. */
@@ -52,7 +52,9 @@ const Manifest = Type.Object({
   id: Type.String({ pattern: "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$" }),
   /** True: the sample dataset; answers say so. */
   sample_data: Type.Boolean(),
-  sections: Type.Partial(Type.Object({ routes: SectionEntry, vrps: SectionEntry, allocations: SectionEntry, as_names: SectionEntry })),
+  sections: Type.Partial(
+    Type.Object({ routes: SectionEntry, vrps: SectionEntry, aspas: SectionEntry, allocations: SectionEntry, as_names: SectionEntry }),
+  ),
   /** Objects that only ingest reads. */
   ingest_objects: Type.Record(
     Type.String(),

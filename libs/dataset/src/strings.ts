@@ -17,6 +17,11 @@ export function packStrings(strings: readonly string[]): StringColumns {
   return { start, bytes: new Uint8Array(Buffer.concat(parts)) };
 }
 
+/** Every string of the table, in order. */
+export function stringsOf(columns: StringColumns): string[] {
+  return Array.from({ length: columns.start.length - 1 }, (_, index) => stringAt(columns, index));
+}
+
 /** Reads one string of the table. `index` must be below the table's size. */
 export function stringAt(columns: StringColumns, index: number): string {
   const from = columns.start[index] as number;

@@ -35,13 +35,13 @@ export function sectionData(name: SectionName, section: SectionEntry, nowMs: num
 }
 
 /** Sections in the order in which `meta.data` shows them. */
-const dataOrder: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names"];
+const dataOrder: readonly SectionName[] = ["allocations", "routes", "vrps", "aspas", "as_names"];
 
-const unavailable: Record<SectionName, string> = {
+/** What an answer says of a section that the snapshot lacks; those that it can do without say nothing. */
+const unavailable: Partial<Record<SectionName, string>> = {
   routes: "no routes are imported: what is announced is not known",
   vrps: "no VRPs are imported: RPKI states are not known",
   allocations: "no registry files are imported: who was allocated what is not known",
-  as_names: "no AS names are imported",
 };
 
 /** Collects what an answer used and what its reader should mind, while the record is made. One per answer. */
@@ -61,7 +61,8 @@ export class AnswerNotes {
     for (const name of names) {
       if (this.#used.includes(name)) continue;
       this.#used.push(name);
-      if (this.generation.manifest.sections[name] === undefined && name !== "as_names") this.warn(`${name}_unavailable`, unavailable[name]);
+      const missing = this.generation.manifest.sections[name] === undefined ? unavailable[name] : undefined;
+      if (missing !== undefined) this.warn(`${name}_unavailable`, missing);
     }
   }
 

@@ -1,11 +1,11 @@
 /** The record of one AS: registration, what it announces, and how much of that RPKI covers. */
 
 import { formatAsdot, formatPrefix, type Prefix } from "@netfacts/address";
-import type { AsnCounts, AsnPrefix, AsnQuestion, AsnRecord, AsnRpki, RpkiState } from "@netfacts/contracts";
+import type { AsnCounts, AsnPrefix, AsnQuestion, AsnRecord, AsnRpki, Aspa, RpkiState } from "@netfacts/contracts";
 import type { Generation } from "../generation.ts";
 import { type RouteTable, searchAscending } from "../lookup/route-table.ts";
 import { aggregate, countAddresses, countSlash48s, mergeRuns } from "./address-space.ts";
-import type { AnswerNotes } from "./answer.ts";
+import { type AnswerNotes, secondsTimestamp } from "./answer.ts";
 import { countryFlag } from "./country-flag.ts";
 import { asnSpecialPurposeRecord, blockRecord, holderRecord } from "./registration-parts.ts";
 import { share } from "./route-parts.ts";
@@ -27,7 +27,7 @@ interface Originated {
 export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordBody {
   const { generation } = notes;
   const { asn, limit } = question;
-  notes.use("routes", "allocations", "vrps", "as_names");
+  notes.use("routes", "allocations", "vrps", "aspas", "as_names");
   const { allocations, names, routes } = generation;
   const registered = allocations?.asn(asn) ?? null;
   const originated = routes === null ? [] : originatedBy(generation, routes, asn);
@@ -55,7 +55,7 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
     last_seen_at: null,
     counts: routes === null ? null : countsOf(originated),
     rpki: rpkiOf(generation, asn, originated),
-    aspa: null,
+    aspa: aspaOf(generation, asn),
     neighbours: null,
     prefixes: prefixesOf(generation, originated, question, notes),
   };
@@ -119,6 +119,14 @@ function rpkiOf(generation: Generation, asn: number, originated: readonly Origin
     valid_share: share(valid, seen.length),
     vrps_for_this_as: vrps,
   };
+}
+
+/** Whom the AS names as its providers; null where no ASPAs are imported, so that it is not known whether there is one. */
+function aspaOf({ aspas }: Generation, asn: number): Aspa | null {
+  if (aspas === null) return null;
+  const aspa = aspas.lookupAspa(asn);
+  if (aspa === null) return { present: false, providers: [], expires_at: null, ta: null };
+  return { present: true, providers: [...aspa.providers], expires_at: secondsTimestamp(aspa.expiresAt), ta: aspa.ta };
 }
 
 function prefixesOf(

@@ -3,7 +3,7 @@
 import type { PrefixColumns } from "@netfacts/prefix-trie";
 import type { VrpColumns } from "@netfacts/rpki";
 import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type SectionFormat, SectionFormatError } from "../columns.ts";
-import { packStrings, stringAt } from "../strings.ts";
+import { packStrings, stringsOf } from "../strings.ts";
 
 const columns = {
   v4_address: "u32",
@@ -39,7 +39,6 @@ export function vrpPrefixes(section: VrpsColumns): PrefixColumns {
 
 /** The columns as the VRP set takes them. */
 export function vrpSetColumns(section: VrpsColumns): { columns: VrpColumns; taNames: string[] } {
-  const names = { start: section.ta_start, bytes: section.ta_bytes };
   return {
     columns: {
       prefixes: vrpPrefixes(section),
@@ -50,7 +49,7 @@ export function vrpSetColumns(section: VrpsColumns): { columns: VrpColumns; taNa
       expiresAt: section.expires_at,
       loose: section.loose,
     },
-    taNames: Array.from({ length: section.ta_start.length - 1 }, (_, index) => stringAt(names, index)),
+    taNames: stringsOf({ start: section.ta_start, bytes: section.ta_bytes }),
   };
 }
 

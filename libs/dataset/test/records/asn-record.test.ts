@@ -11,6 +11,16 @@ import { prefix } from "../support/text.ts";
 
 const { asn } = ask(madeGeneration(world));
 
+test("tells apart: no provider, no ASPA, and not known whether there is one", () => {
+  expect(asn(100).aspa).toEqual({ present: true, providers: [0], expires_at: null, ta: null });
+  expect(asn(200).aspa).toEqual({ present: false, providers: [], expires_at: null, ta: null });
+  const { aspas: _, ...withoutAspas } = world;
+  const unknown = ask(madeGeneration(withoutAspas)).asn(3333);
+  expect(unknown.aspa).toBeNull();
+  expect(Object.keys(unknown.meta.data)).not.toContain("aspas");
+  expect(unknown.warnings).toEqual([]);
+});
+
 test("tells registration, counts and prefixes of an AS", () => {
   const { meta: _, warnings, ...record } = asn(3333);
   expect(record).toEqual({
@@ -49,7 +59,7 @@ test("tells registration, counts and prefixes of an AS", () => {
       low_visibility_prefixes: 1,
     },
     rpki: { valid: 1, invalid: 0, not_found: 1, valid_share: 0.5, vrps_for_this_as: 2 },
-    aspa: null,
+    aspa: { present: true, providers: [100, 200], expires_at: "2026-11-22T08:55:01Z", ta: "ripe" },
     neighbours: null,
     prefixes: {
       items: [

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import {
   allocationsFormat,
   asNamesFormat,
+  aspasFormat,
   type ColumnSpec,
   type Columns,
   encodeColumns,
@@ -17,7 +18,7 @@ import {
   type SectionName,
   vrpsFormat,
 } from "../../src/index.ts";
-import { madeAllocations, madeNames, madeRoutes, madeVrps, route } from "../support/made-sections.ts";
+import { madeAllocations, madeAspas, madeNames, madeRoutes, madeVrps, route } from "../support/made-sections.ts";
 import { madeManifest, shared } from "../support/made-snapshot.ts";
 import { address, prefix } from "../support/text.ts";
 
@@ -33,6 +34,11 @@ const vrps = madeVrps([
   { prefix: "192.0.2.0/24", asn: 64500, maxLength: 25, ta: "ripe", expiresAt: 1_800_000_000 },
   { prefix: "192.0.2.0/24", asn: 64501, ta: null },
   { prefix: "2001:db8::/32", asn: 64500, maxLength: 48, ta: "arin", loose: true },
+]);
+const aspas = madeAspas([
+  { customer: 64500, providers: [64501, 64502], expiresAt: 1_800_000_000 },
+  { customer: 64501, providers: [], ta: null },
+  { customer: 64510, providers: [0], ta: "arin" },
 ]);
 const allocations = madeAllocations(
   [
@@ -50,6 +56,7 @@ const names = madeNames({ 64500: "ALPHA", 64501: "BETA" });
 const bytesOf = {
   routes: [routesFormat, routes],
   vrps: [vrpsFormat, vrps],
+  aspas: [aspasFormat, aspas],
   allocations: [allocationsFormat, allocations],
   as_names: [asNamesFormat, names],
 } as const;
@@ -140,6 +147,11 @@ const planted: [SectionName, string, number, number][] = [
   ["vrps", "loose", 0, 2],
   ["vrps", "ta_start", 1, 0xffff_ffff],
   ["vrps", "as_number", 0, 64501],
+  ["aspas", "customer", 0, 64501],
+  ["aspas", "provider_start", 1, 9],
+  ["aspas", "provider", 0, 64502],
+  ["aspas", "ta", 0, 2],
+  ["aspas", "ta_start", 1, 0xffff_ffff],
   ["allocations", "v4_address", 0, 0xffff_ffff],
   ["allocations", "v4_length", 0, 33],
   ["allocations", "v6_words", 3, 1],
@@ -232,13 +244,14 @@ test("whatever single value is planted, a section is refused or can be read ever
 });
 
 /** Every read must give numbers and texts, never `undefined` or `NaN`. */
-function readEverywhere({ routes: table, vrps: set, allocations: registered, names: named }: Generation): void {
+function readEverywhere({ routes: table, vrps: set, aspas: authorized, allocations: registered, names: named }: Generation): void {
   const whole = [prefix("0.0.0.0/0"), prefix("::/0")];
   const seen: unknown[] = [];
   if (table !== null)
     for (let entry = 0; entry < table.prefixes.base.size; entry++)
       seen.push(table.prefixes.prefixAt(entry), table.origins(entry), table.prefixCounts(entry), table.originatedBy(64500));
   if (set !== null) seen.push(whole.flatMap((all) => set.moreSpecifics(all)));
+  if (authorized !== null) for (const asn of [64500, 64501, 64510, 1]) seen.push(authorized.lookupAspa(asn));
   if (registered !== null) {
     for (const { records } of whole.map((all) => registered.relation(all)))
       for (const record of records) seen.push(registered.entry(record));

@@ -2,12 +2,14 @@
 
 import { compareAddresses, comparePrefixes, formatPrefix, type Prefix, rangeToPrefixes } from "@netfacts/address";
 import { sortPrefixes } from "@netfacts/prefix-trie";
-import { encodeVrpColumns } from "@netfacts/rpki";
+import { type Aspa, encodeAspaColumns, encodeVrpColumns } from "@netfacts/rpki";
 import {
   type AllocationStatus,
   type AllocationsColumns,
   type AsNamesColumns,
+  type AspasColumns,
   asNamesColumns,
+  aspaSectionColumns,
   noHolder,
   originKind,
   packStrings,
@@ -113,6 +115,11 @@ export function madeVrps(vrps: readonly MadeVrp[]): VrpsColumns {
     }),
   );
   return vrpSectionColumns(columns, taNames);
+}
+
+export function madeAspas(aspas: readonly (Pick<Aspa, "customer" | "providers"> & Partial<Aspa>)[]): AspasColumns {
+  const { columns, taNames } = encodeAspaColumns(aspas.map((aspa) => ({ ta: "ripe", expiresAt: null, ...aspa })));
+  return aspaSectionColumns(columns, taNames);
 }
 
 interface MadeRegistration {

@@ -7,8 +7,10 @@ import { join } from "node:path";
 import {
   type AllocationsColumns,
   type AsNamesColumns,
+  type AspasColumns,
   allocationsFormat,
   asNamesFormat,
+  aspasFormat,
   encodeColumns,
   Generation,
   type LoadedSnapshot,
@@ -31,6 +33,7 @@ export const madeAsOf = "2026-11-21T08:55:00Z";
 export interface MadeSnapshot {
   readonly routes?: RoutesColumns;
   readonly vrps?: VrpsColumns;
+  readonly aspas?: AspasColumns;
   readonly allocations?: AllocationsColumns;
   readonly names?: AsNamesColumns;
   readonly peersTotal?: { ipv4: number; ipv6: number };
@@ -45,6 +48,7 @@ export function madeObjects(made: MadeSnapshot): Partial<Record<SectionName, Buf
   return {
     ...(made.routes && { routes: encodeColumns(routesFormat, made.routes) }),
     ...(made.vrps && { vrps: encodeColumns(vrpsFormat, made.vrps) }),
+    ...(made.aspas && { aspas: encodeColumns(aspasFormat, made.aspas) }),
     ...(made.allocations && { allocations: encodeColumns(allocationsFormat, made.allocations) }),
     ...(made.names && { as_names: encodeColumns(asNamesFormat, made.names) }),
   };

@@ -1,6 +1,6 @@
 /** A small world in which every case of SEMANTICS happens once: ten full-feed peers of each family. */
 
-import { madeAllocations, madeNames, madeRoutes, madeVrps, route } from "./made-sections.ts";
+import { madeAllocations, madeAspas, madeNames, madeRoutes, madeVrps, route } from "./made-sections.ts";
 import { type MadeSnapshot, madeAsOf } from "./made-snapshot.ts";
 
 const asOf = Date.parse(madeAsOf) / 1000;
@@ -40,6 +40,10 @@ export const world = {
     { prefix: "19.0.0.0/8", asn: 0 },
     { prefix: "20.0.0.0/7", asn: 900 },
     { prefix: "21.0.0.0/8", asn: 1000, expiresAt: asOf + 60, ta: null },
+  ]),
+  aspas: madeAspas([
+    { customer: 3333, providers: [100, 200], expiresAt: asOf + 86_401 },
+    { customer: 100, providers: [0], ta: null },
   ]),
   allocations: madeAllocations(
     [
