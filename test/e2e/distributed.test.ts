@@ -1,12 +1,12 @@
 /** The services as processes of their own: the same questions as of the one-process form, and what only several processes can get wrong. */
 
 import { afterAll, expect, test } from "@jest/globals";
-import { honest, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { request, until } from "../support/http.ts";
 import { type OtlpReceiver, type Span, startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { endAll, netfactsJsonWith, netfactsWith, removeFolders, temporaryFolder } from "../support/processes.ts";
-import { askEverything } from "./questions.ts";
+import { startRecursiveDns } from "../support/recursive-dns.ts";
+import { askEverything, resolverSettings } from "./questions.ts";
 
 let all: Distributed;
 let receiver: OtlpReceiver;
@@ -22,13 +22,13 @@ async function newKey(...options: string[]): Promise<{ id: string; secret: strin
 }
 
 askEverything(async () => {
-  const nameserver = await startDnsServer(honest);
-  undo.push(() => nameserver.stop());
+  const dns = await startRecursiveDns();
+  undo.push(() => dns.stop());
   receiver = await startOtlpReceiver();
   undo.push(() => receiver.stop());
   all = await startDistributed({
     replicas: { "ip-routing": 2, "gateway-auth-quota": 2 },
-    settings: { RESOLVERS: nameserver.address, ...receiver.env },
+    settings: { RESOLVERS: dns.address, ...resolverSettings, ...receiver.env },
   });
   return {
     url: all.gateways[0]?.url ?? "",
@@ -39,6 +39,7 @@ askEverything(async () => {
       const { code, err } = await netfactsWith(all.env, home, "keys", action, id);
       if (code !== 0) throw new Error(err);
     },
+    dns,
     log: async () => all.logs(),
     stop: () => all.stop(),
   };

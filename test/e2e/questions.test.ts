@@ -2,14 +2,17 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { honest, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";
 import { endAll, netfacts, netfactsJson, removeFolders, startStandalone, temporaryFolder } from "../support/processes.ts";
-import { askEverything } from "./questions.ts";
+import { startRecursiveDns } from "../support/recursive-dns.ts";
+import { askEverything, resolverSettings } from "./questions.ts";
 
 askEverything(async () => {
   const home = temporaryFolder();
-  const nameserver = await startDnsServer(honest);
-  const standalone = await startStandalone(home, { RESOLVERS: nameserver.address });
+  const dns = await startRecursiveDns();
+  const standalone = await startStandalone(home, { RESOLVERS: dns.address, ...resolverSettings }).catch(async (error: unknown) => {
+    await dns.stop();
+    throw error;
+  });
   return {
     url: standalone.url,
     operationsUrl: standalone.operationsUrl,
@@ -19,11 +22,12 @@ askEverything(async () => {
       const { code, err } = await netfacts(home, "keys", action, id);
       if (code !== 0) throw new Error(err);
     },
+    dns,
     log: () => readFile(join(home, "netfacts.log"), "utf8"),
     async stop() {
       await standalone.stop();
       await endAll();
-      await nameserver.stop();
+      await dns.stop();
       removeFolders();
     },
   };

@@ -1,13 +1,15 @@
 /**
  * The questions that every form of Netfacts must answer over HTTP, the same for one process and for many. The target serves
- * the sample dataset, and its nameserver answers PTR questions as `honest` of the resolver's tests does.
+ * the sample dataset, and asks `startRecursiveDns` about names.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { IpRecord, MeRecord, operations, Problem, requestIdPattern, StatusRecord } from "@netfacts/contracts";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
+import { manyNames, recordTtl, soaMinimum } from "../support/dns-zones.ts";
 import { type Answer, median, type RequestOptions, request, until } from "../support/http.ts";
+import type { RecursiveDns } from "../support/recursive-dns.ts";
 
 /** What the questions are asked of. */
 export interface Target {
@@ -20,12 +22,23 @@ export interface Target {
   newKey(...options: string[]): Promise<{ id: string; secret: string }>;
   /** Changes a key's state by another process; resolves when that process has ended. */
   changeKey(action: "disable" | "enable" | "revoke", id: string): Promise<void>;
+  /** What its resolver asks. */
+  readonly dns: Pick<RecursiveDns, "stopRecursor" | "restartRecursor">;
   /** Everything that was logged. */
   log(): Promise<string>;
   stop(): Promise<void>;
 }
 
 const propagationMs = 1_000;
+
+/** Packages of servers may have to be had first. */
+const startMsMax = 180_000;
+
+/** For the resolver of a target, so that a name that nobody answers for is given up in two seconds. */
+export const resolverSettings = { RDNS_TIMEOUT_MS: "1000" };
+
+/** A recursor counts the TTL down from when it asked itself: within half a minute of the record's. */
+const nearly = (seconds: number) => expect.closeTo(seconds, -1.7);
 
 export function askEverything(start: () => Promise<Target>): void {
   let target: Target;
@@ -45,7 +58,7 @@ export function askEverything(start: () => Promise<Target>): void {
     // More than all questions here, so that only the tests of limits meet one.
     ({ secret: key } = await newKey("--rate", "100000/60s"));
     await until(async () => (await get("/api/v1/me")).status === 200);
-  }, 90_000);
+  }, startMsMax);
   afterAll(() => target?.stop());
 
   function expectRecord(answer: Answer, schema: TSchema): void {
@@ -94,8 +107,43 @@ export function askEverything(start: () => Promise<Target>): void {
     ["prefix", "/prefix/2001:db8::/32", { special_purpose: { name: "Documentation" }, match: { prefix: null, type: "none" } }],
     ["validity", "/validity?asn=3333&prefix=193.0.0.0/21", { route: { asn: 3333, prefix: "193.0.0.0/21" }, rpki: { state: "valid" } }],
     ["validity", "/validity?asn=AS64500&prefix=193.0.0.0/21", { rpki: { state: "invalid", reason: "as" } }],
-    ["reverse_dns", "/reverse-dns/193.0.6.139", { status: "ok", names: [{ name: "host-139-6-0-193.example", ttl_seconds: 3600 }] }],
-    ["reverse_dns", "/reverse-dns/192.168.1.1", { status: "special_purpose", names: [] }],
+    ["reverse_dns", "/reverse-dns/192.168.1.1", { status: "special_purpose", names: [], resolver: null, cache: null }],
+    [
+      "reverse_dns",
+      "/reverse-dns/193.0.6.139",
+      // The name leads back to the address, which nobody was asked about.
+      {
+        query_name: "139.6.0.193.in-addr.arpa",
+        status: "ok",
+        names: [{ name: "www.example", ttl_seconds: nearly(recordTtl), forward: null }],
+        forward_confirmed: null,
+      },
+    ],
+    [
+      "reverse_dns",
+      "/reverse-dns/2001:67c:2e8:22::c100:68b",
+      {
+        query_name: "b.8.6.0.0.0.1.c.0.0.0.0.0.0.0.0.2.2.0.0.8.e.2.0.c.7.6.0.1.0.0.2.ip6.arpa",
+        status: "ok",
+        names: [{ name: "www.example" }],
+      },
+    ],
+    [
+      "reverse_dns",
+      "/reverse-dns/193.0.6.140",
+      { status: "ok", names: [{ name: "a.example" }, { name: "b.example" }, { name: "c.example" }] },
+    ],
+    ["reverse_dns", "/reverse-dns/193.0.6.200", { status: "ok", names: [...manyNames].sort().map((name) => ({ name })) }],
+    [
+      "reverse_dns",
+      "/reverse-dns/193.0.7.129",
+      { status: "ok", query_name: "129.7.0.193.in-addr.arpa", names: [{ name: "customer.example" }] },
+    ],
+    ["reverse_dns", "/reverse-dns/193.0.7.131", { status: "nxdomain", names: [], cache: { negative: true } }],
+    ["reverse_dns", "/reverse-dns/193.0.6.1", { status: "nxdomain", names: [], forward_confirmed: null, cache: { negative: true } }],
+    ["reverse_dns", "/reverse-dns/193.0.6.141", { status: "nodata", names: [], cache: { negative: true } }],
+    ["reverse_dns", "/reverse-dns/193.0.6.144", { status: "servfail", names: [], cache: { negative: false } }],
+    ["reverse_dns", "/reverse-dns/198.41.0.4", { status: "refused", names: [], cache: { negative: false } }],
   ];
 
   describe("questions", () => {
@@ -122,7 +170,42 @@ export function askEverything(start: () => Promise<Target>): void {
     test("the second question for a name is answered from the cache", async () => {
       await get("/api/v1/reverse-dns/193.0.6.140");
       const { json } = await get("/api/v1/reverse-dns/193.0.6.140");
-      expect(json.cache).toMatchObject({ hit: true, negative: false });
+      expect(json).toMatchObject({ cache: { hit: true, negative: false }, resolver: { attempts: 0 } });
+    });
+
+    test("a name lives as long as its TTL says, its absence as long as its zone says, and that of nobody at all", async () => {
+      const seconds = async (ip: string) => {
+        const answer = await get(`/api/v1/reverse-dns/${ip}`);
+        const { stored_at: from, expires_at: to } = answer.json.cache;
+        const maxAge = Number(/max-age=(\d+)/.exec(answer.headers.get("cache-control") ?? "")?.[1]);
+        return { kept: from === null ? null : (Date.parse(to) - Date.parse(from)) / 1_000, maxAge };
+      };
+      expect(await seconds("193.0.6.139")).toEqual({ kept: nearly(recordTtl), maxAge: 300 });
+      expect(await seconds("193.0.6.2")).toEqual({ kept: nearly(soaMinimum), maxAge: nearly(soaMinimum) });
+      const answer = await get("/api/v1/reverse-dns/193.0.6.142");
+      expectRecord(answer, operations.reverse_dns.record);
+      expect(answer.json).toMatchObject({ status: "ok", names: [{ name: "fleeting.example", ttl_seconds: 0 }] });
+      expect(answer.json.cache).toEqual({ hit: false, stored_at: null, expires_at: null, negative: false });
+      expect(answer.headers.get("etag")).toBeNull();
+    });
+
+    test("a name whose authority is silent is a timeout that nobody keeps, and holds up no other", async () => {
+      const answered: string[] = [];
+      const ask = async (ip: string) => {
+        const answer = await get(`/api/v1/reverse-dns/${ip}`);
+        answered.push(ip);
+        return answer;
+      };
+      const [slow, quick] = await Promise.all([ask("193.0.8.1"), ask("193.0.6.3")]);
+      expectRecord(slow, operations.reverse_dns.record);
+      expect(slow.json).toMatchObject({
+        status: "timeout",
+        names: [],
+        cache: { hit: false, stored_at: null, expires_at: null, negative: false },
+      });
+      expect(slow.headers.get("etag")).toBeNull();
+      expect(quick.json.status).toBe("nxdomain");
+      expect(answered).toEqual(["193.0.6.3", "193.0.8.1"]);
     });
 
     test("/me tells of the key and its limits, never the secret, and costs no month", async () => {
@@ -245,6 +328,23 @@ export function askEverything(start: () => Promise<Target>): void {
       expect(await codes(slow.secret)).toEqual([200, 200, "rate_limit_exceeded", "rate_limit_exceeded"]);
       expect(await codes(poor.secret)).toEqual([200, 200, "quota_exceeded", "quota_exceeded"]);
     });
+  });
+
+  describe("without its resolver", () => {
+    test("only new names are unavailable, and they are answered again as soon as it is back", async () => {
+      const ask = (ip: string) => get(`/api/v1/reverse-dns/${ip}`);
+      expect((await ask("193.0.6.139")).json.status).toBe("ok");
+      await target.dns.stopRecursor();
+      try {
+        expectProblem(await ask("193.0.6.4"), 503, "resolver_unavailable");
+        expect((await ask("193.0.6.139")).json).toMatchObject({ status: "ok", cache: { hit: true } });
+        expect((await get("/api/v1/ip/193.0.6.139")).status).toBe(200);
+      } finally {
+        await target.dns.restartRecursor();
+      }
+      await until(async () => (await ask("193.0.6.4")).status === 200, { timeoutMs: 30_000 });
+      expect((await ask("193.0.6.4")).json.status).toBe("nxdomain");
+    }, 60_000);
   });
 
   describe("keys of another process", () => {

@@ -20,7 +20,7 @@ export const testZones: Readonly<Record<string, string>> = {
 www IN A 193.0.6.139
 www IN AAAA 2001:67c:2e8:22::c100:68b
 `,
-  // 139 has one name, 140 three, 141 an address record but no name; what is not here does not exist.
+  // 139 has one name, which leads back to it; 140 three, which lead nowhere; 141 a record but no name; what is not here does not exist.
   "6.0.193.in-addr.arpa": `${head("6.0.193.in-addr.arpa")}139 IN PTR www.example.
 140 300 IN PTR b.example.
 140 300 IN PTR a.example.

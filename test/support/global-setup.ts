@@ -2,8 +2,12 @@
 
 import { findMongodb } from "./mongodb.ts";
 import { findNatsServer } from "./nats-server.ts";
+import { findNsd } from "./nsd.ts";
+import { findUnbound } from "./unbound.ts";
 
 export default async function getPrograms(): Promise<void> {
   await findNatsServer();
   await findMongodb().catch(() => undefined);
+  await findUnbound();
+  await findNsd();
 }

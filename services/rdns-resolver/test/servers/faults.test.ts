@@ -1,12 +1,11 @@
 /** unbound and its authorities in trouble: what is slow or broken behind it, and when it is gone itself. */
 
-import { createSocket, type Socket } from "node:dgram";
-import { once } from "node:events";
 import { afterEach, beforeAll, expect, test } from "@jest/globals";
 import type { ReplyItem } from "@netfacts/messaging";
 import { testZones } from "../../../../test/support/dns-zones.ts";
 import { until } from "../../../../test/support/http.ts";
 import { findNsd, startNsd } from "../../../../test/support/nsd.ts";
+import { startSilentAuthority } from "../../../../test/support/recursive-dns.ts";
 import { findUnbound, startUnbound } from "../../../../test/support/unbound.ts";
 import { type Service, startService } from "../support/service.ts";
 
@@ -38,19 +37,6 @@ async function serviceOf(address: string): Promise<Service> {
   return kept(await startService({ RESOLVERS: address }));
 }
 
-/** An authority that hears questions and never answers. */
-async function silentAuthority(): Promise<{ port: number; stop(): Promise<void> }> {
-  const socket: Socket = createSocket("udp4").bind(0, "127.0.0.1");
-  await once(socket, "listening");
-  return kept({
-    port: socket.address().port,
-    async stop() {
-      socket.close();
-      await once(socket, "close");
-    },
-  });
-}
-
 function outcome(reply: ReplyItem): string {
   const body = JSON.parse(Buffer.from(reply.body).toString()) as { code?: string; status?: string };
   return body.code ?? body.status ?? "";
@@ -66,7 +52,7 @@ test("an authority that does not know its zone (lame) is a failure, and harms no
 
 test("names behind a silent authority time out within their budget, are not kept, and do not bring their recursor down", async () => {
   const nsd = await authority();
-  const silent = await silentAuthority();
+  const silent = kept(await startSilentAuthority());
   const unbound = kept(await startUnbound({ authorities: { [served]: nsd.port, [elsewhere]: silent.port } }));
   const service = await serviceOf(unbound.address);
   const started = performance.now();
