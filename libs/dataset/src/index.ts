@@ -1,6 +1,16 @@
 /** The snapshot: its sections, where it is kept, a generation in memory, and the parts of records that join sections. */
 
-export { type ColumnSpec, type Columns, decodeColumns, encodeColumns, type SectionFormat, SectionFormatError } from "./columns.ts";
+export {
+  type ColumnPieces,
+  type ColumnSpec,
+  type Columns,
+  columnPieces,
+  decodeColumns,
+  encodeColumns,
+  type SectionFormat,
+  SectionFormatError,
+} from "./columns.ts";
+export { type SectionPair, type SnapshotChange, sectionChanges, sectionPairs } from "./diff/snapshot-diff.ts";
 export {
   type DatasetHolder,
   type FollowerEvents,
@@ -23,6 +33,7 @@ export { loadInWorker, loadSnapshot, RefusedSnapshotError } from "./loader.ts";
 export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
 export { AsNameTable } from "./lookup/as-names.ts";
 export { LayeredPrefixes } from "./lookup/layered-prefixes.ts";
+export type { Neighbour } from "./lookup/neighbours.ts";
 export {
   matchRoute,
   type PeerCounts,
@@ -31,6 +42,7 @@ export {
   type RouteOverlay,
   RouteTable,
   searchAscending,
+  type Upstreams,
 } from "./lookup/route-table.ts";
 export {
   isGlobal,
@@ -107,14 +119,16 @@ export {
 export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
 export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
 export { type PathsColumns, pathsFormat } from "./sections/paths.ts";
-export { originKind, type RoutesColumns, routesFormat } from "./sections/routes.ts";
+export { linkSeen, originKind, type RoutesColumns, routesFormat } from "./sections/routes.ts";
 export { type VrpsColumns, vrpSectionColumns, vrpsFormat } from "./sections/vrps.ts";
 export { type FolderStoreOptions, manifestsKeptDefault, openFolderStore } from "./store/folder-store.ts";
 export { type OpenedSnapshot, openDataFolder, openSnapshot, snapshotsFolder } from "./store/open-snapshot.ts";
 export { openPack, writePack } from "./store/pack.ts";
 export {
+  type ObjectBytes,
   PublicationConflictError,
   type PublishOptions,
+  piecesOf,
   SnapshotError,
   type SnapshotPointer,
   type SnapshotStore,

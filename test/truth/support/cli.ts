@@ -46,6 +46,11 @@ export class Imported {
     return text.slice(0, -1).split("\n");
   }
 
+  /** Lines of `netfacts snapshot diff --ndjson` from another data folder to this one. */
+  async changesSince(folder: string): Promise<string[]> {
+    return (await netfacts(this.folder, "snapshot", "diff", folder, "--ndjson")).trimEnd().split("\n");
+  }
+
   async manifest(): Promise<Record<string, unknown>> {
     return JSON.parse(await netfacts(this.folder, "snapshot", "show", "--json")) as Record<string, unknown>;
   }

@@ -21,4 +21,10 @@ export class AsNameTable {
     const at = searchAscending(this.#columns.asn, asn);
     return at < 0 ? null : stringAt({ start: this.#columns.name_start, bytes: this.#columns.name_bytes }, at);
   }
+
+  /** Every AS number with its name, ascending. */
+  *entries(): Generator<[asn: number, name: string]> {
+    const { asn, name_start, name_bytes } = this.#columns;
+    for (let at = 0; at < asn.length; at++) yield [asn[at] as number, stringAt({ start: name_start, bytes: name_bytes }, at)];
+  }
 }

@@ -5,7 +5,7 @@ import type { RegisterCommand } from "../context.ts";
 export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> = {
   lookup: async () => (await import("./lookup.ts")).lookup,
   dump: async () => (await import("./dump.ts")).dump,
-  snapshot: async () => (await import("./snapshot.ts")).snapshot,
+  snapshot: async () => (await import("./snapshot/index.ts")).snapshot,
   ingest: async () => (await import("./ingest.ts")).ingest,
   keys: async () => (await import("./keys/index.ts")).keys,
 };

@@ -1,14 +1,13 @@
-/** `netfacts snapshot`: what is kept, what is in it, whether it is whole, and one file of it. */
+/** `netfacts snapshot list`, `show`, `verify` and `pack`: what is kept, what is in it, whether it is whole, and one file of it. */
 
 import { loadSnapshot, type Manifest, openPack, type SectionEntry, writePack } from "@netfacts/dataset";
 import type { Command } from "commander";
-import { type RegisterCommand, sharedSettings } from "../context.ts";
-import { printJson, printLines, tableLines } from "../output.ts";
-import { recordLines } from "../record-text.ts";
-import { openNamed, refuse, snapshotOption } from "../snapshot-option.ts";
+import { type RegisterCommand, sharedSettings } from "../../context.ts";
+import { printJson, printLines, tableLines } from "../../output.ts";
+import { recordLines } from "../../record-text.ts";
+import { openNamed, refuse, snapshotOption } from "../../snapshot-option.ts";
 
-export const snapshot: RegisterCommand = (program, context) => {
-  const group = program.command("snapshot").description("look at snapshots, check them, pack them");
+export const lookCommands: RegisterCommand = (group, context) => {
   const command = (name: string, description: string): Command => group.command(name).description(description).addOption(snapshotOption());
   const print = (of: Command, value: unknown, lines: readonly string[]): void => {
     if (sharedSettings(of).json) printJson(context, value);

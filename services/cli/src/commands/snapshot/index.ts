@@ -1,0 +1,11 @@
+/** `netfacts snapshot`: what is kept and whether it is whole, what changed, one file of it, and the way back to an earlier one. */
+
+import type { RegisterCommand } from "../../context.ts";
+import { diffCommand } from "./diff.ts";
+import { lookCommands } from "./look.ts";
+import { rollbackCommand } from "./rollback.ts";
+
+export const snapshot: RegisterCommand = (program, context) => {
+  const group = program.command("snapshot").description("look at snapshots, check, compare and pack them, go back to an earlier one");
+  for (const register of [lookCommands, diffCommand, rollbackCommand]) register(group, context);
+};

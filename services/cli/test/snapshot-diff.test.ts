@@ -1,0 +1,81 @@
+/** `netfacts snapshot diff` and `rollback`, over two imports of one registry file. */
+
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { smallSources } from "../../../test/support/small-sources.ts";
+import { exitCodes } from "../src/exit-codes.ts";
+import { run, runJson, temporaryFolder } from "./support/run.ts";
+
+const dataDir = temporaryFolder();
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const ids: string[] = [];
+beforeAll(async () => {
+  for (const country of ["NL", "DE"]) {
+    await runJson(dataDir, "ingest", "run", "--sources", smallSources(join(dataDir, country), country));
+    ids.push(String((await runJson(dataDir, "snapshot", "show")).id));
+  }
+}, 60_000);
+
+async function countryOf(ip: string): Promise<unknown> {
+  const { allocation } = await runJson(dataDir, "lookup", "ip", ip);
+  return (allocation as { registration_country: string }).registration_country;
+}
+
+const changed = {
+  section: "allocations",
+  change: "changed",
+  start: "193.0.0.0",
+  end: "193.0.7.255",
+  registry: "ripencc",
+  from: { status: "assigned", registration_country: "NL", allocated_on: "1993-09-01" },
+  to: { status: "assigned", registration_country: "DE", allocated_on: "1993-09-01" },
+};
+
+test("without names the current snapshot is compared with the one before", async () => {
+  const { code, out } = await run(dataDir, "snapshot", "diff");
+  expect(code).toBe(exitCodes.ok);
+  expect(out).toMatch(`from ${ids[0]}\nto   ${ids[1]}\n\nSECTION`);
+  expect(out).toMatch(/^allocations +2026-11-20 +2026-11-20 +0 +0 +1$/m);
+  expect(await runJson(dataDir, "snapshot", "diff")).toMatchObject({
+    from: ids[0],
+    to: ids[1],
+    sections: { allocations: { added: 0, removed: 0, changed: 1, same_object: false } },
+  });
+});
+
+test("--ndjson prints each change, the other way round too", async () => {
+  const { out } = await run(dataDir, "snapshot", "diff", "--ndjson");
+  expect(
+    out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual([changed]);
+  const back = await run(dataDir, "snapshot", "diff", ids[1] as string, ids[0] as string, "--ndjson");
+  expect(JSON.parse(back.out)).toEqual({ ...changed, from: changed.to, to: changed.from });
+  expect((await run(dataDir, "snapshot", "diff", "--ndjson", "--section", "vrps")).out).toBe("");
+});
+
+test("what is not kept or not a section is refused", async () => {
+  const unknown = "20261121T000000Z-00000000";
+  expect(await run(dataDir, "snapshot", "diff", unknown)).toMatchObject({
+    code: exitCodes.notFound,
+    err: expect.stringContaining(unknown),
+  });
+  expect((await run(dataDir, "snapshot", "diff", "--section", "prefixes")).code).toBe(exitCodes.usage);
+  expect(await run(dataDir, "snapshot", "rollback", unknown)).toMatchObject({
+    code: exitCodes.notFound,
+    err: expect.stringContaining(unknown),
+  });
+});
+
+test("rollback makes the snapshot before the current one, and once more undoes it", async () => {
+  expect(await countryOf("193.0.6.139")).toBe("DE");
+  expect(await runJson(dataDir, "snapshot", "rollback")).toEqual({ id: ids[0], replaced: ids[1] });
+  expect(await countryOf("193.0.6.139")).toBe("NL");
+  expect((await run(dataDir, "snapshot", "rollback", ids[0] as string)).code).toBe(exitCodes.refused);
+  expect((await run(dataDir, "snapshot", "rollback")).out).toContain(`${ids[1]} is current, in place of ${ids[0]}`);
+  expect(await countryOf("193.0.6.139")).toBe("DE");
+});
