@@ -36,10 +36,15 @@ export async function runJson(dataDir: string, ...args: string[]): Promise<Recor
   return JSON.parse(out) as Record<string, unknown>;
 }
 
-export async function runProcess(dataDir: string, ...args: string[]): Promise<Ran> {
+export function runProcess(dataDir: string, ...args: string[]): Promise<Ran> {
+  return runProcessWith({}, dataDir, ...args);
+}
+
+/** @param settings  its environment. */
+export async function runProcessWith(settings: Readonly<Record<string, string>>, dataDir: string, ...args: string[]): Promise<Ran> {
   const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
   const child = spawn(process.execPath, ["--conditions=source", main, "--data-dir", dataDir, ...args], {
-    env: { NODE_NO_WARNINGS: "1" },
+    env: { NODE_NO_WARNINGS: "1", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [out, err, exit] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);

@@ -1,0 +1,90 @@
+/** `netfacts keys` on the database that gateways share: what one process makes another sees, and gateways are told of it. */
+
+import { randomUUID } from "node:crypto";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type KeyChange, keysChangedSubject } from "@netfacts/contracts";
+import { createNatsMessaging } from "@netfacts/messaging/nats";
+import { secretMatches } from "@netfacts/storage";
+import { openMongoStore } from "@netfacts/storage/mongo";
+import { until } from "../../../test/support/http.ts";
+import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
+import { startNatsServer } from "../../../test/support/nats-server.ts";
+import { freePort } from "../../../test/support/processes.ts";
+import { type Ran, runProcessWith, temporaryFolder } from "./support/run.ts";
+
+const dataDir = temporaryFolder();
+let mongo: Mongodb;
+let uri: string;
+
+beforeAll(async () => {
+  mongo = await startMongodb();
+  uri = mongo.database(`cli_${randomUUID().slice(0, 8)}`);
+}, 120_000);
+afterAll(async () => {
+  await mongo?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const run = (natsUrl: string, ...args: string[]): Promise<Ran> =>
+  runProcessWith({ MONGODB_URI: uri, NATS_URL: natsUrl }, dataDir, "keys", ...args, "--json");
+
+interface Shown {
+  readonly id: string;
+  readonly state: string;
+  readonly secret: string;
+}
+
+test("without NATS a change is made, and a note says that nobody was told", async () => {
+  const nobody = `nats://127.0.0.1:${await freePort()}`;
+  const created = await run(nobody, "create", "--label", "shared");
+  expect({ code: created.code, err: created.err }).toEqual({ code: 0, err: expect.stringContaining("could not be told") });
+  const { secret, ...key } = JSON.parse(created.out) as Shown;
+
+  const listed = await run(nobody, "list");
+  expect(listed).toMatchObject({ code: 0, err: "" });
+  expect((JSON.parse(listed.out) as { keys: Shown[] }).keys).toContainEqual(key);
+
+  const store = await openMongoStore(uri, { appName: "test" });
+  const record = await store.keys.find(key.id);
+  await store.close();
+  expect([record?.state, secretMatches(secret, record)]).toEqual(["active", true]);
+
+  const revoked = await run(nobody, "revoke", key.id);
+  expect({ code: revoked.code, err: revoked.err }).toEqual({ code: 0, err: expect.stringContaining("could not be told") });
+  const shown = await run(nobody, "show", key.id);
+  expect(JSON.parse(shown.out)).toMatchObject({ id: key.id, state: "revoked" });
+  // Neither is the file of the data folder used, nor made.
+  expect(existsSync(join(dataDir, "store.sqlite"))).toBe(false);
+}, 120_000);
+
+test("with NATS gateways are told which key changed, and of nothing that was only looked at", async () => {
+  const nats = await startNatsServer();
+  const messaging = await createNatsMessaging({ servers: nats.url, name: "test" });
+  try {
+    const told: KeyChange[] = [];
+    messaging.subscribe(keysChangedSubject, (change) => told.push(change as KeyChange));
+    const own = { key_id: "OWN00000", version: 0 };
+    await until(() => {
+      messaging.publish(keysChangedSubject, own);
+      return told.length > 0;
+    });
+    const ofOthers = () => told.filter(({ key_id }) => key_id !== own.key_id);
+
+    const created = await run(nats.url, "create", "--label", "told");
+    expect(created).toMatchObject({ code: 0, err: "" });
+    const { id } = JSON.parse(created.out) as Shown;
+    await until(() => ofOthers().length > 0);
+    expect(await run(nats.url, "list")).toMatchObject({ code: 0, err: "" });
+    expect(await run(nats.url, "disable", id)).toMatchObject({ code: 0, err: "" });
+    await until(() => ofOthers().length > 1);
+    expect(ofOthers()).toEqual([
+      { key_id: id, version: 1 },
+      { key_id: id, version: 2 },
+    ]);
+  } finally {
+    await messaging.close();
+    await nats.stop();
+  }
+}, 120_000);
