@@ -22,7 +22,6 @@ const rowsBySection: { readonly [S in SectionName]: (generation: Generation) => 
   routes: ({ routes }) => routes && routeRows(routes),
   vrps: ({ vrps }) => vrps && vrpRows(vrps),
   aspas: ({ aspas }) => aspas && aspaRows(aspas),
-  aspas: ({ aspas }) => aspas && aspaRows(aspas),
   allocations: ({ allocations }) => allocations && allocationRows(allocations),
   as_names: ({ names }) => names && nameRows(names),
 };
@@ -59,15 +58,8 @@ function* vrpRows(vrps: VrpSet): Generator<SectionRow> {
     yield {
       key: `${prefixKey(prefix)} ${padded(maxLength, 3)} ${padded(asn)}`,
       identity: { prefix: formatPrefix(prefix), max_length: maxLength, asn },
-      value: { ta, expires_at: expiresAt === null ? null : secondsTimestamp(expiresAt), loose },
+      value: { ta, expires_at: secondsTimestamp(expiresAt), loose },
     };
-  }
-}
-
-function* aspaRows(aspas: AspaSet): Generator<SectionRow> {
-  for (let index = 0; index < aspas.size; index++) {
-    const { customer, providers, ta, expiresAt } = aspas.aspaAt(index);
-    yield { key: padded(customer), identity: { customer }, value: { providers, ta, expires_at: secondsTimestamp(expiresAt) } };
   }
 }
 
