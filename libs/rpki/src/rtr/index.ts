@@ -1,0 +1,18 @@
+/** Public names of @netfacts/rpki/rtr: the router's side of the RPKI to Router protocol. */
+
+export { boundedIntervals, defaultIntervals } from "./intervals.ts";
+export {
+  type Pdu,
+  pduBytesMax,
+  pduTypes,
+  type RtrErrorCode,
+  type RtrIntervals,
+  type RtrVersion,
+  rtrErrorName,
+  rtrErrors,
+  rtrVersionMax,
+} from "./pdu.ts";
+export { RtrDecoder, RtrPduError } from "./pdu-decoder.ts";
+export { encodePdu } from "./pdu-encoder.ts";
+export { type RtrAction, type RtrFailure, RtrSession, type RtrSessionSettings, rtrSessionDefaults } from "./session.ts";
+export { type VrpChange, type VrpDelta, type VrpRecords, VrpTable, vrpsOf } from "./vrp-table.ts";

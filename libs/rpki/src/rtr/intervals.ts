@@ -1,0 +1,27 @@
+/** The intervals of a session (RFC 8210 §6): defaults, bounds, and what is made of those that a cache tells. */
+
+import type { RtrIntervals } from "./pdu.ts";
+
+/** Seconds; what RFC 8210 §6 recommends, and what holds in version 0, whose caches tell none. */
+export const defaultIntervals: RtrIntervals = { refresh: 3_600, retry: 600, expire: 7_200 };
+
+const bounds: Readonly<Record<keyof RtrIntervals, readonly [least: number, most: number]>> = {
+  refresh: [1, 86_400],
+  retry: [1, 7_200],
+  expire: [600, 172_800],
+};
+
+/**
+ * The intervals to go by: each within its bounds, and refresh and retry below expire, as a cache must set them. `changed` names those
+ * that differ from what was told.
+ */
+export function boundedIntervals(told: RtrIntervals): { readonly intervals: RtrIntervals; readonly changed: string[] } {
+  const within = (name: keyof RtrIntervals) => Math.min(Math.max(told[name], bounds[name][0]), bounds[name][1]);
+  const expire = within("expire");
+  const intervals = { refresh: Math.min(within("refresh"), expire - 1), retry: Math.min(within("retry"), expire - 1), expire };
+  const names = ["refresh", "retry", "expire"] as const;
+  const changed = names
+    .filter((name) => intervals[name] !== told[name])
+    .map((name) => `${name} ${told[name]} s taken as ${intervals[name]} s`);
+  return { intervals, changed };
+}

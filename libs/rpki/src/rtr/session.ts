@@ -1,0 +1,429 @@
+/** The router's side of a session with one cache (RFC 8210 §8): pure, told of time and bytes, answering with what is to be done. */
+
+import { boundedIntervals, defaultIntervals } from "./intervals.ts";
+import {
+  type EndOfDataPdu,
+  type ErrorReportPdu,
+  type Pdu,
+  type PrefixPdu,
+  type RtrErrorCode,
+  type RtrIntervals,
+  type RtrVersion,
+  rtrErrorName,
+  rtrErrors,
+  rtrVersionMax,
+} from "./pdu.ts";
+import { RtrDecoder, RtrPduError } from "./pdu-decoder.ts";
+import { encodePdu, errorReport, resetQuery, serialQuery } from "./pdu-encoder.ts";
+import { type VrpDelta, VrpTable } from "./vrp-table.ts";
+
+export const rtrSessionDefaults = {
+  /** VRPs that a cache may have: some seven times those of today. */
+  recordsMax: 5_000_000,
+  /** A cache that owes an answer, or the rest of one, and sends nothing for so long is given up. */
+  silenceMsMax: 30_000,
+  /** From a query to its End of Data: a hundred times what 0.7 M VRPs take, and an end for one that drips. */
+  answerMsMax: 300_000,
+  /** Notifies are answered by queries no closer to each other than this. */
+  notifiedQueryMsMin: 5_000,
+  /** A cache sends at most one notify a minute (RFC 8210 §5.2); one that sends more than this in a minute is cut off. */
+  notifiesMax: 100,
+} as const;
+
+export type RtrSessionSettings = { readonly [K in keyof typeof rtrSessionDefaults]: number };
+
+/** Why a connection is to be ended, or what the cache cannot do. */
+export interface RtrFailure {
+  /** Of the Error Report that was sent or received; null where there was none. */
+  readonly code: number | null;
+  readonly reportedBy: "cache" | "us" | null;
+  readonly message: string;
+}
+
+/** What the owner of the session is to do or to know, in this order. */
+export type RtrAction =
+  | { readonly kind: "send"; readonly bytes: Uint8Array }
+  /** End the connection. `again`: with another version at once, otherwise after the usual wait. */
+  | { readonly kind: "close"; readonly failure: RtrFailure; readonly again: boolean }
+  /** End of Data: from here on `table` is this. `all`: it was sent as a whole. */
+  | ({ readonly kind: "updated"; readonly all: boolean } & VrpDelta)
+  /** What the cache had told is no longer to be used. */
+  | { readonly kind: "discarded"; readonly reason: string }
+  /** The cache has no data yet (code 2); the connection stays, and it is asked again after the Retry Interval. */
+  | { readonly kind: "no-data"; readonly failure: RtrFailure }
+  /** For the operator. */
+  | { readonly kind: "note"; readonly message: string };
+
+type Phase = "closed" | "asked" | "receiving" | "idle";
+
+/**
+ * One cache over any number of connections. Session id, serial and data outlive a connection, until Expire Interval.
+ *
+ * Call `connected`, `received`, `disconnected` and, when `wakeAt` has come, `elapsed`; each answers with actions. Times are ms that never
+ * jump. Data change at End of Data only, and never by a part of an answer.
+ */
+export class RtrSession {
+  readonly table: VrpTable;
+  readonly #settings: RtrSessionSettings;
+  #phase: Phase = "closed";
+  #decoder = new RtrDecoder();
+  #version: RtrVersion = rtrVersionMax;
+  /** Whether the cache has agreed to the version on this connection. */
+  #isSettled = false;
+  #refusedVersions = new Set<number>();
+  #sessionId: number | null = null;
+  #serial: number | null = null;
+  /** Of the answer that is being received. */
+  #answerSession = 0;
+  #asksAll = true;
+  #intervals: RtrIntervals = defaultIntervals;
+  #isSynchronised = false;
+  #updatedAt: number | null = null;
+  #routerKeys = 0;
+  #answerRouterKeys = 0;
+  /** Of a notify that came while an answer was under way. */
+  #notifiedSerial: number | null = null;
+  #notifiesSince = 0;
+  #notifies = 0;
+  #askedAt = 0;
+  #heardAt = 0;
+  #askAt: number | null = null;
+
+  constructor(settings: Partial<RtrSessionSettings> = {}) {
+    this.#settings = { ...rtrSessionDefaults, ...settings };
+    this.table = new VrpTable(this.#settings.recordsMax);
+  }
+
+  get version(): RtrVersion {
+    return this.#version;
+  }
+
+  /** Null until the first End of Data, and after data were given up. */
+  get sessionId(): number | null {
+    return this.#sessionId;
+  }
+
+  get serial(): number | null {
+    return this.#serial;
+  }
+
+  get intervals(): RtrIntervals {
+    return this.#intervals;
+  }
+
+  /** Router keys (BGPsec) that the cache has: counted, not kept. */
+  get routerKeys(): number {
+    return this.#routerKeys;
+  }
+
+  /** Whether the connection stands and its last answer was complete. */
+  get isSynchronised(): boolean {
+    return this.#isSynchronised;
+  }
+
+  /** When the data were last known to be current; null when there are none. */
+  get updatedAt(): number | null {
+    return this.#updatedAt;
+  }
+
+  /** When the data must be given up if nothing is heard (RFC 8210 §6); null when there are none. */
+  get expiresAt(): number | null {
+    return this.#updatedAt === null ? null : this.#updatedAt + this.#intervals.expire * 1_000;
+  }
+
+  /** When `elapsed` is to be called; null: not before something else happens. */
+  get wakeAt(): number | null {
+    const { silenceMsMax, answerMsMax } = this.#settings;
+    const times: number[] = [];
+    if (this.expiresAt !== null) times.push(this.expiresAt);
+    if (this.#owesAnswer) times.push(this.#heardAt + silenceMsMax, this.#askedAt + answerMsMax);
+    if (this.#phase === "idle" && this.#askAt !== null) times.push(this.#askAt);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  get #isClosed(): boolean {
+    return this.#phase === "closed";
+  }
+
+  get #owesAnswer(): boolean {
+    return this.#phase === "asked" || this.#phase === "receiving";
+  }
+
+  /** A connection stands: the query that begins it. */
+  connected(now: number): RtrAction[] {
+    // A cache may have learned a version since its data were given up.
+    if (this.#sessionId === null && this.#refusedVersions.size === 0) this.#version = rtrVersionMax;
+    this.#decoder = new RtrDecoder(this.#version);
+    this.#isSettled = false;
+    this.#notifiedSerial = null;
+    this.#notifies = 0;
+    this.#notifiesSince = now;
+    return [this.#ask(now)];
+  }
+
+  /** The connection is gone. */
+  disconnected(): void {
+    this.table.rollback();
+    this.#phase = "closed";
+    this.#isSynchronised = false;
+    this.#askAt = null;
+  }
+
+  /** Bytes of the cache, in pieces of any size. Nothing after a `close` is looked at. */
+  received(bytes: Uint8Array, now: number): RtrAction[] {
+    const actions: RtrAction[] = [];
+    if (this.#isClosed) return actions;
+    this.#heardAt = now;
+    this.#decoder.feed(bytes);
+    try {
+      for (let pdu = this.#decoder.next(); pdu !== null; pdu = this.#decoder.next()) {
+        actions.push(...this.#take(pdu, now));
+        if (this.#isClosed) return actions;
+      }
+    } catch (error) {
+      if (!(error instanceof RtrPduError)) throw error;
+      actions.push(...this.#fail(error.code, error.message, error.pdu, { report: error.mayReport }));
+    }
+    return actions;
+  }
+
+  /** `wakeAt` has come. */
+  elapsed(now: number): RtrAction[] {
+    const actions: RtrAction[] = [];
+    if (this.expiresAt !== null && now >= this.expiresAt) actions.push(...this.#expire());
+    if (this.#isClosed) return actions;
+    const { silenceMsMax, answerMsMax } = this.#settings;
+    if (this.#owesAnswer && now >= this.#heardAt + silenceMsMax)
+      actions.push(this.#close(`the cache sent nothing for ${silenceMsMax / 1_000} s and owes an answer`));
+    else if (this.#owesAnswer && now >= this.#askedAt + answerMsMax)
+      actions.push(this.#close(`the cache did not end its answer within ${answerMsMax / 1_000} s`));
+    else if (this.#phase === "idle" && this.#askAt !== null && now >= this.#askAt) actions.push(this.#ask(now));
+    return actions;
+  }
+
+  #ask(now: number): RtrAction {
+    this.#phase = "asked";
+    this.#askAt = null;
+    this.#askedAt = now;
+    this.#heardAt = now;
+    this.#asksAll = this.#sessionId === null || this.#serial === null;
+    const bytes =
+      this.#sessionId === null || this.#serial === null
+        ? resetQuery(this.#version)
+        : serialQuery(this.#version, this.#sessionId, this.#serial);
+    return { kind: "send", bytes };
+  }
+
+  #take(pdu: Pdu, now: number): RtrAction[] {
+    // The commonest by far.
+    if (pdu.kind === "prefix") return this.#takePrefix(pdu);
+    switch (pdu.kind) {
+      case "serial-notify":
+        return this.#takeNotify(pdu.sessionId, pdu.serial, now, pdu);
+      case "error-report":
+        return this.#takeErrorReport(pdu, now);
+      case "cache-response":
+        return this.#takeCacheResponse(pdu.version as RtrVersion, pdu.sessionId, pdu);
+      case "end-of-data":
+        return this.#takeEndOfData(pdu, now);
+      case "cache-reset":
+        return this.#takeCacheReset(pdu.version as RtrVersion, now, pdu);
+      case "router-key":
+        if (this.#phase !== "receiving") return this.#unexpected(pdu);
+        this.#answerRouterKeys += pdu.announce ? 1 : -1;
+        return [];
+      default:
+        return this.#unexpected(pdu);
+    }
+  }
+
+  #takePrefix(pdu: PrefixPdu): RtrAction[] {
+    if (this.#phase !== "receiving") return this.#unexpected(pdu);
+    switch (this.table.change(pdu.announce, pdu.prefix, pdu.maxLength, pdu.asn)) {
+      case "applied":
+        return [];
+      case "duplicate":
+        return this.#fail(rtrErrors.duplicateAnnouncement, "announced although it was announced before", encodePdu(pdu));
+      case "unknown":
+        return this.#fail(rtrErrors.withdrawalOfUnknown, "withdrawn although it was not announced", encodePdu(pdu));
+      case "full":
+        return this.#fail(rtrErrors.internalError, `more than ${this.#settings.recordsMax} VRPs`, new Uint8Array());
+    }
+  }
+
+  #takeNotify(sessionId: number, serial: number, now: number, pdu: Pdu): RtrAction[] {
+    if (now >= this.#notifiesSince + 60_000) {
+      this.#notifiesSince = now;
+      this.#notifies = 0;
+    }
+    const { notifiesMax, notifiedQueryMsMin } = this.#settings;
+    if (++this.#notifies > notifiesMax) return [this.#close(`the cache sent more than ${notifiesMax} Serial Notifies within a minute`)];
+    // Of a version that is still being negotiated nothing can be said (RFC 8210 §7).
+    if (!this.#isSettled) return [];
+    const current = this.#phase === "receiving" ? this.#answerSession : this.#sessionId;
+    if (current !== null && sessionId !== current) return this.#otherSession(current, sessionId, pdu);
+    if (serial === this.#serial) return [];
+    if (this.#phase !== "idle") {
+      this.#notifiedSerial = serial;
+      return [];
+    }
+    if (now >= this.#askedAt + notifiedQueryMsMin) return [this.#ask(now)];
+    this.#askAt = Math.min(this.#askAt ?? Number.POSITIVE_INFINITY, this.#askedAt + notifiedQueryMsMin);
+    return [];
+  }
+
+  #takeCacheResponse(version: RtrVersion, sessionId: number, pdu: Pdu): RtrAction[] {
+    if (this.#phase !== "asked") return this.#unexpected(pdu);
+    if (!this.#asksAll && version !== this.#version) return this.#otherVersionOfSession(version);
+    const actions = this.#settle(version);
+    if (!this.#asksAll && sessionId !== this.#sessionId) return [...actions, ...this.#otherSession(this.#sessionId ?? 0, sessionId, pdu)];
+    this.#phase = "receiving";
+    this.#answerSession = sessionId;
+    this.#answerRouterKeys = this.#asksAll ? 0 : this.#routerKeys;
+    this.table.begin(this.#asksAll);
+    return actions;
+  }
+
+  #takeCacheReset(version: RtrVersion, now: number, pdu: Pdu): RtrAction[] {
+    if (this.#phase !== "asked" || this.#asksAll) return this.#unexpected(pdu);
+    const actions = this.#settle(version);
+    this.#forgetSerial();
+    return [...actions, this.#ask(now)];
+  }
+
+  #takeEndOfData(pdu: EndOfDataPdu, now: number): RtrAction[] {
+    if (this.#phase !== "receiving") return this.#unexpected(pdu);
+    if (pdu.sessionId !== this.#answerSession) return this.#otherSession(this.#answerSession, pdu.sessionId, pdu);
+    const actions: RtrAction[] = [];
+    const { intervals, changed } = boundedIntervals(pdu.intervals ?? defaultIntervals);
+    if (changed.length > 0 && !sameIntervals(intervals, this.#intervals))
+      actions.push({ kind: "note", message: `the cache tells intervals out of bounds: ${changed.join(", ")}` });
+    const delta = this.table.commit();
+    this.#intervals = intervals;
+    this.#sessionId = pdu.sessionId;
+    this.#serial = pdu.serial;
+    this.#routerKeys = Math.max(0, this.#answerRouterKeys);
+    this.#refusedVersions.clear();
+    this.#phase = "idle";
+    this.#isSynchronised = true;
+    this.#updatedAt = now;
+    this.#askAt = now + intervals.refresh * 1_000;
+    // What was notified while the answer was under way came too late for it.
+    if (this.#notifiedSerial !== null && this.#notifiedSerial !== pdu.serial)
+      this.#askAt = Math.min(this.#askAt, Math.max(now, this.#askedAt + this.#settings.notifiedQueryMsMin));
+    this.#notifiedSerial = null;
+    actions.push({ kind: "updated", all: this.#asksAll, ...delta });
+    return actions;
+  }
+
+  #takeErrorReport(pdu: ErrorReportPdu, now: number): RtrAction[] {
+    const failure: RtrFailure = {
+      code: pdu.code,
+      reportedBy: "cache",
+      message: `the cache reports ${rtrErrorName(pdu.code)}${pdu.text === "" ? "" : `: ${printable(pdu.text)}`}`,
+    };
+    if (pdu.code === rtrErrors.noDataAvailable && this.#owesAnswer) {
+      this.table.rollback();
+      this.#phase = "idle";
+      this.#isSynchronised = false;
+      this.#askAt = now + this.#intervals.retry * 1_000;
+      return [{ kind: "no-data", failure }];
+    }
+    if (pdu.code === rtrErrors.unsupportedVersion && !this.#isSettled) return this.#otherVersion(pdu.version, failure);
+    // What it holds against our query may be the session it names: the next connection asks for everything.
+    this.#forgetSerial();
+    return [this.#end(failure)];
+  }
+
+  /** The cache does not speak the version that was asked for: the highest of ours that it may speak is tried at once, each only once. */
+  #otherVersion(spoken: number, failure: RtrFailure): RtrAction[] {
+    this.#refusedVersions.add(this.#version);
+    const next = spoken < this.#version ? (spoken as RtrVersion) : spoken > this.#version ? rtrVersionMax : 0;
+    this.#forgetSerial();
+    if (this.#refusedVersions.has(next)) {
+      this.#refusedVersions.clear();
+      return [this.#end(failure)];
+    }
+    const note: RtrAction = { kind: "note", message: `the cache does not speak version ${this.#version}; version ${next} is tried` };
+    this.#version = next;
+    return [note, this.#end(failure, true)];
+  }
+
+  /** The cache answers: with a lower version than was asked for, that is the one (RFC 8210 §7). */
+  #settle(version: RtrVersion): RtrAction[] {
+    this.#isSettled = true;
+    this.#decoder.settleVersion(version);
+    if (version === this.#version) return [];
+    const note: RtrAction = { kind: "note", message: `the cache answers with version ${version} where ${this.#version} was asked for` };
+    this.#version = version;
+    return [note];
+  }
+
+  /** Sessions of two versions are two sessions (RFC 8210 §5.1): changes of the one are none of the other, so everything is asked for anew. */
+  #otherVersionOfSession(version: RtrVersion): RtrAction[] {
+    const message = `the cache answers with version ${version} for a session of version ${this.#version}`;
+    this.#version = version;
+    this.#forgetSerial();
+    return [this.#end({ code: null, reportedBy: null, message }, true)];
+  }
+
+  /** RFC 8210 §5.1: the connection ends, and all that was learned from the cache goes. */
+  #otherSession(expected: number, found: number, pdu: Pdu): RtrAction[] {
+    const reason = `session ${found} in session ${expected}`;
+    const actions = this.#fail(rtrErrors.corruptData, reason, encodePdu(pdu));
+    return [...actions, ...this.#discard("the cache changed its session without starting anew")];
+  }
+
+  #unexpected(pdu: Pdu): RtrAction[] {
+    return this.#fail(rtrErrors.corruptData, `a ${pdu.kind} PDU where none belongs`, encodePdu(pdu));
+  }
+
+  #fail(code: RtrErrorCode, reason: string, pdu: Uint8Array, { report = true } = {}): RtrAction[] {
+    const message = `${rtrErrorName(code)}: ${reason}`;
+    this.#forgetSerial();
+    if (!report) return [this.#end({ code: null, reportedBy: null, message })];
+    const send: RtrAction = { kind: "send", bytes: errorReport(this.#version, code, pdu, reason) };
+    return [send, this.#end({ code, reportedBy: "us", message })];
+  }
+
+  #close(message: string): RtrAction {
+    return this.#end({ code: null, reportedBy: null, message });
+  }
+
+  #end(failure: RtrFailure, again = false): RtrAction {
+    this.disconnected();
+    return { kind: "close", failure, again };
+  }
+
+  /** The next query asks for everything; the data stay until it is answered, or expire. */
+  #forgetSerial(): void {
+    this.#serial = null;
+  }
+
+  #expire(): RtrAction[] {
+    const actions: RtrAction[] = [];
+    // What is being received are changes to what goes now.
+    if (this.#owesAnswer && !this.#asksAll) actions.push(this.#close("the data expired before their changes came"));
+    return [...actions, ...this.#discard(`nothing was heard for the Expire Interval of ${this.#intervals.expire} s`)];
+  }
+
+  #discard(reason: string): RtrAction[] {
+    this.#sessionId = null;
+    this.#serial = null;
+    this.#isSynchronised = false;
+    if (this.#updatedAt === null) return [];
+    this.#updatedAt = null;
+    this.table.discard();
+    return [{ kind: "discarded", reason }];
+  }
+}
+
+function sameIntervals(a: RtrIntervals, b: RtrIntervals): boolean {
+  return a.refresh === b.refresh && a.retry === b.retry && a.expire === b.expire;
+}
+
+/** A stranger's text as one short line of a log. */
+function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ").slice(0, 200);
+}
