@@ -1,0 +1,69 @@
+/** Which addresses a fetch may connect to: global ones, so that a URL or a redirect cannot reach into the operator's own network. */
+
+import { lookup as systemLookup } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { embeddedIpv4, parseAddress } from "@netfacts/address";
+import { isGlobal, lookupSpecialPurpose } from "@netfacts/dataset";
+import { FetchError } from "./fetch-error.ts";
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+export const systemResolve: Resolve = (hostname) =>
+  new Promise((resolve, reject) => {
+    systemLookup(hostname, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)));
+  });
+
+/**
+ * Why an address is not connected to: the name of its special-purpose block; null where it may be.
+ *
+ * An IPv4 address in an IPv6 one counts as itself: a translator or a tunnel would take us there.
+ */
+export function refusal(text: string): string | null {
+  const address = parseAddress(text.replace(/%.*$/, ""));
+  if (address === null) return "no address";
+  const inner = embeddedIpv4(address);
+  const block = lookupSpecialPurpose(address);
+  if (inner !== null && (block === null || block.globallyReachable !== false)) {
+    const innerBlock = lookupSpecialPurpose(inner);
+    if (!isGlobal(inner, innerBlock)) return innerBlock?.name ?? "not global";
+  }
+  return isGlobal(address, block) ? null : (block?.name ?? "not global");
+}
+
+/** @throws FetchError `forbidden` */
+export function checkAddress(hostname: string, address: string): void {
+  const why = refusal(address);
+  if (why === null) return;
+  const named = hostname === address ? address : `${hostname} is ${address}`;
+  throw new FetchError("forbidden", `${named}, which is not a global address (${why}); allow_private: true allows it`);
+}
+
+/**
+ * The look-up of a connection: only addresses that may be connected to come out of it. What the name says at another moment does
+ * not matter: these are the ones that the socket tries.
+ */
+export function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname)
+      .then((addresses) => {
+        const allowed = addresses.filter(({ address }) => allowPrivate || refusal(address) === null);
+        const [first] = addresses;
+        if (first === undefined) throw Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" });
+        if (allowed.length === 0) checkAddress(hostname, first.address);
+        return allowed as { address: string; family: number }[];
+      })
+      .then(
+        (allowed) => {
+          if (options.all) callback(null, allowed);
+          else callback(null, allowed[0]?.address ?? "", allowed[0]?.family);
+        },
+        (error: Error) => callback(error, options.all ? [] : ""),
+      );
+  };
+}

@@ -1,0 +1,243 @@
+/** One try to download a file: from where the last one broke off where that is safe, else from the start. */
+
+import { createHash, type Hash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { type FileHandle, open, statfs } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { shownUrl } from "../sources/index.ts";
+import { type DownloadFolder, type FetchedFile, type PartialFile, urlDigestOf } from "./download-folder.ts";
+import { connectionError, diskError, FetchError } from "./fetch-error.ts";
+import { abortError, type GetAnswer, type GetTarget, httpGet } from "./http-get.ts";
+import { readRetryAfter } from "./retry.ts";
+
+export interface DownloadOptions extends GetTarget {
+  readonly userAgent: string;
+  /** False: exactly the file is asked for, in no encoding. */
+  readonly mayBeEncoded: boolean;
+  readonly folder: DownloadFolder;
+  /** What is there; asked for only if it has changed. */
+  readonly known: FetchedFile | null;
+  readonly bytesMax: number;
+  readonly now: () => number;
+  onBytes(received: number, done: number, total: number | null): void;
+}
+
+/** In `folder.partialPath`, whole and synced. */
+export interface Downloaded {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly finalUrl: string;
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+}
+
+/** After so many bytes more the disk is asked to have them, so that a crash costs no more than these. */
+const syncedEvery = 32 << 20;
+
+/** Null when the server says that what is known is the newest. @throws FetchError */
+export async function download(options: DownloadOptions): Promise<Downloaded | null> {
+  const { url, folder, known, stallMs } = options;
+  const urlDigest = urlDigestOf(url);
+  const partial = await folder.partial(urlDigest);
+  const isKnown = known?.urlDigest === urlDigest;
+  const answer = await httpGet({ ...options, headers: headersOf(options, partial, isKnown ? known : null) });
+  const { response } = answer;
+  const watch = setTimeout(
+    () => response.destroy(new FetchError("away", `${shownUrl(answer.url)}: nothing came for ${stallMs / 1_000} s`)),
+    stallMs,
+  );
+  try {
+    const { statusCode } = response;
+    if (statusCode === 304 && partial === null && isKnown) return null;
+    if (statusCode === 206 && partial !== null) return await receive(options, answer, urlDigest, partial, watch);
+    if (statusCode === 200) return await receive(options, answer, urlDigest, null, watch);
+    if (partial !== null && (statusCode === 416 || statusCode === 304)) await folder.dropPartial();
+    throw refusalOf(answer, options.now());
+  } finally {
+    clearTimeout(watch);
+    response.destroy();
+  }
+}
+
+function headersOf({ userAgent, mayBeEncoded }: DownloadOptions, partial: PartialFile | null, known: FetchedFile | null) {
+  const headers: Record<string, string> = {
+    "user-agent": userAgent,
+    accept: "*/*",
+    "accept-encoding": mayBeEncoded ? "gzip" : "identity",
+  };
+  if (partial !== null) return { ...headers, range: `bytes=${partial.bytes}-`, "if-range": partial.etag };
+  if (known?.etag != null) headers["if-none-match"] = known.etag;
+  if (known?.lastModified != null) headers["if-modified-since"] = known.lastModified;
+  return headers;
+}
+
+function refusalOf({ response, url }: GetAnswer, now: number): FetchError {
+  const { statusCode = 0, headers } = response;
+  const told = `${shownUrl(url)}: the server answers ${statusCode}`;
+  if (statusCode === 404 || statusCode === 410) return new FetchError("absent", told);
+  if ([408, 416, 425, 429, 500, 502, 503, 504].includes(statusCode)) {
+    const retryAfterMs = readRetryAfter(headers["retry-after"], now);
+    return new FetchError("away", told, retryAfterMs === null ? {} : { retryAfterMs });
+  }
+  return new FetchError("refused", told);
+}
+
+async function receive(
+  options: DownloadOptions,
+  answer: GetAnswer,
+  urlDigest: string,
+  partial: PartialFile | null,
+  watch: NodeJS.Timeout,
+): Promise<Downloaded> {
+  const { folder, bytesMax, signal } = options;
+  const { response } = answer;
+  const where = shownUrl(answer.url);
+  const etag = response.headers.etag ?? null;
+  if (partial !== null && !fits(response, partial)) {
+    await folder.dropPartial();
+    throw new FetchError("damaged", `${where}: the server went on with another file than it began`);
+  }
+  const encoding = response.headers["content-encoding"] ?? "identity";
+  if (!["identity", "gzip", "x-gzip"].includes(encoding.toLowerCase()))
+    throw new FetchError("refused", `${where}: sent in the encoding ${encoding.slice(0, 20)}, which was not asked for`);
+  const start = partial?.bytes ?? 0;
+  const total = totalOf(response, start);
+  if (total !== null && total > bytesMax) throw tooLong(where, bytesMax, total);
+  await checkRoom(folder.path, total === null ? 0 : total - start);
+
+  const sink = await Sink.open(folder, partial, {
+    urlDigest,
+    etag: etag?.startsWith('"') ? etag : null,
+    total,
+  });
+  try {
+    await sink.catchUp();
+    watch.refresh();
+    for await (const chunk of answer.body) {
+      if (sink.bytes + chunk.length > bytesMax) throw tooLong(where, bytesMax, null);
+      await sink.write(chunk);
+      watch.refresh();
+      options.onBytes(chunk.length, sink.bytes, total);
+    }
+    if (!response.complete || (total !== null && sink.bytes !== total))
+      throw new FetchError("damaged", `${where}: ended after ${sink.bytes} of ${total ?? "unknown"} bytes`);
+    // What stands behind the end that the server told comes to light at once, or never.
+    await Promise.race([answer.failure, new Promise((resolve) => setImmediate(resolve))]);
+    const sha256 = await sink.finish();
+    return { sha256, bytes: sink.bytes, finalUrl: answer.url, etag, lastModified: response.headers["last-modified"] ?? null };
+  } catch (error) {
+    const fault = signal.aborted ? abortError(signal) : receiveFault(error as Error, where, sink.bytes, total);
+    await sink.breakOff(fault);
+    throw fault;
+  }
+}
+
+function tooLong(where: string, bytesMax: number, total: number | null): FetchError {
+  return new FetchError(
+    "bound",
+    `${where}: is ${total === null ? "" : `${total} bytes, `}longer than the ${bytesMax} bytes that bytes_max allows`,
+  );
+}
+
+/** A cut connection shows as an error of the body, a full disk as one of the file. */
+function receiveFault(error: Error, where: string, bytes: number, total: number | null): FetchError {
+  if ((error as NodeJS.ErrnoException).code === "ECONNRESET")
+    return new FetchError("damaged", `${where}: the connection was cut after ${bytes} of ${total ?? "unknown"} bytes`, { cause: error });
+  return connectionError(error, where);
+}
+
+/** Whether a part is of the same version, and begins where ours ends. */
+function fits({ headers }: IncomingMessage, { etag, bytes, total }: PartialFile): boolean {
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers["content-range"] ?? "");
+  if (range === null || Number(range[1]) !== bytes) return false;
+  if (range[2] !== "*" && total !== null && Number(range[2]) !== total) return false;
+  return headers.etag === undefined || headers.etag === etag;
+}
+
+function totalOf({ headers }: IncomingMessage, start: number): number | null {
+  const whole = /\/(\d+)$/.exec(headers["content-range"] ?? "");
+  if (whole !== null) return Number(whole[1]);
+  return headers["content-length"] === undefined ? null : start + Number(headers["content-length"]);
+}
+
+async function checkRoom(folder: string, needed: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (needed > bavail * bsize)
+    throw new FetchError("disk", `${folder}: the disk has room for ${bavail * bsize} of ${needed} bytes; the last good file stays`);
+}
+
+/** Which version of which URL is received; without a strong validator it cannot be gone on with. */
+type Version = Pick<PartialFile, "urlDigest" | "total"> & { readonly etag: string | null };
+
+/** The partial file: written in order, hashed as it grows, noted as far as it is safe. */
+class Sink {
+  bytes: number;
+  readonly #folder: DownloadFolder;
+  readonly #file: FileHandle;
+  readonly #version: Version;
+  readonly #digest: Hash = createHash("sha256");
+  #synced: number;
+
+  private constructor(folder: DownloadFolder, file: FileHandle, start: number, version: Version) {
+    this.#folder = folder;
+    this.#file = file;
+    this.#version = version;
+    this.bytes = start;
+    this.#synced = start;
+  }
+
+  static async open(folder: DownloadFolder, partial: PartialFile | null, version: Version): Promise<Sink> {
+    try {
+      if (partial === null) await folder.dropPartial();
+      const file = await open(folder.partialPath, partial === null ? "w" : "r+");
+      await file.truncate(partial?.bytes ?? 0);
+      return new Sink(folder, file, partial?.bytes ?? 0, version);
+    } catch (error) {
+      throw diskError(error, folder.partialPath);
+    }
+  }
+
+  /** Hashes what is there already. */
+  async catchUp(): Promise<void> {
+    if (this.bytes === 0) return;
+    for await (const chunk of createReadStream(this.#folder.partialPath, { end: this.bytes - 1 })) this.#digest.update(chunk as Buffer);
+  }
+
+  async write(chunk: Buffer): Promise<void> {
+    this.#digest.update(chunk);
+    try {
+      await this.#file.write(chunk, 0, chunk.length, this.bytes);
+      this.bytes += chunk.length;
+      if (this.bytes - this.#synced >= syncedEvery) await this.#sync();
+    } catch (error) {
+      throw diskError(error, this.#folder.partialPath);
+    }
+  }
+
+  async finish(): Promise<string> {
+    try {
+      await this.#file.sync();
+      await this.#file.close();
+    } catch (error) {
+      throw diskError(error, this.#folder.partialPath);
+    }
+    return this.#digest.digest("hex");
+  }
+
+  /** Keeps what can be gone on with. A full disk is given its room back. */
+  async breakOff(fault: Error): Promise<void> {
+    const isOfUse = !(fault instanceof FetchError) || fault.fault === "away" || fault.fault === "damaged" || fault.fault === "late";
+    const isWhole = this.#version.total !== null && this.bytes >= this.#version.total;
+    if (isOfUse && !isWhole && this.#version.etag !== null) await this.#sync().catch(() => undefined);
+    await this.#file.close().catch(() => undefined);
+    if (!isOfUse || isWhole || this.#version.etag === null) await this.#folder.dropPartial().catch(() => undefined);
+  }
+
+  async #sync(): Promise<void> {
+    const { urlDigest, etag, total } = this.#version;
+    if (etag === null || this.bytes === 0) return;
+    await this.#file.datasync();
+    await this.#folder.notePartial({ urlDigest, etag, total, bytes: this.bytes });
+    this.#synced = this.bytes;
+  }
+}

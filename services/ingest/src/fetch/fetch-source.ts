@@ -1,0 +1,277 @@
+/** Fetches one source: the newest file at its location, tried again where that may help, whole and checked before it counts. */
+
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile, utimes } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { getCACertificates } from "node:tls";
+import { openContent } from "@netfacts/mrt";
+import type { ProgressListener } from "../pipeline/progress.ts";
+import { type FetchSettings, locationsAt, type SourceConfig, shownUrl } from "../sources/index.ts";
+import { type Resolve, systemResolve } from "./address-guard.ts";
+import { type Downloaded, download } from "./download.ts";
+import { DownloadFolder, type FetchedFile, pathOf, urlDigestOf } from "./download-folder.ts";
+import { connectionError, FetchError } from "./fetch-error.ts";
+import { abortError, type GetTarget, httpGet } from "./http-get.ts";
+import { backoffMs, retryAfterMsMax, triesMax } from "./retry.ts";
+
+/** What all fetches of a process share. */
+export interface FetchContext {
+  /** Folder of all downloads. */
+  readonly downloads: string;
+  /** `netfacts/0.1.0 (+https://…)` */
+  readonly userAgent: string;
+  /** File of certificates (PEM) trusted beside the usual ones; empty: none. */
+  readonly caFile: string;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: ProgressListener;
+  /** For tests, as all that follow. */
+  readonly resolve?: Resolve;
+  readonly now?: () => number;
+  readonly random?: () => number;
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly stallMs?: number;
+}
+
+/** A source that has a URL. */
+export type RemoteSource = Pick<SourceConfig, "name" | "bytesMax" | "secondsMax"> & { readonly fetch: FetchSettings };
+
+export interface FetchOutcome {
+  /** Whether the content is another than before. */
+  readonly changed: boolean;
+  readonly file: FetchedFile;
+  /** Where it is. */
+  readonly path: string;
+  /** Over the wire. */
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly notes: readonly string[];
+}
+
+/** A server that is silent for so long is away. */
+const stallMsDefault = 30_000;
+const digestBytesMax = 4_096;
+
+type Settled = Required<Omit<FetchContext, "signal" | "onProgress">> & {
+  readonly signal: AbortSignal;
+  readonly onProgress: ProgressListener;
+};
+
+/**
+ * Resolves when the newest file is on the disk, checked and recorded. What was there before stays until then, and after any failure.
+ *
+ * @throws FetchError; the reason of `signal` when that was aborted.
+ */
+export async function fetchSource(source: RemoteSource, context: FetchContext): Promise<FetchOutcome> {
+  const started = performance.now();
+  const deadline = new AbortController();
+  const tooLate = () =>
+    new FetchError("late", `${shownUrl(source.fetch.url)}: took longer than the ${source.secondsMax} s that seconds_max allows`);
+  const timer = setTimeout(() => deadline.abort(tooLate()), source.secondsMax * 1_000);
+  const signal = AbortSignal.any([deadline.signal, ...(context.signal === undefined ? [] : [context.signal])]);
+  const settled: Settled = {
+    onProgress: () => undefined,
+    resolve: systemResolve,
+    now: () => Date.now(),
+    random: Math.random,
+    pause: async (ms, stop) => void (await sleep(ms, undefined, { signal: stop })),
+    stallMs: stallMsDefault,
+    ...context,
+    signal,
+  };
+  try {
+    const folder = await DownloadFolder.take(context.downloads, source.name, signal);
+    try {
+      const got = await new SourceFetch(source, settled, folder).run();
+      return { ...got, path: pathOf(context.downloads, source.name, got.file), seconds: (performance.now() - started) / 1_000 };
+    } finally {
+      folder.release();
+    }
+  } catch (error) {
+    throw signal.aborted ? abortError(signal) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+class SourceFetch {
+  readonly #source: RemoteSource;
+  readonly #context: Settled;
+  readonly #folder: DownloadFolder;
+  readonly #notes: string[] = [];
+  #bytes = 0;
+
+  constructor(source: RemoteSource, context: Settled, folder: DownloadFolder) {
+    this.#source = source;
+    this.#context = context;
+    this.#folder = folder;
+  }
+
+  async run(): Promise<Omit<FetchOutcome, "path" | "seconds">> {
+    const { fetch } = this.#source;
+    const { latest: known } = await this.#folder.files();
+    const candidates = locationsAt(fetch.url, fetch.everySeconds, this.#context.now());
+    for (const url of candidates) {
+      try {
+        return await this.#fetchUrl(url, known);
+      } catch (error) {
+        if (!(error instanceof FetchError) || error.fault !== "absent" || candidates.length === 1) throw error;
+      }
+    }
+    const newest = shownUrl(candidates[0] as string);
+    throw new FetchError("absent", `${newest}: not there, nor are the ${candidates.length - 1} before it`);
+  }
+
+  /** Tries until it is there. Tries that bring the file further do not count. */
+  async #fetchUrl(url: string, known: FetchedFile | null): Promise<Omit<FetchOutcome, "path" | "seconds">> {
+    const { now, random, pause, signal } = this.#context;
+    const request = await this.#request(url);
+    const urlDigest = urlDigestOf(url);
+    let had = 0;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await this.#fetchOnce(request, known);
+      } catch (error) {
+        if (!(error instanceof FetchError) || !error.mayPass || signal.aborted) throw error;
+        const partial = await this.#folder.partial(urlDigest);
+        if (partial !== null && partial.bytes > had) failures = 1;
+        had = partial?.bytes ?? 0;
+        const asked = error.retryAfterMs;
+        if (asked !== null && asked > retryAfterMsMax)
+          throw new FetchError(
+            "away",
+            `${error.message}, and asks to be left alone until ${new Date(now() + asked).toISOString().slice(0, 19)}Z`,
+            {
+              cause: error,
+              retryAfterMs: asked,
+            },
+          );
+        if (failures >= triesMax) throw new FetchError(error.fault, `${error.message} (${triesMax} tries)`, { cause: error });
+        await pause(Math.max(asked ?? 0, backoffMs(failures, random)), signal);
+      }
+    }
+  }
+
+  async #request(url: string): Promise<GetTarget> {
+    const { fetch } = this.#source;
+    const { resolve, stallMs, signal, caFile } = this.#context;
+    const files = [caFile, fetch.caFile].filter((file) => file !== null && file !== "") as string[];
+    const read = (file: string) =>
+      readFile(file, "utf8").catch((cause: Error) => {
+        throw new FetchError("forbidden", `${shownUrl(url)}: ${file} cannot be read: ${cause.message}`, { cause });
+      });
+    return {
+      url,
+      authorization: fetch.authorizationFile === null ? null : (await read(fetch.authorizationFile)).trim(),
+      allowPrivate: fetch.allowPrivate,
+      allowDowngrade: fetch.allowDowngrade,
+      ca: files.length === 0 ? undefined : [...getCACertificates("default"), ...(await Promise.all(files.map(read)))],
+      resolve,
+      stallMs,
+      signal,
+    };
+  }
+
+  async #fetchOnce(request: GetTarget, known: FetchedFile | null): Promise<Omit<FetchOutcome, "path" | "seconds">> {
+    const { name, bytesMax, fetch } = this.#source;
+    const { userAgent, now, onProgress } = this.#context;
+    const { url } = request;
+    const got = await download({
+      ...request,
+      userAgent,
+      // A digest is of the file as it is; and what is packed already gains nothing.
+      mayBeEncoded: fetch.md5 === "no" && !/\.(gz|bz2|zst|xz|zip)$/.test(url.replace(/[?#].*$/, "")),
+      folder: this.#folder,
+      known,
+      bytesMax,
+      now,
+      onBytes: (received, done, total) => {
+        this.#bytes += received;
+        onProgress({ label: `fetch ${name}`, done, total, unit: "bytes" });
+      },
+    });
+    if (got === null) return this.#unchanged({ ...(known as FetchedFile), checkedAt: now() });
+    await this.#checkDigest(request, got);
+    const file: FetchedFile = {
+      sha256: got.sha256,
+      bytes: got.bytes,
+      url: shownUrl(url),
+      finalUrl: shownUrl(got.finalUrl),
+      urlDigest: urlDigestOf(url),
+      etag: got.etag,
+      lastModified: got.lastModified,
+      fetchedAt: now(),
+      checkedAt: now(),
+    };
+    if (known?.sha256 === file.sha256) {
+      await this.#folder.dropPartial();
+      return this.#unchanged({ ...file, fetchedAt: known.fetchedAt });
+    }
+    const modified = Date.parse(got.lastModified ?? "");
+    const writtenAt = new Date(Number.isNaN(modified) ? now() : Math.min(modified, now()));
+    await utimes(this.#folder.partialPath, writtenAt, writtenAt);
+    await this.#folder.keepPartial(file);
+    return { changed: true, file, bytes: this.#bytes, notes: this.#notes };
+  }
+  async #unchanged(file: FetchedFile): Promise<Omit<FetchOutcome, "path" | "seconds">> {
+    await this.#folder.noteLatest(file);
+    return { changed: false, file, bytes: this.#bytes, notes: this.#notes };
+  }
+
+  /** Compares the file with the digest that is published beside it. */
+  async #checkDigest(request: GetTarget, got: Downloaded): Promise<void> {
+    const { md5 } = this.#source.fetch;
+    if (md5 === "no") return;
+    const told = await digestBeside(request, this.#context.userAgent).catch((error: FetchError) => {
+      if (md5 === "required" || request.signal.aborted) throw error;
+      this.#notes.push(`not compared with its digest: ${error.message}`);
+      return null;
+    });
+    if (told === null) return;
+    const path = this.#folder.partialPath;
+    // Some servers pack what they send without being asked; the digest is of what was packed.
+    if ((await md5Of(createReadStream(path))) === told || (await md5Of(unpacked(path)).catch(() => "")) === told) return;
+    await this.#folder.dropPartial();
+    throw new FetchError("damaged", `${shownUrl(got.finalUrl)}: the content is not that of the digest in its .md5`);
+  }
+}
+
+/** 32 hexadecimal digits wherever they stand: some write `MD5 (file) = digest`, some `digest  file`. */
+async function digestBeside(request: GetTarget, userAgent: string): Promise<string> {
+  const url = new URL(request.url);
+  url.pathname += ".md5";
+  const { response, body } = await httpGet({
+    ...request,
+    url: url.href,
+    headers: { "user-agent": userAgent, "accept-encoding": "identity" },
+  });
+  const where = shownUrl(url.href);
+  response.setTimeout(request.stallMs, () =>
+    response.destroy(new FetchError("away", `${where}: nothing came for ${request.stallMs / 1_000} s`)),
+  );
+  try {
+    if (response.statusCode !== 200) throw new FetchError("refused", `${where}: the server answers ${response.statusCode}`);
+    let text = "";
+    for await (const chunk of body) {
+      text += chunk.toString("latin1");
+      if (text.length > digestBytesMax) throw new FetchError("refused", `${where}: is no digest`);
+    }
+    const digest = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text)?.[0].toLowerCase();
+    if (digest === undefined) throw new FetchError("refused", `${where}: is no digest`);
+    return digest;
+  } catch (error) {
+    throw connectionError(error as Error, where);
+  } finally {
+    response.destroy();
+  }
+}
+
+async function* unpacked(path: string): AsyncGenerator<Uint8Array> {
+  yield* openContent(path).stream;
+}
+
+async function md5Of(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const digest = createHash("md5");
+  for await (const chunk of chunks) digest.update(chunk);
+  return digest.digest("hex");
+}

@@ -1,0 +1,162 @@
+/**
+ * One GET over redirects, with a say over each connection.
+ *
+ * Node's `http` and `https`, not `fetch`: a fetch hides the address that it connected to, unpacks content encodings before we have
+ * counted a byte, and follows redirects by rules of its own. Here each hop is a connection that we make, check and close.
+ */
+
+import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { connect, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { shownUrl } from "../sources/index.ts";
+import { checkAddress, guardedLookup, type Resolve } from "./address-guard.ts";
+import { bodyOf } from "./body-queue.ts";
+import { connectionError, FetchError } from "./fetch-error.ts";
+
+/** Mirrors redirect once or twice; who does it more often goes in circles. */
+export const redirectsMax = 5;
+
+/** What is asked of whom, and within which bounds. */
+export interface GetTarget {
+  readonly url: string;
+  /** Value of the header Authorization, for the URL's own origin; null: what the URL itself holds. */
+  readonly authorization: string | null;
+  readonly allowPrivate: boolean;
+  readonly allowDowngrade: boolean;
+  /** Certificates (PEM) trusted instead of Node's own; undefined: those. */
+  readonly ca: readonly string[] | undefined;
+  readonly resolve: Resolve;
+  /** So long may a server say nothing. */
+  readonly stallMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface GetOptions extends GetTarget {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface GetAnswer {
+  readonly response: IncomingMessage;
+  readonly body: AsyncIterable<Buffer>;
+  /** Where it came from in the end. */
+  readonly url: string;
+  /** Rejects, and only that, when the connection fails at any time. */
+  readonly failure: Promise<never>;
+}
+
+/** Resolves with the headers of the first answer that is no redirect. The caller reads `body` or destroys `response`. @throws FetchError */
+export async function httpGet(options: GetOptions): Promise<GetAnswer> {
+  let url = parse(options.url, options.url);
+  const home = url.origin;
+  for (let hop = 0; ; hop++) {
+    const answer = await getOnce(url, url.origin === home, options);
+    const { statusCode = 0, headers } = answer.response;
+    if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return answer;
+    answer.response.destroy();
+    if (hop === redirectsMax) throw new FetchError("forbidden", `${shownUrl(options.url)}: more than ${redirectsMax} redirects`);
+    const next = parse(headers.location, url.href);
+    if (url.protocol === "https:" && next.protocol === "http:" && !options.allowDowngrade)
+      throw new FetchError(
+        "forbidden",
+        `${shownUrl(url.href)} redirects to ${shownUrl(next.href)}, which is not encrypted; allow_downgrade: true allows it`,
+      );
+    url = next;
+  }
+}
+
+function parse(text: string, base: string): URL {
+  const url = URL.parse(text, base);
+  if (url === null) throw new FetchError("forbidden", `${shownUrl(base)} leads to ${shownUrl(text)}, which is not a URL`);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new FetchError("forbidden", `${shownUrl(base)} leads to ${shownUrl(url.href)}: only http and https are fetched`);
+  return url;
+}
+
+function getOnce(url: URL, isHome: boolean, options: GetOptions): Promise<GetAnswer> {
+  const { signal, stallMs } = options;
+  const where = shownUrl(url.href);
+  const authorization = isHome ? (options.authorization ?? basicOf(url)) : null;
+  const send: RequestOptions = {
+    method: "GET",
+    host: hostOf(url),
+    port: portOf(url),
+    path: url.pathname + url.search,
+    headers: { host: url.host, ...options.headers, ...(authorization !== null && { authorization }) },
+    createConnection: () => openConnection(url, options),
+    signal,
+  };
+  return new Promise((resolve, reject) => {
+    let request: ClientRequest;
+    let fail: (error: Error) => void = () => undefined;
+    const failure = new Promise<never>((_, rejectFailure) => {
+      fail = rejectFailure;
+    });
+    failure.catch(() => undefined);
+    const failed = (error: Error) => {
+      clearTimeout(timer);
+      const told = signal.aborted ? abortError(signal) : connectionError(error, where);
+      fail(told);
+      reject(told);
+    };
+    const timer = setTimeout(
+      () => request.destroy(new FetchError("away", `${where}: the server did not answer for ${stallMs / 1_000} s`)),
+      stallMs,
+    );
+    try {
+      checkLiteral(url, options);
+      request = (url.protocol === "https:" ? requestHttps : requestHttp)(send);
+    } catch (error) {
+      failed(error as Error);
+      return;
+    }
+    request.on("error", failed);
+    request.once("response", (response) => {
+      clearTimeout(timer);
+      resolve({ response, body: bodyOf(response), url: url.href, failure });
+    });
+    request.end();
+  });
+}
+
+/** What an aborted fetch throws: the signal's own reason where it is one of ours. */
+export function abortError({ reason }: AbortSignal): Error {
+  return Error.isError(reason) ? reason : new FetchError("away", "stopped");
+}
+
+/** Literal addresses are never looked up. */
+function checkLiteral(url: URL, { allowPrivate }: GetOptions): void {
+  const host = hostOf(url);
+  if (!allowPrivate && isIP(host) !== 0) checkAddress(host, host);
+}
+
+function openConnection(url: URL, { resolve, allowPrivate, ca }: GetOptions): Socket {
+  const host = hostOf(url);
+  const to = { host, port: portOf(url), lookup: guardedLookup(resolve, allowPrivate) };
+  const socket =
+    url.protocol === "http:"
+      ? connect(to)
+      : connectTls({ ...to, ALPNProtocols: ["http/1.1"], ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca: [...ca] }) });
+  // Last word: the address at the other end, before a byte of the request is written.
+  socket.prependOnceListener("connect", () => {
+    try {
+      if (!allowPrivate) checkAddress(host, socket.remoteAddress ?? "");
+    } catch (error) {
+      socket.destroy(error as Error);
+    }
+  });
+  return socket;
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "");
+}
+
+function portOf(url: URL): number {
+  return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+}
+
+function basicOf({ username, password }: URL): string | null {
+  if (username === "" && password === "") return null;
+  return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")}`;
+}
