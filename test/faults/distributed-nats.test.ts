@@ -42,10 +42,10 @@ test.each(faults)(
   async (fault) => {
     expectMet(await world.load.meet(fault));
   },
-  40_000,
+  90_000,
 );
 
 test("nothing was wrong, hung or over-admitted", async () => {
   await world.settle();
   expect(world.load.tallies).toHaveLength(1 + faults.length);
-}, 30_000);
+}, 90_000);

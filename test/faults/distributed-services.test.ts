@@ -33,10 +33,10 @@ test.each<{ service: ServiceName; problems: readonly ProblemCode[]; cuts?: boole
   async ({ service, ...more }) => {
     expectMet(await world.load.meet(killed(service, more)));
   },
-  40_000,
+  90_000,
 );
 
 test("nothing was wrong, hung or over-admitted", async () => {
   await world.settle();
   expect(world.load.tallies).toHaveLength(6);
-}, 30_000);
+}, 90_000);
