@@ -104,7 +104,7 @@ export async function startFaultyWorld(options: Pick<DistributedOptions, "replic
 
 /** Every fault must be met by requests, and some be answered rightly meanwhile or afterwards. */
 export function expectMet({ requests, right }: FaultTally): void {
-  expect(requests).toBeGreaterThan(100);
+  expect(requests).toBeGreaterThan(50);
   expect(right).toBeGreaterThan(0);
 }
 
