@@ -36,9 +36,12 @@ export function refusal(text: string): string | null {
   return isGlobal(address, block) ? null : (block?.name ?? "not global");
 }
 
+/** Why an address is not connected to; null where it may be. */
+export type Refusal = (address: string) => string | null;
+
 /** @throws FetchError `forbidden` */
-export function checkAddress(hostname: string, address: string): void {
-  const why = refusal(address);
+export function checkAddress(hostname: string, address: string, refuse: Refusal): void {
+  const why = refuse(address);
   if (why === null) return;
   const named = hostname === address ? address : `${hostname} is ${address}`;
   throw new FetchError("forbidden", `${named}, which is not a global address (${why}); allow_private: true allows it`);
@@ -48,14 +51,14 @@ export function checkAddress(hostname: string, address: string): void {
  * The look-up of a connection: only addresses that may be connected to come out of it. What the name says at another moment does
  * not matter: these are the ones that the socket tries.
  */
-export function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction {
+export function guardedLookup(resolve: Resolve, refuse: Refusal): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname)
       .then((addresses) => {
-        const allowed = addresses.filter(({ address }) => allowPrivate || refusal(address) === null);
+        const allowed = addresses.filter(({ address }) => refuse(address) === null);
         const [first] = addresses;
         if (first === undefined) throw Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" });
-        if (allowed.length === 0) checkAddress(hostname, first.address);
+        if (allowed.length === 0) checkAddress(hostname, first.address, refuse);
         return allowed as { address: string; family: number }[];
       })
       .then(

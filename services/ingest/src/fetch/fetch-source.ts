@@ -8,7 +8,7 @@ import { getCACertificates } from "node:tls";
 import { openContent } from "@netfacts/mrt";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import { type FetchSettings, locationsAt, type SourceConfig, shownUrl } from "../sources/index.ts";
-import { type Resolve, systemResolve } from "./address-guard.ts";
+import { type Refusal, type Resolve, refusal, systemResolve } from "./address-guard.ts";
 import { type Downloaded, download } from "./download.ts";
 import { DownloadFolder, type FetchedFile, pathOf, urlDigestOf } from "./download-folder.ts";
 import { connectionError, FetchError } from "./fetch-error.ts";
@@ -27,6 +27,7 @@ export interface FetchContext {
   readonly onProgress?: ProgressListener;
   /** For tests, as all that follow. */
   readonly resolve?: Resolve;
+  readonly refuse?: Refusal;
   readonly now?: () => number;
   readonly random?: () => number;
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -72,6 +73,7 @@ export async function fetchSource(source: RemoteSource, context: FetchContext): 
   const settled: Settled = {
     onProgress: () => undefined,
     resolve: systemResolve,
+    refuse: refusal,
     now: () => Date.now(),
     random: Math.random,
     pause: async (ms, stop) => void (await sleep(ms, undefined, { signal: stop })),
@@ -154,7 +156,7 @@ class SourceFetch {
 
   async #request(url: string): Promise<GetTarget> {
     const { fetch } = this.#source;
-    const { resolve, stallMs, signal, caFile } = this.#context;
+    const { resolve, refuse, stallMs, signal, caFile } = this.#context;
     const files = [caFile, fetch.caFile].filter((file) => file !== null && file !== "") as string[];
     const read = (file: string) =>
       readFile(file, "utf8").catch((cause: Error) => {
@@ -163,7 +165,7 @@ class SourceFetch {
     return {
       url,
       authorization: fetch.authorizationFile === null ? null : (await read(fetch.authorizationFile)).trim(),
-      allowPrivate: fetch.allowPrivate,
+      refuse: fetch.allowPrivate ? () => null : refuse,
       allowDowngrade: fetch.allowDowngrade,
       ca: files.length === 0 ? undefined : [...getCACertificates("default"), ...(await Promise.all(files.map(read)))],
       resolve,

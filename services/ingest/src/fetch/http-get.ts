@@ -10,7 +10,7 @@ import { request as requestHttps } from "node:https";
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { shownUrl } from "../sources/index.ts";
-import { checkAddress, guardedLookup, type Resolve } from "./address-guard.ts";
+import { checkAddress, guardedLookup, type Refusal, type Resolve } from "./address-guard.ts";
 import { bodyOf } from "./body-queue.ts";
 import { connectionError, FetchError } from "./fetch-error.ts";
 
@@ -22,7 +22,7 @@ export interface GetTarget {
   readonly url: string;
   /** Value of the header Authorization, for the URL's own origin; null: what the URL itself holds. */
   readonly authorization: string | null;
-  readonly allowPrivate: boolean;
+  readonly refuse: Refusal;
   readonly allowDowngrade: boolean;
   /** Certificates (PEM) trusted instead of Node's own; undefined: those. */
   readonly ca: readonly string[] | undefined;
@@ -125,14 +125,14 @@ export function abortError({ reason }: AbortSignal): Error {
 }
 
 /** Literal addresses are never looked up. */
-function checkLiteral(url: URL, { allowPrivate }: GetOptions): void {
+function checkLiteral(url: URL, { refuse }: GetOptions): void {
   const host = hostOf(url);
-  if (!allowPrivate && isIP(host) !== 0) checkAddress(host, host);
+  if (isIP(host) !== 0) checkAddress(host, host, refuse);
 }
 
-function openConnection(url: URL, { resolve, allowPrivate, ca }: GetOptions): Socket {
+function openConnection(url: URL, { resolve, refuse, ca }: GetOptions): Socket {
   const host = hostOf(url);
-  const to = { host, port: portOf(url), lookup: guardedLookup(resolve, allowPrivate) };
+  const to = { host, port: portOf(url), lookup: guardedLookup(resolve, refuse) };
   const socket =
     url.protocol === "http:"
       ? connect(to)
@@ -140,7 +140,7 @@ function openConnection(url: URL, { resolve, allowPrivate, ca }: GetOptions): So
   // Last word: the address at the other end, before a byte of the request is written.
   socket.prependOnceListener("connect", () => {
     try {
-      if (!allowPrivate) checkAddress(host, socket.remoteAddress ?? "");
+      checkAddress(host, socket.remoteAddress ?? "", refuse);
     } catch (error) {
       socket.destroy(error as Error);
     }

@@ -25,7 +25,7 @@ export interface HostileServer {
 
 export async function startHostileServer(
   behaviour: Behaviour = notThere,
-  tls?: { readonly key: string; readonly cert: string },
+  { host = "127.0.0.1", tls }: { readonly host?: string; readonly tls?: { readonly key: string; readonly cert: string } } = {},
 ): Promise<HostileServer> {
   const requests: HostileRequest[] = [];
   const sockets = new Set<Socket>();
@@ -55,10 +55,10 @@ export async function startHostileServer(
   const server = tls === undefined ? createServer(onSocket) : createTlsServer(tls, onSocket);
   // A client that does not trust us ends the handshake.
   server.on("tlsClientError", () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
+    url: `${tls === undefined ? "http" : "https"}://${host}:${port}`,
     port,
     requests,
     behave(next) {
