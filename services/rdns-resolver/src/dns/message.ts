@@ -1,14 +1,15 @@
 /**
  * DNS messages (RFC 1035 §4): the PTR questions that we send, and what of an answer concerns them.
  *
- * Questions are written by dns-packet. Answers are read here, because dns-packet gives names in which a dot inside a label and a
- * byte that is not UTF-8 cannot be told any more, and does not hold records to their stated length.
+ * The form of questions is dns-packet's; their names are written here, as each lookup writes one. Answers are read here, because
+ * dns-packet gives names in which a dot inside a label and a byte that is not UTF-8 cannot be told any more, and does not hold records to
+ * their stated length.
  */
 
 import dnsPacket, { type OptAnswer } from "dns-packet";
 import { foldName } from "../domain/ptr-chain.ts";
 import { MalformedMessageError } from "./malformed-message.ts";
-import { readName } from "./name.ts";
+import { type NameReading, readName } from "./name.ts";
 
 /** What fits through nearly every path unfragmented (DNS flag day 2020); longer answers come over TCP. */
 const udpPayloadBytes = 1232;
@@ -39,6 +40,8 @@ const optRecordBytes = 1 + recordHeadBytes;
 
 /** A question ready to send; its id is written into a copy for each time it is asked. */
 export interface QuestionMessage {
+  /** Folded (`foldName`). */
+  readonly name: string;
   readonly bytes: Buffer;
   /** Offset behind the question section. */
   readonly questionEnd: number;
@@ -69,19 +72,39 @@ export interface Answer {
   readonly referral: boolean;
 }
 
-/** True where a name can be asked about: dns-packet writes no label with escapes. */
+/** Questions about the root, by dns-packet: all others differ from them in the name alone. */
+const rootQuestions = { plain: writeRootQuestion([]), edns: writeRootQuestion([optRecord]) };
+
+function writeRootQuestion(additionals: OptAnswer[]): Buffer {
+  const questions = [{ type: "PTR", name: ".", class: "IN" }] as const;
+  return dnsPacket.encode({ type: "query", flags: dnsPacket.RECURSION_DESIRED, questions: [...questions], additionals });
+}
+
+const dot = 0x2e;
+
+/** True where a name can be asked about: `writeQuestion` takes every character of a label as it is. */
 export function canAsk(name: string): boolean {
   return !name.includes("\\");
 }
 
+/** @param name  in ASCII, as `readName` gives it, for which `canAsk`. */
 export function writeQuestion(name: string, edns: boolean): QuestionMessage {
-  const bytes = dnsPacket.encode({
-    type: "query",
-    flags: dnsPacket.RECURSION_DESIRED,
-    questions: [{ type: "PTR", name, class: "IN" }],
-    additionals: edns ? [optRecord] : [],
-  });
-  return { bytes, questionEnd: bytes.length - (edns ? optRecordBytes : 0), edns };
+  const root = edns ? rootQuestions.edns : rootQuestions.plain;
+  const labels = name === "." ? 0 : name.length + 1;
+  const bytes = Buffer.allocUnsafe(root.length + labels);
+  root.copy(bytes, 0, 0, headerBytes);
+  root.copy(bytes, headerBytes + labels, headerBytes);
+  // The byte before a label is its length: that of the first comes in front, that of any other in the place of its dot.
+  let lengthAt = headerBytes;
+  for (let at = headerBytes + 1; at < headerBytes + labels; at += 1) {
+    const character = name.charCodeAt(at - headerBytes - 1);
+    bytes[at] = character;
+    if (character !== dot) continue;
+    bytes[lengthAt] = at - lengthAt - 1;
+    lengthAt = at;
+  }
+  if (labels > 0) bytes[lengthAt] = headerBytes + labels - lengthAt - 1;
+  return { name: foldName(name), bytes, questionEnd: bytes.length - (edns ? optRecordBytes : 0), edns };
 }
 
 /**
@@ -126,7 +149,7 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
   const authorities = message.readUInt16BE(8);
   const additionals = message.readUInt16BE(10);
   for (let index = 0; index < answers + authorities + additionals; index += 1) {
-    const owner = readName(message, offset);
+    const owner = readOwner(message, offset, question);
     const head = readHead(message, owner.end);
     if (index < answers) {
       if (head.class === classIn && (head.type === recordTypes.ptr || head.type === recordTypes.cname)) {
@@ -146,6 +169,15 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
   }
   const referral = rcode === rcodes.noError && records.length === 0 && soa === null && delegates && !authoritative;
   return { rcode, truncated, records, soa, referral };
+}
+
+/** A pointer to the question, which follows the header (RFC 1035 §4.1.4). */
+const pointerToQuestion = 0xc000 | headerBytes;
+
+/** Nearly every record belongs to the name that was asked, and need not have it read again. */
+function readOwner(message: Buffer, offset: number, question: QuestionMessage): NameReading {
+  const isQuestion = offset + 2 <= message.length && message.readUInt16BE(offset) === pointerToQuestion && message.readUInt16BE(4) === 1;
+  return isQuestion ? { text: question.name, end: offset + 2 } : readName(message, offset);
 }
 
 interface RecordHead {

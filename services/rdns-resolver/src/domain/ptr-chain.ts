@@ -53,6 +53,9 @@ export function followChain(question: string, records: readonly ChainRecord[], a
 
 /** Answers rotate their records; ours come in one order. Of names that differ in case only, the first in that order stays, with the smaller TTL. */
 function sortedNames(records: readonly ChainRecord[]): PtrName[] {
+  // As nearly always.
+  const [only] = records;
+  if (only !== undefined && records.length === 1) return [{ name: only.target, ttl: only.ttl }];
   const byFolded = new Map<string, PtrName>();
   for (const { target, ttl } of records) {
     const folded = foldName(target);

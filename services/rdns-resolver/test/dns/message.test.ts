@@ -2,6 +2,8 @@
 
 import { expect, test } from "@jest/globals";
 import dnsPacket from "dns-packet";
+import fc from "fast-check";
+import { MalformedMessageError } from "../../src/dns/malformed-message.ts";
 import { answersQuestion, canAsk, readAnswer, writeQuestion } from "../../src/dns/message.ts";
 import { ptr, soa } from "../support/dns-server.ts";
 
@@ -25,6 +27,51 @@ test("writes questions that another reader reads, with and without EDNS", () => 
     expect(packet.additionals).toHaveLength(edns ? 1 : 0);
     expect(bytes.length - questionEnd).toBe(edns ? 11 : 0);
   }
+});
+
+test("writes every name as dns-packet does, the root and the longest included", () => {
+  const label = fc.string({ unit: fc.constantFrom(..."abcXYZ019-_/"), minLength: 1, maxLength: 63 });
+  const names = fc.array(label, { maxLength: 12 }).map((labels) => labels.join("."));
+  const longest = ["a", "b", "c", "d"].map((letter) => letter.repeat(letter === "d" ? 61 : 63)).join(".");
+  fc.assert(
+    fc.property(names, fc.boolean(), (text, edns) => {
+      const { bytes, name: folded } = writeQuestion(text || ".", edns);
+      const packet = { type: "query", flags: dnsPacket.RECURSION_DESIRED, questions: [{ type: "PTR", name: text, class: "IN" }] } as const;
+      const opt = { type: "OPT", name: ".", udpPayloadSize: 1232, extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false, options: [] };
+      const additionals = (edns ? [opt] : []) as dnsPacket.Answer[];
+      expect(bytes).toEqual(dnsPacket.encode({ ...packet, questions: [...packet.questions], additionals }));
+      expect(folded).toBe(text === "" ? "." : text.toLowerCase());
+    }),
+    {
+      seed: 1035,
+      numRuns: 2_000,
+      examples: [
+        ["", true],
+        ["", false],
+        [longest, true],
+      ],
+    },
+  );
+});
+
+test("a record of the question's name belongs to it however the name is written", () => {
+  const mixed = writeQuestion("Www.Example", true);
+  const questions = [{ type: "PTR" as const, class: "IN" as const, name: "wWW.eXAMPLE" }];
+  const pointing = dnsPacket.encode({ type: "response", questions, answers: [ptr("wWW.eXAMPLE", "a.example")] });
+  const length = pointing.length;
+  const inFull = dnsPacket.encode({ type: "response", questions, answers: [ptr("WWW.example", "a.example")] });
+  const records = [{ type: "PTR", owner: "www.example", ttl: 3600, target: "a.example" }];
+  expect(readAnswer(inFull, mixed).records).toMatchObject(records);
+  // dns-packet writes no pointers: the owner's thirteen bytes become one.
+  const at = mixed.questionEnd;
+  const pointer = Buffer.from([0xc0, 12]);
+  const pointed = Buffer.concat([pointing.subarray(0, at), pointer, pointing.subarray(at + 13)]);
+  expect(pointed.length).toBe(length - 11);
+  expect(readAnswer(pointed, mixed).records).toMatchObject(records);
+  // What it points to is a header's end where the question was left out.
+  const without = Buffer.concat([pointed.subarray(0, 12), pointed.subarray(at)]);
+  without.writeUInt16BE(0, 4);
+  expect(() => readAnswer(without, mixed)).toThrow(MalformedMessageError);
 });
 
 test("an answer echoes the question, in any case", () => {
