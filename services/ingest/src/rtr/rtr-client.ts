@@ -1,0 +1,259 @@
+/** Caches by preference: which of them are asked, and whose data are used (RFC 8210 §10). */
+
+import type { RtrSessionSettings, VrpRecords } from "@netfacts/rpki/rtr";
+import type { CacheAddress } from "./cache-address.ts";
+import { CacheLink, type LinkEvents, type LinkSettings, type LinkState } from "./cache-link.ts";
+import { type RtrClock, realClock } from "./clock.ts";
+
+/** The complete set of VRPs as one cache told it. */
+export interface RtrData {
+  readonly cache: string;
+  readonly version: number;
+  readonly sessionId: number;
+  readonly serial: number;
+  /** Unix ms: when it was last known to be current. */
+  readonly updatedAt: number;
+  /** Unix ms: when it is to be given up unless something is heard (RFC 8210 §6). */
+  readonly expiresAt: number;
+  readonly records: VrpRecords;
+}
+
+/** What is used is another set than before. */
+export type RtrChange =
+  /** `added` and `withdrawn` are null where the set is another cache's. */
+  | {
+      readonly kind: "updated";
+      readonly cache: string;
+      readonly sessionId: number;
+      readonly serial: number;
+      readonly vrps: number;
+      readonly added: number | null;
+      readonly withdrawn: number | null;
+    }
+  /** There is none any more. */
+  | { readonly kind: "discarded"; readonly reason: string };
+
+/** How one cache fares. */
+export interface CacheStatus {
+  readonly cache: string;
+  readonly state: LinkState;
+  /** Whether its data are those that are used. */
+  readonly active: boolean;
+  readonly version: number | null;
+  readonly sessionId: number | null;
+  readonly serial: number | null;
+  readonly vrps: number;
+  readonly routerKeys: number;
+  /** Unix ms; null without data. */
+  readonly updatedAt: number | null;
+  readonly expiresAt: number | null;
+  readonly error: string | null;
+}
+
+export interface RtrLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface RtrClientOptions {
+  /** The preferred one first; at least one. */
+  readonly caches: readonly CacheAddress[];
+  readonly log: RtrLog;
+  onChange?(change: RtrChange): void;
+  /** At every change of state, also of caches that are not used. */
+  onStatus?(): void;
+  readonly clock?: RtrClock;
+  readonly settings?: Partial<LinkSettings>;
+  readonly session?: Partial<RtrSessionSettings>;
+  readonly random?: () => number;
+}
+
+/** The same failure of the same cache is told again after so long. */
+const repeatedFailureMs = 600_000;
+
+/**
+ * Keeps a session with the preferred cache, and with the next ones as long as those before them are not synchronised. Used is the first
+ * that is synchronised; where none is, what was used before, until its Expire Interval.
+ */
+export class RtrClient {
+  readonly #options: RtrClientOptions;
+  readonly #clock: RtrClock;
+  #links: CacheLink[];
+  #active: CacheLink | null = null;
+  #told = new Map<string, { readonly reason: string; readonly at: number }>();
+  #stopped = false;
+
+  constructor(options: RtrClientOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? realClock;
+    this.#links = options.caches.map((cache) => this.#newLink(cache));
+  }
+
+  start(): void {
+    this.#arrange();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const link of this.#links) link.stop();
+  }
+
+  /** The set that is used now, copied; null while there is none. Cost: one pass, 10 to 22 bytes a VRP. */
+  current(): RtrData | null {
+    const link = this.#active;
+    if (link === null || !link.hasData) return null;
+    const { session } = link;
+    return {
+      cache: link.cache.name,
+      version: session.version,
+      sessionId: session.sessionId ?? 0,
+      serial: session.serial ?? 0,
+      updatedAt: this.#wall(session.updatedAt) ?? 0,
+      expiresAt: this.#wall(session.expiresAt) ?? 0,
+      records: session.table.records(),
+    };
+  }
+
+  /** In the order of preference. */
+  status(): CacheStatus[] {
+    return this.#links.map((link) => {
+      const { session } = link;
+      return {
+        cache: link.cache.name,
+        state: link.state,
+        active: link === this.#active,
+        version: session.sessionId === null ? null : session.version,
+        sessionId: session.sessionId,
+        serial: session.serial,
+        vrps: session.table.size,
+        routerKeys: session.routerKeys,
+        updatedAt: this.#wall(session.updatedAt),
+        expiresAt: this.#wall(session.expiresAt),
+        error: link.lastFailure,
+      };
+    });
+  }
+
+  /** Whether every cache was tried and none has data: nothing is to be had for the moment. */
+  get isOutOfReach(): boolean {
+    return this.#links.every(({ lastFailure, hasData }) => lastFailure !== null && !hasData);
+  }
+
+  #newLink(cache: CacheAddress): CacheLink {
+    const { settings, session, random } = this.#options;
+    return new CacheLink({
+      cache,
+      clock: this.#clock,
+      events: this.#events,
+      ...(settings !== undefined && { settings }),
+      ...(session !== undefined && { session }),
+      ...(random !== undefined && { random }),
+    });
+  }
+
+  readonly #events: LinkEvents = {
+    changed: () => {
+      if (this.#stopped) return;
+      this.#arrange();
+      this.#options.onStatus?.();
+    },
+    failed: (link, reason, retryMs) => this.#tellFailure(link, reason, retryMs),
+    updated: (link, { added, withdrawn, all }) => {
+      this.#told.delete(link.cache.name);
+      const was = this.#active;
+      this.#choose();
+      if (link !== this.#active) return;
+      if (link !== was) this.#change(null, null);
+      else if (added + withdrawn > 0) this.#change(added, withdrawn);
+      const fields = { ...this.#fieldsOf(link), added, withdrawn };
+      if (added + withdrawn > 0 || all) this.#options.log.info(fields, all ? "VRPs were received as a whole" : "VRPs changed");
+    },
+    discarded: (link, reason) => {
+      if (link !== this.#active) return;
+      this.#choose();
+      if (this.#active !== null) return this.#change(null, null);
+      this.#options.log.error(
+        { cache: link.cache.name, reason },
+        "RPKI data were given up and no other cache has any: validity is unknown until one answers; look at the caches and the way to them",
+      );
+      this.#options.onChange?.({ kind: "discarded", reason });
+    },
+    noted: (link, message) => this.#options.log.warn({ cache: link.cache.name }, message),
+  };
+
+  /** Starts the caches that are to be asked, and stops those that are not needed. */
+  #arrange(): void {
+    if (this.#stopped) return;
+    const first = this.#links.findIndex(({ session }) => session.isSynchronised);
+    for (const [at, link] of this.#links.entries()) {
+      const isNeeded = first >= 0 ? at <= first : this.#links.slice(0, at).every(({ isTroubled }) => isTroubled);
+      if (isNeeded) link.start();
+      else if (first >= 0 && link.state !== "stopped") this.#replace(at, link);
+    }
+    const was = this.#active;
+    this.#choose();
+    if (was !== this.#active && this.#active !== null) this.#change(null, null);
+  }
+
+  /** A cache that is not needed is left, with its data. */
+  #replace(at: number, link: CacheLink): void {
+    link.stop();
+    this.#links[at] = this.#newLink(link.cache);
+  }
+
+  #choose(): void {
+    const synchronised = this.#links.find(({ session }) => session.isSynchronised);
+    const kept = this.#active?.hasData === true ? this.#active : this.#links.find(({ hasData }) => hasData);
+    const next = synchronised ?? kept ?? null;
+    if (next === this.#active) return;
+    const from = this.#active?.cache.name ?? null;
+    this.#active = next;
+    if (next === null) return;
+    const fields = { ...this.#fieldsOf(next), from };
+    const isPreferred = next === this.#links[0];
+    if (from === null) this.#options.log.info(fields, "RPKI data are this cache's");
+    else if (isPreferred) this.#options.log.info(fields, "back to the preferred RTR cache");
+    else this.#options.log.warn(fields, "fell back to another RTR cache; the preferred one is tried on");
+  }
+
+  #change(added: number | null, withdrawn: number | null): void {
+    const link = this.#active;
+    if (link === null) return;
+    const { sessionId, serial, table } = link.session;
+    this.#options.onChange?.({
+      kind: "updated",
+      cache: link.cache.name,
+      sessionId: sessionId ?? 0,
+      serial: serial ?? 0,
+      vrps: table.size,
+      added,
+      withdrawn,
+    });
+  }
+
+  #tellFailure(link: CacheLink, reason: string, retryMs: number): void {
+    const { name } = link.cache;
+    const now = this.#clock.monotonic();
+    const told = this.#told.get(name);
+    if (told?.reason === reason && now < told.at + repeatedFailureMs) return;
+    this.#told.set(name, { reason, at: now });
+    const { expiresAt } = link.session;
+    const expiresIn = expiresAt === null ? null : Math.round((expiresAt - now) / 1_000);
+    this.#options.log.warn(
+      { cache: name, reason, retry_in_s: Math.ceil(retryMs / 1_000), data_expire_in_s: expiresIn },
+      expiresIn === null
+        ? "an RTR cache cannot be used; it is tried again"
+        : "an RTR cache failed; its data are used until they expire, and it is tried again",
+    );
+  }
+
+  #fieldsOf({ cache, session }: CacheLink): object {
+    return { cache: cache.name, version: session.version, session_id: session.sessionId, serial: session.serial, vrps: session.table.size };
+  }
+
+  /** Unix ms of a monotonic time. */
+  #wall(at: number | null): number | null {
+    return at === null ? null : Math.round(this.#clock.now() + at - this.#clock.monotonic());
+  }
+}
