@@ -1,6 +1,6 @@
-/** AS_PATH (RFC 4271 §4.3 b, confederations RFC 5065 §3) with 4-byte AS numbers (RFC 6793), as in TABLE_DUMP_V2. */
+/** AS_PATH (RFC 4271 §4.3 b, confederations RFC 5065 §3), with 4-byte AS numbers (RFC 6793) as in TABLE_DUMP_V2, or 2-byte ones. */
 
-import { readU32 } from "./bytes.ts";
+import { readU16, readU32 } from "./bytes.ts";
 
 export type SegmentType = "set" | "sequence" | "confed-sequence" | "confed-set";
 
@@ -24,14 +24,14 @@ export const originIsPeer = -1;
 /** `readPathOrigin`: the path ends in an AS_SET; `readPathSet` reads its members. */
 export const originIsSet = -2;
 
-/** True when the segments (type u8, count u8, count × AS u32) fill `start`…`end` exactly, each of a known type and not empty. */
-export function isAsPath(bytes: Uint8Array, start: number, end: number): boolean {
+/** True when the segments (type u8, count u8, count × AS) fill `start`…`end` exactly, each of a known type and not empty. */
+export function isAsPath(bytes: Uint8Array, start: number, end: number, asBytes: 2 | 4 = 4): boolean {
   let at = start;
   while (at + 2 <= end) {
     const type = bytes[at]!;
     const count = bytes[at + 1]!;
     if (type < 1 || type > 4 || count === 0) return false;
-    at += 2 + 4 * count;
+    at += 2 + asBytes * count;
   }
   return at === end;
 }
@@ -61,31 +61,54 @@ export function readPathOrigin(bytes: Uint8Array, start: number, end: number): n
 export function readPathSet(bytes: Uint8Array, start: number, end: number): number[] {
   const last = lastSegment(bytes, start, end);
   if (last === end || bytes[last]! !== asSet) return [];
-  return [...new Set(readAsns(bytes, last))].sort((a, b) => a - b);
+  return [...new Set(readAsns(bytes, last, 4))].sort((a, b) => a - b);
 }
 
-function readAsns(bytes: Uint8Array, segment: number): number[] {
+function readAsns(bytes: Uint8Array, segment: number, asBytes: 2 | 4): number[] {
   const asns: number[] = [];
-  const end = segment + 2 + 4 * bytes[segment + 1]!;
-  for (let at = segment + 2; at < end; at += 4) asns.push(readU32(bytes, at));
+  const end = segment + 2 + asBytes * bytes[segment + 1]!;
+  for (let at = segment + 2; at < end; at += asBytes) asns.push(asBytes === 4 ? readU32(bytes, at) : readU16(bytes, at));
   return asns;
 }
 
 /** Every segment in order, AS numbers as they stand (prepends and set order kept). Allocates: for people, and for paths kept once. */
-export function decodePath(bytes: Uint8Array, start: number, end: number): PathSegment[] {
+export function decodePath(bytes: Uint8Array, start: number, end: number, asBytes: 2 | 4 = 4): PathSegment[] {
   const segments: PathSegment[] = [];
-  for (let at = start; at < end; at += 2 + 4 * bytes[at + 1]!) {
-    segments.push({ type: segmentTypes[bytes[at]! - 1]!, asns: readAsns(bytes, at) });
+  for (let at = start; at < end; at += 2 + asBytes * bytes[at + 1]!) {
+    segments.push({ type: segmentTypes[bytes[at]! - 1]!, asns: readAsns(bytes, at, asBytes) });
   }
   return segments;
 }
 
+/** The bytes that `decodePath` would read as these segments, with 4-byte AS numbers; none may have more than 255. */
+export function encodePath(segments: readonly PathSegment[]): Uint8Array {
+  const bytes = new Uint8Array(segments.reduce((sum, { asns }) => sum + 2 + 4 * asns.length, 0));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const { type, asns } of segments) {
+    bytes[at] = segmentTypes.indexOf(type) + 1;
+    bytes[at + 1] = asns.length;
+    at += 2;
+    for (const asn of asns) {
+      view.setUint32(at, asn);
+      at += 4;
+    }
+  }
+  return bytes;
+}
+
 /** The path as bgpdump prints it: `1 2 {3,4}`, confederations `(1 2)` and `[1,2]`. */
 export function pathText(bytes: Uint8Array, start: number, end: number): string {
-  return decodePath(bytes, start, end)
-    .map(({ type, asns }) => {
-      const [open, separator, close] = brackets[type];
-      return open + asns.join(separator) + close;
-    })
-    .join(" ");
+  return segmentsText(decodePath(bytes, start, end));
+}
+
+/** Decoded segments, as `pathText` prints them. */
+export function segmentsText(segments: readonly PathSegment[]): string {
+  let text = "";
+  for (const { type, asns } of segments) {
+    const [open, separator, close] = brackets[type];
+    if (text !== "") text += " ";
+    text += open + asns.join(separator) + close;
+  }
+  return text;
 }

@@ -3,7 +3,12 @@
 /** timestamp u32, type u16, subtype u16, length u32 of what follows. */
 export const headerBytes = 12;
 
+export const bgp = 5;
+export const tableDump = 12;
 export const tableDumpV2 = 13;
+export const bgp4mp = 16;
+/** With microseconds (RFC 6396 §3). */
+export const bgp4mpEt = 17;
 
 /** Subtypes of TABLE_DUMP_V2: RFC 6396 §4.3, RFC 6397 §3, RFC 8050 §4. */
 export const subtype = {
@@ -14,14 +19,45 @@ export const subtype = {
   ribIpv6UnicastAddPath: 10,
 } as const;
 
-const subtypeNames: ReadonlyMap<number, string> = new Map([
-  [3, "RIB_IPV4_MULTICAST"],
-  [5, "RIB_IPV6_MULTICAST"],
-  [6, "RIB_GENERIC"],
-  [7, "GEO_PEER_TABLE"],
-  [9, "RIB_IPV4_MULTICAST_ADDPATH"],
-  [11, "RIB_IPV6_MULTICAST_ADDPATH"],
-  [12, "RIB_GENERIC_ADDPATH"],
+const bgp4mpSubtypes: readonly string[] = [
+  "BGP4MP_STATE_CHANGE",
+  "BGP4MP_MESSAGE",
+  "BGP4MP_ENTRY",
+  "BGP4MP_SNAPSHOT",
+  "BGP4MP_MESSAGE_AS4",
+  "BGP4MP_STATE_CHANGE_AS4",
+  "BGP4MP_MESSAGE_LOCAL",
+  "BGP4MP_MESSAGE_AS4_LOCAL",
+  "BGP4MP_MESSAGE_ADDPATH",
+  "BGP4MP_MESSAGE_AS4_ADDPATH",
+  "BGP4MP_MESSAGE_LOCAL_ADDPATH",
+  "BGP4MP_MESSAGE_AS4_LOCAL_ADDPATH",
+];
+
+/** RFC 6396 Appendix B.2, §4.2 (3 and 4 are bgpdump's), §4.3, §4.4, RFC 8050. */
+const subtypeNames: ReadonlyMap<number, readonly string[]> = new Map([
+  [bgp, ["BGP_NULL", "BGP_UPDATE", "BGP_PREF_UPDATE", "BGP_STATE_CHANGE", "BGP_SYNC", "BGP_OPEN", "BGP_NOTIFY", "BGP_KEEPALIVE"]],
+  [tableDump, ["", "AFI_IPv4", "AFI_IPv6", "AFI_IPv4_AS4", "AFI_IPv6_AS4"]],
+  [
+    tableDumpV2,
+    [
+      "",
+      "PEER_INDEX_TABLE",
+      "RIB_IPV4_UNICAST",
+      "RIB_IPV4_MULTICAST",
+      "RIB_IPV6_UNICAST",
+      "RIB_IPV6_MULTICAST",
+      "RIB_GENERIC",
+      "GEO_PEER_TABLE",
+      "RIB_IPV4_UNICAST_ADDPATH",
+      "RIB_IPV4_MULTICAST_ADDPATH",
+      "RIB_IPV6_UNICAST_ADDPATH",
+      "RIB_IPV6_MULTICAST_ADDPATH",
+      "RIB_GENERIC_ADDPATH",
+    ],
+  ],
+  [bgp4mp, bgp4mpSubtypes],
+  [bgp4mpEt, bgp4mpSubtypes],
 ]);
 
 const typeNames: ReadonlyMap<number, string> = new Map([
@@ -47,10 +83,19 @@ const typeNames: ReadonlyMap<number, string> = new Map([
   [49, "OSPFv3_ET"],
 ]);
 
-/** For people: `BGP4MP subtype 4`, `TABLE_DUMP_V2 RIB_GENERIC`, `unknown type 513`. */
+/** `BGP4MP`; a number for a type without a name. */
+export function recordTypeName(type: number): string {
+  return typeNames.get(type) ?? String(type);
+}
+
+/** `BGP4MP_MESSAGE`; a number for a subtype without a name. */
+export function recordSubtypeName(type: number, subtypeNumber: number): string {
+  return subtypeNames.get(type)?.[subtypeNumber] || String(subtypeNumber);
+}
+
+/** For people: `BGP4MP BGP4MP_ENTRY`, `TABLE_DUMP_V2 RIB_GENERIC`, `OSPFv2 subtype 0`, `unknown type 513`. */
 export function describeRecord(type: number, subtypeNumber: number): string {
   const name = typeNames.get(type);
   if (name === undefined) return `unknown type ${type}`;
-  const subtypeName = type === tableDumpV2 ? subtypeNames.get(subtypeNumber) : undefined;
-  return `${name} ${subtypeName ?? `subtype ${subtypeNumber}`}`;
+  return `${name} ${subtypeNames.get(type)?.[subtypeNumber] || `subtype ${subtypeNumber}`}`;
 }

@@ -1,7 +1,8 @@
-/** @netfacts/mrt: routing tables from MRT files (RFC 6396), and the opening of compressed files. */
+/** @netfacts/mrt: routing tables and updates from MRT files (RFC 6396), and the opening of compressed files. */
 
 export {
   decodePath,
+  encodePath,
   originIsPeer,
   originIsSet,
   type PathSegment,
@@ -10,16 +11,25 @@ export {
   readPathSet,
   type SegmentType,
 } from "./as-path.ts";
+export type { Discarded, UnknownAttribute } from "./attribute/attribute.ts";
+export type { PathAttributes } from "./attribute/path-attributes.ts";
 export { ContentError, type ContentErrorCode } from "./content/content-error.ts";
-export { type Compression, type Content, openContent } from "./content/open-content.ts";
+export { type Compression, type Content, openContent, unpackStream } from "./content/open-content.ts";
+export { describeRecord } from "./header.ts";
 export { MrtError, type MrtErrorCode } from "./mrt-error.ts";
 export type { Peer } from "./peer-index-table.ts";
+export type { BadRecord, MrtRecord, RecordBody, RecordHeader, RibBody, StateChangeBody, UpdateBody } from "./record/mrt-record.ts";
+export type { RoutePrefix } from "./record/prefixes.ts";
+export { type ReadOptions, readRecords } from "./record/read-records.ts";
+export type { RecordReading } from "./record/record-decoder.ts";
+export { recordBytesMaxDefault } from "./record-stream.ts";
 export {
   examplesMaxDefault,
   type RibReport,
   type RibSink,
-  recordBytesMaxDefault,
   type ScanOptions,
   type SkippedRecords,
   scanRib,
 } from "./scan-rib.ts";
+export { bgpdumpLines } from "./text/bgpdump-lines.ts";
+export { recordJson } from "./text/record-json.ts";

@@ -4,6 +4,9 @@ import { readU16, readU32 } from "./bytes.ts";
 import { describeRecord, headerBytes } from "./header.ts";
 import { MrtError } from "./mrt-error.ts";
 
+/** The largest record of real tables is below 1 MiB; a header that claims more than this is not a header. */
+export const recordBytesMaxDefault = 16 * 1024 * 1024;
+
 /** Takes one record; its body is `start`…`end` of `bytes`, valid during the call only. `offset` is where its header begins in the stream. */
 export type TakeRecord = (
   bytes: Uint8Array,

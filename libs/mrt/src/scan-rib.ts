@@ -6,11 +6,9 @@ import { describeRecord, subtype, tableDumpV2 } from "./header.ts";
 import { MrtError } from "./mrt-error.ts";
 import { Nlri } from "./nlri.ts";
 import { type Peer, readPeerIndexTable } from "./peer-index-table.ts";
-import { RecordStream } from "./record-stream.ts";
+import { RecordStream, recordBytesMaxDefault } from "./record-stream.ts";
 import { RibEntries } from "./rib-entry.ts";
 
-/** The largest record of real tables is below 1 MiB; a header that claims more than this is not a header. */
-export const recordBytesMaxDefault = 16 * 1024 * 1024;
 /** Examples kept per reason. */
 export const examplesMaxDefault = 5;
 

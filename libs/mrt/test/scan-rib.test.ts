@@ -279,7 +279,7 @@ test("records of other kinds are skipped and counted, and are not bad", async ()
       bad: false,
       count: 4,
       examples: expect.arrayContaining([
-        { offset: 0, detail: "BGP4MP subtype 4" },
+        { offset: 0, detail: "BGP4MP BGP4MP_MESSAGE_AS4" },
         { offset: expect.any(Number), detail: "TABLE_DUMP_V2 RIB_GENERIC" },
         { offset: expect.any(Number), detail: "unknown type 999" },
       ]),

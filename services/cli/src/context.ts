@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { Command } from "commander";
 
 export interface CliContext {
+  /** Standard input, as it comes; asked for by the command that reads it. */
+  stdin(): AsyncIterable<Uint8Array>;
   /** Results. */
   readonly stdout: NodeJS.WritableStream;
   /** Messages, progress, faults. */

@@ -9,6 +9,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await runCli(process.argv.slice(2), {
+  stdin: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   isTerminal: process.stderr.isTTY === true,

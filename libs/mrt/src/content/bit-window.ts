@@ -13,7 +13,12 @@ export class BitWindow {
   hold = 0;
   count = 0;
   /** Where in the file `bytes[0]` stands. */
-  #base = 0;
+  #base: number;
+
+  /** @param base  where in the file the first byte that is appended stands. */
+  constructor(base = 0) {
+    this.#base = base;
+  }
 
   /** Whole bytes not yet read. */
   get left(): number {
@@ -23,6 +28,11 @@ export class BitWindow {
   /** True when more bits were read than there are. */
   get overrun(): boolean {
     return (this.at - this.end) * 8 > this.count;
+  }
+
+  /** Bits that were read of what was appended. */
+  get position(): number {
+    return this.at * 8 - this.count;
   }
 
   /** Byte of the file in which the next bit stands. */

@@ -2,19 +2,35 @@
 
 import { BitWindow } from "./bit-window.ts";
 import { BlockError, Bzip2Block } from "./bzip2-block.ts";
+import { marks } from "./bzip2-marks.ts";
 import { ContentError } from "./content-error.ts";
 
 const chunkBytes = 1 << 20;
 /** No block that bzip2 writes takes more: 900,001 symbols of 20 bits, selectors, code lengths. A block is decoded when so much is at hand. */
 const blockBytesMax = 3 << 20;
-const blockMark = 0x314159;
-const blockMarkRest = 0x265359;
-const endMark = 0x177245;
-const endMarkRest = 0x385090;
 
-/** Unpacks `stored`; `path` is for messages. Truncation, damage and trailing bytes are ContentErrors. */
-export async function* bunzip2(path: string, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  const bits = new BitWindow();
+/** The place of a mark inside a stream, to go on from there. */
+export interface Bzip2State {
+  /** Byte of the file at which `stored` begins, and the bit of it at which the mark does. */
+  readonly offset: number;
+  readonly bit: number;
+  /** 100,000 × the stream's level. */
+  readonly capacity: number;
+  /** Of the stream's blocks so far. */
+  readonly combined: number;
+}
+
+/**
+ * Unpacks `stored`; `path` is for messages. Truncation, damage and trailing bytes are ContentErrors.
+ *
+ * @param from  null: at the beginning of the file.
+ */
+export async function* bunzip2(
+  path: string,
+  stored: AsyncIterable<Uint8Array>,
+  from: Bzip2State | null = null,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const bits = new BitWindow(from?.offset);
   const source = stored[Symbol.asyncIterator]();
   let exhausted = false;
   let soundTo = 0;
@@ -36,10 +52,11 @@ export async function* bunzip2(path: string, stored: AsyncIterable<Uint8Array>):
   let filled = 0;
   try {
     await refill();
-    for (let first = true; first || bits.left > 0; first = false) {
+    if (from !== null && from.bit > 0) bits.read(from.bit);
+    for (let stream = from, first = from === null; first || stream !== null || bits.left > 0; first = false, stream = null) {
       soundTo = bits.offset;
-      const capacity = readStreamHead(bits, first, exhausted, path);
-      let combined = 0;
+      const capacity = stream?.capacity ?? readStreamHead(bits, first, exhausted, path);
+      let combined = stream?.combined ?? 0;
       for (;;) {
         await refill();
         soundTo = bits.offset;
@@ -61,6 +78,8 @@ export async function* bunzip2(path: string, stored: AsyncIterable<Uint8Array>):
       await refill();
     }
   } catch (error) {
+    // What stands before the fault is whole: for readers that use it.
+    if (filled > 0) yield out.subarray(0, filled);
     throw failure(error);
   } finally {
     await source.return?.();
@@ -83,7 +102,7 @@ function readStreamHead(bits: BitWindow, first: boolean, exhausted: boolean, pat
 function readMark(bits: BitWindow): boolean {
   const mark = bits.read(24);
   const rest = bits.read(24);
-  if (mark === blockMark && rest === blockMarkRest) return true;
-  if (mark === endMark && rest === endMarkRest) return false;
+  if (mark === marks.block[0] && rest === marks.block[1]) return true;
+  if (mark === marks.end[0] && rest === marks.end[1]) return false;
   throw new BlockError("neither a block nor the end of the stream stands here");
 }

@@ -5,8 +5,9 @@ import { type FileHandle, open } from "node:fs/promises";
 import { bunzip2 } from "./bzip2.ts";
 import { ContentError, codeOf } from "./content-error.ts";
 import { gunzip } from "./gzip.ts";
+import { unzstd } from "./zstd.ts";
 
-export type Compression = "none" | "gzip" | "bzip2";
+export type Compression = "none" | "gzip" | "bzip2" | "zstd";
 
 export interface Content {
   readonly path: string;
@@ -18,10 +19,11 @@ export interface Content {
 }
 
 const readBytes = 1 << 20;
+/** Enough of a file to tell its compression. */
+const headBytes = 8;
 
 /** Compressions that are recognised in order to be refused with a word instead of being read as garbage. */
 const refused: readonly (readonly [name: string, magic: readonly number[]])[] = [
-  ["zstd", [0x28, 0xb5, 0x2f, 0xfd]],
   ["xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
   ["zip", [0x50, 0x4b, 0x03, 0x04]],
   ["compress", [0x1f, 0x9d]],
@@ -32,7 +34,7 @@ const refused: readonly (readonly [name: string, magic: readonly number[]])[] = 
  * @throws ContentError `unreadable` or `unsupported` at once; the stream throws it with what it meets later.
  */
 export function openContent(path: string, onRead?: (stored: Uint8Array) => void): Content {
-  const compression = sniff(path);
+  const compression = compressionOf(path, readHead(path));
   let bytesRead = 0;
   async function* stored(): AsyncGenerator<Uint8Array, void, undefined> {
     const file = await openFile(path);
@@ -52,19 +54,55 @@ export function openContent(path: string, onRead?: (stored: Uint8Array) => void)
       await file.close();
     }
   }
-  const decoders = { none: stored, gzip: () => gunzip(path, stored()), bzip2: () => bunzip2(path, stored()) };
   return {
     path,
     compression,
     get bytesRead() {
       return bytesRead;
     },
-    stream: { [Symbol.asyncIterator]: decoders[compression] },
+    stream: { [Symbol.asyncIterator]: () => unpacked(path, compression, stored()) },
   };
 }
 
-function sniff(path: string): Compression {
-  const head = readHead(path);
+/**
+ * What stands behind `stored`, which can be read once only: standard input, a body of HTTP. Iterate once.
+ *
+ * @param name  what messages call it.
+ * The stream throws ContentError as that of `openContent`, `unsupported` and `unreadable` too.
+ */
+export async function* unpackStream(name: string, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks = stored[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let had = 0;
+  while (had < headBytes) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    first.push(value);
+    had += value.length;
+  }
+  const start = Buffer.concat(first);
+  async function* whole(): AsyncGenerator<Uint8Array, void, undefined> {
+    if (start.length > 0) yield start;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  yield* unpacked(name, compressionOf(name, start.subarray(0, headBytes)), whole());
+}
+
+function unpacked(path: string, compression: Compression, stored: AsyncGenerator<Uint8Array, void, undefined>) {
+  switch (compression) {
+    case "none":
+      return stored;
+    case "gzip":
+      return gunzip(path, stored);
+    case "bzip2":
+      return bunzip2(path, stored);
+    case "zstd":
+      return unzstd(path, stored);
+  }
+}
+
+/** Told by the first bytes. Throws ContentError `unsupported`. */
+function compressionOf(path: string, head: Uint8Array): Compression {
   const startsWith = (magic: readonly number[]) => magic.every((byte, index) => head[index] === byte);
   if (startsWith([0x1f, 0x8b])) return "gzip";
   // "BZh" alone could begin a text; the level and the first byte of either block mark settle it.
@@ -76,14 +114,20 @@ function sniff(path: string): Compression {
   ) {
     return "bzip2";
   }
+  if (
+    startsWith([0x28, 0xb5, 0x2f, 0xfd]) ||
+    (head[0]! >>> 4 === 5 && [0x2a, 0x4d, 0x18].every((byte, index) => head[index + 1] === byte))
+  ) {
+    return "zstd";
+  }
   const known = refused.find(([, magic]) => startsWith(magic));
   if (known !== undefined)
-    throw new ContentError("unsupported", path, 0, `${known[0]} compression is not read; unpack it, or use gzip or bzip2`);
+    throw new ContentError("unsupported", path, 0, `${known[0]} compression is not read; unpack it, or use gzip, bzip2 or zstd`);
   return "none";
 }
 
 function readHead(path: string): Uint8Array {
-  const head = Buffer.alloc(8);
+  const head = Buffer.alloc(headBytes);
   try {
     const descriptor = openSync(path, "r");
     try {

@@ -6,6 +6,7 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   lookup: async () => (await import("./lookup.ts")).lookup,
   dump: async () => (await import("./dump.ts")).dump,
   snapshot: async () => (await import("./snapshot/index.ts")).snapshot,
+  mrt: async () => (await import("./mrt/index.ts")).mrt,
   ingest: async () => (await import("./ingest.ts")).ingest,
   keys: async () => (await import("./keys/index.ts")).keys,
 };

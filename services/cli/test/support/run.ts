@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { runCli } from "../../src/app.ts";
 
@@ -23,8 +23,13 @@ export function temporaryFolder(): string {
 }
 
 export async function run(dataDir: string, ...args: string[]): Promise<Ran> {
+  return runWith([], dataDir, ...args);
+}
+
+/** With what comes on standard input. */
+export async function runWith(stdin: Iterable<Uint8Array>, dataDir: string, ...args: string[]): Promise<Ran> {
   const [out, err] = [capture(), capture()];
-  const context = { stdout: out.stream, stderr: err.stream, isTerminal: false, now: () => now };
+  const context = { stdin: () => Readable.from(stdin), stdout: out.stream, stderr: err.stream, isTerminal: false, now: () => now };
   const code = await runCli(["--data-dir", dataDir, ...args], context);
   return { code, out: out.text(), err: err.text() };
 }

@@ -1,0 +1,23 @@
+/** Address families whose prefixes are plain (RFC 4760 §8): IPv4 and IPv6, SAFI unicast, multicast, and both (3, of RFC 2858). */
+
+import { RecordFault } from "../record/record-fault.ts";
+
+export interface Family {
+  readonly afi: number;
+  readonly safi: number;
+}
+
+export const safiUnicast = 1;
+const safiMax = 3;
+
+/** Null for a family whose prefixes are not plain (labels, VPN, flow specification) or that is none of IP. */
+export function versionOfFamily(afi: number, safi: number): 4 | 6 | null {
+  if (safi < safiUnicast || safi > safiMax) return null;
+  return afi === 1 ? 4 : afi === 2 ? 6 : null;
+}
+
+/** One message may tell of several families, once each. */
+export function refuseSecond(known: readonly Family[], family: Family, name: string, at: number): void {
+  if (!known.some(({ afi, safi }) => afi === family.afi && safi === family.safi)) return;
+  throw new RecordFault("duplicate-attribute", at, `${name} stands twice for AFI ${family.afi}, SAFI ${family.safi}`);
+}

@@ -1,0 +1,15 @@
+/** ORIGIN (RFC 4271 §5.1.1; malformed ones RFC 7606 §7.1). */
+
+import { RecordFault } from "../record/record-fault.ts";
+import type { Attribute } from "./attribute.ts";
+
+export const origin: Attribute = {
+  type: 1,
+  name: "ORIGIN",
+  malformed: "refuse",
+  read(value, into) {
+    const code = value.u8();
+    if (code > 2) throw new RecordFault("bad-value", value.at - 1, `ORIGIN ${code} is none of IGP, EGP and INCOMPLETE`);
+    into.origin = code;
+  },
+};

@@ -1,0 +1,58 @@
+/** The path attributes of one route or message (RFC 4271 §4.3), whole. */
+
+import type { Address } from "@netfacts/address";
+import type { PathSegment } from "../as-path.ts";
+import type { Aggregator } from "./aggregator.ts";
+import type { Discarded, UnknownAttribute } from "./attribute.ts";
+import type { LargeCommunity } from "./large-communities.ts";
+import type { MpReach } from "./mp-reach-nlri.ts";
+import type { MpUnreach } from "./mp-unreach-nlri.ts";
+
+/** Null: the attribute is not there. Lists keep the order of the wire. */
+export interface PathAttributes {
+  /** 0 IGP, 1 EGP, 2 INCOMPLETE. */
+  origin: number | null;
+  /** Where AS numbers have two bytes, AS4_PATH is merged into it already (RFC 6793 §4.2.3). */
+  asPath: readonly PathSegment[] | null;
+  nextHop: Address | null;
+  multiExitDisc: number | null;
+  localPref: number | null;
+  atomicAggregate: boolean;
+  /** With AS4_AGGREGATOR merged, as `asPath`. */
+  aggregator: Aggregator | null;
+  communities: readonly number[] | null;
+  originatorId: Address | null;
+  clusterList: readonly Address[] | null;
+  mpReach: MpReach[];
+  mpUnreach: MpUnreach[];
+  /** Eight bytes each, as hexadecimal digits. */
+  extendedCommunities: readonly string[] | null;
+  as4Path: readonly PathSegment[] | null;
+  as4Aggregator: Aggregator | null;
+  largeCommunities: readonly LargeCommunity[] | null;
+  unknown: UnknownAttribute[];
+  discarded: Discarded[];
+}
+
+export function noAttributes(): PathAttributes {
+  return {
+    origin: null,
+    asPath: null,
+    nextHop: null,
+    multiExitDisc: null,
+    localPref: null,
+    atomicAggregate: false,
+    aggregator: null,
+    communities: null,
+    originatorId: null,
+    clusterList: null,
+    mpReach: [],
+    mpUnreach: [],
+    extendedCommunities: null,
+    as4Path: null,
+    as4Aggregator: null,
+    largeCommunities: null,
+    unknown: [],
+    discarded: [],
+  };
+}

@@ -1,0 +1,51 @@
+/** The list of path attributes (RFC 4271 §4.3; malformed and repeated ones RFC 7606). */
+
+import type { Reader } from "../record/reader.ts";
+import { RecordFault } from "../record/record-fault.ts";
+import { mergeAs4 } from "./as4-merge.ts";
+import type { Attribute, AttributeContext } from "./attribute.ts";
+import { attributes } from "./index.ts";
+import { noAttributes, type PathAttributes } from "./path-attributes.ts";
+
+const byType: (Attribute | undefined)[] = new Array<Attribute | undefined>(256).fill(undefined);
+for (const attribute of attributes) byType[attribute.type] = attribute;
+
+const extendedLength = 0x10;
+
+/** The number of the list in which each type was met last: tells a repeated one without a set per list. */
+const metIn = new Uint32Array(256);
+let lists = 0;
+
+/** Reads everything that is left as attributes: flags u8, type u8, length u8 or u16, value. Throws RecordFault. */
+export function readAttributes(reader: Reader, context: AttributeContext): PathAttributes {
+  const into = noAttributes();
+  lists = (lists + 1) >>> 0;
+  while (reader.left > 0) {
+    const flags = reader.u8();
+    const type = reader.u8();
+    const value = reader.sub(flags & extendedLength ? reader.u16() : reader.u8());
+    const attribute = byType[type];
+    if (attribute === undefined) {
+      into.unknown.push({ flags, type, hex: value.hex() });
+    } else if (metIn[type] === lists && attribute.repeats !== true) {
+      // RFC 7606 §3 g: the first one counts.
+      into.discarded.push({ type, reason: "duplicate-attribute", at: value.at });
+    } else {
+      metIn[type] = lists;
+      readAttribute(attribute, value, into, context);
+    }
+  }
+  if (context.asBytes === 2) mergeAs4(into);
+  return into;
+}
+
+function readAttribute(attribute: Attribute, value: Reader, into: PathAttributes, context: AttributeContext): void {
+  try {
+    attribute.read(value, into, context);
+    value.done(attribute.name);
+  } catch (error) {
+    if (!(error instanceof RecordFault)) throw error;
+    if (attribute.malformed === "refuse") throw new RecordFault(error.code, error.at, `${attribute.name}: ${error.message}`);
+    into.discarded.push({ type: attribute.type, reason: error.code, at: error.at });
+  }
+}

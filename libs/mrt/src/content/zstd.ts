@@ -1,0 +1,109 @@
+/** Zstandard (RFC 8878), of any number of frames (as pzstd writes), skippable ones among them. Dictionaries are not read. */
+
+import { createZstdDecompress } from "node:zlib";
+import { ContentError, codeOf } from "./content-error.ts";
+import { Fed, streamOptions, through } from "./zlib-stream.ts";
+
+/** RFC 8878 §3.1.1 and §3.1.2, little endian. */
+const frameMagic = 0xfd2fb528;
+const skippableMagic = 0x184d2a50;
+const headBytes = 8;
+
+/** The stored bytes, of which some can be given back. Not closed by those who read it in turn. */
+class Source implements AsyncIterable<Uint8Array> {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #back: Uint8Array[] = [];
+
+  constructor(stored: AsyncIterable<Uint8Array>) {
+    this.#chunks = stored[Symbol.asyncIterator]();
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array>> {
+    const value = this.#back.shift();
+    return value === undefined ? this.#chunks.next() : { value, done: false };
+  }
+
+  giveBack(chunks: readonly Uint8Array[]): void {
+    this.#back = [...chunks.filter(({ length }) => length > 0), ...this.#back];
+  }
+
+  /** Up to `length` bytes, which stay. */
+  async peek(length: number): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    for (let had = 0; had < length; ) {
+      const { value, done } = await this.next();
+      if (done) break;
+      pieces.push(value);
+      had += value.length;
+    }
+    const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    this.giveBack([all]);
+    return all.subarray(0, length);
+  }
+
+  /** @returns how many of `length` bytes were not there any more. */
+  async skip(length: number): Promise<number> {
+    let left = length;
+    while (left > 0) {
+      const { value, done } = await this.next();
+      if (done) break;
+      if (value.length > left) this.giveBack([value.subarray(left)]);
+      left -= Math.min(left, value.length);
+    }
+    return left;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return { next: () => this.next() };
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
+}
+
+/** Unpacks `stored`; `path` is for messages. Truncation, damage and trailing bytes are ContentErrors. */
+export async function* unzstd(path: string, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const source = new Source(stored);
+  /** Where the frame at hand begins. */
+  let offset = 0;
+  try {
+    for (;;) {
+      const head = await source.peek(headBytes);
+      if (head.length === 0) return;
+      const view = new DataView(head.buffer, head.byteOffset, head.length);
+      const magic = head.length < 4 ? 0 : view.getUint32(0, true);
+      if (magic >>> 4 === skippableMagic >>> 4) {
+        const size = head.length < headBytes ? headBytes : headBytes + view.getUint32(4, true);
+        if ((await source.skip(size)) > 0) throw truncated(path, offset);
+        offset += size;
+      } else if (magic === frameMagic) {
+        offset += yield* frame(path, source, offset);
+      } else {
+        throw new ContentError("trailing", path, offset, "bytes follow the zstd data that are no further frame");
+      }
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** @returns the stored bytes of the frame. */
+async function* frame(path: string, source: Source, offset: number): AsyncGenerator<Uint8Array, number, undefined> {
+  const unpack = createZstdDecompress(streamOptions);
+  const fed = new Fed();
+  try {
+    yield* through(unpack, source, fed);
+  } catch (cause) {
+    if (fed.failure !== null) throw fed.failure;
+    const at = offset + unpack.bytesWritten;
+    if (codeOf(cause) === "Z_BUF_ERROR") throw truncated(path, at, cause);
+    throw new ContentError("damaged", path, at, `the zstd data are damaged (${codeOf(cause) ?? cause})`, { cause });
+  }
+  source.giveBack(fed.rest(unpack));
+  return unpack.bytesWritten;
+}
+
+function truncated(path: string, offset: number, cause?: unknown): ContentError {
+  return new ContentError("truncated", path, offset, "the zstd data end early", { cause });
+}

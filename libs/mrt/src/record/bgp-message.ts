@@ -1,0 +1,56 @@
+/** BGP messages (RFC 4271 §4): header, OPEN, NOTIFICATION and what has no body of interest; UPDATE in a file of its own. */
+
+import type { RecordBody, Session } from "./mrt-record.ts";
+import type { Reader } from "./reader.ts";
+import { RecordFault } from "./record-fault.ts";
+import { readUpdate } from "./update.ts";
+
+export interface MessageContext {
+  readonly session: Session;
+  readonly sent: boolean;
+  readonly asBytes: 2 | 4;
+  readonly addPath: boolean;
+}
+
+const markerBytes = 16;
+/** Marker, length u16, type u8. */
+const headerBytes = 19;
+
+/** Reads one message, which must fill the reader. @param markerLeft  how much of the marker stands before the length. */
+export function readMessage(reader: Reader, context: MessageContext, markerLeft = markerBytes): RecordBody {
+  const start = reader.at;
+  for (let byte = 0; byte < markerLeft; byte++) {
+    if (reader.u8() !== 0xff) throw new RecordFault("bad-value", reader.at - 1, "the BGP message does not begin with a marker of ones");
+  }
+  const length = reader.u16();
+  const type = reader.u8();
+  if (length < headerBytes) throw new RecordFault("bad-length", start, `the BGP message claims ${length} bytes, fewer than its header`);
+  const body = reader.sub(length - headerBytes);
+  reader.done("the record");
+  const { session, sent } = context;
+  switch (type) {
+    case 1:
+      return { kind: "open", session, sent, ...readOpen(body) };
+    case 2:
+      return readUpdate(body, context);
+    case 3:
+      return { kind: "notification", session, sent, code: body.u8(), subcode: body.u8(), data: body.hex() };
+    case 4:
+      body.done("KEEPALIVE");
+      return { kind: "keepalive", session, sent };
+    case 5: // RFC 2918.
+    case 128: // Of Cisco, before it.
+      return { kind: "route-refresh", session, sent };
+    default:
+      return { kind: "unread", what: `BGP message of type ${type}` };
+  }
+}
+
+/** RFC 4271 §4.2. The AS number has two bytes in any case; 4-byte ones stand in a capability (RFC 6793 §3). */
+function readOpen(body: Reader) {
+  const open = { version: body.u8(), asn: body.u16(), holdTime: body.u16(), bgpId: body.u32(), parameters: "" };
+  const parameters = body.sub(body.u8());
+  // RFC 9072: parameters longer than 255 bytes have their length behind a mark; they are kept with it.
+  open.parameters = parameters.hex() + body.hex();
+  return open;
+}

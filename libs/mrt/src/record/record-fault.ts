@@ -1,0 +1,35 @@
+/** What is wrong with one record, and where: the record is refused whole, the next one is read. */
+
+/**
+ * - `overrun`: a field or list is longer than what holds it.
+ * - `trailing-bytes`: bytes are left over behind the last field.
+ * - `bad-length`: a field of fixed length has another one.
+ * - `bad-value`: a value that the format does not allow.
+ * - `bad-prefix-length`: a prefix longer than its address family allows.
+ * - `bad-as-path`: an unknown, empty or overlong segment.
+ * - `duplicate-attribute`: an attribute stands twice where one only may stand (RFC 7606 §3 g).
+ * - `no-peer-index`, `peer-index-out-of-range`: a route whose peer cannot be told.
+ */
+export type RecordFaultCode =
+  | "overrun"
+  | "trailing-bytes"
+  | "bad-length"
+  | "bad-value"
+  | "bad-prefix-length"
+  | "bad-as-path"
+  | "duplicate-attribute"
+  | "no-peer-index"
+  | "peer-index-out-of-range";
+
+export class RecordFault extends Error {
+  readonly code: RecordFaultCode;
+  /** Position in the bytes that were read from, where the fault was met. */
+  readonly at: number;
+
+  constructor(code: RecordFaultCode, at: number, detail: string) {
+    super(detail);
+    this.name = "RecordFault";
+    this.code = code;
+    this.at = at;
+  }
+}

@@ -1,0 +1,9 @@
+/** `netfacts mrt`: MRT files as they are, without a snapshot. */
+
+import type { RegisterCommand } from "../../context.ts";
+import { cat } from "./cat.ts";
+
+export const mrt: RegisterCommand = (program, context) => {
+  const group = program.command("mrt").description("look into MRT files of routing tables and BGP messages");
+  cat(group, context);
+};

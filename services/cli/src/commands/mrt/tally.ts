@@ -1,0 +1,61 @@
+/** What of a file was refused or not read: told as it is met, or counted and told at the end. */
+
+import type { BadRecord, MrtRecord, PathAttributes, RecordReading } from "@netfacts/mrt";
+import { describeRecord } from "@netfacts/mrt";
+
+/** A BGP message has at most 4,096 bytes, extended ones aside (RFC 8654). */
+const shownBytesMax = 8_192;
+
+export class Tally {
+  readonly #name: string;
+  readonly #tell: (line: string) => void;
+  readonly #unread = new Map<string, number>();
+  readonly #unknownAttributes = new Map<number, number>();
+  /** Records refused. */
+  bad = 0;
+
+  constructor(name: string, tell: (line: string) => void) {
+    this.#name = name;
+    this.#tell = tell;
+  }
+
+  /** Counts one record, and tells of it when it is bad. @returns whether there is something of it to print. */
+  count(reading: RecordReading): reading is MrtRecord {
+    if ("fault" in reading) {
+      this.bad++;
+      this.#tellBad(reading);
+      return false;
+    }
+    const { header, body } = reading;
+    if (body.kind === "unread") increment(this.#unread, body.what);
+    if (body.kind === "update") this.#attributes(body.attributes, header.offset);
+    if (body.kind === "rib") for (const { attributes } of body.routes) this.#attributes(attributes, header.offset);
+    return true;
+  }
+
+  /** At the end of the file. */
+  tellUnread(): void {
+    for (const [what, count] of this.#unread) this.#tell(`${this.#name}: ${count} records not read: ${what}`);
+    for (const [type, count] of this.#unknownAttributes) this.#tell(`${this.#name}: ${count} attributes not read: type ${type}`);
+  }
+
+  #attributes({ unknown, discarded }: PathAttributes, offset: number): void {
+    for (const { type } of unknown) increment(this.#unknownAttributes, type);
+    for (const { type, reason } of discarded) {
+      const what = type === null ? "a prefix of the message" : `attribute ${type}, or a part of it,`;
+      this.#tell(`${this.#name}: record at byte ${offset}: ${what} is left out: ${reason}`);
+    }
+  }
+
+  #tellBad({ header, fault, bytes }: BadRecord): void {
+    const kind = `${describeRecord(header.type, header.subtype)}, ${bytes.length} bytes`;
+    const cause = `${fault.code} at byte ${fault.offset}: ${fault.detail}`;
+    const hex = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, shownBytesMax)).toString("hex");
+    const more = bytes.length > shownBytesMax ? ` … and ${bytes.length - shownBytesMax} bytes more` : "";
+    this.#tell(`${this.#name}: bad record at byte ${header.offset} (${kind}): ${cause}: ${hex}${more}`);
+  }
+}
+
+function increment<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
