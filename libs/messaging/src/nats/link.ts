@@ -2,6 +2,7 @@
 
 import type { Msg, NatsConnection, Subscription } from "nats";
 import type { MessagingEvents } from "../options.ts";
+import type { MessageMemory } from "./message-memory.ts";
 
 /** A reply message is never longer, whatever the server takes. */
 const messageBytesMax = 256 * 1_024;
@@ -54,6 +55,13 @@ export class Link {
       this.#options.onError(`a message to ${subject} could not leave`, cause);
       return false;
     }
+  }
+
+  /** As `publish`, of a message that was written into `memory`, which may be written again when `onFree` is called. */
+  publishFrom(memory: MessageMemory, bytes: number, subject: string, onFree: () => void): void {
+    if (memory.send(this.#connection, subject, bytes, onFree)) return;
+    this.publish(subject, Buffer.from(memory.message.subarray(0, bytes)));
+    onFree();
   }
 
   /** @param queue the messages are shared with all others of this queue group. */

@@ -2,8 +2,18 @@
 
 import { problemReply } from "../problem-reply.ts";
 import type { ReplyItem } from "../types.ts";
-import { encodeFailedFrame, encodeReplyFrame, headerBytes, type ReplyPart, replyPartBytes } from "./frame-codec/index.ts";
+import { encodeFailedFrame, encodeReplyFrame, headerBytes, ReplyFrameWriter, type ReplyPart, replyPartBytes } from "./frame-codec/index.ts";
 import type { Link } from "./link.ts";
+import { MessageMemory } from "./message-memory.ts";
+
+/**
+ * Replies that share a message are no more than this. The asking side reads up to 64 KiB at a time and copies a message that does not
+ * lie in one read, nats-server copies one that is longer than its buffers: 32 KiB cost the three least (`docs/performance.md`).
+ */
+const sharedBytesMax = 32 * 1_024;
+
+/** Memory of sent messages that is kept for the next ones. */
+const sparesMax = 32;
 
 /** Where the replies of one frame go. */
 export interface ReplyAddress {
@@ -11,10 +21,18 @@ export interface ReplyAddress {
   readonly subject: string;
 }
 
+/** A message that still takes replies of its snapshot. */
+interface OpenMessage {
+  readonly snapshotId: string;
+  readonly memory: MessageMemory;
+  readonly writer: ReplyFrameWriter;
+}
+
 export class ReplyWriter {
   readonly #link: Link;
   readonly #onError: (what: string, cause: unknown) => void;
-  readonly #waiting = new Map<ReplyAddress, ReplyPart[]>();
+  readonly #open = new Map<ReplyAddress, OpenMessage[]>();
+  readonly #spares: MessageMemory[] = [];
 
   constructor(link: Link, onError: (what: string, cause: unknown) => void) {
     this.#link = link;
@@ -22,10 +40,13 @@ export class ReplyWriter {
   }
 
   add(address: ReplyAddress, id: number, reply: ReplyItem | "not_yet"): void {
-    const part: ReplyPart = reply === "not_yet" ? { kind: "not_yet", id } : { kind: "reply", id, reply, more: false };
-    const parts = this.#waiting.get(address);
-    if (parts !== undefined) parts.push(part);
-    else if (this.#waiting.set(address, [part]).size === 1) setImmediate(() => this.flush());
+    try {
+      if (reply === "not_yet") this.#write(address, "", { kind: "not_yet", id });
+      else this.#write(address, reply.snapshotId, { kind: "reply", id, reply, more: false });
+    } catch (cause) {
+      this.#onError("a reply cannot travel", cause);
+      this.#write(address, "", { kind: "reply", id, reply: problemReply({ code: "internal_error" }), more: false });
+    }
   }
 
   /** Nothing more comes for this frame. */
@@ -35,46 +56,62 @@ export class ReplyWriter {
   }
 
   flush(): void {
-    for (const [address, parts] of this.#waiting) {
-      // Without connection nothing arrives: whoever still waits asks again.
-      if (this.#link.up) this.#write(address, parts);
+    for (const [address, messages] of this.#open) {
+      for (const message of messages) this.#send(address, message);
     }
-    this.#waiting.clear();
+    this.#open.clear();
   }
 
-  #write(address: ReplyAddress, parts: readonly ReplyPart[]): void {
-    const bySnapshot = Map.groupBy(parts, (part) => (part.kind === "reply" ? part.reply.snapshotId : ""));
-    for (const [snapshotId, alike] of bySnapshot) {
-      const bytesMax = this.#link.messageBytesMax;
-      let message: ReplyPart[] = [];
-      let bytes = headerBytes;
-      const send = () => {
-        if (message.length > 0) this.#publish(address, snapshotId, message, bytes);
-        message = [];
-        bytes = headerBytes;
-      };
-      for (const part of alike.flatMap((whole) => split(whole, bytesMax - headerBytes))) {
-        const partBytes = replyPartBytes(part);
-        if (bytes + partBytes > bytesMax) send();
-        message.push(part);
-        bytes += partBytes;
-      }
-      send();
+  #write(address: ReplyAddress, snapshotId: string, part: ReplyPart): void {
+    const bytes = replyPartBytes(part);
+    const bytesMax = Math.min(sharedBytesMax, this.#link.messageBytesMax);
+    if (headerBytes + bytes > bytesMax) {
+      this.#sendAlone(address, snapshotId, part);
+      return;
     }
+    const messages = this.#messages(address);
+    const index = messages.findIndex((message) => message.snapshotId === snapshotId);
+    let message = messages[index];
+    if (message === undefined) {
+      message = this.#begin(address, snapshotId);
+      messages.push(message);
+    } else if (message.writer.length + bytes > bytesMax) {
+      this.#send(address, message);
+      message = this.#begin(address, snapshotId);
+      messages[index] = message;
+    }
+    message.writer.add(part);
   }
 
-  #publish(address: ReplyAddress, snapshotId: string, parts: ReplyPart[], bytes: number): void {
-    let message: Buffer;
-    try {
-      message = encodeReplyFrame({ frameId: address.frameId, snapshotId, parts }, bytes);
-    } catch (cause) {
-      this.#onError("a reply cannot travel", cause);
-      const reply = problemReply({ code: "internal_error" });
-      const instead: ReplyPart[] = parts.map(({ id }) => ({ kind: "reply", id, reply, more: false }));
-      const insteadBytes = instead.reduce((sum, part) => sum + replyPartBytes(part), headerBytes);
-      message = encodeReplyFrame({ frameId: address.frameId, snapshotId: "", parts: instead }, insteadBytes);
+  #messages(address: ReplyAddress): OpenMessage[] {
+    const known = this.#open.get(address);
+    if (known !== undefined) return known;
+    const messages: OpenMessage[] = [];
+    if (this.#open.set(address, messages).size === 1) setImmediate(() => this.flush());
+    return messages;
+  }
+
+  #begin(address: ReplyAddress, snapshotId: string): OpenMessage {
+    const memory = this.#spares.pop() ?? new MessageMemory(sharedBytesMax);
+    return { snapshotId, memory, writer: new ReplyFrameWriter(memory.message, address.frameId, snapshotId) };
+  }
+
+  #send({ subject }: ReplyAddress, { memory, writer }: OpenMessage): void {
+    const reuse = () => {
+      if (this.#spares.length < sparesMax) this.#spares.push(memory);
+    };
+    // Without connection nothing arrives: whoever still waits asks again.
+    if (!this.#link.up || writer.count === 0) reuse();
+    else this.#link.publishFrom(memory, writer.end(), subject, reuse);
+  }
+
+  /** A part that is too long to share a message. */
+  #sendAlone(address: ReplyAddress, snapshotId: string, part: ReplyPart): void {
+    for (const piece of split(part, this.#link.messageBytesMax - headerBytes)) {
+      const frame = { frameId: address.frameId, snapshotId, parts: [piece] };
+      const message = encodeReplyFrame(frame, headerBytes + replyPartBytes(piece));
+      if (this.#link.up) this.#link.publish(address.subject, message);
     }
-    this.#link.publish(address.subject, message);
   }
 }
 

@@ -7,6 +7,7 @@ export {
   encodeReplyFrame,
   type FailedFrame,
   type ReplyFrame,
+  ReplyFrameWriter,
   type ReplyPart,
   replyPartBytes,
 } from "./reply-frame.ts";

@@ -4,7 +4,7 @@
  *   0 u16 magic · 2 u8 version · 3 u8 flags · 4 u16 count of items · 6 u32 frame id · 10 u64 snapshot (0: none) · 18 items
  */
 
-import { snapshotIdOf, snapshotNumberOf } from "@netfacts/contracts";
+import { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "@netfacts/contracts";
 
 export const requestMagic = 0x514e;
 export const replyMagic = 0x524e;
@@ -30,8 +30,27 @@ export interface FrameHeader {
   readonly snapshotId: string | null;
 }
 
+const noSnapshot: SnapshotNumber = { seconds: 0, digest: 0 };
+
+/** Of the snapshot that was met last: nearly every frame has the same, and neither way is short. */
+let last = { id: "", number: noSnapshot };
+
+/** @throws RangeError */
+function numberOf(id: string): SnapshotNumber {
+  if (last.id !== id) last = { id, number: snapshotNumberOf(id) };
+  return last.number;
+}
+
+function idOf(seconds: number, digest: number): string {
+  if (last.number.seconds !== seconds || last.number.digest !== digest) {
+    const number = { seconds, digest };
+    last = { id: snapshotIdOf(number), number };
+  }
+  return last.id;
+}
+
 export function writeHeader(bytes: Buffer, magic: number, { flags, count, frameId, snapshotId }: FrameHeader): number {
-  const number = snapshotId === null ? { seconds: 0, digest: 0 } : snapshotNumberOf(snapshotId);
+  const number = snapshotId === null ? noSnapshot : numberOf(snapshotId);
   bytes.writeUInt16LE(magic, 0);
   bytes.writeUInt8(frameVersion, 2);
   bytes.writeUInt8(flags, 3);
@@ -40,6 +59,11 @@ export function writeHeader(bytes: Buffer, magic: number, { flags, count, frameI
   bytes.writeUInt32LE(number.digest, 10);
   bytes.writeUInt32LE(number.seconds, 14);
   return headerBytes;
+}
+
+/** Puts in the count of items, once that is known. */
+export function writeCount(bytes: Buffer, count: number): void {
+  bytes.writeUInt16LE(count, 4);
 }
 
 /** Reads from the front and never past the end. Every method throws `FrameSyntaxError` when what it reads is not all there. */
@@ -60,7 +84,7 @@ export class FrameReader {
     const frameId = this.u32("frame id");
     const digest = this.u32("snapshot");
     const seconds = this.u32("snapshot");
-    return { flags, count, frameId, snapshotId: seconds === 0 && digest === 0 ? null : snapshotIdOf({ seconds, digest }) };
+    return { flags, count, frameId, snapshotId: seconds === 0 && digest === 0 ? null : idOf(seconds, digest) };
   }
 
   flags(known: number): number {

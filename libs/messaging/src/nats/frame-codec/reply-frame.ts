@@ -10,7 +10,7 @@
  */
 
 import type { ReplyItem } from "../../types.ts";
-import { FrameReader, FrameSyntaxError, headerBytes, replyMagic, writeHeader } from "./layout.ts";
+import { FrameReader, FrameSyntaxError, headerBytes, replyMagic, writeCount, writeHeader } from "./layout.ts";
 
 const frameFailed = 1;
 const flag = { counted: 1, cacheable: 2, more: 4 };
@@ -42,7 +42,46 @@ export interface FailedFrame {
 export function replyPartBytes(part: ReplyPart): number {
   if (part.kind === "not_yet") return partBytesWithoutTexts;
   if (part.kind === "continued") return partBytesWithoutTexts + part.body.length;
-  return partBytesWithoutTexts + Buffer.byteLength(part.reply.etag) + part.reply.body.length;
+  return partBytesWithoutTexts + etagBytes(part.reply.etag).length + part.reply.body.length;
+}
+
+/** One message that parts are written into as they come, in memory that it is given. */
+export class ReplyFrameWriter {
+  readonly #memory: Buffer;
+  #at: number;
+  #count = 0;
+
+  /** @throws RangeError when the snapshot's id cannot travel. */
+  constructor(memory: Buffer, frameId: number, snapshotId: string) {
+    this.#memory = memory;
+    const header = { flags: 0, count: 0, frameId, snapshotId: snapshotId === "" ? null : snapshotId };
+    this.#at = writeHeader(memory, replyMagic, header);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Bytes so far. */
+  get length(): number {
+    return this.#at;
+  }
+
+  /**
+   * The memory must hold what `replyPartBytes` says of the part.
+   *
+   * @throws RangeError when a number cannot travel; the message is then as it was.
+   */
+  add(part: ReplyPart): void {
+    this.#at = writePart(this.#memory, this.#at, part);
+    this.#count += 1;
+  }
+
+  /** Ends the message, which must have parts; returns its length. */
+  end(): number {
+    writeCount(this.#memory, this.#count);
+    return this.#at;
+  }
 }
 
 /**
@@ -51,10 +90,9 @@ export function replyPartBytes(part: ReplyPart): number {
  */
 export function encodeReplyFrame({ frameId, snapshotId, parts }: ReplyFrame, bytes: number): Buffer {
   const frame = Buffer.allocUnsafe(bytes);
-  const header = { flags: 0, count: parts.length, frameId, snapshotId: snapshotId === "" ? null : snapshotId };
-  let at = writeHeader(frame, replyMagic, header);
-  for (const part of parts) at = writePart(frame, at, part);
-  return frame;
+  const writer = new ReplyFrameWriter(frame, frameId, snapshotId);
+  for (const part of parts) writer.add(part);
+  return frame.subarray(0, writer.end());
 }
 
 export function encodeFailedFrame(frameId: number): Buffer {
@@ -84,15 +122,27 @@ export function decodeReplyFrame(message: Uint8Array): ReplyFrame | FailedFrame 
 }
 
 function writePart(frame: Buffer, start: number, part: ReplyPart): number {
-  if (part.kind === "not_yet") return writeFields(frame, start, part.id, 0, type.notYet, 0, 0, "", noBody);
+  if (part.kind === "not_yet") return writeFields(frame, start, part.id, 0, type.notYet, 0, 0, nothing, nothing);
   const more = part.more ? flag.more : 0;
-  if (part.kind === "continued") return writeFields(frame, start, part.id, 0, type.continued, more, part.offset, "", part.body);
+  if (part.kind === "continued") return writeFields(frame, start, part.id, 0, type.continued, more, part.offset, nothing, part.body);
   const { status, contentType, counted, cacheable, maxAgeSeconds, etag, body } = part.reply;
   const flags = more | (counted ? flag.counted : 0) | (cacheable ? flag.cacheable : 0);
-  return writeFields(frame, start, part.id, status, type[contentType], flags, maxAgeSeconds, etag, body);
+  return writeFields(frame, start, part.id, status, type[contentType], flags, maxAgeSeconds, etagBytes(etag), body);
 }
 
-const noBody = new Uint8Array(0);
+const nothing = new Uint8Array(0);
+
+/** Most replies of a frame have the same one. */
+let lastEtag = "";
+let lastEtagBytes: Uint8Array = nothing;
+
+function etagBytes(etag: string): Uint8Array {
+  if (etag !== lastEtag) {
+    lastEtagBytes = Buffer.from(etag);
+    lastEtag = etag;
+  }
+  return lastEtagBytes;
+}
 
 function writeFields(
   frame: Buffer,
@@ -102,7 +152,7 @@ function writeFields(
   contentType: number,
   flags: number,
   maxAgeSeconds: number,
-  etag: string,
+  etag: Uint8Array,
   body: Uint8Array,
 ): number {
   let at = frame.writeUInt32LE(id, start);
@@ -110,8 +160,9 @@ function writeFields(
   at = frame.writeUInt8(contentType, at);
   at = frame.writeUInt8(flags, at);
   at = frame.writeUInt32LE(maxAgeSeconds, at);
-  const written = frame.write(etag, at + 2, "utf8");
-  at = frame.writeUInt16LE(written, at) + written;
+  at = frame.writeUInt16LE(etag.length, at);
+  frame.set(etag, at);
+  at += etag.length;
   at = frame.writeUInt32LE(body.length, at);
   frame.set(body, at);
   return at + body.length;
