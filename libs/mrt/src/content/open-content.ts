@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { bunzip2 } from "./bzip2.ts";
+import { bunzip2InThreads } from "./bzip2-threads.ts";
 import { ContentError, codeOf } from "./content-error.ts";
 import { gunzip } from "./gzip.ts";
 import { unzstd } from "./zstd.ts";
@@ -95,7 +95,7 @@ function unpacked(path: string, compression: Compression, stored: AsyncGenerator
     case "gzip":
       return gunzip(path, stored);
     case "bzip2":
-      return bunzip2(path, stored);
+      return bunzip2InThreads(path, stored);
     case "zstd":
       return unzstd(path, stored);
   }
