@@ -3,29 +3,15 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { type Content, MrtError, openContent, scanRib } from "@netfacts/mrt";
-import type { Vrp } from "@netfacts/rpki";
-import type { DelegatedFile } from "../build/allocations.ts";
 import { RibPass } from "../build/rib-pass.ts";
-import {
-  boundedContent,
-  type DelegationRecord,
-  type ReaderReport,
-  readAutnums,
-  readDelegated,
-  readNameList,
-  readRpkiClientJson,
-  type SourceContent,
-  SourceError,
-} from "../readers/index.ts";
+import { boundedContent, type ReaderReport, type SourceContent, SourceError } from "../readers/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
 import type { ProgressListener } from "./progress.ts";
+import { type Reading, type SideRecords, TableInputs, tableReaders } from "./table-readers.ts";
 
 /** What the sections are built from, filled source by source. */
-export class SectionInputs {
+export class SectionInputs extends TableInputs {
   readonly ribs = new RibPass();
-  readonly delegated: DelegatedFile[] = [];
-  readonly vrps: Iterable<Vrp>[] = [];
-  readonly names = new Map<number, string>();
 }
 
 /** A source that was read to its end. */
@@ -33,19 +19,14 @@ export interface SourceReading {
   readonly report: ReaderReport;
   /** Of the file as it is stored. */
   readonly stored: { readonly bytes: number; readonly sha256: string };
-}
-
-/** What a reader found, and how it joins the inputs once it is known to be good. A RIB is there already: it is too large to keep twice. */
-interface Reading {
-  readonly report: ReaderReport;
-  readonly add: () => void;
+  readonly side?: SideRecords;
 }
 
 /**
  * Reads a source into `inputs`.
  *
  * Throws `SourceError` for a source that cannot be trusted, and what `check` throws, which looks at the report. A failed
- * source of delegated files, VRPs or names adds nothing; of a RIB `inputs` may hold a part and is to be thrown away.
+ * source of anything but routes adds nothing; of a RIB `inputs` may hold a part and is to be thrown away.
  */
 export async function readSource(
   source: SourceConfig,
@@ -71,11 +52,12 @@ export async function readSource(
     secondsMax: source.secondsMax,
     badRecordsMax: source.badRecordsMax,
   };
-  const { report, add } = await readers[source.format](input, inputs, source);
+  const { format } = source;
+  const { report, add, side } = format === "mrt" ? await readRib(input, inputs, source) : await tableReaders[format](input, inputs);
   check(report);
   add();
   tell();
-  return { report, stored: { bytes: content.bytesRead, sha256: digest.digest("hex") } };
+  return { report, stored: { bytes: content.bytesRead, sha256: digest.digest("hex") }, ...(side && { side }) };
 }
 
 async function* told(chunks: AsyncIterable<Uint8Array>, tell: () => void, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
@@ -86,38 +68,7 @@ async function* told(chunks: AsyncIterable<Uint8Array>, tell: () => void, signal
   }
 }
 
-const readers: Record<SourceConfig["format"], (content: SourceContent, inputs: SectionInputs, source: SourceConfig) => Promise<Reading>> = {
-  mrt: readRib,
-
-  async delegated(content, inputs) {
-    const records: DelegationRecord[] = [];
-    const report = await readDelegated(content, (record) => records.push(record));
-    return { report, add: () => inputs.delegated.push({ records, asOf: report.asOf }) };
-  },
-
-  async "rpki-client-json"(content, inputs) {
-    const { vrps, report } = await readRpkiClientJson(content);
-    return { report, add: () => inputs.vrps.push(vrps) };
-  },
-
-  async "name-list"(content, inputs) {
-    return readNames(readNameList, content, inputs);
-  },
-
-  async autnums(content, inputs) {
-    return readNames(readAutnums, content, inputs);
-  },
-};
-
-async function readNames(read: typeof readNameList, content: SourceContent, inputs: SectionInputs): Promise<Reading> {
-  const names = new Map<number, string>();
-  const report = await read(content, ({ asn, name }) => names.set(asn, name));
-  const add = () => {
-    for (const [asn, name] of names) inputs.names.set(asn, name);
-  };
-  return { report, add };
-}
-
+/** What a RIB says is in the inputs before the reading is judged: it is too large to keep twice. */
 async function readRib(content: SourceContent, inputs: SectionInputs, source: SourceConfig): Promise<Reading> {
   const { chunks, meter } = boundedContent(content);
   inputs.ribs.beginCollector(source.name);

@@ -131,14 +131,17 @@ async function readAll(
       if (failed.has(source.name)) continue;
       try {
         const check = ({ accepted }: ReaderReport) => refuseShrunk(source, accepted, previous);
-        const { report, stored } = await readSource(source, inputs, check, onProgress, signal);
+        const { report, stored, side } = await readSource(source, inputs, check, onProgress, signal);
         // A file that tells no date of its own is as of when it was last written.
         const asOf = isoTime((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
         reports.push(sourceReport(source, report, stored, asOf));
-        const section = sources[source.section] ?? { configs: [], entries: [] };
-        sources[source.section] = section;
-        section.configs.push(source);
-        section.entries.push(sourceEntry(source, stored.sha256, asOf, report.accepted, report.read - report.accepted, null));
+        const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
+        for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
+          const section = sources[name] ?? { configs: [], entries: [] };
+          sources[name] = section;
+          section.configs.push(source);
+          section.entries.push(sourceEntry(source, stored.sha256, asOf, accepted, skipped, null));
+        }
       } catch (error) {
         // What a reader makes of being stopped is no fault of its source.
         signal?.throwIfAborted();

@@ -5,6 +5,7 @@ import {
   allocationsFormat,
   asNamesColumns,
   asNamesFormat,
+  aspasFormat,
   encodeColumns,
   type LoadedSection,
   loadSection,
@@ -22,9 +23,11 @@ import {
 } from "@netfacts/dataset";
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import { buildAllocations } from "../build/allocations.ts";
+import { buildAspas } from "../build/aspas.ts";
 import { buildRoutes } from "../build/routes.ts";
+import { applySlurm } from "../build/slurm.ts";
 import { buildVrps } from "../build/vrps.ts";
-import type { SourceConfig, SourcesConfig } from "../sources/index.ts";
+import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
 import type { SectionInputs } from "./read-source.ts";
 
 /** The sources of a section that were read, and those that failed. */
@@ -73,15 +76,35 @@ export function buildSections(
     ingestObjects.paths = encodeColumns(pathsFormat, built.paths);
   }
   if (sources.vrps !== undefined) {
-    const columns = buildVrps(inputs.vrps, routes);
+    const slurm = applySlurm(joined(inputs.vrps), inputs.slurm);
+    const columns = buildVrps([slurm.vrps], routes);
     const times = timesOf(sources.vrps, (iso) => iso.replace(/[-:]/g, ""));
     const loose = columns.loose.reduce((sum, flag) => sum + flag, 0);
     sections.vrps = {
       object: encodeColumns(vrpsFormat, columns),
       entry: {
         ...times,
-        counts: { vrps: columns.asn.length, prefixes: columns.vrp_start.length - 1, loose },
+        counts: {
+          vrps: columns.asn.length,
+          prefixes: columns.vrp_start.length - 1,
+          loose,
+          ...(inputs.slurm.length > 0 && {
+            slurm_filtered: slurm.filtered(),
+            slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
+          }),
+        },
         sources: [...sources.vrps.entries],
+      },
+    };
+  }
+  if (sources.aspas !== undefined) {
+    const columns = buildAspas(inputs.aspas);
+    sections.aspas = {
+      object: encodeColumns(aspasFormat, columns),
+      entry: {
+        ...timesOf(sources.aspas, (iso) => iso.replace(/[-:]/g, "")),
+        counts: { customers: columns.customer.length, providers: columns.provider.length },
+        sources: [...sources.aspas.entries],
       },
     };
   }
@@ -104,6 +127,10 @@ export function buildSections(
   return { sections, ingestObjects };
 }
 
+function* joined<T>(lists: readonly Iterable<T>[]): Generator<T> {
+  for (const list of lists) yield* list;
+}
+
 function routeTable(columns: RoutesColumns): RouteTable {
   const prefixes = {
     ipv4: { address: columns.v4_address, length: columns.v4_length },
@@ -113,14 +140,15 @@ function routeTable(columns: RoutesColumns): RouteTable {
 }
 
 /**
- * `as_of` of a section is its oldest source's. It is stale from when the first of its sources is, and its next version is
+ * `as_of` of a section is that of its oldest source, standing ones (`isStanding`) apart where there are others. It is stale from when the first of its sources is, and its next version is
  * expected when that of the first of them is; a source that never goes stale has no say in either.
  */
 function timesOf(
   { configs, entries }: SectionSources,
   version: (iso: string) => string,
 ): Pick<SectionEntry, "version" | "as_of" | "stale_after_seconds" | "interval_seconds"> {
-  const dates = entries.flatMap(({ as_of }) => (as_of === null ? [] : [as_of])).sort();
+  const dated = entries.filter(({ format }) => !isStanding(format));
+  const dates = (dated.length === 0 ? entries : dated).flatMap(({ as_of }) => (as_of === null ? [] : [as_of])).sort();
   const asOf = dates[0] ?? "1970-01-01T00:00:00Z";
   const staleAfter: number[] = [];
   const nextAfter: number[] = [];

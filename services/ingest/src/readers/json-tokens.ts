@@ -44,6 +44,8 @@ const expectations = [
   "the end of the document",
 ];
 
+const byteOrderMark = [0xef, 0xbb, 0xbf] as const;
+
 const literals = [
   { text: "true", value: true },
   { text: "false", value: false },
@@ -66,6 +68,8 @@ export class JsonTokenizer {
   #rest: Uint8Array = new Uint8Array(0);
   /** Offset in the document of the first byte of the buffer at hand. */
   #base = 0;
+  /** Whether the document began with a UTF-8 byte order mark, which readers may pass over (RFC 8259 §8.1). */
+  byteOrderMark = false;
   /** Whether the string last scanned is ASCII without escapes. */
   #plain = true;
 
@@ -97,6 +101,13 @@ export class JsonTokenizer {
   #scan(bytes: Uint8Array): number {
     const { length } = bytes;
     let at = 0;
+    if (this.#base === 0 && !this.byteOrderMark && bytes[0] === byteOrderMark[0]) {
+      if (length < byteOrderMark.length) return 0;
+      if (byteOrderMark.every((byte, index) => bytes[index] === byte)) {
+        this.byteOrderMark = true;
+        at = byteOrderMark.length;
+      }
+    }
     while (at < length) {
       const byte = bytes[at]!;
       if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {

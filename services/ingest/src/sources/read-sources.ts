@@ -27,6 +27,7 @@ import {
   isBuiltFormat,
   isBuiltSection,
   isKnownSection,
+  isStanding,
   knownFormats,
   knownSections,
 } from "./sections.ts";
@@ -136,7 +137,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     `${durationForm}, or a number of seconds`,
     (value) => readPositive(value) ?? readDuration(value),
   );
-  const shrinkMax = members.read("shrink_max", shareForm, readShare) ?? defaultShrinkMax;
+  const shrinkMax = members.read("shrink_max", shareForm, readShare);
   const badRecordsMax = members.read("bad_records_max", shareForm, readShare) ?? defaultBadRecordsMax;
   const staleAfter = members.read("stale_after", `never, or ${durationForm}`, (value) =>
     value === "never" ? "never" : readDuration(value),
@@ -153,9 +154,12 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     intervalSeconds,
     bytesMax: bytesMax ?? defaultBytesMax[kind.section],
     secondsMax: secondsMax ?? defaultSecondsMax,
-    shrinkMax,
+    shrinkMax: shrinkMax ?? (isStanding(kind.format) ? 1 : defaultShrinkMax),
     badRecordsMax,
-    staleAfterSeconds: staleAfter === "never" ? null : (staleAfter ?? defaultStaleAfterSeconds(intervalSeconds)),
+    staleAfterSeconds:
+      staleAfter === "never" || (staleAfter === null && isStanding(kind.format))
+        ? null
+        : (staleAfter ?? defaultStaleAfterSeconds(intervalSeconds)),
     asOf,
     line,
   };

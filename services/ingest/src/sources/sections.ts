@@ -18,9 +18,15 @@ export type KnownSection = keyof typeof formatsBySection;
 export const builtFormats = {
   routes: ["mrt"],
   allocations: ["delegated"],
-  vrps: ["rpki-client-json"],
+  vrps: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm"],
   as_names: ["name-list", "autnums"],
 } as const;
+
+/**
+ * What an operator writes once and changes when there is a reason: it is of no time, does not grow old beside data that do, and may
+ * shrink as it likes.
+ */
+const standingFormats: readonly string[] = ["slurm", "overrides-csv", "network-types-csv"];
 
 export type BuiltSection = keyof typeof builtFormats;
 export type BuiltFormat = (typeof builtFormats)[BuiltSection][number];
@@ -40,6 +46,11 @@ export function isBuiltSection(text: string): text is BuiltSection {
 /** Whether the file's form allows the format in the section, read by this version or not. */
 export function formatFits(section: KnownSection, format: string): boolean {
   return (formatsBySection[section] as readonly string[]).includes(format);
+}
+
+/** Whether a file of the format stands until it is changed. */
+export function isStanding(format: string): boolean {
+  return standingFormats.includes(format);
 }
 
 export function isBuiltFormat(section: BuiltSection, format: string): format is BuiltFormat {

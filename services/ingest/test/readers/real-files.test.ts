@@ -85,7 +85,9 @@ async function compareExport(path: string): Promise<number> {
     skipped: [],
     asOf: Date.parse(metadata.buildtime) / 1000,
   });
-  expect(content.aspas).toBe(aspas.length);
+  expect(
+    content.aspas?.records.map(({ customer, providers, expiresAt }) => ({ customer_asid: customer, expires: expiresAt, providers })),
+  ).toEqual(aspas);
   let index = 0;
   for (const { asn, prefix, maxLength, ta, expiresAt } of content.vrps) {
     const roa = roas[index++] as Roa;

@@ -7,7 +7,10 @@ export interface ExportReading {
   vrps: string[];
   read: number;
   bad: number;
-  aspas: number;
+  /** `customer providers expiry`; null where there are none to know of. */
+  aspas: string[] | null;
+  aspasRead: number;
+  aspasBad: number;
   asOf: number;
 }
 
@@ -19,7 +22,7 @@ const isWhole = (value: unknown, max: number): value is number =>
 export function obviousExport(bytes: Uint8Array): ExportReading | null {
   let document: unknown;
   try {
-    document = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    document = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     return null;
   }
@@ -40,10 +43,17 @@ export function obviousExport(bytes: Uint8Array): ExportReading | null {
   const vrps = [...kept]
     .filter(([, { expires }]) => expires === 0 || expires >= asOf)
     .map(([key, { ta, expires }]) => `${key} ${ta} ${expires}`);
-  const aspas = Array.isArray(document.aspas)
-    ? (document.aspas as unknown[]).filter((aspa) => isObject(aspa) && isGoodAspa(aspa, asOf))
-    : [];
-  return { vrps, read: document.roas.length, bad, aspas: aspas.length, asOf };
+  const listed = Array.isArray(document.aspas) ? (document.aspas as unknown[]) : null;
+  const good = (listed ?? []).flatMap((aspa) => (isObject(aspa) ? (obviousAspa(aspa) ?? []) : []));
+  return {
+    vrps,
+    read: document.roas.length,
+    bad,
+    aspas: listed && good.filter(({ expires }) => expires === 0 || expires >= asOf).map(({ text }) => text),
+    aspasRead: listed?.length ?? 0,
+    aspasBad: (listed?.length ?? 0) - good.length,
+    asOf,
+  };
 }
 
 function obviousVrp(item: Record<string, unknown>): { key: string; ta: string; expires: number } | null {
@@ -61,10 +71,18 @@ function obviousVrp(item: Record<string, unknown>): { key: string; ta: string; e
   return { key: `${version} ${w0} ${w1} ${w2} ${w3}/${length}-${maxLength} ${asn}`, ta, expires: expires ?? 0 };
 }
 
-function isGoodAspa({ customer_asid, providers, expires = null }: Record<string, unknown>, asOf: number): boolean {
+function obviousAspa({ customer_asid, providers, expires, ta }: Record<string, unknown>): { text: string; expires: number } | null {
+  const time = expires ?? null;
   if (asNumber(customer_asid) === null || !Array.isArray(providers) || providers.some((provider) => asNumber(provider) === null))
-    return false;
-  return expires === null || (isWhole(expires, 4294967295) && (expires === 0 || expires >= asOf));
+    return null;
+  if (time !== null && (!isWhole(time, 4294967295) || time === 0)) return null;
+  if (ta !== undefined && ta !== null && (typeof ta !== "string" || ta.length > 64)) return null;
+  return { text: `${asNumber(customer_asid)} ${providers.map(asNumber).join()} ${time ?? 0}`, expires: time ?? 0 };
+}
+
+/** Whether the ASPAs of a reading are within the share of bad records. */
+export function aspasTrusted({ read, aspasRead, aspasBad }: ExportReading, badMax: number): boolean {
+  return aspasBad === 0 || (aspasBad < aspasRead && aspasBad <= (read + aspasRead) * badMax);
 }
 
 function asNumber(value: unknown): number | null {

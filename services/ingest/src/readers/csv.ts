@@ -1,0 +1,17 @@
+/** Lines of comma-separated values (RFC 4180), without line breaks inside of quotes. */
+
+/**
+ * The fields of one line; null where a quote is not closed, or where something follows a closed one. A quoted field may hold commas and
+ * doubled quotes; around what is not quoted white space is dropped.
+ */
+export function splitCsvLine(line: string): string[] | null {
+  if (!line.includes('"')) return line.split(",").map((field) => field.trim());
+  const fields: string[] = [];
+  const field = /[ \t]*(?:"((?:[^"]|"")*)"[ \t]*|([^",]*))(,|$)/y;
+  for (;;) {
+    const match = field.exec(line);
+    if (match === null) return null;
+    fields.push(match[1]?.replaceAll('""', '"') ?? (match[2] as string).trim());
+    if (match[3] === "") return fields;
+  }
+}

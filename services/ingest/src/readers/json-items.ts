@@ -1,0 +1,224 @@
+/** Documents such as `{"roas": [{…}, …], "metadata": {…}}`, too large to be one value: their items become values one at a time. */
+
+import { boundedContent } from "./bounded-content.ts";
+import { type JsonSink, JsonSyntaxError, JsonTokenizer } from "./json-tokens.ts";
+import { type SourceContent, SourceError } from "./reader-report.ts";
+
+/** What a member of the document is read as: an array whose items come one by one, a value that comes whole. */
+export type MemberKind = "items" | "whole";
+
+export interface JsonItemsForm {
+  /** The document's members that are read; all others are skipped. */
+  readonly members: Readonly<Record<string, MemberKind>>;
+  /** Names of the members inside that are read, at whatever depth; all others are skipped. */
+  readonly fields: readonly string[];
+  /** What the document should be, for what is told of one that is something else: "an rpki-client export". */
+  readonly what: string;
+}
+
+/** Values are what `JSON.parse` makes of them, with only the members that are read. Throw `SourceError` to refuse the document. */
+export interface JsonItemsSink {
+  item(member: string, value: unknown, offset: number): void;
+  whole(member: string, value: unknown, offset: number): void;
+  /** A member of kind "items" whose value is no array. It is skipped when this returns. */
+  notItems(member: string, offset: number): void;
+}
+
+/** Values inside one item: more is no record of any format, and would fill the memory. */
+export const itemValuesMax = 100_000;
+
+/**
+ * Reads one document, its members in any order. Answers its length, the time it took and the members that it had.
+ *
+ * Throws `SourceError` with the byte for what is no JSON, no object, or has a member that is read twice.
+ */
+export async function readJsonItems(
+  content: SourceContent,
+  form: JsonItemsForm,
+  sink: JsonItemsSink,
+): Promise<{ bytes: number; seconds: number; seen: ReadonlySet<string>; byteOrderMark: boolean }> {
+  const { chunks, meter } = boundedContent(content);
+  const items = new JsonItems(content.file, form, sink);
+  const tokens = new JsonTokenizer(items);
+  try {
+    for await (const chunk of chunks) tokens.feed(chunk);
+    tokens.finish();
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw new SourceError(content.file, { offset: error.offset }, error.message, { cause: error });
+    throw error;
+  }
+  return { bytes: meter.bytes, seconds: meter.seconds(), seen: items.seen, byteOrderMark: tokens.byteOrderMark };
+}
+
+type Container = unknown[] | Record<string, unknown>;
+
+class JsonItems implements JsonSink {
+  readonly seen = new Set<string>();
+  readonly #file: string;
+  readonly #form: JsonItemsForm;
+  readonly #sink: JsonItemsSink;
+  /** 0: before the document, 1: in it, 2: in the array of a member. */
+  #level: 0 | 1 | 2 = 0;
+  /** Containers that are open and skipped. */
+  #skipped = 0;
+  /** The member at hand, empty where it is skipped. */
+  #member = "";
+  #kind: MemberKind | null = null;
+  /** The value being built, its open containers from the outside in, and the field that the innermost waits for. */
+  readonly #open: Container[] = [];
+  #field: string | null = null;
+  #values = 0;
+  #offset = 0;
+
+  constructor(file: string, form: JsonItemsForm, sink: JsonItemsSink) {
+    this.#file = file;
+    this.#form = form;
+    this.#sink = sink;
+  }
+
+  beginObject(offset: number): void {
+    if (this.#skipped > 0) this.#skipped++;
+    else if (this.#level === 0) this.#level = 1;
+    else this.#begin({}, offset);
+  }
+
+  endObject(_offset: number): void {
+    this.#end();
+  }
+
+  beginArray(offset: number): void {
+    if (this.#skipped > 0) this.#skipped++;
+    else if (this.#level === 0) throw this.#refused(offset, `not ${this.#form.what}: an array`);
+    else if (this.#level === 1 && this.#open.length === 0 && this.#kind === "items") this.#level = 2;
+    else this.#begin([], offset);
+  }
+
+  endArray(_offset: number): void {
+    this.#end();
+  }
+
+  key(bytes: Uint8Array, start: number, end: number, plain: boolean, offset: number): void {
+    if (this.#skipped > 0) return;
+    if (this.#open.length > 0) {
+      this.#field = plain
+        ? fieldOf(this.#form.fields, bytes, start, end)
+        : (named(this.#form.fields, text(bytes, start, end, false)) ?? null);
+      return;
+    }
+    const name = text(bytes, start, end, plain);
+    this.#kind = Object.hasOwn(this.#form.members, name) ? (this.#form.members[name] as MemberKind) : null;
+    this.#member = this.#kind === null ? "" : name;
+    if (this.#kind === null) return;
+    if (this.seen.has(name)) throw this.#refused(offset, `"${name}" stands twice`);
+    this.seen.add(name);
+  }
+
+  string(bytes: Uint8Array, start: number, end: number, plain: boolean, offset: number): void {
+    if (this.#isWanted()) this.#scalar(text(bytes, start, end, plain), offset);
+    else if (this.#level === 0) this.#scalar("", offset);
+  }
+
+  number(bytes: Uint8Array, start: number, end: number, offset: number): void {
+    if (this.#isWanted()) this.#scalar(numberOf(bytes, start, end), offset);
+    else if (this.#level === 0) this.#scalar(0, offset);
+  }
+
+  literal(value: true | false | null, offset: number): void {
+    if (this.#isWanted() || this.#level === 0) this.#scalar(value, offset);
+  }
+
+  /** Whether the next value goes anywhere: what is skipped need not become text. */
+  #isWanted(): boolean {
+    if (this.#skipped > 0 || this.#level === 0) return false;
+    const innermost = this.#open.at(-1);
+    if (innermost === undefined) return this.#level === 2 || this.#kind !== null;
+    return Array.isArray(innermost) || this.#field !== null;
+  }
+
+  #scalar(value: unknown, offset: number): void {
+    if (this.#level === 0) throw this.#refused(offset, `not ${this.#form.what}: not an object`);
+    if (this.#open.length > 0) this.#place(value, offset);
+    else if (this.#level === 2) this.#sink.item(this.#member, value, offset);
+    else if (this.#kind === "whole") this.#sink.whole(this.#member, value, offset);
+    else this.#sink.notItems(this.#member, offset);
+  }
+
+  #begin(container: Container, offset: number): void {
+    if (!this.#isWanted()) {
+      this.#skipped = 1;
+      return;
+    }
+    if (this.#open.length > 0) this.#place(container, offset);
+    else if (this.#level === 1 && this.#kind === "items") {
+      this.#sink.notItems(this.#member, offset);
+      this.#skipped = 1;
+      return;
+    } else {
+      this.#values = 0;
+      this.#offset = offset;
+    }
+    this.#open.push(container);
+    this.#field = null;
+  }
+
+  #end(): void {
+    if (this.#skipped > 0) {
+      this.#skipped--;
+      return;
+    }
+    const value = this.#open.pop();
+    this.#field = null;
+    if (value === undefined) this.#level = this.#level === 2 ? 1 : 0;
+    else if (this.#open.length === 0) {
+      if (this.#level === 2) this.#sink.item(this.#member, value, this.#offset);
+      else this.#sink.whole(this.#member, value, this.#offset);
+    }
+  }
+
+  /** Puts a value into the innermost open container. */
+  #place(value: unknown, offset: number): void {
+    if (++this.#values > itemValuesMax) throw this.#refused(offset, `more than ${itemValuesMax} values in one item of "${this.#member}"`);
+    const innermost = this.#open.at(-1);
+    if (Array.isArray(innermost)) innermost.push(value);
+    else if (innermost !== undefined && this.#field !== null) innermost[this.#field] = value;
+  }
+
+  #refused(offset: number, reason: string): SourceError {
+    return new SourceError(this.#file, { offset }, reason);
+  }
+}
+
+function named(fields: readonly string[], name: string): string | undefined {
+  return fields.find((field) => field === name);
+}
+
+/** The field of that name, without making a string of the bytes; null where there is none. */
+function fieldOf(fields: readonly string[], bytes: Uint8Array, start: number, end: number): string | null {
+  search: for (const field of fields) {
+    if (field.length !== end - start) continue;
+    for (let index = 0; index < field.length; index++) if (bytes[start + index] !== field.charCodeAt(index)) continue search;
+    return field;
+  }
+  return null;
+}
+
+function text(bytes: Uint8Array, start: number, end: number, plain: boolean): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+  return plain ? buffer.toString("latin1") : (JSON.parse(`"${buffer.toString("utf8")}"`) as string);
+}
+
+function numberOf(bytes: Uint8Array, start: number, end: number): number {
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = (bytes[at] as number) - 0x30;
+    // Signs, fractions, exponents and more digits than a double counts exactly: the slow, exact way.
+    if (digit < 0 || digit > 9 || end - start > 15) return Number(text(bytes, start, end, true));
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/** Whether a value is an object and no array: the members that it lacks read as undefined. */
+export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,94 @@
+/** Reader of Routinator's `csv`: `ASN,IP Prefix,Max Length,Trust Anchor`, quoted or not; rpki-client's adds `Expires`. */
+
+import { boundedContent } from "./bounded-content.ts";
+import { splitCsvLine } from "./csv.ts";
+import { forEachLine } from "./lines.ts";
+import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+import { readVrp } from "./vrp-fields.ts";
+import { VrpList } from "./vrp-list.ts";
+
+/** The columns by the names of the first line; the order is that of the file. */
+const columnNames = ["asn", "ip prefix", "max length", "trust anchor", "expires"] as const;
+type Column = (typeof columnNames)[number];
+
+/**
+ * Reads one list. It tells no time at which it was made, so that nothing is dropped as expired.
+ *
+ * Throws `SourceError` with the line for what has no such first line, no VRPs, or more bad ones than allowed.
+ */
+export async function readRoutinatorCsv(content: SourceContent): Promise<{ vrps: VrpList; report: ReaderReport }> {
+  const { file, badRecordsMax } = content;
+  const { chunks, meter } = boundedContent(content);
+  const tally = new Tally();
+  const vrps = new VrpList();
+  let header: readonly string[] | null = null;
+  let byteOrderMark = false;
+  const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
+    let text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
+    if (line === 1 && text.startsWith("\u00ef\u00bb\u00bf")) {
+      byteOrderMark = true;
+      text = text.slice(3);
+    }
+    if (text.trim() === "") return;
+    if (header === null) {
+      header = readHeader(file, line, text);
+      return;
+    }
+    tally.read++;
+    const vrp = readLine(header, text);
+    if (typeof vrp === "string") return tally.bad(vrp, { line }, text);
+    let added: boolean;
+    try {
+      added = vrps.add(vrp.prefix, vrp.maxLength, vrp.asn, vrp.ta, vrp.expiresAt, line);
+    } catch (error) {
+      throw new SourceError(file, { line }, (error as Error).message);
+    }
+    if (!added) tally.leaveOut("duplicate; the latest expiry was kept", { line }, text);
+  });
+  if (header === null) throw new SourceError(file, { line: Math.max(1, lines) }, expected);
+  tally.accepted = vrps.size;
+  tally.judge(file, badRecordsMax, "VRPs", { line: Math.max(1, lines) });
+  const notes = ended ? [] : ["the last line has no line break"];
+  if (byteOrderMark) notes.push("begins with a byte order mark");
+  return {
+    vrps,
+    report: {
+      bytes: meter.bytes,
+      seconds: meter.seconds(),
+      read: tally.read,
+      accepted: tally.accepted,
+      skipped: tally.skipped(),
+      asOf: null,
+      notes,
+    },
+  };
+}
+
+const expected = "not Routinator's csv; expected a first line ASN,IP Prefix,Max Length,Trust Anchor";
+
+function readHeader(file: string, line: number, text: string): string[] {
+  const names = splitCsvLine(text)?.map((name) => name.toLowerCase()) ?? [];
+  if (!names.includes("asn") || !names.includes("ip prefix") || new Set(names).size < names.length)
+    throw new SourceError(file, { line }, expected);
+  return names;
+}
+
+function readLine(header: readonly string[], text: string): ReturnType<typeof readVrp> {
+  const fields = splitCsvLine(text);
+  if (fields === null) return "a quote that is not closed";
+  if (fields.length !== header.length) return "another number of fields than the first line has";
+  const of = (column: Column): string | null => fields[header.indexOf(column)] || null;
+  const ta = of("trust anchor");
+  return readVrp({
+    asn: of("asn"),
+    prefix: of("ip prefix"),
+    maxLength: numberOf(of("max length")),
+    ta: ta === "N/A" ? null : ta,
+    expires: numberOf(of("expires")),
+  });
+}
+
+/** Digits as their number, an empty field as nothing, and all else as it is, for which it is refused. */
+function numberOf(text: string | null): number | string | null {
+  return text !== null && /^\d{1,10}$/.test(text) ? Number(text) : text;
+}

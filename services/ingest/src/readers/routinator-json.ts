@@ -1,0 +1,77 @@
+/**
+ * Readers of Routinator's `json` and `jsonext`: `{"metadata": {"generated": …}, "roas": [{asn: "AS1", prefix, maxLength, …}, …],
+ * "aspas": [{customer: "AS1", providers: ["AS2", …], …}, …], …}`. `json` tells each record's trust anchor and no expiry, `jsonext` the
+ * objects that each record comes from, with both.
+ */
+
+import { isMembers } from "./json-items.ts";
+import type { SourceContent } from "./reader-report.ts";
+import { readVrpExport, type VrpExport, type VrpExportForm } from "./vrp-export.ts";
+import { isWhole, secondsOfTime } from "./vrp-fields.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** `generated` is Unix seconds, `generatedTime` the same as text; releases before 0.9 told neither. */
+function asOf(metadata: Members | null): number | null | string {
+  if (metadata === null) return null;
+  const { generated, generatedTime } = metadata;
+  if (generated === undefined && generatedTime === undefined) return null;
+  const seconds = generated === undefined ? secondsOfTime(generatedTime) : isWhole(generated, 0xffff_ffff) ? generated : null;
+  return seconds ?? 'its "metadata" tells no time at which it was generated';
+}
+
+const json: VrpExportForm = {
+  what: "Routinator's json",
+  fields: ["asn", "prefix", "maxLength", "ta", "customer", "providers", "generated", "generatedTime"],
+  asOf,
+  vrp: ({ asn, prefix, maxLength, ta }) => ({ asn, prefix, maxLength, ta: anchor(ta), expires: null }),
+  aspa: ({ customer, providers, ta }) => ({ customer, providers, ta: anchor(ta), expires: null }),
+};
+
+const jsonExt: VrpExportForm = {
+  what: "Routinator's jsonext",
+  fields: [...json.fields, "source", "tal", "chainValidity", "notAfter"],
+  asOf,
+  vrp({ asn, prefix, maxLength, source }) {
+    const origin = latestSource(source);
+    return typeof origin === "string" ? origin : { asn, prefix, maxLength, ...origin };
+  },
+  aspa({ customer, providers, source }) {
+    const origin = latestSource(source);
+    return typeof origin === "string" ? origin : { customer, providers, ...origin };
+  },
+};
+
+/**
+ * The expiry of a record is the latest `notAfter` of its sources' chains, its trust anchor the one of that source. A source that is a
+ * local exception (SLURM) has neither. Answers what is wrong as text.
+ */
+function latestSource(sources: unknown): { ta: unknown; expires: number | null } | string {
+  if (sources === undefined) return { ta: null, expires: null };
+  if (!Array.isArray(sources)) return "source is not a list";
+  let latest: { ta: unknown; expires: number | null } = { ta: null, expires: null };
+  for (const source of sources) {
+    if (!isMembers(source)) return "source is not a list of objects";
+    const { tal, chainValidity } = source;
+    if (chainValidity === undefined) continue;
+    const notAfter = isMembers(chainValidity) ? secondsOfTime(chainValidity.notAfter) : null;
+    if (notAfter === null) return "chainValidity has no notAfter such as 2026-01-05T09:31:33Z";
+    if (latest.expires === null || notAfter > latest.expires) latest = { ta: anchor(tal), expires: notAfter };
+  }
+  return latest;
+}
+
+/** Routinator writes `N/A` for what comes from no trust anchor. */
+function anchor(name: unknown): unknown {
+  return name === "N/A" ? null : name;
+}
+
+/** Reads `json`; as `readVrpExport`. */
+export function readRoutinatorJson(content: SourceContent): Promise<VrpExport> {
+  return readVrpExport(content, json);
+}
+
+/** Reads `jsonext`; as `readVrpExport`. */
+export function readRoutinatorJsonExt(content: SourceContent): Promise<VrpExport> {
+  return readVrpExport(content, jsonExt);
+}

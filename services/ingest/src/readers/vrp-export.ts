@@ -1,0 +1,156 @@
+/** Reads a validator's JSON export: its VRPs and ASPAs, each as the form of its writer has them. */
+
+import type { Aspa, Vrp } from "@netfacts/rpki";
+import { isMembers, type JsonItemsForm, type JsonItemsSink, readJsonItems } from "./json-items.ts";
+import { printable, type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+import type { AspaFields, VrpFields } from "./vrp-fields.ts";
+import { readAspa, readVrp } from "./vrp-fields.ts";
+import { VrpList } from "./vrp-list.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** How one validator writes its export: `roas` and `aspas` are arrays, `metadata` tells the time. */
+export interface VrpExportForm {
+  /** "an rpki-client export". */
+  readonly what: string;
+  /** Names of the members that are read, inside `metadata`, of a VRP and of an ASPA. */
+  readonly fields: readonly string[];
+  /** Unix seconds at which it was made; null where `metadata` does not tell. Text: what is wrong. */
+  asOf(metadata: Members | null): number | null | string;
+  vrp(item: Members): VrpFields | string;
+  aspa(item: Members): AspaFields | string;
+}
+
+/** The ASPAs of an export, and how their reading went. */
+export interface AspaReading {
+  readonly records: readonly Aspa[];
+  readonly read: number;
+  /** Those that had expired at the export's own time. */
+  readonly expired: number;
+  readonly bad: number;
+}
+
+export interface VrpExport {
+  /** Each (prefix, max length, AS) once, with its latest expiry; none expired at the export's own time. */
+  readonly vrps: VrpList;
+  /** Null where the export has no `aspas`: then it is not known who has one. */
+  readonly aspas: AspaReading | null;
+  /** Of the VRPs. */
+  readonly report: ReaderReport;
+}
+
+/**
+ * Reads one export, members in any order, unknown ones skipped. VRPs come back as a whole, since whether one stays is known
+ * only at the end: a duplicate may expire later, and the time may stand last.
+ *
+ * Throws `SourceError` with the byte for what is no JSON, no such export, or has no VRPs, or more bad VRPs or ASPAs than allowed.
+ *
+ * Cost: 75 MB with 723,521 VRPs in about two seconds; 34 bytes of memory per VRP and the piece at hand.
+ */
+export async function readVrpExport(content: SourceContent, form: VrpExportForm): Promise<VrpExport> {
+  const { file, badRecordsMax } = content;
+  const reading = new ExportReading(file, form);
+  const items: JsonItemsForm = { what: form.what, fields: form.fields, members: { metadata: "whole", roas: "items", aspas: "items" } };
+  const { bytes, seconds, seen, byteOrderMark } = await readJsonItems(content, items, reading);
+  const end = { offset: bytes };
+  if (!seen.has("roas")) throw new SourceError(file, end, `not ${form.what}: it has no "roas"`);
+  const asOf = form.asOf(reading.metadata);
+  if (typeof asOf === "string") throw new SourceError(file, end, `not ${form.what}: ${asOf}`);
+  const { vrps, tally } = reading;
+  if (asOf !== null) vrps.dropExpired(asOf, (offset, text) => tally.leaveOut("expired at the build time", { offset }, text));
+  tally.accepted = vrps.size;
+  tally.judge(file, badRecordsMax, "VRPs", end);
+  const aspas = seen.has("aspas") && !reading.aspasSkipped ? reading.aspasAt(asOf, badRecordsMax) : null;
+  const notes = [...reading.notes];
+  if (aspas !== null)
+    notes.push(
+      `ASPAs: ${aspas.records.length}; expired at the build time: ${aspas.expired}; breaking a rule: ${aspas.bad}${reading.firstBad}`,
+    );
+  if (byteOrderMark) notes.push("begins with a byte order mark");
+  return { vrps, aspas, report: { bytes, seconds, read: tally.read, accepted: tally.accepted, skipped: tally.skipped(), asOf, notes } };
+}
+
+class ExportReading implements JsonItemsSink {
+  readonly vrps = new VrpList();
+  readonly tally = new Tally();
+  readonly notes: string[] = [];
+  metadata: Members | null = null;
+  aspasSkipped = false;
+  readonly #file: string;
+  readonly #form: VrpExportForm;
+  readonly #aspas: Aspa[] = [];
+  #aspasRead = 0;
+  #firstBadAspa: { offset: number; reason: string } | null = null;
+
+  constructor(file: string, form: VrpExportForm) {
+    this.#file = file;
+    this.#form = form;
+  }
+
+  whole(member: string, value: unknown, offset: number): void {
+    if (!isMembers(value)) throw new SourceError(this.#file, { offset }, `"${member}" is not an object`);
+    this.metadata = value;
+  }
+
+  notItems(member: string, offset: number): void {
+    if (member === "roas") throw new SourceError(this.#file, { offset }, '"roas" is not an array');
+    // Releases of rpki-client before 8.5 wrote ASPAs by address family, which their profile no longer knows.
+    this.aspasSkipped = true;
+    this.notes.push(`"${member}" is not an array and was skipped`);
+  }
+
+  item(member: string, value: unknown, offset: number): void {
+    if (member === "roas") this.#vrp(value, offset);
+    else this.#aspa(value, offset);
+  }
+
+  #vrp(value: unknown, offset: number): void {
+    this.tally.read++;
+    const fields = isMembers(value) ? this.#form.vrp(value) : "not an object";
+    const vrp = typeof fields === "string" ? fields : readVrp(fields);
+    if (typeof vrp === "string") this.tally.bad(vrp, { offset }, shown(value));
+    else if (!this.#add(vrp, offset)) this.tally.leaveOut("duplicate; the latest expiry was kept", { offset }, shown(value));
+  }
+
+  #add({ prefix, maxLength, asn, ta, expiresAt }: Vrp, offset: number): boolean {
+    try {
+      return this.vrps.add(prefix, maxLength, asn, ta, expiresAt, offset);
+    } catch (error) {
+      throw new SourceError(this.#file, { offset }, (error as Error).message);
+    }
+  }
+
+  #aspa(value: unknown, offset: number): void {
+    this.#aspasRead++;
+    const fields = isMembers(value) ? this.#form.aspa(value) : "not an object";
+    const aspa = typeof fields === "string" ? fields : readAspa(fields);
+    if (typeof aspa !== "string") this.#aspas.push(aspa);
+    else this.#firstBadAspa ??= { offset, reason: aspa };
+  }
+
+  /** Where the first bad ASPA stands, for a note; empty where there is none. */
+  get firstBad(): string {
+    return this.#firstBadAspa === null ? "" : `, the first at byte ${this.#firstBadAspa.offset}: ${this.#firstBadAspa.reason}`;
+  }
+
+  /** The ASPAs, without those expired at that time. They are few: a bad one is judged by the records of the whole export, unless all are. */
+  aspasAt(asOf: number | null, badRecordsMax: number): AspaReading {
+    const bad = this.#aspasRead - this.#aspas.length;
+    if (this.#firstBadAspa !== null && (bad === this.#aspasRead || bad > (this.tally.read + this.#aspasRead) * badRecordsMax)) {
+      const { offset, reason } = this.#firstBadAspa;
+      throw new SourceError(this.#file, { offset }, `${bad} of ${this.#aspasRead} ASPAs break a rule; the first: ${reason}`);
+    }
+    const records = this.#aspas.filter(({ expiresAt }) => asOf === null || expiresAt === null || expiresAt >= asOf);
+    return { records, read: this.#aspasRead, expired: this.#aspas.length - records.length, bad };
+  }
+}
+
+/** An item as its example shows it. */
+function shown(value: unknown): string {
+  if (!isMembers(value)) return "an item of roas";
+  return printable(
+    Object.entries(value)
+      .map(([field, inside]) => `${field} ${typeof inside === "object" && inside !== null ? "…" : JSON.stringify(inside)}`)
+      .join(", "),
+  );
+}

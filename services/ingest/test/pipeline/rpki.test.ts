@@ -1,0 +1,105 @@
+/** RPKI sources together in a run: several exports, ASPAs, local exceptions, and of when the sections are. */
+
+import { expect, test } from "@jest/globals";
+import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/dataset";
+import { runIngest } from "../../src/app.ts";
+import { atWork, vrpFile, type Workplace } from "../support/made-files.ts";
+
+async function generationOf(store: SnapshotStore): Promise<Generation> {
+  return Generation.of(await loadSnapshot(store, await store.getManifest((await store.currentId()) as string)));
+}
+
+const run = async ({ sources, store }: Workplace, ...lines: string[]) =>
+  runIngest({ config: await sources(`sources:\n${lines.map((line) => `  - ${line}\n`).join("")}`), store });
+
+const withAspas = (aspas: object[], buildtime?: string) =>
+  JSON.stringify({ ...(JSON.parse(vrpFile(2, buildtime)) as object), aspas: aspas.map((aspa) => ({ expires: 1_900_000_000, ...aspa })) });
+const slurmFile = (prefixFilters: object[], prefixAssertions: object[]) =>
+  JSON.stringify({
+    slurmVersion: 1,
+    validationOutputFilters: { prefixFilters, bgpsecFilters: [] },
+    locallyAddedAssertions: { prefixAssertions, bgpsecAssertions: [] },
+  });
+
+const exported = "{name: vrps, section: vrps, format: rpki-client-json, location: vrps}";
+
+test("an export's ASPAs become a section with its own counts and sources", async () => {
+  await atWork(async (place) => {
+    await place.write(
+      "vrps",
+      withAspas([
+        { customer_asid: 9, providers: [3, 2] },
+        { customer_asid: 10, providers: [1], expires: 5 },
+      ]),
+    );
+    await run(place, exported);
+    const generation = await generationOf(place.store);
+    expect(generation.aspas?.providersOf(9)).toEqual(Uint32Array.of(2, 3));
+    expect(generation.aspas?.providersOf(10)).toBeNull();
+    expect(generation.manifest.sections.aspas).toMatchObject({
+      version: "20251121T085012Z",
+      as_of: "2025-11-21T08:50:12Z",
+      counts: { customers: 1, providers: 2 },
+      sources: [{ name: "vrps", accepted: 1, skipped: 1 }],
+    });
+    expect(generation.manifest.sections.vrps?.sources).toMatchObject([{ name: "vrps", accepted: 2, skipped: 0 }]);
+  });
+});
+
+test("an export without ASPAs leaves it open who has one; a format that has none does not end what another tells", async () => {
+  await atWork(async (place) => {
+    await run(place, exported);
+    expect((await generationOf(place.store)).aspas).toBeNull();
+    await place.write(
+      "ext",
+      JSON.stringify({ roas: [{ asn: "AS7", prefix: "12.0.0.0/8" }], aspas: [{ customer: "AS7", providers: ["AS8"] }] }),
+    );
+    await place.write("csv", "ASN,IP Prefix,Max Length,Trust Anchor\nAS5,11.9.0.0/16,16,ripe\n");
+    await run(
+      place,
+      exported,
+      "{name: csv, section: vrps, format: routinator-csv, location: csv}",
+      "{name: ext, section: vrps, format: routinator-jsonext, location: ext}",
+    );
+    const generation = await generationOf(place.store);
+    expect(generation.vrps?.size).toBe(12);
+    expect(generation.aspas?.aspaAt(0)).toEqual({ customer: 7, providers: [8], ta: null, expiresAt: null });
+    expect(generation.manifest.sections.aspas?.sources.map(({ name }) => name)).toEqual(["ext"]);
+  });
+});
+
+test("local exceptions apply to what all exports say together, and are of no time", async () => {
+  await atWork(async (place) => {
+    await place.write("other", vrpFile(12, "2025-11-21T08:55:00Z"));
+    await place.write("slurm", slurmFile([{ prefix: "11.0.0.0/21" }], [{ asn: 64496, prefix: "11.0.0.0/24" }]));
+    const report = await run(
+      place,
+      exported,
+      "{name: local, section: vrps, format: slurm, location: slurm}",
+      "{name: other, section: vrps, format: rpki-client-json, location: other}",
+    );
+    const { vrps, manifest } = await generationOf(place.store);
+    // 11.0.0.0/24 to 11.0.7.0/24 are taken out of both; four others are left, and one is added.
+    expect(Array.from({ length: vrps?.size ?? 0 }, (_, at) => vrps?.vrpAt(at)).map((vrp) => [vrp?.asn, vrp?.ta, vrp?.expiresAt])).toEqual([
+      [64496, "slurm", null],
+      ...Array.from({ length: 4 }, () => [9, "ripe", 1_900_000_000]),
+    ]);
+    expect(manifest.sections.vrps).toMatchObject({ as_of: "2025-11-21T08:50:12Z", stale_after_seconds: 10_800 });
+    expect(manifest.sections.vrps?.counts).toMatchObject({ vrps: 5, slurm_filtered: 16, slurm_asserted: 1 });
+    expect(report.sources.find(({ name }) => name === "local")).toMatchObject({ read: 2, accepted: 2 });
+  });
+});
+
+test("local exceptions alone are a section, of when their file was written, that does not grow stale", async () => {
+  await atWork(async (place) => {
+    await place.write("slurm", slurmFile([], [{ asn: 0, prefix: "11.0.0.0/8", maxPrefixLength: 32 }]));
+    await run(place, "{name: local, section: vrps, format: slurm, location: slurm}");
+    const { vrps, manifest } = await generationOf(place.store);
+    expect(vrps?.vrpAt(0)).toMatchObject({ asn: 0, maxLength: 32, ta: "slurm" });
+    expect(manifest.sections.vrps).toMatchObject({ as_of: "2025-11-21T04:40:00Z", stale_after_seconds: null, interval_seconds: null });
+    // Fewer than before is what the operator wants here.
+    await place.write("slurm", slurmFile([], []));
+    await run(place, "{name: local, section: vrps, format: slurm, location: slurm}");
+    expect((await generationOf(place.store)).vrps?.size).toBe(0);
+  });
+});
