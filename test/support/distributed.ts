@@ -115,6 +115,7 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   const envOf: EnvOf = (service, index, ingestUrl) => ({
     ...common,
     ...(service === "gateway-auth-quota" && ingestUrl !== null && { INGEST_URL: ingestUrl }),
+    ...(service === "ingest" && { INGEST_STATE_DIR: join(folder, `ingest-${index}`) }),
     ...settingsOf?.(service, index),
   });
   const processes = await placeProcesses(options, envOf, onOutput);

@@ -49,7 +49,16 @@ export {
   type ValidityQuestion,
 } from "./questions.ts";
 export { AsnAllocation, AsnCounts, AsnPrefix, AsnRecord, AsnRpki, Aspa, Neighbour, Neighbours } from "./records/asn.ts";
-export { IngestRun, IngestRunSummary, IngestRuns, IngestSource, IngestSources, RunReport, RunSource } from "./records/ingest.ts";
+export {
+  IngestRun,
+  IngestRunSummary,
+  IngestRuns,
+  IngestSource,
+  IngestSources,
+  RunReport,
+  RunSource,
+  SourceSchedule,
+} from "./records/ingest.ts";
 export { IpLinks, IpRecord, IpRouting } from "./records/ip.ts";
 export { MeKey, MeLimit, MeRecord, type Scope, scopes } from "./records/me.ts";
 export { PrefixAllocation, PrefixRecord, PrefixVrps } from "./records/prefix.ts";

@@ -3,6 +3,7 @@
 import { ConfigError, loadConfig } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
 import Type, { type Static } from "typebox";
+import { fetchConfigSchema } from "./fetch/config.ts";
 
 /** Every setting with its default; names as in the environment. */
 export const ingestConfigSchema = Type.Object({
@@ -27,6 +28,16 @@ export const ingestConfigSchema = Type.Object({
     default: "",
     description: "The sources.yaml that runs import; without a snapshot the first leader imports it at its start",
   }),
+  INGEST_STATE_DIR: Type.String({
+    default: ".netfacts/ingest",
+    minLength: 1,
+    description: "Folder of what was fetched, and of when each source is due; lost, all is fetched anew",
+  }),
+  INGEST_SCHEDULE: Type.Boolean({
+    default: true,
+    description: "Whether sources are asked for at their intervals; else only when a run is started",
+  }),
+  ...fetchConfigSchema.properties,
   INGEST_HOST: Type.String({
     default: "127.0.0.1",
     minLength: 1,

@@ -26,6 +26,31 @@ export function createIngestMetrics(metrics: Metrics) {
       help: "Readings of a source that failed",
       labelNames: ["source"],
     }),
+    fetches: metrics.counter({
+      name: "netfacts_ingest_source_fetches_total",
+      help: "Checks of a source, by outcome",
+      labelNames: ["source", "outcome"],
+    }),
+    fetchedBytes: metrics.counter({
+      name: "netfacts_ingest_source_fetched_bytes_total",
+      help: "Bytes of a source that came over the network",
+      labelNames: ["source"],
+    }),
+    fetchSeconds: metrics.gauge({
+      name: "netfacts_ingest_source_fetch_seconds",
+      help: "Time of a source's last fetch that went well",
+      labelNames: ["source"],
+    }),
+    sourceSuccess: metrics.gauge({
+      name: "netfacts_ingest_source_success_timestamp_seconds",
+      help: "When the newest version of a source was last known to be here",
+      labelNames: ["source"],
+    }),
+    sourceNext: metrics.gauge({
+      name: "netfacts_ingest_source_next_check_timestamp_seconds",
+      help: "When a source is asked for next",
+      labelNames: ["source"],
+    }),
     pods: metrics.gauge({
       name: "netfacts_ingest_pods",
       help: "Pods by what they made of the snapshot that was activated last",

@@ -6,6 +6,7 @@ import type { Broadcast, SnapshotStore, StoreSource } from "@netfacts/dataset";
 import type { Logger, Metrics, ServiceApp } from "@netfacts/runtime";
 import type { Store } from "@netfacts/storage";
 import type { IngestConfig } from "./config.ts";
+import { fetchContext } from "./fetch/config.ts";
 import { handOn, ownerName } from "./http/hand-on.ts";
 import { installOperatorRoutes } from "./http/operator-routes.ts";
 import { createServer } from "./http/server.ts";
@@ -14,11 +15,22 @@ import { createIngestMetrics } from "./metrics.ts";
 import { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
 import { runInWorker } from "./runs/run-in-worker.ts";
 import { RunManager } from "./runs/run-manager.ts";
+import { Lead } from "./schedule/lead.ts";
 
 export interface IngestDeps {
   readonly config: Pick<
     IngestConfig,
-    "SOURCES" | "INGEST_HOST" | "INGEST_PORT" | "INGEST_ADVERTISED_URL" | "INGEST_LEASE_TTL_MS" | "PROXY_TOKEN" | "ERROR_DOCS_BASE"
+    | "SOURCES"
+    | "INGEST_STATE_DIR"
+    | "INGEST_SCHEDULE"
+    | "FETCH_CONTACT"
+    | "FETCH_CA_FILE"
+    | "INGEST_HOST"
+    | "INGEST_PORT"
+    | "INGEST_ADVERTISED_URL"
+    | "INGEST_LEASE_TTL_MS"
+    | "PROXY_TOKEN"
+    | "ERROR_DOCS_BASE"
   >;
   readonly store: Pick<Store, "runs" | "audit" | "leases">;
   readonly snapshots: SnapshotStore;
@@ -42,13 +54,16 @@ export function buildService(deps: IngestDeps): IngestApp {
   let url = "";
   let leadership: Leadership | null = null;
   let runs: RunManager | null = null;
+  let lead: Lead | null = null;
 
   const http = createServer({ proxyToken: config.PROXY_TOKEN, errorDocsBase: config.ERROR_DOCS_BASE, metrics, log });
   installOperatorRoutes(http, {
     store,
     sources: config.SOURCES,
+    snapshots,
     clock,
     runs: () => (leadership?.term ? runs : null),
+    lead: () => (leadership?.term ? lead : null),
     handOn: handOn({ proxyToken: config.PROXY_TOKEN, leader: async () => (await leadership?.leader()) ?? null }),
   });
 
@@ -73,9 +88,22 @@ export function buildService(deps: IngestDeps): IngestApp {
       metrics.leads.set({}, 0);
       activation.stop().catch((err: unknown) => log.warn({ err }, "the reports of pods are still listened to"));
     });
-    runs = new RunManager(
+    const own = new Lead({
+      sources: config.SOURCES,
+      stateFolder: config.INGEST_STATE_DIR,
+      scheduled: config.INGEST_SCHEDULE,
+      fetching: fetchContext(config),
+      snapshots,
+      metrics,
+      log,
+      clock,
+    });
+    lead = own;
+    const ownRuns = new RunManager(
       {
         store,
+        prepare: (signal, onProgress) => own.prepare(signal, onProgress),
+        settle: (scope, report) => own.settle(scope, report),
         snapshots,
         sources: config.SOURCES,
         execute: (options) => runInWorker({ sources: config.SOURCES, snapshots: deps.snapshotSource, ...options }),
@@ -86,7 +114,8 @@ export function buildService(deps: IngestDeps): IngestApp {
       term,
       activation,
     );
-    void runs.takeOver();
+    runs = ownRuns;
+    void ownRuns.takeOver().then(() => own.follow(ownRuns, term.signal));
   };
   const observePods = ({ loaded, refused, loading }: ActivationOutcome): void => {
     for (const [outcome, pods] of Object.entries({ loaded, refused, loading })) metrics.pods.set({ outcome }, pods.length);
@@ -111,8 +140,8 @@ export function buildService(deps: IngestDeps): IngestApp {
     },
     async stop() {
       await http.close();
-      // First the run, whose end is kept while this process still leads.
-      await runs?.stop();
+      // First the schedule and the run, whose end is kept while this process still leads.
+      await Promise.all([lead?.stop(), runs?.stop()]);
       await leadership?.stop();
     },
     ready: () => leadership !== null,

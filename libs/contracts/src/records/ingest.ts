@@ -54,7 +54,7 @@ const summaryMembers = {
   state: oneOf(["running", "succeeded", "failed"]),
   started_at: Timestamp,
   ended_at: NullableTimestamp,
-  /** `key:<id>` of the operator's key, `start` for the first import of an installation; null where it is not known. */
+  /** `key:<id>` of the operator's key, `start` for the first import of an installation, `schedule`; null where it is not known. */
   started_by: NullableText,
   snapshot: NullableText,
   error: NullableText,
@@ -71,6 +71,26 @@ export type IngestRun = Static<typeof IngestRun>;
 /** The latest started first. */
 export const IngestRuns = record({ items: Type.Array(IngestRunSummary) });
 export type IngestRuns = Static<typeof IngestRuns>;
+
+/** When a source is asked for, and how that went. */
+export const SourceSchedule = record({
+  /** When it was last asked for, with whatever outcome. */
+  checked_at: NullableTimestamp,
+  /** When its newest version was last known to be here. */
+  succeeded_at: NullableTimestamp,
+  next_check_at: NullableTimestamp,
+  /** Checks that failed since the last that did not. */
+  failures: Count,
+  /** Of the last check. */
+  error: NullableText,
+  /** Why a run could not use the version that came last; null where it could. */
+  refused: NullableText,
+  /** Of the version that is here: where it was fetched from, without credentials, and when. Null for a file. */
+  url: NullableText,
+  fetched_at: NullableTimestamp,
+  sha256: NullableText,
+});
+export type SourceSchedule = Static<typeof SourceSchedule>;
 
 export const IngestSource = record({
   name: Type.String(),
@@ -92,6 +112,8 @@ export const IngestSource = record({
   stale_after_seconds: NullableCount,
   /** The run that `state` is of. */
   run: NullableText,
+  /** Null while no process leads. */
+  schedule: nullable(SourceSchedule),
 });
 export type IngestSource = Static<typeof IngestSource>;
 

@@ -106,7 +106,7 @@ export class DownloadFolder {
   }
 
   /** A run has read this file to its end, and published what it read. */
-  async noteGood(sha256: string): Promise<void> {
+  async keepGood(sha256: string): Promise<void> {
     const { latest, good } = await this.files();
     if (latest?.sha256 === sha256 && good?.sha256 !== sha256) await this.#write({ latest, good: latest });
   }
@@ -116,6 +116,16 @@ export class DownloadFolder {
     const named = new Set([files.latest?.sha256, files.good?.sha256]);
     for (const name of await readdir(this.path))
       if (/^[0-9a-f]{64}$/.test(name) && !named.has(name)) await rm(join(this.path, name), { force: true });
+  }
+}
+
+/** Notes that a run could use a version; nothing happens where it is not the latest any more. */
+export async function noteGood(downloads: string, source: string, sha256: string): Promise<void> {
+  const folder = await DownloadFolder.take(downloads, source);
+  try {
+    await folder.keepGood(sha256);
+  } finally {
+    folder.release();
   }
 }
 

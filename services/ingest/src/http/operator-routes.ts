@@ -1,12 +1,14 @@
 /** The operator API: start a run, runs and their reports, the health of sources. Documented at the gateway, which passes requests on. */
 
 import { type IngestRuns, type IngestSources, ingestPath, internalHeaders, ProblemError } from "@netfacts/contracts";
+import type { Manifest, SnapshotStore } from "@netfacts/dataset";
 import type { Store } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from "fastify";
 import { LeadershipLostError } from "../leadership/leadership.ts";
 import { RunInProgressError, type RunManager } from "../runs/run-manager.ts";
 import { runRecord, runSummary } from "../runs/run-record.ts";
 import { sourceHealth } from "../runs/source-health.ts";
+import type { Lead } from "../schedule/lead.ts";
 import { readSources, type SourcesConfig, SourcesFileError } from "../sources/index.ts";
 
 export interface OperatorRoutesDeps {
@@ -14,8 +16,11 @@ export interface OperatorRoutesDeps {
   /** Path of the sources.yaml; empty: none is set. */
   readonly sources: string;
   readonly clock: { now(): number };
+  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
   /** The runs of this process while it leads. */
   runs(): RunManager | null;
+  /** And what it knows of its sources. */
+  lead(): Pick<Lead, "scheduleOf"> | null;
   /** Answers in the place of this process: the one that leads does. */
   handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
@@ -61,9 +66,23 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
   route(app, "/sources", {
     async GET(request, reply) {
       readLimit(request, []);
+      const lead = deps.lead();
+      // The leader knows when each is due. While nobody leads there is what the runs tell.
+      if (lead === null) {
+        const answered = await deps.handOn(request, reply).catch((error: unknown) => {
+          if (error instanceof ProblemError) return null;
+          throw error;
+        });
+        if (answered !== null) return answered;
+      }
       const { config, faults } = await listOfSources(deps.sources);
-      const runs = config === null ? [] : await store.runs.list(healthRunsMax);
-      const body: IngestSources = { items: config === null ? [] : sourceHealth(config.sources, runs, clock.now()), faults };
+      const sources = config?.sources ?? [];
+      const known = {
+        runs: config === null ? [] : await store.runs.list(healthRunsMax),
+        manifest: await currentManifest(deps.snapshots),
+        schedule: lead === null ? null : await lead.scheduleOf(sources),
+      };
+      const body: IngestSources = { items: sourceHealth(sources, known, clock.now()), faults };
       return sendJson(reply, body);
     },
   });
@@ -137,11 +156,21 @@ export function noLeader(cause?: unknown): ProblemError {
   return new ProblemError("upstream_unavailable", { detail, ...(cause !== undefined && { cause }) });
 }
 
+/** Null where there is none, and where it cannot be had: the runs tell most of it. */
+async function currentManifest(snapshots: OperatorRoutesDeps["snapshots"]): Promise<Manifest | null> {
+  try {
+    const id = await snapshots.currentId();
+    return id === null ? null : await snapshots.getManifest(id);
+  } catch {
+    return null;
+  }
+}
+
 /** The list as it stands in its file now. */
 async function listOfSources(path: string): Promise<{ config: SourcesConfig | null; faults: string[] }> {
   if (path === "") return { config: null, faults: ["SOURCES names no sources.yaml"] };
   try {
-    return { config: await readSources(path), faults: [] };
+    return { config: await readSources(path, { files: "later" }), faults: [] };
   } catch (error) {
     if (error instanceof SourcesFileError) return { config: null, faults: error.message.split("\n") };
     throw error;

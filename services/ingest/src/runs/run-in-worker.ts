@@ -21,11 +21,11 @@ export type WorkerRunOutcome =
 const stopMsMax = 2_000;
 
 /** Never rejects. */
-export function runInWorker({ sources, snapshots, onProgress, confirm, signal }: WorkerRunOptions): Promise<WorkerRunOutcome> {
+export function runInWorker({ sources, snapshots, files, only, onProgress, confirm, signal }: WorkerRunOptions): Promise<WorkerRunOutcome> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve({ ok: false, message: stopMessage(signal), report: null });
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const request: RunRequest = { sources, snapshots };
+    const request: RunRequest = { sources, snapshots, files, only };
     const worker = new Worker(new URL(`./run-worker.${extension}`, import.meta.url), { workerData: request });
     let killing: NodeJS.Timeout | undefined;
     const answer = (message: ToRun) => worker.postMessage(message);
@@ -54,6 +54,7 @@ export function runInWorker({ sources, snapshots, onProgress, confirm, signal }:
   });
 }
 
-function stopMessage({ reason }: AbortSignal): string {
+/** What ended a run that was told to end. */
+export function stopMessage({ reason }: AbortSignal): string {
   return Error.isError(reason) && reason.name !== "AbortError" ? reason.message : "stopped; nothing was published";
 }

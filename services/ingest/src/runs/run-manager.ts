@@ -5,7 +5,9 @@ import type { RunRecord, Store } from "@netfacts/storage";
 import type { Term } from "../leadership/leadership.ts";
 import { type IngestMetrics, observeRun } from "../metrics.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
-import type { WorkerRunOptions, WorkerRunOutcome } from "./run-in-worker.ts";
+import type { RunReport } from "../pipeline/run-report.ts";
+import { type RunScope, SourcesAwayError } from "../schedule/run-scope.ts";
+import { stopMessage, type WorkerRunOptions, type WorkerRunOutcome } from "./run-in-worker.ts";
 import { type KeptReport, newRunId } from "./run-record.ts";
 
 export interface Activation {
@@ -20,7 +22,11 @@ export interface RunManagerDeps {
   readonly snapshots: Pick<SnapshotStore, "currentId">;
   /** Path of the sources.yaml; empty: none is set. */
   readonly sources: string;
-  execute(options: Pick<WorkerRunOptions, "onProgress" | "confirm" | "signal">): Promise<WorkerRunOutcome>;
+  /** What a run of everything reads, brought up to date. @throws SourcesFileError, SourcesAwayError */
+  prepare(signal: AbortSignal, onProgress: ProgressListener): Promise<RunScope>;
+  execute(options: Pick<WorkerRunOptions, "files" | "only" | "onProgress" | "confirm" | "signal">): Promise<WorkerRunOutcome>;
+  /** Learns from a run that came so far as to read. */
+  settle(scope: RunScope, report: RunReport | null): Promise<void>;
   readonly metrics: IngestMetrics;
   readonly log: {
     info(fields: object, message: string): void;
@@ -32,7 +38,7 @@ export interface RunManagerDeps {
 
 /** Who asks for a run: for its record, and for the audit. */
 export interface Starter {
-  /** `key:7Q9M3W8K`, `start`. */
+  /** `key:7Q9M3W8K`, `start`, `schedule`. */
   readonly actor: string;
   readonly keyId: string | null;
   readonly address: string | null;
@@ -98,8 +104,26 @@ export class RunManager {
     }
   }
 
-  /** Begins a run; resolves with its record. @throws RunInProgressError, LeadershipLostError, StoreError */
+  /** Begins a run of everything; resolves with its record. @throws RunInProgressError, LeadershipLostError, StoreError */
   async start(starter: Starter): Promise<RunRecord> {
+    return (await this.#begin(starter, null)).run;
+  }
+
+  /** A run of some sections, to its end. @throws as `start` */
+  async run(starter: Starter, scope: RunScope): Promise<WorkerRunOutcome> {
+    return (await this.#begin(starter, scope)).outcome;
+  }
+
+  /** Resolves when no run is in progress; another may begin in the next turn. */
+  async idle(): Promise<void> {
+    while (this.#current !== null) await this.#current.ended;
+  }
+
+  /** @param scope  null: everything, which is brought up to date first. */
+  async #begin(
+    starter: Starter,
+    scope: RunScope | null,
+  ): Promise<{ readonly run: RunRecord; readonly outcome: Promise<WorkerRunOutcome> }> {
     const occupation = this.#occupy();
     const { store, clock, log } = this.#deps;
     try {
@@ -111,9 +135,9 @@ export class RunManager {
       await store.audit.append({ at: startedAt, actor, action: "run.start", target: run.id, address, keyId, details: null });
       await store.runs.save(run);
       occupation.id = run.id;
-      log.info({ run: run.id, started_by: actor }, "run started");
-      void this.#run(run).finally(() => occupation.free());
-      return run;
+      log.info({ run: run.id, started_by: actor, ...(scope?.only && { sections: scope.only }) }, "run started");
+      const outcome = this.#run(run, scope).finally(() => occupation.free());
+      return { run, outcome };
     } catch (error) {
       occupation.free();
       throw error;
@@ -142,13 +166,13 @@ export class RunManager {
     return occupation;
   }
 
-  async #run(run: RunRecord): Promise<void> {
-    const { execute, sources, log, clock, metrics } = this.#deps;
-    const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
+  /** Never rejects. */
+  async #run(run: RunRecord, scope: RunScope | null): Promise<WorkerRunOutcome> {
+    const { sources, log, clock, metrics } = this.#deps;
     const built: WorkerRunOutcome =
       sources === ""
         ? { ok: false, message: "no sources are set: name a sources.yaml in SOURCES", report: null }
-        : await execute({ onProgress: progressLines(log, run.id), confirm: () => this.#term.confirm(), signal });
+        : await this.#build(progressLines(log, run.id), scope);
     const outcome = await this.#activated(built);
     const endedAt = clock.now();
     observeRun(metrics, outcome, endedAt - run.startedAt);
@@ -160,6 +184,22 @@ export class RunManager {
       state: outcome.ok ? "succeeded" : "failed",
       report: { ...(run.report as KeptReport), ...outcome.report, error: outcome.ok ? null : outcome.message },
     });
+    return outcome;
+  }
+
+  async #build(onProgress: ProgressListener, given: RunScope | null): Promise<WorkerRunOutcome> {
+    const { prepare, execute, settle, log } = this.#deps;
+    const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
+    try {
+      const scope = given ?? (await prepare(signal, onProgress));
+      const { files, only } = scope;
+      const outcome = await execute({ files, only, onProgress, confirm: () => this.#term.confirm(), signal });
+      await settle(scope, outcome.report).catch((err: unknown) => log.error({ err }, "what a run found of its sources was not kept"));
+      return outcome;
+    } catch (error) {
+      const report = error instanceof SourcesAwayError ? error.report : null;
+      return { ok: false, message: signal.aborted ? stopMessage(signal) : (error as Error).message, report };
+    }
   }
 
   /** A run has succeeded when its snapshot is served. */

@@ -1,13 +1,19 @@
 /** What a run's thread and the process that started it tell each other. */
 
 import type { StoreSource } from "@netfacts/dataset";
+import type { ReadyFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
+import type { BuiltSection } from "../sources/index.ts";
 
 export interface RunRequest {
   /** Path of the sources.yaml. */
   readonly sources: string;
   readonly snapshots: StoreSource;
+  /** What was fetched of them. */
+  readonly files: ReadyFiles;
+  /** Sections to be built; null: all. */
+  readonly only: readonly BuiltSection[] | null;
 }
 
 export type FromRun =

@@ -2,12 +2,13 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { openStoreSource } from "@netfacts/dataset";
+import { withFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import { IngestError, runIngest } from "../pipeline/run.ts";
 import { readSources } from "../sources/index.ts";
 import type { FromRun, RunRequest, ToRun } from "./run-messages.ts";
 
-const { sources, snapshots } = workerData as RunRequest;
+const { sources, snapshots, files, only } = workerData as RunRequest;
 const stopping = new AbortController();
 let answerConfirm: (answer: ToRun) => void = () => {};
 const tell = (message: FromRun) => parentPort?.postMessage(message);
@@ -27,7 +28,7 @@ async function confirm(): Promise<void> {
 }
 
 try {
-  const config = await readSources(sources);
+  const config = withFiles(await readSources(sources, { files: only === null ? "now" : "later" }), files, only);
   const { store, close } = await openStoreSource(snapshots);
   try {
     const onProgress = (event: ProgressEvent) => tell({ kind: "progress", event });

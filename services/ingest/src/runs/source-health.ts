@@ -1,6 +1,7 @@
-/** How each configured source fares: out of the reports of the last runs. */
+/** How each configured source fares: out of the reports of the last runs, the snapshot that is served, and the leader's schedule. */
 
-import type { IngestSource } from "@netfacts/contracts";
+import type { IngestSource, SourceSchedule } from "@netfacts/contracts";
+import type { Manifest } from "@netfacts/dataset";
 import type { RunRecord } from "@netfacts/storage";
 import type { SourceReport } from "../pipeline/run-report.ts";
 import type { SourceConfig } from "../sources/index.ts";
@@ -11,24 +12,36 @@ interface Seen {
   readonly report: SourceReport;
 }
 
-/**
- * @param runs  the latest started first.
- * @param now   Unix ms.
- */
-export function sourceHealth(sources: readonly SourceConfig[], runs: readonly RunRecord[], now: number): IngestSource[] {
+export interface KnownOfSources {
+  /** The latest started first. */
+  readonly runs: readonly RunRecord[];
+  /** What is served: it tells of sources that no kept run came to. */
+  readonly manifest: Pick<Manifest, "sections"> | null;
+  /** By source; null where this process does not know. */
+  readonly schedule: ReadonlyMap<string, SourceSchedule> | null;
+}
+
+/** @param now Unix ms. */
+export function sourceHealth(sources: readonly SourceConfig[], known: KnownOfSources, now: number): IngestSource[] {
   return sources.map((source) => {
-    const seen = runs.flatMap((run) => {
+    const seen = known.runs.flatMap((run) => {
       const report = reportOf(run)?.sources.find(({ name }) => name === source.name);
       return report === undefined ? [] : [{ run, report }];
     });
-    return sourceRecord(source, seen, now);
+    return { ...sourceRecord(source, seen, known.manifest, now), schedule: known.schedule?.get(source.name) ?? null };
   });
 }
 
-function sourceRecord(source: SourceConfig, seen: readonly Seen[], now: number): IngestSource {
+function sourceRecord(
+  source: SourceConfig,
+  seen: readonly Seen[],
+  manifest: KnownOfSources["manifest"],
+  now: number,
+): Omit<IngestSource, "schedule"> {
   const [last] = seen;
   const good = seen.find(({ report }) => report.state === "read");
-  const asOf = good?.report.as_of ?? null;
+  const entry = manifest?.sections[source.section]?.sources.find(({ name, sha256 }) => name === source.name && sha256 !== "");
+  const asOf = good?.report.as_of ?? entry?.as_of ?? null;
   const { staleAfterSeconds } = source;
   return {
     name: source.name,
@@ -36,11 +49,11 @@ function sourceRecord(source: SourceConfig, seen: readonly Seen[], now: number):
     format: source.format,
     location: source.location,
     required: source.required,
-    state: last?.report.state ?? "unknown",
+    state: last?.report.state ?? (entry === undefined ? "unknown" : "read"),
     error: last?.report.error ?? null,
     as_of: asOf,
-    accepted: good?.report.accepted ?? null,
-    skipped: good === undefined ? null : good.report.read - good.report.accepted,
+    accepted: good?.report.accepted ?? entry?.accepted ?? null,
+    skipped: good === undefined ? (entry?.skipped ?? null) : good.report.read - good.report.accepted,
     read_at: good?.run.endedAt == null ? null : timestamp(good.run.endedAt),
     stale: asOf === null || staleAfterSeconds === null ? null : Date.parse(asOf) + staleAfterSeconds * 1_000 < now,
     interval_seconds: source.intervalSeconds,

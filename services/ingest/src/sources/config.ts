@@ -13,6 +13,8 @@ export interface SourceConfig {
   location: string;
   /** How it is fetched; absent for a file. */
   fetch?: FetchSettings;
+  /** Of a source that was fetched, `location` being its file now: where and when (Unix ms), and the version that a run last used. */
+  fetched?: { url: string; fetchedAt: number; lastGood: string | null };
   /** False: its failure is a warning, and its last good data stay. */
   required: boolean;
   /** Time between two expected versions. */

@@ -53,8 +53,11 @@ const sourceKeys = [
   ...fetchKeys,
 ] as const;
 
-/** Reads and checks the file and that the files it requires exist. Throws `SourcesFileError` with every fault. */
-export async function readSources(path: string): Promise<SourcesConfig> {
+/**
+ * Reads and checks the file and, `now`, that the files it requires exist; `later` leaves that to who reads them. Throws
+ * `SourcesFileError` with every fault.
+ */
+export async function readSources(path: string, { files }: { readonly files: "now" | "later" } = { files: "now" }): Promise<SourcesConfig> {
   const file = resolve(path);
   const text = await readText(file);
   const lines = new LineCounter();
@@ -85,7 +88,7 @@ export async function readSources(path: string): Promise<SourcesConfig> {
     if (source === null) continue;
     config.sources.push(source);
     // The last good data of an optional source stay when its file is away; that is told by the run, not here.
-    if (source.required && source.fetch === undefined)
+    if (files === "now" && source.required && source.fetch === undefined)
       await checkFile(source.location, (message) => faults.at(members.offsetOf("location"), `location: ${message}`));
   }
   if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());

@@ -2,6 +2,8 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { internalHeaders } from "@netfacts/contracts";
 import type { HttpAnswer } from "./service.ts";
@@ -84,7 +86,10 @@ export async function launchProcess(program: string, settings: Readonly<Record<s
 
 /** The same for a process of ingest: when its API listens. */
 export async function launch(program: string, settings: Readonly<Record<string, string>>): Promise<IngestProcess> {
-  const launched = await launchProcess(`ingest/${program}`, { INGEST_PORT: "0", PROXY_TOKEN: proxyToken, ...settings });
+  const state = mkdtempSync(join(tmpdir(), "netfacts-ingest-state-"));
+  const own = { INGEST_PORT: "0", INGEST_STATE_DIR: state, PROXY_TOKEN: proxyToken };
+  const launched = await launchProcess(`ingest/${program}`, { ...own, ...settings });
+  launched.child.once("exit", () => rmSync(state, { recursive: true, force: true }));
   const { url } = (await launched.said("operator API listens")) as { url: string };
   return {
     ...launched,

@@ -44,6 +44,8 @@ export interface ServiceOptions {
   /** Text of the sources.yaml's path; default: one that imports in a moment. */
   readonly sources?: string;
   readonly ttlMs?: number;
+  /** Whether sources are asked for at their intervals; default: false. */
+  readonly scheduled?: boolean;
   readonly deps?: (deps: IngestDeps) => IngestDeps;
 }
 
@@ -51,6 +53,7 @@ export async function startService({
   folder,
   sources,
   ttlMs = 5_000,
+  scheduled = false,
   deps = (given) => given,
 }: ServiceOptions = {}): Promise<ServiceHarness> {
   const home = folder ?? mkdtempSync(join(tmpdir(), "netfacts-ingest-"));
@@ -65,6 +68,10 @@ export async function startService({
     deps({
       config: {
         SOURCES: sources ?? smallSources(join(home, "sources"), "NL"),
+        INGEST_STATE_DIR: join(home, "ingest"),
+        INGEST_SCHEDULE: scheduled,
+        FETCH_CONTACT: "",
+        FETCH_CA_FILE: "",
         INGEST_HOST: "127.0.0.1",
         INGEST_PORT: 0,
         INGEST_ADVERTISED_URL: "",

@@ -1,0 +1,35 @@
+/** From sources with URLs to sources with files: what a run reads. */
+
+import type { BuiltSection, SourcesConfig } from "../sources/index.ts";
+
+/** The file of a source, ready to be read. */
+export interface ReadyFile {
+  /** Absolute path. */
+  readonly location: string;
+  readonly sha256: string;
+  /** Where it was fetched from, as it may be shown, and when (Unix ms); null for a file. */
+  readonly url: string | null;
+  readonly fetchedAt: number | null;
+  /** Absolute path of the version that a run last used, where that is another and the source is not required. */
+  readonly lastGood: string | null;
+}
+
+export type ReadyFiles = Readonly<Record<string, ReadyFile>>;
+
+/**
+ * The configuration of a run: fetched sources read their files.
+ *
+ * @param only  sections to be built; null: all. What belongs to others is left out, so that they stay as the last snapshot has them.
+ */
+export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readonly BuiltSection[] | null): SourcesConfig {
+  const sources = config.sources.flatMap((source) => {
+    if (only !== null && !only.includes(source.section)) return [];
+    const file = files[source.name];
+    if (source.fetch === undefined) return [source];
+    // An optional source of which nothing was ever fetched: the run tells that its file is not there.
+    if (file === undefined) return [source];
+    const { location, url, fetchedAt, lastGood } = file;
+    return [{ ...source, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood } }];
+  });
+  return { ...config, sources };
+}

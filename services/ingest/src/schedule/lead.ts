@@ -1,0 +1,80 @@
+/** What a leader does beside answering: keeps what is known of the sources, and follows their schedule. */
+
+import { join } from "node:path";
+import type { SourceSchedule } from "@netfacts/contracts";
+import type { SnapshotStore } from "@netfacts/dataset";
+import type { FetchContext } from "../fetch/index.ts";
+import type { ProgressListener } from "../pipeline/progress.ts";
+import type { RunReport } from "../pipeline/run-report.ts";
+import type { RunManager } from "../runs/run-manager.ts";
+import { readSources, type SourceConfig } from "../sources/index.ts";
+import { type RunScope, wholeScope } from "./run-scope.ts";
+import { scheduleOf } from "./schedule-record.ts";
+import { Scheduler } from "./scheduler.ts";
+import { SourceStates } from "./source-state.ts";
+import { SourceStock, type SourceStockDeps } from "./source-stock.ts";
+
+export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching"> {
+  /** Path of the sources.yaml; empty: none is set, and nothing is asked for. */
+  readonly sources: string;
+  /** Folder of downloads and of the schedule's state. */
+  readonly stateFolder: string;
+  readonly fetching: Omit<FetchContext, "downloads" | "signal" | "onProgress">;
+  /** False: sources are fetched when a run is asked for, and at no time else. */
+  readonly scheduled: boolean;
+  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
+}
+
+export const downloadsFolder = "downloads";
+
+/** Of one term. */
+export class Lead {
+  readonly #deps: LeadDeps;
+  /** Opened for each term: another process may have led meanwhile, and kept what it learned in the same folder. */
+  readonly #stock: Promise<SourceStock>;
+  readonly #stopping = new AbortController();
+  #scheduler: Scheduler | null = null;
+
+  constructor(deps: LeadDeps) {
+    this.#deps = deps;
+    const { stateFolder, fetching } = deps;
+    this.#stock = SourceStates.open(join(stateFolder, "schedule.json")).then(
+      (states) => new SourceStock({ ...deps, states, fetching: { ...fetching, downloads: join(stateFolder, downloadsFolder) } }),
+    );
+    this.#stock.catch(() => undefined);
+  }
+
+  /** For runs of everything. */
+  async prepare(signal: AbortSignal, onProgress: ProgressListener): Promise<RunScope> {
+    return wholeScope(await readSources(this.#deps.sources), await this.#stock, signal, onProgress);
+  }
+
+  async settle({ sources, files }: RunScope, report: RunReport | null): Promise<void> {
+    await (await this.#stock).settle(sources, files, report);
+  }
+
+  /** By source, what is known of it and when it is due. */
+  async scheduleOf(sources: readonly SourceConfig[]): Promise<Map<string, SourceSchedule>> {
+    const stock = await this.#stock;
+    return new Map(await Promise.all(sources.map(async (source) => [source.name, await scheduleOf(source, stock)] as const)));
+  }
+
+  /** Begins when the runs are in order; the signal is the term's. */
+  async follow(runs: RunManager, signal: AbortSignal): Promise<void> {
+    const { sources, scheduled, log } = this.#deps;
+    if (sources === "" || !scheduled) return;
+    try {
+      const stock = await this.#stock;
+      if (signal.aborted || this.#stopping.signal.aborted) return;
+      this.#scheduler = new Scheduler({ ...this.#deps, stock, runs, signal: AbortSignal.any([signal, this.#stopping.signal]) });
+      this.#scheduler.start();
+    } catch (err) {
+      log.error({ err, folder: this.#deps.stateFolder }, "the state folder cannot be used: sources are not fetched");
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#scheduler?.ended();
+  }
+}

@@ -1,0 +1,55 @@
+/** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
+
+import type { Manifest } from "@netfacts/dataset";
+import type { BuiltSection, SourceConfig } from "../sources/index.ts";
+
+export interface Plan {
+  /** To be built, in the order of the list of sources. */
+  readonly sections: readonly BuiltSection[];
+  /** That would be built if a source that they need were there: section → the source's name. */
+  readonly waiting: ReadonlyMap<BuiltSection, string>;
+}
+
+/**
+ * Compares by content, and remembers nothing: whatever a process that was killed had begun is found again.
+ *
+ * @param versions  the SHA-256 of the file that a run would read of each source; null where there is none that it could use.
+ */
+export function planOf(
+  sources: readonly SourceConfig[],
+  versions: ReadonlyMap<string, string | null>,
+  manifest: Pick<Manifest, "sections"> | null,
+): Plan {
+  const sections: BuiltSection[] = [];
+  const waiting = new Map<BuiltSection, string>();
+  const all = [...new Set(sources.map(({ section }) => section))];
+  for (const section of all) {
+    const own = sources.filter((source) => source.section === section);
+    if (!differs(own, versions, manifest?.sections[section]?.sources ?? [])) continue;
+    const missing = own.find(({ name, required }) => required && versions.get(name) == null);
+    if (missing !== undefined) waiting.set(section, missing.name);
+    else if (own.some(({ name }) => versions.get(name) != null)) sections.push(section);
+  }
+  // Which VRPs are loose follows from the routes.
+  const follows = sections.includes("routes") && all.includes("vrps") && !sections.includes("vrps") && !waiting.has("vrps");
+  if (follows && canBuild(sources, versions, "vrps")) sections.push("vrps");
+  return { sections: all.filter((section) => sections.includes(section)), waiting };
+}
+
+function canBuild(sources: readonly SourceConfig[], versions: ReadonlyMap<string, string | null>, section: BuiltSection): boolean {
+  const own = sources.filter((source) => source.section === section);
+  return own.every(({ name, required }) => !required || versions.get(name) != null) && own.some(({ name }) => versions.get(name) != null);
+}
+
+/** Sources that failed stand in a manifest without a digest. */
+function differs(
+  own: readonly SourceConfig[],
+  versions: ReadonlyMap<string, string | null>,
+  entries: readonly { readonly name: string; readonly format: string; readonly sha256: string }[],
+): boolean {
+  const there = new Map(entries.filter(({ sha256 }) => sha256 !== "").map(({ name, format, sha256 }) => [name, `${format} ${sha256}`]));
+  const wanted = new Map(
+    own.flatMap(({ name, format }) => (versions.get(name) == null ? [] : [[name, `${format} ${versions.get(name)}`]])),
+  );
+  return there.size !== wanted.size || [...wanted].some(([name, version]) => there.get(name) !== version);
+}

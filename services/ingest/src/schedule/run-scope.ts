@@ -1,0 +1,62 @@
+/** What one run reads and builds. */
+
+import type { ReadyFile, ReadyFiles } from "../fetch/ready-files.ts";
+import type { ProgressListener } from "../pipeline/progress.ts";
+import { failedSourceReport, type RunReport } from "../pipeline/run-report.ts";
+import type { BuiltSection, SourceConfig, SourcesConfig } from "../sources/index.ts";
+import type { SourceStock } from "./source-stock.ts";
+
+export interface RunScope {
+  readonly sources: readonly SourceConfig[];
+  readonly files: ReadyFiles;
+  /** Null: every section. */
+  readonly only: readonly BuiltSection[] | null;
+}
+
+/** Required sources are not to be had: a run of everything cannot be. */
+export class SourcesAwayError extends Error {
+  override readonly name = "SourcesAwayError";
+  readonly report: RunReport;
+
+  constructor(config: SourcesConfig, faults: ReadonlyMap<string, Error>) {
+    const failed = config.sources.filter(({ name, required }) => required && faults.has(name));
+    super(failed.map(({ name }) => `${name}: ${faults.get(name)?.message}`).join("; "));
+    this.report = {
+      snapshot: null,
+      unchanged: false,
+      sample_data: config.sampleData,
+      sources: failed.map((source) => failedSourceReport(source, faults.get(source.name) as Error)),
+      sections: [],
+      stages: { read: 0, build: 0, verify: 0, publish: 0 },
+      peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
+      error: this.message,
+    };
+  }
+}
+
+/**
+ * Every source in its newest version, also one that a run before could not use: somebody asked for it.
+ *
+ * @throws SourcesAwayError; the signal's reason.
+ */
+export async function wholeScope(
+  config: SourcesConfig,
+  stock: SourceStock,
+  signal: AbortSignal,
+  onProgress: ProgressListener,
+): Promise<RunScope> {
+  const faults = await stock.refresh(config.sources, signal, onProgress);
+  // Of a file that is not there the run itself tells.
+  const away = config.sources.some(({ name, required, fetch }) => required && fetch !== undefined && faults.has(name));
+  if (away) throw new SourcesAwayError(config, faults);
+  return { sources: config.sources, files: await readyFiles(config.sources, stock, true), only: null };
+}
+
+export async function readyFiles(sources: readonly SourceConfig[], stock: SourceStock, all: boolean): Promise<ReadyFiles> {
+  const files: Record<string, ReadyFile> = {};
+  for (const source of sources) {
+    const file = await stock.ready(source, all);
+    if (file !== null) files[source.name] = file;
+  }
+  return files;
+}

@@ -1,0 +1,158 @@
+/** The leader's clock: asks for each source when it is due, and starts a run for what came of it. */
+
+import type { Manifest, SnapshotStore } from "@netfacts/dataset";
+import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
+import { readSources, type SourceConfig, type SourcesConfig, SourcesFileError } from "../sources/index.ts";
+import { planOf } from "./plan.ts";
+import { readyFiles } from "./run-scope.ts";
+import type { SourceStock } from "./source-stock.ts";
+
+export interface SchedulerDeps {
+  /** Path of the sources.yaml, which is read anew at every look. */
+  readonly sources: string;
+  readonly stock: SourceStock;
+  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
+  readonly runs: Pick<RunManager, "run" | "idle">;
+  readonly clock: { now(): number };
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  /** Of the term: only a leader asks and runs. */
+  readonly signal: AbortSignal;
+}
+
+/** The clock is looked at at least so often; also the list, which its operator may have changed. */
+const lookedAtEveryMs = 30_000;
+/** What is due so soon is asked for along with the rest, so that it makes one run. */
+const togetherMs = 15_000;
+/** After a run that failed for no source's fault (a full disk, a store that is away), doubled by each further one. */
+const runRetryMs = 60_000;
+const runRetryMsMax = 3_600_000;
+
+const bySchedule: Starter = { actor: "schedule", keyId: null, address: null };
+
+export class Scheduler {
+  readonly #deps: SchedulerDeps;
+  #timer: NodeJS.Timeout | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  #failedRuns = 0;
+  #noRunBefore = 0;
+  /** What was told last of the list and of sections that wait: it is told again when it is another. */
+  #told = { list: "", waiting: "" };
+
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
+    deps.signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
+  }
+
+  start(): void {
+    this.#turn = this.#takeTurn();
+  }
+
+  /** Resolves when nothing of it is under way; the signal has ended it. */
+  async ended(): Promise<void> {
+    await this.#turn;
+  }
+
+  /** One look: asks for what is due, and runs what has changed. */
+  async look(): Promise<void> {
+    const { runs, signal } = this.#deps;
+    await runs.idle();
+    if (signal.aborted) return;
+    const config = await this.#readList();
+    if (config === null) return;
+    const due = this.#due(config.sources);
+    if (due.length > 0) await this.#deps.stock.refresh(due, signal);
+    // A run that a source's fault ended tells which: without its section the others can go on.
+    for (let tries = 0; tries <= config.sources.length && !signal.aborted; tries++) if (!(await this.#runChanged(config))) return;
+  }
+
+  async #takeTurn(): Promise<void> {
+    const { signal, log } = this.#deps;
+    if (signal.aborted) return;
+    try {
+      await this.look();
+    } catch (err) {
+      if (signal.aborted) return;
+      log.error({ err }, "the schedule could not be followed; it is looked at again in a moment");
+    }
+    if (signal.aborted) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#turn = this.#takeTurn();
+      },
+      await this.#untilNext(),
+    );
+  }
+
+  async #untilNext(): Promise<number> {
+    const config = await this.#readList();
+    const now = this.#deps.clock.now();
+    const next = (config?.sources ?? []).map(({ name }) => this.#deps.stock.state(name).nextAt ?? now + lookedAtEveryMs);
+    return Math.max(1_000, Math.min(lookedAtEveryMs, ...next.map((at) => at - now)));
+  }
+
+  async #readList(): Promise<SourcesConfig | null> {
+    try {
+      const config = await readSources(this.#deps.sources, { files: "later" });
+      this.#told.list = "";
+      return config;
+    } catch (error) {
+      if (!(error instanceof SourcesFileError)) throw error;
+      if (this.#told.list !== error.message)
+        this.#deps.log.error({ faults: error.message.split("\n") }, "sources.yaml has faults; nothing is asked for");
+      this.#told.list = error.message;
+      return null;
+    }
+  }
+
+  /** Times that were missed are made up for once. */
+  #due(sources: readonly SourceConfig[]): SourceConfig[] {
+    const { stock, clock } = this.#deps;
+    const now = clock.now();
+    const dueAt = ({ name, intervalSeconds }: SourceConfig): number => {
+      const { nextAt, checkedAt } = stock.state(name);
+      // An interval that was made shorter holds at once.
+      return nextAt === null ? 0 : Math.min(nextAt, (checkedAt ?? 0) + intervalSeconds * 1_050 + 300_000);
+    };
+    if (!sources.some((source) => dueAt(source) <= now)) return [];
+    return sources.filter((source) => dueAt(source) <= now + togetherMs);
+  }
+
+  /** @returns whether it is worth looking again at once. */
+  async #runChanged(config: SourcesConfig): Promise<boolean> {
+    const { stock, runs, clock, log } = this.#deps;
+    if (clock.now() < this.#noRunBefore) return false;
+    const files = await readyFiles(config.sources, stock, false);
+    const versions = new Map(config.sources.map(({ name }) => [name, files[name]?.sha256 ?? null]));
+    const { sections, waiting } = planOf(config.sources, versions, await this.#current());
+    const waits = JSON.stringify(Object.fromEntries(waiting));
+    if (waiting.size > 0 && this.#told.waiting !== waits)
+      log.warn({ waiting: Object.fromEntries(waiting) }, "sections stay as they are: a source that they need is not to be had");
+    this.#told.waiting = waits;
+    if (sections.length === 0) return false;
+    const sources = config.sources.filter(({ section }) => sections.includes(section));
+    try {
+      const outcome = await runs.run(bySchedule, { sources, files, only: sections });
+      if (outcome.ok) {
+        this.#failedRuns = 0;
+        return false;
+      }
+      if (outcome.report?.sources.some(({ state }) => state === "failed") === true) return true;
+      this.#noRunBefore = clock.now() + Math.min(runRetryMsMax, runRetryMs * 2 ** Math.min(this.#failedRuns++, 20));
+      return false;
+    } catch (error) {
+      if (error instanceof RunInProgressError) return false;
+      throw error;
+    }
+  }
+
+  async #current(): Promise<Manifest | null> {
+    const { snapshots } = this.#deps;
+    const id = await snapshots.currentId();
+    // A damaged one counts as none: the next run replaces it.
+    return id === null ? null : snapshots.getManifest(id).catch(() => null);
+  }
+}

@@ -1,0 +1,79 @@
+/** What is known of each source from one check to the next; kept in a file, so that a restart asks nobody before it is time. */
+
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { replaceFile } from "../fetch/index.ts";
+
+/** A version that a run could not use. */
+export interface RefusedVersion {
+  readonly sha256: string;
+  /** What it was measured by: under other bounds it may be good. */
+  readonly bounds: string;
+  readonly error: string;
+  readonly at: number;
+}
+
+/** Times are Unix ms. */
+export interface SourceState {
+  /** When it was last asked for, with whatever outcome. */
+  readonly checkedAt: number | null;
+  /** When its newest version was last known to be here. */
+  readonly succeededAt: number | null;
+  readonly nextAt: number | null;
+  /** Checks that failed, since the last that did not. */
+  readonly failures: number;
+  /** Of the last check; null when it went well. */
+  readonly error: string | null;
+  readonly refused: RefusedVersion | null;
+  /** Of a file: its version when it was last looked at. */
+  readonly file: { readonly mtimeMs: number; readonly size: number; readonly sha256: string } | null;
+}
+
+export const unknownState: SourceState = {
+  checkedAt: null,
+  succeededAt: null,
+  nextAt: null,
+  failures: 0,
+  error: null,
+  refused: null,
+  file: null,
+};
+
+export class SourceStates {
+  readonly #path: string;
+  readonly #states: Map<string, SourceState>;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, states: Map<string, SourceState>) {
+    this.#path = path;
+    this.#states = states;
+  }
+
+  /** A file that is not there or damaged counts as empty: then everything is due. */
+  static async open(path: string): Promise<SourceStates> {
+    await mkdir(dirname(path), { recursive: true });
+    const text = await readFile(path, "utf8").catch(() => "{}");
+    return new SourceStates(path, new Map(Object.entries(parsed(text))));
+  }
+
+  get(source: string): SourceState {
+    return this.#states.get(source) ?? unknownState;
+  }
+
+  /** Rejects when it cannot be kept; what is known in memory is changed all the same. */
+  async change(source: string, change: Partial<SourceState>): Promise<void> {
+    this.#states.set(source, { ...this.get(source), ...change });
+    const write = this.#writing.then(() => replaceFile(this.#path, Object.fromEntries(this.#states)));
+    this.#writing = write.catch(() => undefined);
+    await write;
+  }
+}
+
+function parsed(text: string): Record<string, SourceState> {
+  try {
+    const states = JSON.parse(text) as Record<string, Partial<SourceState>>;
+    return Object.fromEntries(Object.entries(states).map(([name, state]) => [name, { ...unknownState, ...state }]));
+  } catch {
+    return {};
+  }
+}

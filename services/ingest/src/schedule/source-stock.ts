@@ -1,0 +1,169 @@
+/** What is here of each source, and how it is brought up to date: fetched, or looked at where it is a file. */
+
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { type FetchContext, FetchError, fetchSource, noteGood, pathOf, type RemoteSource, readFilesOf } from "../fetch/index.ts";
+import type { ReadyFile, ReadyFiles } from "../fetch/ready-files.ts";
+import type { IngestMetrics } from "../metrics.ts";
+import type { RunReport } from "../pipeline/run-report.ts";
+import type { SourceConfig } from "../sources/index.ts";
+import { afterFailure, afterSuccess } from "./due.ts";
+import type { SourceState, SourceStates } from "./source-state.ts";
+
+export interface SourceStockDeps {
+  readonly states: SourceStates;
+  readonly fetching: Omit<FetchContext, "signal" | "onProgress">;
+  readonly metrics: Pick<IngestMetrics, "fetches" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext">;
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  readonly clock: { now(): number };
+  readonly random?: () => number;
+}
+
+/** Servers asked at a time; one request at a time to each. */
+const hostsMax = 4;
+/** What a run could not use may be tried again after so long: the fault may have been ours. */
+const refusedMsMax = 86_400_000;
+
+export class SourceStock {
+  readonly #deps: SourceStockDeps;
+  readonly #random: () => number;
+
+  constructor(deps: SourceStockDeps) {
+    this.#deps = deps;
+    this.#random = deps.random ?? Math.random;
+  }
+
+  state(source: string): SourceState {
+    return this.#deps.states.get(source);
+  }
+
+  /** Asks for the newest version of each. What fails is noted, logged and counted; resolves with the faults, by source. */
+  async refresh(
+    sources: readonly SourceConfig[],
+    signal: AbortSignal,
+    onProgress: NonNullable<FetchContext["onProgress"]> = () => undefined,
+  ): Promise<Map<string, Error>> {
+    const faults = new Map<string, Error>();
+    const byHost = Map.groupBy(sources, hostOf).values();
+    const work = async (): Promise<void> => {
+      for (const group of byHost) {
+        for (const source of group) {
+          const fault = await this.#refreshOne(source, signal, onProgress);
+          if (fault !== null) faults.set(source.name, fault);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: hostsMax }, work));
+    signal.throwIfAborted();
+    return faults;
+  }
+
+  /** What a run may read of the source. @param all  also versions that a run before could not use */
+  async ready(source: SourceConfig, all = false): Promise<ReadyFile | null> {
+    const { file } = this.state(source.name);
+    if (source.fetch === undefined) {
+      if (file === null || (!all && this.#isRefused(source, file.sha256))) return null;
+      return { location: source.location, sha256: file.sha256, url: null, fetchedAt: null, lastGood: null };
+    }
+    const { downloads } = this.#deps.fetching;
+    const { latest, good } = await readFilesOf(downloads, source.name);
+    const usable = latest !== null && (all || !this.#isRefused(source, latest.sha256)) ? latest : source.required ? null : good;
+    if (usable === null) return null;
+    const lastGood = good === null || source.required || good.sha256 === usable.sha256 ? null : pathOf(downloads, source.name, good);
+    const { sha256, url, fetchedAt } = usable;
+    return { location: pathOf(downloads, source.name, usable), sha256, url, fetchedAt, lastGood };
+  }
+
+  /** Learns from a run's end which versions are good, and which it could not use. */
+  async settle(sources: readonly SourceConfig[], files: ReadyFiles, report: RunReport | null): Promise<void> {
+    const { states, fetching, log, clock } = this.#deps;
+    for (const source of sources) {
+      const told = report?.sources.find(({ name }) => name === source.name);
+      const file = files[source.name];
+      if (told === undefined || file === undefined) continue;
+      if (told.sha256 === file.sha256) {
+        if (report?.snapshot != null && source.fetch !== undefined) await noteGood(fetching.downloads, source.name, file.sha256);
+        if (this.state(source.name).refused !== null) await states.change(source.name, { refused: null });
+      } else if (told.error !== null) {
+        const refused = { sha256: file.sha256, bounds: boundsOf(source), error: told.error, at: clock.now() };
+        await states.change(source.name, { refused });
+        const fields = { source: source.name, location: file.url ?? file.location, sha256: file.sha256, reason: told.error };
+        log.warn(fields, "a version of a source cannot be used; what was used before stays until there is another");
+      }
+    }
+  }
+
+  #isRefused(source: SourceConfig, sha256: string): boolean {
+    const { refused } = this.state(source.name);
+    if (refused === null || refused.sha256 !== sha256 || refused.bounds !== boundsOf(source)) return false;
+    return this.#deps.clock.now() - refused.at < refusedMsMax;
+  }
+
+  /** Null when it went well. Rejects when it was stopped. */
+  async #refreshOne(source: SourceConfig, signal: AbortSignal, onProgress: NonNullable<FetchContext["onProgress"]>): Promise<Error | null> {
+    const { states, clock, metrics, log } = this.#deps;
+    signal.throwIfAborted();
+    const { name } = source;
+    try {
+      if (source.fetch === undefined) await this.#look(source);
+      else await this.#fetch({ ...source, fetch: source.fetch }, signal, onProgress);
+      const now = clock.now();
+      const nextAt = now + afterSuccess(source, this.#random);
+      metrics.sourceSuccess.set({ source: name }, now / 1_000);
+      metrics.sourceNext.set({ source: name }, nextAt / 1_000);
+      await states.change(name, { checkedAt: now, succeededAt: now, nextAt, failures: 0, error: null });
+      return null;
+    } catch (error) {
+      signal.throwIfAborted();
+      const { message } = error as Error;
+      const asked = error instanceof FetchError ? error.retryAfterMs : null;
+      const failures = this.state(name).failures + 1;
+      const now = clock.now();
+      const nextAt = now + afterFailure(source, failures, asked, this.#random);
+      metrics.fetches.inc({ source: name, outcome: "failed" });
+      metrics.sourceNext.set({ source: name }, nextAt / 1_000);
+      const fields = { source: name, reason: message, failures, required: source.required, next_try: new Date(nextAt).toISOString() };
+      if (failures === 1 || source.fetch !== undefined) log.warn(fields, "a source is not to be had; its last good data stay");
+      await states.change(name, { checkedAt: now, nextAt, failures, error: message }).catch((err: unknown) => {
+        log.error({ err, source: name }, "the state of a source could not be kept");
+      });
+      return error as Error;
+    }
+  }
+
+  async #fetch(source: RemoteSource, signal: AbortSignal, onProgress: NonNullable<FetchContext["onProgress"]>): Promise<void> {
+    const { fetching, metrics, log } = this.#deps;
+    const { changed, file, bytes, seconds, notes } = await fetchSource(source, { ...fetching, signal, onProgress });
+    const { name } = source;
+    metrics.fetches.inc({ source: name, outcome: changed ? "fetched" : "unchanged" });
+    metrics.fetchedBytes.inc({ source: name }, bytes);
+    metrics.fetchSeconds.set({ source: name }, seconds);
+    const fields = { source: name, url: file.finalUrl, bytes, seconds: Math.round(seconds * 1_000) / 1_000, sha256: file.sha256 };
+    log.info({ ...fields, ...(notes.length > 0 && { notes }) }, changed ? "source fetched" : "source unchanged");
+  }
+
+  async #look({ name, location }: SourceConfig): Promise<void> {
+    const { mtimeMs, size } = await stat(location).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === "ENOENT" ? new Error(`${location}: no such file`) : error;
+    });
+    const { file } = this.state(name);
+    if (file?.mtimeMs === mtimeMs && file.size === size) return;
+    const digest = createHash("sha256");
+    for await (const chunk of createReadStream(location)) digest.update(chunk as Buffer);
+    await this.#deps.states.change(name, { file: { mtimeMs, size, sha256: digest.digest("hex") } });
+  }
+}
+
+/** Requests to one server go one after the other; files are of no server. */
+function hostOf({ fetch, location }: SourceConfig): string {
+  return fetch === undefined ? "" : (URL.parse(location.replaceAll(/[{}]/g, ""))?.host ?? "");
+}
+
+function boundsOf({ bytesMax, secondsMax, shrinkMax, badRecordsMax, format }: SourceConfig): string {
+  return [format, bytesMax, secondsMax, shrinkMax, badRecordsMax].join(" ");
+}
