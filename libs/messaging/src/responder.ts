@@ -24,7 +24,7 @@ export interface ResponderOptions<C> {
    * throws, all that it has not answered is left.
    */
   readonly together?: (items: readonly RequestItem[], context: C, answer: (index: number, reply: ReplyItem) => void) => readonly number[];
-  /** Told of what the caller must not see: the cause behind an `internal_error`. */
+  /** Told of what the caller must not see: the cause behind an `internal_error`. Runs within the item's span, where there is one. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;
 }
 
@@ -33,7 +33,9 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
   const { enter, ops, onFailure } = options;
   return async ({ items, pinnedSnapshot, within }, answer) => {
     const fail = (index: number, cause: unknown) => {
-      onFailure(items[index] as RequestItem, cause);
+      const tell = () => onFailure(items[index] as RequestItem, cause);
+      if (within === undefined) tell();
+      else within(index, tell);
       answer(index, problemReply({ code: "internal_error" }));
     };
     let entry: Entry<C>;

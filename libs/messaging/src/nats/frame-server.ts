@@ -67,7 +67,7 @@ export class FrameServer {
 
   async #stop(): Promise<void> {
     // Only the subscriptions: draining the connection would return, and close it, before late replies have left.
-    await within(stopMsMax, Promise.allSettled(this.#subscriptions.map((subscription) => subscription.drain())));
+    await this.#deps.link.drain(this.#subscriptions, stopMsMax);
     if (this.#unfinished.size > 0) {
       const drained = new Promise<void>((resolve) => {
         this.#onDrained = resolve;

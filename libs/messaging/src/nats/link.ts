@@ -80,15 +80,35 @@ export class Link {
     });
   }
 
-  /** Resolves when the server has all that was published, or when that cannot be known. */
+  /** Resolves when the server has all that was published, or when that cannot be known: at once while there is no connection. */
   async flush(): Promise<void> {
-    if (!this.#connection.isClosed()) await within(flushMsMax, this.#connection.flush());
+    await this.#whileUp(flushMsMax, () => this.#connection.flush());
+  }
+
+  /** Ends subscriptions; resolves when all that the server sent them has been received, within `msMax`. */
+  async drain(subscriptions: readonly Subscription[], msMax: number): Promise<void> {
+    await this.#whileUp(msMax, () => Promise.allSettled(subscriptions.map((subscription) => subscription.drain())));
+    // Without connection the server has ended them already: the client is not to begin them anew when it is back.
+    for (const subscription of subscriptions) if (!subscription.isClosed()) subscription.unsubscribe();
   }
 
   async close(): Promise<void> {
     this.#watchers.clear();
     this.#up = false;
     await this.#connection.close();
+  }
+
+  /** Waits for an answer of the server as long as one can come: not without connection, and no longer than `msMax`. */
+  async #whileUp(msMax: number, ask: () => Promise<unknown>): Promise<void> {
+    if (!this.#up) return;
+    let unwatch = () => {};
+    const down = new Promise<void>((resolve) => {
+      unwatch = this.watch((up) => {
+        if (!up) resolve();
+      });
+    });
+    await within(msMax, Promise.race([ask(), down]));
+    unwatch();
   }
 
   async #follow(): Promise<void> {

@@ -1,7 +1,7 @@
 /** What every transport does beside requests: broadcasts, whether it is connected, counts and spans. */
 
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { createResponder, type ItemHandler, type Messaging, type Tracing } from "../../src/index.ts";
+import { createResponder, type ItemHandler, type Messaging, type RequestItem, type Tracing } from "../../src/index.ts";
 import { type CreateMessaging, item, pause, reply, textOf } from "./items.ts";
 
 export function describeSurroundings(name: string, create: CreateMessaging): void {
@@ -99,6 +99,44 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
         "server pod ip a 00f067aa0ba902b7: 200",
         "server pod ip b 00f067aa0ba902b7: 200",
       ]);
+      await spans.close();
+    });
+
+    test("tells of a failed item within its span, so that the log line has its trace", async () => {
+      const active: string[] = [];
+      const tracing: Tracing = {
+        startClient: () => ({ traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", end: () => {} }),
+        startServer: (_service, { requestId }) => ({
+          run: (work) => {
+            active.push(requestId);
+            try {
+              return work();
+            } finally {
+              active.pop();
+            }
+          },
+          end: () => {},
+        }),
+      };
+      const spans = await create({ tracing });
+      const failures: string[] = [];
+      const fail = () => {
+        throw new Error("broken");
+      };
+      const ops = new Map<string, ItemHandler<null>>([
+        ["routing", fail],
+        ["prefix", async () => fail()],
+      ]);
+      const onFailure = ({ op, requestId }: RequestItem) => failures.push(`${op} ${requestId} within ${active.at(-1)}`);
+      await spans.serve("pod", createResponder<null>({ enter: () => ({ context: null }), ops, onFailure }));
+      await spans.serve("shut", createResponder<null>({ enter: fail, ops, onFailure }));
+      const asked = [
+        spans.request("pod", "single", item("q", { op: "routing", requestId: "a" })),
+        spans.request("pod", "single", item("q", { op: "prefix", requestId: "b" })),
+        spans.request("shut", "single", item("q", { requestId: "c" })),
+      ];
+      expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([500, 500, 500]);
+      expect(failures.sort()).toEqual(["ip c within c", "prefix b within b", "routing a within a"]);
       await spans.close();
     });
 
