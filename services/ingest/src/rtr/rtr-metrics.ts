@@ -1,0 +1,51 @@
+/** What is measured of RTR sessions. */
+
+import type { Metrics } from "@netfacts/runtime";
+import type { CacheStatus, RtrChange } from "./rtr-client.ts";
+
+export function createRtrMetrics(metrics: Metrics) {
+  const labelNames = ["source", "cache"];
+  const gauge = (name: string, help: string) => metrics.gauge({ name: `netfacts_ingest_rtr_${name}`, help, labelNames });
+  const gauges = {
+    synchronised: gauge("synchronised", "1 while the session with a cache stands and its data are whole"),
+    active: gauge("active", "1 for the cache whose data are used"),
+    serial: gauge("serial", "Serial number of a cache's data"),
+    vrps: gauge("vrps", "VRPs that a cache told"),
+    routerKeys: gauge("router_keys", "Router keys that a cache told; they are not used"),
+    updated: gauge("updated_timestamp_seconds", "When a cache's data were last known to be current; 0: there are none"),
+    expires: gauge("expires_timestamp_seconds", "When a cache's data are given up unless it is heard; 0: there are none"),
+  };
+  const changes = metrics.counter({
+    name: "netfacts_ingest_rtr_vrp_changes_total",
+    help: "VRPs that sessions added and withdrew",
+    labelNames: ["source", "direction"],
+  });
+  const discards = metrics.counter({
+    name: "netfacts_ingest_rtr_discards_total",
+    help: "Times at which data were given up and no other cache had any",
+    labelNames: ["source"],
+  });
+  return {
+    status(source: string, caches: readonly CacheStatus[]): void {
+      for (const { cache, state, active, serial, vrps, routerKeys, updatedAt, expiresAt } of caches) {
+        const labels = { source, cache };
+        gauges.synchronised.set(labels, state === "synchronised" ? 1 : 0);
+        gauges.active.set(labels, active ? 1 : 0);
+        gauges.serial.set(labels, serial ?? 0);
+        gauges.vrps.set(labels, vrps);
+        gauges.routerKeys.set(labels, routerKeys);
+        gauges.updated.set(labels, (updatedAt ?? 0) / 1_000);
+        gauges.expires.set(labels, (expiresAt ?? 0) / 1_000);
+      }
+    },
+    change(source: string, change: RtrChange): void {
+      if (change.kind === "discarded") discards.inc({ source });
+      else {
+        changes.inc({ source, direction: "added" }, change.added ?? 0);
+        changes.inc({ source, direction: "withdrawn" }, change.withdrawn ?? 0);
+      }
+    },
+  };
+}
+
+export type RtrMetrics = ReturnType<typeof createRtrMetrics>;

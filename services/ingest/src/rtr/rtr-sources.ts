@@ -1,0 +1,167 @@
+/** The sessions of all RTR sources of a list: what each has now, as a file that a run reads. */
+
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readCacheList } from "./cache-address.ts";
+import type { LinkSettings } from "./cache-link.ts";
+import { type RtrClock, realClock } from "./clock.ts";
+import { type CacheStatus, RtrClient, type RtrLog } from "./rtr-client.ts";
+import type { RtrMetrics } from "./rtr-metrics.ts";
+import { writeVrpFile } from "./vrp-file.ts";
+
+/** What is to be known of a source. */
+export interface RtrSource {
+  readonly name: string;
+  /** `rtr://…`, or several. */
+  readonly location: string;
+  /** Data that did not change are handed on anew so often, so that they do not count as old. */
+  readonly intervalSeconds: number;
+}
+
+/** What a source has. */
+export type RtrStock =
+  | { readonly kind: "file"; readonly path: string; readonly sha256: string; readonly cache: string; readonly updatedAt: number }
+  /** Its data were given up: what was published of them must go. */
+  | { readonly kind: "discarded"; readonly reason: string };
+
+export interface RtrSourcesDeps {
+  /** Folder of the files. */
+  readonly folder: string;
+  /** From a change to the file that has it; changes within are handed on together. */
+  readonly delayMs: number;
+  readonly log: RtrLog;
+  readonly metrics: RtrMetrics;
+  /** `stock` of the source is another. */
+  onChange(source: string): void;
+  readonly clock?: RtrClock;
+  readonly settings?: Partial<LinkSettings>;
+}
+
+interface Followed {
+  readonly source: RtrSource;
+  readonly client: RtrClient;
+  stock: RtrStock | null;
+  /** Until the file is written; null: it is as the data are. */
+  callOff: (() => void) | null;
+  writing: Promise<void>;
+  isStopped: boolean;
+}
+
+/** A file that cannot be written is tried again after so long. */
+const writeAgainMs = 60_000;
+
+export class RtrSources {
+  readonly #deps: RtrSourcesDeps;
+  readonly #clock: RtrClock;
+  readonly #followed = new Map<string, Followed>();
+
+  constructor(deps: RtrSourcesDeps) {
+    this.#deps = deps;
+    this.#clock = deps.clock ?? realClock;
+  }
+
+  /** From here on these: sessions of others end, new ones begin, those with the same location go on. */
+  follow(sources: readonly RtrSource[]): void {
+    const wanted = new Map(sources.map((source) => [source.name, source]));
+    for (const [name, { source }] of this.#followed) if (wanted.get(name)?.location !== source.location) this.#leave(name);
+    for (const source of wanted.values()) if (!this.#followed.has(source.name)) this.#begin(source);
+  }
+
+  /** Null: nothing is known yet. */
+  stock(name: string): RtrStock | null {
+    return this.#followed.get(name)?.stock ?? null;
+  }
+
+  status(name: string): CacheStatus[] {
+    return this.#followed.get(name)?.client.status() ?? [];
+  }
+
+  /** Ends every session; resolves when nothing is written any more. */
+  async stop(): Promise<void> {
+    const ending = [...this.#followed.values()].map(({ writing }) => writing);
+    for (const name of [...this.#followed.keys()]) this.#leave(name);
+    await Promise.all(ending);
+  }
+
+  #begin(source: RtrSource): void {
+    const { name, location } = source;
+    const { log, metrics, settings } = this.#deps;
+    const withSource = (fields: object) => ({ source: name, ...fields });
+    const client = new RtrClient({
+      caches: readCacheList(location) ?? [],
+      clock: this.#clock,
+      ...(settings !== undefined && { settings }),
+      log: {
+        info: (fields, message) => log.info(withSource(fields), message),
+        warn: (fields, message) => log.warn(withSource(fields), message),
+        error: (fields, message) => log.error(withSource(fields), message),
+      },
+      onChange: (change) => {
+        metrics.change(name, change);
+        this.#later(followed, this.#deps.delayMs);
+      },
+      onStatus: () => metrics.status(name, client.status()),
+    });
+    const followed: Followed = { source, client, stock: null, callOff: null, writing: Promise.resolve(), isStopped: false };
+    this.#followed.set(name, followed);
+    client.start();
+  }
+
+  #leave(name: string): void {
+    const followed = this.#followed.get(name);
+    if (followed === undefined) return;
+    this.#followed.delete(name);
+    followed.isStopped = true;
+    followed.callOff?.();
+    followed.client.stop();
+    void followed.writing.then(() => rm(this.#pathOf(name), { force: true })).catch(() => undefined);
+  }
+
+  /** The first change sets the time; those that follow go with it. */
+  #later(followed: Followed, ms: number): void {
+    if (followed.isStopped || followed.callOff !== null) return;
+    followed.callOff = this.#clock.after(ms, () => {
+      followed.callOff = null;
+      followed.writing = followed.writing.then(() => this.#handOn(followed));
+    });
+  }
+
+  /** Never rejects. */
+  async #handOn(followed: Followed): Promise<void> {
+    const { source, client } = followed;
+    if (followed.isStopped) return;
+    const data = client.current();
+    if (data === null) {
+      const [preferred] = client.status();
+      followed.stock = { kind: "discarded", reason: preferred?.error ?? "no cache has data" };
+      this.#deps.onChange(source.name);
+      return;
+    }
+    const path = this.#pathOf(source.name);
+    try {
+      const sha256 = await writeVrpFile(path, data);
+      followed.stock = { kind: "file", path, sha256, cache: data.cache, updatedAt: data.updatedAt };
+    } catch (err) {
+      this.#deps.log.error({ source: source.name, err }, "VRPs of an RTR cache cannot be written to the state folder; it is tried again");
+      this.#later(followed, writeAgainMs);
+      return;
+    }
+    if (followed.isStopped) return;
+    this.#deps.onChange(source.name);
+    this.#refreshLater(followed, data.updatedAt);
+  }
+
+  /** Data that go on being current are handed on again, with their new time. */
+  #refreshLater(followed: Followed, handedOn: number): void {
+    this.#clock.after(followed.source.intervalSeconds * 1_000, () => {
+      if (followed.isStopped || followed.stock?.kind !== "file" || followed.stock.updatedAt !== handedOn) return;
+      const updatedAt = Math.max(...followed.client.status().map((cache) => (cache.active ? (cache.updatedAt ?? 0) : 0)));
+      if (updatedAt > handedOn) this.#later(followed, 0);
+      else this.#refreshLater(followed, handedOn);
+    });
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#deps.folder, `${name}.rtr`);
+  }
+}
