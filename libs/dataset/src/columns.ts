@@ -10,12 +10,17 @@ export type ColumnArray<T extends ColumnType> = T extends "u8" ? Uint8Array : T 
 export type ColumnSpec = Readonly<Record<string, ColumnType>>;
 export type Columns<S extends ColumnSpec> = { readonly [K in keyof S]: ColumnArray<S[K]> };
 
+/** Columns as a writer may hold them: a long one in pieces that follow one another. */
+export type ColumnPieces<S extends ColumnSpec> = { readonly [K in keyof S]: ColumnArray<S[K]> | readonly ColumnArray<S[K]>[] };
+
 /** What a section object is called and which columns it has, in file order. */
 export interface SectionFormat<S extends ColumnSpec> {
   readonly kind: string;
   /** Readers refuse any other major version. */
   readonly version: number;
   readonly columns: S;
+  /** Columns that objects of earlier writers lack: they read as empty. */
+  readonly optional?: readonly (keyof S)[];
 }
 
 /** A section object that cannot be read: wrong magic, version, size, checksum or column table. */
@@ -33,49 +38,64 @@ const trailerBytes = 8;
 
 const aligned = (bytes: number): number => Math.ceil(bytes / alignment) * alignment;
 
+/** `columnPieces` as one buffer. */
+export function encodeColumns<S extends ColumnSpec>(format: SectionFormat<S>, columns: ColumnPieces<S>): Buffer {
+  return Buffer.concat(columnPieces(format, columns));
+}
+
 /**
- * Writes columns as one object. The same columns give the same bytes.
+ * Writes columns as one object, in pieces that follow one another: those of the columns are views, not copies. The same columns give
+ * the same bytes, however they are cut.
  *
  * Layout: magic (8), version u16, column count u16, total bytes u32, kind (16); then a table of name (32), type u32,
- * offset u32, byte length u32, zero u32 per column; then the columns, each at a multiple of 64; then "NFEND" with
- * CRC-32 of all before it in the last four bytes.
+ * offset u32, byte length u32, zero u32 per column; then the columns, each at a multiple of 64; then "NFE1" and the
+ * CRC-32 of all before it.
+ *
+ * Throws `SectionFormatError` for names that are too long and for more than 4 GiB.
  */
-export function encodeColumns<S extends ColumnSpec>(format: SectionFormat<S>, columns: Columns<S>): Buffer {
+export function columnPieces<S extends ColumnSpec>(format: SectionFormat<S>, columns: ColumnPieces<S>): Uint8Array[] {
   const names = Object.keys(format.columns);
-  let offset = aligned(headerBytes + names.length * columnEntryBytes);
-  const placed = names.map((name) => {
-    const array = columns[name] as Uint8Array | Uint16Array | Uint32Array;
-    const place = { name, array, offset };
-    offset = aligned(offset + array.byteLength);
-    return place;
-  });
-  const total = offset + trailerBytes;
   if (format.kind.length > kindBytes || names.some((name) => name.length > columnNameBytes))
     throw new SectionFormatError(`section ${format.kind}: a name is longer than the form holds`);
-  if (total > 0xffff_ffff) throw new SectionFormatError(`section ${format.kind} would be ${total} bytes; the form holds 4 GiB`);
-  const out = Buffer.alloc(total);
-  magic.copy(out, 0);
-  out.writeUInt16LE(format.version, 8);
-  out.writeUInt16LE(names.length, 10);
-  out.writeUInt32LE(total, 12);
-  out.write(format.kind, 16, kindBytes, "latin1");
-  placed.forEach(({ name, array, offset: at }, index) => {
+  const headEnd = aligned(headerBytes + names.length * columnEntryBytes);
+  const head = Buffer.alloc(headEnd);
+  const pieces: Uint8Array[] = [head];
+  let offset = headEnd;
+  names.forEach((name, index) => {
+    const arrays = [columns[name] as Uint8Array | Uint8Array[]].flat();
+    const byteLength = arrays.reduce((sum, array) => sum + array.byteLength, 0);
     const entry = headerBytes + index * columnEntryBytes;
-    out.write(name, entry, columnNameBytes, "latin1");
-    out.writeUInt32LE(columnTypes[format.columns[name] as ColumnType].code, entry + columnNameBytes);
-    out.writeUInt32LE(at, entry + columnNameBytes + 4);
-    out.writeUInt32LE(array.byteLength, entry + columnNameBytes + 8);
-    out.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), at);
+    const next = aligned(offset + byteLength);
+    if (next + trailerBytes > 0xffff_ffff)
+      throw new SectionFormatError(`section ${format.kind} would be more than ${next} bytes; the form holds 4 GiB`);
+    head.write(name, entry, columnNameBytes, "latin1");
+    head.writeUInt32LE(columnTypes[format.columns[name] as ColumnType].code, entry + columnNameBytes);
+    head.writeUInt32LE(offset, entry + columnNameBytes + 4);
+    head.writeUInt32LE(byteLength, entry + columnNameBytes + 8);
+    for (const array of arrays) pieces.push(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+    pieces.push(new Uint8Array(next - offset - byteLength));
+    offset = next;
   });
-  out.write("NFE1", total - trailerBytes, "latin1");
-  out.writeUInt32LE(crc32(out.subarray(0, total - 4)), total - 4);
-  return out;
+  magic.copy(head, 0);
+  head.writeUInt16LE(format.version, 8);
+  head.writeUInt16LE(names.length, 10);
+  head.writeUInt32LE(offset + trailerBytes, 12);
+  head.write(format.kind, 16, kindBytes, "latin1");
+  const trailer = Buffer.alloc(trailerBytes);
+  trailer.write("NFE1", "latin1");
+  pieces.push(trailer.subarray(0, trailerBytes - 4));
+  trailer.writeUInt32LE(
+    pieces.reduce((sum, piece) => crc32(piece, sum), 0),
+    trailerBytes - 4,
+  );
+  pieces.push(trailer.subarray(trailerBytes - 4));
+  return pieces;
 }
 
 /**
  * Points typed arrays at the columns of an object. Nothing is copied; `bytes` must start at a multiple of 4 in its buffer.
  *
- * Throws `SectionFormatError` when the object is not of this format and version, is damaged, or lacks a column.
+ * Throws `SectionFormatError` when the object is not of this format and version, is damaged, or lacks a column that is not optional.
  *
  * @param options.checked  the bytes passed this function before: the checksum, which reads all of them, is left out.
  */
@@ -121,7 +141,11 @@ export function decodeColumns<S extends ColumnSpec>(
           ? new Uint16Array(bytes.buffer, at, byteLength / 2)
           : new Uint32Array(bytes.buffer, at, byteLength / 4);
   }
-  for (const name of Object.keys(format.columns)) if (columns[name] === undefined) refuse(`column ${name} is missing`);
+  for (const [name, type] of Object.entries(format.columns)) {
+    if (columns[name] !== undefined) continue;
+    if (format.optional?.includes(name) !== true) refuse(`column ${name} is missing`);
+    columns[name] = type === "u8" ? new Uint8Array() : type === "u16" ? new Uint16Array() : new Uint32Array();
+  }
   return columns as Columns<S>;
 }
 

@@ -1,6 +1,14 @@
 /** Typed arrays that grow by doubling, for columns whose length is known only at the end of a pass. */
 
-abstract class Growable<A extends Uint8Array | Uint16Array | Uint32Array> {
+/**
+ * Gives back the memory of columns at once; they are empty from then on, as is all that shares their buffers. The collector takes what
+ * lies outside its heap only when there is much of it.
+ */
+export function release(...columns: readonly ArrayBufferView<ArrayBuffer>[]): void {
+  for (const { buffer } of columns) if (!buffer.detached) buffer.transfer(0);
+}
+
+abstract class Growable<A extends Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>> {
   length = 0;
   protected abstract array: A;
   protected abstract create(capacity: number): A;
@@ -20,7 +28,7 @@ abstract class Growable<A extends Uint8Array | Uint16Array | Uint32Array> {
     return this.array[index] as number;
   }
 
-  /** The items so far, without a copy: valid until the next push. */
+  /** The items so far, without a copy: valid until the next push, which may empty it. */
   view(): A {
     return this.array.subarray(0, this.length) as A;
   }
@@ -28,21 +36,22 @@ abstract class Growable<A extends Uint8Array | Uint16Array | Uint32Array> {
   private grow(capacity: number): void {
     const larger = this.create(capacity);
     larger.set(this.array as never);
+    release(this.array);
     this.array = larger;
   }
 }
 
 const initialCapacity = 1024;
 
-export class GrowableUint8 extends Growable<Uint8Array> {
+export class GrowableUint8 extends Growable<Uint8Array<ArrayBuffer>> {
   protected override array = new Uint8Array(initialCapacity);
   protected override create = (capacity: number) => new Uint8Array(capacity);
 }
-export class GrowableUint16 extends Growable<Uint16Array> {
+export class GrowableUint16 extends Growable<Uint16Array<ArrayBuffer>> {
   protected override array = new Uint16Array(initialCapacity);
   protected override create = (capacity: number) => new Uint16Array(capacity);
 }
-export class GrowableUint32 extends Growable<Uint32Array> {
+export class GrowableUint32 extends Growable<Uint32Array<ArrayBuffer>> {
   protected override array = new Uint32Array(initialCapacity);
   protected override create = (capacity: number) => new Uint32Array(capacity);
 }

@@ -28,7 +28,7 @@ export {
   matchPeersMinDefault,
   sectionsOf,
 } from "./generation.ts";
-export { GrowableUint8, GrowableUint16, GrowableUint32 } from "./growable.ts";
+export { GrowableUint8, GrowableUint16, GrowableUint32, release } from "./growable.ts";
 export { loadInWorker, loadSnapshot, RefusedSnapshotError } from "./loader.ts";
 export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
 export { AsNameTable } from "./lookup/as-names.ts";

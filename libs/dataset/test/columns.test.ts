@@ -3,7 +3,7 @@
 import { crc32 } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { decodeColumns, encodeColumns, type SectionFormat, SectionFormatError } from "../src/index.ts";
+import { columnPieces, decodeColumns, encodeColumns, type SectionFormat, SectionFormatError } from "../src/index.ts";
 
 const columns = { small: "u8", middle: "u16", large: "u32", empty: "u32" } as const;
 const format: SectionFormat<typeof columns> = { kind: "test", version: 1, columns };
@@ -51,6 +51,25 @@ describe("a section object", () => {
   test("is written from views into larger buffers too", () => {
     const large = Uint32Array.of(9, 8, 7, 6, 5).subarray(1, 4);
     expect(Array.from(decodeColumns(format, encodeColumns(format, { ...content, large })).large)).toEqual([8, 7, 6]);
+  });
+
+  test("is the same bytes however its columns are cut", () => {
+    const cut = fc.record({ large: fc.uint32Array({ maxLength: 50 }), at: fc.array(fc.nat(50), { maxLength: 4 }) });
+    fc.assert(
+      fc.property(cut, ({ large, at }) => {
+        const bounds = [0, ...at.map((index) => Math.min(index, large.length)).sort((a, b) => a - b), large.length];
+        const pieces = bounds.slice(1).map((end, index) => large.subarray(bounds[index], end));
+        expect(Buffer.concat(columnPieces(format, { ...content, large: pieces }))).toEqual(encodeColumns(format, { ...content, large }));
+      }),
+      { seed: 2, numRuns: 200 },
+    );
+  });
+
+  test("reads a column that its writer did not know as empty, where that is allowed", () => {
+    const { large: _, ...fewer } = columns;
+    const written = encodeColumns({ ...format, columns: fewer }, content);
+    expect(() => decodeColumns(format, written)).toThrow("column large is missing");
+    expect(decodeColumns({ ...format, optional: ["large"] }, written).large).toEqual(new Uint32Array());
   });
 
   test("is refused with any one byte flipped", () => {

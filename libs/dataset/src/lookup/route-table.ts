@@ -2,8 +2,9 @@
 
 import type { Address, Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
-import { originKind, type RoutesColumns } from "../sections/routes.ts";
+import { originKind, type RoutesColumns, tellsPaths } from "../sections/routes.ts";
 import { LayeredPrefixes } from "./layered-prefixes.ts";
+import { type Neighbour, neighboursOf } from "./neighbours.ts";
 
 /** How many peers see something: of those with a full feed, and of the others. */
 export interface PeerCounts {
@@ -17,6 +18,14 @@ export interface RouteOrigin extends PeerCounts {
   readonly asn: number | null;
   /** Members ascending; null unless the path ends in an AS_SET. */
   readonly asSet: readonly number[] | null;
+}
+
+/** The ASes next to an origin on the paths to a prefix. */
+export interface Upstreams {
+  /** Paths to the prefix and origin, those without any upstream among them; 65,535 = that or more, as below. */
+  readonly paths: number;
+  /** The most frequent first, then by number; as many as the importer keeps. */
+  readonly items: readonly { readonly asn: number; readonly paths: number }[];
 }
 
 /** A section and its trie. */
@@ -99,6 +108,27 @@ export class RouteTable {
     return shown
       .filter(({ entry }) => entry < this.#baseSize || this.#removed[entry - this.#baseSize] !== 1)
       .sort((a, b) => comparePrefix(this.prefixes.prefixAt(a.entry), this.prefixes.prefixAt(b.entry)));
+  }
+
+  /** The upstreams of an origin of the entry; null where the section does not tell them, or the AS is no origin of it. */
+  upstreamsOf(entry: number, asn: number): Upstreams | null {
+    const [columns, at] = this.#place(entry);
+    if (!tellsPaths(columns)) return null;
+    const end = columns.origin_start[at + 1] as number;
+    for (let origin = columns.origin_start[at] as number; origin < end; origin++) {
+      if (columns.origin_kind[origin] !== originKind.as || columns.origin_value[origin] !== asn) continue;
+      const items: { asn: number; paths: number }[] = [];
+      const last = columns.upstream_start[origin + 1] as number;
+      for (let item = columns.upstream_start[origin] as number; item < last; item++)
+        items.push({ asn: columns.upstream_as[item] as number, paths: columns.upstream_paths[item] as number });
+      return { paths: columns.origin_paths[origin] as number, items };
+    }
+    return null;
+  }
+
+  /** The neighbours of an AS by the section alone, ascending by number; null where it does not tell any AS's. */
+  neighboursOf(asn: number): Neighbour[] | null {
+    return neighboursOf(this.#base, asn);
   }
 
   #collect(columns: RoutesColumns, asn: number, offset: number, into: { entry: number; full: number; partial: number }[]): void {

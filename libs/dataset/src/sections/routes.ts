@@ -13,6 +13,14 @@ export const originKind = {
   unknown: 2,
 } as const;
 
+/** What is known of two ASes that stand next to each other on paths: bits of `link_seen`. */
+export const linkSeen = {
+  ipv4: 1,
+  ipv6: 2,
+  /** On some path the left one is not the first: it was seen other than as a collector's own peer. */
+  within: 4,
+} as const;
+
 const columns = {
   v4_address: "u32",
   v4_length: "u8",
@@ -38,13 +46,41 @@ const columns = {
   as_origin: "u32",
   /** The prefix entry of each of those positions. */
   as_entry: "u32",
+  /** Paths to each origin of a prefix: one per peer and AS path, those with sets, confederations or loops not counted. 65,535 = that or more. */
+  origin_paths: "u16",
+  /** Bounds of each origin's run of upstreams: the ASes next to it on those paths, the most frequent first, then by number. */
+  upstream_start: "u32",
+  upstream_as: "u32",
+  upstream_paths: "u16",
+  /** Pairs of ASes next to each other on paths, ascending; left is towards the collector. */
+  link_left: "u32",
+  link_right: "u32",
+  link_paths: "u32",
+  link_seen: "u8",
+  /** Positions of the pairs, ascending by (right, left). */
+  link_by_right: "u32",
 } as const;
 
 /**
  * Prefixes in preorder (IPv4, then IPv6, each by address and length); the origins of one prefix by full-feed peers
  * falling, other peers falling, then kind and value; AS_SET members ascending.
  */
-export const routesFormat: SectionFormat<typeof columns> = { kind: "routes", version: 1, columns };
+export const routesFormat: SectionFormat<typeof columns> = {
+  kind: "routes",
+  version: 1,
+  columns,
+  optional: [
+    "origin_paths",
+    "upstream_start",
+    "upstream_as",
+    "upstream_paths",
+    "link_left",
+    "link_right",
+    "link_paths",
+    "link_seen",
+    "link_by_right",
+  ],
+};
 export type RoutesColumns = Columns<typeof columns>;
 
 /** The prefixes of the section, as the trie takes them. */
@@ -78,6 +114,43 @@ export function checkRoutes(section: RoutesColumns): void {
   checkBelow(kind, "as_entry", section.as_entry, size);
   checkAscending(kind, "as_number", section.as_number);
   checkAsIndex(section);
+  checkUpstreams(section);
+  checkLinks(section);
+}
+
+/** Whether the section tells upstreams and neighbours: those of earlier writers, and overlays, do not. */
+export function tellsPaths(section: RoutesColumns): boolean {
+  return section.upstream_start.length > 0;
+}
+
+function checkUpstreams(section: RoutesColumns): void {
+  const { kind } = routesFormat;
+  const { upstream_start, upstream_as, upstream_paths, origin_paths, origin_kind } = section;
+  checkLengths(kind, upstream_as.length, { upstream_paths });
+  if (!tellsPaths(section)) {
+    checkLengths(kind, 0, { origin_paths, upstream_as });
+    return;
+  }
+  checkLengths(kind, origin_kind.length, { origin_paths });
+  checkRuns(kind, "upstream_start", upstream_start, origin_kind.length, upstream_as.length);
+}
+
+function checkLinks(section: RoutesColumns): void {
+  const { kind } = routesFormat;
+  const { link_left, link_right, link_paths, link_seen, link_by_right } = section;
+  const links = tellsPaths(section) ? link_left.length : 0;
+  checkLengths(kind, links, { link_left, link_right, link_paths, link_seen, link_by_right });
+  checkBelow(kind, "link_by_right", link_by_right, links);
+  for (let link = 1; link < links; link++) {
+    if (order(link_left, link_right, link - 1, link) >= 0)
+      throw new SectionFormatError(`section ${kind}: column link_left[${link}] is out of order`);
+    if (order(link_right, link_left, link_by_right[link - 1] as number, link_by_right[link] as number) >= 0)
+      throw new SectionFormatError(`section ${kind}: column link_by_right[${link}] is out of order`);
+  }
+}
+
+function order(first: Uint32Array, second: Uint32Array, a: number, b: number): number {
+  return (first[a] as number) - (first[b] as number) || (second[a] as number) - (second[b] as number);
 }
 
 /** The index by AS must name what it stands for: an origin of this AS that belongs to this entry. */

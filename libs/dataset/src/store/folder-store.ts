@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeManifest, encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
-import { PublicationConflictError, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
+import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 
 /** How many manifests are kept when nothing else is said. */
 export const manifestsKeptDefault = 3;
@@ -27,19 +27,37 @@ const isLeftover = (name: string): boolean => name.startsWith(".") && name.endsW
 
 const idsOf = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
+/** How much of a file is read at once to compare it. */
+const comparedBytes = 1 << 20;
+
 /** Whether a file holds exactly these bytes. */
-async function holds(path: string, bytes: Uint8Array): Promise<boolean> {
+async function holds(path: string, pieces: readonly Uint8Array[], length: number): Promise<boolean> {
   const there = await stat(path).catch(() => null);
-  return there?.size === bytes.byteLength && (await readFile(path)).equals(bytes);
+  if (there?.size !== length) return false;
+  const file = await open(path, "r");
+  try {
+    const part = Buffer.allocUnsafe(Math.min(length, comparedBytes));
+    let at = 0;
+    for (const piece of pieces)
+      for (let from = 0; from < piece.length; ) {
+        const { bytesRead } = await file.read(part, 0, Math.min(part.length, piece.length - from), at);
+        if (bytesRead === 0 || !part.subarray(0, bytesRead).equals(piece.subarray(from, from + bytesRead))) return false;
+        from += bytesRead;
+        at += bytesRead;
+      }
+    return true;
+  } finally {
+    await file.close();
+  }
 }
 
 /** Writes a file so that a reader sees all of it or nothing: temporary name, sync, rename, sync of the folder. */
-async function writeWhole(folder: string, name: string, bytes: Uint8Array): Promise<void> {
+async function writeWhole(folder: string, name: string, pieces: readonly Uint8Array[]): Promise<void> {
   const temporary = join(folder, `.${name}.${randomBytes(6).toString("hex")}.tmp`);
   let file: FileHandle | null = null;
   try {
     file = await open(temporary, "wx");
-    await file.writeFile(bytes);
+    await file.writeFile(pieces);
     await file.sync();
     await file.close();
     file = null;
@@ -135,9 +153,12 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
   return {
     async putObject(bytes) {
-      const digest = createHash("sha256").update(bytes).digest("hex");
+      const { pieces, length } = piecesOf(bytes);
+      const hash = createHash("sha256");
+      for (const piece of pieces) hash.update(piece);
+      const digest = hash.digest("hex");
       await mkdir(objects, { recursive: true });
-      if (!(await holds(join(objects, digest), bytes))) await writeWhole(objects, digest, bytes);
+      if (!(await holds(join(objects, digest), pieces, length))) await writeWhole(objects, digest, pieces);
       return digest;
     },
 
@@ -173,11 +194,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       for (const object of objectsOf(manifest))
         if ((await stat(join(objects, object)).catch(() => null)) === null)
           throw new SnapshotError(`${folder}: object ${object} of ${manifest.id} was not stored`);
-      await writeWhole(manifests, `${manifest.id}.json`, encodeManifest(manifest));
+      await writeWhole(manifests, `${manifest.id}.json`, [encodeManifest(manifest)]);
       const before = (await publishedIds()).filter((id) => id !== manifest.id);
       const keep = [...before, manifest.id].slice(-kept);
-      await writeWhole(folder, "history", Buffer.from(`${keep.join("\n")}\n`));
-      await writeWhole(folder, "current", Buffer.from(`${manifest.id}\n`));
+      await writeWhole(folder, "history", [Buffer.from(`${keep.join("\n")}\n`)]);
+      await writeWhole(folder, "current", [Buffer.from(`${manifest.id}\n`)]);
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
       await removeUnkept(keep).catch(() => {});
     },

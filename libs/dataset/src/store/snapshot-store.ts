@@ -18,10 +18,19 @@ export interface PublishOptions {
   readonly replaces?: string | null;
 }
 
+/** An object's bytes: whole, or in pieces that follow one another. */
+export type ObjectBytes = Uint8Array | readonly Uint8Array[];
+
+/** Pieces of an object that hold anything, and how many bytes they are together. */
+export function piecesOf(bytes: ObjectBytes): { readonly pieces: readonly Uint8Array[]; readonly length: number } {
+  const pieces = [bytes].flat().filter((piece) => piece.length > 0);
+  return { pieces, length: pieces.reduce((sum, piece) => sum + piece.length, 0) };
+}
+
 /** Snapshots behind one interface: a folder, a pack, or the object store of a message server. */
 export interface SnapshotStore {
   /** Stores an object under its SHA-256 (64 hex digits), which it returns. One that is there is not written again, unless it is damaged. */
-  putObject(bytes: Uint8Array): Promise<string>;
+  putObject(bytes: ObjectBytes): Promise<string>;
   /**
    * Reads an object into shared memory and checks its digest.
    *

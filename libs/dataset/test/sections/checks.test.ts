@@ -11,6 +11,7 @@ import {
   encodeColumns,
   Generation,
   type LoadedSnapshot,
+  linkSeen,
   loadSection,
   pathsFormat,
   routesFormat,
@@ -22,14 +23,35 @@ import { madeAllocations, madeAspas, madeNames, madeRoutes, madeVrps, route } fr
 import { madeManifest, shared } from "../support/made-snapshot.ts";
 import { address, prefix } from "../support/text.ts";
 
-const routes = madeRoutes([
-  route("0.0.0.0/0", [1, 1]),
-  route("192.0.2.0/24", [64500, 3], [[64501, 64502], 2]),
-  route("192.0.2.128/25", [64501, 1], [64500, 1]),
-  route("198.51.100.0/24", [null, 1]),
-  route("2001:db8::/32", [64500, 3]),
-  route("2001:db8:1::/48", [64502, 3], [[7], 1]),
-]);
+const routes = madeRoutes(
+  [
+    route("0.0.0.0/0", [1, 1]),
+    route("192.0.2.0/24", [64500, 3], [[64501, 64502], 2]),
+    route("192.0.2.128/25", [64501, 1], [64500, 1]),
+    { prefix: prefix("198.51.100.0/24"), origins: [{ origin: null, full: 1, paths: 1 }] },
+    {
+      prefix: prefix("2001:db8::/32"),
+      origins: [
+        {
+          origin: 64500,
+          full: 3,
+          paths: 3,
+          upstreams: [
+            [64510, 2],
+            [64501, 1],
+          ],
+        },
+      ],
+    },
+    route("2001:db8:1::/48", [64502, 3], [[7], 1]),
+  ],
+  [
+    [64501, 64500, 1, linkSeen.ipv6],
+    [64502, 64500, 3, linkSeen.ipv6],
+    [64502, 64510, 2, linkSeen.ipv4 | linkSeen.within],
+    [64510, 64500, 2, linkSeen.ipv4 | linkSeen.ipv6 | linkSeen.within],
+  ],
+);
 const vrps = madeVrps([
   { prefix: "192.0.2.0/24", asn: 64500, maxLength: 25, ta: "ripe", expiresAt: 1_800_000_000 },
   { prefix: "192.0.2.0/24", asn: 64501, ta: null },
@@ -89,6 +111,7 @@ describe.each(sections)("section %s", (section) => {
         const array = columns[name] as AnyArray;
         const other = new (array.constructor as Uint32ArrayConstructor)(to(array.length));
         other.set(array.subarray(0, other.length));
+const isOptional = (name: string): boolean => routesFormat.optional?.some((optional) => optional === name) === true;
         columns[name] = other;
       };
       expect(() =>
@@ -151,6 +174,11 @@ const planted: [SectionName, string, number, number][] = [
   ["aspas", "provider_start", 1, 9],
   ["aspas", "provider", 0, 64502],
   ["aspas", "ta", 0, 2],
+  ["routes", "upstream_start", 1, 0xffff_ffff],
+  ["routes", "link_left", 0, 0xffff_ffff],
+  ["routes", "link_right", 0, 0xffff_ffff],
+  ["routes", "link_by_right", 0, 4],
+  ["routes", "link_by_right", 0, 3],
   ["aspas", "ta_start", 1, 0xffff_ffff],
   ["allocations", "v4_address", 0, 0xffff_ffff],
   ["allocations", "v4_length", 0, 33],
@@ -236,6 +264,11 @@ test("whatever single value is planted, a section is refused or can be read ever
       } catch (error) {
         expect((error as Error).message).toMatch(refusal);
         return;
+  "origin_paths",
+  "upstream_as",
+  "upstream_paths",
+  "link_paths",
+  "link_seen",
       }
       readEverywhere(Generation.of({ manifest: madeManifest({}), sections: { [section]: loaded } } as LoadedSnapshot));
     }),
@@ -249,11 +282,30 @@ function readEverywhere({ routes: table, vrps: set, aspas: authorized, allocatio
   const seen: unknown[] = [];
   if (table !== null)
     for (let entry = 0; entry < table.prefixes.base.size; entry++)
-      seen.push(table.prefixes.prefixAt(entry), table.origins(entry), table.prefixCounts(entry), table.originatedBy(64500));
+      seen.push(
+        table.prefixes.prefixAt(entry),
+        table.origins(entry),
+        table.prefixCounts(entry),
+        table.originatedBy(64500),
+        table.upstreamsOf(entry, 64500),
+        table.neighboursOf(64500),
+      );
   if (set !== null) seen.push(whole.flatMap((all) => set.moreSpecifics(all)));
   if (authorized !== null) for (const asn of [64500, 64501, 64510, 1]) seen.push(authorized.lookupAspa(asn));
   if (registered !== null) {
     for (const { records } of whole.map((all) => registered.relation(all)))
+test("routes of a writer that told nothing of paths load, and tell that it is not known", () => {
+  const earlier = {
+    ...routesFormat,
+    columns: Object.fromEntries(Object.entries(routesFormat.columns).filter(([name]) => !isOptional(name))),
+  };
+  const bytes = shared(encodeColumns(earlier as SectionFormat<ColumnSpec>, routes as unknown as Columns<ColumnSpec>));
+  const loaded = { manifest: madeManifest({ routes }), sections: { routes: loadSection("routes", bytes) } } as LoadedSnapshot;
+  const table = Generation.of(loaded).routes;
+  expect(table?.origins(1)).toHaveLength(2);
+  expect([table?.upstreamsOf(1, 64500), table?.neighboursOf(64500)]).toEqual([null, null]);
+});
+
       for (const record of records) seen.push(registered.entry(record));
     for (const asn of [64500, 64501, 64510, 1]) {
       const entry = registered.asn(asn);

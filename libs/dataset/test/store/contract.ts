@@ -67,6 +67,21 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
       }
     });
 
+    test("takes an object in pieces of any size, as what they are together", async () => {
+      const bytes = Buffer.from(Uint8Array.from({ length: 700_000 }, (_, at) => (at * 2_654_435_761) >>> 13));
+      for (const sizes of [[700_000], [0, 1, 63, 131_072, 0, 131_073, 437_791], [131_071, 568_929]]) {
+        let at = 0;
+        const pieces = sizes.map((size) => {
+          at += size;
+          return bytes.subarray(at - size, at);
+        });
+        expect(at).toBe(bytes.length);
+        expect(await store.putObject(pieces)).toBe(digestOf(bytes));
+        expect(Buffer.compare(Buffer.from(await store.getObject(digestOf(bytes), bytes.length)), bytes)).toBe(0);
+        await harness.damage(digestOf(bytes));
+      }
+    });
+
     test("stores an object that is there once", async () => {
       await store.putObject(Buffer.from("twice"));
       await store.putObject(Buffer.from("twice"));

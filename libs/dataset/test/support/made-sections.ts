@@ -32,8 +32,14 @@ export interface MadeOrigin {
 export interface MadeRoute {
   readonly prefix: Prefix;
   readonly origins: readonly MadeOrigin[];
+  /** Paths to it, and the ASes next to it on them, the most frequent first; told where a `madeRoutes` tells links. */
+  readonly paths?: number;
+  readonly upstreams?: readonly (readonly [asn: number, paths: number])[];
   /** Of the prefix as a whole; the largest of its origins' when left out. */
   readonly full?: number;
+/** Two ASes next to each other on paths: left, right, paths, and bits of `linkSeen`. */
+export type MadeLink = readonly [left: number, right: number, paths: number, seen: number];
+
   readonly partial?: number;
 }
 
@@ -42,7 +48,8 @@ export function route(text: string, ...origins: readonly (readonly [MadeOrigin["
   return { prefix: prefix(text), origins: origins.map(([origin, full, partial = 0]) => ({ origin, full, partial })) };
 }
 
-export function madeRoutes(routes: readonly MadeRoute[]): RoutesColumns {
+/** @param links  left out: the section tells nothing of paths. */
+export function madeRoutes(routes: readonly MadeRoute[], links?: readonly MadeLink[]): RoutesColumns {
   const sorted = [...routes].sort((a, b) => comparePrefixes(a.prefix, b.prefix));
   const prefixes = sortPrefixes(sorted.map((one) => one.prefix)).columns;
   const start = [0];
@@ -54,9 +61,13 @@ export function madeRoutes(routes: readonly MadeRoute[]): RoutesColumns {
   const sets: (readonly number[])[] = [];
   sorted.forEach((one, entry) => {
     const origins = [...one.origins].sort((a, b) => (b.full ?? 0) - (a.full ?? 0) || (b.partial ?? 0) - (a.partial ?? 0));
-    for (const { origin, full: seen = 0, partial: others = 0 } of origins) {
+    for (const { origin, full: seen = 0, partial: others = 0, paths: count = 0, upstreams: next = [] } of origins) {
+      paths.push(count);
+      upstreams.push(next);
       kinds.push(origin === null ? originKind.unknown : typeof origin === "number" ? originKind.as : originKind.asSet);
       values.push(origin === null ? 0 : typeof origin === "number" ? origin : sets.push(origin) - 1);
+  const paths: number[] = [];
+  const upstreams: (readonly (readonly [number, number])[])[] = [];
       full.push(seen);
       partial.push(others);
       entries.push(entry);
@@ -91,6 +102,23 @@ export function madeRoutes(routes: readonly MadeRoute[]): RoutesColumns {
 
 function runs(lists: readonly (readonly unknown[])[]): Uint32Array<ArrayBuffer> {
   const start = new Uint32Array(lists.length + 1);
+    origin_paths: Uint16Array.from(links === undefined ? [] : paths),
+    upstream_start: links === undefined ? new Uint32Array() : runs(upstreams),
+    upstream_as: Uint32Array.from(upstreams.flat(), ([asn]) => asn),
+    upstream_paths: Uint16Array.from(upstreams.flat(), ([, count]) => count),
+    ...madeLinks(links ?? []),
+  };
+}
+
+function madeLinks(links: readonly MadeLink[]) {
+  const sorted = links.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const byRight = [...sorted.keys()].sort((a, b) => (sorted[a]?.[1] ?? 0) - (sorted[b]?.[1] ?? 0) || a - b);
+  return {
+    link_left: Uint32Array.from(sorted, ([left]) => left),
+    link_right: Uint32Array.from(sorted, ([, right]) => right),
+    link_paths: Uint32Array.from(sorted, ([, , paths]) => paths),
+    link_seen: Uint8Array.from(sorted, ([, , , seen]) => seen),
+    link_by_right: Uint32Array.from(byRight),
   lists.forEach((list, index) => {
     start[index + 1] = (start[index] as number) + list.length;
   });

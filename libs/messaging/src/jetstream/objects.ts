@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SnapshotError } from "@netfacts/dataset";
+import { type ObjectBytes, piecesOf, SnapshotError } from "@netfacts/dataset";
 import {
   consumerOpts,
   DiscardPolicy,
@@ -58,25 +58,28 @@ export class JetStreamObjects {
   }
 
   /** Stores bytes under their digest; what is there and whole is not written again. */
-  async put(bytes: Uint8Array): Promise<string> {
-    const sha256 = createHash("sha256").update(bytes).digest();
+  async put(bytes: ObjectBytes): Promise<string> {
+    const { pieces, length } = piecesOf(bytes);
+    const hash = createHash("sha256");
+    for (const piece of pieces) hash.update(piece);
+    const sha256 = hash.digest();
     const name = sha256.toString("hex");
     await this.#makeBucket();
     const before = await this.#info(name);
-    if (before !== null && (await this.#isWhole(name, before, bytes.length))) return name;
+    if (before !== null && (await this.#isWhole(name, before, length))) return name;
 
     const id = nuid.next();
     const subject = `$O.${this.#bucket}.C.${id}`;
     const chunkBytes = Math.min(chunkBytesMax, this.#nc.info?.max_payload ?? chunkBytesMax);
     try {
-      const chunks = await this.#sendChunks(subject, bytes, chunkBytes);
+      const chunks = await this.#sendChunks(subject, pieces, chunkBytes);
       const info = {
         name,
         description: "",
         options: { max_chunk_size: chunkBytes },
         bucket: this.#bucket,
         nuid: id,
-        size: bytes.length,
+        size: length,
         chunks,
         mtime: new Date().toISOString(),
         digest: `${digestPrefix}${padded(sha256)}`,
@@ -160,11 +163,11 @@ export class JetStreamObjects {
     }
   }
 
-  async #sendChunks(subject: string, bytes: Uint8Array, chunkBytes: number): Promise<number> {
+  async #sendChunks(subject: string, pieces: readonly Uint8Array[], chunkBytes: number): Promise<number> {
     const sent = new Set<Promise<unknown>>();
     let chunks = 0;
-    for (let at = 0; at < bytes.length; at += chunkBytes) {
-      const acknowledged = this.#js.publish(subject, bytes.subarray(at, at + chunkBytes)).finally(() => sent.delete(acknowledged));
+    for (const chunk of chunksOf(pieces, chunkBytes)) {
+      const acknowledged = this.#js.publish(subject, chunk).finally(() => sent.delete(acknowledged));
       sent.add(acknowledged);
       chunks += 1;
       if (sent.size >= unacknowledgedMax) await Promise.race(sent);
@@ -268,6 +271,31 @@ export class JetStreamObjects {
   async #purge(subject: string): Promise<void> {
     await found("snapshots", this.#jsm.streams.purge(this.#stream, { filter: subject }));
   }
+}
+
+/** Chunks of one size, the last one shorter; only one that crosses the edge of a piece is a copy. */
+function* chunksOf(pieces: readonly Uint8Array[], chunkBytes: number): Generator<Uint8Array> {
+  let begun = new Uint8Array(chunkBytes);
+  let filled = 0;
+  for (const piece of pieces) {
+    let at = 0;
+    while (at < piece.length) {
+      if (filled === 0 && piece.length - at >= chunkBytes) {
+        yield piece.subarray(at, at + chunkBytes);
+        at += chunkBytes;
+        continue;
+      }
+      const part = piece.subarray(at, at + chunkBytes - filled);
+      begun.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled < chunkBytes) continue;
+      yield begun;
+      begun = new Uint8Array(chunkBytes);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield begun.subarray(0, filled);
 }
 
 /** Base64 for names and file systems, with its padding: what the Object Store's names and digests are written in. */

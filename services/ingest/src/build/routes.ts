@@ -1,17 +1,11 @@
-/** Builds section `routes` and object `paths` from a pass over RIBs: full feeds, origins with their peers, the index by AS. */
+/** Builds section `routes` from the tables of any number of RIBs: full feeds, origins with their peers and upstreams, the index by AS. */
 
-import type { Prefix } from "@netfacts/address";
-import {
-  GrowableUint8,
-  GrowableUint16,
-  GrowableUint32,
-  lookupSpecialPurposePrefix,
-  originKind,
-  type PathsColumns,
-  type RoutesColumns,
-} from "@netfacts/dataset";
-import { pathOrigin } from "./path-table.ts";
-import type { FamilyRoutes, RibPass } from "./rib-pass.ts";
+import { GrowableUint8, GrowableUint16, GrowableUint32, originKind, type RoutesColumns, release } from "@netfacts/dataset";
+import { type AsLinks, linksByRight } from "./as-links.ts";
+import { type OriginColumns, OriginTally } from "./origin-tally.ts";
+import { type PathFacts, pathOrigin, pathUpstream } from "./path-facts.ts";
+import type { RibFamily } from "./rib-family.ts";
+import { peersMax, type RibTable } from "./rib-pass.ts";
 
 /** When a peer counts as carrying the full table of a family (SEMANTICS, Which routes count). */
 export interface FullFeedRule {
@@ -20,9 +14,18 @@ export interface FullFeedRule {
   readonly min: { readonly ipv4: number; readonly ipv6: number };
 }
 
-export interface BuiltRoutes {
-  readonly routes: RoutesColumns;
-  readonly paths: PathsColumns;
+export interface RoutesOptions {
+  readonly fullFeed: FullFeedRule;
+  /** Upstreams that are kept of each origin of a prefix. */
+  readonly upstreamsMax: number;
+}
+
+type LinkColumn = "link_left" | "link_right" | "link_paths" | "link_seen" | "link_by_right";
+
+export interface MergedRoutes {
+  readonly columns: Omit<RoutesColumns, LinkColumn>;
+  /** By table and peer: 1 = a full feed of IPv4; 2 = of IPv6; 3 = both. */
+  readonly peerFull: readonly Uint8Array[];
   readonly peersTotal: { readonly ipv4: number; readonly ipv6: number };
   readonly counts: {
     readonly ipv4: number;
@@ -33,301 +36,225 @@ export interface BuiltRoutes {
   };
 }
 
-/** Prefix lengths whose number says how full a feed is. */
-const feedLengths = { ipv4: [8, 24], ipv6: [16, 48] } as const;
-
-export function buildRoutes(pass: RibPass, rule: FullFeedRule): BuiltRoutes {
-  const order4 = pass.ipv4.order();
-  const order6 = pass.ipv6.order();
-  const full4 = fullFeeds(pass.ipv4, order4, feedLengths.ipv4, pass.peers.length, rule.share, rule.min.ipv4);
-  const full6 = fullFeeds(pass.ipv6, order6, feedLengths.ipv6, pass.peers.length, rule.share, rule.min.ipv6);
-  const builder = new RoutesBuilder(pass);
-  const v4 = builder.addFamily(pass.ipv4, order4, full4);
-  const v6 = builder.addFamily(pass.ipv6, order6, full6);
-  const count = (flags: Uint8Array) => flags.reduce((sum, flag) => sum + flag, 0);
-  const built = builder.finish(v4, v6, full4, full6);
-  return { ...built, peersTotal: { ipv4: count(full4), ipv6: count(full6) } };
-}
-
-/** Calls back once per distinct prefix with the positions in `order` that hold it. */
-function forEachPrefix(family: FamilyRoutes, order: Uint32Array, visit: (from: number, to: number) => void): void {
-  for (let from = 0; from < order.length; ) {
-    let to = from + 1;
-    while (to < order.length && family.compare(order[from] as number, order[to] as number) === 0) to++;
-    visit(from, to);
-    from = to;
-  }
-}
-
-function prefixOf(family: FamilyRoutes, index: number): Prefix {
-  const { words } = family;
-  const length = family.length[index] as number;
-  if (family.wordsPerPrefix === 1) return { version: 4, w0: words[index] as number, w1: 0, w2: 0, w3: 0, length };
-  const at = index * 4;
+/**
+ * Merges the tables prefix by prefix. The order of the tables makes a difference only to the numbers of AS_SETs: callers sort them by
+ * collector.
+ *
+ * Throws `RangeError` for more than 65,535 peers. Cost: a step per table and prefix, and one per route.
+ */
+export function mergeRoutes(tables: readonly RibTable[], { fullFeed, upstreamsMax }: RoutesOptions): MergedRoutes {
+  const peers = tables.reduce((sum, table) => sum + table.peers.length, 0);
+  if (peers > peersMax) throw new RangeError(`${peers} peers of ${tables.length} collectors; ${peersMax} can be told apart`);
+  const full4 = fullFeeds(
+    tables.map(({ feedSize }) => feedSize.ipv4),
+    fullFeed.share,
+    fullFeed.min.ipv4,
+  );
+  const full6 = fullFeeds(
+    tables.map(({ feedSize }) => feedSize.ipv6),
+    fullFeed.share,
+    fullFeed.min.ipv6,
+  );
+  const merge = new Merge(tables, upstreamsMax);
+  const v4 = merge.family(1, "ipv4", full4);
+  const v6 = merge.family(4, "ipv6", full6);
+  const { origins } = merge;
+  const kinds = origins.kind.view();
+  const count = (flags: readonly Uint8Array[]) => flags.reduce((sum, list) => list.reduce((some, flag) => some + flag, sum), 0);
+  origins.start.push(kinds.length);
+  origins.upstreamStart.push(origins.upstreamAs.length);
   return {
-    version: 6,
-    w0: words[at] as number,
-    w1: words[at + 1] as number,
-    w2: words[at + 2] as number,
-    w3: words[at + 3] as number,
-    length,
-  };
-}
-
-/** One flag per peer: 1 = carries a full table of the family. */
-function fullFeeds(
-  family: FamilyRoutes,
-  order: Uint32Array,
-  [shortest, longest]: readonly [number, number],
-  peers: number,
-  share: number,
-  min: number,
-): Uint8Array {
-  const sizes = new Uint32Array(peers);
-  const stamp = new Uint32Array(peers);
-  let group = 0;
-  forEachPrefix(family, order, (from, to) => {
-    const first = order[from] as number;
-    const length = family.length[first] as number;
-    if (length < shortest || length > longest || lookupSpecialPurposePrefix(prefixOf(family, first)) !== null) return;
-    group++;
-    for (let at = from; at < to; at++) {
-      const index = order[at] as number;
-      const end = family.end(index);
-      for (let route = family.start[index] as number; route < end; route++) {
-        const peer = family.peer[route] as number;
-        if (stamp[peer] === group) continue;
-        stamp[peer] = group;
-        (sizes[peer] as number)++;
-      }
-    }
-  });
-  const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
-  return Uint8Array.from(sizes, (size) => (size > 0 && size >= min && size / largest >= share ? 1 : 0));
-}
-
-/** One origin of the prefix at hand. */
-interface OriginCount {
-  kind: number;
-  value: number;
-  full: number;
-  partial: number;
-}
-
-interface FamilyColumns {
-  readonly words: Uint32Array;
-  readonly length: Uint8Array;
-}
-
-class RoutesBuilder {
-  readonly #pass: RibPass;
-  readonly #originStart = new GrowableUint32();
-  readonly #originKind = new GrowableUint8();
-  readonly #originValue = new GrowableUint32();
-  readonly #originFull = new GrowableUint16();
-  readonly #originPartial = new GrowableUint16();
-  readonly #prefixFull = new GrowableUint16();
-  readonly #prefixPartial = new GrowableUint16();
-  readonly #defaultOrigins = new Set<number>();
-  readonly #routeStart = new GrowableUint32();
-  readonly #routePeer = new GrowableUint16();
-  readonly #routePath = new GrowableUint32();
-  /** Entries so far. */
-  #entries = 0;
-  readonly #originEntry = new GrowableUint32();
-
-  constructor(pass: RibPass) {
-    this.#pass = pass;
-  }
-
-  addFamily(family: FamilyRoutes, order: Uint32Array, full: Uint8Array): FamilyColumns {
-    const { kinds, values } = this.#pass.paths;
-    const { peers } = this.#pass;
-    const size = family.wordsPerPrefix;
-    const words = new GrowableUint32();
-    const lengths = new GrowableUint8();
-    const stamp = new Uint32Array(peers.length);
-    // Origins of one prefix are few, so a list that is searched beats any map; it is used again for every prefix.
-    const origins: OriginCount[] = [];
-    let used = 0;
-    let group = 0;
-
-    forEachPrefix(family, order, (from, to) => {
-      group++;
-      used = 0;
-      let prefixFull = 0;
-      let prefixPartial = 0;
-      this.#routeStart.push(this.#routePeer.length);
-      for (let at = from; at < to; at++) {
-        const index = order[at] as number;
-        const end = family.end(index);
-        for (let route = family.start[index] as number; route < end; route++) {
-          const peer = family.peer[route] as number;
-          const path = family.path[route] as number;
-          this.#routePeer.push(peer);
-          this.#routePath.push(path);
-          let kind = kinds[path] as number;
-          let value = values[path] as number;
-          if (kind === pathOrigin.peer) {
-            value = peers[peer]?.asn ?? 0;
-            kind = value === 0 ? originKind.unknown : originKind.as;
-          }
-          let slot = 0;
-          while (slot < used && (origins[slot]?.kind !== kind || origins[slot]?.value !== value)) slot++;
-          if (slot === used) {
-            const fresh = origins[used];
-            if (fresh === undefined) origins.push({ kind, value, full: 0, partial: 0 });
-            else {
-              fresh.kind = kind;
-              fresh.value = value;
-              fresh.full = 0;
-              fresh.partial = 0;
-            }
-            used++;
-          }
-          const origin = origins[slot] as OriginCount;
-          const isFull = full[peer] === 1;
-          // A peer with several paths to a prefix (ADD-PATH, a prefix listed twice) counts once per origin and once in all.
-          if (stamp[peer] === group) {
-            if (this.#sawBefore(family, order, from, at, route, peer, kind, value)) continue;
-          } else {
-            stamp[peer] = group;
-            if (isFull) prefixFull++;
-            else prefixPartial++;
-          }
-          if (isFull) origin.full++;
-          else origin.partial++;
-        }
-      }
-      const first = order[from] as number;
-      const length = family.length[first] as number;
-      for (let word = 0; word < size; word++) words.push(family.words[first * size + word] as number);
-      lengths.push(length);
-      this.#prefixFull.push(prefixFull);
-      this.#prefixPartial.push(prefixPartial);
-      this.#pushOrigins(origins.slice(0, used), length === 0);
-      this.#entries++;
-    });
-    return { words: words.view().slice(), length: lengths.view().slice() };
-  }
-
-  finish(v4: FamilyColumns, v6: FamilyColumns, full4: Uint8Array, full6: Uint8Array): Omit<BuiltRoutes, "peersTotal"> {
-    this.#originStart.push(this.#originKind.length);
-    this.#routeStart.push(this.#routePeer.length);
-    const { peers, paths } = this.#pass;
-    const sets = packSets(paths.sets);
-    const kinds = this.#originKind.view();
-    const routes: RoutesColumns = {
+    columns: {
       v4_address: v4.words,
       v4_length: v4.length,
       v6_words: v6.words,
       v6_length: v6.length,
-      origin_start: this.#originStart.view(),
+      origin_start: origins.start.view(),
       origin_kind: kinds,
-      origin_value: this.#originValue.view(),
-      origin_full: this.#originFull.view(),
-      origin_partial: this.#originPartial.view(),
-      prefix_full: this.#prefixFull.view(),
-      prefix_partial: this.#prefixPartial.view(),
-      ...sets,
-      ...this.#indexByAs(),
-    };
-    const peerWords = new Uint32Array(peers.length * 4);
-    for (const [index, { address }] of peers.entries()) peerWords.set([address.w0, address.w1, address.w2, address.w3], index * 4);
-    return {
-      routes,
-      paths: {
-        path_start: paths.startColumn(),
-        path_bytes: paths.bytesColumn(),
-        route_start: this.#routeStart.view(),
-        route_peer: this.#routePeer.view(),
-        route_path: this.#routePath.view(),
-        peer_version: Uint8Array.from(peers, ({ address }) => address.version),
-        peer_words: peerWords,
-        peer_asn: Uint32Array.from(peers, ({ asn }) => asn),
-        peer_full: Uint8Array.from(peers, (_, peer) => (full4[peer] as number) | ((full6[peer] as number) << 1)),
-        peer_collector: Uint16Array.from(peers, ({ collector }) => collector),
-      },
-      counts: {
-        ipv4: v4.length.length,
-        ipv6: v6.length.length,
-        origins: kinds.length,
-        as_set_origins: kinds.reduce((sum, kind) => (kind === originKind.asSet ? sum + 1 : sum), 0),
-        peers: peers.length,
-      },
-    };
+      origin_value: origins.value.view(),
+      origin_full: origins.full.view(),
+      origin_partial: origins.partial.view(),
+      prefix_full: merge.prefixFull.view(),
+      prefix_partial: merge.prefixPartial.view(),
+      ...packSets(merge.sets),
+      ...indexByAs(origins, (entry) => (entry < v4.length.length ? v4.length[entry] : v6.length[entry - v4.length.length]) === 0),
+      origin_paths: origins.paths.view(),
+      upstream_start: origins.upstreamStart.view(),
+      upstream_as: origins.upstreamAs.view(),
+      upstream_paths: origins.upstreamPaths.view(),
+    },
+    peerFull: full4.map((flags, table) => flags.map((flag, peer) => flag | ((full6[table]?.[peer] ?? 0) << 1))),
+    peersTotal: { ipv4: count(full4), ipv6: count(full6) },
+    counts: {
+      ipv4: v4.length.length,
+      ipv6: v6.length.length,
+      origins: kinds.length,
+      as_set_origins: kinds.reduce((sum, kind) => (kind === originKind.asSet ? sum + 1 : sum), 0),
+      peers,
+    },
+  };
+}
+
+/** The section's columns of who stands next to whom. */
+export function linkColumns(links: AsLinks): Pick<RoutesColumns, LinkColumn> {
+  return {
+    link_left: links.left,
+    link_right: links.right,
+    link_paths: links.paths,
+    link_seen: links.seen,
+    link_by_right: linksByRight(links),
+  };
+}
+
+/** One flag per table and peer: 1 = carries a full table of the family. The largest peer of all tables is the measure. */
+function fullFeeds(sizes: readonly Uint32Array[], share: number, min: number): Uint8Array[] {
+  const largest = sizes.reduce((most, list) => list.reduce((more, size) => Math.max(more, size), most), 0);
+  return sizes.map((list) => Uint8Array.from(list, (size) => (size > 0 && size >= min && size / largest >= share ? 1 : 0)));
+}
+
+class Merge {
+  readonly prefixFull = new GrowableUint16();
+  readonly prefixPartial = new GrowableUint16();
+  /** AS_SETs of all tables, each once. */
+  readonly sets: (readonly number[])[] = [];
+  readonly #tables: readonly RibTable[];
+  readonly #tally: OriginTally;
+  /** By table: from its numbers of AS_SETs to those of `sets`. */
+  readonly #setNumbers: readonly Uint32Array[];
+  /** By table: the number of its first peer among all. */
+  readonly #firstPeer: readonly number[];
+
+  constructor(tables: readonly RibTable[], upstreamsMax: number) {
+    this.#tables = tables;
+    this.#tally = new OriginTally(upstreamsMax);
+    const numbers = new Map<string, number>();
+    this.#setNumbers = tables.map(({ facts }) =>
+      Uint32Array.from(facts.sets, (members) => {
+        const key = members.join();
+        const known = numbers.get(key);
+        if (known !== undefined) return known;
+        numbers.set(key, this.sets.length);
+        return this.sets.push(members) - 1;
+      }),
+    );
+    let peers = 0;
+    this.#firstPeer = tables.map((table) => {
+      peers += table.peers.length;
+      return peers - table.peers.length;
+    });
   }
 
-  /** Whether an earlier route of the same prefix had this peer and this origin. */
-  #sawBefore(
-    family: FamilyRoutes,
-    order: Uint32Array,
-    from: number,
-    to: number,
-    last: number,
-    peer: number,
-    kind: number,
-    value: number,
-  ): boolean {
-    const { kinds, values } = this.#pass.paths;
-    const peerAsn = this.#pass.peers[peer]?.asn ?? 0;
-    for (let at = from; at <= to; at++) {
-      const index = order[at] as number;
-      const end = at === to ? last : family.end(index);
-      for (let route = family.start[index] as number; route < end; route++) {
-        if (family.peer[route] !== peer) continue;
-        const path = family.path[route] as number;
-        const ownAs = kinds[path] === pathOrigin.peer;
-        const routeValue = ownAs ? peerAsn : (values[path] as number);
-        const routeKind = ownAs ? (peerAsn === 0 ? originKind.unknown : originKind.as) : kinds[path];
-        if (routeKind === kind && routeValue === value) return true;
+  get origins(): OriginColumns {
+    return this.#tally.columns;
+  }
+
+  family(size: 1 | 4, name: "ipv4" | "ipv6", full: readonly Uint8Array[]): { words: Uint32Array; length: Uint8Array } {
+    const families = this.#tables.map((table) => table[name]);
+    const words = new GrowableUint32();
+    const lengths = new GrowableUint8();
+    const next = new Uint32Array(families.length);
+    const tally = this.#tally;
+    for (;;) {
+      const least = leastPrefix(families, next, size);
+      if (least < 0) return { words: words.view(), length: lengths.view() };
+      const first = families[least] as RibFamily;
+      const firstAt = next[least] as number;
+      for (let word = 0; word < size; word++) words.push(first.words[firstAt * size + word] as number);
+      lengths.push(first.length[firstAt] as number);
+      tally.begin();
+      for (let table = least; table < families.length; table++) {
+        const family = families[table] as RibFamily;
+        const at = next[table] as number;
+        if (table !== least && (at >= family.length.length || compareAt(family, at, first, firstAt, size) !== 0)) continue;
+        this.#addRoutes(table, family, at, full[table] as Uint8Array);
+        next[table] = at + 1;
       }
-    }
-    return false;
-  }
-
-  #pushOrigins(origins: OriginCount[], isDefault: boolean): void {
-    if (origins.length > 1) origins.sort((a, b) => b.full - a.full || b.partial - a.partial || a.kind - b.kind || a.value - b.value);
-    this.#originStart.push(this.#originKind.length);
-    for (const origin of origins) {
-      if (isDefault) this.#defaultOrigins.add(this.#originKind.length);
-      this.#originEntry.push(this.#entries);
-      this.#originKind.push(origin.kind);
-      this.#originValue.push(origin.value);
-      this.#originFull.push(origin.full);
-      this.#originPartial.push(origin.partial);
+      tally.finish(this.prefixFull.length);
+      this.prefixFull.push(tally.full);
+      this.prefixPartial.push(tally.partial);
     }
   }
 
-  /** Counting sort of the origins by AS number; default routes are nobody's prefixes. */
-  #indexByAs(): Pick<RoutesColumns, "as_number" | "as_start" | "as_origin" | "as_entry"> {
-    const kinds = this.#originKind.view();
-    const values = this.#originValue.view();
-    const entries = this.#originEntry.view();
-    const counts = (origin: number) => kinds[origin] === originKind.as && !this.#defaultOrigins.has(origin);
-    const sorted = values.filter((_, origin) => counts(origin)).sort();
-    const numbers = sorted.filter((asn, index) => index === 0 || asn !== sorted[index - 1]);
-    const rank = new Map<number, number>();
-    for (const [index, asn] of numbers.entries()) rank.set(asn, index);
-    const start = new Uint32Array(numbers.length + 1);
-    for (let index = 0, number = 0; index < sorted.length; index++) {
-      if (sorted[index] !== numbers[number]) number++;
-      (start[number + 1] as number)++;
+  #addRoutes(table: number, family: RibFamily, at: number, full: Uint8Array): void {
+    const { facts, peers } = this.#tables[table] as RibTable;
+    const { originKind: kinds, originValue, upstreamKind, upstream }: PathFacts = facts;
+    const firstPeer = this.#firstPeer[table] as number;
+    const tally = this.#tally;
+    const end = family.start[at + 1] as number;
+    for (let route = family.start[at] as number; route < end; route++) {
+      const peer = family.peer[route] as number;
+      const path = family.path[route] as number;
+      let kind: number = originKind.as;
+      let value = originValue[path] as number;
+      if (kinds[path] === pathOrigin.set) {
+        kind = originKind.asSet;
+        value = this.#setNumbers[table]?.[value] as number;
+      } else if (kinds[path] === pathOrigin.peer) {
+        value = peers[peer]?.asn ?? 0;
+        if (value === 0) kind = originKind.unknown;
+      }
+      const origin = tally.add(firstPeer + peer, full[peer] === 1, kind, value);
+      const next = upstreamKind[path] as number;
+      if (next === pathUpstream.as) tally.addUpstream(origin, upstream[path] as number);
+      else if (next === pathUpstream.none) origin.paths++;
     }
-    for (let number = 0; number < numbers.length; number++) start[number + 1] = (start[number] as number) + (start[number + 1] as number);
-    const next = start.slice();
-    const asOrigin = new Uint32Array(sorted.length);
-    const asEntry = new Uint32Array(sorted.length);
-    for (let origin = 0; origin < kinds.length; origin++) {
-      if (!counts(origin)) continue;
-      const number = rank.get(values[origin] as number) as number;
-      const at = next[number] as number;
-      next[number] = at + 1;
-      asOrigin[at] = origin;
-      asEntry[at] = entries[origin] as number;
-    }
-    return { as_number: numbers, as_start: start, as_origin: asOrigin, as_entry: asEntry };
   }
+}
+
+/** The table whose next prefix is the least, of equals the first; −1 when all are at their end. */
+function leastPrefix(families: readonly RibFamily[], next: Uint32Array, size: number): number {
+  let least = -1;
+  for (let table = 0; table < families.length; table++) {
+    const family = families[table] as RibFamily;
+    const at = next[table] as number;
+    if (at >= family.length.length) continue;
+    if (least < 0 || compareAt(family, at, families[least] as RibFamily, next[least] as number, size) < 0) least = table;
+  }
+  return least;
+}
+
+/** Order of two prefixes by address, then length. */
+function compareAt(a: RibFamily, atA: number, b: RibFamily, atB: number, size: number): number {
+  for (let word = 0; word < size; word++) {
+    const difference = (a.words[atA * size + word] as number) - (b.words[atB * size + word] as number);
+    if (difference !== 0) return difference;
+  }
+  return (a.length[atA] as number) - (b.length[atB] as number);
+}
+
+/** Sorts the origins by AS number, then place; default routes are nobody's prefixes. */
+function indexByAs(
+  origins: OriginColumns,
+  isDefault: (entry: number) => boolean,
+): Pick<RoutesColumns, "as_number" | "as_start" | "as_origin" | "as_entry"> {
+  const kinds = origins.kind.view();
+  const keys = new BigUint64Array(kinds.length);
+  const halves = new Uint32Array(keys.buffer);
+  let count = 0;
+  for (let origin = 0; origin < kinds.length; origin++) {
+    if (kinds[origin] !== originKind.as || isDefault(origins.entry.at(origin))) continue;
+    // The number in the upper half: the engine's own sort then orders by it first.
+    halves[count * 2] = origin;
+    halves[count * 2 + 1] = origins.value.at(origin);
+    count++;
+  }
+  keys.subarray(0, count).sort();
+  const numbers = new GrowableUint32();
+  const start = new GrowableUint32();
+  const asOrigin = new Uint32Array(count);
+  const asEntry = new Uint32Array(count);
+  for (let at = 0; at < count; at++) {
+    const asn = halves[at * 2 + 1] as number;
+    if (at === 0 || asn !== numbers.at(numbers.length - 1)) {
+      numbers.push(asn);
+      start.push(at);
+    }
+    asOrigin[at] = halves[at * 2] as number;
+    asEntry[at] = origins.entry.at(asOrigin[at] as number);
+  }
+  start.push(count);
+  release(keys);
+  return { as_number: numbers.view(), as_start: start.view(), as_origin: asOrigin, as_entry: asEntry };
 }
 
 function packSets(sets: readonly (readonly number[])[]): { set_start: Uint32Array; set_member: Uint32Array } {

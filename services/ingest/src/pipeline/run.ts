@@ -14,9 +14,11 @@ import {
 import { type ReaderReport, SourceError } from "../readers/index.ts";
 import type { SourceConfig, SourcesConfig } from "../sources/index.ts";
 import type { ProgressListener } from "./progress.ts";
-import { readSource, SectionInputs } from "./read-source.ts";
+import { isTableSource, readSource, type SourceReading } from "./read-source.ts";
+import { RibReaders, type RibReading } from "./rib-readers.ts";
 import { failedSourceReport, type RunReport, type SourceReport, sourceReport } from "./run-report.ts";
-import { buildSections, type SectionSources, storeSections, verifySections } from "./sections.ts";
+import { buildSections, completeManifest, draftSection, type SectionInputs, type SectionSources, verifySections } from "./sections.ts";
+import { TableInputs } from "./table-readers.ts";
 
 export interface RunOptions {
   readonly config: SourcesConfig;
@@ -26,6 +28,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Awaited before the pointer moves; a rejection ends the run, and nothing is published. */
   beforePublish?(): Promise<void>;
+  /** Size of a stored RIB from which on a thread of its own reads it; default 1 MiB. */
+  readonly ribThreadBytesMin?: number;
 }
 
 /** A run that published nothing. `report` tells how far it came. */
@@ -45,7 +49,8 @@ export class IngestError extends Error {
  * A required source that cannot be trusted ends the run with `IngestError`, as does a full disk; an optional one is reported
  * and left out, and a section none of whose sources could be read stays as the last snapshot has it.
  */
-export async function runIngest({ config, store, onProgress = () => {}, signal, beforePublish }: RunOptions): Promise<RunReport> {
+export async function runIngest(options: RunOptions): Promise<RunReport> {
+  const { config, store, onProgress = () => {}, signal, beforePublish, ribThreadBytesMin } = options;
   const sourceReports: SourceReport[] = [];
   const stages = { read: 0, build: 0, verify: 0, publish: 0 };
   let built: RunReport["sections"] = [];
@@ -53,7 +58,7 @@ export async function runIngest({ config, store, onProgress = () => {}, signal, 
     snapshot,
     unchanged,
     sample_data: config.sampleData,
-    sources: sourceReports,
+    sources: sourceReports.sort(inFileOrder(config)),
     sections: built,
     stages,
     peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
@@ -69,15 +74,21 @@ export async function runIngest({ config, store, onProgress = () => {}, signal, 
     }
   };
 
+  let ribs: RibReaders | null = null;
   try {
+    signal?.throwIfAborted();
     const replaces = await store.currentId();
     const previous = await lastManifest(store, replaces);
-    const { inputs, sources } = await timed("read", () => readAll(config, previous, sourceReports, onProgress, signal));
+    ribs = new RibReaders(
+      config.sources.filter(({ section }) => section === "routes"),
+      { onProgress, signal, threadBytesMin: ribThreadBytesMin },
+    );
+    const readers = ribs;
+    const { inputs, sources } = await timed("read", () => readAll(config, previous, readers, sourceReports, onProgress, signal));
     const content = await timed("build", async () => {
       onProgress({ label: "build", done: 0, total: 1, unit: "steps" });
-      const previousRoutes = sources.routes === undefined && sources.vrps !== undefined ? await routesOf(store, previous) : null;
-      const snapshot = buildSections(config, inputs, sources, previousRoutes);
-      const stored = await storeSections(store, snapshot, previous, config.sampleData);
+      const snapshot = await buildSections(store, config, inputs, sources, () => routesOf(store, previous));
+      const stored = completeManifest(snapshot, previous, config.sampleData);
       built = sectionNames.flatMap((name) => {
         const entry = stored.sections[name];
         return entry === undefined
@@ -98,7 +109,15 @@ export async function runIngest({ config, store, onProgress = () => {}, signal, 
   } catch (cause) {
     const message = describeFailure(cause as Error);
     throw new IngestError(message, report(null, false, message), { cause });
+  } finally {
+    await ribs?.stop();
   }
+}
+
+/** Compares sources, or what stands for them, by their place in the file. */
+function inFileOrder({ sources }: SourcesConfig): (a: { readonly name: string }, b: { readonly name: string }) => number {
+  const places = new Map(sources.map(({ name }, place) => [name, place]));
+  return (a, b) => (places.get(a.name) ?? 0) - (places.get(b.name) ?? 0);
 }
 
 /** The current manifest; a damaged one counts as none, since this run is about to replace it. */
@@ -115,59 +134,67 @@ async function routesOf(store: SnapshotStore, manifest: Manifest | null) {
 async function readAll(
   config: SourcesConfig,
   previous: Manifest | null,
+  readers: RibReaders,
   reports: SourceReport[],
   onProgress: ProgressListener,
   signal: AbortSignal | undefined,
 ): Promise<{ inputs: SectionInputs; sources: Partial<Record<SectionName, SectionSources>> }> {
-  const failed = new Map<string, Error>();
-  for (;;) {
-    // A RIB that breaks midway leaves a part of itself in the inputs: what can be read is then read again without it.
-    const inputs = new SectionInputs();
-    const sources: Partial<Record<SectionName, { configs: SourceConfig[]; entries: SourceEntry[] }>> = {};
-    let again = false;
-    reports.length = 0;
-    for (const source of config.sources) {
-      signal?.throwIfAborted();
-      if (failed.has(source.name)) continue;
-      try {
-        const check = ({ accepted }: ReaderReport) => refuseShrunk(source, accepted, previous);
-        const { report, stored, side } = await readSource(source, inputs, check, onProgress, signal);
-        // A file that tells no date of its own is as of when it was last written.
-        const asOf = isoTime((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
-        reports.push(sourceReport(source, report, stored, asOf));
-        const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
-        for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
-          const section = sources[name] ?? { configs: [], entries: [] };
-          sources[name] = section;
-          section.configs.push(source);
-          section.entries.push(sourceEntry(source, stored.sha256, asOf, accepted, skipped, null));
-        }
-      } catch (error) {
-        // What a reader makes of being stopped is no fault of its source.
-        signal?.throwIfAborted();
-        if (source.required) {
-          reports.push(failedSourceReport(source, error as Error));
-          throw error;
-        }
-        failed.set(source.name, error as Error);
-        again = source.section === "routes";
-        if (again) break;
+  const inputs = { tables: new TableInputs(), ribs: new Map<string, RibReading>(), drafts: {} };
+  const sources: Partial<Record<SectionName, { configs: SourceConfig[]; entries: SourceEntry[] }>> = {};
+  const failed: SourceConfig[] = [];
+  // What threads read is waited for last: the other sources are read meanwhile.
+  const threaded = config.sources.filter((source) => readers.isThreaded(source));
+  const lastOf = new Map(config.sources.map((source) => [source.section, source]));
+  for (const source of [...config.sources.filter((one) => !readers.isThreaded(one)), ...threaded]) {
+    signal?.throwIfAborted();
+    try {
+      const check = ({ accepted }: ReaderReport) => refuseShrunk(source, accepted, previous);
+      const { report, stored, side } = isTableSource(source)
+        ? await readSource(source, inputs.tables, check, onProgress, signal)
+        : await readRib(source, readers, inputs.ribs, check);
+      // A file that tells no date of its own is as of when it was last written.
+      const asOf = isoTime((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
+      reports.push(sourceReport(source, report, stored, asOf));
+      const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
+      for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
+        const section = sources[name] ?? { configs: [], entries: [] };
+        sources[name] = section;
+        section.configs.push(source);
+        section.entries.push(sourceEntry(source, stored.sha256, asOf, accepted, skipped, null));
       }
+    } catch (error) {
+      // What a reader makes of being stopped is no fault of its source.
+      signal?.throwIfAborted();
+      reports.push(failedSourceReport(source, error as Error));
+      if (source.required) throw error;
+      failed.push(source);
     }
-    if (again) {
-      onProgress({ label: "read again", done: 0, total: null, unit: "steps" });
-      continue;
-    }
-    for (const source of config.sources) {
-      const error = failed.get(source.name);
-      if (error === undefined) continue;
-      const before = acceptedBefore(source, previous);
-      const entry = sourceEntry(source, "", null, 0, 0, "could not be read in the last run");
-      sources[source.section]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
-      reports.push(failedSourceReport(source, error));
-    }
-    return { inputs, sources };
+    if (source === lastOf.get(source.section)) draftSection(source.section, inputs.tables, inputs.drafts);
   }
+  const order = inFileOrder(config);
+  for (const { configs, entries } of Object.values(sources)) {
+    configs.sort(order);
+    entries.sort(order);
+  }
+  for (const source of failed.sort(order)) {
+    const before = acceptedBefore(source, previous);
+    const entry = sourceEntry(source, "", null, 0, 0, "could not be read in the last run");
+    sources[source.section]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
+  }
+  return { inputs, sources };
+}
+
+/** A RIB that fails leaves nothing behind. */
+async function readRib(
+  source: SourceConfig,
+  readers: RibReaders,
+  ribs: Map<string, RibReading>,
+  check: (report: ReaderReport) => void,
+): Promise<SourceReading> {
+  const rib = await readers.read(source);
+  check(rib.report);
+  ribs.set(source.name, rib);
+  return rib;
 }
 
 function sourceEntry(

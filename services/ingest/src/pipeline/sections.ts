@@ -6,11 +6,10 @@ import {
   asNamesColumns,
   asNamesFormat,
   aspasFormat,
-  encodeColumns,
+  columnPieces,
   type LoadedSection,
   loadSection,
   type Manifest,
-  pathsFormat,
   type RoutesColumns,
   RouteTable,
   routesFormat,
@@ -24,11 +23,12 @@ import {
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import { buildAllocations } from "../build/allocations.ts";
 import { buildAspas } from "../build/aspas.ts";
-import { buildRoutes } from "../build/routes.ts";
 import { applySlurm } from "../build/slurm.ts";
 import { buildVrps } from "../build/vrps.ts";
 import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
-import type { SectionInputs } from "./read-source.ts";
+import { buildRoutes } from "./build-routes.ts";
+import type { RibReading } from "./rib-readers.ts";
+import type { TableInputs } from "./table-readers.ts";
 
 /** The sources of a section that were read, and those that failed. */
 export interface SectionSources {
@@ -36,92 +36,117 @@ export interface SectionSources {
   readonly entries: readonly SourceEntry[];
 }
 
-/** A section's object and its entry, not stored yet. */
-export interface BuiltSection {
-  readonly entry: Omit<SectionEntry, "object" | "bytes">;
-  readonly object: Buffer;
-}
-
+/** What a run built and stored. */
 export interface BuiltSnapshot {
-  readonly sections: { [S in SectionName]?: BuiltSection };
-  readonly ingestObjects: Readonly<Record<string, Buffer>>;
+  readonly sections: { [S in SectionName]?: SectionEntry };
+  /** Null: as before. */
+  readonly ingestObjects: Manifest["ingest_objects"] | null;
 }
 
-/** Builds the sections that have sources. `previousRoutes` serves the VRPs when no RIB was read. */
-export function buildSections(
-  config: SourcesConfig,
-  inputs: SectionInputs,
-  sources: Readonly<Partial<Record<SectionName, SectionSources>>>,
-  previousRoutes: RouteTable | null,
-): BuiltSnapshot {
-  const sections: { [S in SectionName]?: BuiltSection } = {};
-  const ingestObjects: Record<string, Buffer> = {};
-  let routes = previousRoutes;
+export interface SectionInputs {
+  readonly tables: TableInputs;
+  /** By collector. */
+  readonly ribs: Map<string, RibReading>;
+  readonly drafts: SectionDrafts;
+}
 
-  if (sources.routes !== undefined) {
-    const built = buildRoutes(inputs.ribs, { share: config.fullFeedShare, min: config.fullFeedMin });
-    routes = routeTable(built.routes);
-    const times = timesOf(sources.routes, (iso) => iso.slice(0, 16).replace(/-/g, "").replace("T", ".").replace(":", ""));
-    sections.routes = {
-      object: encodeColumns(routesFormat, built.routes),
-      entry: {
-        ...times,
-        counts: built.counts,
-        sources: [...sources.routes.entries],
-        peers_total: built.peersTotal,
-        collectors: [...inputs.ribs.collectors],
-        match_peers_min: config.matchPeersMin,
-      },
+/** A section's object, not stored yet. */
+interface SectionDraft {
+  readonly pieces: readonly Uint8Array[];
+  readonly counts: SectionEntry["counts"];
+}
+
+export type SectionDrafts = { allocations?: SectionDraft; as_names?: SectionDraft };
+
+/**
+ * Builds a section that needs no other one as soon as the last of its sources was read, and lets go of its inputs: these are objects,
+ * many times the size of what is built from them. Other sections wait for `buildSections`.
+ */
+export function draftSection(name: SectionName, inputs: TableInputs, drafts: SectionDrafts): void {
+  if (name === "allocations" && inputs.delegated.length > 0) {
+    const { columns, counts, asnConflicts } = buildAllocations(inputs.delegated.splice(0));
+    drafts.allocations = {
+      pieces: columnPieces(allocationsFormat, columns satisfies AllocationsColumns),
+      counts: { ...counts, asn_conflicts: asnConflicts },
     };
-    ingestObjects.paths = encodeColumns(pathsFormat, built.paths);
+  } else if (name === "as_names" && inputs.names.size > 0) {
+    const columns = asNamesColumns(inputs.names);
+    inputs.names.clear();
+    drafts.as_names = { pieces: columnPieces(asNamesFormat, columns), counts: { names: columns.asn.length } };
   }
+}
+
+/**
+ * Builds the sections that have sources and stores each before the next is begun. Inputs are let go of as soon as they are not
+ * needed any more, and are empty in the end.
+ *
+ * @param previousRoutes  serves the VRPs when no RIB was read.
+ */
+export async function buildSections(
+  store: SnapshotStore,
+  config: SourcesConfig,
+  { tables: inputs, ribs, drafts }: SectionInputs,
+  sources: Readonly<Partial<Record<SectionName, SectionSources>>>,
+  previousRoutes: () => Promise<RouteTable | null>,
+): Promise<BuiltSnapshot> {
+  const sections: { [S in SectionName]?: SectionEntry } = {};
+  const put = async (pieces: readonly Uint8Array[]) => {
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    return { object: await store.putObject(pieces), bytes };
+  };
+
+  for (const name of ["allocations", "as_names"] as const) {
+    const draft = drafts[name];
+    const from = sources[name];
+    if (draft === undefined || from === undefined) continue;
+    sections[name] = {
+      ...(await put(draft.pieces)),
+      ...timesOf(from, (iso) => iso.slice(0, 10)),
+      counts: draft.counts,
+      sources: [...from.entries],
+    };
+    delete drafts[name];
+  }
+  let ingestObjects: Manifest["ingest_objects"] | null = null;
+  let routes: RouteTable | null = null;
+  if (sources.routes !== undefined) {
+    const built = await buildRoutes(config, ribs, put);
+    ingestObjects = built.ingestObjects;
+    sections.routes = {
+      ...(await put(columnPieces(routesFormat, built.columns))),
+      ...timesOf(sources.routes, (iso) => iso.slice(0, 16).replace(/-/g, "").replace("T", ".").replace(":", "")),
+      ...built.entry,
+      sources: [...sources.routes.entries],
+    };
+    if (sources.vrps !== undefined) routes = routeTable(built.columns);
+  } else if (sources.vrps !== undefined) routes = await previousRoutes();
   if (sources.vrps !== undefined) {
-    const slurm = applySlurm(joined(inputs.vrps), inputs.slurm);
+    const slurm = applySlurm(joined(inputs.vrps.splice(0)), inputs.slurm);
     const columns = buildVrps([slurm.vrps], routes);
     const times = timesOf(sources.vrps, (iso) => iso.replace(/[-:]/g, ""));
     const loose = columns.loose.reduce((sum, flag) => sum + flag, 0);
     sections.vrps = {
-      object: encodeColumns(vrpsFormat, columns),
-      entry: {
-        ...times,
-        counts: {
-          vrps: columns.asn.length,
-          prefixes: columns.vrp_start.length - 1,
-          loose,
-          ...(inputs.slurm.length > 0 && {
-            slurm_filtered: slurm.filtered(),
-            slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
-          }),
-        },
-        sources: [...sources.vrps.entries],
+      ...(await put(columnPieces(vrpsFormat, columns))),
+      ...times,
+      counts: {
+        vrps: columns.asn.length,
+        prefixes: columns.vrp_start.length - 1,
+        loose,
+        ...(inputs.slurm.length > 0 && {
+          slurm_filtered: slurm.filtered(),
+          slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
+        }),
       },
+      sources: [...sources.vrps.entries],
     };
   }
   if (sources.aspas !== undefined) {
-    const columns = buildAspas(inputs.aspas);
+    const columns = buildAspas(inputs.aspas.splice(0));
     sections.aspas = {
-      object: encodeColumns(aspasFormat, columns),
-      entry: {
-        ...timesOf(sources.aspas, (iso) => iso.replace(/[-:]/g, "")),
-        counts: { customers: columns.customer.length, providers: columns.provider.length },
-        sources: [...sources.aspas.entries],
-      },
-    };
-  }
-  if (sources.allocations !== undefined) {
-    const built = buildAllocations(inputs.delegated);
-    const times = timesOf(sources.allocations, (iso) => iso.slice(0, 10));
-    sections.allocations = {
-      object: encodeColumns(allocationsFormat, built.columns satisfies AllocationsColumns),
-      entry: { ...times, counts: { ...built.counts, asn_conflicts: built.asnConflicts }, sources: [...sources.allocations.entries] },
-    };
-  }
-  if (sources.as_names !== undefined) {
-    const columns = asNamesColumns(inputs.names);
-    const times = timesOf(sources.as_names, (iso) => iso.slice(0, 10));
-    sections.as_names = {
-      object: encodeColumns(asNamesFormat, columns),
-      entry: { ...times, counts: { names: columns.asn.length }, sources: [...sources.as_names.entries] },
+      ...(await put(columnPieces(aspasFormat, columns))),
+      ...timesOf(sources.aspas, (iso) => iso.replace(/[-:]/g, "")),
+      counts: { customers: columns.customer.length, providers: columns.provider.length },
+      sources: [...sources.aspas.entries],
     };
   }
   return { sections, ingestObjects };
@@ -164,31 +189,30 @@ function timesOf(
 }
 
 /**
- * Stores the objects and completes the manifest's content; sections that were not built stay as the last manifest has
- * them. A snapshot that keeps a section of the sample dataset is sample data still.
+ * Completes the manifest's content: sections that were not built stay as the last manifest has them. A snapshot that keeps a section
+ * of the sample dataset is sample data still.
  */
-export async function storeSections(
-  store: SnapshotStore,
+export function completeManifest(
   built: BuiltSnapshot,
   previous: Manifest | null,
   sampleData: boolean,
-): Promise<Pick<Manifest, "sample_data" | "sections" | "ingest_objects">> {
+): Pick<Manifest, "sample_data" | "sections" | "ingest_objects"> {
   const sections: Manifest["sections"] = {};
   let keepsSample = false;
   for (const name of sectionNames) {
     const section = built.sections[name];
     const before = previous?.sections[name];
-    if (section !== undefined)
-      sections[name] = { object: await store.putObject(section.object), bytes: section.object.length, ...section.entry };
+    if (section !== undefined) sections[name] = section;
     else if (before !== undefined) {
       sections[name] = before;
       keepsSample ||= previous?.sample_data === true;
     }
   }
-  const ingestObjects: Manifest["ingest_objects"] = { ...previous?.ingest_objects };
-  for (const [name, object] of Object.entries(built.ingestObjects))
-    ingestObjects[name] = { object: await store.putObject(object), bytes: object.length };
-  return { sample_data: sampleData || keepsSample, sections, ingest_objects: ingestObjects };
+  return {
+    sample_data: sampleData || keepsSample,
+    sections,
+    ingest_objects: built.ingestObjects ?? { ...previous?.ingest_objects },
+  };
 }
 
 /** How many entries of each trie are asked when a snapshot is verified. */

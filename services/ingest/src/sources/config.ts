@@ -52,6 +52,8 @@ export interface SourcesConfig {
   fullFeedShare: number;
   /** Full-feed peers that must see a prefix for it to be the match of an address, where there are ten or more of them. */
   matchPeersMin: number;
+  /** Upstreams that are kept of each origin of a prefix, the most frequent ones. */
+  upstreamsMax: number;
   /** True: answers carry the warning `sample_data` with the data's date. */
   sampleData: boolean;
 }

@@ -41,3 +41,5 @@ export function defaultStaleAfterSeconds(intervalSeconds: number): number {
 export const defaultFullFeedMin: PerFamily = { ipv4: 100_000, ipv6: 10_000 };
 export const defaultFullFeedShare = 0.7;
 export const defaultMatchPeersMin = 2;
+/** Of a prefix and origin; the rest is told as a sum. Each costs pods 6 bytes per origin that has so many. */
+export const defaultUpstreamsMax = 5;

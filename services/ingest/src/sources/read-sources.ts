@@ -14,6 +14,7 @@ import {
   defaultSecondsMax,
   defaultShrinkMax,
   defaultStaleAfterSeconds,
+  defaultUpstreamsMax,
 } from "./defaults.ts";
 import { type FetchSettings, fetchKeys, readFetchSettings, shownUrl } from "./fetch-settings.ts";
 import { FaultList, MappingReader, resolved } from "./mapping.ts";
@@ -36,7 +37,7 @@ import { didYouMean } from "./suggestion.ts";
 /** A list of sources is a page or two; a megabyte is another file. */
 const fileBytesMax = 2 ** 20;
 
-const topKeys = ["sources", "full_feed_min", "full_feed_share", "match_peers_min", "sample_data"] as const;
+const topKeys = ["sources", "full_feed_min", "full_feed_share", "match_peers_min", "upstreams_max", "sample_data"] as const;
 const sourceKeys = [
   "name",
   "section",
@@ -117,6 +118,7 @@ function readSettings(reader: MappingReader, faults: FaultList): Omit<SourcesCon
     },
     fullFeedShare: share,
     matchPeersMin: reader.read("match_peers_min", positive, readPositive) ?? defaultMatchPeersMin,
+    upstreamsMax: reader.read("upstreams_max", "a whole number from 0 to 100", readUpstreams) ?? defaultUpstreamsMax,
     sampleData: reader.read("sample_data", "true or false", readBoolean) ?? false,
   };
 }
@@ -232,6 +234,10 @@ function readName(value: unknown): string | null {
 
 function readPositive(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 1 ? value : null;
+}
+
+function readUpstreams(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 100 ? value : null;
 }
 
 function readBoolean(value: unknown): boolean | null {

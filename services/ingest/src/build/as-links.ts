@@ -1,0 +1,172 @@
+/** Pairs of ASes that stand next to each other on paths, with how many paths have them. */
+
+import { GrowableUint8, GrowableUint32, linkSeen, release } from "@netfacts/dataset";
+import { HopReader } from "./path-facts.ts";
+import type { PathTable } from "./path-table.ts";
+
+/** Ascending by (left, right), each pair once; left is towards the collector. `seen` has bits of `linkSeen`. */
+export interface AsLinks {
+  readonly left: Uint32Array<ArrayBuffer>;
+  readonly right: Uint32Array<ArrayBuffer>;
+  readonly paths: Uint32Array<ArrayBuffer>;
+  readonly seen: Uint8Array<ArrayBuffer>;
+}
+
+/** How many routes of each family have each path, by path number. */
+export interface PathUses {
+  readonly ipv4: Uint32Array;
+  readonly ipv6: Uint32Array;
+}
+
+const initialSlots = 1 << 12;
+
+/** Counts the pairs on every path of a table; a path counts as often as routes have it. */
+export function countLinks({ size, start, bytes }: PathTable, uses: PathUses): AsLinks {
+  const counter = new LinkCounter();
+  const reader = new HopReader();
+  for (let path = 0; path < size; path++) {
+    const ipv4 = uses.ipv4[path] as number;
+    const ipv6 = uses.ipv6[path] as number;
+    if (ipv4 + ipv6 === 0) continue;
+    const count = reader.read(bytes, start[path] as number, start[path + 1] as number);
+    const seen = (ipv4 > 0 ? linkSeen.ipv4 : 0) | (ipv6 > 0 ? linkSeen.ipv6 : 0);
+    const { hops } = reader;
+    for (let hop = 1; hop < count; hop++)
+      counter.add(hops[hop - 1] as number, hops[hop] as number, ipv4 + ipv6, hop > 1 ? seen | linkSeen.within : seen);
+  }
+  return counter.links();
+}
+
+/** Words of a pair: left, right, paths, seen. */
+const linkWords = 4;
+
+class LinkCounter {
+  /** Open addressing: pair number plus one, 0 = empty. At most half full. */
+  #slots = new Uint32Array(initialSlots);
+  #pairs = new Uint32Array((initialSlots / 2) * linkWords);
+  #size = 0;
+
+  add(left: number, right: number, paths: number, seen: number): void {
+    const slot = this.#slot(left, right);
+    let link = (this.#slots[slot] as number) - 1;
+    if (link < 0) {
+      if ((this.#size + 1) * 2 > this.#slots.length) {
+        this.#spread();
+        this.add(left, right, paths, seen);
+        return;
+      }
+      link = this.#size++;
+      this.#pairs[link * linkWords] = left;
+      this.#pairs[link * linkWords + 1] = right;
+      this.#slots[slot] = link + 1;
+    }
+    const at = link * linkWords + 2;
+    this.#pairs[at] = (this.#pairs[at] as number) + paths;
+    this.#pairs[at + 1] = (this.#pairs[at + 1] as number) | seen;
+  }
+
+  /** To be called once, and last. */
+  links(): AsLinks {
+    const size = this.#size;
+    const pairs = this.#pairs;
+    // As 64-bit numbers, right in the lower half, so that the engine's own sort orders them.
+    const keys = new BigUint64Array(size);
+    const halves = new Uint32Array(keys.buffer);
+    for (let link = 0; link < size; link++) {
+      halves[link * 2] = pairs[link * linkWords + 1] as number;
+      halves[link * 2 + 1] = pairs[link * linkWords] as number;
+    }
+    keys.sort();
+    const links = { left: new Uint32Array(size), right: new Uint32Array(size), paths: new Uint32Array(size), seen: new Uint8Array(size) };
+    for (let at = 0; at < size; at++) {
+      const left = halves[at * 2 + 1] as number;
+      const right = halves[at * 2] as number;
+      const link = (this.#slots[this.#slot(left, right)] as number) - 1;
+      links.left[at] = left;
+      links.right[at] = right;
+      links.paths[at] = pairs[link * linkWords + 2] as number;
+      links.seen[at] = pairs[link * linkWords + 3] as number;
+    }
+    release(keys, this.#slots, this.#pairs);
+    return links;
+  }
+
+  /** The slot of the pair, or the empty one where it belongs. */
+  #slot(left: number, right: number): number {
+    const slots = this.#slots;
+    const pairs = this.#pairs;
+    const mask = slots.length - 1;
+    let hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
+    for (let slot = (hash ^ (hash >>> 13)) & mask; ; slot = (slot + 1) & mask) {
+      const link = (slots[slot] as number) - 1;
+      if (link < 0 || (pairs[link * linkWords] === left && pairs[link * linkWords + 1] === right)) return slot;
+    }
+  }
+
+  /** Doubles the room. */
+  #spread(): void {
+    const pairs = new Uint32Array(this.#pairs.length * 2);
+    pairs.set(this.#pairs);
+    const slots = new Uint32Array(this.#slots.length * 2);
+    release(this.#pairs, this.#slots);
+    this.#pairs = pairs;
+    this.#slots = slots;
+    for (let link = 0; link < this.#size; link++)
+      this.#slots[this.#slot(pairs[link * linkWords] as number, pairs[link * linkWords + 1] as number)] = link + 1;
+  }
+}
+
+/** Joins the pairs of several RIBs: the paths of equal ones are added up. */
+export function mergeLinks(lists: readonly AsLinks[]): AsLinks {
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1) return only;
+  const left = new GrowableUint32();
+  const right = new GrowableUint32();
+  const paths = new GrowableUint32();
+  const seen = new GrowableUint8();
+  const next = lists.map(() => 0);
+  for (;;) {
+    let leastLeft = Number.POSITIVE_INFINITY;
+    let leastRight = Number.POSITIVE_INFINITY;
+    lists.forEach((list, index) => {
+      const at = next[index] as number;
+      if (at >= list.left.length) return;
+      const [l, r] = [list.left[at] as number, list.right[at] as number];
+      if (l > leastLeft || (l === leastLeft && r >= leastRight)) return;
+      leastLeft = l;
+      leastRight = r;
+    });
+    if (leastLeft === Number.POSITIVE_INFINITY) break;
+    let sum = 0;
+    let bits = 0;
+    lists.forEach((list, index) => {
+      const at = next[index] as number;
+      if (list.left[at] !== leastLeft || list.right[at] !== leastRight) return;
+      sum += list.paths[at] as number;
+      bits |= list.seen[at] as number;
+      next[index] = at + 1;
+    });
+    left.push(leastLeft);
+    right.push(leastRight);
+    paths.push(sum);
+    seen.push(bits);
+  }
+  return { left: left.view(), right: right.view(), paths: paths.view(), seen: seen.view() };
+}
+
+/** Positions of the pairs, ascending by (right, left). */
+export function linksByRight({ right }: AsLinks): Uint32Array {
+  const keys = new BigUint64Array(right.length);
+  const halves = new Uint32Array(keys.buffer);
+  for (let link = 0; link < right.length; link++) {
+    // Positions ascend with the left AS already.
+    halves[link * 2] = link;
+    halves[link * 2 + 1] = right[link] as number;
+  }
+  keys.sort();
+  const positions = new Uint32Array(right.length);
+  for (let at = 0; at < positions.length; at++) positions[at] = halves[at * 2] as number;
+  release(keys);
+  return positions;
+}

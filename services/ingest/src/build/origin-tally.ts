@@ -1,0 +1,151 @@
+/** The origins of one prefix after the other: which peers see each, and who is next to it. */
+
+import { GrowableUint8, GrowableUint16, GrowableUint32, originKind } from "@netfacts/dataset";
+
+/** Columns of section `routes`, one item per origin or upstream. */
+export class OriginColumns {
+  readonly start = new GrowableUint32();
+  readonly kind = new GrowableUint8();
+  readonly value = new GrowableUint32();
+  readonly full = new GrowableUint16();
+  readonly partial = new GrowableUint16();
+  readonly entry = new GrowableUint32();
+  readonly paths = new GrowableUint16();
+  readonly upstreamStart = new GrowableUint32();
+  readonly upstreamAs = new GrowableUint32();
+  readonly upstreamPaths = new GrowableUint16();
+}
+
+/** What stands for this many or more in a column of 16 bits. */
+const countMax = 65_535;
+
+/** One origin of the prefix at hand. The objects are used again for every prefix. */
+interface Origin {
+  kind: number;
+  value: number;
+  full: number;
+  partial: number;
+  /** The peer that was counted last. */
+  peer: number;
+  paths: number;
+  upstreams: number;
+  readonly upstreamAs: number[];
+  readonly upstreamPaths: number[];
+}
+
+/** Takes the routes of one prefix, ascending by peer, and writes its origins. */
+export class OriginTally {
+  readonly columns = new OriginColumns();
+  readonly #upstreamsMax: number;
+  // Origins of one prefix, and upstreams of one origin, are few: a list that is searched beats any map.
+  readonly #origins: Origin[] = [];
+  #used = 0;
+  #peer = -1;
+  /** Peers that see the prefix. */
+  full = 0;
+  partial = 0;
+
+  /** @param upstreamsMax  how many upstreams of an origin are kept. */
+  constructor(upstreamsMax: number) {
+    this.#upstreamsMax = upstreamsMax;
+  }
+
+  begin(): void {
+    this.#used = 0;
+    this.#peer = -1;
+    this.full = 0;
+    this.partial = 0;
+  }
+
+  /**
+   * @param kind, value  the origin, as `originKind` of the section has it.
+   * @returns where its path is to be counted.
+   */
+  add(peer: number, isFull: boolean, kind: number, value: number): Origin {
+    if (peer !== this.#peer) {
+      this.#peer = peer;
+      if (isFull) this.full++;
+      else this.partial++;
+    }
+    const origin = this.#find(kind, value);
+    // A peer with several paths to an origin (ADD-PATH) counts once.
+    if (origin.peer !== peer) {
+      origin.peer = peer;
+      if (isFull) origin.full++;
+      else origin.partial++;
+    }
+    return origin;
+  }
+
+  /** Counts a path to the origin that says who is next to it. */
+  addUpstream(origin: Origin, asn: number): void {
+    origin.paths++;
+    const { upstreamAs, upstreamPaths } = origin;
+    for (let at = 0; at < origin.upstreams; at++) {
+      if (upstreamAs[at] !== asn) continue;
+      (upstreamPaths[at] as number)++;
+      return;
+    }
+    upstreamAs[origin.upstreams] = asn;
+    upstreamPaths[origin.upstreams++] = 1;
+  }
+
+  /** Writes the origins of the prefix, those that most full-feed peers see first. */
+  finish(entry: number): void {
+    const { columns } = this;
+    columns.start.push(columns.kind.length);
+    const origins = this.#used === 1 ? this.#origins : this.#origins.slice(0, this.#used).sort(compareOrigins);
+    for (let at = 0; at < this.#used; at++) {
+      const origin = origins[at] as Origin;
+      columns.entry.push(entry);
+      columns.kind.push(origin.kind);
+      columns.value.push(origin.value);
+      columns.full.push(origin.full);
+      columns.partial.push(origin.partial);
+      columns.paths.push(Math.min(origin.paths, countMax));
+      columns.upstreamStart.push(columns.upstreamAs.length);
+      if (origin.kind === originKind.as) this.#pushUpstreams(origin);
+    }
+  }
+
+  #find(kind: number, value: number): Origin {
+    const origins = this.#origins;
+    for (let at = 0; at < this.#used; at++) {
+      const origin = origins[at] as Origin;
+      if (origin.value === value && origin.kind === kind) return origin;
+    }
+    let origin = origins[this.#used++];
+    if (origin === undefined) {
+      origin = { kind, value, full: 0, partial: 0, peer: -1, paths: 0, upstreams: 0, upstreamAs: [], upstreamPaths: [] };
+      origins.push(origin);
+      return origin;
+    }
+    origin.kind = kind;
+    origin.value = value;
+    origin.full = 0;
+    origin.partial = 0;
+    origin.peer = -1;
+    origin.paths = 0;
+    origin.upstreams = 0;
+    return origin;
+  }
+
+  /** The most frequent upstreams, of equals the lower number first. */
+  #pushUpstreams({ upstreams, upstreamAs, upstreamPaths }: Origin): void {
+    const { columns } = this;
+    for (let kept = Math.min(upstreams, this.#upstreamsMax); kept > 0; kept--) {
+      let most = 0;
+      for (let at = 1; at < upstreams; at++) {
+        const more = (upstreamPaths[at] as number) - (upstreamPaths[most] as number);
+        if (more > 0 || (more === 0 && (upstreamAs[at] as number) < (upstreamAs[most] as number))) most = at;
+      }
+      columns.upstreamAs.push(upstreamAs[most] as number);
+      columns.upstreamPaths.push(Math.min(upstreamPaths[most] as number, countMax));
+      upstreamPaths[most] = 0;
+    }
+  }
+}
+
+function compareOrigins(a: Origin, b: Origin): number {
+  return b.full - a.full || b.partial - a.partial || a.kind - b.kind || a.value - b.value;
+}

@@ -1,0 +1,111 @@
+/** What the merge needs to know of each AS path: the origin that it names, and who stands next to the origin. */
+
+import { originIsPeer, originIsSet, readPathOrigin, readPathSet } from "@netfacts/mrt";
+import type { PathTable } from "./path-table.ts";
+
+/** What a path says of its origin. */
+export const pathOrigin = {
+  /** The value is an AS number. */
+  as: 0,
+  /** The value is the number of an AS_SET in `sets`. */
+  set: 1,
+  /** The origin is the peer's own AS: the path is empty, or ends in a confederation. */
+  peer: 2,
+} as const;
+
+/** Columns by path number. */
+export interface PathFacts {
+  readonly originKind: Uint8Array<ArrayBuffer>;
+  readonly originValue: Uint32Array<ArrayBuffer>;
+  /** One of `pathUpstream`. */
+  readonly upstreamKind: Uint8Array<ArrayBuffer>;
+  readonly upstream: Uint32Array<ArrayBuffer>;
+  /** Members, ascending, of the AS_SETs that paths end in. */
+  readonly sets: number[][];
+}
+
+/** What a path says of neighbours. */
+export const pathUpstream = {
+  /** It has a set, a confederation or a loop: nothing. */
+  unusable: 0,
+  /** It has no AS but the origin. */
+  none: 1,
+  /** The value is the AS next to the origin. */
+  as: 2,
+} as const;
+
+const asSequence = 2;
+/** Up to this many ASes a loop is looked for pair by pair. */
+const fewHops = 32;
+
+/** Reads the ASes of a path, prepends collapsed, into a list of its own. */
+export class HopReader {
+  hops = new Uint32Array(256);
+
+  /** How many there are; −1 for a path with a set, a confederation or a loop. `bytes[start, end)` is a sound path. */
+  read(bytes: Uint8Array, start: number, end: number): number {
+    let count = 0;
+    for (let at = start; at < end; ) {
+      if (bytes[at] !== asSequence) return -1;
+      const last = at + 2 + 4 * (bytes[at + 1] as number);
+      if (count + 255 > this.hops.length) this.#grow();
+      for (at += 2; at < last; at += 4) {
+        const asn =
+          (((bytes[at] as number) << 24) |
+            ((bytes[at + 1] as number) << 16) |
+            ((bytes[at + 2] as number) << 8) |
+            (bytes[at + 3] as number)) >>>
+          0;
+        if (count === 0 || this.hops[count - 1] !== asn) this.hops[count++] = asn;
+      }
+    }
+    return this.#hasLoop(count) ? -1 : count;
+  }
+
+  #hasLoop(count: number): boolean {
+    const { hops } = this;
+    if (count > fewHops) return new Set(hops.subarray(0, count)).size < count;
+    for (let later = 2; later < count; later++)
+      for (let earlier = later - 2; earlier >= 0; earlier--) if (hops[earlier] === hops[later]) return true;
+    return false;
+  }
+
+  #grow(): void {
+    const larger = new Uint32Array(this.hops.length * 2);
+    larger.set(this.hops);
+    this.hops = larger;
+  }
+}
+
+/** Reads every path of a table. */
+export function readPathFacts({ size, start, bytes }: PathTable): PathFacts {
+  const originKind = new Uint8Array(size);
+  const originValue = new Uint32Array(size);
+  const upstreamKind = new Uint8Array(size);
+  const upstream = new Uint32Array(size);
+  const sets: number[][] = [];
+  const setNumbers = new Map<string, number>();
+  const reader = new HopReader();
+  for (let path = 0; path < size; path++) {
+    const from = start[path] as number;
+    const to = start[path + 1] as number;
+    const origin = readPathOrigin(bytes, from, to);
+    if (origin === originIsSet) {
+      const members = readPathSet(bytes, from, to);
+      const key = members.join();
+      let set = setNumbers.get(key);
+      if (set === undefined) {
+        set = sets.push(members) - 1;
+        setNumbers.set(key, set);
+      }
+      originKind[path] = pathOrigin.set;
+      originValue[path] = set;
+    } else if (origin === originIsPeer) originKind[path] = pathOrigin.peer;
+    else originValue[path] = origin;
+    const hops = reader.read(bytes, from, to);
+    if (hops < 0) continue;
+    upstreamKind[path] = hops < 2 ? pathUpstream.none : pathUpstream.as;
+    if (hops >= 2) upstream[path] = reader.hops[hops - 2] as number;
+  }
+  return { originKind, originValue, upstreamKind, upstream, sets };
+}

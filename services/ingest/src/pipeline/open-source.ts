@@ -1,0 +1,57 @@
+/** Opens a source as its readers take it, and tells how much of it was read. */
+
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { type Content, openContent } from "@netfacts/mrt";
+import { type SourceContent, SourceError } from "../readers/index.ts";
+import type { SourceConfig } from "../sources/index.ts";
+
+/** Of the file as it is stored. */
+export interface StoredFile {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Bytes of the stored file that were read so far; `total` null = not known. */
+export type BytesListener = (done: number, total: number | null) => void;
+
+export interface OpenedSource {
+  readonly content: SourceContent;
+  /** Valid once the content was read to its end; tells the last bytes. */
+  stored(): StoredFile;
+}
+
+/** Throws `SourceError` for a file that cannot be opened. The content throws the reason of `signal`. */
+export function openSource(source: SourceConfig, onBytes: BytesListener, signal?: AbortSignal): OpenedSource {
+  const digest = createHash("sha256");
+  let content: Content;
+  let total: number;
+  try {
+    total = statSync(source.location).size;
+    content = openContent(source.location, (stored) => digest.update(stored));
+  } catch (cause) {
+    throw new SourceError(source.location, null, (cause as Error).message, { cause });
+  }
+  const tell = () => onBytes(content.bytesRead, total);
+  return {
+    content: {
+      file: source.location,
+      chunks: told(content.stream, tell, signal),
+      bytesMax: source.bytesMax,
+      secondsMax: source.secondsMax,
+      badRecordsMax: source.badRecordsMax,
+    },
+    stored() {
+      tell();
+      return { bytes: content.bytesRead, sha256: digest.digest("hex") };
+    },
+  };
+}
+
+async function* told(chunks: AsyncIterable<Uint8Array>, tell: () => void, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    tell();
+    signal?.throwIfAborted();
+    yield chunk;
+  }
+}

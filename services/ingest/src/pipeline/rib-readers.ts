@@ -1,0 +1,148 @@
+/** Reads RIBs at once: large ones each in a thread of its own, as many as there are cores. */
+
+import { statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import type { RibPaths, RibTable } from "../build/rib-pass.ts";
+import type { ReaderReport } from "../readers/index.ts";
+import type { SourceConfig } from "../sources/index.ts";
+import type { StoredFile } from "./open-source.ts";
+import type { ProgressListener } from "./progress.ts";
+import { readRib } from "./read-rib.ts";
+import type { FromRibThread } from "./rib-thread.ts";
+
+export interface RibReading {
+  readonly report: ReaderReport;
+  readonly stored: StoredFile;
+  readonly table: RibTable;
+  /** Rejects when the thread ends before it has told them. */
+  paths(): Promise<RibPaths>;
+}
+
+/** A smaller file is read sooner than a thread starts. */
+const threadBytesMinDefault = 1 << 20;
+
+export interface RibReadersOptions {
+  readonly onProgress: ProgressListener;
+  readonly signal?: AbortSignal | undefined;
+  /** Size of the stored file from which on it is read in a thread. */
+  readonly threadBytesMin?: number | undefined;
+}
+
+interface Thread {
+  readonly source: SourceConfig;
+  readonly reading: Promise<RibReading>;
+  readonly size: number;
+  done: number;
+}
+
+export class RibReaders {
+  readonly #threads = new Map<string, Thread>();
+  readonly #workers = new Set<Worker>();
+  readonly #options: RibReadersOptions;
+  #free = Math.max(1, availableParallelism());
+  readonly #waiting: (() => void)[] = [];
+  #shown = false;
+
+  /** Starts reading what is read in threads. */
+  constructor(sources: readonly SourceConfig[], options: RibReadersOptions) {
+    this.#options = options;
+    const least = options.threadBytesMin ?? threadBytesMinDefault;
+    for (const source of sources) {
+      const size = sizeOf(source.location);
+      if (size === null || size < least) continue;
+      const thread = { source, size, done: 0, reading: this.#start(source, (done) => this.#tell(source.name, done)) };
+      // Whoever reads the source hears of it.
+      thread.reading.catch(() => undefined);
+      this.#threads.set(source.name, thread);
+    }
+  }
+
+  /** Whether the source is being read in a thread: what is read in this one may go first. */
+  isThreaded({ name }: SourceConfig): boolean {
+    return this.#threads.has(name);
+  }
+
+  /** Throws `SourceError`, and for a thread an error with its message. */
+  async read(source: SourceConfig): Promise<RibReading> {
+    const thread = this.#threads.get(source.name);
+    const { onProgress, signal } = this.#options;
+    if (thread !== undefined) {
+      this.#shown = true;
+      this.#tell(source.name, thread.done);
+      return thread.reading;
+    }
+    const label = `read ${source.name}`;
+    const rib = await readRib(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
+    return { ...rib, paths: async () => rib.paths() };
+  }
+
+  /** Ends every thread. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.terminate()));
+  }
+
+  /** Shown are all threads as one: their bytes come in no order. */
+  #tell(name: string, done: number): void {
+    const thread = this.#threads.get(name);
+    if (thread === undefined) return;
+    thread.done = done;
+    if (!this.#shown) return;
+    const threads = [...this.#threads.values()];
+    const label = threads.length === 1 ? `read ${name}` : `read ${threads.length} RIBs`;
+    const sum = (of: (one: Thread) => number) => threads.reduce((bytes, one) => bytes + of(one), 0);
+    this.#options.onProgress({ label, done: sum((one) => one.done), total: sum((one) => one.size), unit: "bytes" });
+  }
+
+  async #start(source: SourceConfig, onBytes: (done: number) => void): Promise<RibReading> {
+    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#free--;
+    this.#options.signal?.throwIfAborted();
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const worker = new Worker(new URL(`./rib-thread.${extension}`, import.meta.url), { workerData: source });
+    this.#workers.add(worker);
+    const stop = () => void worker.terminate();
+    this.#options.signal?.addEventListener("abort", stop, { once: true });
+    worker.once("exit", () => {
+      this.#workers.delete(worker);
+      this.#options.signal?.removeEventListener("abort", stop);
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    });
+    return readingOf(worker, source, onBytes);
+  }
+}
+
+function readingOf(worker: Worker, source: SourceConfig, onBytes: (done: number) => void): Promise<RibReading> {
+  return new Promise((resolve, reject) => {
+    let givePaths: (paths: RibPaths) => void = () => undefined;
+    let failPaths: (error: Error) => void = () => undefined;
+    const paths = new Promise<RibPaths>((give, fail) => {
+      givePaths = give;
+      failPaths = fail;
+    });
+    // Nobody may be waiting for them yet, or ever.
+    paths.catch(() => undefined);
+    const fail = (error: Error): void => {
+      reject(error);
+      failPaths(error);
+    };
+    worker.on("message", (message: FromRibThread) => {
+      if (message.kind === "bytes") onBytes(message.done);
+      else if (message.kind === "paths") givePaths(message.paths);
+      else if (message.kind === "failed") fail(new Error(message.message));
+      else {
+        onBytes(message.stored.bytes);
+        resolve({ report: message.report, stored: message.stored, table: message.table, paths: () => paths });
+      }
+    });
+    worker.once("error", (cause: Error) => fail(new Error(`${source.location}: its thread failed: ${cause.message}`, { cause })));
+    worker.once("exit", (code) => fail(new Error(`${source.location}: its thread ended with code ${code}`)));
+  });
+}
+
+/** Null for a file that is not there: reading it tells. */
+function sizeOf(location: string): number | null {
+  return statSync(location, { throwIfNoEntry: false })?.size ?? null;
+}
