@@ -8,8 +8,8 @@ import { expectMet, type FaultyWorld, startFaultyWorld } from "./faulty-world.ts
 let world: FaultyWorld;
 beforeAll(async () => {
   world = await startFaultyWorld({ replicas: { "gateway-auth-quota": 2, "ip-routing": 2, "asn-prefix": 1, "rdns-resolver": 1 } });
-}, 90_000);
-afterAll(() => world?.stop(), 60_000);
+}, 180_000);
+afterAll(() => world?.stop(), 90_000);
 
 const problems: readonly ProblemCode[] = ["upstream_unavailable", "upstream_timeout", "temporarily_overloaded"];
 const faults: readonly Fault[] = [
@@ -42,10 +42,10 @@ test.each(faults)(
   async (fault) => {
     expectMet(await world.load.meet(fault));
   },
-  90_000,
+  150_000,
 );
 
 test("nothing was wrong, hung or over-admitted", async () => {
   await world.settle();
   expect(world.load.tallies).toHaveLength(1 + faults.length);
-}, 90_000);
+}, 150_000);

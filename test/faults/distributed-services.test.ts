@@ -10,8 +10,8 @@ beforeAll(async () => {
   world = await startFaultyWorld({
     replicas: { "gateway-auth-quota": 2, "ip-routing": 2, "asn-prefix": 1, "rdns-resolver": 1, ingest: 1 },
   });
-}, 90_000);
-afterAll(() => world?.stop(), 60_000);
+}, 180_000);
+afterAll(() => world?.stop(), 90_000);
 
 const away: readonly ProblemCode[] = ["upstream_unavailable", "upstream_timeout"];
 const killed = (service: ServiceName, more: { problems: readonly ProblemCode[]; cuts?: boolean }) => ({
@@ -33,10 +33,10 @@ test.each<{ service: ServiceName; problems: readonly ProblemCode[]; cuts?: boole
   async ({ service, ...more }) => {
     expectMet(await world.load.meet(killed(service, more)));
   },
-  90_000,
+  150_000,
 );
 
 test("nothing was wrong, hung or over-admitted", async () => {
   await world.settle();
   expect(world.load.tallies).toHaveLength(6);
-}, 90_000);
+}, 150_000);

@@ -19,12 +19,12 @@ beforeAll(async () => {
     durable: true,
   });
   creation = createKeys();
-}, 90_000);
+}, 180_000);
 afterAll(async () => {
   creating = false;
   await creation;
   await world?.stop();
-}, 90_000);
+}, 150_000);
 
 /** One after the other, through all faults. */
 async function createKeys(): Promise<void> {
@@ -40,31 +40,28 @@ async function createKeys(): Promise<void> {
 }
 
 const problems: readonly ProblemCode[] = ["limits_unavailable", "upstream_unavailable"];
-/** Longer than leases last. */
-const lastsMs = 3_000;
+/** Longer than leases last: no new one is to be had. */
+const away = { problems, lastsMs: 3_000, meets: "limits_unavailable" } as const;
 const faults: readonly Fault[] = [
   {
     name: "MongoDB's server stopped and restarted",
-    problems,
-    lastsMs,
+    ...away,
     make: () => world.distributed.mongo.halt(),
     mend: () => world.distributed.mongo.restart(),
   },
   {
     name: "MongoDB's server frozen and thawed",
-    problems,
-    lastsMs,
+    ...away,
     make: () => world.distributed.mongo.freeze(),
     mend: () => world.distributed.mongo.thaw(),
   },
   {
     name: "MongoDB's server killed (kill -9), restarted",
-    problems,
-    lastsMs,
+    ...away,
     make: () => world.distributed.mongo.kill(),
     mend: () => world.distributed.mongo.restart(),
   },
-  { name: "connections to MongoDB cut and refused", problems, lastsMs, make: () => world.mongo.cut(), mend: () => world.mongo.restore() },
+  { name: "connections to MongoDB cut and refused", ...away, make: () => world.mongo.cut(), mend: () => world.mongo.restore() },
   { name: "connections to MongoDB delayed by 150 ms", problems, make: () => world.mongo.delay(150), mend: () => world.mongo.restore() },
   { name: "connections to MongoDB half-closed", problems, lastsMs: 500, make: () => world.mongo.halfClose(), mend: () => undefined },
 ];
@@ -74,9 +71,9 @@ test.each(faults)(
   async (fault) => {
     const tally = await world.load.meet(fault);
     expectMet(tally);
-    if (fault.lastsMs === lastsMs) expect(tally.problems.get("limits_unavailable") ?? 0).toBeGreaterThan(0);
+    if (fault.meets !== undefined) expect(tally.problems.get(fault.meets) ?? 0).toBeGreaterThan(0);
   },
-  90_000,
+  150_000,
 );
 
 test("nothing was wrong, hung or over-admitted, and no key is lost", async () => {
@@ -93,4 +90,4 @@ test("nothing was wrong, hung or over-admitted, and no key is lost", async () =>
   console.log(`${secrets.length} keys were created meanwhile; lost ${lost.length}`);
   expect(secrets.length).toBeGreaterThan(10);
   expect(lost).toEqual([]);
-}, 90_000);
+}, 150_000);

@@ -13,8 +13,10 @@ export const faultSettings = {
   KEY_CACHE_LIFETIME_MS: "500",
 };
 /** Reading the key (1 s), a lease (250 ms) and the budget of the lookup (2 s); the rest is for a busy machine. */
-const hungMs = 6_000;
+const hungMs = 10_000;
 const requestsPerSecond = 200;
+/** The longest that a fault lasts until it is met: a slow machine asks less often, and so uses up later what was leased. */
+const meetMsMax = 20_000;
 /** What the load makes up for after it could not run itself: more would be a burst that the fault did not make. */
 const behindMsMax = 100;
 /** Say that a deadline passed, which a busy machine may do at any time. Callers are told, and may ask again. */
@@ -45,6 +47,8 @@ export interface Fault {
   /** Whether connections of callers may break. */
   readonly cuts?: boolean;
   readonly lastsMs?: number;
+  /** A problem that callers do meet, sooner or later: the fault lasts on until they have. */
+  readonly meets?: ProblemCode;
   make(): Promise<void> | void;
   /** Resolves when everything that was taken away is there again. */
   mend(): Promise<void> | void;
@@ -105,6 +109,8 @@ export class FaultLoad {
     const madeAt = performance.now();
     await fault.make();
     await sleep(fault.lastsMs ?? 1_500);
+    const { meets } = fault;
+    while (meets !== undefined && !tally.problems.has(meets) && performance.now() - madeAt < meetMsMax) await sleep(20);
     await fault.mend();
     const mendedAt = performance.now();
     await this.untilRight(recoverMsMax);

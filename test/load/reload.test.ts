@@ -12,6 +12,7 @@ import { madeGeneration, madeManifest, publishMade } from "../../libs/dataset/te
 import { testBucket } from "../../libs/messaging/test/jetstream/bucket.ts";
 import { ActivationCoordinator, type ActivationOutcome } from "../../services/ingest/src/publish/activation-coordinator.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
+import { freezeProcess } from "../support/frozen.ts";
 import { median, request, until } from "../support/http.ts";
 import { temporaryFolder } from "../support/processes.ts";
 import { madeWorld, WorldOracle, type WorldQuestion, worldQuestions } from "./worlds.ts";
@@ -20,7 +21,7 @@ const bucket = "netfacts-snapshots";
 const swaps = 5;
 const answersMin = 10_000;
 /** Ingest's own bound is 10 s; a shorter one keeps the test short. */
-const waitMs = 4_000;
+const waitMs = 8_000;
 
 const oracle = new WorldOracle([0, 1, 2, 3, 4, 5, 6]);
 let folder: string;
@@ -59,13 +60,13 @@ beforeAll(async () => {
   });
   coordinator.start();
   undo.push(() => coordinator.stop());
-  await until(() => coordinator.pods().length === 3);
-}, 60_000);
+  await until(() => coordinator.pods().length === 3, { timeoutMs: 30_000 });
+}, 180_000);
 
 afterAll(async () => {
   for (const step of undo.reverse()) await step();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+}, 90_000);
 
 type Asked = Pick<Messaging, "request">;
 
@@ -151,7 +152,7 @@ test("answers under load are each of one snapshot, through five swaps, and every
   for (let world = 1; world <= swaps; world++) {
     await until(() => load.count >= (answersMin / (swaps + 1)) * world, { timeoutMs: 30_000 });
     const before = load.lastSeenAt.get(idOf(world - 1)) ?? 0;
-    expect(performance.now() - before).toBeLessThan(1_000);
+    expect(performance.now() - before).toBeLessThan(5_000);
     expect(await release(world)).toMatchObject({ activated: true, refused: [], loading: [] });
     const calledAt = activateCalledAt;
     // Long enough for a replica that was late to be caught.
@@ -178,7 +179,7 @@ test("answers under load are each of one snapshot, through five swaps, and every
     for (const lane of ["single", "batch"])
       expect(seriesValue(metrics, "netfacts_items_served_total", `lane="${lane}"`)).toBeGreaterThan(100);
   }
-}, 80_000);
+}, 180_000);
 
 test("a pod that finds a new snapshot damaged stays on the old one and tells so; the others go on after the bound", async () => {
   const harm = await testBucket(distributed.nats, { name: bucket });
@@ -189,10 +190,10 @@ test("a pod that finds a new snapshot damaged stays on the old one and tells so;
   expect(old).toBe(idOf(swaps));
 
   // The second replica is held up until the object that the others have read is damaged.
-  late.signal("SIGSTOP");
+  freezeProcess(late.pid as number);
   const activation = release(swaps + 1);
   const loaded = () => coordinator.pods().filter(({ snapshot, outcome }) => snapshot === idOf(swaps + 1) && outcome === "loaded");
-  await until(() => loaded().length === 2);
+  await until(() => loaded().length === 2, { timeoutMs: waitMs });
   await harm.damage(madeManifest(madeWorld(swaps + 1)).sections.as_names?.object as string);
   late.signal("SIGCONT");
   const outcome = await activation;
@@ -233,7 +234,7 @@ test("a pod that finds a new snapshot damaged stays on the old one and tells so;
     snapshot: idOf(swaps + 1),
     err: { message: expect.stringMatching("damaged") },
   });
-}, 60_000);
+}, 120_000);
 
 /** The value of one series in the text of `/metrics`. */
 function seriesValue(metrics: string, name: string, label = ""): number {
@@ -283,7 +284,7 @@ test("the same load sees a responder that looks at the generation again for each
   expect(await faultsOf((holder) => holder.current())).toContainEqual(expect.stringMatching(/ answered where .* was asked for$/));
   const mixed = await faultsOf((holder, entered) => withNamesOf(entered, holder.current()));
   expect(mixed).toContainEqual(expect.stringMatching(/the record is not of it$/));
-}, 30_000);
+}, 90_000);
 
 /** Routes from one generation, names from another. */
 function withNamesOf(routes: Generation, names: Generation): Generation {
