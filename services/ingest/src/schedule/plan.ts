@@ -6,7 +6,7 @@ import type { BuiltSection, SourceConfig } from "../sources/index.ts";
 export interface Plan {
   /** To be built, in the order of the list of sources. */
   readonly sections: readonly BuiltSection[];
-  /** That would be built if a source that they need were there: section → the source's name. */
+  /** That cannot be built, as there is no version that can be used of a source that they need: section → the source's name. */
   readonly waiting: ReadonlyMap<BuiltSection, string>;
 }
 
@@ -25,10 +25,10 @@ export function planOf(
   const all = [...new Set(sources.map(({ section }) => section))];
   for (const section of all) {
     const own = sources.filter((source) => source.section === section);
-    if (!differs(own, versions, manifest?.sections[section]?.sources ?? [])) continue;
     const missing = own.find(({ name, required }) => required && versions.get(name) == null);
     if (missing !== undefined) waiting.set(section, missing.name);
-    else if (own.some(({ name }) => versions.get(name) != null)) sections.push(section);
+    else if (!own.some(({ name }) => versions.get(name) != null)) continue;
+    else if (differs(own, versions, manifest?.sections[section]?.sources ?? [])) sections.push(section);
   }
   // Which VRPs are loose follows from the routes.
   const follows = sections.includes("routes") && all.includes("vrps") && !sections.includes("vrps") && !waiting.has("vrps");

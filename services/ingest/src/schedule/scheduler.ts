@@ -130,7 +130,10 @@ export class Scheduler {
     const { sections, waiting } = planOf(config.sources, versions, await this.#current());
     const waits = JSON.stringify(Object.fromEntries(waiting));
     if (waiting.size > 0 && this.#told.waiting !== waits)
-      log.warn({ waiting: Object.fromEntries(waiting) }, "sections stay as they are: a source that they need is not to be had");
+      log.warn(
+        { waiting: Object.fromEntries(waiting) },
+        "sections stay as they are: there is no version that can be used of a source that they need",
+      );
     this.#told.waiting = waits;
     if (sections.length === 0) return false;
     const sources = config.sources.filter(({ section }) => sections.includes(section));

@@ -1,0 +1,242 @@
+/** The schedule: who is asked when, what is built of it, and what happens when a source fails. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
+import { objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
+
+let world: Scheduled;
+beforeEach(async () => {
+  world = await scheduled();
+});
+afterEach(() => world.remove());
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Routes every 8 h, a registry every day, VRPs every hour, names from a file. */
+function everything(registry = "", vrps = ""): void {
+  world.files.set("/rib", ribFile()).set("/ripe", delegatedFile()).set("/vrps", vrpFile());
+  writeFileSync(join(world.folder, "names"), namesFile());
+  world.list(`
+  - {name: rib, section: routes, format: mrt, location: "URL/rib", allow_private: true}
+  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true${registry}}
+  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true${vrps}}
+  - {name: names, section: as_names, format: name-list, location: names}`);
+}
+
+test("the first look fetches all and makes one run of it", async () => {
+  everything();
+  expect((await world.look()).sort()).toEqual(["/rib", "/ripe", "/ripe.md5", "/vrps"]);
+  expect(world.runs).toEqual([["routes", "allocations", "vrps", "as_names"]]);
+  expect(Object.keys((await world.manifest())?.sections ?? {}).sort()).toEqual(["allocations", "as_names", "routes", "vrps"]);
+  expect(await world.look()).toEqual([]);
+  expect(world.runs).toHaveLength(1);
+});
+
+test("VRPs are replaced without touching anything else", async () => {
+  everything();
+  await world.look();
+  const before = objectsOf(await world.manifest());
+  world.pass(hour);
+  expect(await world.look()).toEqual(["/vrps"]);
+  // Nothing new: 304, and no run.
+  expect(world.server.requests.at(-1)?.headers["if-none-match"]).toBeDefined();
+  expect(world.runs).toHaveLength(1);
+  world.files.set("/vrps", vrpFile(9, "2025-11-21T09:50:12Z"));
+  world.pass(hour);
+  expect(await world.look()).toEqual(["/vrps"]);
+  expect(world.runs.slice(1)).toEqual([["vrps"]]);
+  const after = objectsOf(await world.manifest());
+  expect({ ...after, vrps: before.vrps }).toEqual(before);
+  expect(after.vrps).not.toBe(before.vrps);
+});
+
+test("with new routes the VRPs are built again too, as it follows from the routes which of them are loose", async () => {
+  everything();
+  await world.look();
+  world.files.set("/rib", ribFile(21));
+  world.pass(8 * hour);
+  expect((await world.look()).sort()).toEqual(["/rib", "/vrps"]);
+  expect(world.runs.slice(1)).toEqual([["routes", "vrps"]]);
+});
+
+test("times that were missed are made up for once", async () => {
+  everything();
+  await world.look();
+  world.pass(30 * 24 * hour);
+  await world.restart();
+  expect((await world.look()).sort()).toEqual(["/rib", "/ripe", "/vrps"]);
+  expect(await world.look()).toEqual([]);
+});
+
+test("a restart asks nobody before it is time", async () => {
+  everything();
+  await world.look();
+  await world.restart();
+  world.pass(10 * minute);
+  expect(await world.look()).toEqual([]);
+  expect(world.runs).toHaveLength(1);
+});
+
+test("what is due within moments is asked for along with the rest, and makes one run", async () => {
+  everything();
+  world.files.delete("/ripe");
+  await world.look();
+  // The server asked for 10 minutes of patience; the VRPs are due in an hour.
+  world.files.set("/ripe", delegatedFile());
+  world.pass(10 * minute - 20_000);
+  expect(await world.look()).toEqual([]);
+  world.pass(10_000);
+  expect(await world.look()).toEqual([]);
+  world.pass(10_000);
+  expect(await world.look()).toEqual(["/ripe", "/ripe.md5"]);
+});
+
+test("a required source that is away keeps back its own section, and no other", async () => {
+  everything();
+  world.files.delete("/ripe");
+  await world.look();
+  expect(world.runs).toEqual([["routes", "vrps", "as_names"]]);
+  expect(world.stock.state("ripe")).toMatchObject({
+    failures: 1,
+    error: expect.stringContaining("the server answers 503, and asks to be left alone"),
+  });
+  const told = world.log.filter(({ level }) => level === "warn").map(({ message }) => message);
+  expect(told).toEqual([
+    "a source is not to be had; its last good data stay",
+    "sections stay as they are: there is no version that can be used of a source that they need",
+  ]);
+  world.files.set("/ripe", delegatedFile());
+  world.pass(11 * minute);
+  await world.look();
+  expect(world.runs.slice(1)).toEqual([["allocations"]]);
+  expect(world.stock.state("ripe")).toMatchObject({ failures: 0, error: null });
+});
+
+test("a source that was there and is away goes on with what is here; the others of its section too", async () => {
+  everything(", required: false");
+  world.files.set("/arin", delegatedFile("arin", 5));
+  world.list(`
+  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true, required: false}
+  - {name: arin, section: allocations, format: delegated, location: "URL/arin", allow_private: true}`);
+  await world.look();
+  const before = await world.manifest();
+  world.files.delete("/ripe");
+  world.files.set("/arin", delegatedFile("arin", 6, "20251121"));
+  world.pass(25 * hour);
+  await world.look();
+  expect(world.runs.slice(1)).toEqual([["allocations"]]);
+  const sources = (await world.manifest())?.sections.allocations?.sources;
+  expect(sources?.map(({ name, accepted, error }) => [name, accepted, error])).toEqual([
+    ["ripe", 10, null],
+    ["arin", 6, null],
+  ]);
+  expect(sources?.[0]?.sha256).toBe(before?.sections.allocations?.sources[0]?.sha256);
+});
+
+test("a required source whose new version is no good keeps back its own section, and is not run again and again", async () => {
+  everything();
+  await world.look();
+  const before = objectsOf(await world.manifest());
+  world.files.set("/ripe", "<html>maintenance</html>");
+  world.files.set("/vrps", vrpFile(9, "2025-11-21T09:50:12Z"));
+  world.pass(25 * hour);
+  await world.look();
+  expect(world.runs.slice(1)).toEqual([["allocations", "vrps"], ["vrps"]]);
+  const after = objectsOf(await world.manifest());
+  expect(after.allocations).toBe(before.allocations);
+  expect(after.vrps).not.toBe(before.vrps);
+  expect(world.stock.state("ripe").refused?.error).toContain("downloads/ripe/");
+  world.pass(2 * hour);
+  await world.look();
+  expect(world.runs).toHaveLength(3);
+  // Its next version is tried at once.
+  world.files.set("/ripe", delegatedFile("ripencc", 11, "20251122"));
+  world.pass(24 * hour);
+  await world.look();
+  expect(world.runs.slice(3)).toEqual([["allocations"]]);
+  expect(world.stock.state("ripe").refused).toBeNull();
+});
+
+test("under other bounds a version that was refused is tried again", async () => {
+  everything();
+  await world.look();
+  world.files.set("/ripe", delegatedFile("ripencc", 5, "20251122"));
+  world.pass(25 * hour);
+  await world.look();
+  expect(world.stock.state("ripe").refused?.error).toContain("shrunk by more than shrink_max");
+  everything(", shrink_max: 60%");
+  world.files.set("/ripe", delegatedFile("ripencc", 5, "20251122"));
+  await world.look();
+  expect(world.stock.state("ripe").refused).toBeNull();
+  expect((await world.manifest())?.sections.allocations?.sources[0]?.accepted).toBe(5);
+});
+
+test("a list with faults is told once, and what was right before goes on afterwards", async () => {
+  everything();
+  await world.look();
+  world.list("  - {name: rib}");
+  world.pass(hour);
+  await world.look();
+  await world.look();
+  expect(world.log.filter(({ message }) => message.startsWith("sources.yaml has faults"))).toHaveLength(1);
+  everything();
+  expect(await world.look()).toEqual(["/vrps"]);
+});
+
+test("a source that was taken off the list leaves the snapshot with its section's next run", async () => {
+  everything();
+  world.files.set("/arin", delegatedFile("arin", 5));
+  const [ripe, arin] = ["ripe", "arin"].map(
+    (name) => `  - {name: ${name}, section: allocations, format: delegated, location: "URL/${name}", allow_private: true}`,
+  );
+  world.list(`${ripe}\n${arin}`);
+  await world.look();
+  world.list(`${ripe}`);
+  await world.look();
+  expect(world.runs.slice(1)).toEqual([["allocations"]]);
+  expect((await world.manifest())?.sections.allocations?.sources.map(({ name }) => name)).toEqual(["ripe"]);
+});
+
+test("a file is looked at every minute, and read when it has changed", async () => {
+  everything();
+  await world.look();
+  writeFileSync(join(world.folder, "names"), namesFile(11));
+  world.pass(59_000);
+  await world.look();
+  expect(world.runs).toHaveLength(1);
+  world.pass(1_000);
+  await world.look();
+  expect(world.runs.slice(1)).toEqual([["as_names"]]);
+});
+
+test("what was fetched and not published is found again, whatever became of the process", async () => {
+  everything();
+  const sources = (await import("../../src/sources/index.ts")).readSources;
+  const { sources: list } = await sources(join(world.folder, "sources.yaml"), { files: "later" });
+  await world.stock.refresh(list, new AbortController().signal);
+  expect(world.runs).toEqual([]);
+  await world.restart();
+  expect(await world.look()).toEqual([]);
+  expect(world.runs).toEqual([["routes", "allocations", "vrps", "as_names"]]);
+});
+
+test("each source has its figures", async () => {
+  everything();
+  world.files.delete("/rib");
+  await world.look();
+  expect(await world.metric("netfacts_ingest_source_fetches_total")).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/source="rib".*outcome="failed".* 1$/),
+      expect.stringMatching(/source="vrps".*outcome="fetched".* 1$/),
+    ]),
+  );
+  expect(await world.metric("netfacts_ingest_source_fetched_bytes_total")).toContainEqual(
+    expect.stringMatching(new RegExp(`source="vrps".* ${vrpFile().length}$`)),
+  );
+  expect(await world.metric("netfacts_ingest_source_success_timestamp_seconds")).toContainEqual(
+    expect.stringMatching(new RegExp(`source="vrps".* ${world.now() / 1_000}$`)),
+  );
+});

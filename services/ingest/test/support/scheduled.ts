@@ -1,0 +1,147 @@
+/** The schedule over a real server of sources, a real store and real runs, at a time that the test says. */
+
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Manifest, openFolderStore } from "@netfacts/dataset";
+import { createMetrics, createRegistry } from "@netfacts/runtime";
+import { withFiles } from "../../src/fetch/ready-files.ts";
+import { createIngestMetrics } from "../../src/metrics.ts";
+import { IngestError, runIngest } from "../../src/pipeline/run.ts";
+import type { WorkerRunOutcome } from "../../src/runs/run-in-worker.ts";
+import type { RunScope } from "../../src/schedule/run-scope.ts";
+import { Scheduler } from "../../src/schedule/scheduler.ts";
+import { SourceStates } from "../../src/schedule/source-state.ts";
+import { SourceStock } from "../../src/schedule/source-stock.ts";
+import { readSources } from "../../src/sources/index.ts";
+import { answer, type HostileServer, serveFile, startHostileServer } from "./hostile-server.ts";
+
+export interface Scheduled {
+  readonly folder: string;
+  readonly server: HostileServer;
+  /** By path; a version is its content. What is not here is 503. */
+  readonly files: Map<string, string | Buffer>;
+  /** Sections of each run, in order. */
+  readonly runs: (readonly string[] | null)[];
+  readonly log: { level: string; fields: Record<string, unknown>; message: string }[];
+  stock: SourceStock;
+  /** The time moves only by this; ms. */
+  pass(ms: number): void;
+  now(): number;
+  list(yaml: string): void;
+  /** One look at the clock. @returns the paths that were asked for meanwhile */
+  look(): Promise<string[]>;
+  manifest(): Promise<Manifest | null>;
+  /** As a process does that starts again. */
+  restart(): Promise<void>;
+  /** Of the metrics, the samples of one. */
+  metric(name: string): Promise<string[]>;
+  remove(): Promise<void>;
+}
+
+export async function scheduled(): Promise<Scheduled> {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-schedule-"));
+  const files = new Map<string, string | Buffer>();
+  const server = await startHostileServer((request, socket) => {
+    const content = files.get(request.path);
+    if (content === undefined) answer(socket, request.path.endsWith(".md5") ? 404 : 503, { "retry-after": 600 });
+    else serveFile(Buffer.from(content), `"${createHash("sha256").update(content).digest("hex")}"`)(request, socket);
+  });
+  const store = openFolderStore(join(folder, "snapshots"));
+  const sources = join(folder, "sources.yaml");
+  const registry = createRegistry();
+  const metrics = createIngestMetrics(createMetrics("ingest", registry));
+  const log: Scheduled["log"] = [];
+  const write = (level: string) => (fields: object, message: string) =>
+    void log.push({ level, fields: fields as Record<string, unknown>, message });
+  const logger = { info: write("info"), warn: write("warn"), error: write("error") };
+  let now = Date.parse("2026-11-21T12:00:00Z");
+  const clock = { now: () => now };
+  const runs: Scheduled["runs"] = [];
+
+  const run = async (_starter: unknown, scope: RunScope): Promise<WorkerRunOutcome> => {
+    runs.push(scope.only);
+    const config = withFiles(await readSources(sources, { files: "later" }), scope.files, scope.only);
+    const outcome = await runIngest({ config, store }).then(
+      (report): WorkerRunOutcome => ({ ok: true, report }),
+      (error: unknown): WorkerRunOutcome => {
+        if (error instanceof IngestError) return { ok: false, message: error.message, report: error.report };
+        throw error;
+      },
+    );
+    await world.stock.settle(scope.sources, scope.files, outcome.report);
+    return outcome;
+  };
+  const open = async (): Promise<{ stock: SourceStock; scheduler: Scheduler }> => {
+    const stock = new SourceStock({
+      states: await SourceStates.open(join(folder, "schedule.json")),
+      fetching: {
+        downloads: join(folder, "downloads"),
+        userAgent: "netfacts/test",
+        caFile: "",
+        now: clock.now,
+        pause: async () => undefined,
+      },
+      metrics,
+      log: logger,
+      clock,
+      random: () => 0.5,
+    });
+    const { signal } = new AbortController();
+    const scheduler = new Scheduler({
+      sources,
+      stock,
+      snapshots: store,
+      runs: { run, idle: async () => undefined },
+      clock,
+      log: logger,
+      signal,
+    });
+    return { stock, scheduler };
+  };
+  let opened = await open();
+
+  const world: Scheduled = {
+    folder,
+    server,
+    files,
+    runs,
+    log,
+    stock: opened.stock,
+    pass(ms) {
+      now += ms;
+    },
+    now: clock.now,
+    list(yaml) {
+      writeFileSync(sources, `full_feed_min: {ipv4: 1, ipv6: 1}\nsources:\n${yaml.replaceAll("URL", server.url)}\n`);
+    },
+    async look() {
+      const before = server.requests.length;
+      await opened.scheduler.look();
+      return server.requests.slice(before).map(({ path }) => path);
+    },
+    async manifest() {
+      const id = await store.currentId();
+      return id === null ? null : store.getManifest(id);
+    },
+    async restart() {
+      opened = await open();
+      world.stock = opened.stock;
+    },
+    async metric(name) {
+      const text = await registry.text();
+      return text.split("\n").filter((line) => line.startsWith(`${name}{`));
+    },
+    async remove() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+/** Of the sections of a snapshot, the objects: what is not built anew keeps its own. */
+export function objectsOf(manifest: Manifest | null): Record<string, string> {
+  return Object.fromEntries(Object.entries(manifest?.sections ?? {}).map(([name, { object }]) => [name, object]));
+}
