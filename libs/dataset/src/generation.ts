@@ -5,11 +5,15 @@ import { AspaSet, VrpSet } from "@netfacts/rpki";
 import { type ColumnSpec, type Columns, decodeColumns, type SectionFormat } from "./columns.ts";
 import { AllocationTable } from "./lookup/allocation-table.ts";
 import { AsNameTable } from "./lookup/as-names.ts";
+import { NetworkTypeTable } from "./lookup/network-types.ts";
+import { ProfileTable } from "./lookup/profiles.ts";
 import { type RouteOverlay, RouteTable } from "./lookup/route-table.ts";
 import { type Manifest, type SectionName, sectionNames } from "./manifest.ts";
 import { allocationPrefixes, allocationsFormat, checkAllocations } from "./sections/allocations.ts";
 import { asNamesFormat, checkAsNames } from "./sections/as-names.ts";
 import { aspaSetColumns, aspasFormat, checkAspas } from "./sections/aspas.ts";
+import { checkNetworkTypes, networkTypePrefixes, networkTypesFormat } from "./sections/network-types.ts";
+import { checkProfiles, profilesFormat } from "./sections/profiles.ts";
 import { checkRoutes, routePrefixes, routesFormat } from "./sections/routes.ts";
 import { checkVrps, vrpPrefixes, vrpSetColumns, vrpsFormat } from "./sections/vrps.ts";
 
@@ -55,10 +59,18 @@ export function loadSection(name: SectionName, bytes: Uint8Array<SharedArrayBuff
     case "as_names":
       checkAsNames(decodeColumns(asNamesFormat, bytes));
       return { bytes, trie: null };
+    case "profiles":
+      checkProfiles(decodeColumns(profilesFormat, bytes));
+      return { bytes, trie: null };
+    case "network_types": {
+      const columns = decodeColumns(networkTypesFormat, bytes);
+      checkNetworkTypes(columns);
+      return { bytes, trie: PrefixTrie.build(networkTypePrefixes(columns), { ipv4: "compact" }).parts };
+    }
   }
 }
 
-type Tables = Pick<Generation, "routes" | "vrps" | "vrpCountByAs" | "aspas" | "allocations" | "names">;
+type Tables = Pick<Generation, "routes" | "vrps" | "vrpCountByAs" | "aspas" | "allocations" | "names" | "profiles" | "networkTypes">;
 
 /**
  * One snapshot, immutable: a lookup takes the reference once and reads everything from it. A table is null where the
@@ -72,6 +84,8 @@ export class Generation {
   readonly aspas: AspaSet | null;
   readonly allocations: AllocationTable | null;
   readonly names: AsNameTable | null;
+  readonly profiles: ProfileTable | null;
+  readonly networkTypes: NetworkTypeTable | null;
 
   private constructor(manifest: Manifest, tables: Tables) {
     this.manifest = manifest;
@@ -81,11 +95,13 @@ export class Generation {
     this.aspas = tables.aspas;
     this.allocations = tables.allocations;
     this.names = tables.names;
+    this.profiles = tables.profiles;
+    this.networkTypes = tables.networkTypes;
   }
 
   /** Points at loaded sections; costs microseconds. `overlay` carries changes to routes since the snapshot. */
   static of({ manifest, sections }: LoadedSnapshot, overlay: RouteOverlay | null = null): Generation {
-    const { routes, vrps, aspas, allocations, as_names } = sections;
+    const { routes, vrps, aspas, allocations, as_names, profiles, network_types } = sections;
     const vrpColumns = vrps && decodeTrusted(vrpsFormat, vrps);
     const vrpSet = vrpColumns && vrpSetColumns(vrpColumns);
     const aspaSet = aspas && aspaSetColumns(decodeTrusted(aspasFormat, aspas));
@@ -96,6 +112,8 @@ export class Generation {
       aspas: aspaSet ? AspaSet.fromColumns(aspaSet.columns, aspaSet.taNames) : null,
       allocations: allocations ? new AllocationTable(decodeTrusted(allocationsFormat, allocations), trieOf(allocations)) : null,
       names: as_names ? new AsNameTable(decodeTrusted(asNamesFormat, as_names)) : null,
+      profiles: profiles ? new ProfileTable(decodeTrusted(profilesFormat, profiles)) : null,
+      networkTypes: network_types ? new NetworkTypeTable(decodeTrusted(networkTypesFormat, network_types), trieOf(network_types)) : null,
     });
   }
 

@@ -34,6 +34,8 @@ export { type AllocationEntry, type AllocationRelation, AllocationTable, type As
 export { AsNameTable } from "./lookup/as-names.ts";
 export { LayeredPrefixes } from "./lookup/layered-prefixes.ts";
 export type { Neighbour } from "./lookup/neighbours.ts";
+export { NetworkTypeTable } from "./lookup/network-types.ts";
+export { ProfileTable } from "./lookup/profiles.ts";
 export {
   matchRoute,
   type PeerCounts,
@@ -77,7 +79,7 @@ export {
 } from "./records/answer.ts";
 export { type AsnRecordBody, asnRecord } from "./records/asn-record.ts";
 export { countryFlag } from "./records/country-flag.ts";
-export { type IpRecordBody, ipRecord } from "./records/ip-record.ts";
+export { type IpRecordBody, ipRecord, ipSections } from "./records/ip-record.ts";
 export { type AnswerContext, enterDataset, recordOperation } from "./records/operation.ts";
 export { type PrefixRecordBody, prefixRecord } from "./records/prefix-record.ts";
 export {
@@ -118,7 +120,9 @@ export {
 } from "./sections/allocations.ts";
 export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
 export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
+export { type NetworkTypesColumns, networkTypesColumns, networkTypesFormat, type TypeOf } from "./sections/network-types.ts";
 export { type PathsColumns, pathsFormat } from "./sections/paths.ts";
+export { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns, profilesFormat } from "./sections/profiles.ts";
 export { linkSeen, originKind, type RoutesColumns, routesFormat } from "./sections/routes.ts";
 export { type VrpsColumns, vrpSectionColumns, vrpsFormat } from "./sections/vrps.ts";
 export { type FolderStoreOptions, manifestsKeptDefault, openFolderStore } from "./store/folder-store.ts";

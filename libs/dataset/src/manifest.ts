@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 
-export const sectionNames = ["routes", "vrps", "aspas", "allocations", "as_names"] as const;
+export const sectionNames = ["routes", "vrps", "aspas", "allocations", "as_names", "profiles", "network_types"] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** RFC 3339 in UTC, whole seconds: what ids sort by and ages are counted from. */
@@ -53,7 +53,15 @@ const Manifest = Type.Object({
   /** True: the sample dataset; answers say so. */
   sample_data: Type.Boolean(),
   sections: Type.Partial(
-    Type.Object({ routes: SectionEntry, vrps: SectionEntry, aspas: SectionEntry, allocations: SectionEntry, as_names: SectionEntry }),
+    Type.Object({
+      routes: SectionEntry,
+      vrps: SectionEntry,
+      aspas: SectionEntry,
+      allocations: SectionEntry,
+      as_names: SectionEntry,
+      profiles: SectionEntry,
+      network_types: SectionEntry,
+    }),
   ),
   /** Objects that only ingest reads. */
   ingest_objects: Type.Record(

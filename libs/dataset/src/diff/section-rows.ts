@@ -5,6 +5,8 @@ import type { AspaSet, VrpSet } from "@netfacts/rpki";
 import type { Generation } from "../generation.ts";
 import type { AllocationEntry, AllocationTable, AsnEntry } from "../lookup/allocation-table.ts";
 import type { AsNameTable } from "../lookup/as-names.ts";
+import type { NetworkTypeTable } from "../lookup/network-types.ts";
+import type { ProfileTable } from "../lookup/profiles.ts";
 import type { RouteOrigin, RouteTable } from "../lookup/route-table.ts";
 import type { SectionName } from "../manifest.ts";
 import { secondsTimestamp } from "../records/answer.ts";
@@ -24,6 +26,8 @@ const rowsBySection: { readonly [S in SectionName]: (generation: Generation) => 
   aspas: ({ aspas }) => aspas && aspaRows(aspas),
   allocations: ({ allocations }) => allocations && allocationRows(allocations),
   as_names: ({ names }) => names && nameRows(names),
+  profiles: ({ profiles }) => profiles && profileRows(profiles),
+  network_types: ({ networkTypes }) => networkTypes && networkTypeRows(networkTypes),
 };
 
 /** The rows of a section as it was imported, ascending by key; null where there is no such section. Cost: microseconds a row. */
@@ -96,6 +100,17 @@ function registration({ country, status, date }: AllocationEntry | AsnEntry): Se
 
 function* nameRows(names: AsNameTable): Generator<SectionRow> {
   for (const [asn, name] of names.entries()) yield { key: padded(asn), identity: { asn }, value: { name } };
+}
+
+function* profileRows(profiles: ProfileTable): Generator<SectionRow> {
+  for (const [asn, { organisation, website, networkType }] of profiles.entries())
+    yield { key: padded(asn), identity: { asn }, value: { organisation, website, network_type: networkType } };
+}
+
+function* networkTypeRows(types: NetworkTypeTable): Generator<SectionRow> {
+  for (const [prefix, type] of types.prefixes())
+    yield { key: prefixKey(prefix), identity: { prefix: formatPrefix(prefix) }, value: { ...type } };
+  for (const [asn, type] of types.asns()) yield { key: `as ${padded(asn)}`, identity: { asn }, value: { ...type } };
 }
 
 function byKey(a: SectionRow, b: SectionRow): number {

@@ -35,7 +35,7 @@ export function sectionData(name: SectionName, section: SectionEntry, nowMs: num
 }
 
 /** Sections in the order in which `meta.data` shows them. */
-const dataOrder: readonly SectionName[] = ["allocations", "routes", "vrps", "aspas", "as_names"];
+const dataOrder: readonly SectionName[] = ["allocations", "routes", "vrps", "aspas", "as_names", "profiles", "network_types"];
 
 /** What an answer says of a section that the snapshot lacks; those that it can do without say nothing. */
 const unavailable: Partial<Record<SectionName, string>> = {

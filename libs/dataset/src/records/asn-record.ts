@@ -7,6 +7,7 @@ import { type RouteTable, searchAscending } from "../lookup/route-table.ts";
 import { aggregate, countAddresses, countSlash48s, mergeRuns } from "./address-space.ts";
 import { type AnswerNotes, secondsTimestamp } from "./answer.ts";
 import { countryFlag } from "./country-flag.ts";
+import { networkTypeOfAs } from "./network-type.ts";
 import { asnSpecialPurposeRecord, blockRecord, holderRecord } from "./registration-parts.ts";
 import { share } from "./route-parts.ts";
 import { validationState } from "./validation-parts.ts";
@@ -27,8 +28,9 @@ interface Originated {
 export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordBody {
   const { generation } = notes;
   const { asn, limit } = question;
-  notes.use("routes", "allocations", "vrps", "aspas", "as_names");
+  notes.use("routes", "allocations", "vrps", "aspas", "as_names", "profiles", "network_types");
   const { allocations, names, routes } = generation;
+  const profile = generation.profiles?.lookupProfile(asn) ?? null;
   const registered = allocations?.asn(asn) ?? null;
   const originated = routes === null ? [] : originatedBy(generation, routes, asn);
   if (originated.length > 0 && asnSpecialPurposeRecord(asn) !== null)
@@ -39,8 +41,8 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
     asn,
     asdot: formatAsdot(asn),
     name: names?.lookupName(asn) ?? null,
-    organisation: null,
-    website: null,
+    organisation: profile?.organisation ?? null,
+    website: profile?.website ?? null,
     registry: registered?.registry ?? null,
     registration_country: registered?.country ?? null,
     country_flag: countryFlag(registered?.country ?? null),
@@ -49,7 +51,7 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
     holder: holderRecord(generation, registered?.holder ?? null),
     special_purpose: asnSpecialPurposeRecord(asn),
     allocations: allocationsOf(generation, registered?.holder ?? null, limit, notes),
-    network_type: null,
+    network_type: networkTypeOfAs(generation, asn),
     announced: routes === null ? null : originated.length > 0,
     first_seen_at: null,
     last_seen_at: null,

@@ -4,8 +4,10 @@ import { type Address, embeddedIpv4, formatAddress, formatPrefix, type Prefix } 
 import type { IpRecord, IpRouting, RpkiSummary } from "@netfacts/contracts";
 import { matchRoute } from "../lookup/route-table.ts";
 import { isGlobal, lookupSpecialPurpose } from "../lookup/special-purpose.ts";
+import type { SectionName } from "../manifest.ts";
 import type { AnswerNotes } from "./answer.ts";
 import { countryFlag } from "./country-flag.ts";
+import { networkTypeOfAddress } from "./network-type.ts";
 import { allocationRecord, specialPurposeRecord } from "./registration-parts.ts";
 import {
   asSetOriginRecord,
@@ -21,10 +23,13 @@ import {
 /** The record without `meta`, which `notes` gives. */
 export type IpRecordBody = Omit<IpRecord, "meta">;
 
+/** The sections that the record reads, in the order in which it notes them. */
+export const ipSections: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names", "profiles", "network_types"];
+
 /** Everything known of an address. Reads one generation; warnings and sections used go to `notes`. */
 export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {
   const { generation } = notes;
-  notes.use("allocations", "routes", "vrps", "as_names");
+  notes.use(...ipSections);
   const block = lookupSpecialPurpose(ip);
   const { allocations } = generation;
   const records = allocations?.recordsAt(ip) ?? [];
@@ -42,7 +47,11 @@ export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {
     country_flag: countryFlag(allocation?.registration_country ?? null),
     routing,
     rpki,
-    network_type: null,
+    network_type: networkTypeOfAddress(
+      generation,
+      ip,
+      routing.origins.map(({ asn }) => asn),
+    ),
     location: null,
     links: {
       routing: `/api/v1/routing/${text}`,

@@ -21,14 +21,27 @@ test("tells apart: no provider, no ASPA, and not known whether there is one", ()
   expect(unknown.warnings).toEqual([]);
 });
 
+test("takes the operator's list for the network type before the profile, and leaves open what neither tells", () => {
+  expect(asn(100)).toMatchObject({
+    organisation: "Hundred",
+    website: null,
+    network_type: { type: "transit", basis: "operator:network-types", confidence: 0.9 },
+  });
+  expect(asn(501).network_type).toEqual({ type: "content", basis: "peeringdb:net.info_type", confidence: 0.5 });
+  expect(asn(200)).toMatchObject({ organisation: null, website: null, network_type: null });
+  const { profiles: _, networkTypes: __, ...without } = world;
+  const unknown = ask(madeGeneration(without)).asn(3333);
+  expect(unknown).toMatchObject({ organisation: null, website: null, network_type: null, warnings: [] });
+});
+
 test("tells registration, counts and prefixes of an AS", () => {
   const { meta: _, warnings, ...record } = asn(3333);
   expect(record).toEqual({
     asn: 3333,
     asdot: "3333",
     name: "RIPE-NCC-AS",
-    organisation: null,
-    website: null,
+    organisation: "Réseaux IP Européens",
+    website: "https://ripe.example/",
     registry: "ripencc",
     registration_country: "NL",
     country_flag: { country: "NL", name: "Netherlands", emoji: "🇳🇱", svg_url: "/flags/nl.svg" },
@@ -48,7 +61,7 @@ test("tells registration, counts and prefixes of an AS", () => {
       total: 2,
       next_cursor: null,
     },
-    network_type: null,
+    network_type: { type: "non_profit", basis: "peeringdb:net.info_type", confidence: 0.8 },
     announced: true,
     first_seen_at: null,
     last_seen_at: null,

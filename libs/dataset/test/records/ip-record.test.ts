@@ -44,7 +44,7 @@ test("tells everything of an announced, registered and valid address", () => {
       low_visibility_matches: [],
     },
     rpki: { state: "valid", reason: null, mixed: false, by_state: { valid: { origins: 1, peers_seeing: 9 } }, covering_vrps: 1 },
-    network_type: null,
+    network_type: { type: "non_profit", basis: "peeringdb:net.info_type", confidence: 0.8 },
     location: null,
     links: {
       routing: "/api/v1/routing/193.0.6.139",
@@ -64,6 +64,17 @@ test("tells everything of an announced, registered and valid address", () => {
     collectors: ["rrc00"],
   });
   expect(meta.generated_at).toBe("2026-11-21T09:00:02Z");
+});
+
+test.each<[string, string, unknown]>([
+  ["a prefix that the operator lists", "193.0.4.9", { type: "office", basis: "operator:network-types", confidence: 1 }],
+  ["the most specific one", "11.0.0.1", { type: "access", basis: "operator:network-types", confidence: 0.7 }],
+  ["one that nobody announces", "9.9.9.9", { type: "test", basis: "operator:network-types", confidence: 1 }],
+  ["the origin as the operator lists it", "21.0.0.1", { type: "hosting", basis: "operator:network-types", confidence: 1 }],
+  ["the first origin of which anything is told", "14.0.0.1", { type: "content", basis: "peeringdb:net.info_type", confidence: 0.5 }],
+  ["nothing", "20.0.0.1", null],
+])("takes the network type from %s", (_what, address, expected) => {
+  expect(ip(address).network_type).toEqual(expected);
 });
 
 test("tells a rival record of another registry as a conflict", () => {

@@ -13,13 +13,24 @@ import {
   type LoadedSnapshot,
   linkSeen,
   loadSection,
+  networkTypesFormat,
   pathsFormat,
+  profilesFormat,
   routesFormat,
   type SectionFormat,
   type SectionName,
   vrpsFormat,
 } from "../../src/index.ts";
-import { madeAllocations, madeAspas, madeNames, madeRoutes, madeVrps, route } from "../support/made-sections.ts";
+import {
+  madeAllocations,
+  madeAspas,
+  madeNames,
+  madeNetworkTypes,
+  madeProfiles,
+  madeRoutes,
+  madeVrps,
+  route,
+} from "../support/made-sections.ts";
 import { madeManifest, shared } from "../support/made-snapshot.ts";
 import { address, prefix } from "../support/text.ts";
 
@@ -74,6 +85,11 @@ const allocations = madeAllocations(
   ],
 );
 const names = madeNames({ 64500: "ALPHA", 64501: "BETA" });
+const profiles = madeProfiles({
+  64500: { organisation: "Alpha", networkType: { type: "nsp", basis: "peeringdb:net.info_type", confidence: 0.8 } },
+  64501: { website: "https://beta.example" },
+});
+const networkTypes = madeNetworkTypes({ "192.0.2.0/24": "content", "2001:db8::/32": "access 0.5", AS64500: "content", AS64501: "nsp" });
 
 const bytesOf = {
   routes: [routesFormat, routes],
@@ -81,6 +97,8 @@ const bytesOf = {
   aspas: [aspasFormat, aspas],
   allocations: [allocationsFormat, allocations],
   as_names: [asNamesFormat, names],
+  profiles: [profilesFormat, profiles],
+  network_types: [networkTypesFormat, networkTypes],
 } as const;
 
 type AnyArray = Uint8Array | Uint16Array | Uint32Array;
@@ -93,6 +111,7 @@ function encodeWith(section: SectionName, change: (columns: Record<string, AnyAr
 }
 
 const sections = Object.keys(bytesOf) as SectionName[];
+const isOptional = (name: string): boolean => routesFormat.optional?.some((optional) => optional === name) === true;
 const refusal = /^section |^IPv[46] prefix /;
 
 describe.each(sections)("section %s", (section) => {
@@ -111,7 +130,6 @@ describe.each(sections)("section %s", (section) => {
         const array = columns[name] as AnyArray;
         const other = new (array.constructor as Uint32ArrayConstructor)(to(array.length));
         other.set(array.subarray(0, other.length));
-const isOptional = (name: string): boolean => routesFormat.optional?.some((optional) => optional === name) === true;
         columns[name] = other;
       };
       expect(() =>
@@ -156,6 +174,11 @@ const planted: [SectionName, string, number, number][] = [
   ["routes", "as_origin", 0, 2],
   ["routes", "as_entry", 0, 0xffff_ffff],
   ["routes", "as_entry", 0, 4],
+  ["routes", "upstream_start", 1, 0xffff_ffff],
+  ["routes", "link_left", 0, 0xffff_ffff],
+  ["routes", "link_right", 0, 0xffff_ffff],
+  ["routes", "link_by_right", 0, 4],
+  ["routes", "link_by_right", 0, 3],
   ["vrps", "v4_address", 0, 1],
   ["vrps", "v4_length", 0, 40],
   ["vrps", "v6_words", 1, 1],
@@ -174,11 +197,6 @@ const planted: [SectionName, string, number, number][] = [
   ["aspas", "provider_start", 1, 9],
   ["aspas", "provider", 0, 64502],
   ["aspas", "ta", 0, 2],
-  ["routes", "upstream_start", 1, 0xffff_ffff],
-  ["routes", "link_left", 0, 0xffff_ffff],
-  ["routes", "link_right", 0, 0xffff_ffff],
-  ["routes", "link_by_right", 0, 4],
-  ["routes", "link_by_right", 0, 3],
   ["aspas", "ta_start", 1, 0xffff_ffff],
   ["allocations", "v4_address", 0, 0xffff_ffff],
   ["allocations", "v4_length", 0, 33],
@@ -212,6 +230,23 @@ const planted: [SectionName, string, number, number][] = [
   ["allocations", "holder_record", 0, 3],
   ["as_names", "asn", 0, 64501],
   ["as_names", "name_start", 1, 0xffff_ffff],
+  ["profiles", "asn", 0, 64501],
+  ["profiles", "organisation_start", 1, 0xffff_ffff],
+  ["profiles", "website_start", 1, 0xffff_ffff],
+  ["profiles", "type", 0, 1],
+  ["profiles", "basis", 0, 2],
+  ["profiles", "confidence", 0, 101],
+  ["profiles", "type_start", 1, 0xffff_ffff],
+  ["network_types", "v4_address", 0, 0xffff_ffff],
+  ["network_types", "v4_length", 0, 33],
+  ["network_types", "v6_words", 3, 1],
+  ["network_types", "v6_length", 0, 200],
+  ["network_types", "prefix_type", 0, 3],
+  ["network_types", "prefix_confidence", 0, 255],
+  ["network_types", "as_number", 0, 64501],
+  ["network_types", "as_type", 0, 3],
+  ["network_types", "as_confidence", 1, 101],
+  ["network_types", "type_start", 1, 0xffff_ffff],
 ];
 
 test.each(planted)("section %s is refused with %s[%i] = %i", (section, column, index, value) => {
@@ -229,6 +264,11 @@ const free = [
   "prefix_full",
   "prefix_partial",
   "set_member",
+  "origin_paths",
+  "upstream_as",
+  "upstream_paths",
+  "link_paths",
+  "link_seen",
   "asn",
   "expires_at",
   "as_vrps",
@@ -236,12 +276,27 @@ const free = [
   "holder_id_bytes",
   "holder_as",
   "name_bytes",
+  "organisation_bytes",
+  "website_bytes",
+  "type_bytes",
 ];
 
 test("a bad value is planted in every column that has bad values", () => {
   for (const section of sections)
     for (const column of Object.keys(bytesOf[section][0].columns))
       expect(planted.some(([of, name]) => of === section && name === column) || free.includes(column)).toBe(true);
+});
+
+test("routes of a writer that told nothing of paths load, and tell that it is not known", () => {
+  const earlier = {
+    ...routesFormat,
+    columns: Object.fromEntries(Object.entries(routesFormat.columns).filter(([name]) => !isOptional(name))),
+  };
+  const bytes = shared(encodeColumns(earlier as SectionFormat<ColumnSpec>, routes as unknown as Columns<ColumnSpec>));
+  const loaded = { manifest: madeManifest({ routes }), sections: { routes: loadSection("routes", bytes) } } as LoadedSnapshot;
+  const table = Generation.of(loaded).routes;
+  expect(table?.origins(1)).toHaveLength(2);
+  expect([table?.upstreamsOf(1, 64500), table?.neighboursOf(64500)]).toEqual([null, null]);
 });
 
 test("whatever single value is planted, a section is refused or can be read everywhere", () => {
@@ -264,11 +319,6 @@ test("whatever single value is planted, a section is refused or can be read ever
       } catch (error) {
         expect((error as Error).message).toMatch(refusal);
         return;
-  "origin_paths",
-  "upstream_as",
-  "upstream_paths",
-  "link_paths",
-  "link_seen",
       }
       readEverywhere(Generation.of({ manifest: madeManifest({}), sections: { [section]: loaded } } as LoadedSnapshot));
     }),
@@ -277,7 +327,15 @@ test("whatever single value is planted, a section is refused or can be read ever
 });
 
 /** Every read must give numbers and texts, never `undefined` or `NaN`. */
-function readEverywhere({ routes: table, vrps: set, aspas: authorized, allocations: registered, names: named }: Generation): void {
+function readEverywhere({
+  routes: table,
+  vrps: set,
+  aspas: authorized,
+  allocations: registered,
+  names: named,
+  profiles: told,
+  networkTypes: typed,
+}: Generation): void {
   const whole = [prefix("0.0.0.0/0"), prefix("::/0")];
   const seen: unknown[] = [];
   if (table !== null)
@@ -294,18 +352,6 @@ function readEverywhere({ routes: table, vrps: set, aspas: authorized, allocatio
   if (authorized !== null) for (const asn of [64500, 64501, 64510, 1]) seen.push(authorized.lookupAspa(asn));
   if (registered !== null) {
     for (const { records } of whole.map((all) => registered.relation(all)))
-test("routes of a writer that told nothing of paths load, and tell that it is not known", () => {
-  const earlier = {
-    ...routesFormat,
-    columns: Object.fromEntries(Object.entries(routesFormat.columns).filter(([name]) => !isOptional(name))),
-  };
-  const bytes = shared(encodeColumns(earlier as SectionFormat<ColumnSpec>, routes as unknown as Columns<ColumnSpec>));
-  const loaded = { manifest: madeManifest({ routes }), sections: { routes: loadSection("routes", bytes) } } as LoadedSnapshot;
-  const table = Generation.of(loaded).routes;
-  expect(table?.origins(1)).toHaveLength(2);
-  expect([table?.upstreamsOf(1, 64500), table?.neighboursOf(64500)]).toEqual([null, null]);
-});
-
       for (const record of records) seen.push(registered.entry(record));
     for (const asn of [64500, 64501, 64510, 1]) {
       const entry = registered.asn(asn);
@@ -313,6 +359,8 @@ test("routes of a writer that told nothing of paths load, and tell that it is no
     }
     seen.push(registered.recordsAt(address("192.0.2.1")));
   }
+  if (told !== null) seen.push([...told.entries()]);
+  if (typed !== null) seen.push([...typed.prefixes()], [...typed.asns()], typed.ofAddress(address("192.0.2.1")));
   if (named !== null) seen.push(named.lookupName(64500), named.lookupName(64501));
   expect(JSON.stringify(seen, (_, value) => (value === undefined || Number.isNaN(value) ? "broken" : value))).not.toContain("broken");
 }

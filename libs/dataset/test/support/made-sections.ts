@@ -10,9 +10,14 @@ import {
   type AspasColumns,
   asNamesColumns,
   aspaSectionColumns,
+  type NetworkTypesColumns,
+  networkTypesColumns,
   noHolder,
   originKind,
+  type Profile,
+  type ProfilesColumns,
   packStrings,
+  profilesColumns,
   type Registry,
   type RoutesColumns,
   registries,
@@ -27,19 +32,19 @@ export interface MadeOrigin {
   readonly origin: number | readonly number[] | null;
   readonly full?: number;
   readonly partial?: number;
+  /** Paths to it, and the ASes next to it on them, the most frequent first; told where a `madeRoutes` tells links. */
+  readonly paths?: number;
+  readonly upstreams?: readonly (readonly [asn: number, paths: number])[];
 }
+
+/** Two ASes next to each other on paths: left, right, paths, and bits of `linkSeen`. */
+export type MadeLink = readonly [left: number, right: number, paths: number, seen: number];
 
 export interface MadeRoute {
   readonly prefix: Prefix;
   readonly origins: readonly MadeOrigin[];
-  /** Paths to it, and the ASes next to it on them, the most frequent first; told where a `madeRoutes` tells links. */
-  readonly paths?: number;
-  readonly upstreams?: readonly (readonly [asn: number, paths: number])[];
   /** Of the prefix as a whole; the largest of its origins' when left out. */
   readonly full?: number;
-/** Two ASes next to each other on paths: left, right, paths, and bits of `linkSeen`. */
-export type MadeLink = readonly [left: number, right: number, paths: number, seen: number];
-
   readonly partial?: number;
 }
 
@@ -59,6 +64,8 @@ export function madeRoutes(routes: readonly MadeRoute[], links?: readonly MadeLi
   const partial: number[] = [];
   const entries: number[] = [];
   const sets: (readonly number[])[] = [];
+  const paths: number[] = [];
+  const upstreams: (readonly (readonly [number, number])[])[] = [];
   sorted.forEach((one, entry) => {
     const origins = [...one.origins].sort((a, b) => (b.full ?? 0) - (a.full ?? 0) || (b.partial ?? 0) - (a.partial ?? 0));
     for (const { origin, full: seen = 0, partial: others = 0, paths: count = 0, upstreams: next = [] } of origins) {
@@ -66,8 +73,6 @@ export function madeRoutes(routes: readonly MadeRoute[], links?: readonly MadeLi
       upstreams.push(next);
       kinds.push(origin === null ? originKind.unknown : typeof origin === "number" ? originKind.as : originKind.asSet);
       values.push(origin === null ? 0 : typeof origin === "number" ? origin : sets.push(origin) - 1);
-  const paths: number[] = [];
-  const upstreams: (readonly (readonly [number, number])[])[] = [];
       full.push(seen);
       partial.push(others);
       entries.push(entry);
@@ -97,11 +102,6 @@ export function madeRoutes(routes: readonly MadeRoute[], links?: readonly MadeLi
     as_start: runs(byNumber),
     as_origin: Uint32Array.from(byNumber.flat()),
     as_entry: Uint32Array.from(byNumber.flat(), (at) => entries[at] as number),
-  };
-}
-
-function runs(lists: readonly (readonly unknown[])[]): Uint32Array<ArrayBuffer> {
-  const start = new Uint32Array(lists.length + 1);
     origin_paths: Uint16Array.from(links === undefined ? [] : paths),
     upstream_start: links === undefined ? new Uint32Array() : runs(upstreams),
     upstream_as: Uint32Array.from(upstreams.flat(), ([asn]) => asn),
@@ -119,6 +119,11 @@ function madeLinks(links: readonly MadeLink[]) {
     link_paths: Uint32Array.from(sorted, ([, , paths]) => paths),
     link_seen: Uint8Array.from(sorted, ([, , , seen]) => seen),
     link_by_right: Uint32Array.from(byRight),
+  };
+}
+
+function runs(lists: readonly (readonly unknown[])[]): Uint32Array<ArrayBuffer> {
+  const start = new Uint32Array(lists.length + 1);
   lists.forEach((list, index) => {
     start[index + 1] = (start[index] as number) + list.length;
   });
@@ -227,4 +232,21 @@ function range(first: number, last: number): number[] {
 
 export function madeNames(names: Readonly<Record<number, string>>): AsNamesColumns {
   return asNamesColumns(new Map(Object.entries(names).map(([asn, name]) => [Number(asn), name])));
+}
+
+export function madeProfiles(profiles: Readonly<Record<number, Partial<Profile>>>): ProfilesColumns {
+  const none: Profile = { organisation: null, website: null, networkType: null };
+  return profilesColumns(new Map(Object.entries(profiles).map(([asn, profile]) => [Number(asn), { ...none, ...profile }])));
+}
+
+/** By prefix or AS number (`AS64500`): a type, with the confidence behind a blank where it is not 1. */
+export function madeNetworkTypes(types: Readonly<Record<string, string>>): NetworkTypesColumns {
+  const read = Object.entries(types).map(([what, text]) => {
+    const [type = "", confidence = "1"] = text.split(" ");
+    return { what, type, confidence: Number(confidence) };
+  });
+  return networkTypesColumns(
+    read.flatMap(({ what, ...rest }) => (what.startsWith("AS") ? [] : [{ prefix: prefix(what), ...rest }])),
+    new Map(read.flatMap(({ what, ...rest }) => (what.startsWith("AS") ? [[Number(what.slice(2)), rest]] : []))),
+  );
 }

@@ -16,6 +16,10 @@ import {
   type LoadedSnapshot,
   loadSection,
   type Manifest,
+  type NetworkTypesColumns,
+  networkTypesFormat,
+  type ProfilesColumns,
+  profilesFormat,
   type RouteOverlay,
   type RoutesColumns,
   routesFormat,
@@ -36,6 +40,8 @@ export interface MadeSnapshot {
   readonly aspas?: AspasColumns;
   readonly allocations?: AllocationsColumns;
   readonly names?: AsNamesColumns;
+  readonly profiles?: ProfilesColumns;
+  readonly networkTypes?: NetworkTypesColumns;
   readonly peersTotal?: { ipv4: number; ipv6: number };
   readonly sampleData?: boolean;
   readonly asOf?: string;
@@ -51,6 +57,8 @@ export function madeObjects(made: MadeSnapshot): Partial<Record<SectionName, Buf
     ...(made.aspas && { aspas: encodeColumns(aspasFormat, made.aspas) }),
     ...(made.allocations && { allocations: encodeColumns(allocationsFormat, made.allocations) }),
     ...(made.names && { as_names: encodeColumns(asNamesFormat, made.names) }),
+    ...(made.profiles && { profiles: encodeColumns(profilesFormat, made.profiles) }),
+    ...(made.networkTypes && { network_types: encodeColumns(networkTypesFormat, made.networkTypes) }),
   };
 }
 

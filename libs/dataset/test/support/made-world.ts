@@ -1,6 +1,6 @@
 /** A small world in which every case of SEMANTICS happens once: ten full-feed peers of each family. */
 
-import { madeAllocations, madeAspas, madeNames, madeRoutes, madeVrps, route } from "./made-sections.ts";
+import { madeAllocations, madeAspas, madeNames, madeNetworkTypes, madeProfiles, madeRoutes, madeVrps, route } from "./made-sections.ts";
 import { type MadeSnapshot, madeAsOf } from "./made-snapshot.ts";
 
 const asOf = Date.parse(madeAsOf) / 1000;
@@ -62,5 +62,21 @@ export const world = {
       { first: 700, status: "reserved", country: null },
     ],
   ),
+  profiles: madeProfiles({
+    3333: {
+      organisation: "Réseaux IP Européens",
+      website: "https://ripe.example/",
+      networkType: { type: "non_profit", basis: "peeringdb:net.info_type", confidence: 0.8 },
+    },
+    100: { organisation: "Hundred", networkType: { type: "nsp", basis: "operator:overrides", confidence: 1 } },
+    501: { networkType: { type: "content", basis: "peeringdb:net.info_type", confidence: 0.5 } },
+  }),
+  networkTypes: madeNetworkTypes({
+    "10.0.0.0/7": "access 0.7",
+    "193.0.4.0/24": "office",
+    "9.0.0.0/8": "test",
+    AS100: "transit 0.9",
+    AS1000: "hosting",
+  }),
   names: madeNames({ 3333: "RIPE-NCC-AS", 100: "HUNDRED" }),
 } satisfies MadeSnapshot;

@@ -30,7 +30,9 @@ function shown({ vrps }: VrpExport): string[] {
 
 /** As the oracle writes them. */
 function shownAspas({ aspas }: VrpExport): string[] | null {
-  return aspas === null ? null : aspas.records.map(({ customer, providers, expiresAt }) => `${customer} ${providers.join()} ${expiresAt ?? 0}`);
+  return aspas === null
+    ? null
+    : aspas.records.map(({ customer, providers, expiresAt }) => `${customer} ${providers.join()} ${expiresAt ?? 0}`);
 }
 
 test("reads a small export as its golden file says", async () => {

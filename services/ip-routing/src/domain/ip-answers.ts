@@ -11,19 +11,16 @@ import {
   etagInput,
   type Generation,
   ipRecord,
+  ipSections,
   type RecordAnswer,
   recordAnswer,
-  type SectionName,
   specialPurposeEntry,
   specialPurposeInside,
 } from "@netfacts/dataset";
-import { Kept, type Line, onePiece, type Second } from "./kept-lines.ts";
+import { Kept, type Line, onePiece, type Place, type Second } from "./kept-lines.ts";
 
 /** Prefixes whose text is kept: about 2 kB each. Beyond it all are forgotten, and made again when asked. */
 const textsMaxDefault = 1 << 16;
-
-/** The sections that `ipRecord` reads, in the order in which it notes them. */
-const used: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names"];
 
 /** An address, its text as `formatAddress` writes it, and the id of the request. */
 export interface IpQuestionText {
@@ -137,7 +134,7 @@ export class IpAnswers {
       return recordAnswer(notes, ipRecord(ip, notes), requestId);
     }
     const now = this.#now(generation, nowMs);
-    const etag = line.warnings.length === 0 ? now.etag : etagInput(generation, used, line.warnings, nowMs);
+    const etag = line.warnings.length === 0 ? now.etag : etagInput(generation, ipSections, line.warnings, nowMs);
     return replyOf(generation, Buffer.from(compose(line, text, requestId, now), "latin1"), etag, now.maxAgeSeconds);
   }
 
@@ -193,10 +190,10 @@ export class IpAnswers {
     const known = this.#kept.second;
     if (known?.second === second) return known;
     const notes = new AnswerNotes(generation, nowMs);
-    notes.use(...used);
+    notes.use(...ipSections);
     const { generated_at, data } = notes.meta("");
     const head = bytesOf(`",${JSON.stringify({ generated_at, data }).slice(1, -1)},"warnings":[`);
-    const end = `${warningsText(clockWarnings(generation, used, nowMs))}]}}`;
+    const end = `${warningsText(clockWarnings(generation, ipSections, nowMs))}]}}`;
     const made: Second = {
       second,
       head,
@@ -242,11 +239,11 @@ function bytesOf(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
 
-/** Whether every address whose longest route this is lies in one place: no allocation or special-purpose block begins inside it. */
-function isUniform({ routes, allocations }: Generation, route: number): boolean {
+/** Whether every address whose longest route this is lies in one place: no allocation, network type or special-purpose block begins inside it. */
+function isUniform({ routes, allocations, networkTypes }: Generation, route: number): boolean {
   if (routes === null) return false;
   const prefix = routes.prefixes.prefixAt(route);
-  return (allocations === null || !allocations.hasInside(prefix)) && !specialPurposeInside(prefix);
+  return !(allocations?.hasInside(prefix) ?? false) && !(networkTypes?.hasInside(prefix) ?? false) && !specialPurposeInside(prefix);
 }
 
 /** Special-purpose blocks, their absence, and what an address without one is: below this number. */
@@ -254,11 +251,16 @@ const specialsMax = 256;
 /** CIDRs of allocations and their absence: below this number; the registries' records need a tenth of it. */
 const cidrsMax = 2 ** 22;
 
-/** One exact number per (route, allocation CIDR, special-purpose block); where no block says it, version and 2000::/3 decide what is global. */
-function placeOf({ allocations }: Generation, ip: Address, route: number): number {
+/**
+ * One key per (route, allocation CIDR, special-purpose block, prefix with a network type); where no block says it, version and 2000::/3
+ * decide what is global. An exact number for nearly all: few addresses have a network type of their own.
+ */
+function placeOf({ allocations, networkTypes }: Generation, ip: Address, route: number): Place {
   const cidr = allocations === null ? -1 : allocations.cidr(ip);
   const kind = ip.version === 4 ? 0 : ip.w0 >>> 29 === 1 ? 1 : 2;
-  return ((route + 1) * cidrsMax + cidr + 1) * specialsMax + (specialPurposeEntry(ip) + 1) * 3 + kind;
+  const place = ((route + 1) * cidrsMax + cidr + 1) * specialsMax + (specialPurposeEntry(ip) + 1) * 3 + kind;
+  const type = networkTypes === null ? -1 : networkTypes.entry(ip);
+  return type < 0 ? place : `${place} ${type}`;
 }
 
 function warningsText(warnings: readonly Warning[]): string {

@@ -8,7 +8,7 @@ const textsLifetimeMs = 60_000;
 /** Lines whose texts are put into one: a text of that size lies apart, and leaves what is read at every answer close together. */
 const packedLines = 64;
 
-/** What is the same for every address of one place: the same route, allocation and special-purpose block. */
+/** What is the same for every address of one place: the same route, allocation, network type and special-purpose block. */
 export interface Line {
   /** Behind the first address: from `"version"` to the path of `routing`. */
   readonly middle: string;
@@ -32,6 +32,9 @@ export interface Second {
   readonly maxAgeSeconds: number;
 }
 
+/** Names a place: an exact number, or a text where a number could not hold all that differs. */
+export type Place = number | string;
+
 /** What is kept of one generation. */
 export class Kept {
   /** When all is forgotten. */
@@ -42,7 +45,7 @@ export class Kept {
   readonly #byRoute: Int32Array;
   /** Two texts per line, `middle` and `links`; those at 0 stand for none. */
   readonly #texts: string[] = ["", ""];
-  readonly byPlace = new Map<number, Line>();
+  readonly byPlace = new Map<Place, Line>();
   /** Lines from this one on are not packed yet. */
   #loose = 2;
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { type Address, AddressList, firstAddress, formatAddress, lastAddress, specialPurposeBlocks } from "@netfacts/address";
 import { AnswerNotes, type Generation, ipRecord, recordAnswer } from "@netfacts/dataset";
 import fc from "fast-check";
-import { madeAllocations, madeRoutes, madeVrps, route } from "../../../../libs/dataset/test/support/made-sections.ts";
+import { madeAllocations, madeNetworkTypes, madeRoutes, madeVrps, route } from "../../../../libs/dataset/test/support/made-sections.ts";
 import { type MadeSnapshot, madeGeneration } from "../../../../libs/dataset/test/support/made-snapshot.ts";
 import { world } from "../../../../libs/dataset/test/support/made-world.ts";
 import { address } from "../../../../libs/dataset/test/support/text.ts";
@@ -61,7 +61,7 @@ test("many addresses at once answer as each does alone, a frame that forgets its
 
 describe("over a world where every case happens once", () => {
   test.each<[string, string[]]>([
-    ["announced addresses of one route", ["193.0.6.139", "193.0.6.140", "193.0.7.255", "2a00:1::1", "2a00:1:2::"]],
+    ["announced addresses of one route", ["193.0.6.139", "193.0.6.140", "193.0.4.9", "193.0.7.255", "2a00:1::1", "2a00:1:2::"]],
     ["addresses whose longest route too few peers see", ["11.1.2.3", "11.1.2.4", "11.1.3.1", "2a00:1:1::1"]],
     ["origins that are AS_SETs, unknown, special or several", ["12.0.0.1", "13.0.0.1", "14.0.0.1", "17.0.0.1", "15.0.0.1", "19.0.0.1"]],
     ["unannounced IPv4, under no route and under the default", ["9.9.9.9", "20.0.1.1", "16.1.1.1", "223.1.1.1"]],
@@ -81,7 +81,8 @@ describe("over a world where every case happens once", () => {
     const { routes: _routes, ...noRoutes } = world;
     const { vrps: _vrps, ...noVrps } = world;
     const { allocations: _allocations, ...noAllocations } = world;
-    for (const made of [{}, noRoutes, noVrps, noAllocations, { ...world, sampleData: true }] as MadeSnapshot[])
+    const { networkTypes: _types, profiles: _profiles, ...noTypes } = world;
+    for (const made of [{}, noRoutes, noVrps, noAllocations, noTypes, { ...world, sampleData: true }] as MadeSnapshot[])
       expectAllPlain(madeGeneration(made), texts);
   });
 });
@@ -111,6 +112,23 @@ test("several places under one route are told apart: an allocation, a special bl
   expectAllPlain(made, ["2001::1", "2001:db8::1", "2001:5::1", "2001:1::1"]);
   // Nothing is announced here: how many VRPs cover an address differs within one allocation.
   expectAllPlain(made, ["60.0.0.1", "60.1.0.1", "60.1.1.1", "60.2.0.1", "70.0.0.1"]);
+});
+
+test("network types that begin inside a route are told apart, also where they and allocations cross", () => {
+  const made = madeGeneration({
+    routes: madeRoutes([route("50.0.0.0/8", [2, 10]), route("51.0.0.0/8", [3, 10]), route("2001::/16", [3, 10])]),
+    allocations: madeAllocations([{ start: "50.1.0.0", end: "50.2.255.255" }]),
+    networkTypes: madeNetworkTypes({
+      "50.1.0.0/16": "a",
+      "50.1.1.0/24": "b 0.5",
+      "50.3.0.0/16": "c",
+      "48.0.0.0/4": "d",
+      "2001:2:8000::/33": "e",
+      AS3: "f",
+    }),
+  });
+  expectAllPlain(made, ["50.0.0.1", "50.1.0.1", "50.1.1.1", "50.1.1.2", "50.2.0.1", "50.3.0.1", "50.3.0.2", "51.0.0.1", "51.255.0.1"]);
+  expectAllPlain(made, ["2001::1", "2001:2:8000::1", "2001:2:7fff::1", "2001:db8::1"]);
 });
 
 test("answers follow the second, the minute and the generation", () => {

@@ -1,0 +1,47 @@
+/** Profiles by AS number. */
+
+import { noType } from "../sections/network-types.ts";
+import { type Profile, type ProfileBasis, type ProfilesColumns, profileBases } from "../sections/profiles.ts";
+import { stringAt } from "../strings.ts";
+import { searchAscending } from "./route-table.ts";
+
+/** Immutable; safe from any thread. */
+export class ProfileTable {
+  readonly #columns: ProfilesColumns;
+
+  constructor(columns: ProfilesColumns) {
+    this.#columns = columns;
+  }
+
+  get size(): number {
+    return this.#columns.asn.length;
+  }
+
+  /** What is known of an AS, null when nothing. */
+  lookupProfile(asn: number): Profile | null {
+    const at = searchAscending(this.#columns.asn, asn);
+    return at < 0 ? null : this.#profile(at);
+  }
+
+  /** Every AS number with its profile, ascending. */
+  *entries(): Generator<[asn: number, profile: Profile]> {
+    for (let at = 0; at < this.size; at++) yield [this.#columns.asn[at] as number, this.#profile(at)];
+  }
+
+  #profile(at: number): Profile {
+    const columns = this.#columns;
+    const type = columns.type[at] as number;
+    return {
+      organisation: stringAt({ start: columns.organisation_start, bytes: columns.organisation_bytes }, at) || null,
+      website: stringAt({ start: columns.website_start, bytes: columns.website_bytes }, at) || null,
+      networkType:
+        type === noType
+          ? null
+          : {
+              type: stringAt({ start: columns.type_start, bytes: columns.type_bytes }, type),
+              basis: profileBases[columns.basis[at] as number] as ProfileBasis,
+              confidence: (columns.confidence[at] as number) / 100,
+            },
+    };
+  }
+}
