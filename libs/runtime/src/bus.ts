@@ -103,7 +103,7 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
     connection(up) {
       connected.set({}, up ? 1 : 0);
       if (up) log.info("connected to NATS");
-      else log.warn("the connection to NATS is lost; questions wait 250 ms and are then refused until it is back");
+      else log.warn("the connection to NATS is lost and tried again until it is back; check that the servers of NATS_URL can be reached");
     },
   };
 }

@@ -15,6 +15,7 @@ import { createServer } from "./http/server.ts";
 import { statusHandler } from "./http/status-route.ts";
 import { createKeyring, type KeyringSettings } from "./keys/index.ts";
 import { createLimiter } from "./limits/index.ts";
+import { watchedLimits } from "./limits/watched-limits.ts";
 import { createGatewayMetrics, type GatewayMetrics } from "./metrics.ts";
 import { ensureFirstAdminKey } from "./operator/first-admin-key.ts";
 import { createOperatorListener } from "./operator/operator-listener.ts";
@@ -50,7 +51,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   let stopping = false;
   const metrics = createGatewayMetrics(deps.metrics);
   const keyring = createKeyring({ store: countingLoads(store, metrics), messaging, clock, settings: keyringSettings(config) });
-  const limiter = createLimiter({ store });
+  const limiter = createLimiter({ store: { limits: watchedLimits(store.limits, log) } });
   const guard = new Guard(keyring, limiter, metrics);
   const dispatcher = new Dispatcher(messaging, {
     lookupBudgetMs: config.LOOKUP_BUDGET_MS,

@@ -1,0 +1,27 @@
+/** The shared counters, with a line in the log when they go away and one when they are back: refusals alone do not say why. */
+
+import type { LimitRepository } from "@netfacts/storage";
+
+export interface WatchLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** The same repository; each take shows whether it is there. */
+export function watchedLimits(limits: LimitRepository, log: WatchLog): LimitRepository {
+  let isAway = false;
+  return {
+    async take(window, limit, units) {
+      const take = await limits.take(window, limit, units);
+      const wasAway = isAway;
+      isAway = take.outcome === "unknown";
+      if (take.outcome === "unknown" && !wasAway)
+        log.warn({ err: take.cause }, "limits cannot be leased; requests beyond what is leased are refused until the store answers");
+      if (!isAway && wasAway) log.info({}, "the store answers again; limits are leased from it");
+      return take;
+    },
+    giveBack: (window, units) => limits.giveBack(window, units),
+    read: (window) => limits.read(window),
+    time: () => limits.time(),
+  };
+}

@@ -1,0 +1,28 @@
+/** What the log tells of a store of limits that goes and comes. */
+
+import { expect, test } from "@jest/globals";
+import { type LimitRepository, StoreError, type TakeOutcome } from "@netfacts/storage";
+import { watchedLimits } from "../../src/limits/watched-limits.ts";
+
+test("a store that goes away is told once with what to do, and so is its return", async () => {
+  const lines: string[] = [];
+  const write = (level: string) => (fields: { err?: Error }, message: string) =>
+    void lines.push([level, message, fields.err?.message].filter((part) => part !== undefined).join(": "));
+  const away: TakeOutcome = {
+    outcome: "unknown",
+    cause: new StoreError("unavailable", "mongodb://host/db", "no answer", undefined, "check that it runs"),
+  };
+  const granted: TakeOutcome = { outcome: "granted", leased: 1, at: 0 };
+  const full: TakeOutcome = { outcome: "does-not-fit", left: 0, leased: 1, at: 0 };
+  const outcomes = [granted, away, away, full, granted, away];
+  const limits = { take: async () => outcomes.shift() } as Pick<LimitRepository, "take"> as LimitRepository;
+  const watched = watchedLimits(limits, { info: write("info"), warn: write("warn") });
+  const window = { bucket: "b", policy: "month", start: 0, expiresAt: 0 };
+  const expected = [...outcomes];
+  for (const outcome of expected) expect(await watched.take(window, 1, 1)).toBe(outcome);
+  expect(lines).toEqual([
+    expect.stringMatching(/^warn: limits cannot be leased; .*: store mongodb:\/\/host\/db: no answer; check that it runs$/),
+    "info: the store answers again; limits are leased from it",
+    expect.stringMatching(/^warn: limits cannot be leased/),
+  ]);
+});
