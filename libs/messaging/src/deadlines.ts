@@ -6,7 +6,10 @@ export const deadlineGranularityMs = 10;
 /** Items that end at the same tick. */
 interface Bucket {
   readonly tick: number;
-  readonly items: Set<Watched>;
+  /** In the order of `add`, with those that were removed since: an item is watched here while this is its bucket. */
+  readonly items: Watched[];
+  /** Those that are still watched here. */
+  watched: number;
 }
 
 /** What can be watched, by one `Deadlines` at a time. */
@@ -26,10 +29,15 @@ export class Deadlines<T extends Watched> {
     this.#onExpired = onExpired;
   }
 
-  /** Watches an item that is not watched yet, for `ms` from now. Cost: O(1). */
-  add(item: T, ms: number): void {
-    const bucket = this.#bucketOf(Math.ceil((performance.now() + ms) / deadlineGranularityMs));
-    bucket.items.add(item);
+  /**
+   * Watches an item that is not watched yet, for `ms` from now. Cost: O(1).
+   *
+   * @param now on the clock of `performance.now()`.
+   */
+  add(item: T, ms: number, now = performance.now()): void {
+    const bucket = this.#bucketOf(Math.ceil((now + ms) / deadlineGranularityMs));
+    bucket.items.push(item);
+    bucket.watched += 1;
     item.bucket = bucket;
     this.#timer ??= setInterval(() => this.#expire(), deadlineGranularityMs);
   }
@@ -39,8 +47,9 @@ export class Deadlines<T extends Watched> {
     const { bucket } = item;
     if (bucket === null) return;
     item.bucket = null;
-    bucket.items.delete(item);
-    if (bucket.items.size === 0) this.#drop(bucket);
+    bucket.watched -= 1;
+    if (bucket.watched > 0) return;
+    this.#drop(bucket);
     this.#stopWhenIdle();
   }
 
@@ -48,7 +57,7 @@ export class Deadlines<T extends Watched> {
     if (this.#last?.tick === tick) return this.#last;
     let bucket = this.#buckets.get(tick);
     if (bucket === undefined) {
-      bucket = { tick, items: new Set() };
+      bucket = { tick, items: [], watched: 0 };
       this.#buckets.set(tick, bucket);
     }
     this.#last = bucket;
@@ -56,7 +65,7 @@ export class Deadlines<T extends Watched> {
   }
 
   #drop(bucket: Bucket): void {
-    this.#buckets.delete(bucket.tick);
+    if (this.#buckets.get(bucket.tick) === bucket) this.#buckets.delete(bucket.tick);
     if (this.#last === bucket) this.#last = null;
   }
 
@@ -66,6 +75,7 @@ export class Deadlines<T extends Watched> {
       if (bucket.tick > now) continue;
       this.#drop(bucket);
       for (const item of bucket.items) {
+        if (item.bucket !== bucket) continue;
         item.bucket = null;
         // Only what `add` was given is in a bucket.
         this.#onExpired(item as T);

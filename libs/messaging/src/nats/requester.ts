@@ -31,8 +31,8 @@ export class Requester {
   readonly #link: Link;
   readonly #options: MessagingOptions;
   readonly #inbox = createInbox();
-  /** By subject. */
-  readonly #queues = new Map<string, RequestQueue>();
+  /** By service. */
+  readonly #queues = new Map<string, Readonly<Record<Lane, RequestQueue>>>();
   readonly #frames = new Map<number, SentFrame>();
   readonly #deadlines = new Deadlines<Pending>((pending) => this.#expire(pending));
   #nextFrameId = 1;
@@ -63,12 +63,27 @@ export class Requester {
     }
     return new Promise((resolve, reject) => {
       const { budgetMs } = item;
-      const endsAt = performance.now() + budgetMs;
-      const nowhere = { id: 0, state: "waiting", current: null, earlier: null, retried: false, notYetRetries: 0, bucket: null } as const;
-      const pending: Pending = { ...nowhere, item, pinnedSnapshot, bytes, queue, resolve, reject, endsAt, budgetMs };
+      const now = performance.now();
+      const pending: Pending = {
+        id: 0,
+        item,
+        pinnedSnapshot,
+        bytes,
+        queue,
+        resolve,
+        reject,
+        endsAt: now + budgetMs,
+        budgetMs,
+        state: "waiting",
+        current: null,
+        earlier: null,
+        retried: false,
+        notYetRetries: 0,
+        bucket: null,
+      };
       queue.unanswered += 1;
       this.#unanswered += 1;
-      this.#enqueue(pending);
+      this.#enqueue(pending, now);
     });
   }
 
@@ -82,18 +97,26 @@ export class Requester {
   }
 
   #queue(service: string, lane: Lane): RequestQueue {
-    const subject = requestSubject(service, lane);
-    const known = this.#queues.get(subject);
-    if (known !== undefined) return known;
-    const queue = new RequestQueue(service, lane, subject);
-    this.#queues.set(subject, queue);
-    return queue;
+    let queues = this.#queues.get(service);
+    if (queues === undefined) {
+      const queue = (of: Lane) => new RequestQueue(service, of, requestSubject(service, of));
+      queues = { single: queue("single"), batch: queue("batch") };
+      this.#queues.set(service, queues);
+    }
+    return queues[lane];
   }
 
-  #enqueue(pending: Pending): void {
+  *#allQueues(): Generator<RequestQueue> {
+    for (const { single, batch } of this.#queues.values()) {
+      yield single;
+      yield batch;
+    }
+  }
+
+  #enqueue(pending: Pending, now: number): void {
     pending.state = "waiting";
     pending.queue.add(pending);
-    this.#watchTime(pending);
+    this.#watchTime(pending, now);
     this.#scheduleFlush();
   }
 
@@ -104,7 +127,7 @@ export class Requester {
     setImmediate(() => {
       this.#flushScheduled = false;
       if (!this.#link.up) return;
-      for (const queue of this.#queues.values()) {
+      for (const queue of this.#allQueues()) {
         while (queue.mayBeSent) this.#send(queue);
       }
     });
@@ -207,7 +230,7 @@ export class Requester {
         pending.earlier = current;
       } else this.#forget(current, pending);
     }
-    this.#enqueue(pending);
+    this.#enqueue(pending, performance.now());
   }
 
   #forget(frame: SentFrame, pending: Pending): void {
@@ -230,26 +253,28 @@ export class Requester {
   }
 
   /** Sets when to look at it next. */
-  #watchTime(pending: Pending): void {
-    const left = Math.max(0, pending.endsAt - performance.now());
+  #watchTime(pending: Pending, now: number): void {
+    const left = Math.max(0, pending.endsAt - now);
     const untilRetry = left - pending.item.budgetMs / 2;
     let ms = !pending.retried && untilRetry > 0 ? untilRetry : left;
     if (pending.state === "waiting" && !this.#link.up) ms = Math.min(connectionWaitMs, left);
     this.#deadlines.remove(pending);
-    this.#deadlines.add(pending, ms);
+    this.#deadlines.add(pending, ms, now);
   }
 
   #expire(pending: Pending): void {
     const { state } = pending;
+    const now = performance.now();
     if (state === "waiting" && !this.#link.up) this.#fail(pending, "not_connected");
-    else if (performance.now() >= pending.endsAt) this.#fail(pending, "timeout");
+    else if (now >= pending.endsAt) this.#fail(pending, "timeout");
     else if (state === "sent" && !pending.retried) this.#retry(pending, "no_answer");
-    else this.#watchTime(pending);
+    else this.#watchTime(pending, now);
   }
 
   #connectionChanged(up: boolean): void {
+    const now = performance.now();
     if (up) this.#scheduleFlush();
-    else for (const queue of this.#queues.values()) for (const pending of queue.waiting()) this.#watchTime(pending);
+    else for (const queue of this.#allQueues()) for (const pending of queue.waiting()) this.#watchTime(pending, now);
   }
 
   #resolve(pending: Pending, reply: ReplyItem): void {

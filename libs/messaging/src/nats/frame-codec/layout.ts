@@ -70,6 +70,8 @@ export function writeCount(bytes: Buffer, count: number): void {
 export class FrameReader {
   readonly bytes: Buffer;
   offset = 0;
+  /** What `repeatedText` read last. */
+  #repeated = { text: "", start: 0, end: 0 };
 
   constructor(message: Uint8Array) {
     this.bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
@@ -119,6 +121,19 @@ export class FrameReader {
       if ((this.bytes[at] as number) >= 0x80) return this.#unicode(start, end, what);
     }
     return this.bytes.toString("latin1", start, end);
+  }
+
+  /** As `text`, where most items say the same: it is read once. */
+  repeatedText(length: number, what: string): string {
+    const { start, end, text } = this.#repeated;
+    const isThere = this.offset + length <= this.bytes.length;
+    if (isThere && end - start === length && this.bytes.compare(this.bytes, start, end, this.offset, this.offset + length) === 0) {
+      this.offset += length;
+      return text;
+    }
+    const at = this.offset;
+    this.#repeated = { text: this.text(length, what), start: at, end: at + length };
+    return this.#repeated.text;
   }
 
   hex(length: number, what: string): string {

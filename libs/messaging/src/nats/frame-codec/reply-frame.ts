@@ -175,7 +175,7 @@ function readPart(reader: FrameReader, snapshotId: string): ReplyPart {
   const contentType = reader.u8("content type");
   const flags = reader.flags(flag.counted | flag.cacheable | flag.more);
   const maxAgeSeconds = reader.u32("max-age");
-  const etag = reader.text(reader.u16("ETag input"), "ETag input");
+  const etag = reader.repeatedText(reader.u16("ETag input"), "ETag input");
   const body = reader.slice(reader.u32("body"), "body");
   const more = (flags & flag.more) !== 0;
 

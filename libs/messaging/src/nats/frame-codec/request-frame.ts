@@ -39,7 +39,7 @@ const codes = new Map<string, number>(Object.values(operations).map(({ name, cod
  */
 export function requestItemBytes({ op, requestId, traceparent, query }: RequestItem): number {
   codeOf(op);
-  if (!requestIdPattern.test(requestId)) throw new RangeError("a request id has 1 to 64 characters of [A-Za-z0-9._-]");
+  if (!isRequestId(requestId)) throw new RangeError("a request id has 1 to 64 characters of [A-Za-z0-9._-]");
   if (traceparent !== null && !traceparentPattern.test(traceparent)) throw new RangeError("not a W3C trace context of version 00");
   const queryBytes = Buffer.byteLength(query);
   if (queryBytes > 0xffff) throw new RangeError("a query has at most 65,535 bytes");
@@ -93,9 +93,19 @@ function readItem(reader: FrameReader): RequestItem {
   const budgetMs = reader.u16("budget");
   const traceparent = flags === 0 ? null : `00-${reader.hex(16, "trace id")}-${reader.hex(8, "parent id")}-${reader.hex(1, "trace flags")}`;
   const requestId = reader.text(reader.u8("request id"), "request id");
-  if (!requestIdPattern.test(requestId)) throw new FrameSyntaxError("not a request id", reader.offset - requestId.length);
+  if (!isRequestId(requestId)) throw new FrameSyntaxError("not a request id", reader.offset - requestId.length);
   const query = reader.text(reader.u16("query"), "query");
   return { op: operationByCode(code) ?? `op-${code}`, query, requestId, traceparent, budgetMs };
+}
+
+/** The items of a batch share one. */
+let lastRequestId = "";
+
+function isRequestId(text: string): boolean {
+  if (text === lastRequestId && text !== "") return true;
+  if (!requestIdPattern.test(text)) return false;
+  lastRequestId = text;
+  return true;
 }
 
 function codeOf(op: string): number {
