@@ -71,8 +71,8 @@ export function observeRun(metrics: IngestMetrics, { ok, report }: WorkerRunOutc
   metrics.runs.inc({ outcome });
   metrics.durations.observe({ outcome }, durationMs / 1_000);
   for (const { name: source, state, read, accepted } of report?.sources ?? []) {
-    if (state === "failed") metrics.sourceFailures.inc({ source });
-    else {
+    if (state !== "read") metrics.sourceFailures.inc({ source });
+    if (state !== "failed") {
       metrics.records.set({ source, outcome: "accepted" }, accepted);
       metrics.records.set({ source, outcome: "skipped" }, read - accepted);
     }

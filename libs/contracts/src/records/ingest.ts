@@ -18,7 +18,11 @@ export const RunSource = record({
   section: Type.String(),
   format: Type.String(),
   file: Type.String(),
-  state: oneOf(["read", "failed"]),
+  /** Where the file was fetched from, without credentials, and when; null for a file. */
+  url: NullableText,
+  fetched_at: NullableTimestamp,
+  /** `kept`: its newest version could not be used (see `error`), and the one before was read. */
+  state: oneOf(["read", "kept", "failed"]),
   read: Count,
   accepted: Count,
   skipped: Type.Array(SkippedRecords),
@@ -99,7 +103,7 @@ export const IngestSource = record({
   location: Type.String(),
   required: Type.Boolean(),
   /** How the last run that came to it found it; `unknown`: no kept run did. */
-  state: oneOf(["read", "failed", "unknown"]),
+  state: oneOf(["read", "kept", "failed", "unknown"]),
   error: NullableText,
   /** Of its last good version. */
   as_of: NullableTimestamp,

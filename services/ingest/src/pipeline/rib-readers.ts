@@ -67,7 +67,8 @@ export class RibReaders {
   async read(source: SourceConfig): Promise<RibReading> {
     const thread = this.#threads.get(source.name);
     const { onProgress, signal } = this.#options;
-    if (thread !== undefined) {
+    // What a source had before is no other thread's matter.
+    if (thread !== undefined && thread.source.location === source.location) {
       this.#shown = true;
       this.#tell(source.name, thread.done);
       return thread.reading;

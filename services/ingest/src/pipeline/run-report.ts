@@ -3,14 +3,20 @@
 import type { ReaderReport, SkippedRecords } from "../readers/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
 
-/** `failed`: an optional source that could not be trusted; what its section had before stays where nothing else fills it. */
-export type SourceState = "read" | "failed";
+/**
+ * `failed`: an optional source that could not be trusted; what its section had before stays where nothing else fills it. `kept`: the
+ * same, and the version was read that a run could use before.
+ */
+export type SourceState = "read" | "kept" | "failed";
 
 export interface SourceReport {
   readonly name: string;
   readonly section: string;
   readonly format: string;
   readonly file: string;
+  /** Where the file was fetched from, without credentials, and when; null for a file. */
+  readonly url: string | null;
+  readonly fetched_at: string | null;
   readonly state: SourceState;
   readonly read: number;
   readonly accepted: number;
@@ -43,19 +49,21 @@ export interface RunReport {
   readonly error: string | null;
 }
 
-/** A source as it stands in the report. */
+/** A source as it stands in the report. @param newer  why its newest version could not be used, where this is the one before. */
 export function sourceReport(
   source: SourceConfig,
   report: ReaderReport,
   stored: { bytes: number; sha256: string },
   asOf: string | null,
+  newer: Error | null = null,
 ): SourceReport {
   return {
     name: source.name,
     section: source.section,
     format: source.format,
     file: source.location,
-    state: "read",
+    ...provenance(source),
+    state: newer === null ? "read" : "kept",
     read: report.read,
     accepted: report.accepted,
     skipped: report.skipped,
@@ -65,8 +73,13 @@ export function sourceReport(
     as_of: asOf,
     sha256: stored.sha256,
     notes: report.notes,
-    error: null,
+    error: newer?.message ?? null,
   };
+}
+
+function provenance({ fetched }: SourceConfig): Pick<SourceReport, "url" | "fetched_at"> {
+  if (fetched === undefined) return { url: null, fetched_at: null };
+  return { url: fetched.url, fetched_at: `${new Date(fetched.fetchedAt).toISOString().slice(0, 19)}Z` };
 }
 
 /** A source that failed as it stands in the report. */
@@ -76,6 +89,7 @@ export function failedSourceReport(source: SourceConfig, error: Error): SourceRe
     section: source.section,
     format: source.format,
     file: source.location,
+    ...provenance(source),
     state: "failed",
     read: 0,
     accepted: 0,

@@ -47,7 +47,7 @@ export class IngestError extends Error {
  * Imports the sources of a configuration and publishes one snapshot.
  *
  * A required source that cannot be trusted ends the run with `IngestError`, as does a full disk; an optional one is reported
- * and left out, and a section none of whose sources could be read stays as the last snapshot has it.
+ * and left out, or read in its last good version where that was kept; a section none of whose sources could be read stays as the last snapshot has it.
  */
 export async function runIngest(options: RunOptions): Promise<RunReport> {
   const { config, store, onProgress = () => {}, signal, beforePublish, ribThreadBytesMin } = options;
@@ -145,29 +145,40 @@ async function readAll(
   // What threads read is waited for last: the other sources are read meanwhile.
   const threaded = config.sources.filter((source) => readers.isThreaded(source));
   const lastOf = new Map(config.sources.map((source) => [source.section, source]));
+  /** @param newer  why its newest version cannot be used, where this is the one before. */
+  const read = async (source: SourceConfig, newer: Error | null): Promise<void> => {
+    const check = ({ accepted }: ReaderReport) => refuseShrunk(source, accepted, previous);
+    const { report, stored, side } = isTableSource(source)
+      ? await readSource(source, inputs.tables, check, onProgress, signal)
+      : await readRib(source, readers, inputs.ribs, check);
+    // A file that tells no date of its own is as of when it was last written.
+    const asOf = isoTime((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
+    reports.push(sourceReport(source, report, stored, asOf, newer));
+    const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
+    for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
+      const section = sources[name] ?? { configs: [], entries: [] };
+      sources[name] = section;
+      section.configs.push(source);
+      const error = newer === null ? null : "its newest version could not be used in the last run; this is the one before";
+      const entry = sourceEntry(source, stored.sha256, asOf, accepted, skipped, error);
+      section.entries.push(newer === null ? entry : { ...entry, accepted_before: accepted });
+    }
+  };
   for (const source of [...config.sources.filter((one) => !readers.isThreaded(one)), ...threaded]) {
     signal?.throwIfAborted();
     try {
-      const check = ({ accepted }: ReaderReport) => refuseShrunk(source, accepted, previous);
-      const { report, stored, side } = isTableSource(source)
-        ? await readSource(source, inputs.tables, check, onProgress, signal)
-        : await readRib(source, readers, inputs.ribs, check);
-      // A file that tells no date of its own is as of when it was last written.
-      const asOf = isoTime((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
-      reports.push(sourceReport(source, report, stored, asOf));
-      const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
-      for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
-        const section = sources[name] ?? { configs: [], entries: [] };
-        sources[name] = section;
-        section.configs.push(source);
-        section.entries.push(sourceEntry(source, stored.sha256, asOf, accepted, skipped, null));
-      }
+      await read(source, null);
     } catch (error) {
       // What a reader makes of being stopped is no fault of its source.
       signal?.throwIfAborted();
-      reports.push(failedSourceReport(source, error as Error));
-      if (source.required) throw error;
-      failed.push(source);
+      const lastGood = source.required ? null : (source.fetched?.lastGood ?? null);
+      const isKept = lastGood !== null && (await succeeds(() => read({ ...source, location: lastGood }, error as Error)));
+      signal?.throwIfAborted();
+      if (!isKept) {
+        reports.push(failedSourceReport(source, error as Error));
+        if (source.required) throw error;
+        failed.push(source);
+      }
     }
     if (source === lastOf.get(source.section)) draftSection(source.section, inputs.tables, inputs.drafts);
   }
@@ -182,6 +193,15 @@ async function readAll(
     sources[source.section]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
   }
   return { inputs, sources };
+}
+
+async function succeeds(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A RIB that fails leaves nothing behind. */

@@ -39,7 +39,7 @@ function sourceRecord(
   now: number,
 ): Omit<IngestSource, "schedule"> {
   const [last] = seen;
-  const good = seen.find(({ report }) => report.state === "read");
+  const good = seen.find(({ report }) => report.state !== "failed");
   const entry = manifest?.sections[source.section]?.sources.find(({ name, sha256 }) => name === source.name && sha256 !== "");
   const asOf = good?.report.as_of ?? entry?.as_of ?? null;
   const { staleAfterSeconds } = source;

@@ -21,9 +21,13 @@ export function reportText(report: RunReport): string {
 
 function sourceLines(source: SourceReport): string[] {
   if (source.state === "failed") return [`${source.name}: left out: ${source.error ?? "unknown"}`];
+  const where = source.url === null ? [] : [`  from ${source.url}, fetched ${source.fetched_at}`];
+  const kept = source.state === "kept" ? [`  not its newest version: ${source.error ?? "unknown"}`] : [];
   const size = `${bytesText(source.stored_bytes)}, unpacked ${bytesText(source.bytes)}`;
   const lines = [
     `${source.name} (${source.section}, ${source.format}): read ${number(source.read)}, accepted ${number(source.accepted)}; ${size}; ${source.seconds.toFixed(1)} s; as of ${source.as_of ?? "unknown"}`,
+    ...where,
+    ...kept,
   ];
   for (const note of source.notes) lines.push(`  note: ${note}`);
   for (const skipped of source.skipped) {

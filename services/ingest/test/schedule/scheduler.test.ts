@@ -240,3 +240,26 @@ test("each source has its figures", async () => {
     expect.stringMatching(new RegExp(`source="vrps".* ${world.now() / 1_000}$`)),
   );
 });
+
+test("an optional source whose new version is no good goes on with the one before, which is told", async () => {
+  everything(", required: false");
+  await world.look();
+  const before = await world.manifest();
+  world.files.set("/ripe", "<html>maintenance</html>");
+  world.pass(25 * hour);
+  await world.look();
+  const entry = (await world.manifest())?.sections.allocations?.sources[0];
+  expect(entry).toMatchObject({ accepted: 10, accepted_before: 10, sha256: before?.sections.allocations?.sources[0]?.sha256 });
+  expect(entry?.error).toBe("its newest version could not be used in the last run; this is the one before");
+  expect(objectsOf(await world.manifest())).toEqual(objectsOf(before));
+  const { length } = world.runs;
+  expect(world.stock.state("ripe").refused?.error).toContain("downloads/ripe/");
+  // It is measured by the last good one still, and not run again until there is another.
+  world.pass(hour);
+  await world.look();
+  expect(world.runs).toHaveLength(length);
+  world.files.set("/ripe", delegatedFile("ripencc", 12, "20251122"));
+  world.pass(24 * hour);
+  await world.look();
+  expect((await world.manifest())?.sections.allocations?.sources[0]).toMatchObject({ accepted: 12, error: null });
+});

@@ -51,6 +51,8 @@ test("a report tells what was skipped and why, with the places of the first", ()
         section: "allocations",
         format: "delegated",
         file: "/data/ripe",
+        url: "https://example.net/ripe",
+        fetched_at: "2025-11-21T04:00:00Z",
         state: "read",
         read: 1_002,
         accepted: 1_000,
@@ -71,6 +73,7 @@ test("a report tells what was skipped and why, with the places of the first", ()
   };
   expect(reportText(report).split("\n")).toEqual([
     "ripe (allocations, delegated): read 1,002, accepted 1,000; 500 B, unpacked 2.0 kB; 0.3 s; as of unknown",
+    "  from https://example.net/ripe, fetched 2025-11-21T04:00:00Z",
     "  note: claims 1,100 records and has 1,002",
     "  skipped 2: not a date",
     "    line 7: ripencc|NL|…",
