@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { type Distributed, startDistributed } from "../../test/support/distributed.ts";
+import type { ServiceEnd } from "../../test/support/service-process.ts";
 import { LineStream } from "./lines.ts";
 import { findNameserver, type Nameserver } from "./nameserver.ts";
 import { type Row, welcomeText } from "./welcome.ts";
@@ -87,13 +88,18 @@ async function firstKey(env: Readonly<Record<string, string>>): Promise<string> 
   return (JSON.parse(stdout) as { secret: string }).secret;
 }
 
+function howText(end: ServiceEnd | null): string {
+  if (end === null) return "";
+  return end.signal === null ? ` with status ${end.code}` : ` by ${end.signal}`;
+}
+
 /** Resolves when a stop is wanted; rejects when a process ended unasked, with its last lines. */
 function untilEnd({ nats, mongo, processes }: Distributed, { unbound }: Nameserver): Promise<void> {
-  const watched = [
+  const watched: { name: string; pid: number | null; log(): string; how?(): string }[] = [
     { name: "nats-server", pid: nats.pid, log: () => nats.log() },
     { name: mongo.kind, pid: mongo.pid, log: () => mongo.log() },
     ...(unbound === null ? [] : [{ name: "unbound", pid: unbound.pid, log: () => unbound.log() }]),
-    ...processes.map((each) => ({ name: each.name, pid: each.pid, log: () => each.log() })),
+    ...processes.map((each) => ({ name: each.name, pid: each.pid, log: () => each.log(), how: () => howText(each.ended) })),
   ];
   return new Promise((done, fail) => {
     const timer = setInterval(() => {
@@ -101,9 +107,8 @@ function untilEnd({ nats, mongo, processes }: Distributed, { unbound }: Nameserv
       if (ended === undefined) return;
       clearInterval(timer);
       const lines = ended.log().trimEnd().split("\n").slice(-lastLines);
-      fail(
-        new Error([`${ended.name} (process ${ended.pid}) ended unasked; its last lines:`, ...lines, "all others are stopped"].join("\n")),
-      );
+      const head = `${ended.name} (process ${ended.pid}) ended unasked${ended.how?.() ?? ""}; its last lines:`;
+      fail(new Error([head, ...lines, "all others are stopped"].join("\n")));
     }, watchIntervalMs);
     const stop = () => {
       clearInterval(timer);

@@ -72,6 +72,11 @@ export class ServiceProcess {
     return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  /** How the last process ended; null while one runs, or before the first. */
+  get ended(): ServiceEnd | null {
+    return this.#child === null || this.running ? null : { code: this.#child.exitCode, signal: this.#child.signalCode };
+  }
+
   /** What it printed, over all its starts. */
   log(): string {
     return this.#log;
