@@ -19,7 +19,7 @@ export interface BuiltRoutes {
  * Merges the RIBs, whatever their order, and stores the paths of each, which it then lets go of: `ribs` is empty in the end.
  */
 export async function buildRoutes(
-  config: SourcesConfig,
+  config: Pick<SourcesConfig, "fullFeedShare" | "fullFeedMin" | "upstreamsMax" | "matchPeersMin">,
   ribs: Map<string, RibReading>,
   put: (pieces: readonly Uint8Array[]) => Promise<StoredObject>,
 ): Promise<BuiltRoutes> {

@@ -58,6 +58,7 @@ test("reads a source with nothing but its four names, and fills in the defaults"
     fullFeedMin: { ipv4: 100_000, ipv6: 10_000 },
     fullFeedShare: 0.7,
     matchPeersMin: 2,
+    upstreamsMax: 5,
     sampleData: false,
   });
 });
@@ -68,6 +69,7 @@ sample_data: true
 full_feed_min: {ipv4: 10, ipv6: 1}
 full_feed_share: 50%
 match_peers_min: 3
+upstreams_max: 0
 sources:
   - name: route-views.jinx
     section: vrps
@@ -89,7 +91,13 @@ sources:
     bytes_max: 4096
     interval: 2w
 `);
-  expect(config).toMatchObject({ sampleData: true, fullFeedMin: { ipv4: 10, ipv6: 1 }, fullFeedShare: 0.5, matchPeersMin: 3 });
+  expect(config).toMatchObject({
+    sampleData: true,
+    fullFeedMin: { ipv4: 10, ipv6: 1 },
+    fullFeedShare: 0.5,
+    matchPeersMin: 3,
+    upstreamsMax: 0,
+  });
   expect(config.sources).toEqual([
     {
       name: "route-views.jinx",
@@ -104,7 +112,7 @@ sources:
       badRecordsMax: 0,
       staleAfterSeconds: null,
       asOf: 1_795_248_000,
-      line: 7,
+      line: 8,
     },
     expect.objectContaining({
       name: "n",
@@ -173,6 +181,7 @@ describe("one fault", () => {
     [`sources: [${good}]\nfull_feed_min: {ipv4: 0}\n`, "2:23 ipv4: expected a whole number of at least 1, found 0"],
     [`sources: [${good}]\nfull_feed_min: {ipv5: 1}\n`, '2:17 unknown key "ipv5" in "full_feed_min"; did you mean "ipv4"?'],
     [`sources: [${good}]\nfull_feed_min: 10\n`, "2:16 full_feed_min: expected a mapping with ipv4, ipv6, found 10"],
+    [`sources: [${good}]\nupstreams_max: 101\n`, "2:16 upstreams_max: expected a whole number from 0 to 100, found 101"],
     [`sources: [${good}]\nmatch_peers_min: 1.5\n`, "2:18 match_peers_min: expected a whole number of at least 1, found 1.5"],
     [
       `sources: [${good.replace("name: a", "name: a b")}]\n`,
