@@ -1,6 +1,6 @@
 /** From sources with URLs to sources with files: what a run reads. */
 
-import type { BuiltSection, SourcesConfig } from "../sources/index.ts";
+import type { BuiltSection, SourceConfig, SourcesConfig } from "../sources/index.ts";
 
 /** The file of a source, ready to be read. */
 export interface ReadyFile {
@@ -12,6 +12,8 @@ export interface ReadyFile {
   readonly fetchedAt: number | null;
   /** Absolute path of the version that a run last used, where that is another and the source is not required. */
   readonly lastGood: string | null;
+  /** Of an RTR source: why its session gave up the data; there is no file then. */
+  readonly givenUp?: string;
 }
 
 export type ReadyFiles = Readonly<Record<string, ReadyFile>>;
@@ -25,6 +27,7 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
   const sources = config.sources.flatMap((source) => {
     if (only !== null && !only.includes(source.section)) return [];
     const file = files[source.name];
+    if (source.format === "rtr") return [rtrSource(source, file)];
     if (source.fetch === undefined) return [source];
     // An optional source of which nothing was ever fetched: the run tells that its file is not there.
     if (file === undefined) return [source];
@@ -32,4 +35,10 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
     return [{ ...source, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood } }];
   });
   return { ...config, sources };
+}
+
+/** Without a session the run asks the caches itself. */
+function rtrSource(source: SourceConfig, file: ReadyFile | undefined): SourceConfig {
+  if (file === undefined) return source;
+  return file.givenUp === undefined ? { ...source, location: file.location } : { ...source, givenUp: file.givenUp };
 }

@@ -12,8 +12,9 @@ import {
   sectionNames,
 } from "@netfacts/dataset";
 import { type ReaderReport, SourceError } from "../readers/index.ts";
-import type { SourceConfig, SourcesConfig } from "../sources/index.ts";
+import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
 import type { ProgressListener } from "./progress.ts";
+import { DataGivenUpError, readRtrSource } from "./read-rtr.ts";
 import { isTableSource, readSource, type SourceReading } from "./read-source.ts";
 import { RibReaders, type RibReading } from "./rib-readers.ts";
 import { failedSourceReport, type RunReport, type SourceReport, sourceReport } from "./run-report.ts";
@@ -47,7 +48,8 @@ export class IngestError extends Error {
  * Imports the sources of a configuration and publishes one snapshot.
  *
  * A required source that cannot be trusted ends the run with `IngestError`, as does a full disk; an optional one is reported
- * and left out, or read in its last good version where that was kept; a section none of whose sources could be read stays as the last snapshot has it.
+ * and left out, or read in its last good version where that was kept; a section none of whose sources could be read stays as the last
+ * snapshot has it, but for one whose RTR data were given up: that is withdrawn.
  */
 export async function runIngest(options: RunOptions): Promise<RunReport> {
   const { config, store, onProgress = () => {}, signal, beforePublish, ribThreadBytesMin } = options;
@@ -84,11 +86,11 @@ export async function runIngest(options: RunOptions): Promise<RunReport> {
       { onProgress, signal, threadBytesMin: ribThreadBytesMin },
     );
     const readers = ribs;
-    const { inputs, sources } = await timed("read", () => readAll(config, previous, readers, sourceReports, onProgress, signal));
+    const { inputs, sources, withdrawn } = await timed("read", () => readAll(config, previous, readers, sourceReports, onProgress, signal));
     const content = await timed("build", async () => {
       onProgress({ label: "build", done: 0, total: 1, unit: "steps" });
       const snapshot = await buildSections(store, config, inputs, sources, () => routesOf(store, previous));
-      const stored = completeManifest(snapshot, previous, config.sampleData);
+      const stored = completeManifest(snapshot, previous, config.sampleData, withdrawn);
       built = sectionNames.flatMap((name) => {
         const entry = stored.sections[name];
         return entry === undefined
@@ -138,10 +140,11 @@ async function readAll(
   reports: SourceReport[],
   onProgress: ProgressListener,
   signal: AbortSignal | undefined,
-): Promise<{ inputs: SectionInputs; sources: Partial<Record<SectionName, SectionSources>> }> {
+): Promise<{ inputs: SectionInputs; sources: Partial<Record<SectionName, SectionSources>>; withdrawn: SectionName[] }> {
   const inputs = { tables: new TableInputs(), ribs: new Map<string, RibReading>(), drafts: {} };
   const sources: Partial<Record<SectionName, { configs: SourceConfig[]; entries: SourceEntry[] }>> = {};
   const failed: SourceConfig[] = [];
+  const givenUp = new Set<SectionName>();
   // What threads read is waited for last: the other sources are read meanwhile.
   const threaded = config.sources.filter((source) => readers.isThreaded(source));
   const lastOf = new Map(config.sources.map((source) => [source.section, source]));
@@ -149,7 +152,7 @@ async function readAll(
   const read = async (source: SourceConfig, newer: Error | null): Promise<void> => {
     const check = ({ accepted }: ReaderReport) => refuseShrunk(source, accepted, previous);
     const { report, stored, side } = isTableSource(source)
-      ? await readSource(source, inputs.tables, check, onProgress, signal)
+      ? await (source.format === "rtr" ? readRtrSource : readSource)(source, inputs.tables, check, onProgress, signal)
       : await readRib(source, readers, inputs.ribs, check);
     // A file that tells no date of its own is as of when it was last written.
     const asOf = isoTime((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
@@ -176,7 +179,8 @@ async function readAll(
       signal?.throwIfAborted();
       if (!isKept) {
         reports.push(failedSourceReport(source, error as Error));
-        if (source.required) throw error;
+        if (error instanceof DataGivenUpError) givenUp.add(source.section);
+        else if (source.required) throw error;
         failed.push(source);
       }
     }
@@ -192,7 +196,10 @@ async function readAll(
     const entry = sourceEntry(source, "", null, 0, 0, "could not be read in the last run");
     sources[source.section]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
   }
-  return { inputs, sources };
+  // Exceptions alone are no data: with nothing but them every route would be unknown to RPKI.
+  const withdrawn = [...givenUp].filter((name) => sources[name]?.configs.every(({ format }) => isStanding(format)) ?? true);
+  for (const name of withdrawn) delete sources[name];
+  return { inputs, sources, withdrawn };
 }
 
 async function succeeds(work: () => Promise<void>): Promise<boolean> {

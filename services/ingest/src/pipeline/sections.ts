@@ -189,13 +189,14 @@ function timesOf(
 }
 
 /**
- * Completes the manifest's content: sections that were not built stay as the last manifest has them. A snapshot that keeps a section
- * of the sample dataset is sample data still.
+ * Completes the manifest's content: sections that were not built stay as the last manifest has them, but for those that are withdrawn. A
+ * snapshot that keeps a section of the sample dataset is sample data still.
  */
 export function completeManifest(
   built: BuiltSnapshot,
   previous: Manifest | null,
   sampleData: boolean,
+  withdrawn: readonly SectionName[],
 ): Pick<Manifest, "sample_data" | "sections" | "ingest_objects"> {
   const sections: Manifest["sections"] = {};
   let keepsSample = false;
@@ -203,7 +204,7 @@ export function completeManifest(
     const section = built.sections[name];
     const before = previous?.sections[name];
     if (section !== undefined) sections[name] = section;
-    else if (before !== undefined) {
+    else if (before !== undefined && !withdrawn.includes(name)) {
       sections[name] = before;
       keepsSample ||= previous?.sample_data === true;
     }

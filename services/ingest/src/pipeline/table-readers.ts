@@ -12,6 +12,7 @@ import {
   readRoutinatorJson,
   readRoutinatorJsonExt,
   readRpkiClientJson,
+  readRtr,
   readSlurm,
   type SlurmExceptions,
   type SourceContent,
@@ -66,6 +67,11 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
 
   async "routinator-csv"(content, inputs) {
     const { vrps, report } = await readRoutinatorCsv(content);
+    return { report, add: () => inputs.vrps.push(vrps) };
+  },
+
+  async rtr(content, inputs) {
+    const { vrps, report } = await readRtr(content);
     return { report, add: () => inputs.vrps.push(vrps) };
   },
 

@@ -7,6 +7,7 @@ export { type Place, type ReadBounds, type ReaderReport, type SkippedRecords, ty
 export { readRoutinatorCsv } from "./routinator-csv.ts";
 export { readRoutinatorJson, readRoutinatorJsonExt } from "./routinator-json.ts";
 export { readRpkiClientJson } from "./rpki-client-json.ts";
+export { readRtr } from "./rtr.ts";
 export { type PrefixFilter, readSlurm, type SlurmExceptions, slurmAnchor } from "./slurm.ts";
 export type { AspaReading, VrpExport } from "./vrp-export.ts";
 export type { VrpList } from "./vrp-list.ts";

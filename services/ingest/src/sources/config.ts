@@ -9,12 +9,14 @@ export interface SourceConfig {
   name: string;
   section: BuiltSection;
   format: BuiltFormat;
-  /** Absolute path of a file, or a URL as it may be shown. */
+  /** Absolute path of a file, or a URL as it may be shown; several of RTR caches, separated by commas. */
   location: string;
   /** How it is fetched; absent for a file. */
   fetch?: FetchSettings;
   /** Of a source that was fetched, `location` being its file now: where and when (Unix ms), and the version that a run last used. */
   fetched?: { url: string; fetchedAt: number; lastGood: string | null };
+  /** Of an RTR source: why its session gave up the data. What was published of them is to be withdrawn. */
+  givenUp?: string;
   /** False: its failure is a warning, and its last good data stay. */
   required: boolean;
   /** Time between two expected versions. */

@@ -3,6 +3,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { cacheListForm, readCacheList } from "../rtr/cache-address.ts";
 import { type SourceConfig, type SourcesConfig, SourcesFileError } from "./config.ts";
 import {
   defaultBadRecordsMax,
@@ -89,7 +90,7 @@ export async function readSources(path: string, { files }: { readonly files: "no
     if (source === null) continue;
     config.sources.push(source);
     // The last good data of an optional source stay when its file is away; that is told by the run, not here.
-    if (files === "now" && source.required && source.fetch === undefined)
+    if (files === "now" && source.required && source.fetch === undefined && source.format !== "rtr")
       await checkFile(source.location, (message) => faults.at(members.offsetOf("location"), `location: ${message}`));
   }
   if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());
@@ -204,15 +205,22 @@ function readLocation(members: MappingReader, faults: FaultList, folder: string)
   const location = members.need("location", "the path of a file, relative to this one, or an http or https URL", readWord);
   const scheme = location === null ? null : /^([a-z][a-z0-9+.-]*):\/\//i.exec(location);
   const fault = (key: string, message: string) => faults.at(members.offsetOf(key), message);
-  if (location !== null && scheme !== null && /^https?$/i.test(scheme[1] as string)) {
-    const format = members.read("format", "", (value) => (typeof value === "string" ? value : ""));
+  const format = members.read("format", "", (value) => (typeof value === "string" ? value : ""));
+  if (format !== "rtr" && location !== null && scheme !== null && /^https?$/i.test(scheme[1] as string)) {
     const fetch = readFetchSettings(members, location, format, folder, fault);
     return fetch === null ? null : { location: shownUrl(location), fetch };
   }
   for (const key of fetchKeys)
     if (members.has(key)) fault(key, `${key}: is for a source that is fetched; its location is an http or https URL`);
+  if (format === "rtr" && location !== null) {
+    const caches = readCacheList(location);
+    if (caches === null) fault("location", `location: expected ${cacheListForm}`);
+    return caches === null ? null : { location: caches.map(({ name }) => name).join(",") };
+  }
   if (location === null || scheme === null) return location === null ? null : { location: resolve(folder, location) };
-  fault("location", `location: ${scheme[1]}:// is not supported by this version; give a path, or an http or https URL`);
+  const isRtr = /^rtr(\+tls)?$/i.test(scheme[1] as string);
+  const expected = isRtr ? "goes with format rtr" : "is not supported by this version; give a path, or an http or https URL";
+  fault("location", `location: ${scheme[1]}:// ${expected}`);
   return null;
 }
 

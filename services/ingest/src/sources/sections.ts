@@ -18,7 +18,7 @@ export type KnownSection = keyof typeof formatsBySection;
 export const builtFormats = {
   routes: ["mrt"],
   allocations: ["delegated"],
-  vrps: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm"],
+  vrps: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
   as_names: ["name-list", "autnums"],
 } as const;
 

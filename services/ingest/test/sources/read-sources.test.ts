@@ -138,9 +138,9 @@ sources:
     location: missing.gz
     interval: 8
     bytes_max: huge
-  - section: vrps
-    format: rtr
-    location: rtr://127.0.0.1:8282
+  - section: routes
+    format: ris-live
+    location: wss://127.0.0.1:8282
   - just text
 `;
   expect(await faultsOf(text)).toEqual([
@@ -153,8 +153,8 @@ sources:
     "12:15 interval: expected a duration such as 90s, 30m, 8h, 1d or 2w, found 8",
     '13:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found "huge"',
     '14:5 a source has no "name"; expected a unique name of letters, digits, dots, dashes and underscores',
-    '15:13 format: "rtr" is not supported by this version; for vrps it reads rpki-client-json, routinator-json, routinator-jsonext, routinator-csv, slurm',
-    "16:15 location: rtr:// is not supported by this version; give a path, or an http or https URL",
+    '15:13 format: "ris-live" is not supported by this version; for routes it reads mrt',
+    "16:15 location: wss:// is not supported by this version; give a path, or an http or https URL",
     "17:5 expected a source: a mapping with name, section, format and location",
   ]);
 });
