@@ -1,6 +1,7 @@
 /**
  * P6: a full-size snapshot → ready to answer, as a pod does it, in a process of its own: seconds and resident memory. Beside it the
- * obvious design on the same data: `dump routes` read into a Map of prefix texts. `node --conditions=source bench/snapshot-ready.ts`
+ * obvious design on the same data: `dump routes` read into a Map of prefix texts. Then `ip-routing` itself, which loads it from JetStream:
+ * from the start of its process to taking questions, and the loading alone. `node --conditions=source bench/snapshot-ready.ts`
  */
 
 import { spawnSync } from "node:child_process";
@@ -9,9 +10,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/dataset";
+import { publishSnapshot } from "../test/support/publish-snapshot.ts";
 import { requireData } from "./support/data.ts";
+import { withBacking } from "./support/distributed.ts";
 import { importModern } from "./support/modern.ts";
 import { median } from "./support/rounds.ts";
+import { residentMib } from "./support/service-process.ts";
 
 const rounds = 5;
 const self = fileURLToPath(import.meta.url);
@@ -65,8 +69,42 @@ if (side === "snapshot" && folder !== undefined) {
       const of = (pick: (item: (typeof list)[number]) => number) => Math.round(median(list.map(pick)));
       console.log(`${name.padEnd(10)} ${of(({ ms }) => ms)} ms, ${of(({ mib }) => mib)} MiB resident, ${of(({ held }) => held)} prefixes`);
     }
-    console.log(JSON.stringify({ bench: "P6", results }));
+    const pods = await measurePods(made);
+    const middle = (pick: (pod: PodRound) => number) => Math.round(median(pods.map(pick)));
+    console.log(
+      `ip-routing from JetStream: ${middle(({ ms }) => ms)} ms from its start to taking questions, ${middle(({ loadMs }) => loadMs)} ms of it loading, ` +
+        `${middle(({ mib }) => mib)} MiB resident, ${middle(({ peakMib }) => peakMib)} MiB at most`,
+    );
+    console.log(JSON.stringify({ bench: "P6", results, pods }));
   } finally {
     await rm(made, { recursive: true, force: true });
   }
+}
+
+interface PodRound {
+  /** From the start of the process to taking questions. */
+  readonly ms: number;
+  /** As the pod tells it: from the manifest to a snapshot that can answer. */
+  readonly loadMs: number;
+  readonly mib: number;
+  readonly peakMib: number;
+}
+
+/** One pod after the other, each with nothing of the snapshot yet. */
+async function measurePods(origin: string): Promise<PodRound[]> {
+  const list: PodRound[] = [];
+  await withBacking(async ({ natsUrl, startPod }) => {
+    await publishSnapshot(natsUrl, "netfacts-snapshots", origin);
+    for (let round = 0; round < rounds; round++) {
+      const started = performance.now();
+      const pod = startPod("ip-routing", `ip-routing-${round}`);
+      await pod.logged(/"msg":"takes questions"/);
+      const ms = performance.now() - started;
+      const [, loadMs] = await pod.logged(/"load_ms":(\d+),"msg":"snapshot in service"/);
+      const { now: mib, peak: peakMib } = residentMib(pod.pid);
+      list.push({ ms, loadMs: Number(loadMs), mib, peakMib });
+      await pod.stop();
+    }
+  });
+  return list;
 }
