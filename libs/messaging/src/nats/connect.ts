@@ -1,6 +1,7 @@
 /** Opens a connection to NATS that never gives up: it waits for a server that is not there yet, and comes back after every loss. */
 
-import { type ConnectionOptions, type NatsConnection, connect as natsConnect } from "nats";
+import type { ConnectionOptions, NatsConnection } from "nats";
+import { connectWithLongReads } from "./transport.ts";
 
 export interface ConnectOptions {
   /** One URL, or those of a cluster in one text between commas: `nats://user:password@host:4222`. Credentials of the first one serve all. */
@@ -54,7 +55,7 @@ export async function connect(options: ConnectOptions): Promise<NatsConnection> 
     waitingIntervalMs,
   );
   try {
-    return await natsConnect({
+    return await connectWithLongReads({
       ...settings,
       ...(options.once === true ? onceSettings : {}),
       servers,
