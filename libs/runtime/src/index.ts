@@ -6,6 +6,7 @@ export { createLogger, type Logger, type LoggerOptions, type LogLevel, logLevels
 export { runMain } from "./main.ts";
 export { createMessageTracing } from "./message-tracing.ts";
 export {
+  type Count,
   type Counter,
   createMetrics,
   createRegistry,

@@ -1,7 +1,8 @@
 /** Structured logs: one JSON object a line, without secrets. */
 
 import { trace } from "@opentelemetry/api";
-import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
+import { openDestination } from "./log-destination.ts";
 import { lineWithoutSecrets } from "./secrets.ts";
 import { isTracing } from "./tracing-state.ts";
 
@@ -27,7 +28,7 @@ export function createLogger({ service, level = "info", to = 2 }: LoggerOptions)
     {
       level,
       base: { service },
-      timestamp: stdTimeFunctions.isoTime,
+      timestamp: isoTime,
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: lineWithoutSecrets },
       ...(isTracing() && { mixin: traceIds }),
@@ -42,15 +43,11 @@ function traceIds(): object {
   return active === undefined ? {} : { trace_id: active.traceId, span_id: active.spanId };
 }
 
-/** Lines that a full disk refuses wait for space up to this; what comes then is dropped. */
-const waitingBytesMax = 1 << 20;
+/** Time of the last line as pino wants it: lines come in bursts, and a text is made once for all of a millisecond. */
+let last = { ms: 0, text: "" };
 
-/** Written at once, so that no line is lost when the process ends. */
-function openDestination(dest: number | string): DestinationStream {
-  const stream = destination({ dest, sync: true, mkdir: true, maxLength: waitingBytesMax });
-  stream.on("error", ({ code }: NodeJS.ErrnoException) => {
-    // A closed terminal (EIO) or reader (EPIPE) ends the log, not the service. Anything else is tried again with the next line.
-    if (code === "EIO" || code === "EPIPE" || code === "EBADF") stream.write = () => true;
-  });
-  return stream;
+function isoTime(): string {
+  const ms = Date.now();
+  if (ms !== last.ms) last = { ms, text: `,"time":"${new Date(ms).toISOString()}"` };
+  return last.text;
 }

@@ -6,6 +6,12 @@ export type Labels<Name extends string> = Readonly<Record<Name, string | number>
 
 export interface Counter<Name extends string = never> {
   inc(labels?: Labels<Name>, by?: number): void;
+  /** The count of these labels, for what happens with every request: they are looked up once, and not each time. Keep it. */
+  of(labels: Labels<Name>): Count;
+}
+
+export interface Count {
+  inc(): void;
 }
 
 export interface Gauge<Name extends string = never> {
@@ -75,6 +81,20 @@ class PromRegistry implements MetricsRegistry {
     this.#collectors.push(collect);
   }
 
+  /** Counts here, and hands over what came since the last time when metrics are asked for. */
+  count(handOver: (by: number) => void): Count {
+    let since = 0;
+    this.onCollect(() => {
+      if (since > 0) handOver(since);
+      since = 0;
+    });
+    return {
+      inc() {
+        since += 1;
+      },
+    };
+  }
+
   metric<Metric extends AnyMetric>(kind: Kind, options: HistogramOptions<string>, make: (config: PromConfig) => Metric): Metric {
     const labelNames = ["service", ...(options.labelNames ?? [])];
     const definition = JSON.stringify([kind, options.help, labelNames, options.buckets ?? null]);
@@ -110,7 +130,8 @@ export function createMetrics(service: string, registry: MetricsRegistry = regis
     registry,
     counter<Name extends string>(options: MetricOptions<Name>): Counter<Name> {
       const counter = registry.metric("counter", options, (config) => new prom.Counter(config));
-      return { inc: (labels, by = 1) => counter.inc({ ...labels, service }, by) };
+      const inc: Counter<Name>["inc"] = (labels, by = 1) => counter.inc({ ...labels, service }, by);
+      return { inc, of: (labels) => registry.count((by) => inc(labels, by)) };
     },
     gauge<Name extends string>({ collect, ...options }: GaugeOptions<Name>): Gauge<Name> {
       const inner = registry.metric("gauge", options, (config) => new prom.Gauge(config));

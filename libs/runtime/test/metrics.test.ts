@@ -16,6 +16,18 @@ describe("createMetrics", () => {
     expect(text).toContain('netfacts_asked_total{kind="ip",service="two"} 3');
   });
 
+  test("counts by labels that were looked up once together with those of each time, and nothing twice", async () => {
+    const registry = createRegistry();
+    const asked = createMetrics("one", registry).counter({ name: "netfacts_asked_total", help: "Questions", labelNames: ["kind"] });
+    const ip = asked.of({ kind: "ip" });
+    ip.inc();
+    asked.inc({ kind: "ip" });
+    expect(await registry.text()).toContain('netfacts_asked_total{kind="ip",service="one"} 2');
+    expect(await registry.text()).toContain('netfacts_asked_total{kind="ip",service="one"} 2');
+    ip.inc();
+    expect(await registry.text()).toContain('netfacts_asked_total{kind="ip",service="one"} 3');
+  });
+
   test("refuses a second definition that differs", () => {
     const metrics = createMetrics("one", createRegistry());
     metrics.counter({ name: "netfacts_asked_total", help: "Questions" });

@@ -1,0 +1,52 @@
+/** Where log lines go: those of one event-loop turn leave together, as a write costs more than all else of a line. */
+
+import { type DestinationStream, destination } from "pino";
+
+/** Lines that a full disk refuses wait for space up to this; what comes then is dropped. */
+const waitingBytesMax = 1 << 20;
+
+/** Lines of a long turn wait for its end up to this. */
+const turnCharsMax = 1 << 15;
+
+const open = new Set<LinesOfTurn>();
+process.on("exit", () => {
+  for (const lines of open) lines.flushSync();
+});
+
+/**
+ * A file descriptor or a path that lines are written to, synchronously, at the end of the turn that they come in. Whatever way the
+ * process ends by itself, none is lost; where it is killed, or ended by the engine, those of its last turn are.
+ */
+export function openDestination(dest: number | string): DestinationStream {
+  const stream = destination({ dest, sync: true, mkdir: true, maxLength: waitingBytesMax });
+  const lines = new LinesOfTurn(stream);
+  open.add(lines);
+  stream.on("error", ({ code }: NodeJS.ErrnoException) => {
+    // A closed terminal (EIO) or reader (EPIPE) ends the log, not the service. Anything else is tried again with the next lines.
+    if (code === "EIO" || code === "EPIPE" || code === "EBADF") stream.write = () => true;
+  });
+  return lines;
+}
+
+class LinesOfTurn implements DestinationStream {
+  readonly #to: DestinationStream;
+  #text = "";
+
+  constructor(to: DestinationStream) {
+    this.#to = to;
+  }
+
+  write(line: string): void {
+    if (this.#text === "") setImmediate(() => this.flushSync());
+    this.#text += line;
+    if (this.#text.length > turnCharsMax) this.flushSync();
+  }
+
+  /** By this name pino calls it before a fatal line ends the process. */
+  flushSync(): void {
+    if (this.#text === "") return;
+    const text = this.#text;
+    this.#text = "";
+    this.#to.write(text);
+  }
+}

@@ -1,0 +1,64 @@
+/** Where lines go: together at the end of a turn, and none is lost however the process ends by itself. */
+
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { createLogger } from "../src/index.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "netfacts-log-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const messages = (lines: string) => lines.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).msg]));
+
+describe("a log file", () => {
+  test("has the lines of a turn in their order, once the turn is over", async () => {
+    const to = join(folder, "turn.log");
+    const log = createLogger({ service: "example", to });
+    const all = Array.from({ length: 5 }, (_, index) => `line ${index}`);
+    for (const message of all) log.info(message);
+    expect(readFileSync(to, "utf8")).toBe("");
+    await nextTurn();
+    expect(messages(readFileSync(to, "utf8"))).toEqual(all);
+  });
+
+  test("does not keep a long turn's lines until its end", () => {
+    const to = join(folder, "long.log");
+    const log = createLogger({ service: "example", to });
+    for (let index = 0; index < 1_000; index++) log.info({ index }, "one of many");
+    expect(messages(readFileSync(to, "utf8")).length).toBeGreaterThan(500);
+  });
+
+  test("has a fatal line, and what came before it, at once", () => {
+    const to = join(folder, "fatal.log");
+    const log = createLogger({ service: "example", to });
+    log.info("before");
+    log.fatal("the end");
+    expect(messages(readFileSync(to, "utf8"))).toEqual(["before", "the end"]);
+  });
+});
+
+test.each([
+  ["ends", ""],
+  ["exits", "process.exit(0);"],
+  ["throws", "throw new Error('a fault');"],
+])("a process that %s in the turn of its lines has written them", async (_how, ending) => {
+  const program = `import { createLogger } from "@netfacts/runtime";
+    const log = createLogger({ service: "example" });
+    log.info("first"); log.info("last"); ${ending}`;
+  const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "--no-warnings", "--eval", program], {
+    cwd: fileURLToPath(new URL("..", import.meta.url)),
+    env: { PATH: process.env.PATH },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const written = (await text(child.stderr)).split("\n").filter((line) => line.startsWith("{"));
+  expect(messages(written.join("\n"))).toEqual(["first", "last"]);
+});
