@@ -1,40 +1,69 @@
 /** What the gateway measures. */
 
-import type { Metrics } from "@netfacts/runtime";
+import type { Count, Metrics } from "@netfacts/runtime";
 
 /** Seconds; lookups end in the first, reverse DNS in the last. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createGatewayMetrics(metrics: Metrics) {
+  const requests = metrics.counter({
+    name: "netfacts_http_requests_total",
+    help: "HTTP requests by route and status",
+    labelNames: ["route", "status"],
+  });
+  const requestsOf = kept((route: string) => kept((status: number | string) => requests.of({ route, status })));
+  const verifications = metrics.counter({
+    name: "netfacts_key_verifications_total",
+    help: "API keys checked, by outcome",
+    labelNames: ["outcome"],
+  });
+  const decisions = metrics.counter({
+    name: "netfacts_limit_decisions_total",
+    help: "Requests admitted or refused by limits",
+    labelNames: ["decision"],
+  });
+  let inFlight = 0;
+  metrics.gauge({
+    name: "netfacts_http_requests_in_flight",
+    help: "HTTP requests that are being answered",
+    labelNames: [],
+    collect: (gauge) => gauge.set({}, inFlight),
+  });
   return {
-    requests: metrics.counter({
-      name: "netfacts_http_requests_total",
-      help: "HTTP requests by route and status",
-      labelNames: ["route", "status"],
-    }),
+    requestBegun(): void {
+      inFlight += 1;
+    },
+    requestEnded(): void {
+      inFlight -= 1;
+    },
+    requests: (route: string, status: number | string): Count => requestsOf(route)(status),
     durations: metrics.histogram({
       name: "netfacts_http_request_duration_seconds",
       help: "Time from the request's first line to the answer's last byte",
       labelNames: ["route"],
       buckets: durationBuckets,
     }),
-    inFlight: metrics.gauge({ name: "netfacts_http_requests_in_flight", help: "HTTP requests that are being answered", labelNames: [] }),
-    verifications: metrics.counter({
-      name: "netfacts_key_verifications_total",
-      help: "API keys checked, by outcome",
-      labelNames: ["outcome"],
-    }),
+    verifications: kept((outcome: string) => verifications.of({ outcome })),
     keyLoads: metrics.counter({
       name: "netfacts_key_loads_total",
       help: "API keys read from the store, because the cache did not have them fresh",
       labelNames: ["outcome"],
     }),
-    decisions: metrics.counter({
-      name: "netfacts_limit_decisions_total",
-      help: "Requests admitted or refused by limits",
-      labelNames: ["decision"],
-    }),
+    decisions: kept((decision: string) => decisions.of({ decision })),
   };
 }
 
 export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>;
+
+/** What was made for a value, made once: values are few. */
+function kept<Value, Made>(make: (value: Value) => Made): (value: Value) => Made {
+  const made = new Map<Value, Made>();
+  return (value) => {
+    let one = made.get(value);
+    if (one === undefined) {
+      one = make(value);
+      made.set(value, one);
+    }
+    return one;
+  };
+}

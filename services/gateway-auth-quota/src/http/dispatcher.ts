@@ -47,9 +47,12 @@ export class Dispatcher {
       traceparent: typeof traceparent === "string" && traceparentPattern.test(traceparent) ? traceparent : null,
       budgetMs: op === "reverse_dns" ? this.#budgets.reverseDnsBudgetMs : this.#budgets.lookupBudgetMs,
     };
-    const reply = await this.#messaging.request(service, "single", item).catch((error: unknown) => {
+    let reply: ReplyItem;
+    try {
+      reply = await this.#messaging.request(service, "single", item);
+    } catch (error) {
       throw this.#failure(service, error);
-    });
+    }
     this.#seen.add(service);
     if (reply.contentType === "problem") throw responderProblem(reply);
     return reply;

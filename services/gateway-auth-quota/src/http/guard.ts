@@ -14,6 +14,9 @@ export interface Pass {
   settle(answered: boolean): void;
 }
 
+type Refused = Extract<Verification, { ok: false }>;
+
+/** What is at hand is decided at once: a promise is made only where the store is asked. */
 export class Guard {
   readonly #keyring: Keyring;
   readonly #limiter: Limiter;
@@ -30,17 +33,12 @@ export class Guard {
    *
    * @param scope what the route wants; null: any key will do.
    * @param month units of the month that the answer costs.
-   * @throws ProblemError; the limit headers are set where the key is known.
+   * @throws ProblemError, also by rejecting; the limit headers are set where the key is known.
    */
-  async admit(request: FastifyRequest, reply: FastifyReply, scope: Scope | null, month: 0 | 1): Promise<Pass> {
-    const verification = await this.#keyring.verify(request.headers.authorization, request.clientAddress, scope ?? undefined);
-    this.#metrics.verifications.inc({ outcome: verification.ok ? "ok" : verification.code });
-    if (!verification.ok) {
-      // A known key without the scope spends its rate, so that it cannot probe for free.
-      if (verification.key !== null) (await this.#charge(request, reply, verification.key, 0)).settle(false);
-      throw refusal(verification);
-    }
-    return this.#charge(request, reply, verification.key, month);
+  admit(request: FastifyRequest, reply: FastifyReply, scope: Scope | null, month: 0 | 1): Pass | Promise<Pass> {
+    const verification = this.#keyring.verify(request.headers.authorization, request.clientAddress, scope ?? undefined);
+    if (verification instanceof Promise) return verification.then((late) => this.#enter(late, request, reply, month));
+    return this.#enter(verification, request, reply, month);
   }
 
   /** Charges a request that no route answers to its key, when it has one. */
@@ -49,10 +47,25 @@ export class Guard {
     (await this.admit(request, reply, null, 0)).settle(false);
   }
 
-  async #charge(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, month: 0 | 1): Promise<Pass> {
+  #enter(verification: Verification, request: FastifyRequest, reply: FastifyReply, month: 0 | 1): Pass | Promise<Pass> {
+    this.#metrics.verifications(verification.ok ? "ok" : verification.code).inc();
+    return verification.ok ? this.#charge(request, reply, verification.key, month) : this.#refuse(verification, request, reply);
+  }
+
+  async #refuse(verification: Refused, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+    // A known key without the scope spends its rate, so that it cannot probe for free.
+    if (verification.key !== null) (await this.#charge(request, reply, verification.key, 0)).settle(false);
+    throw refusal(verification);
+  }
+
+  #charge(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, month: 0 | 1): Pass | Promise<Pass> {
     request.keyDisplay = key.display;
-    const decision = await this.#limiter.admit(key, { month });
-    this.#metrics.decisions.inc({ decision: decision.admitted ? "admitted" : decision.code });
+    const decision = this.#limiter.admit(key, { month });
+    return decision instanceof Promise ? decision.then((late) => this.#pass(reply, key, late)) : this.#pass(reply, key, decision);
+  }
+
+  #pass(reply: FastifyReply, key: VerifiedKey, decision: Decision): Pass {
+    this.#metrics.decisions(decision.admitted ? "admitted" : decision.code).inc();
     if (!decision.admitted) {
       reply.headers(this.#limiter.headers(key));
       const { code, retryAfterSeconds, violatedPolicies } = decision;
@@ -67,7 +80,7 @@ export class Guard {
   }
 }
 
-function refusal({ code, detail, retryAfterSeconds }: Extract<Verification, { ok: false }>): ProblemError {
+function refusal({ code, detail, retryAfterSeconds }: Refused): ProblemError {
   const challenge = challengeOf(code);
   return new ProblemError(code, {
     detail,
@@ -77,7 +90,7 @@ function refusal({ code, detail, retryAfterSeconds }: Extract<Verification, { ok
 }
 
 /** `WWW-Authenticate` of a 401 (RFC 6750 §3): no error code where no key was sent. */
-function challengeOf(code: Extract<Verification, { ok: false }>["code"]): string | null {
+function challengeOf(code: Refused["code"]): string | null {
   if (code === "missing_api_key") return 'Bearer realm="netfacts"';
   if (code !== "invalid_api_key" && code !== "expired_api_key" && code !== "revoked_api_key") return null;
   return `Bearer realm="netfacts", error="invalid_token", error_description="${code}"`;

@@ -16,7 +16,7 @@ interface Fault extends ProblemItem {
 export class QuestionReader {
   readonly #path: Readonly<Record<string, string>>;
   readonly #query = new Map<string, string>();
-  readonly #known: ReadonlySet<string>;
+  readonly #known: readonly string[];
   readonly #faults: Fault[] = [];
 
   /**
@@ -26,10 +26,12 @@ export class QuestionReader {
    */
   constructor(path: Readonly<Record<string, string>>, search: string, known: readonly string[]) {
     this.#path = path;
-    this.#known = new Set(known);
+    this.#known = known;
+    // Most questions have none, and an empty reading costs as much as that of an address.
+    if (search === "") return;
     const told = new Set<string>();
     for (const [name, value] of new URLSearchParams(search)) {
-      if (!this.#known.has(name)) {
+      if (!this.#known.includes(name)) {
         if (!told.has(name)) this.#unknownParameter(name);
       } else if (told.has(name)) {
         this.#add(`query.${name}`, "invalid_parameter", "stands more than once", null, `Parameter ${name} stands more than once.`);
@@ -142,7 +144,7 @@ export class QuestionReader {
   }
 
   #unknownParameter(name: string): void {
-    const takes = this.#known.size === 0 ? "this route takes none" : `this route takes ${wordList([...this.#known], "and")}`;
+    const takes = this.#known.length === 0 ? "this route takes none" : `this route takes ${wordList(this.#known, "and")}`;
     const quoted = quoteValue(name);
     this.#add(`query.${quoted}`, "invalid_parameter", `is unknown; ${takes}`, null, `Parameter "${quoted}" is unknown; ${takes}.`);
   }

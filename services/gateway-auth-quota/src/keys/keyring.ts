@@ -1,11 +1,11 @@
 /** The keyring: from an `Authorization` header to a verified key, in the order that PROTOCOLS ("Keys") sets. */
 
-import { keysChangedSubject } from "@netfacts/contracts";
-import { parseKeyText, secretMatches } from "@netfacts/storage";
+import { keysChangedSubject, type Scope } from "@netfacts/contracts";
+import { type KeyText, parseKeyText, secretMatches } from "@netfacts/storage";
 import { clientAddressOf, sourceOf } from "../domain/client-source.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
 import { FailedKeys } from "./failed-keys.ts";
-import { KeyCache } from "./key-cache.ts";
+import { KeyCache, type KeyLookup } from "./key-cache.ts";
 import { defaultKeyringSettings } from "./settings.ts";
 import type { KeyProblemCode, Keyring, KeyringOptions, KeyringSettings, Verification, VerifiedKey } from "./surface.ts";
 
@@ -40,28 +40,31 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const connection = options.messaging?.watchConnection((up) => cache.broadcastsChanged(up));
   const endListening = store.onChange(() => cache.anyChanged());
 
+  const judge = (lookup: KeyLookup, text: KeyText, clientAddress: string, scope: Scope | undefined): Verification => {
+    if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
+    // Also hashes and compares for an unknown id: both failures take the same time.
+    if (!secretMatches(text.text, lookup?.record ?? null, settings.peppers) || lookup === null) {
+      failed.record(sourceOf(clientAddressOf(clientAddress)), monotonic());
+      return refuse("invalid_api_key");
+    }
+    const { record, allowed, key } = lookup;
+    const rules = { state: record.state, expiresAt: record.expiresAt, validUntil: record.validUntil, allowed, scopes: key.scopes };
+    const address = allowed.length === 0 ? null : clientAddressOf(clientAddress);
+    const refusal = keyRefusal(rules, clock.now(), address, scope ?? null);
+    return refusal === null ? { ok: true, key } : refuseKey(refusal, key, scope);
+  };
+
   return {
-    async verify(authorization, clientAddress, scope) {
-      if (authorization === undefined) return refuse("missing_api_key");
-      const token = bearer.exec(authorization)?.[1];
+    verify(authorization, clientAddress, scope) {
+      const token = authorization === undefined ? undefined : bearer.exec(authorization)?.[1];
       if (token === undefined) return refuse("missing_api_key");
       const text = parseKeyText(token);
       if (text === null) return refuse("invalid_api_key");
       const waitMs = failed.quiet ? 0 : failed.waitMs(sourceOf(clientAddressOf(clientAddress)), monotonic());
       if (waitMs > 0) return refuse("too_many_failed_keys", { retryAfterSeconds: Math.ceil(waitMs / 1_000) });
       const found = cache.lookup(text.id);
-      const lookup = found instanceof Promise ? await found : found;
-      if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
-      // Also hashes and compares for an unknown id: both failures take the same time.
-      if (!secretMatches(text.text, lookup?.record ?? null, settings.peppers) || lookup === null) {
-        failed.record(sourceOf(clientAddressOf(clientAddress)), monotonic());
-        return refuse("invalid_api_key");
-      }
-      const { record, allowed, key } = lookup;
-      const rules = { state: record.state, expiresAt: record.expiresAt, validUntil: record.validUntil, allowed, scopes: key.scopes };
-      const address = allowed.length === 0 ? null : clientAddressOf(clientAddress);
-      const refusal = keyRefusal(rules, clock.now(), address, scope ?? null);
-      return refusal === null ? { ok: true, key } : refuseKey(refusal, key, scope);
+      if (found instanceof Promise) return found.then((lookup) => judge(lookup, text, clientAddress, scope));
+      return judge(found, text, clientAddress, scope);
     },
 
     stop() {

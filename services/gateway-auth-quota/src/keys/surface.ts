@@ -61,9 +61,9 @@ export interface Keyring {
    * @param clientAddress  text of the client's address after trusted proxies; IPv4-mapped IPv6 counts as IPv4.
    * @param scope          the scope that the route wants; absent = none (`/me`).
    *
-   * Never throws. Cost with a cached key: one SHA-256, no store call.
+   * Never throws. Cost with a cached key: one SHA-256, no store call and no promise, as one each time would cost more than that.
    */
-  verify(authorization: string | undefined, clientAddress: string, scope?: Scope): Promise<Verification>;
+  verify(authorization: string | undefined, clientAddress: string, scope?: Scope): Verification | Promise<Verification>;
   /** Ends the subscriptions; the store stays open. */
   stop(): void;
 }

@@ -36,16 +36,19 @@ class LeasedLimiter implements Limiter {
     this.#sweep = setInterval(() => this.#tidy(), Math.max(10, settings.idleReturnMs / 4)).unref();
   }
 
-  async admit(key: LimitedKey, cost: { readonly month: number }): Promise<Decision> {
+  admit(key: LimitedKey, cost: { readonly month: number }): Decision | Promise<Decision> {
     const { rate, month } = this.#account(key);
-    if (rate.trySpend(1)) {
-      if (cost.month === 0 ? month.isKnown : month.trySpend(cost.month)) return admission(key, cost.month, month);
-      return this.#chargeMonth(key, cost.month, this.#deadline());
-    }
+    if (!rate.trySpend(1)) return this.#chargeBoth(key, cost.month);
+    if (cost.month === 0 ? month.isKnown : month.trySpend(cost.month)) return admission(key, cost.month, month);
+    return this.#chargeMonth(key, cost.month, this.#deadline());
+  }
+
+  async #chargeBoth(key: LimitedKey, units: number): Promise<Decision> {
+    const { rate, month } = this.#account(key);
     const deadline = this.#deadline();
     await this.#learnTime(deadline);
     const spending = await rate.spend(1, this.#timeTo(deadline));
-    if (spending === "spent") return this.#chargeMonth(key, cost.month, deadline);
+    if (spending === "spent") return this.#chargeMonth(key, units, deadline);
     // The headers of a refusal tell of the month too.
     if (!month.isKnown) await month.look(this.#timeTo(deadline));
     return refusal(key, spending, "rate", rate);

@@ -48,9 +48,9 @@ export interface LimitStanding {
 export interface Limiter {
   /**
    * Charges one rate unit and `cost.month` month units (all or nothing), rate first; when the month refuses, the rate unit goes back.
-   * Waits at most 250 ms, and only when the local block is used up. Never throws.
+   * Waits at most 250 ms, and only when the local block is used up; else the decision is there at once. Never throws.
    */
-  admit(key: LimitedKey, cost: { readonly month: number }): Promise<Decision>;
+  admit(key: LimitedKey, cost: { readonly month: number }): Decision | Promise<Decision>;
   /**
    * Tells how an admitted request ended: `answered` false (304, 4xx, 5xx) refunds its month units. Call once, before `headers`.
    * With a number, that many of the charged units were answered (batches) and the rest goes back.

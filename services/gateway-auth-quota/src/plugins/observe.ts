@@ -13,10 +13,10 @@ export interface RequestLog {
 
 export function installObserver(app: FastifyInstance, log: RequestLog, metrics: GatewayMetrics): void {
   app.addHook("onRequest", (request, reply, done) => {
-    metrics.inFlight.inc();
+    metrics.requestBegun();
     // Not the hook onResponse: it never runs for a client that went away.
-    reply.raw.once("close", () => {
-      metrics.inFlight.dec();
+    reply.raw.on("close", () => {
+      metrics.requestEnded();
       observeRequest(request, reply, log, metrics);
     });
     done();
@@ -27,19 +27,19 @@ export function installObserver(app: FastifyInstance, log: RequestLog, metrics: 
 export function observeRequest(request: FastifyRequest, reply: FastifyReply, log: RequestLog, metrics: GatewayMetrics): void {
   // The pattern, not the path: labels must not grow with what callers ask.
   const route = request.routeOptions.url ?? "none";
-  const seconds = reply.elapsedTime / 1_000;
-  const isAborted = !reply.raw.writableEnded;
-  metrics.requests.inc({ route, status: isAborted ? "aborted" : reply.statusCode });
-  metrics.durations.observe({ route }, seconds);
+  const status = reply.raw.writableEnded ? reply.statusCode : "aborted";
+  const elapsedMs = reply.elapsedTime;
+  metrics.requests(route, status).inc();
+  metrics.durations.observe({ route }, elapsedMs / 1_000);
   log.info(
     {
       request_id: request.id,
       method: request.method,
       url: logUrl(request.url),
       route,
-      status: isAborted ? "aborted" : reply.statusCode,
+      status,
       code: request.problemCode ?? undefined,
-      duration_ms: Math.round(reply.elapsedTime * 1_000) / 1_000,
+      duration_ms: Math.round(elapsedMs * 1_000) / 1_000,
       client: request.clientAddress,
       key: request.keyDisplay ?? undefined,
     },

@@ -77,7 +77,7 @@ export async function simulate(
     (await (gateways[0] as Gateway).store.limits.read({ bucket: "b", policy: "month", start: windowStart, expiresAt: 0 })).leased;
 
   const request = async (gateway: Gateway, count: number, units: number, answered: boolean): Promise<void> => {
-    const decide = (): Promise<Decision> => gateway.limiter.admit(key, { month: units });
+    const decide = (): Decision | Promise<Decision> => gateway.limiter.admit(key, { month: units });
     for (const decision of await Promise.all(Array.from({ length: count }, decide))) {
       if (!decision.admitted) continue;
       gateway.limiter.settle(decision, answered);
