@@ -28,8 +28,8 @@ function work(ms: number): void {
   while (performance.now() < end);
 }
 
-const ask = (messaging: Messaging, service: string, count: number, lane: "single" | "batch" = "single") =>
-  Promise.all(Array.from({ length: count }, (_, i) => messaging.request(service, lane, item(`${lane} ${i}`))));
+const ask = (messaging: Messaging, service: string, count: number, lane: "single" | "batch" = "single", budgetMs = 5_000) =>
+  Promise.all(Array.from({ length: count }, (_, i) => messaging.request(service, lane, item(`${lane} ${i}`, { budgetMs }))));
 
 test("serves single frames before batch frames that came first", async () => {
   const asker = await ends.messaging();
@@ -136,6 +136,24 @@ test("two pods share the load, and one that stops leaves it to the other", async
   expect((await ask(asker, "shared", 640)).length).toBe(640);
   expect(served[0]).toBe(before);
 });
+
+test("replies stay what they are while their memory is used again, even when they wait to leave", async () => {
+  const pod = await ends.messaging();
+  const long = (query: string) => Buffer.alloc(30_000, `${query}.`);
+  await pod.serve("memory", ({ items }, answer) => {
+    // Nothing is taken any more, and 7.7 MB are more than sockets hold.
+    if (items[0]?.query === "batch 0") server.freeze();
+    for (const [index, { query }] of items.entries()) answer(index, { ...reply(""), body: long(query) });
+    setImmediate(() => setImmediate(() => server.thaw()));
+  });
+  const asker = await ends.messaging();
+  const kept: [string, Uint8Array][] = [];
+  for (const lane of ["batch", "single"] as const) {
+    const replies = await ask(asker, "memory", 256, lane, 30_000);
+    for (const [index, { body: got }] of replies.entries()) kept.push([`${lane} ${index}`, got]);
+  }
+  expect(kept.filter(([query, got]) => Buffer.compare(got, long(query)) !== 0).map(([query]) => query)).toEqual([]);
+}, 60_000);
 
 test("a frame that cannot be read gets one failed frame, and the next ones are served", async () => {
   const told: string[] = [];
