@@ -35,7 +35,7 @@ export interface ServiceEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-const readyMsMax = 60_000;
+const readyMsMax = 150_000;
 const stopMsMax = 20_000;
 
 export class ServiceProcess {
