@@ -30,6 +30,11 @@ export function sharedSettings(command: Command): SharedSettings {
   return { dataDir, json };
 }
 
+/** What was fetched, and when each source is due. */
+export function ingestFolder({ dataDir }: SharedSettings): string {
+  return join(dataDir, "ingest");
+}
+
 export function storePath({ dataDir }: SharedSettings): string {
   return join(dataDir, "store.sqlite");
 }

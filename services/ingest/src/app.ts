@@ -1,10 +1,18 @@
 /** The service `ingest`: reads sources, builds and verifies a snapshot, publishes it. */
 
+import type { IngestSource } from "@netfacts/contracts";
+import type { RunReport } from "./pipeline/run-report.ts";
+import type { FollowDeps, Following } from "./schedule/follow-sources.ts";
+import type { ImportOptions } from "./schedule/import-sources.ts";
+import type { OverviewOptions } from "./schedule/overview.ts";
 import type { IngestApp, IngestDeps } from "./service.ts";
 
+export { type FetchConfig, fetchConfigSchema } from "./fetch/config-schema.ts";
 export type { ProgressEvent, ProgressListener } from "./pipeline/progress.ts";
 export { IngestError, type RunOptions, runIngest } from "./pipeline/run.ts";
 export type { RunReport, SourceReport } from "./pipeline/run-report.ts";
+export type { FollowDeps, Following } from "./schedule/follow-sources.ts";
+export type { ImportOptions } from "./schedule/import-sources.ts";
 export type { IngestApp, IngestDeps } from "./service.ts";
 export { reportText } from "./show/report-text.ts";
 export { bytesText, lineDisplay, type ProgressDisplay, showProgress } from "./show/show-progress.ts";
@@ -14,4 +22,19 @@ export { readSources, type SourcesConfig, SourcesFileError } from "./sources/ind
 export async function buildApp(deps: IngestDeps): Promise<IngestApp> {
   const { buildService } = await import("./service.ts");
   return buildService(deps);
+}
+
+/** One import: fetches what has a URL, reads, builds, verifies, publishes. Throws as `runIngest`. */
+export async function importSources(options: ImportOptions): Promise<RunReport> {
+  return (await import("./schedule/import-sources.ts")).importSources(options);
+}
+
+/** Asks for each source at its interval, and imports what changed, in a process that has its folder for itself. */
+export async function followSources(deps: FollowDeps): Promise<Following> {
+  return (await import("./schedule/follow-sources.ts")).followSources(deps);
+}
+
+/** How each source fares, from the files of a state folder, the runs and the snapshot. */
+export async function sourcesOverview(options: OverviewOptions): Promise<IngestSource[]> {
+  return (await import("./schedule/overview.ts")).sourcesOverview(options);
 }

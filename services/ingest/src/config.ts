@@ -3,7 +3,7 @@
 import { ConfigError, loadConfig } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
 import Type, { type Static } from "typebox";
-import { fetchConfigSchema } from "./fetch/config.ts";
+import { fetchConfigSchema } from "./fetch/config-schema.ts";
 
 /** Every setting with its default; names as in the environment. */
 export const ingestConfigSchema = Type.Object({

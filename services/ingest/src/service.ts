@@ -106,7 +106,8 @@ export function buildService(deps: IngestDeps): IngestApp {
         settle: (scope, report) => own.settle(scope, report),
         snapshots,
         sources: config.SOURCES,
-        execute: (options) => runInWorker({ sources: config.SOURCES, snapshots: deps.snapshotSource, ...options }),
+        execute: (options) =>
+          own.alone(options.signal, () => runInWorker({ sources: config.SOURCES, snapshots: deps.snapshotSource, ...options })),
         metrics,
         log,
         clock,

@@ -1,11 +1,16 @@
 /** Settings of the one-process form, beside those of the gateway and the resolver: where it listens and keeps its state. */
 
+import { fetchConfigSchema } from "@netfacts/ingest/app";
 import { logLevels } from "@netfacts/runtime";
 import Type, { type Static } from "typebox";
 
 export const standaloneConfigSchema = Type.Object({
   NETFACTS_HOME: Type.String({ default: ".netfacts", minLength: 1, description: "Folder of all state: snapshots, keys, limits" }),
-  SOURCES: Type.String({ default: "", description: "A sources.yaml to import at start; empty: the samples, once" }),
+  SOURCES: Type.String({
+    default: "",
+    description: "A sources.yaml to import at start, and at the intervals that it says; empty: the samples, once",
+  }),
+  ...fetchConfigSchema.properties,
   TELEMETRY_PORT: Type.Integer({
     default: 9464,
     minimum: 0,

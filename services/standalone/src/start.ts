@@ -4,6 +4,7 @@ import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openDataFolder, snapshotsFolder } from "@netfacts/dataset";
 import { loadGatewayConfig } from "@netfacts/gateway-auth-quota/app";
+import { followSources } from "@netfacts/ingest/app";
 import { loadRdnsConfig } from "@netfacts/rdns-resolver/app";
 import {
   createLogger,
@@ -62,10 +63,14 @@ export async function start(telemetry: Telemetry): Promise<void> {
     const store = await openSqliteStore(join(folder, "store.sqlite"));
     undo.push(() => store.close());
     const snapshots = openDataFolder(folder);
+    const sources = own.SOURCES === "" ? "" : resolve(own.SOURCES);
+    const stateFolder = join(folder, "ingest");
     await ensureData({
       snapshots,
       store,
-      sources: own.SOURCES === "" ? "" : resolve(own.SOURCES),
+      stateFolder,
+      fetching: own,
+      sources,
       samples: join(root, "samples", "sources.yaml"),
       out: process.stdout,
       signal: stopping.signal,
@@ -99,6 +104,20 @@ export async function start(telemetry: Telemetry): Promise<void> {
       throw new Error(portFault(gateway.HOST, gateway.PORT, "PORT", error.code ?? error.message));
     });
     home.answersAt(url);
+    if (sources !== "") {
+      const following = await followSources({
+        sources,
+        stateFolder,
+        fetching: own,
+        store,
+        snapshots,
+        snapshotSource: { kind: "folder", path: join(folder, snapshotsFolder) },
+        clock: systemClock,
+        log: logOf("ingest"),
+        metrics: createMetrics("ingest"),
+      });
+      undo.push(() => following.stop());
+    }
     // Last, since its secret is shown once: a start that fails before has not used it up.
     const firstKey = await createFirstKey(store);
     process.stdout.write(

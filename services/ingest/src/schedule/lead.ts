@@ -8,6 +8,7 @@ import type { ProgressListener } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { RunManager } from "../runs/run-manager.ts";
 import { readSources, type SourceConfig } from "../sources/index.ts";
+import { lockRuns } from "./lock-runs.ts";
 import { type RunScope, wholeScope } from "./run-scope.ts";
 import { scheduleOf } from "./schedule-record.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -25,7 +26,14 @@ export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching"> {
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
 }
 
-export const downloadsFolder = "downloads";
+/** What is known of the sources, as it stands in the folder now. */
+export async function openStock(
+  deps: Omit<SourceStockDeps, "states" | "fetching"> & Pick<LeadDeps, "stateFolder" | "fetching">,
+): Promise<SourceStock> {
+  const { stateFolder, fetching } = deps;
+  const states = await SourceStates.open(join(stateFolder, "schedule.json"));
+  return new SourceStock({ ...deps, states, fetching: { ...fetching, downloads: join(stateFolder, "downloads") } });
+}
 
 /** Of one term. */
 export class Lead {
@@ -37,10 +45,7 @@ export class Lead {
 
   constructor(deps: LeadDeps) {
     this.#deps = deps;
-    const { stateFolder, fetching } = deps;
-    this.#stock = SourceStates.open(join(stateFolder, "schedule.json")).then(
-      (states) => new SourceStock({ ...deps, states, fetching: { ...fetching, downloads: join(stateFolder, downloadsFolder) } }),
-    );
+    this.#stock = openStock(deps);
     this.#stock.catch(() => undefined);
   }
 
@@ -57,6 +62,19 @@ export class Lead {
   async scheduleOf(sources: readonly SourceConfig[]): Promise<Map<string, SourceSchedule>> {
     const stock = await this.#stock;
     return new Map(await Promise.all(sources.map(async (source) => [source.name, await scheduleOf(source, stock)] as const)));
+  }
+
+  /** Does the work of a run while no other process runs in the same folder. */
+  async alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const { stateFolder, log } = this.#deps;
+    const free = await lockRuns(stateFolder, signal, () =>
+      log.info({ folder: stateFolder }, "another import works in the same folder; the run waits"),
+    );
+    try {
+      return await work();
+    } finally {
+      free();
+    }
   }
 
   /** Begins when the runs are in order; the signal is the term's. */

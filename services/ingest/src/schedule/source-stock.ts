@@ -14,7 +14,8 @@ import type { SourceState, SourceStates } from "./source-state.ts";
 export interface SourceStockDeps {
   readonly states: SourceStates;
   readonly fetching: Omit<FetchContext, "signal" | "onProgress">;
-  readonly metrics: Pick<IngestMetrics, "fetches" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext">;
+  /** Null: nobody asks for them. */
+  readonly metrics: Pick<IngestMetrics, "fetches" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext"> | null;
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
@@ -114,8 +115,8 @@ export class SourceStock {
       else await this.#fetch({ ...source, fetch: source.fetch }, signal, onProgress);
       const now = clock.now();
       const nextAt = now + afterSuccess(source, this.#random);
-      metrics.sourceSuccess.set({ source: name }, now / 1_000);
-      metrics.sourceNext.set({ source: name }, nextAt / 1_000);
+      metrics?.sourceSuccess.set({ source: name }, now / 1_000);
+      metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       await states.change(name, { checkedAt: now, succeededAt: now, nextAt, failures: 0, error: null });
       return null;
     } catch (error) {
@@ -125,8 +126,8 @@ export class SourceStock {
       const failures = this.state(name).failures + 1;
       const now = clock.now();
       const nextAt = now + afterFailure(source, failures, asked, this.#random);
-      metrics.fetches.inc({ source: name, outcome: "failed" });
-      metrics.sourceNext.set({ source: name }, nextAt / 1_000);
+      metrics?.fetches.inc({ source: name, outcome: "failed" });
+      metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       const fields = { source: name, reason: message, failures, required: source.required, next_try: new Date(nextAt).toISOString() };
       if (failures === 1 || source.fetch !== undefined) log.warn(fields, "a source is not to be had; its last good data stay");
       await states.change(name, { checkedAt: now, nextAt, failures, error: message }).catch((err: unknown) => {
@@ -140,9 +141,9 @@ export class SourceStock {
     const { fetching, metrics, log } = this.#deps;
     const { changed, file, bytes, seconds, notes } = await fetchSource(source, { ...fetching, signal, onProgress });
     const { name } = source;
-    metrics.fetches.inc({ source: name, outcome: changed ? "fetched" : "unchanged" });
-    metrics.fetchedBytes.inc({ source: name }, bytes);
-    metrics.fetchSeconds.set({ source: name }, seconds);
+    metrics?.fetches.inc({ source: name, outcome: changed ? "fetched" : "unchanged" });
+    metrics?.fetchedBytes.inc({ source: name }, bytes);
+    metrics?.fetchSeconds.set({ source: name }, seconds);
     const fields = { source: name, url: file.finalUrl, bytes, seconds: Math.round(seconds * 1_000) / 1_000, sha256: file.sha256 };
     log.info({ ...fields, ...(notes.length > 0 && { notes }) }, changed ? "source fetched" : "source unchanged");
   }

@@ -1,0 +1,76 @@
+/** The schedule without a service around it: for the one-process form, which has its folder for itself. */
+
+import type { SnapshotStore, StoreSource } from "@netfacts/dataset";
+import type { Metrics } from "@netfacts/runtime";
+import type { Store } from "@netfacts/storage";
+import { fetchContext } from "../fetch/config.ts";
+import type { FetchConfig } from "../fetch/config-schema.ts";
+import type { Term } from "../leadership/leadership.ts";
+import { createIngestMetrics } from "../metrics.ts";
+import { rtrDelayMsDefault } from "../rtr/index.ts";
+import { runInWorker } from "../runs/run-in-worker.ts";
+import { RunManager } from "../runs/run-manager.ts";
+import { Lead, type LeadDeps } from "./lead.ts";
+
+export interface FollowDeps {
+  /** Path of the sources.yaml. */
+  readonly sources: string;
+  readonly stateFolder: string;
+  readonly fetching: FetchConfig;
+  readonly store: Pick<Store, "runs" | "audit">;
+  readonly snapshots: SnapshotStore;
+  /** How a run's thread opens the same store. */
+  readonly snapshotSource: StoreSource;
+  readonly clock: LeadDeps["clock"];
+  readonly log: LeadDeps["log"];
+  readonly metrics: Metrics;
+}
+
+export interface Following {
+  /** Ends what is under way; nothing of it is published then. */
+  stop(): Promise<void>;
+}
+
+export async function followSources(deps: FollowDeps): Promise<Following> {
+  const { sources, stateFolder, snapshotSource, store, snapshots, clock, log } = deps;
+  const metrics = createIngestMetrics(deps.metrics);
+  const ending = new AbortController();
+  // Who holds the folder leads.
+  const term: Term = { signal: ending.signal, confirm: async () => undefined };
+  const lead = new Lead({
+    sources,
+    stateFolder,
+    scheduled: true,
+    rtrMetrics: metrics.rtr,
+    rtrDelayMs: rtrDelayMsDefault,
+    fetching: fetchContext(deps.fetching),
+    snapshots,
+    metrics,
+    log,
+    clock,
+  });
+  const runs = new RunManager(
+    {
+      store,
+      snapshots,
+      sources,
+      prepare: (signal, onProgress) => lead.prepare(signal, onProgress),
+      settle: (scope, report) => lead.settle(scope, report),
+      execute: (options) => lead.alone(options.signal, () => runInWorker({ sources, snapshots: snapshotSource, ...options })),
+      metrics,
+      log,
+      clock,
+    },
+    term,
+    // Who serves the folder follows its pointer.
+    { activate: async () => ({ activated: true }), resume: async () => null },
+  );
+  await runs.takeOver();
+  await lead.follow(runs, term.signal);
+  return {
+    async stop() {
+      await Promise.all([lead.stop(), runs.stop()]);
+      ending.abort();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** One import from the command line or at a start: fetches what has a URL, and runs over all of it. */
+
+import type { SnapshotStore } from "@netfacts/dataset";
+import { fetchContext, loadFetchConfig } from "../fetch/config.ts";
+import type { FetchConfig } from "../fetch/config-schema.ts";
+import { withFiles } from "../fetch/ready-files.ts";
+import type { ProgressListener } from "../pipeline/progress.ts";
+import { IngestError, runIngest } from "../pipeline/run.ts";
+import type { RunReport } from "../pipeline/run-report.ts";
+import type { SourcesConfig } from "../sources/index.ts";
+import { openStock } from "./lead.ts";
+import { lockRuns } from "./lock-runs.ts";
+import { SourcesAwayError, wholeScope } from "./run-scope.ts";
+
+export interface ImportOptions {
+  readonly config: SourcesConfig;
+  readonly store: SnapshotStore;
+  /** Folder of downloads and of the schedule's state. */
+  readonly stateFolder: string;
+  /** Default: from the environment. */
+  readonly fetching?: FetchConfig;
+  readonly onProgress?: ProgressListener;
+  readonly signal?: AbortSignal;
+  /** What somebody in front of it should know: a source that is away, another import that is waited for. */
+  onNote?(text: string): void;
+}
+
+/** Throws as `runIngest`; also `IngestError` when a required source cannot be fetched. Of two in one folder the second waits. */
+export async function importSources(options: ImportOptions): Promise<RunReport> {
+  const { config, store, stateFolder, onProgress = () => undefined, onNote = () => undefined } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  const fetching = fetchContext(options.fetching ?? loadFetchConfig());
+  const free = await lockRuns(stateFolder, signal, () => onNote("another import works in this folder; this one begins when it has ended"));
+  try {
+    const note = (fields: { readonly source?: string; readonly reason?: string }, message: string) =>
+      onNote([fields.source, message, fields.reason].filter((part) => part !== undefined).join(": "));
+    const log = { info: () => undefined, warn: note, error: note };
+    const stock = await openStock({ stateFolder, fetching, metrics: null, log, clock: { now: () => Date.now() } });
+    const scope = await wholeScope(config, stock, signal, onProgress);
+    const run = runIngest({ config: withFiles(config, scope.files, null), store, onProgress, signal });
+    const report = await run.catch(async (error: unknown) => {
+      if (error instanceof IngestError) await stock.settle(scope.sources, scope.files, error.report);
+      throw error;
+    });
+    await stock.settle(scope.sources, scope.files, report);
+    return report;
+  } catch (cause) {
+    if (cause instanceof SourcesAwayError) throw new IngestError(cause.message, cause.report, { cause });
+    throw cause;
+  } finally {
+    free();
+  }
+}
