@@ -33,7 +33,7 @@ export { loadInWorker, loadSnapshot, RefusedSnapshotError } from "./loader.ts";
 export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
 export { AsNameTable } from "./lookup/as-names.ts";
 export { LayeredPrefixes } from "./lookup/layered-prefixes.ts";
-export type { Neighbour } from "./lookup/neighbours.ts";
+export type { Neighbour, NeighbourSummary } from "./lookup/neighbours.ts";
 export { NetworkTypeTable } from "./lookup/network-types.ts";
 export { ProfileTable } from "./lookup/profiles.ts";
 export {

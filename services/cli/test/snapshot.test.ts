@@ -11,7 +11,7 @@ test("a damaged object of ingest's is found, though no service reads it; a pack 
   const sources = resolve(import.meta.dirname, "../../../samples/sources.yaml");
   expect((await run(dataDir, "ingest", "run", "--sources", sources)).code).toBe(exitCodes.ok);
   const { out } = await run(dataDir, "snapshot", "show", "--json");
-  const { object } = JSON.parse(out).ingest_objects.paths;
+  const [{ object }] = Object.values(JSON.parse(out).ingest_objects) as [{ object: string }];
   expect((await run(dataDir, "snapshot", "verify")).code).toBe(exitCodes.ok);
   writeFileSync(join(dataDir, "snapshots", "objects", object), "");
   const { code, err } = await run(dataDir, "snapshot", "verify");

@@ -17,39 +17,92 @@ export interface Neighbour {
   readonly ipv6: boolean;
 }
 
+/** The neighbours of an AS as sums, and the most frequent ones. */
+export interface NeighbourSummary {
+  readonly counts: { readonly left: number; readonly right: number; readonly uncertain: number };
+  /** Of all neighbours together. */
+  readonly pathsLeft: number;
+  readonly pathsRight: number;
+  /** Those on the most paths first, then by number. */
+  readonly most: readonly Neighbour[];
+}
+
 /**
  * The neighbours of an AS, ascending by number; null where the section does not tell any AS's.
  *
- * Cost: two searches, and a step per neighbour.
+ * Cost: two searches, and a step and an object per neighbour.
  */
 export function neighboursOf(section: RoutesColumns, asn: number): Neighbour[] | null {
   if (!tellsPaths(section)) return null;
+  const neighbours: Neighbour[] = [];
+  walk(section, asn, (other, left, right) => neighbours.push(neighbour(section, other, left, right)));
+  return neighbours;
+}
+
+/**
+ * Null where the section does not tell any AS's neighbours.
+ *
+ * Cost: two searches, and two steps per neighbour; objects for `limit` of them.
+ */
+export function summariseNeighbours(section: RoutesColumns, asn: number, limit: number): NeighbourSummary | null {
+  if (!tellsPaths(section)) return null;
+  const { link_paths } = section;
+  const pathsOf = (link: number) => (link < 0 ? 0 : (link_paths[link] as number));
+  const counts = { left: 0, right: 0, uncertain: 0 };
+  let pathsLeft = 0;
+  let pathsRight = 0;
+  const totals: number[] = [];
+  walk(section, asn, (_, left, right) => {
+    counts[positionOf(section, left, right)]++;
+    pathsLeft += pathsOf(left);
+    pathsRight += pathsOf(right);
+    totals.push(pathsOf(left) + pathsOf(right));
+  });
+  // What as many as are shown have at least: the others need no object.
+  const least = limit < totals.length ? (Float64Array.from(totals).sort()[totals.length - limit] ?? Number.POSITIVE_INFINITY) : 0;
+  const most: Neighbour[] = [];
+  walk(section, asn, (other, left, right) => {
+    if (pathsOf(left) + pathsOf(right) >= least) most.push(neighbour(section, other, left, right));
+  });
+  most.sort((a, b) => b.pathsLeft + b.pathsRight - a.pathsLeft - a.pathsRight || a.asn - b.asn);
+  return { counts, pathsLeft, pathsRight, most: most.slice(0, limit) };
+}
+
+/** Visits each neighbour with the pair in which it stands left, and that in which it stands right; −1 = in none. */
+function walk(section: RoutesColumns, asn: number, visit: (other: number, left: number, right: number) => void): void {
   const { link_left, link_right, link_by_right } = section;
   const size = link_left.length;
   let right = lowerBound(size, asn, (at) => link_left[at] as number);
   let left = lowerBound(size, asn, (at) => link_right[link_by_right[at] as number] as number);
-  const neighbours: Neighbour[] = [];
   for (;;) {
     const leftLink = left < size ? (link_by_right[left] as number) : -1;
     const onLeft = leftLink >= 0 && link_right[leftLink] === asn ? (link_left[leftLink] as number) : Number.POSITIVE_INFINITY;
     const onRight = right < size && link_left[right] === asn ? (link_right[right] as number) : Number.POSITIVE_INFINITY;
     const next = Math.min(onLeft, onRight);
-    if (next === Number.POSITIVE_INFINITY) return neighbours;
-    neighbours.push(neighbour(section, next, onLeft === next ? leftLink : -1, onRight === next ? right : -1));
+    if (next === Number.POSITIVE_INFINITY) return;
+    visit(next, onLeft === next ? leftLink : -1, onRight === next ? right : -1);
     if (onLeft === next) left++;
     if (onRight === next) right++;
   }
 }
 
-/** @param left, right  the pair in which it stands on that side; -1 = in none. */
-function neighbour({ link_paths, link_seen }: RoutesColumns, asn: number, left: number, right: number): Neighbour {
-  const pathsLeft = left < 0 ? 0 : (link_paths[left] as number);
-  const pathsRight = right < 0 ? 0 : (link_paths[right] as number);
-  const seenLeft = left < 0 ? 0 : (link_seen[left] as number);
-  const seen = seenLeft | (right < 0 ? 0 : (link_seen[right] as number));
-  const certain = (seenLeft & linkSeen.within) !== 0;
-  const position = !certain && pathsRight === 0 ? "uncertain" : certain && pathsLeft >= pathsRight ? "left" : "right";
-  return { asn, position, pathsLeft, pathsRight, ipv4: (seen & linkSeen.ipv4) !== 0, ipv6: (seen & linkSeen.ipv6) !== 0 };
+function neighbour(section: RoutesColumns, asn: number, left: number, right: number): Neighbour {
+  const { link_paths, link_seen } = section;
+  const seen = (left < 0 ? 0 : (link_seen[left] as number)) | (right < 0 ? 0 : (link_seen[right] as number));
+  return {
+    asn,
+    position: positionOf(section, left, right),
+    pathsLeft: left < 0 ? 0 : (link_paths[left] as number),
+    pathsRight: right < 0 ? 0 : (link_paths[right] as number),
+    ipv4: (seen & linkSeen.ipv4) !== 0,
+    ipv6: (seen & linkSeen.ipv6) !== 0,
+  };
+}
+
+function positionOf({ link_paths, link_seen }: RoutesColumns, left: number, right: number): Neighbour["position"] {
+  const certain = left >= 0 && ((link_seen[left] as number) & linkSeen.within) !== 0;
+  if (!certain) return right < 0 ? "uncertain" : "right";
+  return right < 0 || (link_paths[left] as number) >= (link_paths[right] as number) ? "left" : "right";
 }
 
 /** The first of `size` ascending values that is not below `value`. */

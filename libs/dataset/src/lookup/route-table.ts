@@ -4,7 +4,7 @@ import type { Address, Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
 import { originKind, type RoutesColumns, tellsPaths } from "../sections/routes.ts";
 import { LayeredPrefixes } from "./layered-prefixes.ts";
-import { type Neighbour, neighboursOf } from "./neighbours.ts";
+import { type Neighbour, type NeighbourSummary, neighboursOf, summariseNeighbours } from "./neighbours.ts";
 
 /** How many peers see something: of those with a full feed, and of the others. */
 export interface PeerCounts {
@@ -129,6 +129,11 @@ export class RouteTable {
   /** The neighbours of an AS by the section alone, ascending by number; null where it does not tell any AS's. */
   neighboursOf(asn: number): Neighbour[] | null {
     return neighboursOf(this.#base, asn);
+  }
+
+  /** The same as sums, and the most frequent ones. */
+  summariseNeighbours(asn: number, limit: number): NeighbourSummary | null {
+    return summariseNeighbours(this.#base, asn, limit);
   }
 
   #collect(columns: RoutesColumns, asn: number, offset: number, into: { entry: number; full: number; partial: number }[]): void {

@@ -8,6 +8,7 @@ import { aggregate, countAddresses, countSlash48s, mergeRuns } from "./address-s
 import { type AnswerNotes, secondsTimestamp } from "./answer.ts";
 import { countryFlag } from "./country-flag.ts";
 import { networkTypeOfAs } from "./network-type.ts";
+import { neighboursRecord } from "./path-parts.ts";
 import { asnSpecialPurposeRecord, blockRecord, holderRecord } from "./registration-parts.ts";
 import { share } from "./route-parts.ts";
 import { validationState } from "./validation-parts.ts";
@@ -58,7 +59,7 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
     counts: routes === null ? null : countsOf(originated),
     rpki: rpkiOf(generation, asn, originated),
     aspa: aspaOf(generation, asn),
-    neighbours: null,
+    neighbours: neighboursRecord(asn, limit, notes),
     prefixes: prefixesOf(generation, originated, question, notes),
   };
 }

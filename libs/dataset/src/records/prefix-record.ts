@@ -68,7 +68,7 @@ function matchOf(routes: RouteTable, prefix: Prefix): number {
 }
 
 function originsOf(view: RouteView, allocation: AllocationEntry | null, { generation, nowMs }: AnswerNotes): PrefixRecord["origins"] {
-  return view.origins.map((origin) => originRecord(generation, view, origin, allocation, nowMs, false));
+  return view.origins.map((origin) => originRecord(generation, view, origin, allocation, nowMs));
 }
 
 /** Of an exact match what covers it; of a covering one itself is the first less specific. */

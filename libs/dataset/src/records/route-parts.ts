@@ -36,6 +36,8 @@ export function visibilityRecord(generation: Generation, version: 4 | 6, counts:
 
 /** A prefix with its origins, read once and shown in parts. */
 export interface RouteView {
+  /** In the table that it is of. */
+  readonly entry: number;
   readonly prefix: Prefix;
   readonly counts: PeerCounts;
   /** AS numbers, and paths that name no origin. */
@@ -46,6 +48,7 @@ export interface RouteView {
 export function viewRoute(table: RouteTable, entry: number): RouteView {
   const origins = table.origins(entry);
   return {
+    entry,
     prefix: table.prefixes.prefixAt(entry),
     counts: table.prefixCounts(entry),
     origins: origins.filter((origin) => origin.asSet === null),
@@ -75,16 +78,15 @@ export function originSummary(
   };
 }
 
-/** An origin with its evidence. `upstreams` stands only where it was asked for; nothing imported tells it. */
+/** An origin with its evidence. */
 export function originRecord(
   generation: Generation,
   view: RouteView,
   origin: RouteOrigin,
   allocation: AllocationEntry | null,
   nowMs: number,
-  upstreams: boolean,
 ): Origin {
-  const record: Origin = {
+  return {
     asn: origin.asn,
     name: nameOf(generation, origin.asn),
     registration_country: origin.asn === null ? null : (generation.allocations?.asn(origin.asn)?.country ?? null),
@@ -95,7 +97,6 @@ export function originRecord(
     last_seen_at: null,
     rpki: validationRecord(generation, view.prefix, origin.asn, false, nowMs),
   };
-  return upstreams ? { ...record, upstreams: null } : record;
 }
 
 export function asSetOriginRecord(generation: Generation, view: RouteView, origin: RouteOrigin, nowMs: number): AsSetOrigin {
@@ -201,6 +202,6 @@ function bogonReason(view: RouteView, allocation: AllocationEntry | null): strin
   return null;
 }
 
-function nameOf(generation: Generation, asn: number | null): string | null {
+export function nameOf(generation: Generation, asn: number | null): string | null {
   return asn === null ? null : (generation.names?.lookupName(asn) ?? null);
 }

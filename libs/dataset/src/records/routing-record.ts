@@ -5,6 +5,7 @@ import type { RoutingQuestion, RoutingRecord } from "@netfacts/contracts";
 import { matchRoute, type RouteTable } from "../lookup/route-table.ts";
 import type { AnswerNotes } from "./answer.ts";
 import { announcedOf, hostPrefix } from "./ip-record.ts";
+import { upstreamsRecord } from "./path-parts.ts";
 import {
   asSetOriginRecord,
   lessSpecifics,
@@ -53,7 +54,10 @@ export function routingRecord({ ip, moreSpecifics, upstreams, limit }: RoutingQu
     announced: true,
     match: { prefix: formatPrefix(view.prefix), type: "longest" },
     visibility: visibilityRecord(generation, ip.version, view.counts),
-    origins: view.origins.map((origin) => originRecord(generation, view, origin, allocation, notes.nowMs, upstreams)),
+    origins: view.origins.map((origin) => ({
+      ...originRecord(generation, view, origin, allocation, notes.nowMs),
+      ...(upstreams && { upstreams: upstreamsRecord(generation, view, origin.asn) }),
+    })),
     as_set_origins: view.asSets.map((origin) => asSetOriginRecord(generation, view, origin, notes.nowMs)),
     low_visibility_matches: match.lowVisibility.map((entry) => lowVisibilityRecord(generation, routes, entry)),
     moas: moasRecord(view),

@@ -43,8 +43,20 @@ test("the neighbours of every AS are those of a look at every pair", () => {
   fc.assert(
     fc.property(links, (made) => {
       const table = tableOf(made);
-      for (const asn of [0, 1, 2, 3, 5, 64_500, 64_501, 4_200_000_000, 4_294_967_295])
-        expect(table.neighboursOf(asn)).toEqual(slowNeighbours(made, asn));
+      for (const asn of [0, 1, 2, 3, 5, 64_500, 64_501, 4_200_000_000, 4_294_967_295]) {
+        const slow = slowNeighbours(made, asn);
+        expect(table.neighboursOf(asn)).toEqual(slow);
+        const of = (position: Neighbour["position"]) => slow.filter((one) => one.position === position).length;
+        const sum = (paths: (one: Neighbour) => number) => slow.reduce((all, one) => all + paths(one), 0);
+        const most = slow.toSorted((a, b) => b.pathsLeft + b.pathsRight - a.pathsLeft - a.pathsRight || a.asn - b.asn);
+        for (const limit of [1, 2, 100])
+          expect(table.summariseNeighbours(asn, limit)).toEqual({
+            counts: { left: of("left"), right: of("right"), uncertain: of("uncertain") },
+            pathsLeft: sum((one) => one.pathsLeft),
+            pathsRight: sum((one) => one.pathsRight),
+            most: most.slice(0, limit),
+          });
+      }
     }),
     { seed: 3333, numRuns: 500 },
   );
@@ -71,6 +83,6 @@ describe("the position of a neighbour", () => {
 test("an AS that stands on no path has no neighbours; a section without pairs tells nobody's", () => {
   expect(tableOf([[1, 2, 1, ipv4]]).neighboursOf(3)).toEqual([]);
   expect(tableOf([]).neighboursOf(3)).toEqual([]);
-  expect(tableOf().neighboursOf(3)).toBeNull();
+  expect([tableOf().neighboursOf(3), tableOf().summariseNeighbours(3, 1)]).toEqual([null, null]);
   expect(routesFormat.optional).toContain("link_left");
 });

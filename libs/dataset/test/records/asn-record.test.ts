@@ -3,6 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import fc from "fast-check";
+import { linkSeen } from "../../src/index.ts";
 import { ask } from "../support/checked.ts";
 import { type MadeRoute, madeAllocations, madeRoutes, route } from "../support/made-sections.ts";
 import { madeGeneration } from "../support/made-snapshot.ts";
@@ -32,6 +33,48 @@ test("takes the operator's list for the network type before the profile, and lea
   const { profiles: _, networkTypes: __, ...without } = world;
   const unknown = ask(madeGeneration(without)).asn(3333);
   expect(unknown).toMatchObject({ organisation: null, website: null, network_type: null, warnings: [] });
+});
+
+describe("neighbours", () => {
+  const { ipv4, ipv6, within } = linkSeen;
+  const { asn: asked } = ask(
+    madeGeneration({
+      ...world,
+      routes: madeRoutes(
+        [route("193.0.0.0/21", [3333, 9])],
+        [
+          [100, 3333, 6, ipv4 | ipv6 | within],
+          [77, 3333, 2, ipv4],
+          [3333, 501, 3, ipv6],
+          [3333, 88, 1, ipv6],
+        ],
+      ),
+    }),
+  );
+
+  test("stand in the order of their paths, with their share of the paths on their side and what the AS says in its ASPA", () => {
+    const { neighbours, warnings } = asked(3333);
+    expect(neighbours).toMatchObject({ method: "observed-paths", counts: { left: 1, right: 2, uncertain: 1 } });
+    const side = { ipv4: false, ipv6: true, aspa: null };
+    expect(neighbours?.items).toEqual([
+      { asn: 100, name: "HUNDRED", position: "left", paths_left: 6, paths_right: 0, share: 0.75, ipv4: true, ipv6: true, aspa: "provider" },
+      { asn: 501, name: null, position: "right", paths_left: 0, paths_right: 3, share: 0.75, ...side },
+      { asn: 77, name: null, position: "uncertain", paths_left: 2, paths_right: 0, share: 0.25, ipv4: true, ipv6: false, aspa: null },
+      { asn: 88, name: null, position: "right", paths_left: 0, paths_right: 1, share: 0.25, ...side },
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  test("are counted all where not all are shown", () => {
+    const { neighbours, warnings } = asked(3333, { limit: 1 });
+    expect(neighbours).toMatchObject({ counts: { left: 1, right: 2, uncertain: 1 }, items: [{ asn: 100 }] });
+    expect(warnings).toContain("truncated");
+  });
+
+  test("are none of an AS that is on no path, and not known without routes that tell of paths", () => {
+    expect(asked(64_999).neighbours).toEqual({ method: "observed-paths", counts: { left: 0, right: 0, uncertain: 0 }, items: [] });
+    expect(asn(3333).neighbours).toBeNull();
+  });
 });
 
 test("tells registration, counts and prefixes of an AS", () => {

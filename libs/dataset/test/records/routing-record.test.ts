@@ -5,6 +5,7 @@ import { ask, now } from "../support/checked.ts";
 import { madeRoutes, madeVrps, route } from "../support/made-sections.ts";
 import { madeAsOf, madeGeneration } from "../support/made-snapshot.ts";
 import { world } from "../support/made-world.ts";
+import { prefix } from "../support/text.ts";
 
 const generation = madeGeneration(world);
 const { routing, validity } = ask(generation);
@@ -80,6 +81,42 @@ test("more specifics and upstreams stand only where they were asked for", () => 
   expect(record.origins[0]?.upstreams).toBeNull();
   expect(record.more_specifics).toMatchObject({ count: 2, truncated: false });
   expect(record.more_specifics?.items.map(({ prefix }) => prefix)).toEqual(["11.1.0.0/16", "11.1.2.0/24"]);
+});
+
+test("upstreams have their share of the paths to the prefix and origin; an origin that no path names has none known", () => {
+  const made = madeRoutes(
+    [
+      {
+        prefix: prefix("11.0.0.0/8"),
+        origins: [
+          {
+            origin: 100,
+            full: 5,
+            paths: 8,
+            upstreams: [
+              [3333, 5],
+              [77, 2],
+            ],
+          },
+          { origin: 200, full: 1, paths: 1 },
+          { origin: null, full: 1 },
+        ],
+      },
+    ],
+    [],
+  );
+  const { origins } = ask(madeGeneration({ ...world, routes: made })).routing("11.0.0.1", { upstreams: true });
+  expect(origins.map(({ asn, upstreams }) => [asn, upstreams])).toEqual([
+    [
+      100,
+      [
+        { asn: 3333, name: "RIPE-NCC-AS", paths: 5, share: 0.625 },
+        { asn: 77, name: null, paths: 2, share: 0.25 },
+      ],
+    ],
+    [200, []],
+    [null, null],
+  ]);
 });
 
 test("a list longer than its limit is cut, and says so", () => {
