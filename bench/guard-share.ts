@@ -26,7 +26,7 @@ const { values } = parseArgs({ options: { seconds: { type: "string", default: "1
 const guardFiles = /gateway-auth-quota\/(src|dist)\/(http\/guard|keys\/|limits\/)/;
 const parts: [name: string, pattern: RegExp][] = [
   ["keys, limits and quota", guardFiles],
-  ["log and metrics of a request", /plugins\/observe/],
+  ["log and metrics of a request", /plugins\/observe|runtime\/(src|dist)\/log-destination/],
   ["asking over NATS", /http\/dispatcher|libs\/messaging|node_modules\/nats\//],
 ];
 const data = requireData();

@@ -32,8 +32,12 @@ export function echoPath(url: string): string {
   );
 }
 
+/** A URL without query, with nothing to escape, and without what a key needs (`_`) or could hide behind (`%`): nearly every one. */
+const plainUrl = new RegExp(`^[A-Za-z0-9\\-.~!$&()*+,;=:@/]{1,${pathCharsMax}}$`);
+
 /** What a log line may tell of a URL. A query that could hold a key is not told at all. */
 export function logUrl(url: string): string {
+  if (plainUrl.test(url)) return url;
   const at = url.indexOf("?");
   const path = echoPath(url);
   if (at < 0) return path;
