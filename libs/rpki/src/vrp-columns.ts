@@ -39,7 +39,7 @@ export interface EncodedVrps {
  * Throws `RangeError` for a max length or AS number out of bounds and for the 256th trust anchor, `PrefixOrderError` for a prefix with
  * host bits.
  *
- * Cost: linear but for VRPs of one prefix, which are sorted; about 100 bytes per VRP while it runs. The objects are read once and not kept.
+ * Cost: linear but for VRPs of one prefix, which are sorted; about 60 bytes per VRP while it runs. The objects are read once and not kept.
  */
 export function encodeVrpColumns(vrps: Iterable<Vrp>): EncodedVrps {
   const { columns, taNames } = encodeWithTrie(vrps);
@@ -54,16 +54,19 @@ export function encodeWithTrie(vrps: Iterable<Vrp>): EncodedVrps & { readonly tr
   return { ...input.encode(trie), trie };
 }
 
-/** VRPs in input order, one array per member. */
+const firstCapacity = 1024;
+
+/** VRPs in input order, one column per member. */
 class UnsortedVrps {
-  readonly #version: number[] = [];
-  readonly #words: number[] = [];
-  readonly #length: number[] = [];
-  readonly #asn: number[] = [];
-  readonly #maxLength: number[] = [];
-  readonly #ta: number[] = [];
-  readonly #expiresAt: number[] = [];
-  readonly #loose: number[] = [];
+  #size = 0;
+  #version = new Uint8Array(firstCapacity);
+  #words = new Uint32Array(firstCapacity * 4);
+  #length = new Uint8Array(firstCapacity);
+  #asn = new Uint32Array(firstCapacity);
+  #maxLength = new Uint8Array(firstCapacity);
+  #ta = new Uint8Array(firstCapacity);
+  #expiresAt = new Uint32Array(firstCapacity);
+  #loose = new Uint8Array(firstCapacity);
   readonly #taNames: string[] = [];
   readonly #taIndex = new Map<string, number>();
 
@@ -71,16 +74,21 @@ class UnsortedVrps {
   *collect(vrps: Iterable<Vrp>): Generator<Prefix> {
     for (const vrp of vrps) {
       check(vrp);
+      if (this.#size === this.#asn.length) this.#grow();
+      const at = this.#size++;
       const { version, w0, w1, w2, w3, length } = vrp.prefix;
-      this.#version.push(version);
-      this.#words.push(w0, w1, w2, w3);
-      this.#length.push(length);
-      this.#asn.push(vrp.asn);
-      this.#maxLength.push(vrp.maxLength);
-      this.#ta.push(vrp.ta === null ? taNone : this.#taNumber(vrp.ta));
+      this.#version[at] = version;
+      this.#words[at * 4] = w0;
+      this.#words[at * 4 + 1] = w1;
+      this.#words[at * 4 + 2] = w2;
+      this.#words[at * 4 + 3] = w3;
+      this.#length[at] = length;
+      this.#asn[at] = vrp.asn;
+      this.#maxLength[at] = vrp.maxLength;
+      this.#ta[at] = vrp.ta === null ? taNone : this.#taNumber(vrp.ta);
       // 0 stands for "not told", so a time that is told is 1 at least.
-      this.#expiresAt.push(vrp.expiresAt === null ? 0 : Math.min(Math.max(Math.floor(vrp.expiresAt), 1), 0xffff_ffff));
-      this.#loose.push(vrp.loose ? 1 : 0);
+      this.#expiresAt[at] = vrp.expiresAt === null ? 0 : Math.min(Math.max(Math.floor(vrp.expiresAt), 1), 0xffff_ffff);
+      this.#loose[at] = vrp.loose ? 1 : 0;
       yield vrp.prefix;
     }
   }
@@ -105,7 +113,7 @@ class UnsortedVrps {
 
   /** Item numbers grouped by trie entry, and where each group starts. */
   #byPrefix(trie: PrefixTrie): { items: Uint32Array; start: Uint32Array } {
-    const count = this.#asn.length;
+    const count = this.#size;
     const entryOf = new Uint32Array(count);
     const start = new Uint32Array(trie.size + 1);
     for (let item = 0; item < count; item++) {
@@ -160,6 +168,17 @@ class UnsortedVrps {
     );
   }
 
+  #grow(): void {
+    this.#version = doubled(this.#version, new Uint8Array(this.#version.length * 2));
+    this.#words = doubled(this.#words, new Uint32Array(this.#words.length * 2));
+    this.#length = doubled(this.#length, new Uint8Array(this.#length.length * 2));
+    this.#asn = doubled(this.#asn, new Uint32Array(this.#asn.length * 2));
+    this.#maxLength = doubled(this.#maxLength, new Uint8Array(this.#maxLength.length * 2));
+    this.#ta = doubled(this.#ta, new Uint8Array(this.#ta.length * 2));
+    this.#expiresAt = doubled(this.#expiresAt, new Uint32Array(this.#expiresAt.length * 2));
+    this.#loose = doubled(this.#loose, new Uint8Array(this.#loose.length * 2));
+  }
+
   #taNumber(name: string): number {
     const known = this.#taIndex.get(name);
     if (known !== undefined) return known;
@@ -167,6 +186,11 @@ class UnsortedVrps {
     this.#taIndex.set(name, this.#taNames.length);
     return this.#taNames.push(name) - 1;
   }
+}
+
+function doubled<A extends Uint8Array | Uint32Array>(from: A, to: A): A {
+  to.set(from);
+  return to;
 }
 
 /** By code units; a name that is not told comes last. */

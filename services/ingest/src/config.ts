@@ -4,6 +4,7 @@ import { ConfigError, loadConfig } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
 import Type, { type Static } from "typebox";
 import { fetchConfigSchema } from "./fetch/config-schema.ts";
+import { rtrDelayMsDefault } from "./rtr/index.ts";
 
 /** Every setting with its default; names as in the environment. */
 export const ingestConfigSchema = Type.Object({
@@ -36,6 +37,12 @@ export const ingestConfigSchema = Type.Object({
   INGEST_SCHEDULE: Type.Boolean({
     default: true,
     description: "Whether sources are asked for at their intervals; else only when a run is started",
+  }),
+  INGEST_RTR_DELAY_MS: Type.Integer({
+    default: rtrDelayMsDefault,
+    minimum: 0,
+    maximum: 3_600_000,
+    description: "Time from a change that an RTR cache tells to the run that publishes it; changes within are published together",
   }),
   ...fetchConfigSchema.properties,
   INGEST_HOST: Type.String({

@@ -1,6 +1,7 @@
 /** What ingest measures. */
 
 import type { Metrics } from "@netfacts/runtime";
+import { createRtrMetrics } from "./rtr/index.ts";
 import type { WorkerRunOutcome } from "./runs/run-in-worker.ts";
 
 /** Seconds: from a list of names to a full table of many collectors. */
@@ -51,6 +52,7 @@ export function createIngestMetrics(metrics: Metrics) {
       help: "When a source is asked for next",
       labelNames: ["source"],
     }),
+    rtr: createRtrMetrics(metrics),
     pods: metrics.gauge({
       name: "netfacts_ingest_pods",
       help: "Pods by what they made of the snapshot that was activated last",

@@ -23,6 +23,7 @@ export interface IngestDeps {
     | "SOURCES"
     | "INGEST_STATE_DIR"
     | "INGEST_SCHEDULE"
+    | "INGEST_RTR_DELAY_MS"
     | "FETCH_CONTACT"
     | "FETCH_CA_FILE"
     | "INGEST_HOST"
@@ -92,6 +93,8 @@ export function buildService(deps: IngestDeps): IngestApp {
       sources: config.SOURCES,
       stateFolder: config.INGEST_STATE_DIR,
       scheduled: config.INGEST_SCHEDULE,
+      rtrMetrics: metrics.rtr,
+      rtrDelayMs: config.INGEST_RTR_DELAY_MS,
       fetching: fetchContext(config),
       snapshots,
       metrics,

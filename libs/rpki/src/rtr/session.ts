@@ -25,7 +25,7 @@ export const rtrSessionDefaults = {
   /** From a query to its End of Data: a hundred times what 0.7 M VRPs take, and an end for one that drips. */
   answerMsMax: 300_000,
   /** Notifies are answered by queries no closer to each other than this. */
-  notifiedQueryMsMin: 5_000,
+  notifiedQueryMsMin: 1_000,
   /** A cache sends at most one notify a minute (RFC 8210 §5.2); one that sends more than this in a minute is cut off. */
   notifiesMax: 100,
 } as const;

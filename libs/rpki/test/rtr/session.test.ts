@@ -132,7 +132,7 @@ test("forgets what it heard of an answer whose connection broke", () => {
 });
 
 test("asks at once when it is notified, but not more often than every few seconds, and not for a serial that it has", () => {
-  const rtr = synchronised();
+  const rtr = synchronised({ notifiedQueryMsMin: 5_000 });
   rtr.pass(60 * second);
   expect(rtr.hear(notify(1))).toEqual([]);
   expect(rtr.hear(notify(2))).toEqual([sent({ kind: "serial-query", serial: 1 })]);

@@ -4,5 +4,5 @@ export { type CacheAddress, cacheListForm, readCacheList } from "./cache-address
 export { fetchVrps, RtrUnavailableError } from "./fetch-vrps.ts";
 export { type CacheStatus, type RtrChange, RtrClient, type RtrData, type RtrLog } from "./rtr-client.ts";
 export { createRtrMetrics, type RtrMetrics } from "./rtr-metrics.ts";
-export { type RtrSource, RtrSources, type RtrStock } from "./rtr-sources.ts";
+export { type RtrSource, RtrSources, type RtrStock, rtrDelayMsDefault } from "./rtr-sources.ts";
 export { readVrpFile, VrpFileError, type VrpFileHead, writeVrpFile } from "./vrp-file.ts";

@@ -2,12 +2,16 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { defaultIntervals } from "@netfacts/rpki/rtr";
 import { readCacheList } from "./cache-address.ts";
 import type { LinkSettings } from "./cache-link.ts";
 import { type RtrClock, realClock } from "./clock.ts";
 import { type CacheStatus, RtrClient, type RtrLog } from "./rtr-client.ts";
 import type { RtrMetrics } from "./rtr-metrics.ts";
 import { writeVrpFile } from "./vrp-file.ts";
+
+/** Long enough for a cache to tell all that it has to tell, and to publish a change within seconds. */
+export const rtrDelayMsDefault = 2_000;
 
 /** What is to be known of a source. */
 export interface RtrSource {
@@ -22,7 +26,7 @@ export interface RtrSource {
 export type RtrStock =
   | { readonly kind: "file"; readonly path: string; readonly sha256: string; readonly cache: string; readonly updatedAt: number }
   /** Its data were given up: what was published of them must go. */
-  | { readonly kind: "discarded"; readonly reason: string };
+  | { readonly kind: "given-up"; readonly reason: string };
 
 export interface RtrSourcesDeps {
   /** Folder of the files. */
@@ -43,6 +47,7 @@ interface Followed {
   stock: RtrStock | null;
   /** Until the file is written; null: it is as the data are. */
   callOff: (() => void) | null;
+  callOffRefresh: () => void;
   writing: Promise<void>;
   isStopped: boolean;
 }
@@ -70,6 +75,19 @@ export class RtrSources {
   /** Null: nothing is known yet. */
   stock(name: string): RtrStock | null {
     return this.#followed.get(name)?.stock ?? null;
+  }
+
+  /**
+   * Data that another process had from this source and published, known to be current at `asOf` (Unix ms), are given up when no cache has
+   * told any for the Expire Interval that RFC 8210 recommends: the one that the cache told is not known here.
+   */
+  giveUpInherited(name: string, asOf: number): void {
+    const followed = this.#followed.get(name);
+    if (followed === undefined || followed.stock !== null || followed.callOff !== null) return;
+    if (this.#clock.now() < asOf + defaultIntervals.expire * 1_000) return;
+    const reason = "no cache could be reached since another process had the data";
+    this.#deps.log.error({ source: name, reason }, "RPKI data were given up: validity is unknown until a cache answers");
+    followed.stock = { kind: "given-up", reason };
   }
 
   status(name: string): CacheStatus[] {
@@ -102,7 +120,15 @@ export class RtrSources {
       },
       onStatus: () => metrics.status(name, client.status()),
     });
-    const followed: Followed = { source, client, stock: null, callOff: null, writing: Promise.resolve(), isStopped: false };
+    const followed: Followed = {
+      source,
+      client,
+      stock: null,
+      callOff: null,
+      callOffRefresh: () => undefined,
+      writing: Promise.resolve(),
+      isStopped: false,
+    };
     this.#followed.set(name, followed);
     client.start();
   }
@@ -113,6 +139,7 @@ export class RtrSources {
     this.#followed.delete(name);
     followed.isStopped = true;
     followed.callOff?.();
+    followed.callOffRefresh();
     followed.client.stop();
     void followed.writing.then(() => rm(this.#pathOf(name), { force: true })).catch(() => undefined);
   }
@@ -133,7 +160,7 @@ export class RtrSources {
     const data = client.current();
     if (data === null) {
       const [preferred] = client.status();
-      followed.stock = { kind: "discarded", reason: preferred?.error ?? "no cache has data" };
+      followed.stock = { kind: "given-up", reason: preferred?.error ?? "no cache has data" };
       this.#deps.onChange(source.name);
       return;
     }
@@ -153,8 +180,9 @@ export class RtrSources {
 
   /** Data that go on being current are handed on again, with their new time. */
   #refreshLater(followed: Followed, handedOn: number): void {
-    this.#clock.after(followed.source.intervalSeconds * 1_000, () => {
-      if (followed.isStopped || followed.stock?.kind !== "file" || followed.stock.updatedAt !== handedOn) return;
+    followed.callOffRefresh();
+    followed.callOffRefresh = this.#clock.after(followed.source.intervalSeconds * 1_000, () => {
+      if (followed.stock?.kind !== "file" || followed.stock.updatedAt !== handedOn) return;
       const updatedAt = Math.max(...followed.client.status().map((cache) => (cache.active ? (cache.updatedAt ?? 0) : 0)));
       if (updatedAt > handedOn) this.#later(followed, 0);
       else this.#refreshLater(followed, handedOn);

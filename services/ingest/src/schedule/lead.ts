@@ -6,6 +6,7 @@ import type { SnapshotStore } from "@netfacts/dataset";
 import type { FetchContext } from "../fetch/index.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
+import { type RtrMetrics, RtrSources } from "../rtr/index.ts";
 import type { RunManager } from "../runs/run-manager.ts";
 import { readSources, type SourceConfig } from "../sources/index.ts";
 import { lockRuns } from "./lock-runs.ts";
@@ -24,6 +25,9 @@ export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching"> {
   /** False: sources are fetched when a run is asked for, and at no time else. */
   readonly scheduled: boolean;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
+  readonly rtrMetrics: RtrMetrics;
+  /** From a change of an RTR session to the run that publishes it. */
+  readonly rtrDelayMs: number;
 }
 
 /** What is known of the sources, as it stands in the folder now. */
@@ -41,11 +45,15 @@ export class Lead {
   /** Opened for each term: another process may have led meanwhile, and kept what it learned in the same folder. */
   readonly #stock: Promise<SourceStock>;
   readonly #stopping = new AbortController();
+  readonly #rtr: RtrSources;
   #scheduler: Scheduler | null = null;
 
   constructor(deps: LeadDeps) {
     this.#deps = deps;
-    this.#stock = openStock(deps);
+    const { stateFolder, rtrMetrics: metrics, rtrDelayMs: delayMs, log } = deps;
+    const onChange = () => this.#scheduler?.poke();
+    this.#rtr = new RtrSources({ folder: join(stateFolder, "rtr"), metrics, delayMs, log, onChange });
+    this.#stock = openStock({ ...deps, rtr: this.#rtr });
     this.#stock.catch(() => undefined);
   }
 
@@ -84,7 +92,9 @@ export class Lead {
     try {
       const stock = await this.#stock;
       if (signal.aborted || this.#stopping.signal.aborted) return;
-      this.#scheduler = new Scheduler({ ...this.#deps, stock, runs, signal: AbortSignal.any([signal, this.#stopping.signal]) });
+      const ending = AbortSignal.any([signal, this.#stopping.signal]);
+      ending.addEventListener("abort", () => void this.#rtr.stop(), { once: true });
+      this.#scheduler = new Scheduler({ ...this.#deps, stock, runs, rtr: this.#rtr, signal: ending });
       this.#scheduler.start();
     } catch (err) {
       log.error({ err, folder: this.#deps.stateFolder }, "the state folder cannot be used: sources are not fetched");
@@ -94,5 +104,6 @@ export class Lead {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#scheduler?.ended();
+    await this.#rtr.stop();
   }
 }

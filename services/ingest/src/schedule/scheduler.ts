@@ -1,6 +1,8 @@
 /** The leader's clock: asks for each source when it is due, and starts a run for what came of it. */
 
 import type { Manifest, SnapshotStore } from "@netfacts/dataset";
+import type { ReadyFile } from "../fetch/ready-files.ts";
+import type { RtrSources } from "../rtr/index.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
 import { readSources, type SourceConfig, type SourcesConfig, SourcesFileError } from "../sources/index.ts";
 import { planOf } from "./plan.ts";
@@ -11,6 +13,8 @@ export interface SchedulerDeps {
   /** Path of the sources.yaml, which is read anew at every look. */
   readonly sources: string;
   readonly stock: SourceStock;
+  /** Sessions of the list's RTR sources; whoever has them calls `poke` when one has something new. */
+  readonly rtr?: Pick<RtrSources, "follow" | "giveUpInherited">;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
   readonly runs: Pick<RunManager, "run" | "idle">;
   readonly clock: { now(): number };
@@ -37,6 +41,7 @@ export class Scheduler {
   readonly #deps: SchedulerDeps;
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
+  #isPoked = false;
   #failedRuns = 0;
   #noRunBefore = 0;
   /** What was told last of the list and of sections that wait: it is told again when it is another. */
@@ -56,6 +61,14 @@ export class Scheduler {
     await this.#turn;
   }
 
+  /** Looks now; once more when a look is under way. */
+  poke(): void {
+    this.#isPoked = true;
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#turn = this.#takeTurn();
+  }
+
   /** One look: asks for what is due, and runs what has changed. */
   async look(): Promise<void> {
     const { runs, signal } = this.#deps;
@@ -63,6 +76,7 @@ export class Scheduler {
     if (signal.aborted) return;
     const config = await this.#readList();
     if (config === null) return;
+    await this.#followSessions(config.sources);
     const due = this.#due(config.sources);
     if (due.length > 0) await this.#deps.stock.refresh(due, signal);
     // A run that a source's fault ended tells which: without its section the others can go on.
@@ -71,20 +85,35 @@ export class Scheduler {
 
   async #takeTurn(): Promise<void> {
     const { signal, log } = this.#deps;
+    this.#timer = undefined;
     if (signal.aborted) return;
+    this.#isPoked = false;
     try {
       await this.look();
     } catch (err) {
       if (signal.aborted) return;
       log.error({ err }, "the schedule could not be followed; it is looked at again in a moment");
     }
+    const waitMs = await this.#untilNext();
     if (signal.aborted) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#turn = this.#takeTurn();
-      },
-      await this.#untilNext(),
-    );
+    const next = () => {
+      this.#turn = this.#takeTurn();
+    };
+    this.#timer = setTimeout(next, this.#isPoked ? 0 : waitMs);
+  }
+
+  /** Data that a leader before published are given up in time even when no cache can be reached any more. */
+  async #followSessions(sources: readonly SourceConfig[]): Promise<void> {
+    const { rtr } = this.#deps;
+    if (rtr === undefined) return;
+    const own = sources.filter(({ format }) => format === "rtr");
+    rtr.follow(own);
+    if (own.length === 0) return;
+    const published = (await this.#current())?.sections.vrps?.sources ?? [];
+    for (const { name } of own) {
+      const entry = published.find((each) => each.name === name && each.format === "rtr" && each.sha256 !== "");
+      if (entry?.as_of != null) rtr.giveUpInherited(name, Date.parse(entry.as_of));
+    }
   }
 
   async #untilNext(): Promise<number> {
@@ -112,13 +141,14 @@ export class Scheduler {
   #due(sources: readonly SourceConfig[]): SourceConfig[] {
     const { stock, clock } = this.#deps;
     const now = clock.now();
+    const timed = sources.filter(({ format }) => format !== "rtr");
     const dueAt = ({ name, intervalSeconds }: SourceConfig): number => {
       const { nextAt, checkedAt } = stock.state(name);
       // An interval that was made shorter holds at once.
       return nextAt === null ? 0 : Math.min(nextAt, (checkedAt ?? 0) + intervalSeconds * 1_050 + 300_000);
     };
-    if (!sources.some((source) => dueAt(source) <= now)) return [];
-    return sources.filter((source) => dueAt(source) <= now + togetherMs);
+    if (!timed.some((source) => dueAt(source) <= now)) return [];
+    return timed.filter((source) => dueAt(source) <= now + togetherMs);
   }
 
   /** @returns whether it is worth looking again at once. */
@@ -126,8 +156,9 @@ export class Scheduler {
     const { stock, runs, clock, log } = this.#deps;
     if (clock.now() < this.#noRunBefore) return false;
     const files = await readyFiles(config.sources, stock, false);
-    const versions = new Map(config.sources.map(({ name }) => [name, files[name]?.sha256 ?? null]));
-    const { sections, waiting } = planOf(config.sources, versions, await this.#current());
+    const current = await this.#current();
+    const versions = new Map(config.sources.map((source) => [source.name, versionOf(source, files[source.name], current)]));
+    const { sections, waiting } = planOf(config.sources, versions, current);
     const waits = JSON.stringify(Object.fromEntries(waiting));
     if (waiting.size > 0 && this.#told.waiting !== waits)
       log.warn(
@@ -158,4 +189,11 @@ export class Scheduler {
     // A damaged one counts as none: the next run replaces it.
     return id === null ? null : snapshots.getManifest(id).catch(() => null);
   }
+}
+
+/** Null: none that a run could use. Data that were given up are a version as long as what was published of them stands. */
+function versionOf({ name, section }: SourceConfig, file: ReadyFile | undefined, current: Manifest | null): string | null {
+  if (file?.givenUp === undefined) return file?.sha256 ?? null;
+  const isPublished = current?.sections[section]?.sources.some((entry) => entry.name === name && entry.sha256 !== "") === true;
+  return isPublished ? "given up" : null;
 }

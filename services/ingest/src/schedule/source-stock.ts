@@ -7,6 +7,7 @@ import { type FetchContext, FetchError, fetchSource, noteGood, pathOf, type Remo
 import type { ReadyFile, ReadyFiles } from "../fetch/ready-files.ts";
 import type { IngestMetrics } from "../metrics.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
+import type { RtrSources } from "../rtr/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
 import { afterFailure, afterSuccess } from "./due.ts";
 import type { SourceState, SourceStates } from "./source-state.ts";
@@ -22,6 +23,8 @@ export interface SourceStockDeps {
     error(fields: object, message: string): void;
   };
   readonly clock: { now(): number };
+  /** What the sessions of RTR sources have; absent: there are none, and who runs asks the caches. */
+  readonly rtr?: Pick<RtrSources, "stock">;
   readonly random?: () => number;
 }
 
@@ -50,7 +53,9 @@ export class SourceStock {
     onProgress: NonNullable<FetchContext["onProgress"]> = () => undefined,
   ): Promise<Map<string, Error>> {
     const faults = new Map<string, Error>();
-    const byHost = Map.groupBy(sources, hostOf).values();
+    // Who has a session is told; without one a run asks.
+    const asked = sources.filter(({ format }) => format !== "rtr");
+    const byHost = Map.groupBy(asked, hostOf).values();
     const work = async (): Promise<void> => {
       for (const group of byHost) {
         for (const source of group) {
@@ -66,6 +71,7 @@ export class SourceStock {
 
   /** What a run may read of the source. @param all  also versions that a run before could not use */
   async ready(source: SourceConfig, all = false): Promise<ReadyFile | null> {
+    if (source.format === "rtr") return this.#readyOfSession(source, all);
     const { file } = this.state(source.name);
     if (source.fetch === undefined) {
       if (file === null || (!all && this.#isRefused(source, file.sha256))) return null;
@@ -97,6 +103,14 @@ export class SourceStock {
         log.warn(fields, "a version of a source cannot be used; what was used before stays until there is another");
       }
     }
+  }
+
+  #readyOfSession(source: SourceConfig, all: boolean): ReadyFile | null {
+    const stock = this.#deps.rtr?.stock(source.name) ?? null;
+    if (stock === null) return null;
+    if (stock.kind === "given-up") return { location: "", sha256: "", url: null, fetchedAt: null, lastGood: null, givenUp: stock.reason };
+    const { path: location, sha256, cache: url, updatedAt: fetchedAt } = stock;
+    return !all && this.#isRefused(source, sha256) ? null : { location, sha256, url, fetchedAt, lastGood: null };
   }
 
   #isRefused(source: SourceConfig, sha256: string): boolean {

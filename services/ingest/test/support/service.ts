@@ -69,6 +69,7 @@ export async function startService({
       config: {
         SOURCES: sources ?? smallSources(join(home, "sources"), "NL"),
         INGEST_STATE_DIR: join(home, "ingest"),
+        INGEST_RTR_DELAY_MS: 0,
         INGEST_SCHEDULE: scheduled,
         FETCH_CONTACT: "",
         FETCH_CA_FILE: "",
