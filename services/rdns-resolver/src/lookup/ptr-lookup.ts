@@ -9,8 +9,11 @@ import { type Entry, type Finding, type KeepingRules, makeEntry, negativeTtl } f
 /** Aliases between a question and its PTR records. RFC 2317 needs one; circles end here. */
 const aliasesMax = 8;
 
-/** What is left of a budget for the way back. */
-const returnMs = 50;
+/** What is left of a budget for the way back, where a tenth of it is more: a busy process comes late to its timers. */
+const returnMs = 250;
+
+/** With less time than this a name is not asked about again. */
+const askAgainMs = 50;
 
 /** A kept name and its bookkeeping, besides its characters: an estimate for the bound of the cache. */
 const nameBytes = 96;
@@ -72,7 +75,7 @@ export class PtrLookup {
       const resolution = await (flight.deadline > deadline ? this.#within(flight, deadline) : flight.resolution);
       if (resolution.kind === "unavailable") return resolution;
       // Who asked first may have had less time: the name is asked about again with ours.
-      const cutShort = resolution.entry.status === "timeout" && flight.deadline < deadline && performance.now() < deadline - returnMs;
+      const cutShort = resolution.entry.status === "timeout" && flight.deadline < deadline && performance.now() < deadline - askAgainMs;
       if (!cutShort) return { ...resolution, hit: false, durationMs: performance.now() - started };
     }
   }
