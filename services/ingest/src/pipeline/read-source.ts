@@ -35,7 +35,7 @@ export async function readSource(
 ): Promise<SourceReading> {
   const label = `read ${source.name}`;
   const { content, stored } = openSource(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
-  const { report, add, side } = await tableReaders[source.format](content, inputs);
+  const { report, add, side } = await tableReaders[source.format](content, inputs, source.section);
   check(report);
   add();
   return { report, stored: stored(), ...(side && { side }) };

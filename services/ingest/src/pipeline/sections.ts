@@ -10,6 +10,8 @@ import {
   type LoadedSection,
   loadSection,
   type Manifest,
+  networkTypesFormat,
+  profilesFormat,
   type RoutesColumns,
   RouteTable,
   routesFormat,
@@ -23,6 +25,8 @@ import {
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import { buildAllocations } from "../build/allocations.ts";
 import { buildAspas } from "../build/aspas.ts";
+import { buildNetworkTypes } from "../build/network-types.ts";
+import { buildProfiles } from "../build/profiles.ts";
 import { applySlurm } from "../build/slurm.ts";
 import { buildVrps } from "../build/vrps.ts";
 import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
@@ -56,7 +60,10 @@ interface SectionDraft {
   readonly counts: SectionEntry["counts"];
 }
 
-export type SectionDrafts = { allocations?: SectionDraft; as_names?: SectionDraft };
+/** Sections that need no other one. */
+const independent = ["allocations", "as_names", "profiles", "network_types"] as const;
+
+export type SectionDrafts = { [S in (typeof independent)[number]]?: SectionDraft };
 
 /**
  * Builds a section that needs no other one as soon as the last of its sources was read, and lets go of its inputs: these are objects,
@@ -73,6 +80,16 @@ export function draftSection(name: SectionName, inputs: TableInputs, drafts: Sec
     const columns = asNamesColumns(inputs.names);
     inputs.names.clear();
     drafts.as_names = { pieces: columnPieces(asNamesFormat, columns), counts: { names: columns.asn.length } };
+  } else if (name === "profiles") {
+    const columns = buildProfiles(inputs.profiles.splice(0), inputs.organisations);
+    inputs.organisations.clear();
+    drafts.profiles = { pieces: columnPieces(profilesFormat, columns), counts: { profiles: columns.asn.length } };
+  } else if (name === "network_types") {
+    const columns = buildNetworkTypes(inputs.networkTypes.splice(0));
+    drafts.network_types = {
+      pieces: columnPieces(networkTypesFormat, columns),
+      counts: { prefixes: columns.prefix_type.length, asns: columns.as_number.length },
+    };
   }
 }
 
@@ -95,7 +112,7 @@ export async function buildSections(
     return { object: await store.putObject(pieces), bytes };
   };
 
-  for (const name of ["allocations", "as_names"] as const) {
+  for (const name of independent) {
     const draft = drafts[name];
     const from = sources[name];
     if (draft === undefined || from === undefined) continue;

@@ -1,13 +1,22 @@
 /** Which reader reads which format, and how what it found joins the inputs; RIBs, which are too large for this, are read elsewhere. */
 
+import type { ProfileBasis } from "@netfacts/dataset";
 import type { Aspa, Vrp } from "@netfacts/rpki";
 import type { DelegatedFile } from "../build/allocations.ts";
+import type { ProfileSource } from "../build/profiles.ts";
 import {
   type DelegationRecord,
+  type NetworkTypeRecord,
+  type Organisation,
+  type ProfileRecord,
   type ReaderReport,
   readAutnums,
   readDelegated,
   readNameList,
+  readNetworkTypesCsv,
+  readOverridesCsv,
+  readPeeringDbNet,
+  readPeeringDbOrg,
   readRoutinatorCsv,
   readRoutinatorJson,
   readRoutinatorJsonExt,
@@ -18,7 +27,7 @@ import {
   type SourceContent,
   type VrpExport,
 } from "../readers/index.ts";
-import type { SourceConfig } from "../sources/index.ts";
+import type { BuiltSection, SourceConfig } from "../sources/index.ts";
 
 /** What all sections but the routes are built from, filled source by source. */
 export class TableInputs {
@@ -28,6 +37,10 @@ export class TableInputs {
   readonly aspas: Iterable<Aspa>[] = [];
   readonly slurm: { readonly file: string; readonly exceptions: SlurmExceptions }[] = [];
   readonly names = new Map<number, string>();
+  /** In the order of the file: of two that say something of an AS the later counts. */
+  readonly profiles: ProfileSource[] = [];
+  readonly organisations = new Map<number, Organisation>();
+  readonly networkTypes: NetworkTypeRecord[] = [];
 }
 
 /** What a source says for another section than its own: how many records, and how many were left out. */
@@ -46,7 +59,7 @@ export interface Reading {
 
 export type TableFormat = Exclude<SourceConfig["format"], "mrt">;
 
-export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: TableInputs) => Promise<Reading>> = {
+export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: TableInputs, section: BuiltSection) => Promise<Reading>> = {
   async delegated(content, inputs) {
     const records: DelegationRecord[] = [];
     const report = await readDelegated(content, (record) => records.push(record));
@@ -87,7 +100,40 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
   async autnums(content, inputs) {
     return readNames(readAutnums, content, inputs);
   },
+
+  async "peeringdb-net"(content, inputs, section) {
+    const { networks, report } = await readPeeringDbNet(content);
+    return { report, add: () => addProfiles(networks, "peeringdb:net.info_type", inputs, section) };
+  },
+
+  async "peeringdb-org"(content, inputs) {
+    const { organisations, report } = await readPeeringDbOrg(content);
+    const add = () => {
+      for (const [id, organisation] of organisations) inputs.organisations.set(id, organisation);
+    };
+    return { report, add };
+  },
+
+  async "overrides-csv"(content, inputs, section) {
+    const { overrides, report } = await readOverridesCsv(content);
+    return { report, add: () => addProfiles(overrides, "operator:overrides", inputs, section) };
+  },
+
+  async "network-types-csv"(content, inputs) {
+    const { types, report } = await readNetworkTypesCsv(content);
+    return { report, add: () => inputs.networkTypes.push(...types) };
+  },
 };
+
+/** The names of profiles, or all else that they say: one file may serve both sections. */
+function addProfiles(records: ReadonlyMap<number, ProfileRecord>, basis: ProfileBasis, inputs: TableInputs, section: BuiltSection): void {
+  if (section === "profiles") inputs.profiles.push({ basis, records });
+  else
+    for (const [asn, { name }] of records) {
+      if (name === null) inputs.names.delete(asn);
+      else if (name !== undefined) inputs.names.set(asn, name);
+    }
+}
 
 function exported({ vrps, aspas, report }: VrpExport, inputs: TableInputs): Reading {
   if (aspas === null) return { report, add: () => inputs.vrps.push(vrps) };

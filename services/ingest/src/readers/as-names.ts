@@ -1,9 +1,10 @@
 /** Readers of AS names: `asn<TAB>name` lists, and the autnums files of potaroo and the RIPE NCC. */
 
-import { isAscii, isUtf8 } from "node:buffer";
 import { parseAsn } from "@netfacts/address";
+import { readName } from "./as-profiles.ts";
 import { boundedContent } from "./bounded-content.ts";
 import { forEachLine } from "./lines.ts";
+import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, Tally } from "./reader-report.ts";
 
 export interface AsNameRecord {
@@ -12,9 +13,6 @@ export interface AsNameRecord {
   /** Two capitals, where the file tells one behind nearly every name. */
   country: string | null;
 }
-
-/** The longest published names have some 140 letters. */
-const nameLettersMax = 256;
 
 /** From this share of the names on, a `, XX` at their end is the country and not a word of the name ("…, SA"). */
 const countryShareMin = 0.9;
@@ -29,8 +27,8 @@ export function readNameList(content: SourceContent, sink: (record: AsNameRecord
 
 /**
  * Reads lines such as `AS1     LVLT-1 - Level 3 Communications, Inc.`, `AS1.10 …` and `1 LVLT-1, US`, and hands each name to the sink once the
- * whole file was read; of several names of one AS the last stays. Runs of white space become one space. A line that is not
- * UTF-8 is read as windows-1252. Placeholders (`-Reserved AS-`, `AS3333` as the name of AS3333) are left out: they name nothing.
+ * whole file was read; of several names of one AS the last stays. Runs of white space become one space. Texts whose encoding went wrong
+ * are mended as `ReadableText` does. Placeholders (`-Reserved AS-`, `AS3333` as the name of AS3333) are left out: they name nothing.
  *
  * Throws `SourceError` for a file without names or with more bad lines than allowed.
  */
@@ -50,13 +48,10 @@ async function readNames(
   const { chunks, meter } = boundedContent(content);
   const tally = new Tally();
   const names = new Map<number, string>();
-  let notUtf8 = 0;
+  const texts = new ReadableText();
 
   const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
-    const raw = bytes.subarray(start, end);
-    const readable = isUtf8(raw);
-    if (!readable) notUtf8++;
-    const text = decode(raw, readable);
+    const text = texts.decode(bytes.subarray(start, end), line === 1);
     if (text.startsWith("#") || text.trim() === "") return;
     tally.read++;
     const record = readRecord(split(text));
@@ -70,8 +65,7 @@ async function readNames(
 
   tally.accepted = names.size;
   tally.judge(file, badRecordsMax, "names", { line: Math.max(1, lines) });
-  const notes = ended ? [] : ["the last line has no line break"];
-  if (notUtf8 > 0) notes.push(`lines that are not UTF-8, read as windows-1252: ${notUtf8}`);
+  const notes = ended ? texts.notes() : ["the last line has no line break", ...texts.notes()];
   emit(names, sink);
   return {
     bytes: meter.bytes,
@@ -88,9 +82,8 @@ async function readNames(
 function readRecord(parts: [asn: string, name: string] | null): { asn: number; name: string } | string {
   const asn = parts === null ? null : parseAsn(parts[0]);
   if (parts === null || asn === null) return "not an AS number and a name";
-  const name = parts[1].replace(/\s+/g, " ").trim();
-  if (name.length > nameLettersMax) return "the name is too long";
-  return /\p{Cc}/u.test(name) ? "control characters in the name" : { asn, name };
+  const name = readName(parts[1]);
+  return name === null ? "control characters in the name, or too long" : { asn, name };
 }
 
 function emit(names: ReadonlyMap<number, string>, sink: (record: AsNameRecord) => void): void {
@@ -106,13 +99,7 @@ function emit(names: ReadonlyMap<number, string>, sink: (record: AsNameRecord) =
 }
 
 function isPlaceholder(asn: number, name: string): boolean {
-  return name === "" || /^-.*-(, ?[A-Z]{2})?$/.test(name) || new RegExp(`^AS${asn}(, ?[A-Z]{2})?$`, "i").test(name);
-}
-
-const windows1252 = new TextDecoder("windows-1252");
-
-function decode(bytes: Uint8Array, utf8: boolean): string {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (isAscii(buffer)) return buffer.toString("latin1");
-  return utf8 ? buffer.toString("utf8") : windows1252.decode(buffer);
+  if (name === "" || /^-.*-(, ?[A-Z]{2})?$/.test(name)) return true;
+  // An expression per AS number would stay compiled for long: tens of megabytes of them.
+  return name.replace(/, ?[A-Z]{2}$/i, "").toUpperCase() === `AS${asn}`;
 }

@@ -13,14 +13,18 @@ export const defaultBytesMax: Record<BuiltSection, number> = {
   allocations: gibibyte,
   vrps: gibibyte,
   as_names: gibibyte / 4,
+  profiles: gibibyte / 4,
+  network_types: gibibyte / 4,
 };
 
-/** How often the public sources publish: RIS every 8 h, the registries daily, a validator every hour, name lists weekly. */
+/** How often the public sources publish: RIS every 8 h, the registries daily, a validator every hour, name lists and profiles weekly. */
 export const defaultIntervalSeconds: Record<BuiltSection, number> = {
   routes: 8 * hour,
   allocations: day,
   vrps: hour,
   as_names: 7 * day,
+  profiles: 7 * day,
+  network_types: 7 * day,
 };
 
 /** An hour: twenty times what a full table needs on a small machine. */

@@ -19,7 +19,9 @@ export const builtFormats = {
   routes: ["mrt"],
   allocations: ["delegated"],
   vrps: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
-  as_names: ["name-list", "autnums"],
+  as_names: ["name-list", "autnums", "peeringdb-net", "overrides-csv"],
+  profiles: ["peeringdb-net", "peeringdb-org", "overrides-csv"],
+  network_types: ["network-types-csv"],
 } as const;
 
 /**

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { parseAsn } from "@netfacts/address";
 import { type AsNameRecord, readAutnums, readNameList, SourceError } from "../../src/readers/index.ts";
+import { linesSlowly } from "../support/slow-text.ts";
 import { contentOf, contentOfFile, failureOf } from "./content.ts";
 import { expectGolden } from "./golden.ts";
 import { mutated, seeded } from "./mutations.ts";
@@ -76,8 +77,8 @@ test.each([
   ["ASX NAME", "not an AS number and a name"],
   ["<pre>", "not an AS number and a name"],
   ["AS1", "not an AS number and a name"],
-  [`AS1 ${"x".repeat(257)}`, "the name is too long"],
-  ["AS1 A\u0007B", "control characters in the name"],
+  [`AS1 ${"x".repeat(257)}`, "control characters in the name, or too long"],
+  ["AS1 A\u0007B", "control characters in the name, or too long"],
 ])("counts %j as bad", async (line, reason) => {
   const { report } = await autnums(["AS7 GOOD", line]);
   expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 2 }] }]);
@@ -103,14 +104,7 @@ function obviousNames(bytes: Uint8Array): Map<number, string> | null {
   const names = new Map<number, string>();
   let read = 0;
   let bad = 0;
-  for (const raw of Buffer.from(bytes).toString("latin1").split("\n")) {
-    const rawBytes = Buffer.from(raw.endsWith("\r") ? raw.slice(0, -1) : raw, "latin1");
-    let line: string;
-    try {
-      line = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(rawBytes);
-    } catch {
-      line = new TextDecoder("windows-1252").decode(rawBytes);
-    }
+  for (const line of linesSlowly(bytes)) {
     if (line.trim() === "" || line[0] === "#") continue;
     read++;
     const at = line.indexOf("\t");

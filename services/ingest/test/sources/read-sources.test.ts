@@ -194,11 +194,11 @@ describe("one fault", () => {
     [`sources: [${good.replace("routes", "route")}]\n`, '1:30 section: unknown "route"; did you mean "routes"?'],
     [
       `sources: [${good.replace("routes", "weather")}]\n`,
-      '1:30 section: unknown "weather"; expected one of routes, allocations, vrps, as_names',
+      '1:30 section: unknown "weather"; expected one of routes, allocations, vrps, as_names, profiles, network_types',
     ],
     [
       `sources: [${good.replace("routes", "updates")}]\n`,
-      '1:30 section: "updates" is not supported by this version; it reads routes, allocations, vrps, as_names',
+      '1:30 section: "updates" is not supported by this version; it reads routes, allocations, vrps, as_names, profiles, network_types',
     ],
     [`sources: [${good.replace("mrt", "MRTT")}]\n`, '1:46 format: unknown "MRTT"; did you mean "mrt"?'],
     [
@@ -228,7 +228,7 @@ describe("one fault", () => {
     [source("bad_records_max: -0.1"), "6:22 bad_records_max: expected a share such as 0.2 or 20%, found -0.1"],
     [
       source("url: x"),
-      '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, bad_records_max, stale_after, as_of',
+      '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, bad_records_max, stale_after, as_of, every, allow_private, allow_downgrade, md5, ca_file, authorization_file',
     ],
     [source("name: b"), "6:5 not YAML: Map keys must be unique"],
     ["sources: [\n", "2:1 not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],

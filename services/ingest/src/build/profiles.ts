@@ -1,0 +1,41 @@
+/** Builds section `profiles`: what the sources say of each AS, joined with PeeringDB's organisations. */
+
+import { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns } from "@netfacts/dataset";
+import type { Organisation, ProfileRecord } from "../readers/index.ts";
+
+/** What one source says, with what its network types rest on. */
+export interface ProfileSource {
+  readonly basis: ProfileBasis;
+  readonly records: ReadonlyMap<number, ProfileRecord>;
+}
+
+/**
+ * Of each AS and each of its members what the last source says that says anything of it, in the order of `sources`. An organisation's
+ * name and website come from PeeringDB's organisations where a network names one and no later source says otherwise; a website of the
+ * network itself goes before that of its organisation. An AS of which nothing is known in the end has no profile.
+ */
+export function buildProfiles(sources: readonly ProfileSource[], organisations: ReadonlyMap<number, Organisation>): ProfilesColumns {
+  const profiles = new Map<number, Profile>();
+  for (const { basis, records } of sources) {
+    for (const [asn, record] of records) {
+      const before = profiles.get(asn) ?? nothing;
+      const of = record.orgId === undefined ? undefined : organisations.get(record.orgId);
+      const { networkType } = record;
+      profiles.set(asn, {
+        organisation: firstTold(record.organisation, of?.name, before.organisation),
+        website: firstTold(record.website, of?.website ?? undefined, before.website),
+        networkType: networkType === undefined ? before.networkType : networkType && { ...networkType, basis },
+      });
+    }
+  }
+  for (const [asn, { organisation, website, networkType }] of profiles)
+    if (organisation === null && website === null && networkType === null) profiles.delete(asn);
+  return profilesColumns(profiles);
+}
+
+const nothing: Profile = { organisation: null, website: null, networkType: null };
+
+/** Undefined: nothing is said; null: it is said that there is none. */
+function firstTold(...values: readonly (string | null | undefined)[]): string | null {
+  return values.find((value) => value !== undefined) ?? null;
+}

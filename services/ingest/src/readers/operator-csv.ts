@@ -1,0 +1,157 @@
+/** Readers of the lists that operators write: corrections by AS number, and network types of prefixes and AS numbers. */
+
+import { makePrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import { isNetworkType, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
+import { boundedContent } from "./bounded-content.ts";
+import { splitCsvLine } from "./csv.ts";
+import { forEachLine } from "./lines.ts";
+import { ReadableText } from "./readable-text.ts";
+import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+
+/** Says that there is none, where an empty field says nothing. */
+const none = "-";
+
+/** What the operator knows for certain. */
+const certain = 1;
+
+/**
+ * Reads `asn,name,organisation,website,network_type`, in the order of the first line; only `asn` must be there. An empty field says
+ * nothing, `-` says that there is none. Lines that begin with `#` and blank ones are passed over; of several of one AS the last stays.
+ *
+ * Throws `SourceError` with the line for what has no such first line, no records, or more bad ones than allowed.
+ */
+export async function readOverridesCsv(content: SourceContent): Promise<{ overrides: Map<number, ProfileRecord>; report: ReaderReport }> {
+  const overrides = new Map<number, ProfileRecord>();
+  const columns = ["asn", "name", "organisation", "website", "network_type"];
+  const report = await readRows(content, "overrides", ["asn"], columns, (row) => {
+    const asn = parseAsn(row.asn ?? "");
+    if (asn === null) return "asn is not an AS number";
+    const name = field(row.name, readName);
+    const organisation = field(row.organisation, readName);
+    const website = field(row.website, readWebsite);
+    const type = field(row.network_type, (text) => (isNetworkType(text) ? { type: text, confidence: certain } : null));
+    if (name === fault || organisation === fault) return "a name with control characters, or too long";
+    if (website === fault) return "website is no http URL";
+    if (type === fault) return "network_type is not one word of small letters, digits and underscores";
+    const again = overrides.has(asn);
+    overrides.set(asn, {
+      asn,
+      ...(name !== undefined && { name }),
+      ...(organisation !== undefined && { organisation }),
+      ...(website !== undefined && { website }),
+      ...(type !== undefined && { networkType: type }),
+    });
+    return again;
+  });
+  return { overrides, report };
+}
+
+/** A network type of a prefix (an address is one of full length) or of an AS number. */
+export type NetworkTypeRecord = { readonly type: string; readonly confidence: number } & (
+  | { readonly prefix: Prefix }
+  | { readonly asn: number }
+);
+
+/**
+ * Reads `resource,network_type` with an optional `confidence` (0 to 1, or 0% to 100%; 1 where none is told). A resource is a prefix, an
+ * address or an AS number. Otherwise as `readOverridesCsv`.
+ */
+export async function readNetworkTypesCsv(content: SourceContent): Promise<{ types: NetworkTypeRecord[]; report: ReaderReport }> {
+  const types = new Map<string, NetworkTypeRecord>();
+  const report = await readRows(
+    content,
+    "network types",
+    ["resource", "network_type"],
+    ["resource", "network_type", "confidence"],
+    (row) => {
+      const resource = resourceOf(row.resource ?? "");
+      if (typeof resource === "string") return resource;
+      const type = row.network_type ?? "";
+      if (!isNetworkType(type)) return "network_type is not one word of small letters, digits and underscores";
+      const confidence = confidenceOf(row.confidence ?? "");
+      if (confidence === null) return "confidence is not a share such as 0.8 or 80%";
+      const key = JSON.stringify(resource);
+      const again = types.has(key);
+      types.set(key, { ...resource, type, confidence });
+      return again;
+    },
+  );
+  return { types: [...types.values()], report };
+}
+
+/** Reads rows by the names of the first line. `take` answers what is wrong with a row, or whether it replaced an earlier one. */
+async function readRows(
+  content: SourceContent,
+  what: string,
+  needed: readonly string[],
+  known: readonly string[],
+  take: (row: Readonly<Record<string, string>>) => string | boolean,
+): Promise<ReaderReport> {
+  const { file, badRecordsMax } = content;
+  const { chunks, meter } = boundedContent(content);
+  const tally = new Tally();
+  const texts = new ReadableText();
+  const found: { header: readonly string[] | null } = { header: null };
+  const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
+    const text = texts.decode(bytes.subarray(start, end), line === 1);
+    if (text.startsWith("#") || text.trim() === "") return;
+    const fields = splitCsvLine(text);
+    if (found.header === null) {
+      const names = fields?.map((name) => name.toLowerCase()) ?? [];
+      const good = needed.every((name) => names.includes(name)) && names.every((name) => known.includes(name));
+      if (!good || new Set(names).size < names.length)
+        throw new SourceError(
+          file,
+          { line },
+          `expected a first line that names the columns: ${needed.join(", ")}, and of ${known.join(", ")} what there is`,
+        );
+      found.header = names;
+      return;
+    }
+    tally.read++;
+    if (fields === null) return tally.bad("a quote that is not closed", { line }, text);
+    if (fields.length !== found.header.length) return tally.bad("another number of fields than the first line has", { line }, text);
+    const taken = take(Object.fromEntries(found.header.map((name, index) => [name, fields[index] as string])));
+    if (typeof taken === "string") return tally.bad(taken, { line }, text);
+    if (taken) tally.leaveOut("stands again; the last was kept", { line }, text);
+    else tally.accepted++;
+  });
+  tally.judge(file, badRecordsMax, what, { line: Math.max(1, lines) });
+  return {
+    bytes: meter.bytes,
+    seconds: meter.seconds(),
+    read: tally.read,
+    accepted: tally.accepted,
+    skipped: tally.skipped(),
+    asOf: null,
+    notes: ended ? texts.notes() : [...texts.notes(), "the last line has no line break"],
+  };
+}
+
+const fault = Symbol("fault");
+
+/** A field by its reader: undefined where it is empty, null for `-`, `fault` where it is not as it should be. */
+function field<T>(text: string | undefined, read: (text: string) => T | null): T | null | undefined | typeof fault {
+  if (text === undefined || text === "") return undefined;
+  return text === none ? null : (read(text) ?? fault);
+}
+
+function resourceOf(text: string): { prefix: Prefix } | { asn: number } | string {
+  const reading = parsePrefix(text);
+  if (reading.ok) return { prefix: reading.prefix };
+  if (reading.fault === "host-bits") return "resource has host bits set";
+  const address = parseAddress(text);
+  if (address !== null) {
+    const { version, w0, w1, w2, w3 } = address;
+    return { prefix: makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128) };
+  }
+  const asn = parseAsn(text);
+  return asn === null ? "resource is neither a prefix nor an address nor an AS number" : { asn };
+}
+
+function confidenceOf(text: string): number | null {
+  const match = /^(\d{1,3}(?:\.\d{1,6})?)(%?)$/.exec(text);
+  if (text === "") return certain;
+  const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === "%" ? 100 : 1);
+  return share >= 0 && share <= 1 ? share : null;
+}

@@ -1,0 +1,168 @@
+/** Readers of PeeringDB's API: what `/api/net` and `/api/org` answer, `{"data": [{…}, …], "meta": {…}}`. */
+
+import { nameLettersMax, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
+import { isMembers, type JsonItemsForm, readJsonItems } from "./json-items.ts";
+import { ReadableText } from "./readable-text.ts";
+import { printable, type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+import { asNumber, isWhole } from "./vrp-fields.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+export interface Organisation {
+  readonly name: string;
+  readonly website: string | null;
+}
+
+const numberMax = 0xffff_ffff;
+/** Where a network names one type, and where it names several, of which the first is taken. */
+const oneTypeConfidence = 0.8;
+const severalTypesConfidence = 0.5;
+
+/**
+ * Reads networks by AS number; of several of one AS the last stays. Only those of status `ok` are taken. A network type is `info_type`,
+ * else the first of `info_types`, as one word: `Cable/DSL/ISP` is `cable_dsl_isp`; `Not Disclosed` is none. A website that is no http
+ * URL is left out, and counted.
+ *
+ * Throws `SourceError` with the byte for what is no such answer, has no networks, or more bad ones than allowed.
+ */
+export async function readPeeringDbNet(content: SourceContent): Promise<{ networks: Map<number, ProfileRecord>; report: ReaderReport }> {
+  const fields = ["asn", "name", "org_id", "website", "info_type", "info_types", "status", "generated"];
+  const { records, report } = await readData(content, "networks", fields, (item, texts) => {
+    const asn = asNumber(item.asn);
+    if (asn === null) return "asn is not an AS number";
+    const { org_id: orgId } = item;
+    if (orgId !== undefined && orgId !== null && !isWhole(orgId, numberMax)) return "org_id is not a number";
+    const name = textOf(item.name);
+    const website = textOf(item.website);
+    const type = typeOf(item);
+    if (name === null) return "name is not a text";
+    if (website === null) return "website is not a text";
+    if (typeof type === "string") return type;
+    const readable = readName(texts.mend(name));
+    if (readable === null) return `name has control characters or more than ${nameLettersMax} letters`;
+    const url = texts.website(website);
+    const record: ProfileRecord = {
+      asn,
+      ...(readable !== "" && { name: readable }),
+      ...(typeof orgId === "number" && { orgId }),
+      ...(url !== null && { website: url }),
+      ...(type !== null && { networkType: type }),
+    };
+    return { key: asn, record };
+  });
+  return { networks: records, report };
+}
+
+/** Reads organisations by PeeringDB's number of them; otherwise as `readPeeringDbNet`. */
+export async function readPeeringDbOrg(
+  content: SourceContent,
+): Promise<{ organisations: Map<number, Organisation>; report: ReaderReport }> {
+  const fields = ["id", "asn", "name", "website", "status", "generated"];
+  const { records, report } = await readData(content, "organisations", fields, (item, texts) => {
+    if (item.asn !== undefined) return "a network, not an organisation";
+    if (!isWhole(item.id, numberMax)) return "id is not a number";
+    const name = textOf(item.name);
+    const website = textOf(item.website);
+    const readable = name === null ? null : readName(texts.mend(name));
+    if (readable === null || readable === "") return "name is not a text";
+    if (website === null) return "website is not a text";
+    return { key: item.id, record: { name: readable, website: texts.website(website) } };
+  });
+  return { organisations: records, report };
+}
+
+/** Texts of an answer, with a count of websites that are none. */
+class AnswerTexts extends ReadableText {
+  #notWebsites = 0;
+
+  website(text: string): string | null {
+    if (text.trim() === "") return null;
+    const website = readWebsite(this.mend(text));
+    if (website === null) this.#notWebsites++;
+    return website;
+  }
+
+  override notes(): string[] {
+    return this.#notWebsites === 0 ? super.notes() : [...super.notes(), `websites that are no http URL, left out: ${this.#notWebsites}`];
+  }
+}
+
+async function readData<T>(
+  content: SourceContent,
+  what: string,
+  fields: readonly string[],
+  read: (item: Members, texts: AnswerTexts) => { readonly key: number; readonly record: T } | string,
+): Promise<{ records: Map<number, T>; report: ReaderReport }> {
+  const { file, badRecordsMax } = content;
+  const form: JsonItemsForm = { what: "an answer of PeeringDB's API", fields, members: { data: "items", meta: "whole" } };
+  const tally = new Tally();
+  const texts = new AnswerTexts();
+  const records = new Map<number, T>();
+  let asOf: number | null = null;
+  const { bytes, seconds, seen, byteOrderMark } = await readJsonItems(content, form, {
+    item(_member, value, offset) {
+      tally.read++;
+      if (isMembers(value) && typeof value.status === "string" && value.status !== "ok") {
+        tally.leaveOut("not in service", { offset }, shown(value));
+        return;
+      }
+      const found = isMembers(value) ? read(value, texts) : "not an object";
+      if (typeof found === "string") tally.bad(found, { offset }, shown(value));
+      else {
+        if (records.has(found.key)) tally.leaveOut("stands again; the last was kept", { offset }, shown(value));
+        records.set(found.key, found.record);
+      }
+    },
+    whole(_member, value) {
+      const generated = isMembers(value) ? value.generated : undefined;
+      if (typeof generated === "number" && isWhole(Math.floor(generated), numberMax)) asOf = Math.floor(generated);
+    },
+    notItems(_member, offset) {
+      throw new SourceError(file, { offset }, '"data" is not an array');
+    },
+  });
+  if (!seen.has("data")) throw new SourceError(file, { offset: bytes }, 'not an answer of PeeringDB\'s API: it has no "data"');
+  tally.accepted = records.size;
+  tally.judge(file, badRecordsMax, what, { offset: bytes });
+  texts.byteOrderMark = byteOrderMark;
+  return {
+    records,
+    report: { bytes, seconds, read: tally.read, accepted: tally.accepted, skipped: tally.skipped(), asOf, notes: texts.notes() },
+  };
+}
+
+/** A text, none as the empty one; null for anything else. */
+function textOf(value: unknown): string | null {
+  return value === undefined || value === null ? "" : typeof value === "string" ? value : null;
+}
+
+/** A network's type; null where it tells none. Text: what is wrong. */
+function typeOf({ info_type, info_types }: Members): { type: string; confidence: number } | null | string {
+  const several = info_types ?? [];
+  if (!Array.isArray(several) || several.some((word) => typeof word !== "string")) return "info_types is not a list of texts";
+  const single = textOf(info_type);
+  if (single === null) return "info_type is not a text";
+  const words = [...new Set([single, ...(several as string[])].map(wordOf))].filter((word) => word !== "");
+  const [first] = words;
+  if (first === undefined) return null;
+  return { type: first, confidence: words.length === 1 ? oneTypeConfidence : severalTypesConfidence };
+}
+
+/** One word of small letters and underscores; none for what tells nothing. */
+function wordOf(type: string): string {
+  const word = type
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^[_0-9]+|_+$/g, "")
+    .slice(0, 40);
+  return word === "not_disclosed" ? "" : word;
+}
+
+function shown(value: unknown): string {
+  if (!isMembers(value)) return "an item of data";
+  return printable(
+    Object.entries(value)
+      .map(([field, inside]) => `${field} ${JSON.stringify(inside)}`)
+      .join(", "),
+  );
+}

@@ -1,0 +1,96 @@
+/** Text as people and old programs write it: made readable where its encoding went wrong, and what was mended is counted. */
+
+import { isAscii, isUtf8 } from "node:buffer";
+
+const windows1252 = new TextDecoder("windows-1252");
+const lettersOfBytes = Array.from({ length: 256 }, (_, byte) => windows1252.decode(Uint8Array.of(byte)));
+const bytesOfLetters = new Map(lettersOfBytes.map((letter, byte) => [letter, byte]));
+
+/** Text that was encoded twice once, is sometimes encoded a third time. */
+const roundsMax = 3;
+
+/** Decodes the texts of one source, and counts those that had to be mended. */
+export class ReadableText {
+  #notUtf8 = 0;
+  #twice = 0;
+  #nuls = 0;
+  /** Whether the source began with a UTF-8 byte order mark. */
+  byteOrderMark = false;
+
+  /**
+   * The text of a line. Where bytes are not UTF-8 they are windows-1252 (Latin-1 is a part of it), the rest of the line stays UTF-8;
+   * otherwise as `mend`.
+   *
+   * @param first  whether it is the first line, which may begin with a byte order mark.
+   */
+  decode(bytes: Uint8Array, first = false): string {
+    let buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (first && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) {
+      this.byteOrderMark = true;
+      buffer = buffer.subarray(3);
+    }
+    if (isAscii(buffer)) return this.mend(buffer.toString("latin1"));
+    if (isUtf8(buffer)) return this.mend(buffer.toString("utf8"));
+    this.#notUtf8++;
+    return this.mend(decodeMixed(buffer));
+  }
+
+  /** Takes out NULs, and undoes a UTF-8 text that was taken for windows-1252 and encoded again (`CafÃ©` for `Café`). */
+  mend(text: string): string {
+    let mended = text;
+    if (mended.includes("\0")) {
+      this.#nuls++;
+      mended = mended.replaceAll("\0", "");
+    }
+    const once = decodedAgain(mended);
+    if (once === null) return mended;
+    this.#twice++;
+    mended = once;
+    for (let round = 1; round < roundsMax; round++) mended = decodedAgain(mended) ?? mended;
+    return mended;
+  }
+
+  /** What was mended, for the report. */
+  notes(): string[] {
+    const notes = this.byteOrderMark ? ["begins with a byte order mark"] : [];
+    if (this.#notUtf8 > 0) notes.push(`lines that are not UTF-8, read as windows-1252: ${this.#notUtf8}`);
+    if (this.#twice > 0) notes.push(`texts that were encoded twice, mended: ${this.#twice}`);
+    if (this.#nuls > 0) notes.push(`texts with NULs, which were taken out: ${this.#nuls}`);
+    return notes;
+  }
+}
+
+/** Sequences of UTF-8 as what they are, all other bytes as windows-1252. */
+function decodeMixed(buffer: Buffer): string {
+  let text = "";
+  for (let at = 0; at < buffer.length; ) {
+    const byte = buffer[at] as number;
+    const length = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    const sequence = buffer.subarray(at, at + length);
+    if (sequence.length === length && isUtf8(sequence)) {
+      text += sequence.toString("utf8");
+      at += length;
+    } else {
+      text += lettersOfBytes[byte] as string;
+      at++;
+    }
+  }
+  return text;
+}
+
+/** The text whose UTF-8 bytes stand here as letters of windows-1252; null where it is none such. */
+function decodedAgain(text: string): string | null {
+  const bytes = Buffer.allocUnsafe(text.length);
+  let ascii = true;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) bytes[at] = code;
+    else {
+      const byte = bytesOfLetters.get(text[at] as string);
+      if (byte === undefined) return null;
+      bytes[at] = byte;
+      ascii = false;
+    }
+  }
+  return ascii || !isUtf8(bytes) ? null : bytes.toString("utf8");
+}

@@ -1,0 +1,85 @@
+/** The operator's lists: every rule once. */
+
+import { describe, expect, test } from "@jest/globals";
+import { formatPrefix } from "@netfacts/address";
+import { readNetworkTypesCsv, readOverridesCsv, SourceError } from "../../src/readers/index.ts";
+import { contentOf, failureOf } from "./content.ts";
+
+const overrides = (...lines: string[]) => readOverridesCsv(contentOf(`${lines.join("\n")}\n`, 7, { badRecordsMax: 0.6 }));
+const types = (...lines: string[]) => readNetworkTypesCsv(contentOf(`${lines.join("\n")}\n`, 7, { badRecordsMax: 0.6 }));
+
+describe("overrides", () => {
+  test("tell what stands there: nothing where a field is empty, none where it is a dash", async () => {
+    const { overrides: read, report } = await overrides(
+      "# corrections",
+      "website,asn,name,organisation,network_type",
+      '"https://example.net/a,b",AS64496,"Example, Inc.",,isp',
+      ",1.10,-,-,-",
+      "",
+      "-,64497,,Org,",
+    );
+    expect([...read.values()]).toEqual([
+      { asn: 64496, name: "Example, Inc.", website: "https://example.net/a,b", networkType: { type: "isp", confidence: 1 } },
+      { asn: 65546, name: null, organisation: null, networkType: null },
+      { asn: 64497, organisation: "Org", website: null },
+    ]);
+    expect(report).toMatchObject({ read: 3, accepted: 3, skipped: [] });
+  });
+
+  test("of several of one AS the last stays", async () => {
+    const { overrides: read, report } = await overrides("asn,name", "1,a", "2,b", "AS1,c");
+    expect([...read.values()]).toEqual([
+      { asn: 1, name: "c" },
+      { asn: 2, name: "b" },
+    ]);
+    expect(report).toMatchObject({ read: 3, accepted: 2, skipped: [{ count: 1, bad: false, examples: [{ line: 4 }] }] });
+  });
+
+  test.each([
+    ["x,a,,", "asn is not an AS number"],
+    ["1,a,ftp://x,", "website is no http URL"],
+    ["1,a,http://,", "website is no http URL"],
+    ["1,a,,Two Words", "network_type is not one word of small letters, digits and underscores"],
+    ["1,a\u0007,,", "a name with control characters, or too long"],
+    ["1,a,", "another number of fields than the first line has"],
+    ['1,"a,,', "a quote that is not closed"],
+  ])("count %j as bad, with its line", async (line, reason) => {
+    const { report } = await overrides("asn,name,website,network_type", "7,good,,", line);
+    expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 3 }] }]);
+  });
+
+  test.each([["name,website"], ["asn,nam"], ["asn,name,asn"], ["1,LVLT"], [""]])("are refused with the first line %j", async (line) => {
+    const error = (await failureOf(overrides(line, "1,a"))) as SourceError;
+    expect(error).toBeInstanceOf(SourceError);
+    expect(error.line).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe("network types", () => {
+  test("of prefixes, addresses and AS numbers, with a confidence where one is told", async () => {
+    const { types: read } = await types(
+      "\ufeffresource,network_type,confidence",
+      "192.0.2.0/24,office,",
+      "2001:db8::1,lab,0.25",
+      "AS64496,transit,80%",
+      "1.10,isp,1",
+    );
+    expect(read.map((one) => ["asn" in one ? one.asn : formatPrefix(one.prefix), one.type, one.confidence])).toEqual([
+      ["192.0.2.0/24", "office", 1],
+      ["2001:db8::1/128", "lab", 0.25],
+      [64496, "transit", 0.8],
+      [65546, "isp", 1],
+    ]);
+  });
+
+  test.each([
+    ["192.0.2.1/24,office,", "resource has host bits set"],
+    ["nowhere,office,", "resource is neither a prefix nor an address nor an AS number"],
+    ["AS1,,", "network_type is not one word of small letters, digits and underscores"],
+    ["AS1,isp,1.5", "confidence is not a share such as 0.8 or 80%"],
+    ["AS1,isp,x", "confidence is not a share such as 0.8 or 80%"],
+  ])("count %j as bad", async (line, reason) => {
+    const { report } = await types("resource,network_type,confidence", "AS7,isp,", line);
+    expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 3 }] }]);
+  });
+});
