@@ -9,12 +9,14 @@ export interface StringColumns {
 /** Packs strings in the order given. */
 export function packStrings(strings: readonly string[]): StringColumns {
   const start = new Uint32Array(strings.length + 1);
-  const parts = strings.map((text, index) => {
-    const part = Buffer.from(text, "utf8");
-    start[index + 1] = (start[index] as number) + part.length;
-    return part;
-  });
-  return { start, bytes: new Uint8Array(Buffer.concat(parts)) };
+  let end = 0;
+  for (const [index, text] of strings.entries()) {
+    end += Buffer.byteLength(text, "utf8");
+    start[index + 1] = end;
+  }
+  const bytes = Buffer.alloc(end);
+  for (const [index, text] of strings.entries()) bytes.write(text, start[index] as number, "utf8");
+  return { start, bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, end) };
 }
 
 /** Every string of the table, in order. */

@@ -1,8 +1,7 @@
 /** Builds section `allocations`: the registries' records by CIDR, by AS number and by holder, with who wins where they overlap. */
 
-import { type Address, compareAddresses, comparePrefixes, type Prefix, rangeToPrefixes } from "@netfacts/address";
-import { type AllocationsColumns, noHolder, packStrings, registries, statuses } from "@netfacts/dataset";
-import { sortPrefixes } from "@netfacts/prefix-trie";
+import { type Address, compareAddresses, type Prefix, rangeToPrefixes } from "@netfacts/address";
+import { type AllocationsColumns, GrowableUint8, GrowableUint32, noHolder, packStrings, registries, statuses } from "@netfacts/dataset";
 import type { DelegationRecord } from "../readers/delegated.ts";
 
 /** The records of one file. An opaque id joins records of one file only. */
@@ -113,37 +112,75 @@ function runStarts(lists: readonly (readonly unknown[])[]): Uint32Array {
   return start;
 }
 
+/** CIDRs of one family in columns, each with the record that it is of: objects would be many times their size. */
+class CidrColumns {
+  readonly words = new GrowableUint32();
+  readonly length = new GrowableUint8();
+  readonly record = new GrowableUint32();
+  readonly #size: 1 | 4;
+
+  constructor(wordsPerPrefix: 1 | 4) {
+    this.#size = wordsPerPrefix;
+  }
+
+  push({ w0, w1, w2, w3, length }: Prefix, record: number): void {
+    this.words.push(w0);
+    if (this.#size === 4) for (const word of [w1, w2, w3]) this.words.push(word);
+    this.length.push(length);
+    this.record.push(record);
+  }
+
+  /** The distinct CIDRs ascending, the bounds of each one's records, and these in the order in which they were pushed. */
+  sorted(): { words: Uint32Array; length: Uint8Array; start: number[]; record: Uint32Array } {
+    const size = this.#size;
+    const order = Uint32Array.from(this.length.view(), (_, index) => index).sort((a, b) => this.#compare(a, b) || a - b);
+    const start: number[] = [];
+    const words = new GrowableUint32();
+    const length = new GrowableUint8();
+    for (let at = 0; at < order.length; at++) {
+      const cidr = order[at] as number;
+      if (at > 0 && this.#compare(order[at - 1] as number, cidr) === 0) continue;
+      start.push(at);
+      for (let word = 0; word < size; word++) words.push(this.words.at(cidr * size + word));
+      length.push(this.length.at(cidr));
+    }
+    return { words: words.view(), length: length.view(), start, record: order.map((cidr) => this.record.at(cidr)) };
+  }
+
+  #compare(a: number, b: number): number {
+    const size = this.#size;
+    for (let word = 0; word < size; word++) {
+      const difference = this.words.at(a * size + word) - this.words.at(b * size + word);
+      if (difference !== 0) return difference;
+    }
+    return this.length.at(a) - this.length.at(b);
+  }
+}
+
 function addressColumns(addresses: readonly Sourced<AddressRecord>[]) {
   const size = addresses.length;
   const starts = new Uint32Array(size * 4);
   const ends = new Uint32Array(size * 4);
-  const cidrs: Prefix[] = [];
-  const owners: number[] = [];
-  addresses.forEach(({ record }, index) => {
+  const ipv4 = new CidrColumns(1);
+  const ipv6 = new CidrColumns(4);
+  for (const [index, { record }] of addresses.entries()) {
     starts.set(words(record.start), index * 4);
     ends.set(words(record.end), index * 4);
-    for (const cidr of rangeToPrefixes(record.start, record.end)) {
-      cidrs.push(cidr);
-      owners.push(index);
-    }
-  });
-  const order = Array.from(cidrs.keys()).sort((a, b) => comparePrefixes(cidrs[a] as Prefix, cidrs[b] as Prefix) || a - b);
-  const start: number[] = [];
-  const record = new Uint32Array(order.length);
-  order.forEach((cidr, at) => {
-    const before = order[at - 1];
-    if (before === undefined || comparePrefixes(cidrs[before] as Prefix, cidrs[cidr] as Prefix) !== 0) start.push(at);
-    record[at] = owners[cidr] as number;
-  });
-  start.push(order.length);
-  const sorted = sortPrefixes(cidrs).columns;
+    const cidrs = record.kind === "ipv4" ? ipv4 : ipv6;
+    for (const cidr of rangeToPrefixes(record.start, record.end)) cidrs.push(cidr, index);
+  }
+  const v4 = ipv4.sorted();
+  const v6 = ipv6.sorted();
+  const cidrRecord = new Uint32Array(v4.record.length + v6.record.length);
+  cidrRecord.set(v4.record);
+  cidrRecord.set(v6.record, v4.record.length);
   return {
-    v4_address: sorted.ipv4.address,
-    v4_length: sorted.ipv4.length,
-    v6_words: sorted.ipv6.words,
-    v6_length: sorted.ipv6.length,
-    cidr_start: Uint32Array.from(start),
-    cidr_record: record,
+    v4_address: v4.words,
+    v4_length: v4.length,
+    v6_words: v6.words,
+    v6_length: v6.length,
+    cidr_start: Uint32Array.from([...v4.start, ...v6.start.map((at) => v4.record.length + at), cidrRecord.length]),
+    cidr_record: cidrRecord,
     ipv4_records: Uint32Array.of(addresses.filter(({ record }) => record.kind === "ipv4").length),
     record_start: starts,
     record_end: ends,
@@ -159,7 +196,7 @@ function addressColumns(addresses: readonly Sourced<AddressRecord>[]) {
 /** Place of each record in the order of precedence; 0 wins. */
 function ranks(addresses: readonly Sourced<AddressRecord>[]): Uint32Array {
   const sizes = addresses.map(({ record }) => rangeSize(record.start, record.end));
-  const order = Array.from(addresses.keys()).sort((a, b) => {
+  const order = Uint32Array.from(addresses, (_, index) => index).sort((a, b) => {
     const [x, y] = [addresses[a], addresses[b]] as [Sourced<AddressRecord>, Sourced<AddressRecord>];
     return precedence(x, y, (sizes[a] as number) - (sizes[b] as number)) || a - b;
   });
