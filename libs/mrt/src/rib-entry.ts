@@ -8,11 +8,13 @@ import { findAsPath, noAsPath, valueEnd, valueStart } from "./path-attributes.ts
 /** An entry count is a u16. */
 const entriesMax = 0xffff;
 
-/** The entries of the record last read, as columns (0.9 MB, allocated once), so that a record counts whole or not at all. */
+/** The entries of the record last read, as columns (1.2 MB, allocated once), so that a record counts whole or not at all. */
 export class RibEntries {
   readonly peerIndex = new Uint16Array(entriesMax);
   /** Unix seconds. */
   readonly originatedAt = new Uint32Array(entriesMax);
+  /** Path identifiers; 0 outside of ADD-PATH. */
+  readonly pathId = new Uint32Array(entriesMax);
   /** Positions of the AS_PATH's value; equal when there is no path. */
   readonly pathStart = new Uint32Array(entriesMax);
   readonly pathEnd = new Uint32Array(entriesMax);
@@ -41,6 +43,7 @@ export class RibEntries {
       if (!isAsPath(bytes, pathStart, pathEnd)) return fault.asPath;
       this.peerIndex[entry] = peerIndex;
       this.originatedAt[entry] = readU32(bytes, at + 2);
+      this.pathId[entry] = addPath ? readU32(bytes, at + 6) : 0;
       this.pathStart[entry] = pathStart;
       this.pathEnd[entry] = pathEnd;
       at = next;

@@ -27,7 +27,8 @@ export interface RibSink {
   /** A later table replaces the earlier one for the routes that follow it. */
   peerIndex(peers: Peer[], collectorId: number, viewName: string, timestamp: number): void;
   prefix(version: 4 | 6, w0: number, w1: number, w2: number, w3: number, length: number, timestamp: number): void;
-  route(peerIndex: number, originatedAt: number, path: Uint8Array, pathStart: number, pathEnd: number): void;
+  /** @param pathId  of ADD-PATH (RFC 7911); 0 without. */
+  route(peerIndex: number, originatedAt: number, path: Uint8Array, pathStart: number, pathEnd: number, pathId: number): void;
 }
 
 export interface SkippedRecords {
@@ -157,9 +158,9 @@ class RibScan {
     }
     const sink = this.#sink;
     sink.prefix(version, nlri.w0, nlri.w1, nlri.w2, nlri.w3, nlri.length, timestamp);
-    const { peerIndex, originatedAt, pathStart, pathEnd } = entries;
+    const { peerIndex, originatedAt, pathStart, pathEnd, pathId } = entries;
     // Every index is below the count just read into these columns.
-    for (let i = 0; i < count; i++) sink.route(peerIndex[i]!, originatedAt[i]!, bytes, pathStart[i]!, pathEnd[i]!);
+    for (let i = 0; i < count; i++) sink.route(peerIndex[i]!, originatedAt[i]!, bytes, pathStart[i]!, pathEnd[i]!, pathId[i]!);
   }
 
   #seen(timestamp: number): void {

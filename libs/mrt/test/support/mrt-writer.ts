@@ -33,13 +33,13 @@ export interface RibOptions {
 
 export const writtenAt = 1_700_000_000;
 
-const u16 = (value: number): Buffer => {
+export const u16 = (value: number): Buffer => {
   const bytes = Buffer.alloc(2);
   bytes.writeUInt16BE(value);
   return bytes;
 };
 
-const u32 = (value: number): Buffer => {
+export const u32 = (value: number): Buffer => {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
@@ -85,14 +85,14 @@ export const originIgp = attribute(0x40, 1, Buffer.of(0));
 
 const segmentTypes: Readonly<Record<string, number>> = { "{": 1, "(": 3, "[": 4 };
 
-/** Segments with 4-byte AS numbers of a path as `pathText` prints it; a sequence longer than 255 is split as routers do. */
-export function pathBytes(text: string): Buffer {
+/** Segments of a path as `pathText` prints it, with AS numbers of four bytes or two; a sequence longer than 255 is split as routers do. */
+export function pathBytes(text: string, asBytes: 2 | 4 = 4): Buffer {
   const segments: Buffer[] = [];
   for (const [part] of text.matchAll(/[{([][^\])}]*[\])}]|\d[\d ]*/g)) {
     const asns = (part.match(/\d+/g) ?? []).map(Number);
     for (let from = 0; from < asns.length; from += 255) {
       const some = asns.slice(from, from + 255);
-      segments.push(Buffer.concat([Buffer.of(segmentTypes[part.charAt(0)] ?? 2, some.length), ...some.map(u32)]));
+      segments.push(Buffer.concat([Buffer.of(segmentTypes[part.charAt(0)] ?? 2, some.length), ...some.map(asBytes === 4 ? u32 : u16)]));
     }
   }
   return Buffer.concat(segments);

@@ -1,0 +1,85 @@
+/** Numbers for prefixes of both families, in the order first met. */
+
+import type { Prefix } from "@netfacts/address";
+
+const initialCapacity = 1 << 12;
+/** Slots are at most three quarters full. */
+const fullShare = 0.75;
+/** Version and length share a word: IPv6 has the lengths from 64 on. */
+const ipv6From = 64;
+
+/** One hash and, for a prefix seen before, one comparison per call. 20 bytes a prefix, and 8 to 11 of slots. */
+export class PrefixIndex {
+  #size = 0;
+  #words = new Uint32Array(initialCapacity * 4);
+  #kind = new Uint8Array(initialCapacity);
+  /** Open addressing: prefix number plus one, 0 = empty. */
+  #slots = new Uint32Array(initialCapacity * 2);
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The number of a prefix, whose bits past the length are clear; a new one when it was not met. */
+  add(version: 4 | 6, w0: number, w1: number, w2: number, w3: number, length: number): number {
+    const kind = version === 4 ? length : ipv6From + length;
+    const slot = this.#slot(kind, w0, w1, w2, w3);
+    const found = this.#slots[slot] as number;
+    if (found > 0) return found - 1;
+    const number = this.#size++;
+    if (number === this.#kind.length) {
+      this.#words = grown(this.#words, new Uint32Array(this.#words.length * 2));
+      this.#kind = grown(this.#kind, new Uint8Array(this.#kind.length * 2));
+    }
+    this.#words.set([w0, w1, w2, w3], number * 4);
+    this.#kind[number] = kind;
+    this.#slots[slot] = this.#size;
+    if (this.#size > this.#slots.length * fullShare) this.#spread();
+    return number;
+  }
+
+  /** -1 for a prefix that was never met. */
+  find({ version, w0, w1, w2, w3, length }: Prefix): number {
+    return (this.#slots[this.#slot(version === 4 ? length : ipv6From + length, w0, w1, w2, w3)] as number) - 1;
+  }
+
+  at(number: number): Prefix {
+    const kind = this.#kind[number] as number;
+    const [w0 = 0, w1 = 0, w2 = 0, w3 = 0] = this.#words.subarray(number * 4, number * 4 + 4);
+    return kind < ipv6From ? { version: 4, w0, w1, w2, w3, length: kind } : { version: 6, w0, w1, w2, w3, length: kind - ipv6From };
+  }
+
+  /** Where the prefix stands, or would. */
+  #slot(kind: number, w0: number, w1: number, w2: number, w3: number): number {
+    let hash = kind;
+    hash = Math.imul(hash ^ w0, 0x9e3779b1);
+    hash = Math.imul(hash ^ (hash >>> 15) ^ w1, 0x85ebca77);
+    hash = Math.imul(hash ^ (hash >>> 13) ^ w2, 0xc2b2ae3d);
+    hash = Math.imul(hash ^ (hash >>> 16) ^ w3, 0x27d4eb2f);
+    hash ^= hash >>> 15;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const number = (slots[slot] as number) - 1;
+      if (number < 0) return slot;
+      const at = number * 4;
+      const words = this.#words;
+      if (this.#kind[number] === kind && words[at] === w0 && words[at + 1] === w1 && words[at + 2] === w2 && words[at + 3] === w3)
+        return slot;
+    }
+  }
+
+  /** Doubles the slots. */
+  #spread(): void {
+    this.#slots = new Uint32Array(this.#slots.length * 2);
+    for (let number = 0; number < this.#size; number++) {
+      const [w0 = 0, w1 = 0, w2 = 0, w3 = 0] = this.#words.subarray(number * 4, number * 4 + 4);
+      this.#slots[this.#slot(this.#kind[number] as number, w0, w1, w2, w3)] = number + 1;
+    }
+  }
+}
+
+function grown<A extends Uint8Array | Uint32Array>(from: A, to: A): A {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,199 @@
+/** A routing table that changes: prefix × peer → path, and what a RIB and the updates behind it do to it. */
+
+import type { Address, Prefix } from "@netfacts/address";
+import type { Peer, RibSink } from "@netfacts/mrt";
+import { PathTable } from "../build/path-table.ts";
+import { PrefixIndex } from "./prefix-index.ts";
+
+const initialRoutes = 1 << 14;
+/** A column of 16 bits numbers the peers. */
+const peersMax = 65_535;
+
+/**
+ * Routes are nodes of one list per prefix, in columns: some 20 bytes a route, and no object. A list has as many nodes as peers see the prefix (times
+ * its paths, with ADD-PATH), so that a change costs one hash and a short walk.
+ *
+ * As a RibSink it takes a RIB; `emit` hands the table on as a RIB would be.
+ */
+export class RouteTable implements RibSink {
+  readonly #prefixes = new PrefixIndex();
+  readonly #paths = new PathTable();
+  readonly #peers: Peer[] = [];
+  readonly #peerNumbers = new Map<string, number>();
+  readonly #routesOfPeer: number[] = [];
+  /** From the RIB's peer index to the number of the peer. */
+  #local: number[] = [];
+  #collectorId = 0;
+  #viewName = "";
+  /** Of the prefix that the RIB is at. */
+  #prefix = 0;
+  /** By prefix: its first route plus one, 0 = none. */
+  #first = new Uint32Array(initialRoutes);
+  /** By route. `#next` is the following one plus one; in a free node, the next free one. */
+  #next = new Uint32Array(initialRoutes);
+  #peer = new Uint16Array(initialRoutes);
+  #pathId = new Uint32Array(initialRoutes);
+  #path = new Uint32Array(initialRoutes);
+  #since = new Uint32Array(initialRoutes);
+  #nodes = 0;
+  #free = 0;
+  #routes = 0;
+
+  /** Routes in the table. */
+  get routes(): number {
+    return this.#routes;
+  }
+
+  peerIndex(peers: Peer[], collectorId: number, viewName: string): void {
+    this.#local = peers.map((peer) => this.#peerNumber(peer));
+    this.#collectorId = collectorId;
+    this.#viewName = viewName;
+  }
+
+  prefix(version: 4 | 6, w0: number, w1: number, w2: number, w3: number, length: number): void {
+    this.#prefix = this.#prefixes.add(version, w0, w1, w2, w3, length);
+    this.#roomForPrefix();
+  }
+
+  route(peerIndex: number, originatedAt: number, path: Uint8Array, pathStart: number, pathEnd: number, pathId: number): void {
+    this.#put(this.#prefix, this.#local[peerIndex] as number, pathId, this.#paths.intern(path, pathStart, pathEnd), originatedAt);
+  }
+
+  /** The number of a peer, which is new where an update names one that the RIB did not. */
+  peerOf(address: Address, asn: number): number {
+    return this.#peerNumber({ address, asn, bgpId: 0 });
+  }
+
+  /** The number of a path, given as segments with 4-byte AS numbers (`encodePath`). */
+  pathOf(bytes: Uint8Array): number {
+    return this.#paths.intern(bytes, 0, bytes.length);
+  }
+
+  /** Adds a route, or puts it in the place of what this peer announced before under this path identifier (0 without ADD-PATH). */
+  announce({ version, w0, w1, w2, w3, length }: Prefix, peer: number, pathId: number, path: number, at: number): void {
+    const prefix = this.#prefixes.add(version, w0, w1, w2, w3, length);
+    this.#roomForPrefix();
+    this.#put(prefix, peer, pathId, path, at);
+  }
+
+  /** @returns false where there was no such route. */
+  withdraw(prefix: Prefix, peer: number, pathId: number): boolean {
+    const number = this.#prefixes.find(prefix);
+    if (number < 0) return false;
+    let before = -1;
+    for (let node = this.#firstOf(number); node >= 0; before = node, node = this.#nextOf(node)) {
+      if (this.#peer[node] !== peer || this.#pathId[node] !== pathId) continue;
+      this.#unlink(number, before, node);
+      return true;
+    }
+    return false;
+  }
+
+  /** Removes every route of a peer. @returns how many; costs a walk over the table where there are any. */
+  removePeer(peer: number): number {
+    const count = this.#routesOfPeer[peer] as number;
+    if (count === 0) return 0;
+    for (let prefix = 0; prefix < this.#prefixes.size; prefix++) {
+      let before = -1;
+      for (let node = this.#firstOf(prefix); node >= 0; ) {
+        const next = this.#nextOf(node);
+        if (this.#peer[node] === peer) this.#unlink(prefix, before, node);
+        else before = node;
+        node = next;
+      }
+    }
+    return count;
+  }
+
+  /** The table as a RIB of one time: prefixes in the order first met, each with its routes. */
+  emit(sink: RibSink, timestamp: number): void {
+    sink.peerIndex(this.#peers, this.#collectorId, this.#viewName, timestamp);
+    const { start, bytes } = this.#paths;
+    for (let prefix = 0; prefix < this.#prefixes.size; prefix++) {
+      let node = this.#firstOf(prefix);
+      if (node < 0) continue;
+      const { version, w0, w1, w2, w3, length } = this.#prefixes.at(prefix);
+      sink.prefix(version, w0, w1, w2, w3, length, timestamp);
+      for (; node >= 0; node = this.#nextOf(node)) {
+        const path = this.#path[node] as number;
+        const [from, to] = [start[path] as number, start[path + 1] as number];
+        sink.route(this.#peer[node] as number, this.#since[node] as number, bytes, from, to, this.#pathId[node] as number);
+      }
+    }
+  }
+
+  #peerNumber(peer: Peer): number {
+    const { version, w0, w1, w2, w3 } = peer.address;
+    const key = `${version} ${w0} ${w1} ${w2} ${w3} ${peer.asn}`;
+    const known = this.#peerNumbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.#peers.push(peer) - 1;
+    if (number >= peersMax) throw new RangeError(`more than ${peersMax} peers`);
+    this.#peerNumbers.set(key, number);
+    this.#routesOfPeer.push(0);
+    return number;
+  }
+
+  #firstOf(prefix: number): number {
+    return (this.#first[prefix] as number) - 1;
+  }
+
+  #nextOf(node: number): number {
+    return (this.#next[node] as number) - 1;
+  }
+
+  #put(prefix: number, peer: number, pathId: number, path: number, at: number): void {
+    let last = -1;
+    let node = this.#firstOf(prefix);
+    for (; node >= 0; last = node, node = this.#nextOf(node)) if (this.#peer[node] === peer && this.#pathId[node] === pathId) break;
+    if (node < 0) {
+      node = this.#newNode();
+      this.#peer[node] = peer;
+      this.#pathId[node] = pathId;
+      this.#next[node] = 0;
+      if (last < 0) this.#first[prefix] = node + 1;
+      else this.#next[last] = node + 1;
+      this.#routes++;
+      this.#routesOfPeer[peer] = (this.#routesOfPeer[peer] as number) + 1;
+    }
+    this.#path[node] = path;
+    this.#since[node] = at;
+  }
+
+  #unlink(prefix: number, before: number, node: number): void {
+    const next = this.#next[node] as number;
+    if (before < 0) this.#first[prefix] = next;
+    else this.#next[before] = next;
+    this.#next[node] = this.#free;
+    this.#free = node + 1;
+    this.#routes--;
+    const peer = this.#peer[node] as number;
+    this.#routesOfPeer[peer] = (this.#routesOfPeer[peer] as number) - 1;
+  }
+
+  #newNode(): number {
+    if (this.#free > 0) {
+      const node = this.#free - 1;
+      this.#free = this.#next[node] as number;
+      return node;
+    }
+    if (this.#nodes === this.#next.length) {
+      const length = this.#nodes * 2;
+      this.#next = grown(this.#next, new Uint32Array(length));
+      this.#peer = grown(this.#peer, new Uint16Array(length));
+      this.#pathId = grown(this.#pathId, new Uint32Array(length));
+      this.#path = grown(this.#path, new Uint32Array(length));
+      this.#since = grown(this.#since, new Uint32Array(length));
+    }
+    return this.#nodes++;
+  }
+
+  #roomForPrefix(): void {
+    if (this.#prefixes.size > this.#first.length) this.#first = grown(this.#first, new Uint32Array(this.#first.length * 2));
+  }
+}
+
+function grown<A extends Uint16Array | Uint32Array>(from: A, to: A): A {
+  to.set(from);
+  return to;
+}
