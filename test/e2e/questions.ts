@@ -221,7 +221,7 @@ export function askEverything(start: () => Promise<Target>): void {
       const status = await open("/api/v1/status");
       expectRecord(status, StatusRecord);
       expect(status.json).toMatchObject({ ready: true, sections: { routes: { counts: { ipv4: 497_323, ipv6: 84 } } } });
-      expect(Object.keys(status.json.sections).sort()).toEqual(["allocations", "as_names", "routes", "vrps"]);
+      expect(Object.keys(status.json.sections).sort()).toEqual(["allocations", "as_names", "aspas", "routes", "vrps"]);
       const { json } = await get("/api/v1/ip/193.0.6.139");
       const flag = await open(json.country_flag.svg_url);
       expect([flag.status, flag.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
