@@ -2,9 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./cli.ts";
 
-const folder = process.env.NETFACTS_TEST_DATA || join(root, "../shared/data");
+const folder = process.env.NETFACTS_TEST_DATA || join(import.meta.dirname, "../../../..", "shared/data");
 
 /** Full paths of files named relative to the data folder, or null after one plain line that says what was not run. */
 export function testDataOrNotRun<const Names extends readonly string[]>(what: string, names: Names): { [I in keyof Names]: string } | null {

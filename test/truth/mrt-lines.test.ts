@@ -1,0 +1,213 @@
+/** `netfacts mrt cat` beside bgpdump: every file that breaks parsers, two real ones, and made ones of every kind, line for line. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, expect, jest, test } from "@jest/globals";
+import { ContentError, bgpdumpLines as linesOf, MrtError, openContent, readRecords } from "@netfacts/mrt";
+import { Chance, madePeerIndex, madeRecord } from "../../libs/mrt/test/support/made-records.ts";
+import { bgpdumpLines, findBgpdump } from "../support/bgpdump.ts";
+import { toolOrNotRun } from "../support/debian.ts";
+import { compareLines } from "./support/compare-lines.ts";
+import { testDataOrNotRun } from "./support/test-data.ts";
+
+// The largest file has half a million routes, for which bgpdump takes some ten seconds where nothing else runs.
+jest.setTimeout(240_000);
+
+const folder = mkdtempSync(join(tmpdir(), "netfacts-mrt-lines-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Told {
+  /** Bytes of the records that were refused. */
+  readonly bad: number[];
+  /** What ended the reading early: a code of ours. */
+  ending: string | null;
+}
+
+/** The lines of a file as `netfacts mrt cat` prints them; what else it would tell goes into `told`. */
+async function* ourLines(path: string, told: Told): AsyncGenerator<string, void, undefined> {
+  try {
+    for await (const batch of readRecords(openContent(path).stream, { name: path })) {
+      for (const reading of batch) {
+        if ("fault" in reading) told.bad.push(reading.header.offset);
+        else for (const line of linesOf(reading)) yield line.slice(0, -1);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof MrtError || error instanceof ContentError)) throw error;
+    told.ending = error.code;
+  }
+}
+
+async function ours(path: string): Promise<Told & { lines: string[] }> {
+  const told: Told = { bad: [], ending: null };
+  const lines: string[] = [];
+  for await (const line of ourLines(path, told)) lines.push(line);
+  return { ...told, lines };
+}
+
+/** Files that both read the same, with their lines, the records refused, and how the reading ends. */
+const same: readonly (readonly [file: string, lines: number, ending: string | null])[] = [
+  ["bgpdump-testdata.bview.64k_stream_overflow.gz", 23, null],
+  ["bgpdump-testdata.bview.ipv4_unicast_add_path.gz", 62, null],
+  ["bgpdump-testdata.bview.ipv6_unicast_add_path.gz", 62, null],
+  ["bgpdump-testdata.updates.20071015.1505.gz", 10_496, null],
+  ["bgpdump-testdata.updates.20160811.1600.gz", 41_234, null],
+  ["bgpdump-testdata.updates.et-header.2015.gz", 577_744, null],
+  ["bgpdump-testdata.updates.long_withdrawal.gz", 4_096, null],
+  ["bird-mrtdump_bgp", 24, null],
+  ["bird-mrtdump_rib", 18, null],
+  ["bird6-mrtdump_bgp", 24, null],
+  ["bird6-mrtdump_rib", 10, null],
+  ["openbgpd_bgp", 109, null],
+  ["openbgpd_rib_table-mp", 0, null],
+  ["openbgpd_rib_table-v2", 31, null],
+  ["pyasn.truncated.rib.20140523.0600_firstMB.bz2", 270_005, "truncated"],
+  ["quagga_bgp", 38, null],
+  ["quagga_rib", 9, null],
+  ["ris-live-sample.json", 0, "bad-header"],
+  ["ris.bview.20020722.2337.gz", 115_521, null],
+  ["ris.rrc01.updates.20001104.0124.gz", 883, null],
+  ["ris.rrc03.updates.20100227.1600.first-796-records.gz", 1_363, null],
+];
+
+test.each(same)("%s has the %d lines that bgpdump prints", async (file, count, ending) => {
+  const paths = testDataOrNotRun(`the lines of ${file}`, [`mrt-edge/${file}`]);
+  const tool = toolOrNotRun(await findBgpdump(), "bgpdump", 1);
+  if (paths === null || tool === null) return;
+  const told: Told = { bad: [], ending: null };
+  const compared = await compareLines(ourLines(paths[0], told), bgpdumpLines(tool, paths[0]));
+  expect({ ...compared, ...told }).toEqual({ lines: count, difference: null, bad: [], ending });
+});
+
+test.each([
+  "bview.20020722.2337.gz",
+  "bview.64k_stream_overflow.gz",
+  "bview.ipv4_unicast_add_path.gz",
+  "bview.ipv6_unicast_add_path.gz",
+  "updates.20071015.1505.gz",
+  "updates.20160811.1600.gz",
+  "updates.long_withdrawal.gz",
+  "updates.nlri_mask_trailing_bits.gz",
+])("%s has the lines that bgpdump's authors recorded", async (name) => {
+  const file = name === "bview.20020722.2337.gz" ? `ris.${name}` : `bgpdump-testdata.${name}`;
+  const paths = testDataOrNotRun(`the recorded lines of ${name}`, [`mrt-edge/${file}`, `mrt-edge/bgpdump-expected/${name}.bgp.gz`]);
+  if (paths === null) return;
+  const recorded = gunzipSync(readFileSync(paths[1])).toString("latin1").trimEnd().split("\n");
+  const told: Told = { bad: [], ending: null };
+  const compared = await compareLines(ourLines(paths[0], told), recorded.values());
+  expect({ ...compared, ...told }).toEqual({ lines: recorded.length, difference: null, bad: [], ending: null });
+});
+
+/** Both columns of the lines that differ, in order. */
+async function differing(path: string): Promise<{ told: Told; pairs: (readonly [string | undefined, string | undefined])[] } | null> {
+  const tool = toolOrNotRun(await findBgpdump(), "bgpdump", 1);
+  if (tool === null) return null;
+  const { lines, bad, ending } = await ours(path);
+  const theirs: string[] = [];
+  for await (const line of bgpdumpLines(tool, path)) theirs.push(line);
+  const length = Math.max(lines.length, theirs.length);
+  const pairs = Array.from({ length }, (_, at) => [lines[at], theirs[at]] as const).filter(([mine, other]) => mine !== other);
+  return { told: { bad, ending }, pairs };
+}
+
+test("where bgpdump prints the bits past a prefix's length, they are cleared", async () => {
+  const paths = testDataOrNotRun("masked prefixes", ["mrt-edge/bgpdump-testdata.updates.nlri_mask_trailing_bits.gz"]);
+  const result = paths === null ? null : await differing(paths[0]);
+  if (result === null) return;
+  expect(result.pairs).toEqual([[expect.stringContaining("|11.8.0.0/13|"), expect.stringContaining("|11.13.0.0/13|")]]);
+});
+
+test("the aggregator of eight bytes that OpenBGPD writes into TABLE_DUMP is read as what it is", async () => {
+  const paths = testDataOrNotRun("OpenBGPD's aggregator", ["mrt-edge/openbgpd_rib_table"]);
+  const result = paths === null ? null : await differing(paths[0]);
+  if (result === null) return;
+  expect(result.told).toEqual({ bad: [], ending: null });
+  expect(result.pairs).toEqual([
+    [expect.stringMatching(/\|NAG\|65000 192\.168\.0\.15\|$/), expect.stringMatching(/\|NAG\|0 253\.232\.192\.168\|$/)],
+  ]);
+});
+
+test("prefixes withdrawn in records of the old type are their own, not the peer's address", async () => {
+  const paths = testDataOrNotRun("withdrawals of the old type", ["mrt-edge/ris.rrc00.updates.19991214.1621.gz"]);
+  const result = paths === null ? null : await differing(paths[0]);
+  if (result === null) return;
+  expect(result.told).toEqual({ bad: [], ending: null });
+  expect(result.pairs).toHaveLength(1_363);
+  const columns = (line: string | undefined) => (line ?? "").split("|");
+  for (const [mine, other] of result.pairs) {
+    expect(columns(mine).slice(0, 5)).toEqual(columns(other).slice(0, 5));
+    // bgpdump's prefix is the peer's address with the prefix's length.
+    expect(columns(other)[5]).toBe(`${columns(mine)[3]}/${(columns(mine)[5] ?? "").split("/")[1]}`);
+  }
+});
+
+test.each([
+  ["bird_bgp", [390, 552, 769, 1582, 1744, 1961]],
+  ["bird6_bgp", [506, 741, 1062, 2198, 2433, 2754]],
+])("path identifiers in messages that are not marked as such (%s) are refused, and no line is made of them", async (file, bad) => {
+  const paths = testDataOrNotRun("unmarked path identifiers", [`mrt-edge/${file}`]);
+  const tool = toolOrNotRun(await findBgpdump(), "bgpdump", 1);
+  if (paths === null || tool === null) return;
+  const told = await ours(paths[0]);
+  expect({ bad: told.bad, ending: told.ending }).toEqual({ bad, ending: null });
+  const theirs = new Set<string>();
+  for await (const line of bgpdumpLines(tool, paths[0])) theirs.add(line);
+  for (const line of told.lines) expect(theirs).toContain(line);
+  for (const line of told.lines) expect(line).not.toMatch(/\|(0\.0\.0\.0|::)\/0\|/);
+});
+
+test("a record that lost a part of its header is refused with its byte, and what stood before it is printed", async () => {
+  const paths = testDataOrNotRun("a damaged file of 2000", ["mrt-edge/ris.rrc00.updates.20000325.0345.gz"]);
+  if (paths === null) return;
+  const { lines, bad, ending } = await ours(paths[0]);
+  expect({ bad, ending }).toEqual({ bad: [188], ending: "bad-header" });
+  expect(lines.map((line) => line.split("|")[5])).toEqual(["24.216.16.0/24", "203.18.151.0/24", "204.92.84.0/24", "194.141.31.0/24"]);
+});
+
+test("every file of the folder is in one of these tests", async () => {
+  const paths = testDataOrNotRun("the list of edge files", ["mrt-edge"]);
+  if (paths === null) return;
+  const { readdirSync } = await import("node:fs");
+  const others = [
+    "bgpdump-expected",
+    "bgpdump-testdata.updates.nlri_mask_trailing_bits.gz",
+    "bird_bgp",
+    "bird6_bgp",
+    "openbgpd_rib_table",
+    "ris.rrc00.updates.19991214.1621.gz",
+    "ris.rrc00.updates.20000325.0345.gz",
+  ];
+  expect(readdirSync(paths[0]).sort()).toEqual([...same.map(([file]) => basename(file)), ...others].sort());
+});
+
+test.each([
+  ["routeviews.route-views.jinx.ribs.1401487200.bz2", 503_590],
+  ["routeviews.route-views.jinx.updates.1401493500.bz2", 1_354],
+])("all of %s is as bgpdump prints it", async (file, count) => {
+  const paths = testDataOrNotRun(`the lines of ${file}`, [`real-2014/${file}`]);
+  const tool = toolOrNotRun(await findBgpdump(), "bgpdump", 1);
+  if (paths === null || tool === null) return;
+  const told: Told = { bad: [], ending: null };
+  const compared = await compareLines(ourLines(paths[0], told), bgpdumpLines(tool, paths[0]));
+  expect({ ...compared, ...told }).toEqual({ lines: count, difference: null, bad: [], ending: null });
+});
+
+test("10,000 made records of every kind, with every attribute, are as bgpdump prints them", async () => {
+  const tool = toolOrNotRun(await findBgpdump(), "bgpdump", 1);
+  if (tool === null) return;
+  const path = join(folder, "made");
+  const records = Array.from({ length: 10_000 }, (_, seed) => madeRecord(new Chance(seed + 1), { asBgpdumpReads: true }));
+  writeFileSync(path, Buffer.concat([madePeerIndex(), ...records]));
+  const told: Told = { bad: [], ending: null };
+  const compared = await compareLines(ourLines(path, told), bgpdumpLines(tool, path));
+  expect({ difference: compared.difference, ...told }).toEqual({ difference: null, bad: [], ending: null });
+  expect(compared.lines).toBeGreaterThan(15_000);
+});
+
+test("one changed character in half a million lines is found", async () => {
+  const lines = (changed: number) => Array.from({ length: 25_000 }, (_, at) => (at === changed ? "x" : `line ${at}`)).values();
+  expect(await compareLines(lines(-1), lines(-1))).toEqual({ lines: 25_000, difference: null });
+  expect((await compareLines(lines(24_999), lines(-1))).difference).toBe("line 25000: x where line 24999 is right");
+});
