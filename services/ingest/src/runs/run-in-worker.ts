@@ -20,13 +20,19 @@ export type WorkerRunOutcome =
 /** A thread that builds hears nothing; it may be ended, as it cannot publish without being told to. */
 const stopMsMax = 2_000;
 
+/** A run reads millions of records that are soon done with: left to itself the engine keeps 128 MiB for those alone. */
+const youngMbMax = 48;
+
 /** Never rejects. */
 export function runInWorker({ sources, snapshots, files, only, onProgress, confirm, signal }: WorkerRunOptions): Promise<WorkerRunOutcome> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve({ ok: false, message: stopMessage(signal), report: null });
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const request: RunRequest = { sources, snapshots, files, only };
-    const worker = new Worker(new URL(`./run-worker.${extension}`, import.meta.url), { workerData: request });
+    const worker = new Worker(new URL(`./run-worker.${extension}`, import.meta.url), {
+      workerData: request,
+      resourceLimits: { maxYoungGenerationSizeMb: youngMbMax },
+    });
     let killing: NodeJS.Timeout | undefined;
     const answer = (message: ToRun) => worker.postMessage(message);
     const stop = (): void => {
