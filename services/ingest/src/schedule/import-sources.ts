@@ -10,7 +10,7 @@ import type { RunReport } from "../pipeline/run-report.ts";
 import type { SourcesConfig } from "../sources/index.ts";
 import { openStock } from "./lead.ts";
 import { lockRuns } from "./lock-runs.ts";
-import { SourcesAwayError, wholeScope } from "./run-scope.ts";
+import { SourcesAwayError, unbegunReport, wholeScope } from "./run-scope.ts";
 
 export interface ImportOptions {
   readonly config: SourcesConfig;
@@ -25,7 +25,7 @@ export interface ImportOptions {
   onNote?(text: string): void;
 }
 
-/** Throws as `runIngest`; also `IngestError` when a required source cannot be fetched. Of two in one folder the second waits. */
+/** Throws as `runIngest`; also `IngestError` when a required source cannot be fetched or it is stopped meanwhile. Of two in one folder the second waits. */
 export async function importSources(options: ImportOptions): Promise<RunReport> {
   const { config, store, stateFolder, onProgress = () => undefined, onNote = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
@@ -46,7 +46,9 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
     return report;
   } catch (cause) {
     if (cause instanceof SourcesAwayError) throw new IngestError(cause.message, cause.report, { cause });
-    throw cause;
+    if (cause instanceof IngestError || !signal.aborted) throw cause;
+    const message = "stopped; nothing was published";
+    throw new IngestError(message, unbegunReport(config, message), { cause });
   } finally {
     free();
   }

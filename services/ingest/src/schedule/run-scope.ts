@@ -21,17 +21,23 @@ export class SourcesAwayError extends Error {
   constructor(config: SourcesConfig, faults: ReadonlyMap<string, Error>) {
     const failed = config.sources.filter(({ name, required }) => required && faults.has(name));
     super(failed.map(({ name }) => `${name}: ${faults.get(name)?.message}`).join("; "));
-    this.report = {
-      snapshot: null,
-      unchanged: false,
-      sample_data: config.sampleData,
-      sources: failed.map((source) => failedSourceReport(source, faults.get(source.name) as Error)),
-      sections: [],
-      stages: { read: 0, build: 0, verify: 0, publish: 0 },
-      peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
-      error: this.message,
-    };
+    const sources = failed.map((source) => failedSourceReport(source, faults.get(source.name) as Error));
+    this.report = { ...unbegunReport(config, this.message), sources };
   }
+}
+
+/** Of a run that came to no source. */
+export function unbegunReport({ sampleData }: SourcesConfig, error: string): RunReport {
+  return {
+    snapshot: null,
+    unchanged: false,
+    sample_data: sampleData,
+    sources: [],
+    sections: [],
+    stages: { read: 0, build: 0, verify: 0, publish: 0 },
+    peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
+    error,
+  };
 }
 
 /**

@@ -1,0 +1,218 @@
+/** One import over sources with URLs: what it reads, what it keeps, and what it makes of servers and disks that fail. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createGzip } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { type Manifest, openFolderStore } from "@netfacts/dataset";
+import { IngestError, importSources, type RunReport, readSources } from "../../src/app.ts";
+import { answer, type HostileServer, serveFile, startHostileServer, writeHead } from "../support/hostile-server.ts";
+import { delegatedFile, namesFile } from "../support/made-files.ts";
+
+let folder: string;
+let server: HostileServer;
+let files: Map<string, Buffer>;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "netfacts-import-"));
+  files = new Map([
+    ["/ripe", Buffer.from(delegatedFile())],
+    ["/names", Buffer.from(namesFile())],
+  ]);
+  server = await startHostileServer((request, socket) => {
+    const content = files.get(request.path);
+    if (content === undefined) answer(socket, 404);
+    else serveFile(content, `"${content.length}"`, { "last-modified": "Thu, 20 Nov 2025 04:40:00 GMT" })(request, socket);
+  });
+});
+afterEach(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const stateFolder = () => join(folder, "ingest");
+const store = () => openFolderStore(join(folder, "snapshots"));
+
+function list(names: string): string {
+  const path = join(folder, "sources.yaml");
+  writeFileSync(
+    path,
+    `sources:
+  - {name: ripe, section: allocations, format: delegated, location: "${server.url}/ripe", allow_private: true}
+  - {name: names, section: as_names, format: name-list, location: "${server.url}/names", allow_private: true${names}}
+`,
+  );
+  return path;
+}
+
+async function run(names = "", onNote: (note: string) => void = () => undefined): Promise<RunReport> {
+  return importSources({ config: await readSources(list(names)), store: store(), stateFolder: stateFolder(), onNote });
+}
+
+async function manifest(): Promise<Manifest | null> {
+  const id = await store().currentId();
+  return id === null ? null : store().getManifest(id);
+}
+
+async function failed(work: Promise<unknown>): Promise<IngestError> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof IngestError) return error;
+  throw error ?? new Error("it did not fail");
+}
+
+test("tells where each file is from, and takes the server's time where the file tells none", async () => {
+  const report = await run();
+  expect(report.sources).toMatchObject([
+    { name: "ripe", url: `${server.url}/ripe`, state: "read", accepted: 10, as_of: "2025-11-20T00:00:00Z" },
+    { name: "names", url: `${server.url}/names`, state: "read", accepted: 10, as_of: "2025-11-20T04:40:00Z" },
+  ]);
+  expect(Date.parse(report.sources[0]?.fetched_at ?? "")).toBeGreaterThan(Date.now() - 60_000);
+  // The same again: nothing comes over the network, and the snapshot is the same.
+  const again = await run();
+  expect(again).toMatchObject({ snapshot: report.snapshot, unchanged: true });
+  expect(server.requests.filter(({ headers }) => headers["if-none-match"] !== undefined)).toHaveLength(2);
+});
+
+test("a required source that is not to be had ends it before anything is read, and says so in its report", async () => {
+  await run();
+  const before = await store().currentId();
+  files.delete("/ripe");
+  const error = await failed(run());
+  expect(error.message).toBe(`ripe: ${server.url}/ripe: the server answers 404`);
+  expect(error.report).toMatchObject({
+    snapshot: null,
+    sources: [{ name: "ripe", state: "failed", error: `${server.url}/ripe: the server answers 404` }],
+  });
+  expect(await store().currentId()).toBe(before);
+});
+
+test("an optional one that was never there is left out; one that was is read as it was; both are told", async () => {
+  files.delete("/names");
+  const notes: string[] = [];
+  const first = await run(", required: false", (note) => notes.push(note));
+  expect(notes).toEqual([`names: a source is not to be had; its last good data stay: ${server.url}/names: the server answers 404`]);
+  expect(first.sources.map(({ name, state }) => [name, state])).toEqual([
+    ["ripe", "read"],
+    ["names", "failed"],
+  ]);
+  expect(Object.keys((await manifest())?.sections ?? {})).toEqual(["allocations"]);
+  files.set("/names", Buffer.from(namesFile()));
+  await run(", required: false");
+  files.delete("/names");
+  const third = await run(", required: false");
+  expect(third.sources[1]).toMatchObject({ name: "names", state: "read", accepted: 10 });
+});
+
+test("a bomb of gzip ends at bytes_max, not at the end of memory, and what was good stays", async () => {
+  await run();
+  const before = await manifest();
+  const packer = createGzip();
+  const pieces: Buffer[] = [];
+  packer.on("data", (piece: Buffer) => pieces.push(piece));
+  const zeros = Buffer.alloc(1 << 20, "1\tA\n");
+  for (let megabytes = 0; megabytes < 256; megabytes++) if (!packer.write(zeros)) await once(packer, "drain");
+  packer.end();
+  await once(packer, "end");
+  files.set("/names", Buffer.concat(pieces));
+  const error = await failed(run(", bytes_max: 4MiB"));
+  expect(error.report.sources.find(({ name }) => name === "names")?.error).toContain("longer than the 4194304 bytes that bytes_max allows");
+  expect(await manifest()).toEqual(before);
+  // Optional, it is read in its last good version, and the next version is measured by that.
+  const kept = await run(", bytes_max: 4MiB, required: false");
+  expect(kept.sources[1]).toMatchObject({ state: "kept", accepted: 10, error: expect.stringContaining("bytes_max") });
+}, 60_000);
+
+test("of two imports into one folder one works and one waits", async () => {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const ripe = serveFile(Buffer.from(delegatedFile()), '"r"');
+  server.behave(async (request, socket) => {
+    await opened;
+    if (request.path === "/ripe") ripe(request, socket);
+    else if (request.path === "/names") serveFile(Buffer.from(namesFile()), '"n"')(request, socket);
+    else answer(socket, 404);
+  });
+  const notes: string[] = [];
+  const first = run();
+  while (server.requests.length === 0) await sleep(5);
+  const second = run("", (note) => notes.push(note));
+  while (notes.length === 0) await sleep(5);
+  expect(notes).toEqual(["another import works in this folder; this one begins when it has ended"]);
+  const { length } = server.requests;
+  open();
+  const [one, two] = await Promise.all([first, second]);
+  expect(two).toMatchObject({ snapshot: one.snapshot, unchanged: true });
+  expect(length).toBe(1);
+});
+
+test("stopped in the middle of a fetch it publishes nothing, and goes on from there the next time", async () => {
+  const big = Buffer.concat([Buffer.from(namesFile()), Buffer.alloc(200_000, "\n")]);
+  const stopping = new AbortController();
+  const ripe = serveFile(Buffer.from(delegatedFile()), '"r"');
+  const good = serveFile(big, '"n"');
+  let stalls = true;
+  server.behave((request, socket) => {
+    if (request.path === "/ripe") return ripe(request, socket);
+    if (request.path !== "/names") return answer(socket, 404);
+    if (!stalls) return good(request, socket);
+    writeHead(socket, 200, { etag: '"n"', "content-length": big.length });
+    return socket.write(big.subarray(0, 100_000));
+  });
+  const config = await readSources(list(""));
+  const stopped = importSources({
+    config,
+    store: store(),
+    stateFolder: stateFolder(),
+    signal: stopping.signal,
+    onProgress: ({ label, done }) => {
+      if (label === "fetch names" && done === 100_000) stopping.abort();
+    },
+  });
+  expect((await failed(stopped)).message).toBe("stopped; nothing was published");
+  expect(await store().currentId()).toBeNull();
+  stalls = false;
+  await run();
+  expect(server.requests.filter(({ path }) => path === "/names").map(({ headers }) => headers.range)).toEqual([undefined, "bytes=100000-"]);
+});
+
+test("a full disk is told of as such, and leaves the last good file and snapshot", async () => {
+  const first = await run();
+  const before = readdirSync(join(stateFolder(), "downloads", "names")).sort();
+  files.set("/names", Buffer.concat([Buffer.from(namesFile(11)), Buffer.alloc(400_000, "\n")]));
+  // Blocks of 512 or 1,024 bytes, as the shell likes: less than the file either way.
+  const command = 'ulimit -f 200; exec "$@"';
+  const program = join(import.meta.dirname, "../support/import-process.ts");
+  const node = [process.execPath, "--conditions=source", "--disable-warning=ExperimentalWarning", program];
+  const child = spawn("sh", ["-c", command, "sh", ...node, list(""), stateFolder(), join(folder, "snapshots")], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH },
+  });
+  let out = "";
+  let err = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  await once(child, "close");
+  expect(err).toBe("");
+  const told = JSON.parse(out) as { error: string; isIngestError: boolean };
+  expect(told).toMatchObject({
+    isIngestError: true,
+    error: expect.stringMatching(/names\/partial: the disk is full \(EFBIG\); the last good file stays$/),
+  });
+  expect(await store().currentId()).toBe(first.snapshot);
+  expect(readdirSync(join(stateFolder(), "downloads", "names")).sort()).toEqual(before);
+  expect(existsSync(join(stateFolder(), "downloads", "names", "partial"))).toBe(false);
+  // With room it goes on by itself.
+  expect((await run()).sources[1]).toMatchObject({ accepted: 11 });
+}, 60_000);

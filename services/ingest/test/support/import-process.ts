@@ -1,0 +1,18 @@
+/** One import as a process: its outcome as a line of JSON. */
+
+import { openFolderStore } from "@netfacts/dataset";
+import { IngestError, importSources, readSources } from "../../src/app.ts";
+
+const [sources = "", stateFolder = "", snapshots = ""] = process.argv.slice(2);
+const notes: string[] = [];
+try {
+  const report = await importSources({
+    config: await readSources(sources),
+    store: openFolderStore(snapshots),
+    stateFolder,
+    onNote: (note) => void notes.push(note),
+  });
+  console.log(JSON.stringify({ snapshot: report.snapshot, notes }));
+} catch (error) {
+  console.log(JSON.stringify({ error: (error as Error).message, isIngestError: error instanceof IngestError, notes }));
+}
