@@ -36,7 +36,7 @@ export function openSource(source: SourceConfig, onBytes: BytesListener, signal?
   return {
     content: {
       file: source.location,
-      chunks: told(content.stream, tell, signal),
+      chunks: told(content, tell, signal),
       bytesMax: source.bytesMax,
       secondsMax: source.secondsMax,
       badRecordsMax: source.badRecordsMax,
@@ -48,10 +48,19 @@ export function openSource(source: SourceConfig, onBytes: BytesListener, signal?
   };
 }
 
-async function* told(chunks: AsyncIterable<Uint8Array>, tell: () => void, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
+/** Tables of routes unpack to some ten times their size, lists and JSON to twenty at most: what goes far beyond is made to fill memory and time. */
+const ratioMax = 100;
+/** Up to here any ratio is harmless. */
+const ratioFreeBytes = 64 << 20;
+
+async function* told(content: Content, tell: () => void, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  let unpacked = 0;
+  for await (const chunk of content.stream) {
     tell();
     signal?.throwIfAborted();
+    unpacked += chunk.length;
+    if (unpacked > ratioFreeBytes && unpacked > content.bytesRead * ratioMax)
+      throw new Error(`unpacks to more than ${ratioMax} times its size, as no such data do`);
     yield chunk;
   }
 }

@@ -1,0 +1,55 @@
+/** `netfacts ingest`: sources with URLs are fetched, and `ingest sources` tells how they fare. */
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { answer, type HostileServer, serveFile, startHostileServer } from "../../ingest/test/support/hostile-server.ts";
+import { delegatedFile } from "../../ingest/test/support/made-files.ts";
+import { exitCodes } from "../src/exit-codes.ts";
+import { run } from "./support/run.ts";
+
+let folder: string;
+let server: HostileServer;
+let isAway = false;
+beforeEach(async () => {
+  isAway = false;
+  folder = mkdtempSync(join(tmpdir(), "netfacts-cli-sources-"));
+  server = await startHostileServer((request, socket) =>
+    isAway || request.path !== "/ripe" ? answer(socket, 404) : serveFile(Buffer.from(delegatedFile()), '"1"')(request, socket),
+  );
+  writeFileSync(
+    join(folder, "sources.yaml"),
+    `sources:\n  - {name: ripe, section: allocations, format: delegated, location: "${server.url}/ripe", allow_private: true, stale_after: never}\n`,
+  );
+});
+afterEach(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const sources = () => ["--sources", join(folder, "sources.yaml")];
+
+test("fetches, imports, and shows each source with its times", async () => {
+  expect((await run(folder, "ingest", "sources", ...sources())).code).toBe(exitCodes.notFound);
+  const imported = await run(folder, "ingest", "run", ...sources());
+  expect({ code: imported.code, err: imported.err }).toEqual({ code: exitCodes.ok, err: "" });
+  expect(imported.out).toContain(`from ${server.url}/ripe, fetched 20`);
+  const { code, out } = await run(folder, "ingest", "sources", ...sources());
+  expect(code).toBe(exitCodes.ok);
+  const [titles, row] = out.split("\n");
+  expect(titles).toMatch(/^name +section +state +records +as of +fetched +next$/);
+  expect(row).toMatch(/^ripe +allocations +read +10 +2025-11-20 00:00Z +20\S+ \S+Z +20\S+ \S+Z$/);
+});
+
+test("a source that is away ends the import, and stands below the table with its reason", async () => {
+  await run(folder, "ingest", "run", ...sources());
+  isAway = true;
+  const failed = await run(folder, "ingest", "run", ...sources());
+  expect(failed.code).toBe(exitCodes.untrusted);
+  expect(failed.err).toContain(`ripe: ${server.url}/ripe: the server answers 404`);
+  const { out } = await run(folder, "ingest", "sources", ...sources());
+  expect(out.split("\n").slice(2)).toEqual(["", `ripe: ${server.url}/ripe: the server answers 404`, ""]);
+  const { items } = JSON.parse((await run(folder, "ingest", "sources", ...sources(), "--json")).out);
+  expect(items).toMatchObject([{ name: "ripe", accepted: 10, schedule: { failures: 1, url: `${server.url}/ripe` } }]);
+});
