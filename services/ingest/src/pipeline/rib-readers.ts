@@ -43,10 +43,12 @@ export class RibReaders {
   #free = Math.max(1, availableParallelism());
   readonly #waiting: (() => void)[] = [];
   #shown = false;
+  #stopped = false;
 
   /** Starts reading what is read in threads. */
   constructor(sources: readonly SourceConfig[], options: RibReadersOptions) {
     this.#options = options;
+    options.signal?.addEventListener("abort", () => void this.stop(), { once: true });
     const least = options.threadBytesMin ?? threadBytesMinDefault;
     for (const source of sources) {
       const size = sizeOf(source.location);
@@ -78,8 +80,9 @@ export class RibReaders {
     return { ...rib, paths: async () => rib.paths() };
   }
 
-  /** Ends every thread. */
+  /** Ends every thread; none is begun any more. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     await Promise.all([...this.#workers].map((worker) => worker.terminate()));
   }
 
@@ -98,15 +101,12 @@ export class RibReaders {
   async #start(source: SourceConfig, onBytes: (done: number) => void): Promise<RibReading> {
     if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#free--;
-    this.#options.signal?.throwIfAborted();
+    if (this.#stopped) throw new Error(`${source.location}: not read, as the run has ended`);
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./rib-thread.${extension}`, import.meta.url), { workerData: source });
     this.#workers.add(worker);
-    const stop = () => void worker.terminate();
-    this.#options.signal?.addEventListener("abort", stop, { once: true });
     worker.once("exit", () => {
       this.#workers.delete(worker);
-      this.#options.signal?.removeEventListener("abort", stop);
       const next = this.#waiting.shift();
       if (next === undefined) this.#free++;
       else next();
@@ -129,11 +129,17 @@ function readingOf(worker: Worker, source: SourceConfig, onBytes: (done: number)
       reject(error);
       failPaths(error);
     };
+    // Nothing follows its last message, and what it may have left open must not keep it.
+    const end = () => void worker.terminate();
     worker.on("message", (message: FromRibThread) => {
       if (message.kind === "bytes") onBytes(message.done);
-      else if (message.kind === "paths") givePaths(message.paths);
-      else if (message.kind === "failed") fail(new Error(message.message));
-      else {
+      else if (message.kind === "paths") {
+        givePaths(message.paths);
+        end();
+      } else if (message.kind === "failed") {
+        fail(new Error(message.message));
+        end();
+      } else {
         onBytes(message.stored.bytes);
         resolve({ report: message.report, stored: message.stored, table: message.table, paths: () => paths });
       }

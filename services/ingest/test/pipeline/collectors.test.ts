@@ -1,17 +1,21 @@
 /** RIBs of several collectors in one run, each read in a thread of its own: what they make together, and what the failure of one does. */
 
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import type { Manifest } from "@netfacts/dataset";
 import { IngestError, type ProgressEvent, type RunOptions, runIngest } from "../../src/app.ts";
 import { atWork, ribFile, type Workplace } from "../support/made-files.ts";
+
+// Each thread loads its modules anew, which takes seconds where many do so on one core.
+jest.setTimeout(120_000);
 
 const settings = "full_feed_min: {ipv4: 1, ipv6: 1}\nsources:\n";
 const source = (name: string, more = "") => `  - {name: ${name}, section: routes, format: mrt, location: ${name}${more}}\n`;
 const names = "  - {name: names, section: as_names, format: name-list, location: names}\n";
 const three = settings + source("rrc00") + names + source("linx") + source("eqix");
 
-/** Every RIB in a thread. */
+/** Every RIB in a thread, and none. */
 const threads = { ribThreadBytesMin: 0 };
+const inline = { ribThreadBytesMin: Number.POSITIVE_INFINITY };
 
 async function atCollectors<T>(use: (place: Workplace) => Promise<T>): Promise<T> {
   return atWork(async (place) => {
@@ -32,7 +36,7 @@ describe("several collectors", () => {
     const snapshots = await Promise.all(
       [
         [three, threads] as const,
-        [three, { ribThreadBytesMin: Number.POSITIVE_INFINITY }] as const,
+        [three, inline] as const,
         [settings + source("eqix") + source("rrc00") + names + source("linx"), threads] as const,
       ].map(([yaml, options]) =>
         atCollectors(async (place) => {
@@ -74,11 +78,11 @@ describe("several collectors", () => {
 
   test("that are no longer named leave no paths behind", async () => {
     await atCollectors(async (place) => {
-      await run(place, three);
-      await run(place, settings + source("linx"));
+      await run(place, three, inline);
+      await run(place, settings + source("linx"), inline);
       const { sections, ingest_objects } = await manifestOf(place);
       expect([sections.routes?.collectors, Object.keys(ingest_objects)]).toEqual([["linx"], ["paths/linx"]]);
-      await run(place, settings + names);
+      await run(place, settings + names, inline);
       expect(Object.keys((await manifestOf(place)).ingest_objects)).toEqual(["paths/linx"]);
     });
   });
@@ -91,7 +95,7 @@ describe.each([
 ])("a collector whose RIB is %s", (_what, content, message) => {
   test("is left out where it is not required: the report and the snapshot tell, and the others are published", async () => {
     await atCollectors(async (place) => {
-      await run(place, three.replace(source("linx"), ""));
+      await run(place, three.replace(source("linx"), ""), inline);
       const alone = await manifestOf(place);
       await place.write("linx", content);
       const report = await run(place, three.replace(source("linx"), source("linx", ", required: false")));
@@ -110,7 +114,7 @@ describe.each([
 
   test("ends the run where it is required, and nothing changes", async () => {
     await atCollectors(async (place) => {
-      await run(place, three);
+      await run(place, three, inline);
       const before = await place.current();
       await place.write("linx", content);
       const error = await run(place, three).catch((thrown: unknown) => thrown);
