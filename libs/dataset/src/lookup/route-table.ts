@@ -1,6 +1,6 @@
 /** The routes of a generation: base section and overlay, read by entry number. */
 
-import type { Address, Prefix } from "@netfacts/address";
+import { type Address, comparePrefixes } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
 import { originKind, type RoutesColumns, tellsPaths } from "../sections/routes.ts";
 import { LayeredPrefixes } from "./layered-prefixes.ts";
@@ -18,6 +18,14 @@ export interface RouteOrigin extends PeerCounts {
   readonly asn: number | null;
   /** Members ascending; null unless the path ends in an AS_SET. */
   readonly asSet: readonly number[] | null;
+}
+
+/** What an AS originates: a row per prefix, in prefix order. Views of the section where they can be. */
+export interface OriginatedRows {
+  readonly entry: Uint32Array;
+  /** Full-feed peers that see the prefix with this origin, and the others. */
+  readonly full: Uint16Array;
+  readonly partial: Uint16Array;
 }
 
 /** The ASes next to an origin on the paths to a prefix. */
@@ -95,19 +103,30 @@ export class RouteTable {
   }
 
   /**
-   * Entries that the AS originates, with its own counts, in prefix order; default routes are not among them.
+   * Entries that the AS originates, with its own counts; default routes are not among them.
    *
-   * Cost: one search, then one step per prefix.
+   * Cost: one search, then a step per prefix.
    */
-  originatedBy(asn: number): { entry: number; full: number; partial: number }[] {
-    const list: { entry: number; full: number; partial: number }[] = [];
-    this.#collect(this.#base, asn, 0, list);
-    if (this.#overlay === null) return list;
-    const shown = list.filter(({ entry }) => this.prefixes.exact(this.prefixes.prefixAt(entry)) === entry);
-    this.#collect(this.#overlay, asn, this.#baseSize, shown);
-    return shown
-      .filter(({ entry }) => entry < this.#baseSize || this.#removed[entry - this.#baseSize] !== 1)
-      .sort((a, b) => comparePrefix(this.prefixes.prefixAt(a.entry), this.prefixes.prefixAt(b.entry)));
+  originatedBy(asn: number): OriginatedRows {
+    const own = originatedRows(this.#base, asn);
+    if (this.#overlay === null) return own;
+    const over = originatedRows(this.#overlay, asn);
+    const shown = [
+      ...Array.from(own.entry, (entry, row) => ({ entry, prefix: this.prefixes.prefixAt(entry), rows: own, row })).filter(
+        ({ entry, prefix }) => this.prefixes.exact(prefix) === entry,
+      ),
+      ...Array.from(over.entry, (at, row) => ({
+        entry: this.#baseSize + at,
+        prefix: this.prefixes.prefixAt(this.#baseSize + at),
+        rows: over,
+        row,
+      })).filter(({ entry }) => this.#removed[entry - this.#baseSize] !== 1),
+    ].sort((a, b) => comparePrefixes(a.prefix, b.prefix));
+    return {
+      entry: Uint32Array.from(shown, ({ entry }) => entry),
+      full: Uint16Array.from(shown, ({ rows, row }) => rows.full[row] as number),
+      partial: Uint16Array.from(shown, ({ rows, row }) => rows.partial[row] as number),
+    };
   }
 
   /** The upstreams of an origin of the entry; null where the section does not tell them, or the AS is no origin of it. */
@@ -136,20 +155,27 @@ export class RouteTable {
     return summariseNeighbours(this.#base, asn, limit);
   }
 
-  #collect(columns: RoutesColumns, asn: number, offset: number, into: { entry: number; full: number; partial: number }[]): void {
-    const at = searchAscending(columns.as_number, asn);
-    if (at < 0) return;
-    const end = columns.as_start[at + 1] as number;
-    for (let index = columns.as_start[at] as number; index < end; index++) {
-      const origin = columns.as_origin[index] as number;
-      const entry = offset + (columns.as_entry[index] as number);
-      into.push({ entry, full: columns.origin_full[origin] as number, partial: columns.origin_partial[origin] as number });
-    }
-  }
-
   #place(entry: number): [RoutesColumns, number] {
     return entry < this.#baseSize ? [this.#base, entry] : [this.#overlay as RoutesColumns, entry - this.#baseSize];
   }
+}
+
+const noRows: OriginatedRows = { entry: new Uint32Array(0), full: new Uint16Array(0), partial: new Uint16Array(0) };
+
+/** Rows of one layer, by its own entry numbers. */
+function originatedRows(columns: RoutesColumns, asn: number): OriginatedRows {
+  const at = searchAscending(columns.as_number, asn);
+  if (at < 0) return noRows;
+  const [start, end] = [columns.as_start[at] as number, columns.as_start[at + 1] as number];
+  const origins = columns.as_origin.subarray(start, end);
+  const full = new Uint16Array(origins.length);
+  const partial = new Uint16Array(origins.length);
+  for (let row = 0; row < origins.length; row++) {
+    const origin = origins[row] as number;
+    full[row] = columns.origin_full[origin] as number;
+    partial[row] = columns.origin_partial[origin] as number;
+  }
+  return { entry: columns.as_entry.subarray(start, end), full, partial };
 }
 
 function originAt(columns: RoutesColumns, origin: number): RouteOrigin {
@@ -175,10 +201,6 @@ export function searchAscending(numbers: Uint32Array, value: number): number {
     else high = middle - 1;
   }
   return -1;
-}
-
-function comparePrefix(a: Prefix, b: Prefix): number {
-  return a.version - b.version || a.w0 - b.w0 || a.w1 - b.w1 || a.w2 - b.w2 || a.w3 - b.w3 || a.length - b.length;
 }
 
 /** What answers a question about an address. */

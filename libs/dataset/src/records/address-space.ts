@@ -1,55 +1,120 @@
 /** Sums over prefixes: merged without adding space, and counted once where they overlap. */
 
-import { type Address, lastAddress, nextAddress, type Prefix, rangeToPrefixes } from "@netfacts/address";
+import type { Prefix } from "@netfacts/address";
 
-/** An inclusive run of addresses. */
-export interface Run {
-  readonly start: Address;
-  readonly end: Address;
-}
+/** What `MergedSpace` says of a prefix that was not added but made of several. */
+export const mergedRow = -1;
 
 /**
- * The union of prefixes as runs that neither overlap nor touch, ascending.
+ * The union of prefixes of one version as the fewest prefixes that hold exactly the same space, ascending.
  *
- * @param prefixes  of one version, ascending by (address, length).
+ * Cost: 21 bytes for each prefix that there is room for, a step or two for each that is added.
  */
-export function mergeRuns(prefixes: Iterable<Prefix>): Run[] {
-  const runs: { start: Address; end: Address }[] = [];
-  for (const prefix of prefixes) {
-    const last = lastAddress(prefix);
-    const current = runs.at(-1);
-    if (current !== undefined) {
-      const next = nextAddress(current.end);
-      if (next === null || compareWords(prefix, next) <= 0) {
-        if (compareWords(last, current.end) > 0) current.end = last;
-        continue;
-      }
+export class MergedSpace {
+  /** How many prefixes it takes. */
+  size = 0;
+  /** Of those that were added: how many, and the shortest length, null of none. */
+  added = 0;
+  shortest: number | null = null;
+  readonly #version: 4 | 6;
+  readonly #words: Uint32Array;
+  readonly #length: Uint8Array;
+  readonly #row: Int32Array;
+
+  /** `room`: as many prefixes as will be added at most. */
+  constructor(version: 4 | 6, room: number) {
+    this.#version = version;
+    this.#words = new Uint32Array(room * 4);
+    this.#length = new Uint8Array(room);
+    this.#row = new Int32Array(room);
+  }
+
+  /** Adds a prefix of this version that is not below the last one by (address, length); `row` is the caller's name for it. */
+  add(prefix: Prefix, row: number): void {
+    this.added++;
+    if (this.shortest === null || prefix.length < this.shortest) this.shortest = prefix.length;
+    if (this.size > 0 && this.#holds(this.size - 1, prefix)) return;
+    this.#put(prefix, row);
+    // Two halves become their whole, which may be the second half of a larger one.
+    while (this.size > 1 && this.#isHalved(this.size - 2)) {
+      this.size--;
+      this.#length[this.size - 1] = (this.#length[this.size - 1] as number) - 1;
+      this.#row[this.size - 1] = mergedRow;
     }
-    runs.push({ start: { version: prefix.version, w0: prefix.w0, w1: prefix.w1, w2: prefix.w2, w3: prefix.w3 }, end: last });
   }
-  return runs;
-}
 
-/** The fewest prefixes that hold exactly the same space. */
-export function aggregate(runs: readonly Run[]): Prefix[] {
-  return runs.flatMap(({ start, end }) => rangeToPrefixes(start, end));
-}
-
-/** IPv4 addresses in runs. */
-export function countAddresses(runs: readonly Run[]): number {
-  return runs.reduce((sum, { start, end }) => sum + end.w0 - start.w0 + 1, 0);
-}
-
-/** Distinct /48s that IPv6 runs touch. */
-export function countSlash48s(runs: readonly Run[]): number {
-  let sum = 0;
-  let last = -1;
-  for (const { start, end } of runs) {
-    const first = slash48(start);
-    sum += slash48(end) - Math.max(first, last + 1) + 1;
-    last = slash48(end);
+  /** One of the prefixes it takes, by its place from 0. */
+  prefixAt(at: number): Prefix {
+    const [w0, w1, w2, w3] = this.#words.subarray(at * 4, at * 4 + 4) as unknown as [number, number, number, number];
+    return { version: this.#version, w0, w1, w2, w3, length: this.#length[at] as number };
   }
-  return sum;
+
+  /** The row of a prefix that was added as it stands here, else `mergedRow`. */
+  rowAt(at: number): number {
+    return this.#row[at] as number;
+  }
+
+  /** IPv4 addresses in it. */
+  countAddresses(): number {
+    let sum = 0;
+    for (let at = 0; at < this.size; at++) sum += 2 ** (32 - (this.#length[at] as number));
+    return sum;
+  }
+
+  /** Distinct /48s that it touches, for IPv6. */
+  countSlash48s(): number {
+    let sum = 0;
+    let last = -1;
+    for (let at = 0; at < this.size; at++) {
+      const length = this.#length[at] as number;
+      // Several of those longer than /48 may share one.
+      const slash48 = (this.#words[at * 4] as number) * 0x1_0000 + ((this.#words[at * 4 + 1] as number) >>> 16);
+      if (length <= 48) sum += 2 ** (48 - length);
+      else if (slash48 !== last) sum++;
+      last = slash48;
+    }
+    return sum;
+  }
+
+  #put({ w0, w1, w2, w3, length }: Prefix, row: number): void {
+    const words = this.#words;
+    const at = this.size++;
+    words[at * 4] = w0;
+    words[at * 4 + 1] = w1;
+    words[at * 4 + 2] = w2;
+    words[at * 4 + 3] = w3;
+    this.#length[at] = length;
+    this.#row[at] = row;
+  }
+
+  /** Whether a prefix that is not below it lies in the prefix at a place. */
+  #holds(at: number, { w0, w1, w2, w3 }: Prefix): boolean {
+    const words = this.#words;
+    const length = this.#length[at] as number;
+    return (
+      sameBits(words[at * 4] as number, w0, length) &&
+      sameBits(words[at * 4 + 1] as number, w1, length - 32) &&
+      sameBits(words[at * 4 + 2] as number, w2, length - 64) &&
+      sameBits(words[at * 4 + 3] as number, w3, length - 96)
+    );
+  }
+
+  /** Whether the prefixes at a place and at the next are the halves of one: they differ in the last bit of their length alone. */
+  #isHalved(at: number): boolean {
+    const length = this.#length[at] as number;
+    if (length !== this.#length[at + 1] || length === 0) return false;
+    const lastWord = (length - 1) >>> 5;
+    for (let word = 0; word <= lastWord; word++) {
+      const differing = (this.#words[at * 4 + word] as number) ^ (this.#words[at * 4 + 4 + word] as number);
+      if (differing !== (word === lastWord ? 1 << (31 - ((length - 1) & 31)) : 0)) return false;
+    }
+    return true;
+  }
+}
+
+/** Whether the leading bits of two words are the same; all count from 32 on, none at 0 and below. */
+function sameBits(a: number, b: number, bits: number): boolean {
+  return bits <= 0 || (bits >= 32 ? a === b : (a ^ b) >>> (32 - bits) === 0);
 }
 
 /** Share of a prefix's space that prefixes inside it hold, with three decimals; they must not overlap. */
@@ -57,13 +122,4 @@ export function coveredShare(prefix: Prefix, inside: Iterable<Prefix>): number {
   let share = 0;
   for (const { length } of inside) share += 2 ** (prefix.length - length);
   return Math.min(1, Math.round(share * 1000) / 1000);
-}
-
-/** The first 48 bits as an exact number. */
-function slash48(address: Address): number {
-  return address.w0 * 0x1_0000 + (address.w1 >>> 16);
-}
-
-function compareWords(a: Address, b: Address): number {
-  return a.w0 - b.w0 || a.w1 - b.w1 || a.w2 - b.w2 || a.w3 - b.w3;
 }

@@ -1,29 +1,35 @@
 /** The record of one AS: registration, what it announces, and how much of that RPKI covers. */
 
-import { formatAsdot, formatPrefix, type Prefix } from "@netfacts/address";
-import type { AsnCounts, AsnPrefix, AsnQuestion, AsnRecord, AsnRpki, Aspa, RpkiState } from "@netfacts/contracts";
+import { formatAsdot, formatPrefix } from "@netfacts/address";
+import type { AsnCounts, AsnPrefix, AsnQuestion, AsnRecord, AsnRpki, Aspa } from "@netfacts/contracts";
+import { type OriginState, originStates, stateWords } from "@netfacts/rpki";
 import type { Generation } from "../generation.ts";
-import { type RouteTable, searchAscending } from "../lookup/route-table.ts";
-import { aggregate, countAddresses, countSlash48s, mergeRuns } from "./address-space.ts";
+import { type OriginatedRows, type RouteTable, searchAscending } from "../lookup/route-table.ts";
+import { MergedSpace, mergedRow } from "./address-space.ts";
 import { type AnswerNotes, secondsTimestamp } from "./answer.ts";
 import { countryFlag } from "./country-flag.ts";
 import { networkTypeOfAs } from "./network-type.ts";
 import { neighboursRecord } from "./path-parts.ts";
 import { asnSpecialPurposeRecord, blockRecord, holderRecord } from "./registration-parts.ts";
 import { share } from "./route-parts.ts";
-import { validationState } from "./validation-parts.ts";
 
 /** The record without `meta`, which `notes` gives. */
 export type AsnRecordBody = Omit<AsnRecord, "meta">;
 
-/** A prefix that the AS originates. */
+/** What the AS originates, in one pass: an AS may have tens of thousands of prefixes, so there is no object for each. */
 interface Originated {
-  readonly entry: number;
-  readonly prefix: Prefix;
-  /** Full-feed peers that see it with this origin. */
-  readonly full: number;
-  readonly state: RpkiState | null;
-  readonly moas: boolean;
+  readonly table: RouteTable;
+  readonly rows: OriginatedRows;
+  /** The state of each row; null where no VRPs are imported. */
+  readonly states: Uint8Array | null;
+  /** Prefixes that at least one full-feed peer sees: these count, the others are told apart. */
+  readonly seen: {
+    readonly ipv4: MergedSpace;
+    readonly ipv6: MergedSpace;
+    readonly moas: number;
+    /** How many have each state, by its number. */
+    readonly byState: readonly number[];
+  };
 }
 
 export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordBody {
@@ -33,10 +39,11 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
   const { allocations, names, routes } = generation;
   const profile = generation.profiles?.lookupProfile(asn) ?? null;
   const registered = allocations?.asn(asn) ?? null;
-  const originated = routes === null ? [] : originatedBy(generation, routes, asn);
-  if (originated.length > 0 && asnSpecialPurposeRecord(asn) !== null)
+  const originated = routes === null ? null : originatedBy(generation, routes, asn);
+  const announced = originated === null ? null : originated.rows.entry.length > 0;
+  if (announced && asnSpecialPurposeRecord(asn) !== null)
     notes.warn("bogon_announced", `AS${asn} is special-purpose and originates prefixes`);
-  else if (originated.length > 0 && (registered?.status === "available" || registered?.status === "reserved"))
+  else if (announced && (registered?.status === "available" || registered?.status === "reserved"))
     notes.warn("bogon_announced", `AS${asn} originates prefixes; the registry calls the number ${registered.status}`);
   return {
     asn,
@@ -53,10 +60,10 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
     special_purpose: asnSpecialPurposeRecord(asn),
     allocations: allocationsOf(generation, registered?.holder ?? null, limit, notes),
     network_type: networkTypeOfAs(generation, asn),
-    announced: routes === null ? null : originated.length > 0,
+    announced,
     first_seen_at: null,
     last_seen_at: null,
-    counts: routes === null ? null : countsOf(originated),
+    counts: originated === null ? null : countsOf(originated),
     rpki: rpkiOf(generation, asn, originated),
     aspa: aspaOf(generation, asn),
     neighbours: neighboursRecord(asn, limit, notes),
@@ -64,11 +71,25 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
   };
 }
 
-function originatedBy(generation: Generation, routes: RouteTable, asn: number): Originated[] {
-  return routes.originatedBy(asn).map(({ entry, full }) => {
-    const prefix = routes.prefixes.prefixAt(entry);
-    return { entry, prefix, full, state: validationState(generation, prefix, asn).state, moas: routes.originCount(entry) > 1 };
-  });
+function originatedBy({ vrps }: Generation, table: RouteTable, asn: number): Originated {
+  const rows = table.originatedBy(asn);
+  const count = rows.entry.length;
+  const states = vrps === null ? null : new Uint8Array(count);
+  const ipv4 = new MergedSpace(4, count);
+  const ipv6 = new MergedSpace(6, count);
+  const byState = [0, 0, 0, 0];
+  let moas = 0;
+  for (let row = 0; row < count; row++) {
+    const entry = rows.entry[row] as number;
+    const prefix = table.prefixes.prefixAt(entry);
+    const state = vrps?.originState(prefix, asn) ?? originStates.notFound;
+    if (states !== null) states[row] = state;
+    if (rows.full[row] === 0) continue;
+    (prefix.version === 4 ? ipv4 : ipv6).add(prefix, row);
+    byState[state] = (byState[state] as number) + 1;
+    if (table.originCount(entry) > 1) moas++;
+  }
+  return { table, rows, states, seen: { ipv4, ipv6, moas, byState } };
 }
 
 function allocationsOf(generation: Generation, holder: number | null, limit: number, notes: AnswerNotes): AsnRecord["allocations"] {
@@ -83,45 +104,25 @@ function allocationsOf(generation: Generation, holder: number | null, limit: num
   return { items, total: records.length, next_cursor: null };
 }
 
-/** Prefixes that at least one full-feed peer sees count; the others are told apart. */
-function countsOf(originated: readonly Originated[]): AsnCounts {
-  const seen = originated.filter(({ full }) => full > 0);
-  const family = (version: 4 | 6) => {
-    const prefixes = seen.filter(({ prefix }) => prefix.version === version).map(({ prefix }) => prefix);
-    const runs = mergeRuns(prefixes);
-    const lengths = prefixes.map(({ length }) => length);
-    return {
-      runs,
-      counts: { prefixes: prefixes.length, prefixes_aggregated: aggregate(runs).length },
-      largest: lengths.length === 0 ? null : Math.min(...lengths),
-    };
-  };
-  const ipv4 = family(4);
-  const ipv6 = family(6);
+function countsOf({ rows, seen }: Originated): AsnCounts {
+  const { ipv4, ipv6, moas } = seen;
   return {
-    ipv4: { ...ipv4.counts, addresses: countAddresses(ipv4.runs), largest: ipv4.largest },
-    ipv6: { ...ipv6.counts, slash48s: countSlash48s(ipv6.runs), largest: ipv6.largest },
-    moas_prefixes: seen.filter(({ moas }) => moas).length,
-    low_visibility_prefixes: originated.length - seen.length,
+    ipv4: { prefixes: ipv4.added, prefixes_aggregated: ipv4.size, addresses: ipv4.countAddresses(), largest: ipv4.shortest },
+    ipv6: { prefixes: ipv6.added, prefixes_aggregated: ipv6.size, slash48s: ipv6.countSlash48s(), largest: ipv6.shortest },
+    moas_prefixes: moas,
+    low_visibility_prefixes: rows.entry.length - ipv4.added - ipv6.added,
   };
 }
 
-function rpkiOf(generation: Generation, asn: number, originated: readonly Originated[]): AsnRpki | null {
+function rpkiOf(generation: Generation, asn: number, originated: Originated | null): AsnRpki | null {
   const index = generation.vrpCountByAs;
   if (index === null) return null;
   const at = searchAscending(index.asn, asn);
   const vrps = at < 0 ? 0 : (index.count[at] as number);
-  if (generation.routes === null) return { valid: null, invalid: null, not_found: null, valid_share: null, vrps_for_this_as: vrps };
-  const seen = originated.filter(({ full }) => full > 0);
-  const count = (state: RpkiState) => seen.filter((item) => item.state === state).length;
-  const valid = count("valid");
-  return {
-    valid,
-    invalid: count("invalid"),
-    not_found: count("not-found"),
-    valid_share: share(valid, seen.length),
-    vrps_for_this_as: vrps,
-  };
+  if (originated === null) return { valid: null, invalid: null, not_found: null, valid_share: null, vrps_for_this_as: vrps };
+  const [notFound, valid, invalidAs, invalidLength] = originated.seen.byState as [number, number, number, number];
+  const invalid = invalidAs + invalidLength;
+  return { valid, invalid, not_found: notFound, valid_share: share(valid, valid + invalid + notFound), vrps_for_this_as: vrps };
 }
 
 /** Whom the AS names as its providers; null where no ASPAs are imported, so that it is not known whether there is one. */
@@ -134,36 +135,61 @@ function aspaOf({ aspas }: Generation, asn: number): Aspa | null {
 
 function prefixesOf(
   generation: Generation,
-  originated: readonly Originated[],
+  originated: Originated | null,
   question: AsnQuestion,
   notes: AnswerNotes,
 ): AsnRecord["prefixes"] {
-  const { family, rpki, limit } = question;
-  const chosen = originated.filter(
-    ({ prefix, state }) => (family === null || prefix.version === family) && (rpki === null || state === rpki),
-  );
-  const shown = question.aggregate ? aggregated(generation, chosen) : chosen;
-  if (shown.length > limit) notes.warn("truncated", `prefixes shows ${limit} of ${shown.length}`);
-  const items = shown.slice(0, limit).map((item) => ("entry" in item ? prefixItem(generation, item) : item));
-  return { items, total: shown.length, limit, next_cursor: null };
+  const { limit } = question;
+  if (originated === null) return { items: [], total: 0, limit, next_cursor: null };
+  const chosen = chosenRows(originated, question);
+  const { items, total } = question.aggregate
+    ? aggregated(generation, originated, chosen, limit)
+    : { items: chosen.slice(0, limit).map((row) => prefixItem(generation, originated, row)), total: chosen.length };
+  if (total > limit) notes.warn("truncated", `prefixes shows ${limit} of ${total}`);
+  return { items, total, limit, next_cursor: null };
 }
 
-function prefixItem(generation: Generation, { prefix, full, state, moas }: Originated): AsnPrefix {
+function chosenRows({ table, rows, states }: Originated, { family, rpki }: AsnQuestion): number[] {
+  const chosen: number[] = [];
+  for (let row = 0; row < rows.entry.length; row++) {
+    if (family !== null && table.prefixes.prefixAt(rows.entry[row] as number).version !== family) continue;
+    if (rpki !== null && (states === null || stateWords(states[row] as OriginState).state !== rpki)) continue;
+    chosen.push(row);
+  }
+  return chosen;
+}
+
+function prefixItem(generation: Generation, { table, rows, states }: Originated, row: number): AsnPrefix {
+  const entry = rows.entry[row] as number;
+  const prefix = table.prefixes.prefixAt(entry);
   return {
     prefix: formatPrefix(prefix),
-    visibility_ratio: share(full, generation.peersTotal(prefix.version)),
-    rpki_state: state,
-    is_moas: moas,
+    visibility_ratio: share(rows.full[row] as number, generation.peersTotal(prefix.version)),
+    rpki_state: states === null ? null : stateWords(states[row] as OriginState).state,
+    is_moas: table.originCount(entry) > 1,
   };
 }
 
 /** Merged without adding unannounced space; a prefix that stays as it is keeps what is known of it. */
-function aggregated(generation: Generation, originated: readonly Originated[]): AsnPrefix[] {
-  const alone = new Map(originated.map((item) => [formatPrefix(item.prefix), item]));
-  const inside = (version: 4 | 6) => originated.filter(({ prefix }) => prefix.version === version).map(({ prefix }) => prefix);
-  return [...aggregate(mergeRuns(inside(4))), ...aggregate(mergeRuns(inside(6)))].map((prefix) => {
-    const text = formatPrefix(prefix);
-    const same = alone.get(text);
-    return same === undefined ? { prefix: text, visibility_ratio: null, rpki_state: null, is_moas: null } : prefixItem(generation, same);
-  });
+function aggregated(
+  generation: Generation,
+  originated: Originated,
+  chosen: readonly number[],
+  limit: number,
+): { items: AsnPrefix[]; total: number } {
+  const { table, rows } = originated;
+  const ipv4 = new MergedSpace(4, chosen.length);
+  const ipv6 = new MergedSpace(6, chosen.length);
+  for (const row of chosen) {
+    const prefix = table.prefixes.prefixAt(rows.entry[row] as number);
+    (prefix.version === 4 ? ipv4 : ipv6).add(prefix, row);
+  }
+  const items: AsnPrefix[] = [];
+  for (const space of [ipv4, ipv6])
+    for (let at = 0; at < space.size && items.length < limit; at++) {
+      const row = space.rowAt(at);
+      const merged = { prefix: formatPrefix(space.prefixAt(at)), visibility_ratio: null, rpki_state: null, is_moas: null };
+      items.push(row === mergedRow ? merged : prefixItem(generation, originated, row));
+    }
+  return { items, total: ipv4.size + ipv6.size };
 }

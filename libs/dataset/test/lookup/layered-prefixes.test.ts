@@ -140,9 +140,12 @@ test("gives the origins, counts and prefixes of every AS as the map has them", (
           const own = one.origins.find((made) => made.origin === asn);
           return own === undefined || one.prefix.length === 0 ? [] : [{ prefix: textOf(one), full: own.full, partial: own.partial }];
         });
-        const found = table
-          .originatedBy(asn)
-          .map(({ entry, full, partial }) => ({ prefix: formatPrefix(table.prefixes.prefixAt(entry)), full, partial }));
+        const { entry, full, partial } = table.originatedBy(asn);
+        const found = Array.from(entry, (at, row) => ({
+          prefix: formatPrefix(table.prefixes.prefixAt(at)),
+          full: full[row],
+          partial: partial[row],
+        }));
         expect(found).toEqual(expected);
       }
     }),

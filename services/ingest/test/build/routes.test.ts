@@ -266,7 +266,7 @@ test("prefixes, origins, peers, unions and full feeds are those of plain maps, w
       expect(entry.counts).toMatchObject({ ipv4: columns.v4_length.length, ipv6: columns.v6_length.length, origins: originCount });
       for (const asn of [0, 1, 2, 3, 9, 64500, 64501, 65001, 4_200_000_001, 4_294_967_295]) {
         const expected = texts.filter((text) => slow.get(text)?.has(`AS${asn}`) && prefixOf(text).length > 0);
-        expect(table.originatedBy(asn).map(({ entry }) => formatPrefix(table.prefixes.prefixAt(entry)))).toEqual(expected);
+        expect(Array.from(table.originatedBy(asn).entry, (at) => formatPrefix(table.prefixes.prefixAt(at)))).toEqual(expected);
       }
     }),
     { seed: 6396, numRuns: 400 },
