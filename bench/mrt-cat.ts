@@ -32,7 +32,8 @@ function toNowhere(command: string, args: readonly string[], env: NodeJS.Process
 async function countLines(input: string): Promise<number> {
   let lines = 0;
   for await (const batch of readRecords(openContent(input).stream)) {
-    for (const reading of batch) if (!("fault" in reading)) for (const _line of bgpdumpLines(reading)) lines++;
+    for (const reading of batch)
+      if (!("fault" in reading)) for (const piece of bgpdumpLines(reading)) lines += piece.split("\n").length - 1;
   }
   return lines;
 }

@@ -31,7 +31,7 @@ async function* ourLines(path: string, told: Told): AsyncGenerator<string, void,
     for await (const batch of readRecords(openContent(path).stream, { name: path })) {
       for (const reading of batch) {
         if ("fault" in reading) told.bad.push(reading.header.offset);
-        else for (const line of linesOf(reading)) yield line.slice(0, -1);
+        else for (const piece of linesOf(reading)) yield* piece.slice(0, -1).split("\n");
       }
     }
   } catch (error) {

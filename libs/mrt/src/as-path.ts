@@ -12,7 +12,7 @@ export interface PathSegment {
 const asSet = 1;
 const asSequence = 2;
 const segmentTypes: readonly SegmentType[] = ["set", "sequence", "confed-sequence", "confed-set"];
-const brackets: Readonly<Record<SegmentType, readonly [open: string, separator: string, close: string]>> = {
+export const segmentBrackets: Readonly<Record<SegmentType, readonly [open: string, separator: string, close: string]>> = {
   sequence: ["", " ", ""],
   set: ["{", ",", "}"],
   "confed-sequence": ["(", " ", ")"],
@@ -106,7 +106,7 @@ export function pathText(bytes: Uint8Array, start: number, end: number): string 
 export function segmentsText(segments: readonly PathSegment[]): string {
   let text = "";
   for (const { type, asns } of segments) {
-    const [open, separator, close] = brackets[type];
+    const [open, separator, close] = segmentBrackets[type];
     if (text !== "") text += " ";
     text += open + asns.join(separator) + close;
   }

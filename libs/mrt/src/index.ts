@@ -31,5 +31,6 @@ export {
   type SkippedRecords,
   scanRib,
 } from "./scan-rib.ts";
-export { bgpdumpLines } from "./text/bgpdump-lines.ts";
+export { bgpdumpLines, writeBgpdumpLines } from "./text/bgpdump-lines.ts";
+export { LineBuffer } from "./text/line-buffer.ts";
 export { recordJson } from "./text/record-json.ts";

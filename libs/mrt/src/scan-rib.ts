@@ -1,11 +1,20 @@
-/** Scan of a TABLE_DUMP_V2 RIB (RFC 6396 §4.3, ADD-PATH RFC 8050): prefixes, peers and AS paths as integers over the buffers. */
+/**
+ * Scan of a RIB: prefixes, peers and AS paths as integers over the buffers of TABLE_DUMP_V2 (RFC 6396 §4.3, ADD-PATH RFC 8050). TABLE_DUMP
+ * (§4.2), of which only old and small files are left, is decoded record by record.
+ */
 
+import type { Prefix } from "@netfacts/address";
+import { encodePath } from "./as-path.ts";
 import { readU32 } from "./bytes.ts";
 import { describeFault } from "./fault.ts";
-import { describeRecord, subtype, tableDumpV2 } from "./header.ts";
+import { describeRecord, subtype, tableDump, tableDumpV2 } from "./header.ts";
 import { MrtError } from "./mrt-error.ts";
 import { Nlri } from "./nlri.ts";
 import { type Peer, readPeerIndexTable } from "./peer-index-table.ts";
+import type { RibBody } from "./record/mrt-record.ts";
+import { Reader } from "./record/reader.ts";
+import { RecordFault } from "./record/record-fault.ts";
+import { readTableDump } from "./record/table-dump.ts";
 import { RecordStream, recordBytesMaxDefault } from "./record-stream.ts";
 import { RibEntries } from "./rib-entry.ts";
 
@@ -24,7 +33,10 @@ export interface ScanOptions {
  * Paths are well formed; `path` is valid during the call only, so the sink copies what it keeps.
  */
 export interface RibSink {
-  /** A later table replaces the earlier one for the routes that follow it. */
+  /**
+   * A later table replaces the earlier one for the routes that follow it. TABLE_DUMP has none: its peers so far are told whenever there is one more,
+   * with 0 and "" for collector and view.
+   */
   peerIndex(peers: Peer[], collectorId: number, viewName: string, timestamp: number): void;
   prefix(version: 4 | 6, w0: number, w1: number, w2: number, w3: number, length: number, timestamp: number): void;
   /** @param pathId  of ADD-PATH (RFC 7911); 0 without. */
@@ -57,6 +69,41 @@ export interface RibReport {
   masked: number;
 }
 
+/** The peers of TABLE_DUMP, in the order met, and the prefix of the last record. */
+class OldTable {
+  readonly peers: Peer[] = [];
+  readonly #numbers = new Map<string, number>();
+  /** The sink knows these peers. */
+  isTold = false;
+  #prefix = "";
+
+  /** Routes of the other type stand between: the sink is to be told anew. */
+  interrupt(): void {
+    this.isTold = false;
+    this.#prefix = "";
+  }
+
+  indexOf({ address, asn }: Pick<Peer, "address" | "asn">): number {
+    const { version, w0, w1, w2, w3 } = address;
+    const key = `${version} ${w0} ${w1} ${w2} ${w3} ${asn}`;
+    let number = this.#numbers.get(key);
+    if (number === undefined) {
+      number = this.peers.push({ address, asn, bgpId: 0 }) - 1;
+      this.#numbers.set(key, number);
+      this.isTold = false;
+    }
+    return number;
+  }
+
+  /** True where the prefix is another one than that of the record before. */
+  begins({ version, w0, w1, w2, w3, length }: Prefix): boolean {
+    const key = `${version} ${w0} ${w1} ${w2} ${w3} ${length}`;
+    const begins = key !== this.#prefix;
+    this.#prefix = key;
+    return begins;
+  }
+}
+
 class RibScan {
   readonly #sink: RibSink;
   readonly #name: string;
@@ -64,7 +111,10 @@ class RibScan {
   readonly #nlri = new Nlri();
   readonly #entries = new RibEntries();
   readonly #skipped = new Map<string, SkippedRecords>();
+  readonly #oldTable = new OldTable();
   #peerCount = -1;
+  /** What to tell the sink again when routes of TABLE_DUMP stand between those of TABLE_DUMP_V2. */
+  #tellAgain: (() => void) | null = null;
   #records = 0;
   #prefixes4 = 0;
   #prefixes6 = 0;
@@ -101,12 +151,16 @@ class RibScan {
           return;
       }
     }
+    if (type === tableDump && subtypeNumber >= 1 && subtypeNumber <= 4) {
+      this.#tableDump(new Reader(bytes, start, end), timestamp, subtypeNumber, offset);
+      return;
+    }
     this.#skip("other-record-type", false, describeRecord(type, subtypeNumber), offset);
   }
 
   report(bytes: number): RibReport {
     const skipped = [...this.#skipped.values()];
-    if (this.#peerCount < 0) {
+    if (this.#peerCount < 0 && this.#oldTable.peers.length === 0) {
       const seen = skipped[0]?.examples[0]?.detail;
       const detail = seen === undefined ? "the input is empty" : `no peer index table among ${this.#records} records; the first is ${seen}`;
       throw new MrtError("not-a-rib", this.#name, 0, detail);
@@ -130,6 +184,38 @@ class RibScan {
     this.#peerCount = table.peers.length;
     this.#seen(timestamp);
     this.#sink.peerIndex(table.peers, table.collectorId, table.viewName, timestamp);
+    this.#tellAgain = () => this.#sink.peerIndex(table.peers, table.collectorId, table.viewName, timestamp);
+    this.#oldTable.interrupt();
+  }
+
+  /** Records of one prefix stand one behind the other, so that they count as one prefix. */
+  #tableDump(reader: Reader, timestamp: number, subtypeNumber: number, offset: number): void {
+    let body: RibBody;
+    try {
+      body = readTableDump(reader, subtypeNumber % 2 === 1 ? 4 : 6, subtypeNumber > 2 ? 4 : 2);
+    } catch (error) {
+      if (!(error instanceof RecordFault)) throw error;
+      this.#skip(error.code, true, error.message, offset);
+      return;
+    }
+    this.#seen(timestamp);
+    const { prefix, routes } = body;
+    const table = this.#oldTable;
+    for (const { peer, originatedAt, attributes } of routes) {
+      const index = table.indexOf(peer);
+      const sink = this.#sink;
+      if (!table.isTold) sink.peerIndex([...table.peers], 0, "", timestamp);
+      if (table.begins(prefix)) {
+        if (prefix.version === 4) this.#prefixes4++;
+        else this.#prefixes6++;
+        sink.prefix(prefix.version, prefix.w0, prefix.w1, prefix.w2, prefix.w3, prefix.length, timestamp);
+      }
+      table.isTold = true;
+      if (prefix.version === 4) this.#routes4++;
+      else this.#routes6++;
+      const path = encodePath(attributes.asPath ?? []);
+      sink.route(index, originatedAt, path, 0, path.length, 0);
+    }
   }
 
   /** RIB_IPV4_UNICAST and its kin (RFC 6396 §4.3.2): sequence number u32, prefix, entries. */
@@ -155,6 +241,10 @@ class RibScan {
     } else {
       this.#prefixes6++;
       this.#routes6 += count;
+    }
+    if (this.#oldTable.isTold) {
+      this.#tellAgain?.();
+      this.#oldTable.interrupt();
     }
     const sink = this.#sink;
     sink.prefix(version, nlri.w0, nlri.w1, nlri.w2, nlri.w3, nlri.length, timestamp);

@@ -53,6 +53,8 @@ describe("equals what bgpdump prints", () => {
     ["bgpdump-testdata.bview.ipv4_unicast_add_path.gz", 62],
     ["bgpdump-testdata.bview.ipv6_unicast_add_path.gz", 62],
     ["bgpdump-testdata.bview.64k_stream_overflow.gz", 23],
+    ["openbgpd_rib_table", 31],
+    ["ris.bview.20020722.2337.gz", 115_521],
   ])("of %s", async (name, count) => {
     const path = join(edge, name);
     if (!hasData(path)) return;
@@ -151,11 +153,11 @@ test("a truncated bzip2 table is refused with its file and byte, where bgpdump e
   expect(error).toMatchObject({ code: "truncated", path, message: expect.stringMatching(/firstMB\.bz2.*at byte \d+/) });
 });
 
-test.each(["openbgpd_rib_table-mp", "bgpdump-testdata.updates.20071015.1505.gz", "ris.bview.20020722.2337.gz"])(
+test.each(["openbgpd_rib_table-mp", "bgpdump-testdata.updates.20071015.1505.gz"])(
   "%s, which holds other records, is refused with what it holds",
   async (name) => {
     const path = join(edge, name);
     if (!hasData(path)) return;
-    await expect(ourLines(path)).rejects.toMatchObject({ code: "not-a-rib", message: expect.stringMatching(/BGP4MP|TABLE_DUMP/) });
+    await expect(ourLines(path)).rejects.toMatchObject({ code: "not-a-rib", message: expect.stringMatching(/BGP4MP/) });
   },
 );

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { MrtError, type Peer, type RibSink, scanRib } from "../src/index.ts";
 import { chunksOf, dump } from "./support/dump.ts";
 import {
+  addressBytes,
   attribute,
   mrtRecord,
   originIgp,
@@ -12,6 +13,8 @@ import {
   peerIndexRecord,
   ribEntry,
   ribRecord,
+  u16,
+  u32,
   type WrittenRoute,
   writtenAt,
 } from "./support/mrt-writer.ts";
@@ -285,6 +288,58 @@ test("records of other kinds are skipped and counted, and are not bad", async ()
       ]),
     },
   ]);
+});
+
+describe("TABLE_DUMP", () => {
+  /** One route (RFC 6396 §4.2) with 2-byte AS numbers. */
+  const old = (network: string, length: number, peer: string, asn: number, attributes: Uint8Array) =>
+    mrtRecord(
+      12,
+      network.includes(":") ? 2 : 1,
+      Buffer.concat([
+        u16(0),
+        u16(1),
+        addressBytes(network),
+        Buffer.of(length, 1),
+        u32(5),
+        addressBytes(peer),
+        u16(asn),
+        u16(attributes.length),
+        attributes,
+      ]),
+    );
+  const path = (text: string) => attribute(0x40, 2, pathBytes(text, 2));
+
+  test("is read with its peers as they come, AS4_PATH merged, beside TABLE_DUMP_V2", async () => {
+    const as4 = attribute(0xc0, 17, pathBytes("200000"));
+    const table = Buffer.concat([
+      old("10.0.0.0", 8, "192.0.2.7", 65007, path("65007 {1,2}")),
+      old("10.0.0.0", 8, "192.0.2.8", 65008, Buffer.concat([path("65008 23456"), as4])),
+      index,
+      good,
+      old("10.0.0.0", 8, "192.0.2.7", 65007, Buffer.alloc(0)),
+      good,
+      old("2001:db8::", 32, "2001:db8::7", 65007, path("65007")),
+    ]);
+    const { lines, report } = await dump(table);
+    expect(lines).toEqual([
+      "1700000000|B|192.0.2.7|65007|10.0.0.0/8|65007 {1,2}",
+      "1700000000|B|192.0.2.8|65008|10.0.0.0/8|65008 200000",
+      goodLine,
+      "1700000000|B|192.0.2.7|65007|10.0.0.0/8|",
+      goodLine,
+      "1700000000|B|2001:db8::7|65007|2001:db8::/32|65007",
+    ]);
+    expect(report).toMatchObject({ records: 7, routes: { ipv4: 5, ipv6: 1 }, prefixes: { ipv4: 4, ipv6: 1 }, bad: 0, skipped: [] });
+  });
+
+  test("that is bad is skipped with its place", async () => {
+    const bad = old("10.0.0.0", 33, "192.0.2.7", 65007, path("65007"));
+    const sound = old("10.0.0.0", 8, "192.0.2.7", 65007, path("65007"));
+    const { lines, report } = await dump(Buffer.concat([sound, bad]));
+    expect(lines).toHaveLength(1);
+    expect(report.skipped).toMatchObject([{ reason: "bad-prefix-length", bad: true, count: 1, examples: [{ offset: sound.length }] }]);
+  });
 });
 
 describe("a whole input is refused", () => {

@@ -6,6 +6,7 @@ import type { Reader } from "../record/reader.ts";
 import { RecordFault } from "../record/record-fault.ts";
 import type { Attribute, AttributeContext } from "./attribute.ts";
 import { refuseSecond, versionOfFamily } from "./family.ts";
+import { leaveOut } from "./path-attributes.ts";
 
 export interface MpReach {
   readonly afi: number;
@@ -27,9 +28,9 @@ export const mpReachNlri: Attribute = {
     const reach =
       context.rib !== null && isAbbreviated(value)
         ? readAbbreviated(value, context.rib)
-        : readFull(value, context, (at) => into.discarded.push({ type: 14, reason: "overrun", at }));
+        : readFull(value, context, (at) => leaveOut(into, { type: 14, reason: "overrun", at }));
     refuseSecond(into.mpReach, reach, "MP_REACH_NLRI", value.at);
-    into.mpReach.push(reach);
+    into.mpReach = [...into.mpReach, reach];
   },
 };
 

@@ -3,6 +3,7 @@
 import { type RoutePrefix, readPrefixes } from "../record/prefixes.ts";
 import type { Attribute } from "./attribute.ts";
 import { refuseSecond, versionOfFamily } from "./family.ts";
+import { leaveOut } from "./path-attributes.ts";
 
 export interface MpUnreach {
   readonly afi: number;
@@ -21,9 +22,9 @@ export const mpUnreachNlri: Attribute = {
     const safi = value.u8();
     const version = versionOfFamily(afi, safi);
     if (version === null) value.skip(value.left);
-    const onCut = (at: number) => into.discarded.push({ type: 15, reason: "overrun", at });
+    const onCut = (at: number) => leaveOut(into, { type: 15, reason: "overrun", at });
     const unreach: MpUnreach = { afi, safi, prefixes: version === null ? null : readPrefixes(value, version, addPath, onCut) };
     refuseSecond(into.mpUnreach, unreach, "MP_UNREACH_NLRI", value.at);
-    into.mpUnreach.push(unreach);
+    into.mpUnreach = [...into.mpUnreach, unreach];
   },
 };

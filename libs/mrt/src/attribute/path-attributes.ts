@@ -23,16 +23,19 @@ export interface PathAttributes {
   communities: readonly number[] | null;
   originatorId: Address | null;
   clusterList: readonly Address[] | null;
-  mpReach: MpReach[];
-  mpUnreach: MpUnreach[];
+  mpReach: readonly MpReach[];
+  mpUnreach: readonly MpUnreach[];
   /** Eight bytes each, as hexadecimal digits. */
   extendedCommunities: readonly string[] | null;
   as4Path: readonly PathSegment[] | null;
   as4Aggregator: Aggregator | null;
   largeCommunities: readonly LargeCommunity[] | null;
-  unknown: UnknownAttribute[];
-  discarded: Discarded[];
+  unknown: readonly UnknownAttribute[];
+  discarded: readonly Discarded[];
 }
+
+/** Most routes have none of these: one empty list serves all. */
+const none: readonly never[] = [];
 
 export function noAttributes(): PathAttributes {
   return {
@@ -46,13 +49,18 @@ export function noAttributes(): PathAttributes {
     communities: null,
     originatorId: null,
     clusterList: null,
-    mpReach: [],
-    mpUnreach: [],
+    mpReach: none,
+    mpUnreach: none,
     extendedCommunities: null,
     as4Path: null,
     as4Aggregator: null,
     largeCommunities: null,
-    unknown: [],
-    discarded: [],
+    unknown: none,
+    discarded: none,
   };
+}
+
+/** Notes what is not used. */
+export function leaveOut(from: PathAttributes, what: Discarded): void {
+  from.discarded = [...from.discarded, what];
 }

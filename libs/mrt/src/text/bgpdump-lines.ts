@@ -1,12 +1,20 @@
 /** Records as the lines of `bgpdump -m` (1.6.2): what it prints of what both read is printed here the same. See docs/decisions for the rest. */
 
-import type { Address } from "@netfacts/address";
-import { segmentsText } from "../as-path.ts";
+import type { Address, Prefix } from "@netfacts/address";
+import { segmentBrackets } from "../as-path.ts";
 import type { PathAttributes } from "../attribute/path-attributes.ts";
 import { bgp, bgp4mpEt, tableDump } from "../header.ts";
 import type { MrtRecord, RecordHeader, RibBody, Session, StateChangeBody, UpdateBody } from "../record/mrt-record.ts";
 import type { RoutePrefix } from "../record/prefixes.ts";
-import { addressText, prefixText } from "./address-text.ts";
+import { LineBuffer } from "./line-buffer.ts";
+
+const bar = 0x7c;
+const newline = 0x0a;
+const space = 0x20;
+const slash = 0x2f;
+const colon = 0x3a;
+/** The caller is let go whenever so much is written: a record of 64 kB can have lines of gigabytes. */
+const pieceBytes = 1 << 18;
 
 const origins = ["IGP", "EGP", "INCOMPLETE"];
 const wellKnownCommunities: ReadonlyMap<number, string> = new Map([
@@ -14,8 +22,11 @@ const wellKnownCommunities: ReadonlyMap<number, string> = new Map([
   [0xffffff02, "no-advertise"],
   [0xffffff03, "local-AS"],
 ]);
+const wellKnownFrom = 0xffffff01;
 /** What stands for a next hop that is not there, and never for an aggregator. */
-const noAddress = "255.255.255.255";
+const noAddress: Address = { version: 4, w0: 0xffffffff, w1: 0, w2: 0, w3: 0 };
+/** Stands for an address that a writer left out. */
+const leftOut: Address = { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 };
 /** The order in which a message's families are printed: AFI, SAFI. */
 const families = [
   [1, 1],
@@ -26,72 +37,107 @@ const families = [
   [2, 3],
 ] as const;
 
-/** The lines of one record, each with its newline; none for what `bgpdump -m` passes over. Lazy: a record can have very many. */
-export function* bgpdumpLines({ header, body }: MrtRecord): Generator<string, void, undefined> {
+/** The lines of one record, each with its newline, in pieces of whole lines; no piece for what `bgpdump -m` passes over. */
+export function* bgpdumpLines(record: MrtRecord): Generator<string, void, undefined> {
+  const out = new LineBuffer();
+  for (const _ of writeBgpdumpLines(record, out)) yield Buffer.from(out.take()).toString("latin1");
+  if (out.length > 0) yield Buffer.from(out.take()).toString("latin1");
+}
+
+/** Writes the lines of one record. Yields after a line that makes `out` large, so that it can be taken; the rest of the lines follows. */
+export function* writeBgpdumpLines({ header, body }: MrtRecord, out: LineBuffer): Generator<void, void, undefined> {
   switch (body.kind) {
     case "rib":
-      yield* ribLines(header, body);
+      yield* ribLines(header, body, out);
       return;
     case "update":
-      yield* updateLines(header, body);
+      yield* updateLines(header, body, out);
       return;
     case "state-change":
-      yield stateLine(header, body);
+      stateLine(header, body, out);
   }
 }
 
-function* ribLines({ type, timestamp }: RecordHeader, { prefix, addPath, routes }: RibBody): Generator<string, void, undefined> {
-  const name = type === tableDump ? "TABLE_DUMP" : addPath ? "TABLE_DUMP2_AP" : "TABLE_DUMP2";
-  const head = `${name}|${timestamp}|B|`;
-  const text = prefixText(prefix);
+function* ribLines(
+  { type, timestamp }: RecordHeader,
+  { prefix, addPath, routes }: RibBody,
+  out: LineBuffer,
+): Generator<void, void, undefined> {
+  const head = `${type === tableDump ? "TABLE_DUMP" : addPath ? "TABLE_DUMP2_AP" : "TABLE_DUMP2"}|${timestamp}|B|`;
   for (const { peer, pathId, attributes } of routes) {
-    const route = `${head}${addressText(peer.address)}|${peer.asn}|${text}|${pathId === null ? "" : `${pathId}|`}`;
-    yield `${route}${pathColumns(attributes)}|${ribNextHop(attributes)}|${restColumns(attributes, "|")}\n`;
+    out.text(head);
+    out.address(peer.address);
+    out.char(bar);
+    out.number(peer.asn);
+    out.char(bar);
+    writePrefix(prefix, pathId, out);
+    out.char(bar);
+    writeAttributes(attributes, ribNextHop(attributes), true, out);
+    if (out.length >= pieceBytes) yield;
   }
 }
 
-function ribNextHop({ mpReach, nextHop }: PathAttributes): string {
+function ribNextHop({ mpReach, nextHop }: PathAttributes): Address | null {
+  if (mpReach.length === 0) return nextHop;
   const reach = mpReach.find(({ afi, safi }) => afi === 2 && safi === 1) ?? mpReach.find(({ afi, safi }) => afi === 1 && safi === 1);
-  return hopText(reach?.nextHop ?? nextHop);
+  return reach?.nextHop ?? nextHop;
 }
 
-function* updateLines(header: RecordHeader, body: UpdateBody): Generator<string, void, undefined> {
+function* updateLines(header: RecordHeader, body: UpdateBody, out: LineBuffer): Generator<void, void, undefined> {
   const { attributes, session, withdrawn, announced } = body;
   const { mpReach, mpUnreach } = attributes;
-  const name = updateName(header, body);
-  const peer = peerColumns(session);
   if (withdrawn.length > 0 || mpUnreach.length > 0) {
-    const head = `${name}|${timeText(header)}|W|${peer}|`;
-    yield* withdrawnLines(head, withdrawn);
+    const head = lineHead(header, updateName(header, body), "W", session);
+    yield* prefixLines(head, withdrawn, null, out);
     for (const [afi, safi] of families) {
-      for (const unreach of mpUnreach)
-        if (unreach.afi === afi && unreach.safi === safi) yield* withdrawnLines(head, unreach.prefixes ?? []);
+      for (const unreach of mpUnreach) {
+        if (unreach.afi === afi && unreach.safi === safi) yield* prefixLines(head, unreach.prefixes ?? [], null, out);
+      }
     }
   }
   if (announced.length === 0 && mpReach.length === 0) return;
-  const head = `${name}|${timeText(header)}|A|${peer}|`;
-  const path = pathColumns(attributes);
+  const head = lineHead(header, updateName(header, body), "A", session);
   // bgpdump puts no separator before the communities of the old type, and no column where there are none.
-  const rest = restColumns(attributes, header.type === bgp ? "" : "|");
-  yield* announcedLines(head, announced, `|${path}|${hopText(attributes.nextHop)}|${rest}\n`);
+  const separated = header.type !== bgp;
+  yield* prefixLines(head, announced, attributesText(attributes, attributes.nextHop, separated), out);
   for (const [afi, safi] of families) {
     for (const reach of mpReach) {
       if (reach.afi !== afi || reach.safi !== safi) continue;
-      yield* announcedLines(head, reach.prefixes ?? [], `|${path}|${hopText(reach.nextHop)}|${rest}\n`);
+      yield* prefixLines(head, reach.prefixes ?? [], attributesText(attributes, reach.nextHop, separated), out);
     }
   }
 }
 
-function* withdrawnLines(head: string, prefixes: readonly RoutePrefix[]): Generator<string, void, undefined> {
-  for (const { prefix, pathId } of prefixes) yield `${head}${prefixText(prefix)}${pathId === null ? "" : `|${pathId}`}\n`;
+/** The same attributes stand behind each prefix of a message: written once, as bytes. */
+function attributesText(attributes: PathAttributes, hop: Address | null, separated: boolean): Uint8Array {
+  writeAttributes(attributes, hop, separated, scratch);
+  return scratch.take();
 }
 
-function* announcedLines(head: string, prefixes: readonly RoutePrefix[], tail: string): Generator<string, void, undefined> {
-  for (const { prefix, pathId } of prefixes) yield `${head}${prefixText(prefix)}${pathId === null ? "" : `|${pathId}`}${tail}`;
+const scratch = new LineBuffer();
+
+/** @param tail  what stands behind each prefix, with its newline; null for nothing. */
+function* prefixLines(
+  head: string,
+  prefixes: readonly RoutePrefix[],
+  tail: Uint8Array | null,
+  out: LineBuffer,
+): Generator<void, void, undefined> {
+  for (const { prefix, pathId } of prefixes) {
+    out.text(head);
+    writePrefix(prefix, pathId, out);
+    if (tail === null) {
+      out.char(newline);
+    } else {
+      out.char(bar);
+      out.bytes(tail);
+    }
+    if (out.length >= pieceBytes) yield;
+  }
 }
 
-function stateLine(header: RecordHeader, { session, oldState, newState }: StateChangeBody): string {
-  return `${sessionName(header)}|${timeText(header)}|STATE|${peerColumns(session)}|${oldState}|${newState}\n`;
+function stateLine(header: RecordHeader, { session, oldState, newState }: StateChangeBody, out: LineBuffer): void {
+  out.text(`${lineHead(header, sessionName(header), "STATE", session)}${oldState}|${newState}\n`);
 }
 
 function updateName(header: RecordHeader, { sent, addPath }: UpdateBody): string {
@@ -102,32 +148,76 @@ function sessionName({ type }: RecordHeader): string {
   return type === bgp ? "BGP" : type === bgp4mpEt ? "BGP4MP_ET" : "BGP4MP";
 }
 
-function timeText({ timestamp, microseconds }: RecordHeader): string {
-  return microseconds === null ? String(timestamp) : `${timestamp}.${String(microseconds).padStart(6, "0")}`;
+/** `name|time|what|peer address|peer AS|`. */
+function lineHead({ timestamp, microseconds }: RecordHeader, name: string, what: string, { peer }: Session): string {
+  scratch.address(peer.address ?? leftOut);
+  const address = Buffer.from(scratch.take()).toString("latin1");
+  const time = microseconds === null ? timestamp : `${timestamp}.${String(microseconds).padStart(6, "0")}`;
+  return `${name}|${time}|${what}|${address}|${peer.asn}|`;
 }
 
-function peerColumns({ peer }: Session): string {
-  return `${peer.address === null ? "0.0.0.0" : addressText(peer.address)}|${peer.asn}`;
+/** `prefix`, and `|path identifier` where there is one. */
+function writePrefix(prefix: Prefix, pathId: number | null, out: LineBuffer): void {
+  out.address(prefix);
+  out.char(slash);
+  out.number(prefix.length);
+  if (pathId === null) return;
+  out.char(bar);
+  out.number(pathId);
 }
 
-function hopText(address: Address | null): string {
-  return address === null ? noAddress : addressText(address);
+/** `path|origin|next hop|local pref|MED|communities|AG or NAG|aggregator|`, and the newline. @param separated  a separator before the communities. */
+function writeAttributes(attributes: PathAttributes, hop: Address | null, separated: boolean, out: LineBuffer): void {
+  const { localPref, multiExitDisc, communities, atomicAggregate, aggregator } = attributes;
+  writePath(attributes, out);
+  out.char(bar);
+  out.text(origins[attributes.origin ?? 2]!);
+  out.char(bar);
+  out.address(hop ?? noAddress);
+  out.char(bar);
+  out.number(localPref ?? 0);
+  out.char(bar);
+  out.number(multiExitDisc ?? 0);
+  if (separated) out.char(bar);
+  if (communities !== null) writeCommunities(communities, out);
+  out.text(atomicAggregate ? "|AG|" : "|NAG|");
+  if (aggregator !== null && aggregator.address.w0 !== noAddress.w0) {
+    out.number(aggregator.asn);
+    out.char(space);
+    out.address(aggregator.address);
+  }
+  out.char(bar);
+  out.char(newline);
 }
 
-/** `path|origin`. */
-function pathColumns({ asPath, origin }: PathAttributes): string {
-  return `${asPath === null ? "" : segmentsText(asPath)}|${origins[origin ?? 2]}`;
+function writePath({ asPath }: PathAttributes, out: LineBuffer): void {
+  if (asPath === null) return;
+  for (let segment = 0; segment < asPath.length; segment++) {
+    const { type, asns } = asPath[segment]!;
+    if (segment > 0) out.char(space);
+    if (type === "sequence") {
+      for (let index = 0; index < asns.length; index++) {
+        if (index > 0) out.char(space);
+        out.number(asns[index]!);
+      }
+    } else {
+      const [open, separator, close] = segmentBrackets[type];
+      out.text(open + asns.join(separator) + close);
+    }
+  }
 }
 
-/** `local pref|MED|communities|AG or NAG|aggregator|`. @param separator  what stands before the communities. */
-function restColumns({ localPref, multiExitDisc, communities, atomicAggregate, aggregator }: PathAttributes, separator: string): string {
-  const listed = communities === null ? "" : communities.map(communityText).join(" ");
-  const column = communities === null && separator === "" ? "" : separator + listed;
-  const by = aggregator === null ? null : addressText(aggregator.address);
-  const aggregated = by === null || by === noAddress ? "" : `${aggregator?.asn} ${by}`;
-  return `${localPref ?? 0}|${multiExitDisc ?? 0}${column}|${atomicAggregate ? "AG" : "NAG"}|${aggregated}|`;
-}
-
-function communityText(value: number): string {
-  return wellKnownCommunities.get(value) ?? `${value >>> 16}:${value & 0xffff}`;
+function writeCommunities(communities: readonly number[], out: LineBuffer): void {
+  for (let index = 0; index < communities.length; index++) {
+    const value = communities[index]!;
+    if (index > 0) out.char(space);
+    const name = value < wellKnownFrom ? undefined : wellKnownCommunities.get(value);
+    if (name !== undefined) {
+      out.text(name);
+    } else {
+      out.number(value >>> 16);
+      out.char(colon);
+      out.number(value & 0xffff);
+    }
+  }
 }

@@ -2,7 +2,17 @@
 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { bgpdumpLines, ContentError, MrtError, type MrtRecord, openContent, readRecords, recordJson, unpackStream } from "@netfacts/mrt";
+import {
+  ContentError,
+  LineBuffer,
+  MrtError,
+  type MrtRecord,
+  openContent,
+  readRecords,
+  recordJson,
+  unpackStream,
+  writeBgpdumpLines,
+} from "@netfacts/mrt";
 import type { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../../context.ts";
@@ -11,8 +21,8 @@ import { printNote } from "../../output.ts";
 import { Tally } from "./tally.ts";
 
 const standardInput = "-";
-/** Characters gathered before they are written at once. */
-const pieceChars = 1 << 16;
+/** Gathered before they are written at once. */
+const pieceBytes = 1 << 18;
 
 const help = `
 FILE is plain, or packed with gzip, bzip2 or zstd, which is told by its content; - is standard input. Read are TABLE_DUMP, TABLE_DUMP_V2,
@@ -28,7 +38,7 @@ export const cat: RegisterCommand = (group, context) => {
     .argument("<file...>", "MRT files; - is standard input")
     .addHelpText("after", help)
     .action(async (files: string[], _options: unknown, command: Command) => {
-      const print = sharedSettings(command).json ? jsonLines : bgpdumpLines;
+      const print = sharedSettings(command).json ? writeJson : writeBgpdumpLines;
       let ending: ExitCode = exitCodes.ok;
       for (const file of files) {
         const code = await catFile(file, print, context);
@@ -38,32 +48,32 @@ export const cat: RegisterCommand = (group, context) => {
     });
 };
 
-function* jsonLines(record: MrtRecord): Generator<string> {
-  yield `${JSON.stringify(recordJson(record))}\n`;
-}
+/** Writes one record; yields where `out` is large enough to be taken. */
+type Print = (record: MrtRecord, out: LineBuffer) => Iterable<void>;
 
-async function catFile(file: string, print: (record: MrtRecord) => Iterable<string>, context: CliContext): Promise<ExitCode> {
+const writeJson: Print = (record, out) => {
+  out.bytes(Buffer.from(`${JSON.stringify(recordJson(record))}\n`));
+  return [];
+};
+
+async function catFile(file: string, print: Print, context: CliContext): Promise<ExitCode> {
   const name = file === standardInput ? "standard input" : file;
   const tally = new Tally(name, (line) => printNote(context, line));
   let failure: unknown = null;
-  async function* pieces(): AsyncGenerator<string> {
-    let piece = "";
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    const out = new LineBuffer();
     try {
       for await (const batch of readRecords(openInput(file, context), { name })) {
         for (const reading of batch) {
           if (!tally.count(reading)) continue;
-          for (const line of print(reading)) {
-            piece += line;
-            if (piece.length < pieceChars) continue;
-            yield piece;
-            piece = "";
-          }
+          for (const _full of print(reading, out)) yield out.take();
+          if (out.length >= pieceBytes) yield out.take();
         }
       }
     } catch (error) {
       failure = error;
     }
-    if (piece !== "") yield piece;
+    if (out.length > 0) yield out.take();
   }
   try {
     await pipeline(Readable.from(pieces(), { highWaterMark: 1 }), context.stdout, { end: false });
