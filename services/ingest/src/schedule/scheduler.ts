@@ -159,12 +159,12 @@ export class Scheduler {
     const current = await this.#current();
     const versions = new Map(config.sources.map((source) => [source.name, versionOf(source, files[source.name], current)]));
     const { sections, waiting } = planOf(config.sources, versions, current);
-    const waits = JSON.stringify(Object.fromEntries(waiting));
-    if (waiting.size > 0 && this.#told.waiting !== waits)
-      log.warn(
-        { waiting: Object.fromEntries(waiting) },
-        "sections stay as they are: there is no version that can be used of a source that they need",
-      );
+    // A session tells by itself what its caches do.
+    const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");
+    const awaited = Object.fromEntries([...waiting].filter(([, name]) => !isSession(name)));
+    const waits = JSON.stringify(awaited);
+    if (waits !== "{}" && this.#told.waiting !== waits)
+      log.warn({ waiting: awaited }, "sections stay as they are: there is no version that can be used of a source that they need");
     this.#told.waiting = waits;
     if (sections.length === 0) return false;
     const sources = config.sources.filter(({ section }) => sections.includes(section));

@@ -92,7 +92,7 @@ export class SourceStock {
     for (const source of sources) {
       const told = report?.sources.find(({ name }) => name === source.name);
       const file = files[source.name];
-      if (told === undefined || file === undefined) continue;
+      if (told === undefined || file === undefined || file.givenUp !== undefined) continue;
       if (told.sha256 === file.sha256) {
         if (report?.snapshot != null && source.fetch !== undefined) await noteGood(fetching.downloads, source.name, file.sha256);
         if (this.state(source.name).refused !== null) await states.change(source.name, { refused: null });
