@@ -5,6 +5,7 @@ import type { ReadyFile } from "../fetch/ready-files.ts";
 import type { RtrSources } from "../rtr/index.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
 import { readSources, type SourceConfig, type SourcesConfig, SourcesFileError } from "../sources/index.ts";
+import { Asking } from "./asking.ts";
 import { planOf } from "./plan.ts";
 import { readyFiles } from "./run-scope.ts";
 import type { SourceStock } from "./source-stock.ts";
@@ -25,12 +26,15 @@ export interface SchedulerDeps {
   };
   /** Of the term: only a leader asks and runs. */
   readonly signal: AbortSignal;
+  /** How long a run waits for sources that are slow; they make a run of their own then. Default 20 s. */
+  readonly waitMs?: number;
 }
 
 /** The clock is looked at at least so often; also the list, which its operator may have changed. */
 const lookedAtEveryMs = 30_000;
 /** What is due so soon is asked for along with the rest, so that it makes one run. */
 const togetherMs = 15_000;
+const waitMsDefault = 20_000;
 /** After a run that failed for no source's fault (a full disk, a store that is away), doubled by each further one. */
 const runRetryMs = 60_000;
 const runRetryMsMax = 3_600_000;
@@ -39,6 +43,7 @@ const bySchedule: Starter = { actor: "schedule", keyId: null, address: null };
 
 export class Scheduler {
   readonly #deps: SchedulerDeps;
+  readonly #asking: Asking;
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
   #isPoked = false;
@@ -49,6 +54,7 @@ export class Scheduler {
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
+    this.#asking = new Asking(deps.stock, deps.signal, () => this.poke());
     deps.signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
   }
 
@@ -59,6 +65,7 @@ export class Scheduler {
   /** Resolves when nothing of it is under way; the signal has ended it. */
   async ended(): Promise<void> {
     await this.#turn;
+    await this.#asking.ended();
   }
 
   /** Looks now; once more when a look is under way. */
@@ -71,14 +78,13 @@ export class Scheduler {
 
   /** One look: asks for what is due, and runs what has changed. */
   async look(): Promise<void> {
-    const { runs, signal } = this.#deps;
+    const { runs, signal, waitMs = waitMsDefault } = this.#deps;
     await runs.idle();
     if (signal.aborted) return;
     const config = await this.#readList();
     if (config === null) return;
     await this.#followSessions(config.sources);
-    const due = this.#due(config.sources);
-    if (due.length > 0) await this.#deps.stock.refresh(due, signal);
+    await this.#asking.ask(this.#due(config.sources), waitMs);
     // A run that a source's fault ended tells which: without its section the others can go on.
     for (let tries = 0; tries <= config.sources.length && !signal.aborted; tries++) if (!(await this.#runChanged(config))) return;
   }
@@ -119,7 +125,9 @@ export class Scheduler {
   async #untilNext(): Promise<number> {
     const config = await this.#readList();
     const now = this.#deps.clock.now();
-    const next = (config?.sources ?? []).map(({ name }) => this.#deps.stock.state(name).nextAt ?? now + lookedAtEveryMs);
+    // Who is being asked tells when it is here.
+    const idle = (config?.sources ?? []).filter((source) => !this.#asking.isUnderWay(source));
+    const next = idle.map(({ name }) => this.#deps.stock.state(name).nextAt ?? now + lookedAtEveryMs);
     return Math.max(1_000, Math.min(lookedAtEveryMs, ...next.map((at) => at - now)));
   }
 
@@ -141,7 +149,7 @@ export class Scheduler {
   #due(sources: readonly SourceConfig[]): SourceConfig[] {
     const { stock, clock } = this.#deps;
     const now = clock.now();
-    const timed = sources.filter(({ format }) => format !== "rtr");
+    const timed = sources.filter((source) => source.format !== "rtr" && !this.#asking.isUnderWay(source));
     const dueAt = ({ name, intervalSeconds }: SourceConfig): number => {
       const { nextAt, checkedAt } = stock.state(name);
       // An interval that was made shorter holds at once.

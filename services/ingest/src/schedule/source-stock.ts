@@ -46,21 +46,28 @@ export class SourceStock {
     return this.#deps.states.get(source);
   }
 
-  /** Asks for the newest version of each. What fails is noted, logged and counted; resolves with the faults, by source. */
+  /**
+   * Asks for the newest version of each. What fails is noted, logged and counted; resolves with the faults, by source. Rejects when it
+   * was stopped. `onAnswered` is called with each source's name as soon as it is here or has failed.
+   */
   async refresh(
     sources: readonly SourceConfig[],
     signal: AbortSignal,
     onProgress: NonNullable<FetchContext["onProgress"]> = () => undefined,
+    onAnswered: (source: string) => void = () => undefined,
   ): Promise<Map<string, Error>> {
     const faults = new Map<string, Error>();
     // Who has a session is told; without one a run asks.
-    const asked = sources.filter(({ format }) => format !== "rtr");
+    const sessionless = sources.filter(({ format }) => format !== "rtr");
+    // Of one server first what is wanted most often: VRPs do not wait for a table of routes.
+    const asked = sessionless.toSorted((a, b) => a.intervalSeconds - b.intervalSeconds);
     const byHost = Map.groupBy(asked, hostOf).values();
     const work = async (): Promise<void> => {
       for (const group of byHost) {
         for (const source of group) {
           const fault = await this.#refreshOne(source, signal, onProgress);
           if (fault !== null) faults.set(source.name, fault);
+          onAnswered(source.name);
         }
       }
     };

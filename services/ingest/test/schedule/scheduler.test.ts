@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { until } from "../../../../test/support/http.ts";
 import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
 import { objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
 
@@ -262,4 +263,29 @@ test("an optional source whose new version is no good goes on with the one befor
   world.pass(24 * hour);
   await world.look();
   expect((await world.manifest())?.sections.allocations?.sources[0]).toMatchObject({ accepted: 12, error: null });
+});
+
+test("a slow source keeps nobody waiting for long, is not asked twice, and makes a run of its own when it is here", async () => {
+  everything();
+  await world.look();
+  world.waitFor(3_000);
+  world.files.set("/rib", ribFile(21)).set("/vrps", vrpFile(9, "2025-11-21T09:50:12Z"));
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const good = world.serve;
+  world.server.behave(async (request, socket) => {
+    if (request.path === "/rib") await released;
+    good(request, socket);
+  });
+  world.pass(8 * hour);
+  expect((await world.look()).sort()).toEqual(["/rib", "/vrps"]);
+  expect(world.runs.slice(1)).toEqual([["vrps"]]);
+  world.pass(hour);
+  expect(await world.look()).toEqual(["/vrps"]);
+  release();
+  await until(() => world.stock.state("rib").checkedAt === world.now(), { timeoutMs: 20_000 });
+  expect(await world.look()).toEqual([]);
+  expect(world.runs.slice(2)).toEqual([["routes", "vrps"]]);
 });

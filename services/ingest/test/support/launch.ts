@@ -70,7 +70,7 @@ export async function launchProcess(program: string, settings: Readonly<Record<s
       });
       look();
     });
-  await said("started");
+  await said("started", 60_000);
   return {
     child,
     lines,

@@ -15,17 +15,21 @@ import { Scheduler } from "../../src/schedule/scheduler.ts";
 import { SourceStates } from "../../src/schedule/source-state.ts";
 import { SourceStock } from "../../src/schedule/source-stock.ts";
 import { readSources } from "../../src/sources/index.ts";
-import { answer, type HostileServer, serveFile, startHostileServer } from "./hostile-server.ts";
+import { answer, type Behaviour, type HostileServer, serveFile, startHostileServer } from "./hostile-server.ts";
 
 export interface Scheduled {
   readonly folder: string;
   readonly server: HostileServer;
+  /** What the server does with a request, unless a test has it do something else. */
+  readonly serve: Behaviour;
   /** By path; a version is its content. What is not here is 503. */
   readonly files: Map<string, string | Buffer>;
   /** Sections of each run, in order. */
   readonly runs: (readonly string[] | null)[];
   readonly log: { level: string; fields: Record<string, unknown>; message: string }[];
   stock: SourceStock;
+  /** How long a look waits for slow sources. */
+  waitFor(ms: number): void;
   /** The time moves only by this; ms. */
   pass(ms: number): void;
   now(): number;
@@ -43,11 +47,12 @@ export interface Scheduled {
 export async function scheduled(): Promise<Scheduled> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-schedule-"));
   const files = new Map<string, string | Buffer>();
-  const server = await startHostileServer((request, socket) => {
+  const serve: Behaviour = (request, socket) => {
     const content = files.get(request.path);
     if (content === undefined) answer(socket, request.path.endsWith(".md5") ? 404 : 503, { "retry-after": 600 });
     else serveFile(Buffer.from(content), `"${createHash("sha256").update(content).digest("hex")}"`)(request, socket);
-  });
+  };
+  const server = await startHostileServer(serve);
   const store = openFolderStore(join(folder, "snapshots"));
   const sources = join(folder, "sources.yaml");
   const registry = createRegistry();
@@ -73,6 +78,7 @@ export async function scheduled(): Promise<Scheduled> {
     await world.stock.settle(scope.sources, scope.files, outcome.report);
     return outcome;
   };
+  const waiting = { ms: 20_000 };
   const open = async (): Promise<{ stock: SourceStock; scheduler: Scheduler }> => {
     const stock = new SourceStock({
       states: await SourceStates.open(join(folder, "schedule.json")),
@@ -97,6 +103,9 @@ export async function scheduled(): Promise<Scheduled> {
       clock,
       log: logger,
       signal,
+      get waitMs() {
+        return waiting.ms;
+      },
     });
     return { stock, scheduler };
   };
@@ -105,6 +114,7 @@ export async function scheduled(): Promise<Scheduled> {
   const world: Scheduled = {
     folder,
     server,
+    serve,
     files,
     runs,
     log,
@@ -113,6 +123,9 @@ export async function scheduled(): Promise<Scheduled> {
       now += ms;
     },
     now: clock.now,
+    waitFor(ms) {
+      waiting.ms = ms;
+    },
     list(yaml) {
       writeFileSync(sources, `full_feed_min: {ipv4: 1, ipv6: 1}\nsources:\n${yaml.replaceAll("URL", server.url)}\n`);
     },

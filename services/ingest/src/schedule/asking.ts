@@ -1,0 +1,54 @@
+/** Sources that are being asked for: one that is slow keeps the others waiting for a moment, and no longer. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SourceConfig } from "../sources/index.ts";
+import type { SourceStock } from "./source-stock.ts";
+
+export class Asking {
+  readonly #stock: Pick<SourceStock, "refresh">;
+  readonly #signal: AbortSignal;
+  readonly #onLate: () => void;
+  readonly #underWay = new Set<string>();
+  readonly #batches = new Set<Promise<void>>();
+
+  /** @param onLate  a source has answered for which nobody waited any more. */
+  constructor(stock: Pick<SourceStock, "refresh">, signal: AbortSignal, onLate: () => void) {
+    this.#stock = stock;
+    this.#signal = signal;
+    this.#onLate = onLate;
+  }
+
+  isUnderWay({ name }: SourceConfig): boolean {
+    return this.#underWay.has(name);
+  }
+
+  /** Asks for sources that are not being asked for; resolves when all of them have answered, or after so long. */
+  async ask(sources: readonly SourceConfig[], waitMs: number): Promise<void> {
+    if (sources.length === 0) return;
+    let isWaitedFor = true;
+    for (const { name } of sources) this.#underWay.add(name);
+    const answered = (name: string): void => {
+      this.#underWay.delete(name);
+      if (!isWaitedFor) this.#onLate();
+    };
+    const batch = this.#stock.refresh(sources, this.#signal, undefined, answered).then(
+      () => undefined,
+      // It rejects when it was stopped, and then only.
+      () => undefined,
+    );
+    this.#batches.add(batch);
+    const ended = batch.finally(() => {
+      for (const { name } of sources) this.#underWay.delete(name);
+      this.#batches.delete(batch);
+    });
+    const waiting = new AbortController();
+    await Promise.race([ended, sleep(waitMs, undefined, { signal: waiting.signal }).catch(() => undefined)]);
+    waiting.abort();
+    isWaitedFor = false;
+  }
+
+  /** Resolves when nothing is asked for any more; the signal ends it. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#batches);
+  }
+}
