@@ -1,6 +1,7 @@
 /** Follows the pointer of a store: loads what is published, serves what is active, and keeps what served before for a while. */
 
 import { Generation, type LoadedSnapshot } from "./generation.ts";
+import type { Ipv4IndexForm } from "./ipv4-index.ts";
 import { loadInWorker, RefusedSnapshotError } from "./loader.ts";
 import type { Manifest } from "./manifest.ts";
 import { type SnapshotPointer, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
@@ -35,9 +36,11 @@ export interface FollowerOptions {
   readonly retryRefusedMs?: number;
   /** The same when the store did not answer. */
   readonly retryUnavailableMs?: number;
+  /** The form of the IPv4 index of routes. */
+  readonly ipv4Index?: Ipv4IndexForm;
 }
 
-export const followerDefaults = { keepMs: 60_000, retryRefusedMs: 60_000, retryUnavailableMs: 2_000 } as const;
+export const followerDefaults = { keepMs: 60_000, retryRefusedMs: 60_000, retryUnavailableMs: 2_000, ipv4Index: "auto" } as const;
 
 /** Ids that are remembered as gone. Older ones are told by the time in them. */
 const goneMax = 256;
@@ -198,7 +201,7 @@ export class SnapshotFollower implements DatasetHolder {
     const started = performance.now();
     try {
       const reuse = [...this.#held.values()].map(({ loaded }) => loaded);
-      const loaded = await loadInWorker(this.#source, id, reuse, this.#stopping.signal);
+      const loaded = await loadInWorker(this.#source, id, { reuse, ipv4Index: this.#options.ipv4Index }, this.#stopping.signal);
       const loadMs = performance.now() - started;
       this.#held.set(id, { loaded, generation: Generation.of(loaded), loadMs, dropAtMs: null });
       this.#failures.delete(id);

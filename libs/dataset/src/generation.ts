@@ -3,6 +3,7 @@
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
 import { AspaSet, VrpSet } from "@netfacts/rpki";
 import { type ColumnSpec, type Columns, decodeColumns, type SectionFormat } from "./columns.ts";
+import type { Ipv4IndexForm } from "./ipv4-index.ts";
 import { AllocationTable } from "./lookup/allocation-table.ts";
 import { AsNameTable } from "./lookup/as-names.ts";
 import { NetworkTypeTable } from "./lookup/network-types.ts";
@@ -31,17 +32,27 @@ export interface LoadedSnapshot {
   readonly sections: LoadedSections;
 }
 
+/** How a section is loaded. */
+export interface SectionLoading {
+  /** Default: "auto". Only of routes: the other sections have fewer prefixes, and the compact form. */
+  readonly ipv4Index?: Ipv4IndexForm;
+}
+
 /**
  * Checks a section object and builds its trie: everything that costs more than pointing.
  *
  * Throws `SectionFormatError` or `PrefixOrderError`; a section that comes back can be read without leaving its bounds.
  */
-export function loadSection(name: SectionName, bytes: Uint8Array<SharedArrayBuffer>): LoadedSection {
+export function loadSection(
+  name: SectionName,
+  bytes: Uint8Array<SharedArrayBuffer>,
+  { ipv4Index = "auto" }: SectionLoading = {},
+): LoadedSection {
   switch (name) {
     case "routes": {
       const columns = decodeColumns(routesFormat, bytes);
       checkRoutes(columns);
-      return { bytes, trie: PrefixTrie.build(routePrefixes(columns)).parts };
+      return { bytes, trie: PrefixTrie.build(routePrefixes(columns), ipv4Index === "auto" ? {} : { ipv4: ipv4Index }).parts };
     }
     case "vrps": {
       const columns = decodeColumns(vrpsFormat, bytes);

@@ -29,6 +29,7 @@ export {
   sectionsOf,
 } from "./generation.ts";
 export { GrowableUint8, GrowableUint16, GrowableUint32, release } from "./growable.ts";
+export { type Ipv4IndexForm, ipv4IndexConfig, ipv4IndexForms } from "./ipv4-index.ts";
 export { loadInWorker, loadSnapshot, RefusedSnapshotError } from "./loader.ts";
 export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
 export { AsNameTable } from "./lookup/as-names.ts";

@@ -6,14 +6,14 @@ import type { Manifest } from "./manifest.ts";
 import { SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import { openStoreSource } from "./store/store-source.ts";
 
-const { source, id, reuse } = workerData as LoadRequest;
+const { source, id, loading } = workerData as LoadRequest;
 let manifest: Manifest | null = null;
 let reply: LoadReply;
 try {
   const { store, close } = await openStoreSource(source);
   try {
     manifest = await store.getManifest(id);
-    reply = { ok: true, loaded: await loadSnapshot(store, manifest, reuse) };
+    reply = { ok: true, loaded: await loadSnapshot(store, manifest, loading) };
   } finally {
     await close();
   }

@@ -1,20 +1,25 @@
 /** Loads snapshots in a worker thread, so that answering never waits for loading. */
 
 import { Worker } from "node:worker_threads";
-import { type LoadedSections, type LoadedSnapshot, loadSection, sectionsOf } from "./generation.ts";
+import { type LoadedSections, type LoadedSnapshot, loadSection, type SectionLoading, sectionsOf } from "./generation.ts";
 import type { Manifest, SectionName } from "./manifest.ts";
 import { SnapshotError, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import type { StoreSource } from "./store/store-source.ts";
 
+export interface SnapshotLoading extends SectionLoading {
+  /** Snapshots in memory, whose sections are taken over where they are the same. */
+  readonly reuse?: readonly LoadedSnapshot[];
+}
+
 /**
- * Loads a snapshot's sections from a store, in this thread. Sections that one of `reuse` has are taken from there.
+ * Loads a snapshot's sections from a store, in this thread.
  *
  * Throws what the store and `loadSection` throw, naming the section.
  */
 export async function loadSnapshot(
   store: SnapshotStore,
   manifest: Manifest,
-  reuse: readonly LoadedSnapshot[] = [],
+  { reuse = [], ...loading }: SnapshotLoading = {},
 ): Promise<LoadedSnapshot> {
   const sections: { [S in SectionName]?: LoadedSections[S] } = {};
   for (const name of sectionsOf(manifest)) {
@@ -26,7 +31,7 @@ export async function loadSnapshot(
       continue;
     }
     try {
-      sections[name] = loadSection(name, await store.getObject(entry.object, entry.bytes));
+      sections[name] = loadSection(name, await store.getObject(entry.object, entry.bytes), loading);
     } catch (cause) {
       throw new SnapshotError(`snapshot ${manifest.id}, section ${name}: ${(cause as Error).message}`, { cause });
     }
@@ -38,7 +43,7 @@ export async function loadSnapshot(
 export interface LoadRequest {
   readonly source: StoreSource;
   readonly id: string;
-  readonly reuse: readonly LoadedSnapshot[];
+  readonly loading: SnapshotLoading;
 }
 export type LoadReply =
   | { readonly ok: true; readonly loaded: LoadedSnapshot }
@@ -56,8 +61,7 @@ export class RefusedSnapshotError extends SnapshotError {
 }
 
 /**
- * Loads a snapshot in a worker thread, which opens the store itself, and hands it over in shared memory. Sections that one of
- * `reuse` has are taken from there.
+ * Loads a snapshot in a worker thread, which opens the store itself, and hands it over in shared memory.
  *
  * Throws `RefusedSnapshotError` when it is missing or damaged, `SnapshotUnavailableError` when the store does not answer, and the
  * signal's reason.
@@ -65,13 +69,13 @@ export class RefusedSnapshotError extends SnapshotError {
 export function loadInWorker(
   source: StoreSource,
   id: string,
-  reuse: readonly LoadedSnapshot[] = [],
+  loading: SnapshotLoading = {},
   signal?: AbortSignal,
 ): Promise<LoadedSnapshot> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const request: LoadRequest = { source, id, reuse };
+    const request: LoadRequest = { source, id, loading };
     const worker = new Worker(new URL(`./loader-worker.${extension}`, import.meta.url), { workerData: request });
     // A connection that will not close must not keep the thread.
     const end = (): void => void worker.terminate();

@@ -3,9 +3,21 @@
 import { readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { type Generation, loadInWorker, loadSnapshot, openFolderStore, SnapshotError, SnapshotFollower } from "../src/index.ts";
+import { formatPrefix, type Prefix } from "@netfacts/address";
+import type { PrefixTrie } from "@netfacts/prefix-trie";
+import fc from "fast-check";
+import { edgesOf, ipv4Prefix } from "../../prefix-trie/test/arbitraries.ts";
+import {
+  type Generation,
+  type Ipv4IndexForm,
+  loadInWorker,
+  loadSnapshot,
+  openFolderStore,
+  SnapshotError,
+  SnapshotFollower,
+} from "../src/index.ts";
 import { numbered, publishNumber, until } from "./store/contract.ts";
-import { madeAllocations, madeVrps } from "./support/made-sections.ts";
+import { madeAllocations, madeRoutes, madeVrps } from "./support/made-sections.ts";
 import { inFolder, publishMade } from "./support/made-snapshot.ts";
 import { address } from "./support/text.ts";
 
@@ -63,11 +75,37 @@ describe("loading in a worker", () => {
       const second = await publishNumber(store, 2);
       // Gone from the folder, so nothing but memory can give it.
       await unlink(join(folder, "objects", first.sections.routes?.object as string));
-      const next = await loadInWorker({ kind: "folder", path: folder }, second.id, [loaded]);
+      const next = await loadInWorker({ kind: "folder", path: folder }, second.id, { reuse: [loaded] });
       const [before, after] = [loaded.sections.routes?.bytes as Uint8Array, next.sections.routes?.bytes as Uint8Array];
       before[0] = 77;
       expect(after[0]).toBe(77);
       expect(next.sections.as_names?.bytes).not.toEqual(loaded.sections.as_names?.bytes);
+    });
+  });
+
+  test("builds the form of the IPv4 index that is asked for, which changes no answer", async () => {
+    await inFolder(async (folder) => {
+      const store = openFolderStore(folder);
+      const prefixes = fc.sample(fc.uniqueArray(ipv4Prefix, { selector: formatPrefix, minLength: 300, maxLength: 300 }), {
+        seed: 4632,
+        numRuns: 1,
+      })[0] as Prefix[];
+      const routes = madeRoutes(prefixes.map((prefix) => ({ prefix, origins: [{ origin: 64500, full: 1 }] })));
+      const { id } = await publishMade(store, { ...numbered(1), routes });
+      const followed = async (ipv4Index: Ipv4IndexForm) => {
+        const follower = new SnapshotFollower(store, { kind: "folder", path: folder }, {}, { ipv4Index });
+        followers.push(follower);
+        await follower.start();
+        return follower.current()?.routes?.prefixes.base as PrefixTrie;
+      };
+      const [auto, direct, compact] = [await followed("auto"), await followed("direct"), await followed("compact")];
+      expect([auto, direct, compact].map(({ parts }) => parts.ipv4.form)).toEqual(["compact", "direct", "compact"]);
+      const here = await loadSnapshot(store, await store.getManifest(id), { ipv4Index: "direct" });
+      expect(here.sections.routes?.trie?.ipv4.form).toBe("direct");
+      expect(here.sections.as_names?.trie).toBeNull();
+      const edges = prefixes.flatMap((prefix) => edgesOf(prefix));
+      expect(edges.map((edge) => direct.longest(edge))).toEqual(edges.map((edge) => compact.longest(edge)));
+      expect(prefixes.map((prefix) => direct.covering(prefix))).toEqual(prefixes.map((prefix) => compact.covering(prefix)));
     });
   });
 

@@ -1,7 +1,7 @@
 /** A process that answers from snapshots: it follows those in JetStream, and reports to ingest what it loaded. */
 
 import { hostname } from "node:os";
-import { PodReporter, SnapshotFollower } from "@netfacts/dataset";
+import { ipv4IndexConfig, PodReporter, SnapshotFollower } from "@netfacts/dataset";
 import type { Messaging } from "@netfacts/messaging";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/messaging/jetstream";
 import Type, { type Static } from "typebox";
@@ -9,7 +9,7 @@ import { busConfigSchema } from "./bus.ts";
 import type { ServiceApp, ServiceFrame } from "./service.ts";
 import { snapshotEvents } from "./snapshot-events.ts";
 
-/** Settings of every service that answers from snapshots: those of the bus, and where snapshots are. */
+/** Settings of every service that answers from snapshots: those of the bus, where snapshots are, and how they are indexed. */
 export const podConfigSchema = Type.Object({
   ...busConfigSchema.properties,
   SNAPSHOT_BUCKET: Type.String({
@@ -18,6 +18,7 @@ export const podConfigSchema = Type.Object({
     description: "Name of the Object Store and of the key-value bucket of snapshots",
   }),
   POD_NAME: Type.String({ default: "", description: "Name of this process among all; empty: the host's name and the process id" }),
+  ...ipv4IndexConfig,
 });
 
 export type PodConfig = Static<typeof podConfigSchema>;
@@ -34,7 +35,7 @@ export async function openPod(service: string, config: PodConfig, messaging: Mes
   const source = { bucket: config.SNAPSHOT_BUCKET, connection: { servers: config.NATS_URL, name: `${service}-snapshots` } };
   const { store, close } = await connectJetStreamStore(source);
   onStop(close);
-  const dataset = new SnapshotFollower(store, jetStreamSource(source), snapshotEvents(log, metrics));
+  const dataset = new SnapshotFollower(store, jetStreamSource(source), snapshotEvents(log, metrics), { ipv4Index: config.IPV4_INDEX });
   const pod = config.POD_NAME || `${hostname()}-${process.pid}`;
   const reporter = new PodReporter({ follower: dataset, broadcast: messaging, pod, service });
   return {

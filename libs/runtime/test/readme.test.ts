@@ -24,7 +24,7 @@ test("the example starts, and stops on a signal", async () => {
 
 test("the settings are those of the schemas, in their order", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
-  const row = /^\| `([A-Z_]+)` *\| *(?:`(.*?)`)? *\| (.*?) *\|$/gm;
+  const row = /^\| `([A-Z0-9_]+)` *\| *(?:`(.*?)`)? *\| (.*?) *\|$/gm;
   const rows = [...readme.matchAll(row)].map(([, name, fallback, meaning]) => ({ name, fallback: fallback ?? "", meaning }));
   const schemas = { ...processConfigSchema.properties, ...podConfigSchema.properties };
   const settings = Object.entries(schemas).map(([name, schema]) => {

@@ -1,7 +1,7 @@
 /** All services in one process: in-process messaging, SQLite, snapshots in a folder. */
 
 import { buildApp as buildAsnPrefix } from "@netfacts/asn-prefix/app";
-import { SnapshotFollower, type SnapshotStore } from "@netfacts/dataset";
+import { type Ipv4IndexForm, SnapshotFollower, type SnapshotStore } from "@netfacts/dataset";
 import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
@@ -15,6 +15,7 @@ export interface StandaloneDeps {
   readonly snapshots: SnapshotStore;
   /** Where `snapshots` are, for the loader's thread. */
   readonly snapshotsFolder: string;
+  readonly ipv4Index?: Ipv4IndexForm;
   readonly store: Store;
   readonly clock: { now(): number };
   /** A logger for the named service. */
@@ -38,7 +39,8 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const messaging = createInProcessMessaging({ tracing: createMessageTracing() });
   const refused = new Map<string, Error>();
   const events = snapshotEvents(log, createMetrics("standalone"));
-  const dataset = new SnapshotFollower(deps.snapshots, { kind: "folder", path: deps.snapshotsFolder }, events);
+  const { ipv4Index = "auto" } = deps;
+  const dataset = new SnapshotFollower(deps.snapshots, { kind: "folder", path: deps.snapshotsFolder }, events, { ipv4Index });
   dataset.listen({
     activated: ({ id }) => void refused.delete(id),
     refused: (id, error) => void refused.set(id, error),

@@ -1,5 +1,6 @@
 /** Settings of the one-process form, beside those of the gateway and the resolver: where it listens and keeps its state. */
 
+import { ipv4IndexConfig } from "@netfacts/dataset";
 import { fetchConfigSchema } from "@netfacts/ingest/app";
 import { logLevels } from "@netfacts/runtime";
 import Type, { type Static } from "typebox";
@@ -11,6 +12,7 @@ export const standaloneConfigSchema = Type.Object({
     description: "A sources.yaml to import at start, and at the intervals that it says; empty: the samples, once",
   }),
   ...fetchConfigSchema.properties,
+  ...ipv4IndexConfig,
   TELEMETRY_PORT: Type.Integer({
     default: 9464,
     minimum: 0,

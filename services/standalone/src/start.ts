@@ -80,6 +80,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       resolver,
       snapshots,
       snapshotsFolder: join(folder, snapshotsFolder),
+      ipv4Index: own.IPV4_INDEX,
       store,
       clock: systemClock,
       log: logOf,
