@@ -1,4 +1,4 @@
-/** The oracle: a stream of PDUs read aloud from RFC 8210 §5, as a whole, over strings of digits; slow, and with nothing in common with the decoder. */
+/** The oracle: a stream of PDUs read aloud from RFC 8210 §5, as a whole; slow, and with nothing in common with the decoder. */
 
 import type { Pdu } from "../../src/rtr/index.ts";
 
@@ -21,8 +21,7 @@ const forms: Record<string, { kind: Pdu["kind"]; fields: [string, number][]; hea
 
 export function readAloud(bytes: Uint8Array, versionMax: 0 | 1, settled: 0 | 1 | null): Reading {
   const stream = Uint8Array.from(bytes);
-  const hex = [...stream].map((byte) => byte.toString(16).padStart(2, "0"));
-  const number = (from: number, bytes: number) => Number.parseInt(hex.slice(from, from + bytes).join(""), 16);
+  const number = (from: number, bytes: number) => stream.slice(from, from + bytes).reduce((sum, byte) => sum * 256 + byte, 0);
   const pdus: unknown[] = [];
   let offset = 0;
   const fail = (code: number): Reading => ({ pdus, failure: { code, offset }, offset });
