@@ -35,7 +35,7 @@ export class ReadableText {
     return this.mend(decodeMixed(buffer));
   }
 
-  /** Takes out NULs, and undoes a UTF-8 text that was taken for windows-1252 and encoded again (`CafÃ©` for `Café`). */
+  /** Takes out NULs, and undoes a UTF-8 text that was taken for windows-1252 or Latin-1 and encoded again (`CafÃ©` for `Café`). */
   mend(text: string): string {
     let mended = text;
     if (mended.includes("\0")) {
@@ -78,19 +78,17 @@ function decodeMixed(buffer: Buffer): string {
   return text;
 }
 
-/** The text whose UTF-8 bytes stand here as letters of windows-1252; null where it is none such. */
+/** The text whose UTF-8 bytes stand here as letters of windows-1252 or Latin-1; null where it is none such. */
 function decodedAgain(text: string): string | null {
   const bytes = Buffer.allocUnsafe(text.length);
   let ascii = true;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code < 0x80) bytes[at] = code;
-    else {
-      const byte = bytesOfLetters.get(text[at] as string);
-      if (byte === undefined) return null;
-      bytes[at] = byte;
-      ascii = false;
-    }
+    // What was taken for Latin-1 has controls where windows-1252 has letters.
+    const byte = code < 0x100 ? code : bytesOfLetters.get(text[at] as string);
+    if (byte === undefined) return null;
+    bytes[at] = byte;
+    if (code >= 0x80) ascii = false;
   }
   return ascii || !isUtf8(bytes) ? null : bytes.toString("utf8");
 }
