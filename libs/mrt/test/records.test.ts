@@ -157,6 +157,17 @@ test("a message of very many prefixes with a very long path is printed piece by 
   for (let line = 0; line < 3; line++) expect((lines.next().value as string).length).toBeGreaterThan(40_000);
 });
 
+test.each([
+  ["unknown", Buffer.of(0xc0, 200, 0), "unknown", 21_000],
+  ["repeated", Buffer.of(0x40, 6, 0), "discarded", 20_999],
+])("a message of 21,000 %s attributes is read, each in its list", async (_what, attribute, list, count) => {
+  const attributes = Buffer.concat(Array<Buffer>(21_000).fill(attribute));
+  const file = mrtRecord(5, 1, Buffer.concat([Buffer.alloc(12), u16(0), u16(attributes.length), attributes]));
+  const { readings } = await decoded(file, file.length);
+  const told = recordJson(readings[0] as MrtRecord) as { attributes: Record<string, unknown[]> };
+  expect(told.attributes[list]).toHaveLength(count);
+});
+
 test("an AS4_PATH is put behind as much of AS_PATH as is longer, with the confederations between (RFC 6793 §4.2.3)", async () => {
   const attribute = (type: number, value: Uint8Array) => Buffer.concat([Buffer.of(0xc0, type, value.length), value]);
   const sequence2 = (...asns: number[]) => Buffer.concat([Buffer.of(2, asns.length), ...asns.map(u16)]);

@@ -16,8 +16,12 @@ export function versionOfFamily(afi: number, safi: number): 4 | 6 | null {
   return afi === 1 ? 4 : afi === 2 ? 6 : null;
 }
 
+/** More than any speaker negotiates: a message with more is none. */
+const familiesMax = 32;
+
 /** One message may tell of several families, once each. */
 export function refuseSecond(known: readonly Family[], family: Family, name: string, at: number): void {
+  if (known.length === familiesMax) throw new RecordFault("duplicate-attribute", at, `${name} stands more than ${familiesMax} times`);
   if (!known.some(({ afi, safi }) => afi === family.afi && safi === family.safi)) return;
   throw new RecordFault("duplicate-attribute", at, `${name} stands twice for AFI ${family.afi}, SAFI ${family.safi}`);
 }

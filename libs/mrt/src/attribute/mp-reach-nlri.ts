@@ -6,7 +6,7 @@ import type { Reader } from "../record/reader.ts";
 import { RecordFault } from "../record/record-fault.ts";
 import type { Attribute, AttributeContext } from "./attribute.ts";
 import { refuseSecond, versionOfFamily } from "./family.ts";
-import { leaveOut } from "./path-attributes.ts";
+import { appended, leaveOut } from "./path-attributes.ts";
 
 export interface MpReach {
   readonly afi: number;
@@ -30,7 +30,7 @@ export const mpReachNlri: Attribute = {
         ? readAbbreviated(value, context.rib)
         : readFull(value, context, (at) => leaveOut(into, { type: 14, reason: "overrun", at }));
     refuseSecond(into.mpReach, reach, "MP_REACH_NLRI", value.at);
-    into.mpReach = [...into.mpReach, reach];
+    into.mpReach = appended(into.mpReach, reach);
   },
 };
 

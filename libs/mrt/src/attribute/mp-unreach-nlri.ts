@@ -3,7 +3,7 @@
 import { type RoutePrefix, readPrefixes } from "../record/prefixes.ts";
 import type { Attribute } from "./attribute.ts";
 import { refuseSecond, versionOfFamily } from "./family.ts";
-import { leaveOut } from "./path-attributes.ts";
+import { appended, leaveOut } from "./path-attributes.ts";
 
 export interface MpUnreach {
   readonly afi: number;
@@ -25,6 +25,6 @@ export const mpUnreachNlri: Attribute = {
     const onCut = (at: number) => leaveOut(into, { type: 15, reason: "overrun", at });
     const unreach: MpUnreach = { afi, safi, prefixes: version === null ? null : readPrefixes(value, version, addPath, onCut) };
     refuseSecond(into.mpUnreach, unreach, "MP_UNREACH_NLRI", value.at);
-    into.mpUnreach = [...into.mpUnreach, unreach];
+    into.mpUnreach = appended(into.mpUnreach, unreach);
   },
 };

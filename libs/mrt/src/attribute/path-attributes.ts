@@ -60,7 +60,14 @@ export function noAttributes(): PathAttributes {
   };
 }
 
+/** Adds to a list that began as the empty one of all; in its place else, as a hostile message can have twenty thousand. */
+export function appended<Item>(list: readonly Item[], item: Item): readonly Item[] {
+  if (list.length === 0) return [item];
+  (list as Item[]).push(item);
+  return list;
+}
+
 /** Notes what is not used. */
 export function leaveOut(from: PathAttributes, what: Discarded): void {
-  from.discarded = [...from.discarded, what];
+  from.discarded = appended(from.discarded, what);
 }

@@ -5,7 +5,7 @@ import { RecordFault } from "../record/record-fault.ts";
 import { mergeAs4 } from "./as4-merge.ts";
 import type { Attribute, AttributeContext } from "./attribute.ts";
 import { attributes } from "./index.ts";
-import { leaveOut, noAttributes, type PathAttributes } from "./path-attributes.ts";
+import { appended, leaveOut, noAttributes, type PathAttributes } from "./path-attributes.ts";
 
 const byType: (Attribute | undefined)[] = new Array<Attribute | undefined>(256).fill(undefined);
 for (const attribute of attributes) byType[attribute.type] = attribute;
@@ -26,7 +26,7 @@ export function readAttributes(reader: Reader, context: AttributeContext): PathA
     const value = reader.sub(flags & extendedLength ? reader.u16() : reader.u8());
     const attribute = byType[type];
     if (attribute === undefined) {
-      into.unknown = [...into.unknown, { flags, type, hex: value.hex() }];
+      into.unknown = appended(into.unknown, { flags, type, hex: value.hex() });
     } else if (metIn[type] === lists && attribute.repeats !== true) {
       // RFC 7606 §3 g: the first one counts.
       leaveOut(into, { type, reason: "duplicate-attribute", at: value.at });

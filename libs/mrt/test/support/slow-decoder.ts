@@ -290,7 +290,7 @@ function attributes(bytes: Bytes, context: Context): Attributes {
       if (multi) {
         const before = (json[name] ?? []) as { afi: number; safi: number }[];
         const { afi, safi } = told as { afi: number; safi: number };
-        if (before.some((each) => each.afi === afi && each.safi === safi)) throw new Refused("twice");
+        if (before.length === 32 || before.some((each) => each.afi === afi && each.safi === safi)) throw new Refused("twice");
         json[name] = [...before, told];
       } else {
         json[name] = told;
