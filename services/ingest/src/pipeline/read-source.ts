@@ -2,6 +2,7 @@
 
 import type { ReaderReport } from "../readers/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
+import { checkMd5Beside } from "./md5-beside.ts";
 import { openSource, type StoredFile } from "./open-source.ts";
 import type { ProgressListener } from "./progress.ts";
 import { type SideRecords, type TableFormat, type TableInputs, tableReaders } from "./table-readers.ts";
@@ -34,6 +35,8 @@ export async function readSource(
   signal?: AbortSignal,
 ): Promise<SourceReading> {
   const label = `read ${source.name}`;
+  // What was fetched was compared when it was.
+  if (source.format === "delegated" && source.fetch === undefined) await checkMd5Beside(source.location);
   const { content, stored } = openSource(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
   const { report, add, side } = await tableReaders[source.format](content, inputs, source.section);
   check(report);

@@ -1,0 +1,39 @@
+/** The MD5 that registries publish beside their files: `<file>.md5`. */
+
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { openContent } from "@netfacts/mrt";
+import { SourceError } from "../readers/index.ts";
+
+/**
+ * Compares a file with the digest in `<file>.md5`, where there is one: 32 hexadecimal digits wherever they stand, as some write
+ * `MD5 (file) = digest` and others `digest  file`. The digest may be that of the file as it is stored or of its unpacked content.
+ *
+ * Throws `SourceError` where it differs, or where that file holds no digest. Cost: the file is read once or twice.
+ */
+export async function checkMd5Beside(location: string): Promise<void> {
+  const file = `${location}.md5`;
+  let text: string;
+  try {
+    text = await readFile(file, "latin1");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw new SourceError(file, null, (cause as Error).message, { cause });
+  }
+  const told = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text.slice(0, 4096))?.[0]?.toLowerCase();
+  if (told === undefined) throw new SourceError(file, { line: 1 }, "holds no MD5 digest: 32 hexadecimal digits");
+  try {
+    if ((await md5Of(createReadStream(location))) === told || (await md5Of(openContent(location).stream)) === told) return;
+  } catch {
+    // What is wrong with the file itself is told by its reader.
+    return;
+  }
+  throw new SourceError(location, null, `is not the file that ${file} tells the digest of (${told})`);
+}
+
+async function md5Of(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const digest = createHash("md5");
+  for await (const chunk of chunks) digest.update(chunk);
+  return digest.digest("hex");
+}
