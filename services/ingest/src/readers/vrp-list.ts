@@ -5,7 +5,7 @@ import type { Vrp } from "@netfacts/rpki";
 
 /** Stands for "no trust anchor told". */
 const noAnchor = 255;
-const firstCapacity = 1024;
+const firstCapacity = 64;
 
 /**
  * Holds 34 bytes per VRP and hands out `Vrp` objects one at a time, in the order in which they were added.

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { type JsonSink, JsonSyntaxError, JsonTokenizer, jsonDepthMax, jsonTokenBytesMax } from "../../src/readers/json-tokens.ts";
-import { mutated, pick, seeded } from "./mutations.ts";
+import { pick, seeded } from "../support/random.ts";
+import { mutated } from "./mutations.ts";
 
 /** Builds the value again, as JSON.parse would. */
 class Builder implements JsonSink {

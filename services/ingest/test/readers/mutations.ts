@@ -1,21 +1,6 @@
-/** Random damage to small documents, with a fixed seed: what a careless writer, a broken disk or an enemy makes of them. */
+/** Random damage to the tokens, lines and bytes of a text: for what knows tokens and no records. */
 
-export type Random = (below: number) => number;
-
-/** mulberry32: the same numbers for the same seed, everywhere. */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
-
-export function pick<T>(random: Random, values: readonly T[]): T {
-  return values[random(values.length)] as T;
-}
+import { pick, type Random } from "../support/random.ts";
 
 /** One change to the text, or two or three: by its tokens (what `split` finds), by its lines, or by its bytes. */
 export function mutated(random: Random, text: string, split: RegExp, nasty: readonly string[]): Uint8Array {
