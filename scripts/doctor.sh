@@ -56,6 +56,8 @@ test_tool unbound "${UNBOUND:-}" "$cache/debs/unbound/usr/sbin/unbound" \
   'tests: reverse DNS through a real recursor' 'apt-get install unbound'
 test_tool nsd "${NSD:-}" "$cache/debs/nsd/usr/sbin/nsd" \
   'tests: the authority of its zones' 'apt-get install nsd'
+test_tool stayrtr "${STAYRTR:-}" "$cache/debs/stayrtr/usr/bin/stayrtr" \
+  'tests: RPKI data over RTR' 'apt-get install stayrtr'
 
 nats_version=2.11.4
 nats_cached=$cache/nats-server-$nats_version/nats-server

@@ -14,5 +14,6 @@ export {
 } from "./pdu.ts";
 export { RtrDecoder, RtrPduError } from "./pdu-decoder.ts";
 export { encodePdu } from "./pdu-encoder.ts";
-export { type RtrAction, type RtrFailure, RtrSession, type RtrSessionSettings, rtrSessionDefaults } from "./session.ts";
+export { RtrSession } from "./session.ts";
+export { type RtrAction, type RtrFailure, type RtrSessionSettings, rtrSessionDefaults } from "./session-actions.ts";
 export { type VrpChange, type VrpDelta, type VrpRecords, VrpTable, vrpsOf } from "./vrp-table.ts";
