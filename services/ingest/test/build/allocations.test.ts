@@ -1,7 +1,5 @@
 /** Section `allocations` against plain lists: who wins where records overlap, and how a prefix lies to them. */
 
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import {
   type Address,
@@ -14,12 +12,10 @@ import {
   type Prefix,
 } from "@netfacts/address";
 import { type AllocationEntry, AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/dataset";
-import { openContent } from "@netfacts/mrt";
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
 import fc from "fast-check";
 import { buildAllocations, type DelegatedFile } from "../../src/build/allocations.ts";
-import { type DelegationRecord, readDelegated } from "../../src/readers/index.ts";
-import { fullSizeData } from "../support/full-size-data.ts";
+import type { DelegationRecord } from "../../src/readers/index.ts";
 
 type AddressRecord = Extract<DelegationRecord, { kind: "ipv4" | "ipv6" }>;
 
@@ -305,56 +301,3 @@ test("the same files give the same bytes", () => {
     { seed: 1, numRuns: 50 },
   );
 });
-
-test("all registries' real files together answer 20,000 addresses as a list of their records does", async () => {
-  const folders = fullSizeData("real-2014", "modern");
-  if (folders === null) return;
-  const made: DelegatedFile[] = [];
-  for (const folder of folders)
-    for (const name of readdirSync(folder)
-      .filter((file) => file.startsWith("delegated-"))
-      .sort()) {
-      const records: DelegationRecord[] = [];
-      const content = { file: name, chunks: openContent(join(folder, name)).stream, bytesMax: 1e9, secondsMax: 60, badRecordsMax: 0.01 };
-      const { asOf } = await readDelegated(content, (record) => records.push(record));
-      made.push({ records, asOf });
-    }
-  const table = tableOf(made);
-  // Records by the first bits that they touch, so that the list of an address is short.
-  const near = new Map<string, Known[]>();
-  const highOf = ({ version, w0 }: Address) => w0 >>> (version === 4 ? 16 : 12);
-  const nearOf = (version: number, high: number) => `${version} ${high}`;
-  const addresses = known(made).filter(({ record }) => record.kind !== "asn");
-  for (const one of addresses) {
-    const { start, end } = one.record as AddressRecord;
-    for (let high = highOf(start); high <= highOf(end); high++) {
-      const key = nearOf(start.version, high);
-      const list = near.get(key);
-      if (list === undefined) near.set(key, [one]);
-      else list.push(one);
-    }
-  }
-  let seed = 2014;
-  const random = () => {
-    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-    return seed;
-  };
-  const asked: Address[] = [];
-  for (let at = 0; at < 5_000; at++) {
-    asked.push(
-      { version: 4, w0: random(), w1: 0, w2: 0, w3: 0 },
-      { version: 6, w0: 0x2000_0000 + (random() >>> 3), w1: random(), w2: 0, w3: 0 },
-    );
-    const { start, end } = (addresses[random() % addresses.length] as Known).record as AddressRecord;
-    asked.push(at % 2 === 0 ? start : end, nextAddress(end) ?? end);
-  }
-  const text = ({ record }: Known) => published(record as AddressRecord);
-  for (const at of asked) {
-    const found = table.recordsAt(at).map((record) => told(table.entry(record)));
-    const holding = (near.get(nearOf(at.version, highOf(at))) ?? []).filter((one) => holdsAddress(one, at)).sort(byRules);
-    if (found.length < 2 && found[0] === (holding[0] && text(holding[0])) && holding.length === found.length) continue;
-    expect({ at: formatAddress(at), found: found.toSorted() }).toEqual({ at: formatAddress(at), found: holding.map(text).toSorted() });
-    const best = holding.filter((one) => byRules(one, holding[0] as Known) === 0).map(text);
-    expect(best).toContain(found[0]);
-  }
-}, 60_000);
