@@ -1,0 +1,198 @@
+/** Damaged lists of lines: read exactly as the oracle reads them, or refused with place and cause. */
+
+import { type Address, formatPrefix } from "@netfacts/address";
+import {
+  type AsNameRecord,
+  type DelegationRecord,
+  readAutnums,
+  readDelegated,
+  readNameList,
+  readNetworkTypesCsv,
+  readOverridesCsv,
+  readRoutinatorCsv,
+  type SourceContent,
+} from "../../src/readers/index.ts";
+import { mutatedText, type TextForm } from "../support/mutate-text.ts";
+import { badRecordsMax, format } from "./damaged-format.ts";
+import { obviousReading } from "./delegated-oracle.ts";
+import { obviousNames, obviousOverrides, obviousTypes, obviousVrpCsv } from "./oracles/lists.ts";
+
+const encodings = ["\u00a0", "\u0085", "\u00e9", "\u00c3\u00a9", "\u00c3\u0192\u00c2\u00a9", "\u0000", "\ufeff", "\u2028", "東京"];
+
+const delegatedForm: TextForm = {
+  separator: "|",
+  text: [
+    "2|ripencc|20260105|9|19830705|20260104|+0100",
+    "ripencc|*|ipv4|*|4|summary",
+    "ripencc|NL|ipv4|192.0.2.0|768|20200229|assigned|a-1",
+    "ripencc|EU|ipv4|0.0.0.0|1|19990101|allocated|a-1",
+    "ripencc||ipv4|255.255.255.0|256||reserved|",
+    "ripencc|ZZ|ipv4|10.0.0.0|16777216|00000000|available",
+    "ripencc|DE|ipv6|2001:db8::|32|20200101|allocated|b",
+    "ripencc|DE|ipv6|2001:db8:8000::|33|20200101|assigned|b",
+    "ripencc|FR|asn|4294967295|1|20200101|allocated|c",
+    "ripencc|FR|asn|1|100|20200101|allocated|c",
+    "iana|ZZ|asn|64512|1023||reserved",
+    "",
+  ].join("\n"),
+  nasty: [
+    ...["2.3", "3", "nro", "arin", "*", "summary", "00000000", "20210229", "-1", "0", "4294967296", "99999999999", "1e3", "0x10", "129"],
+    ...[
+      "::ffff:1.2.3.4",
+      "1.2.3.04",
+      "2001:db8::/32",
+      "fe80::1%1",
+      "NLD",
+      "nl",
+      "legacy",
+      " ",
+      "|",
+      "\u0000",
+      "128",
+      "available",
+      "caf\u00e9",
+    ],
+  ],
+};
+const decimal = ({ version, w0, w1, w2, w3 }: Address): bigint =>
+  version === 4 ? BigInt(w0) : [w0, w1, w2, w3].reduce((value, word) => value * 2n ** 32n + BigInt(word), 0n);
+format("delegated", {
+  make: (random) => mutatedText(random, delegatedForm),
+  read: async (source) => {
+    const records: string[] = [];
+    const { read } = await readDelegated(source, (record: DelegationRecord) => {
+      const [start, end] = record.kind === "asn" ? [record.start, record.end] : [decimal(record.start), decimal(record.end)];
+      const { registry, country, kind, date, status, opaqueId } = record;
+      records.push([registry, country ?? "", kind, start, end, date ?? "", status, opaqueId ?? ""].join("|"));
+    });
+    return { records, read };
+  },
+  oracle: (bytes) => {
+    const reading = obviousReading(bytes, badRecordsMax);
+    return reading?.trusted === true ? { records: reading.records, read: reading.read } : undefined;
+  },
+  // A count that is no power of two cut to one.
+  bug: (reading) => ({ ...reading, records: reading.records.map((record) => record.replace("|3221226751|", "|3221226495|")) }),
+});
+
+const namesNasty = [
+  "AS",
+  "1",
+  "as7",
+  "0.65536",
+  "4294967296",
+  "-",
+  "#",
+  "AS4294967295",
+  "-x-",
+  "NAME, NL",
+  ", ZZ",
+  "x".repeat(300),
+  ...encodings,
+];
+
+async function namesOf(read: typeof readAutnums, source: SourceContent): Promise<string[]> {
+  const names: string[] = [];
+  await read(source, ({ asn, name, country }: AsNameRecord) => names.push(`${asn} ${name} ${country}`));
+  return names;
+}
+
+format("name-list", {
+  make: (random) =>
+    mutatedText(random, {
+      separator: "\t",
+      text: "# names\n1\tLVLT-1\n2\tUDEL-DCN University of Delaware\nAS3\tMIT \u00e9\n1.10\tFOUR\n5\tAS5\n6\t-Reserved AS-\n7\tx\n4294967295\tLAST\n",
+      nasty: namesNasty,
+    }),
+  read: (source) => namesOf(readNameList, source),
+  refusedMin: 100,
+  oracle: (bytes) => obviousNames(bytes, "name-list", badRecordsMax),
+  // What only looks like an encoding gone wrong.
+  bug: (names) => names.map((name) => name.replaceAll("\u00e9", "\u00c3\u00a9")),
+});
+
+format("autnums", {
+  make: (random) =>
+    mutatedText(random, {
+      separator: " ",
+      text: "AS0 -Reserved AS-, ZZ\nAS1 LVLT-1, US\nAS2 UDEL-DCN, US\nAS3 MIT\u00e9, EU\nAS1.10 TEN, NL\n5 AS5, NL\nAS6 NOBODY, ZZ\n4294967295 LAST Name, FR\n",
+      nasty: namesNasty,
+    }),
+  read: (source) => namesOf(readAutnums, source),
+  refusedMin: 100,
+  oracle: (bytes) => obviousNames(bytes, "autnums", badRecordsMax),
+  // ZZ taken for a country.
+  bug: (names) => names.map((name) => name.replace(/NOBODY null$/, "NOBODY ZZ")),
+});
+
+const csvNasty = [
+  '"',
+  '""',
+  '"a,b"',
+  'a"b',
+  "-",
+  "Two Words",
+  "1.5",
+  "80%",
+  "0.25",
+  "http://",
+  "https://b.example/?q=1",
+  "AS0",
+  "",
+  ...encodings,
+];
+
+format("routinator-csv", {
+  make: (random) =>
+    mutatedText(random, {
+      separator: ",",
+      text: 'ASN,IP Prefix,Max Length,Trust Anchor,Expires\nAS13335,1.0.0.0/24,24,apnic,1767605493\nAS0,192.0.0.0/16,32,"ri""pe",\n64497,2001:db8::/32,48,N/A,\nAS13335,1.0.0.0/24,24,ripe,1767605494\n',
+      nasty: ["AS4294967296", "as5", "1.0.0.1/24", "::/0", "33", "0", "00", "99999999999", "x".repeat(70), ...csvNasty],
+    }),
+  read: async (source) =>
+    Array.from(
+      (await readRoutinatorCsv(source)).vrps,
+      ({ prefix, maxLength, asn, ta, expiresAt }) => `${formatPrefix(prefix)}-${maxLength} ${asn} ${ta} ${expiresAt}`,
+    ),
+  oracle: (bytes) => obviousVrpCsv(bytes, badRecordsMax),
+  // The first of two duplicates, not that with the latest expiry.
+  bug: (vrps) => vrps.map((vrp) => vrp.replace("ripe 1767605494", "apnic 1767605493")),
+});
+
+format("overrides-csv", {
+  make: (random) =>
+    mutatedText(random, {
+      separator: ",",
+      text: 'asn,name,organisation,website,network_type\n64496,ONE,"One",https://one.example,isp\n# a comment\n1.10,-,Ten Ltd,-,-\nAS64497,,,,hosting\n64496,ONE-AGAIN,,,\n',
+      nasty: ["4294967296", "network_type", "a".repeat(41), "9lives", "ftp://x", ...csvNasty],
+    }),
+  read: async (source) =>
+    Array.from((await readOverridesCsv(source)).overrides.values(), ({ asn, name, organisation, website, networkType }) =>
+      JSON.stringify({
+        asn,
+        name,
+        organisation,
+        website,
+        network_type: networkType === undefined ? undefined : (networkType?.type ?? null),
+      }),
+    ),
+  oracle: (bytes) => obviousOverrides(bytes, badRecordsMax),
+  // A dash taken for nothing said.
+  bug: (overrides) => overrides.map((one) => one.replace('"website":null,', "")),
+});
+
+format("network-types-csv", {
+  make: (random) =>
+    mutatedText(random, {
+      separator: ",",
+      text: "resource,network_type,confidence\n192.0.2.0/24,office,\n2001:db8::1,lab,0.25\nAS64496,transit,80%\n1.10,isp,1\n192.0.2.0/24,home,0.5\n",
+      nasty: ["192.0.2.1/24", "198.51.100.0", "100%", "101%", "1.1", "0", "::", "1e2", "4294967295", ...csvNasty],
+    }),
+  read: async (source) =>
+    (await readNetworkTypesCsv(source)).types.map(
+      (one) => `${"asn" in one ? `AS${one.asn}` : formatPrefix(one.prefix)} ${one.type} ${one.confidence}`,
+    ),
+  oracle: (bytes) => obviousTypes(bytes, badRecordsMax),
+  // A share in hundredths taken for one.
+  bug: (types) => types.map((type) => type.replace(/ 0\.8$/, " 1")),
+});
