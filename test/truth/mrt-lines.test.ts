@@ -206,6 +206,29 @@ test("10,000 made records of every kind, with every attribute, are as bgpdump pr
   expect(compared.lines).toBeGreaterThan(15_000);
 });
 
+test("of messages that a collector cut off with their header, the prefixes that are there are printed as bgpdump prints them", async () => {
+  const tool = toolOrNotRun(await findBgpdump(), "bgpdump", 1);
+  if (tool === null) return;
+  const attributes = Buffer.from("4001010040020602010000fde8400304c0000201", "hex");
+  const body = Buffer.concat([
+    Buffer.alloc(2),
+    Buffer.of(0, attributes.length),
+    attributes,
+    Buffer.from("080a180a0001180a0002100a03", "hex"),
+  ]);
+  const message = Buffer.concat([Buffer.alloc(16, 255), Buffer.of(0, 19 + body.length, 2), body]);
+  const session = Buffer.from("0000fde80000fde900000001c0000201c0000202", "hex");
+  const cuts = Array.from({ length: 14 }, (_, missing) => {
+    const record = Buffer.concat([session, message.subarray(0, message.length - missing)]);
+    return Buffer.concat([Buffer.from("6553f10000100004000000", "hex"), Buffer.of(record.length), record]);
+  });
+  const path = join(folder, "cut");
+  writeFileSync(path, Buffer.concat(cuts));
+  const told: Told = { bad: [], ending: null };
+  const compared = await compareLines(ourLines(path, told), bgpdumpLines(tool, path));
+  expect({ ...compared, ...told }).toEqual({ lines: 25, difference: null, bad: [], ending: null });
+});
+
 test("one changed character in half a million lines is found", async () => {
   const lines = (changed: number) => Array.from({ length: 25_000 }, (_, at) => (at === changed ? "x" : `line ${at}`)).values();
   expect(await compareLines(lines(-1), lines(-1))).toEqual({ lines: 25_000, difference: null });

@@ -12,11 +12,17 @@ export interface MessageContext {
   readonly addPath: boolean;
 }
 
+const update = 2;
 const markerBytes = 16;
 /** Marker, length u16, type u8. */
 const headerBytes = 19;
 
-/** Reads one message, which must fill the reader. @param markerLeft  how much of the marker stands before the length. */
+/**
+ * Reads one message, which must fill the reader. @param markerLeft  how much of the marker stands before the length.
+ *
+ * Collectors of old (Zebra, up to some 2003) cut off messages of more than 4,096 bytes with their header: of an UPDATE, the prefixes that are there
+ * are read, and the cut is noted; anything else that is cut is refused.
+ */
 export function readMessage(reader: Reader, context: MessageContext, markerLeft = markerBytes): RecordBody {
   const start = reader.at;
   for (let byte = 0; byte < markerLeft; byte++) {
@@ -25,14 +31,15 @@ export function readMessage(reader: Reader, context: MessageContext, markerLeft 
   const length = reader.u16();
   const type = reader.u8();
   if (length < headerBytes) throw new RecordFault("bad-length", start, `the BGP message claims ${length} bytes, fewer than its header`);
-  const body = reader.sub(length - headerBytes);
+  const isCut = type === update && length - headerBytes > reader.left;
+  const body = reader.sub(isCut ? reader.left : length - headerBytes);
   reader.done("the record");
   const { session, sent } = context;
   switch (type) {
     case 1:
       return { kind: "open", session, sent, ...readOpen(body) };
-    case 2:
-      return readUpdate(body, context);
+    case update:
+      return readUpdate(body, context, isCut);
     case 3:
       return { kind: "notification", session, sent, code: body.u8(), subcode: body.u8(), data: body.hex() };
     case 4:

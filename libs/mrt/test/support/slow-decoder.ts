@@ -323,12 +323,13 @@ function attributesJson({ json, left }: Attributes): Record<string, unknown> {
   return left.length === 0 ? json : { ...json, discarded: left };
 }
 
-function update(bytes: Bytes, context: Context): Record<string, unknown> {
+function update(bytes: Bytes, context: Context, messageCut = false): Record<string, unknown> {
   const withdrawn = prefixes(bytes.take(bytes.uint(2)), 4, context.addPath);
   const told = attributes(bytes.take(bytes.uint(2)), context);
   const announced = prefixes(bytes.rest(), 4, context.addPath);
   if (withdrawn.cut) told.left.push(null);
   if (announced.cut) told.left.push(null);
+  if (messageCut) told.left.push(null);
   return { withdrawn: withdrawn.list, announced: announced.list, attributes: attributesJson(told) };
 }
 
@@ -343,8 +344,10 @@ function message(bytes: Bytes, context: Context, marker: number): Record<string,
     throw new Refused("marker");
   const length = bytes.uint(2);
   const type = bytes.uint(1);
-  if (length < 19 || bytes.left !== length - 19) throw new Refused("message length");
-  if (type === 2) return { kind: "update", ...update(bytes.rest(), context) };
+  const missing = length - 19 - bytes.left;
+  // An UPDATE alone may be cut off, as Zebra did with long ones.
+  if (length < 19 || missing < 0 || (missing > 0 && type !== 2)) throw new Refused("message length");
+  if (type === 2) return { kind: "update", ...update(bytes.rest(), context, missing > 0) };
   const kinds: Record<number, string> = { 1: "open", 3: "notification", 4: "keepalive", 5: "route-refresh", 128: "route-refresh" };
   const kind = kinds[type];
   const body = bytes.rest();
