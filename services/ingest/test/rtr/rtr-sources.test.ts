@@ -1,0 +1,81 @@
+/** What sessions hand on, and when, by a clock of the test's own. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "@jest/globals";
+import { createMetrics, createRegistry } from "@netfacts/runtime";
+import { createRtrMetrics, RtrSources } from "../../src/rtr/index.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { startScriptedCache } from "../support/scripted-cache.ts";
+
+const hour = 3_600_000;
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function begin() {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-rtr-"));
+  const cache = await startScriptedCache(["192.0.2.0/24-24 1"]);
+  const clock = manualClock();
+  const registry = createRegistry();
+  let changes = 0;
+  const sources = new RtrSources({
+    folder,
+    delayMs: 1_000,
+    clock,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    metrics: createRtrMetrics(createMetrics("ingest", registry)),
+    onChange: () => void changes++,
+  });
+  stops.push(
+    () => rmSync(folder, { recursive: true }),
+    () => cache.stop(),
+    () => sources.stop(),
+  );
+  const follow = () => sources.follow([{ name: "rpki", location: cache.url, intervalSeconds: 7_200 }]);
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  return { cache, clock, registry, sources, follow, until, changes: () => changes };
+}
+
+test("hands on data that do not change once per interval, with the time at which they were last current", async () => {
+  const { cache, clock, registry, sources, follow, until, changes } = await begin();
+  follow();
+  await until(() => sources.status("rpki")[0]?.state === "synchronised");
+  expect(sources.stock("rpki")).toBeNull();
+  clock.pass(1_000);
+  await until(() => changes() === 1);
+  const first = sources.stock("rpki");
+  clock.pass(hour);
+  await cache.hears("serial-query");
+  await until(() => sources.status("rpki")[0]?.updatedAt === clock.now());
+  expect([changes(), sources.stock("rpki")]).toEqual([1, first]);
+  clock.pass(hour);
+  await until(() => changes() === 2);
+  expect(sources.stock("rpki")).toMatchObject({ kind: "file", cache: cache.url });
+  expect(sources.stock("rpki")).not.toEqual(first);
+  const samples = (await registry.text()).split("\n");
+  const sample = (name: string) =>
+    samples
+      .find((line) => line.startsWith(`netfacts_ingest_rtr_${name}{`) && line.includes(`cache="${cache.url}"`))
+      ?.split(" ")
+      .at(-1);
+  expect(["synchronised", "active", "serial", "vrps", "router_keys"].map(sample)).toEqual(["1", "1", "1", "1", "0"]);
+});
+
+test("gives up what another process published when no cache was reached for the default Expire Interval since", async () => {
+  const { cache, clock, sources, follow, until } = await begin();
+  await cache.down();
+  const asOf = clock.now();
+  follow();
+  await until(() => sources.status("rpki")[0]?.state === "waiting");
+  clock.pass(2 * hour - 1);
+  sources.giveUpInherited("rpki", asOf);
+  expect(sources.stock("rpki")).toBeNull();
+  clock.pass(1);
+  sources.giveUpInherited("rpki", asOf);
+  expect(sources.stock("rpki")).toMatchObject({ kind: "given-up" });
+});
