@@ -161,6 +161,21 @@ test("silence is no download: before the answer, and in its middle", async () =>
   expect(stalled.message).toBe(`${server.url}/a: nothing came for 0.1 s (5 tries)`);
 });
 
+test("a slow server is no silent one: what goes on coming is waited for", async () => {
+  const drips = 12;
+  server.behave((_request, socket) => {
+    writeHead(socket, 200, { "content-length": drips });
+    void (async () => {
+      for (let at = 0; !socket.destroyed && at < drips; at++) {
+        socket.write("x");
+        await sleep(150);
+      }
+    })();
+  });
+  // All of it takes longer than the silence that is borne.
+  expect((await place.fetch(`${server.url}/a`, {}, { stallMs: 1_000 })).bytes).toBeGreaterThanOrEqual(drips);
+});
+
 test("a drip that never stalls ends at seconds_max, and the part is of use later", async () => {
   let dripping = true;
   server.behave((_request, socket) => {

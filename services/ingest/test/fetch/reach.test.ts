@@ -164,6 +164,20 @@ describe("credentials", () => {
     }
   });
 
+  test("of a file go to no other origin either", async () => {
+    const secret = join(place.downloads, "authorization");
+    writeFileSync(secret, "Api-Key s3cr3t\n");
+    const other = await startHostileServer((_request, socket) => answer(socket, 200, {}, "content"));
+    try {
+      server.behave((_request, socket) => answer(socket, 302, { location: `${other.url}/c` }));
+      await place.fetch(`${server.url}/a`, { authorizationFile: secret });
+      expect(server.requests[0]?.headers.authorization).toBe("Api-Key s3cr3t");
+      expect(other.requests[0]?.headers.authorization).toBeUndefined();
+    } finally {
+      await other.stop();
+    }
+  });
+
   test("may stand in a file, and are in no message", async () => {
     const secret = join(place.downloads, "authorization");
     writeFileSync(secret, "Api-Key s3cr3t\n");
