@@ -116,18 +116,39 @@ test("several places under one route are told apart: an allocation, a special bl
 
 test("network types that begin inside a route are told apart, also where they and allocations cross", () => {
   const made = madeGeneration({
-    routes: madeRoutes([route("50.0.0.0/8", [2, 10]), route("51.0.0.0/8", [3, 10]), route("2001::/16", [3, 10])]),
+    routes: madeRoutes([
+      route("50.0.0.0/8", [2, 10]),
+      route("51.0.0.0/8", [3, 10]),
+      route("52.0.0.0/8", [3, 10]),
+      route("2001::/16", [3, 10]),
+    ]),
     allocations: madeAllocations([{ start: "50.1.0.0", end: "50.2.255.255" }]),
+    // Without VRPs every answer would warn, and none would be kept by route.
+    vrps: madeVrps([]),
     networkTypes: madeNetworkTypes({
       "50.1.0.0/16": "a",
       "50.1.1.0/24": "b 0.5",
       "50.3.0.0/16": "c",
       "48.0.0.0/4": "d",
+      "52.1.0.0/16": "g",
       "2001:2:8000::/33": "e",
       AS3: "f",
     }),
   });
-  expectAllPlain(made, ["50.0.0.1", "50.1.0.1", "50.1.1.1", "50.1.1.2", "50.2.0.1", "50.3.0.1", "50.3.0.2", "51.0.0.1", "51.255.0.1"]);
+  expectAllPlain(made, [
+    "50.0.0.1",
+    "50.1.0.1",
+    "50.1.1.1",
+    "50.1.1.2",
+    "50.2.0.1",
+    "50.3.0.1",
+    "50.3.0.2",
+    "51.0.0.1",
+    "51.255.0.1",
+    "52.0.0.1",
+    "52.1.0.1",
+    "52.2.0.1",
+  ]);
   expectAllPlain(made, ["2001::1", "2001:2:8000::1", "2001:2:7fff::1", "2001:db8::1"]);
 });
 
