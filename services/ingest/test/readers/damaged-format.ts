@@ -42,12 +42,12 @@ export function format<T>(name: string, { make, read, oracle, bug, refusedMin = 
       outcomes += `${name}: ${accepted} read, ${refused} refused\n`;
       expect(accepted).toBeGreaterThan(1_000);
       expect(refused).toBeGreaterThan(refusedMin);
-    }, 120_000);
+    }, 300_000);
 
     test("a reader with a bug is found out", async () => {
       const { finding } = await runMutations(run(8, async (source) => bug(await read(source))));
       expect(finding).toMatch(/^case \d+: read as /);
-    }, 120_000);
+    }, 300_000);
   });
 }
 
