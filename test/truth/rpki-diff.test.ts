@@ -20,7 +20,7 @@ test("the difference of two snapshots names exactly the VRPs that the two export
   try {
     const [earlier, later] = imports as [Imported, Imported];
     const told = new Map<string, string>();
-    for (const line of await later.changesSince(earlier.folder)) {
+    for (const line of await later.changesSince(earlier.folder, "vrps")) {
       const { section, change, prefix, max_length, asn, from, to } = JSON.parse(line);
       expect(section).toBe("vrps");
       told.set(`${prefix} ${max_length} ${asn}`, `${change} ${seconds(from)} ${seconds(to)}`);

@@ -46,9 +46,9 @@ export class Imported {
     return text.slice(0, -1).split("\n");
   }
 
-  /** Lines of `netfacts snapshot diff --ndjson` from another data folder to this one. */
-  async changesSince(folder: string): Promise<string[]> {
-    return (await netfacts(this.folder, "snapshot", "diff", folder, "--ndjson")).trimEnd().split("\n");
+  /** Lines of `netfacts snapshot diff --ndjson` for one section, from another data folder to this one. */
+  async changesSince(folder: string, section: string): Promise<string[]> {
+    return (await netfacts(this.folder, "snapshot", "diff", folder, "--ndjson", "--section", section)).trimEnd().split("\n");
   }
 
   async manifest(): Promise<Record<string, unknown>> {
