@@ -31,7 +31,7 @@ export {
 export type { Lease, LeaseOutcome, LeaseRepository, RenewOutcome } from "./lease-repository.ts";
 export type { GiveBackOutcome, LimitReading, LimitRepository, LimitWindow, TakeOutcome } from "./limit-repository.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
-export type { RunRecord, RunRepository, RunState } from "./run-repository.ts";
+export { type RunRecord, type RunRepository, type RunState, runsKept } from "./run-repository.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export type { Store } from "./store.ts";
 export { StoreError, type StoreFault } from "./store-error.ts";

@@ -2,6 +2,9 @@
 
 export type RunState = "running" | "succeeded" | "failed";
 
+/** The latest started so many are kept: months of a schedule that looks for VRPs every few minutes would be all else that a store holds. */
+export const runsKept = 1_000;
+
 /** Times are Unix milliseconds. */
 export interface RunRecord {
   readonly id: string;
@@ -14,7 +17,7 @@ export interface RunRecord {
 }
 
 export interface RunRepository {
-  /** Inserts the run, or replaces the one of this id. */
+  /** Inserts the run, or replaces the one of this id. One that has ended takes the place of the oldest beyond `runsKept`. */
   save(run: RunRecord): Promise<void>;
   find(id: string): Promise<RunRecord | null>;
   /** The latest started first. */

@@ -10,6 +10,7 @@ import {
   KeySpecError,
   readScopes,
   revokeKey,
+  runsKept,
   type Store,
   secretMatches,
 } from "../src/index.ts";
@@ -158,6 +159,18 @@ export function describeStore(name: string, factory: StoreFactory): void {
       for (const startedAt of [10, 30, 20]) await runs.save({ ...run, id: `run-${startedAt}`, startedAt });
       expect((await runs.list(2)).map(({ id }) => id)).toEqual(["run-30", "run-20"]);
     });
+
+    test("keeps the latest started, and lets go of older ones as runs end", async () => {
+      const { runs } = await factory.open();
+      const older = Array.from({ length: runsKept + 2 }, (_, n) => ({ ...run, id: `run-${1_000_000 + n}`, startedAt: n >> 1 }));
+      for (let at = 0; at < older.length; at += 50) await Promise.all(older.slice(at, at + 50).map((one) => runs.save(one)));
+      expect(await runs.list(2 * runsKept)).toHaveLength(runsKept + 2);
+      await runs.save({ ...run, id: "run-last", startedAt: 2_000, endedAt: 2_001, state: "succeeded" });
+      const left = await runs.list(2 * runsKept);
+      expect(left).toHaveLength(runsKept);
+      expect([left[0]?.id, left.at(-1)?.id]).toEqual(["run-last", "run-1000003"]);
+      expect(await runs.find("run-1000002")).toBeNull();
+    }, 60_000);
   });
 
   describe(`${name}: first key`, () => {

@@ -1,16 +1,31 @@
 /** Ingest runs in MongoDB. */
 
-import type { RunRecord, RunRepository } from "../run-repository.ts";
+import { type RunRecord, type RunRepository, runsKept } from "../run-repository.ts";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import type { RunDocument } from "./mongo-schema.ts";
 
 export function mongoRuns(connection: MongoConnection): RunRepository {
   const runs = connection.db.collection<RunDocument>("runs");
 
+  const latestFirst = { startedAt: -1, _id: -1 } as const;
+
+  async function removeOldest(): Promise<void> {
+    const last = await runs
+      .find()
+      .sort(latestFirst)
+      .skip(runsKept - 1)
+      .limit(1)
+      .next();
+    if (last === null) return;
+    const { _id, startedAt } = last;
+    await runs.deleteMany({ $or: [{ startedAt: { $lt: startedAt } }, { startedAt, _id: { $lt: _id } }] });
+  }
+
   return {
     async save({ id, report, ...members }) {
       const document = { ...members, report: JSON.stringify(report ?? null) };
       await connection.within(operationTimeoutMs, () => runs.replaceOne({ _id: id }, document, { upsert: true }));
+      if (members.endedAt !== null) await connection.within(operationTimeoutMs, removeOldest);
     },
 
     async find(id) {
@@ -20,9 +35,7 @@ export function mongoRuns(connection: MongoConnection): RunRepository {
 
     async list(limit) {
       if (limit < 1) return [];
-      const documents = await connection.within(operationTimeoutMs, () =>
-        runs.find().sort({ startedAt: -1, _id: -1 }).limit(limit).toArray(),
-      );
+      const documents = await connection.within(operationTimeoutMs, () => runs.find().sort(latestFirst).limit(limit).toArray());
       return documents.map(toRecord);
     },
   };

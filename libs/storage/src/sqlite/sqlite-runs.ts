@@ -1,17 +1,19 @@
 /** Ingest runs in SQLite. */
 
-import type { RunRecord, RunRepository, RunState } from "../run-repository.ts";
+import { type RunRecord, type RunRepository, type RunState, runsKept } from "../run-repository.ts";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const columns = "id, started_at, ended_at, state, report";
+const tooMany = "SELECT id FROM runs ORDER BY started_at DESC, id DESC LIMIT -1 OFFSET ?";
 
 export function sqliteRuns(connection: SqliteConnection): RunRepository {
   return {
     async save(run) {
       const report = JSON.stringify(run.report ?? null);
-      connection.durably(() =>
-        connection.run(`REPLACE INTO runs (${columns}) VALUES (?, ?, ?, ?, ?)`, run.id, run.startedAt, run.endedAt, run.state, report),
-      );
+      connection.durably(() => {
+        connection.run(`REPLACE INTO runs (${columns}) VALUES (?, ?, ?, ?, ?)`, run.id, run.startedAt, run.endedAt, run.state, report);
+        if (run.endedAt !== null) connection.run(`DELETE FROM runs WHERE id IN (${tooMany})`, runsKept);
+      });
     },
 
     async find(id) {
