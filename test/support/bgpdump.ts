@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { type FoundTool, findDebianTool } from "./debian.ts";
 
 /** `BGPDUMP` in the environment, PATH, the cache, the registry. */
@@ -11,17 +12,22 @@ export function findBgpdump(): Promise<FoundTool> {
 }
 
 /**
- * Lines of `bgpdump -m` for a file, in file order; gz and bz2 are told by the file's name.
+ * What `bgpdump -m` prints of a file, in file order; gz and bz2 are told by the file's name.
  * bgpdump ends with status 0 also on a truncated file: its lines are then those up to the damage.
  */
-export async function* bgpdumpLines(tool: Extract<FoundTool, { found: true }>, path: string): AsyncGenerator<string, void, undefined> {
+export async function* bgpdumpOutput(tool: Extract<FoundTool, { found: true }>, path: string): AsyncGenerator<Buffer, void, undefined> {
   const child = spawn(tool.command, ["-m", path], { stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, ...tool.env } });
   const closed = once(child, "close");
   try {
-    yield* createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY });
+    yield* child.stdout;
   } finally {
     if (child.exitCode === null) child.kill();
     await closed;
   }
   if (child.exitCode !== 0) throw new Error(`bgpdump ended with status ${child.exitCode} on ${path}`);
+}
+
+/** Its lines. */
+export async function* bgpdumpLines(tool: Extract<FoundTool, { found: true }>, path: string): AsyncGenerator<string, void, undefined> {
+  yield* createInterface({ input: Readable.from(bgpdumpOutput(tool, path)), crlfDelay: Number.POSITIVE_INFINITY });
 }
