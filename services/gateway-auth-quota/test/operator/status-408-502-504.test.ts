@@ -62,20 +62,21 @@ provokes("request_timeout", "an upload that falls silent", async () => {
 });
 
 test("an upload may take as long as it likes while it goes on", async () => {
-  const patient = await startOperatorHarness({ OPERATOR_IDLE_MS: 600 });
+  const patient = await startOperatorHarness({ OPERATOR_IDLE_MS: 2_000 });
   const socket = connect(Number(new URL(patient.url).port), "127.0.0.1");
   let text = "";
   socket.setEncoding("latin1").on("data", (chunk: string) => {
     text += chunk;
   });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   const key = patient.adminKey;
   socket.write(`POST ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 12\r\nConnection: close\r\n\r\n`);
-  // Twelve bytes in 1.8 s: three times the idle bound.
+  // Twelve bytes in 6 s: three times the idle bound.
   for (let sent = 0; sent < 12; sent++) {
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, 500));
     socket.write("x");
   }
-  await new Promise((resolve) => socket.once("close", resolve));
+  await closed;
   await patient.stop();
   expect(text).toMatch(/^HTTP\/1\.1 200 /);
 });
