@@ -11,6 +11,8 @@ export const limitsTimeoutMs = 500;
 export const keyReadTimeoutMs = 1_000;
 /** Everything else. */
 export const operationTimeoutMs = 5_000;
+/** Far more often than this a busy gateway uses each of its connections. */
+const maxIdleMs = 5_000;
 /** A connection with TLS, and one heartbeat. */
 const connectTimeoutMs = 2_000;
 /** Shorter than an operation's time, as its failure says why no server was found. */
@@ -33,6 +35,8 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number):
     serverSelectionTimeoutMS: Math.min(timeoutMs, serverSelectionTimeoutMs),
     connectTimeoutMS: connectTimeoutMs,
     socketTimeoutMS: timeoutMs,
+    // A connection that died without a word costs whoever gets it next a deadline: those that lay idle are not handed out.
+    maxIdleTimeMS: maxIdleMs,
     waitQueueTimeoutMS: timeoutMs,
     // A server that comes back is seen within this time; requests that wait for it ask sooner.
     heartbeatFrequencyMS: 2_000,
