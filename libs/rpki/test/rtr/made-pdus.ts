@@ -1,20 +1,8 @@
 /** Random PDUs of every kind, and random damage to streams of them. */
 
 import { makePrefix } from "@netfacts/address";
+import type { Random } from "../../../../test/support/random.ts";
 import { encodePdu, type Pdu } from "../../src/rtr/index.ts";
-
-export type Random = (below: number) => number;
-
-/** mulberry32: the same numbers for the same seed, everywhere. */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
 
 const texts = ["", "No data", "zu früh ✓", "a".repeat(300)];
 const bytesOf = (random: Random, count: number) => Uint8Array.from({ length: count }, () => random(256));

@@ -1,8 +1,9 @@
 /** The decoder against an obvious reading of the same bytes: whole streams, damaged ones, and cut in any way. */
 
 import { expect, test } from "@jest/globals";
+import { type Random, seeded } from "../../../../test/support/random.ts";
 import { encodePdu, type Pdu, pduBytesMax, RtrDecoder, RtrPduError, rtrErrors } from "../../src/rtr/index.ts";
-import { anyStream, damaged, type Random, seeded } from "./made-pdus.ts";
+import { anyStream, damaged } from "./made-pdus.ts";
 import { type Reading, readAloud } from "./oracle.ts";
 
 type Decode = (bytes: Uint8Array, cuts: readonly number[], settled: 0 | 1 | null) => Reading;

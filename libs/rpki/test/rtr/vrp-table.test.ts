@@ -2,8 +2,8 @@
 
 import { expect, test } from "@jest/globals";
 import { formatPrefix, makePrefix } from "@netfacts/address";
+import { seeded } from "../../../../test/support/random.ts";
 import { VrpTable, vrpsOf } from "../../src/rtr/index.ts";
-import { seeded } from "./made-pdus.ts";
 
 const contentOf = (table: VrpTable) =>
   [...vrpsOf(table.records())].map(({ prefix, maxLength, asn }) => `${formatPrefix(prefix)}-${maxLength} ${asn}`).sort();

@@ -7,11 +7,11 @@ import { expect, test } from "@jest/globals";
 import type { Address } from "@netfacts/address";
 import { AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/dataset";
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
+import { seeded } from "../../../../test/support/random.ts";
 import { buildAllocations, type DelegatedFile } from "../../src/build/allocations.ts";
 import { type DelegationRecord, readDelegated } from "../../src/readers/index.ts";
 import { contentOfFile } from "../readers/content.ts";
 import { fullSizeData } from "../support/full-size-data.ts";
-import { seeded } from "../support/random.ts";
 
 /** An address or AS number; of IPv6, which a number cannot hold, a bigint. */
 type Point = number | bigint;

@@ -1,9 +1,9 @@
 /** The tests of one format against damage: ten thousand documents against its oracle, and a planted bug that they find. */
 
 import { afterAll, describe, expect, test } from "@jest/globals";
+import type { Random } from "../../../../test/support/random.ts";
 import type { SourceContent } from "../../src/readers/index.ts";
 import { cases, type MutationRun, runMutations } from "../support/mutation-run.ts";
-import type { Random } from "../support/random.ts";
 import { contentOf } from "./content.ts";
 
 /** Half of the records of a document this small may be bad. */

@@ -1,8 +1,8 @@
 /** The JSON tokenizer against JSON.parse: what it accepts, what it refuses and where, however the document is cut. */
 
 import { describe, expect, test } from "@jest/globals";
+import { pick, seeded } from "../../../../test/support/random.ts";
 import { type JsonSink, JsonSyntaxError, JsonTokenizer, jsonDepthMax, jsonTokenBytesMax } from "../../src/readers/json-tokens.ts";
-import { pick, seeded } from "../support/random.ts";
 import { mutated } from "./mutations.ts";
 
 /** Builds the value again, as JSON.parse would. */

@@ -1,6 +1,6 @@
 /** Random damage to the tokens, lines and bytes of a text: for what knows tokens and no records. */
 
-import { pick, type Random } from "../support/random.ts";
+import { pick, type Random } from "../../../../test/support/random.ts";
 
 /** One change to the text, or two or three: by its tokens (what `split` finds), by its lines, or by its bytes. */
 export function mutated(random: Random, text: string, split: RegExp, nasty: readonly string[]): Uint8Array {

@@ -1,6 +1,6 @@
 /** Damage that knows nothing of a format: what a broken disk or a cut transfer does. */
 
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../test/support/random.ts";
 
 /** One byte changed or put in, some taken out, the end cut off, or the beginning marked. */
 export function bytesChanged(random: Random, bytes: Uint8Array): Uint8Array {

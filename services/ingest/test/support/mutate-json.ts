@@ -1,7 +1,7 @@
 /** Damage to JSON documents, by their structure: members and items moved, doubled, renamed, taken out, and put in place of others. */
 
+import { pick, type Random } from "../../../../test/support/random.ts";
 import { bytesChanged } from "./mutate-bytes.ts";
-import { pick, type Random } from "./random.ts";
 
 /** A document whose members may stand twice and whose numbers are written as they like. */
 type Tree = { members: [name: string, value: Tree][] } | { items: Tree[] } | { text: string };

@@ -1,7 +1,7 @@
 /** Damage to texts of rows and fields: what a careless writer makes of delegated files, CSV and lists. */
 
+import { pick, type Random } from "../../../../test/support/random.ts";
 import { bytesChanged } from "./mutate-bytes.ts";
-import { pick, type Random } from "./random.ts";
 
 export interface TextForm {
   /** A good document, of rows that end with `\n`. */

@@ -1,7 +1,7 @@
 /** Thousands of damaged documents of one format: each is read exactly as a slow oracle reads it, or refused with place and cause. */
 
+import { type Random, seeded } from "../../../../test/support/random.ts";
 import { SourceError } from "../../src/readers/index.ts";
-import { type Random, seeded } from "./random.ts";
 
 export interface MutationRun {
   readonly seed: number;
