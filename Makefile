@@ -1,12 +1,12 @@
 # What can be done here: make help. Each target is a script; variables given to make (PORT=8081) reach it through the environment.
 
-.PHONY: help up dev test check build bench doctor clean uninstall
+.PHONY: help up dev test check build bench soak doctor clean uninstall
 .DEFAULT_GOAL := help
 
 help: ## these lines
 	@exec scripts/help.sh $(firstword $(MAKEFILE_LIST))
 
-up: ## start all services in this terminal (HOST= PORT= TELEMETRY_PORT= SOURCES=file.yaml RESOLVERS= NETFACTS_HOME=)
+up: ## start all services in this terminal (HOST= PORT= TELEMETRY_PORT= OPERATOR_PORT= SOURCES=file.yaml RESOLVERS= NETFACTS_HOME=)
 	@exec scripts/run.sh services/standalone/src/main.ts
 
 dev: ## start each service as a process of its own, with NATS, a MongoDB-protocol server and unbound, for development (RESOLVERS=)
@@ -23,6 +23,9 @@ build: ## compile every package to its dist
 
 bench: ## run the benchmarks, one after the other (BENCH=name for one)
 	@exec scripts/run.sh scripts/bench.ts $(BENCH)
+
+soak: ## load that never repeats, for MINUTES=60 at up to RATE=150 steps a second: memory, files, timers and sockets must stay flat
+	@exec scripts/run.sh scripts/soak.ts
 
 doctor: ## the tools that are used here, where they were found, how to get those that are missing
 	@exec scripts/doctor.sh

@@ -10,4 +10,6 @@ export default {
   coverageProvider: "v8",
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   testTimeout: 30_000,
+  // In a worker that has run many files the same code takes up to five times as long: each is replaced before that.
+  workerIdleMemoryLimit: "100MB",
 };

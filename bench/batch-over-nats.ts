@@ -28,8 +28,8 @@ const batchesAtOnce = 3;
 const batchesPerRound = 120;
 const rounds = 7;
 /** Of the bare sockets: what `ip-routing` sends, so many records in a message. */
-const recordBytes = 1_760;
-const recordsPerMessage = 18;
+const recordBytes = 1_226;
+const recordsPerMessage = 26;
 const self = fileURLToPath(import.meta.url);
 const [, , role, url, podFolder] = process.argv;
 
@@ -105,9 +105,9 @@ async function main(): Promise<void> {
         while (next < batchesPerRound) {
           const first = (next++ * batchAddresses) % texts.length;
           const replies = await Promise.all(texts.slice(first, first + batchAddresses).map((query) => askOne(messaging, query)));
-          for (const { status, body } of replies) {
+          for (const { status, body, ending } of replies) {
             if (status !== 200) throw new Error(`status ${status}`);
-            bytes += body.length;
+            bytes += body.length + (ending?.length ?? 0);
           }
         }
       };

@@ -1,6 +1,7 @@
 /**
  * P1 and P2: GET /api/v1/ip/{address} with a key and limits, through gateway, NATS and `ip-routing`, each a process of its own, beside
- * a bare Fastify handler that returns the same bytes, and beside the obvious design (`support/obvious-design.ts`).
+ * a bare Fastify handler that returns the same bytes, and beside the obvious design (`support/obvious-design.ts`). Then the latency of the
+ * first two at a fixed rate: each at half of what it did, and the bare handler also at half of what the gateway did.
  * `node --conditions=source bench/gateway-get.ts [--rounds 5] [--seconds 4] [--connections 64,256]`
  */
 
@@ -11,6 +12,7 @@ import { addressTexts } from "./support/addresses.ts";
 import { requireData } from "./support/data.ts";
 import { type Backing, withBacking } from "./support/distributed.ts";
 import { importModern } from "./support/modern.ts";
+import { type Latency, runOpenLoad } from "./support/open-loop.ts";
 import { median, printResults, type SideResult } from "./support/rounds.ts";
 import { cpuSeconds, type ServiceProcess, startProcess } from "./support/service-process.ts";
 import { findWrk, type LoadResult, runWrk } from "./support/wrk.ts";
@@ -72,7 +74,46 @@ async function compare(backing: Backing): Promise<void> {
         ),
       },
     );
+    const [bare, gateway] = sides.map((side, index) => ({
+      side,
+      half: medianOf(results[index], ({ requestsPerSecond }) => requestsPerSecond) / 2,
+    }));
+    if (values.sides === "" && bare !== undefined && gateway !== undefined) {
+      const asBusy = { side: bare.side, half: gateway.half };
+      await compareLatency([bare, gateway, asBusy], { paths, headers, connections });
+    }
   }
+}
+
+/** At half of a load; rounds in turn. */
+async function compareLatency(
+  loads: readonly { readonly side: HttpSide; readonly half: number }[],
+  load: { readonly paths: readonly string[]; readonly headers: Readonly<Record<string, string>>; readonly connections: number },
+): Promise<void> {
+  const results = loads.map(() => [] as Latency[]);
+  for (let round = -1; round < Number(values.rounds); round++) {
+    for (const [index, { side, half }] of loads.entries()) {
+      const latency = await runOpenLoad({ ...load, url: side.url, requestsPerSecond: half, seconds: Number(values.seconds) });
+      if (latency.failed > 0) console.log(`${side.name}: ${latency.failed} failed`);
+      if (round >= 0) results[index]?.push(latency);
+    }
+  }
+  const rows = loads.map(({ side, half }, index) => ({
+    name: side.name,
+    requestsPerSecond: Math.round(half),
+    p50Ms: medianOf(results[index], ({ p50Ms }) => p50Ms),
+    p99Ms: medianOf(results[index], ({ p99Ms }) => p99Ms),
+    lateMs: medianOf(results[index], ({ lateMs }) => lateMs),
+  }));
+  console.log(`\nP1, latency at half load, ${load.connections} connections (ms from when a request was due; median of rounds)`);
+  console.log(`${"side".padEnd(34)}${"requests/s".padStart(14)}${"p50".padStart(10)}${"p99".padStart(10)}${"own late".padStart(10)}`);
+  for (const { name, requestsPerSecond, ...ms } of rows)
+    console.log(
+      `${name.padEnd(34)}${String(requestsPerSecond).padStart(14)}${Object.values(ms)
+        .map((value) => value.toFixed(2).padStart(10))
+        .join("")}`,
+    );
+  console.log(JSON.stringify({ bench: "P1 latency", connections: load.connections, rows }));
 }
 
 async function importedAndActive({ folder, store }: Backing): Promise<{ readonly id: string }> {

@@ -1,5 +1,5 @@
 /**
- * P5: what part of the gateway's processor time keys, limits and quota take: a profile of its process under load, the samples with a
+ * P5: what part of the gateway's processor time keys, limits, quota and usage take: a profile of its process under load, the samples with a
  * frame of these on their stack against all that were not idle. `node --conditions=source bench/guard-share.ts [--seconds 10]`
  */
 
@@ -23,7 +23,7 @@ interface Profile {
 }
 
 const { values } = parseArgs({ options: { seconds: { type: "string", default: "10" } } });
-const guardFiles = /gateway-auth-quota\/(src|dist)\/(http\/guard|keys\/|limits\/)/;
+const guardFiles = /gateway-auth-quota\/(src|dist)\/(http\/guard|keys\/|limits\/|usage\/)/;
 const parts: [name: string, pattern: RegExp][] = [
   ["keys, limits and quota", guardFiles],
   ["log and metrics of a request", /plugins\/observe|runtime\/(src|dist)\/log-destination/],

@@ -5,17 +5,16 @@
  */
 
 import { hash } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type Manifest, openDataFolder, type SnapshotStore } from "@netfacts/dataset";
+import type { Manifest } from "@netfacts/dataset";
 import type { Messaging, ReplyItem } from "@netfacts/messaging";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { addressTexts } from "./support/addresses.ts";
 import { requireData } from "./support/data.ts";
 import { type Backing, withBacking } from "./support/distributed.ts";
-import { importModern } from "./support/modern.ts";
+import { importedInto } from "./support/modern.ts";
 import { median } from "./support/rounds.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
@@ -31,7 +30,7 @@ await withBacking(run);
 
 async function run(backing: Backing): Promise<void> {
   const { store, folder } = backing;
-  const [before, after] = [await importedInto(store, folder, "first"), await importedInto(store, folder, "second")];
+  const [before, after] = [await importedInto(data, store, folder, "first"), await importedInto(data, store, folder, "second")];
   const texts = addressTexts(data, addresses);
   const messaging = await createNatsMessaging({ servers: backing.natsUrl, name: "bench" });
   const rounds: Round[] = [];
@@ -171,17 +170,4 @@ async function askAll(messaging: Messaging, texts: readonly string[], take: (tex
 /** The record, without what each second changes, and the versions of sections that it says it is of. */
 function contentOf({ body }: ReplyItem): string {
   return hash("sha256", Buffer.from(body).toString().replace(changing, ""), "base64");
-}
-
-/** Imported into a folder of its own, then copied, so that no pod is told before its time. */
-async function importedInto(store: SnapshotStore, parent: string, edition: "first" | "second"): Promise<Manifest> {
-  const folder = join(parent, edition);
-  await mkdir(folder);
-  const { snapshot } = await importModern(data, folder, { edition });
-  const from = openDataFolder(folder);
-  const manifest = await from.getManifest(snapshot as string);
-  for (const { object, bytes } of [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)])
-    await store.putObject(await from.getObject(object, bytes));
-  await store.publish(manifest);
-  return manifest;
 }

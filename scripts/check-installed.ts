@@ -1,4 +1,4 @@
-/** Fails when a package in node_modules is not the version that the lockfile names: `node scripts/check-installed.ts [FOLDER]`. */
+/** Fails when a package in a node_modules is not the version that the lockfile names: `node scripts/check-installed.ts [FOLDER]`. */
 
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -24,7 +24,7 @@ if (lock === null) throw new Error(`no package-lock.json in ${root}`);
 
 const faults: string[] = [];
 for (const [path, locked] of Object.entries(lock.packages)) {
-  if (!path.startsWith("node_modules/") || locked.link === true) continue;
+  if (!path.includes("node_modules/") || locked.link === true) continue;
   const installed = await readJson<{ version: string }>(`${path}/package.json`);
   // Optional packages are for other platforms, mostly.
   const mayBeAbsent = locked.optional === true || locked.devOptional === true || locked.peer === true;

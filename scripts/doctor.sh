@@ -66,6 +66,11 @@ if command -v go >/dev/null; then fetchable=go; fi
 test_tool nats-server "${NATS_SERVER:-}" "$nats_cached" \
   'tests: messages and snapshots between processes' "go install github.com/nats-io/nats-server/v2@v$nats_version"
 
+fetchable=
+if command -v npm >/dev/null; then fetchable=npm; fi
+test_tool chromium "${CHROMIUM:-}" "$cache/sparticuz-chromium-147.0.0/chromium" \
+  'tests: the pages as readers see them' 'apt-get install chromium'
+
 mongodb_use='tests: keys, limits and usage of several machines'
 mongodb_jars=$cache/mongo-java-server-1.47.0
 if [ -n "${MONGODB_URI:-}" ]; then

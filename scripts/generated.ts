@@ -3,6 +3,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import * as errorDocs from "./generate-error-docs.ts";
+import { documents } from "./generate-openapi.ts";
 
 /** One generated file: where it stands, from the repository's root, and what should stand there. */
 export interface Generated {
@@ -11,7 +12,7 @@ export interface Generated {
 }
 
 /** Every generated file. Add yours here. */
-export const generated: readonly Generated[] = [errorDocs];
+export const generated: readonly Generated[] = [errorDocs, ...documents];
 
 const root = new URL("../", import.meta.url);
 

@@ -11,13 +11,28 @@ wanted_install() {
   cat "$root/package-lock.json"
 }
 
+# Folders of the packages that the lockfile puts beside one of ours, as another version is in node_modules. Optional ones are for other platforms, mostly.
+packages_beside() {
+  awk -F '"' '
+    /^    "[^"]+\/node_modules\/[^"]+": / && !/^    "node_modules\// { path = $2 }
+    /^      "(optional|devOptional|peer)": true/ { path = "" }
+    /^    }/ { if (path != "") print path; path = "" }
+  ' "$root/package-lock.json"
+}
+
 is_installed() {
-  wanted_install | cmp -s - "$stamp"
+  wanted_install | cmp -s - "$stamp" || return 1
+  for folder in $(packages_beside); do
+    [ -d "$root/$folder" ] || return 1
+  done
 }
 
 # A package that was cut off midway looks complete to npm, so nothing of such a try is kept.
 install_packages() {
-  [ -e "$unfinished" ] && find "$modules" -mindepth 1 -maxdepth 1 ! -name '.netfacts-*' -exec rm -rf {} +
+  if [ -e "$unfinished" ]; then
+    find "$modules" -mindepth 1 -maxdepth 1 ! -name '.netfacts-*' -exec rm -rf {} +
+    rm -rf "$root"/libs/*/node_modules "$root"/services/*/node_modules
+  fi
   : >"$unfinished"
   rm -f "$stamp"
   echo 'installing packages (once)' >&2

@@ -53,7 +53,7 @@ export async function withBacking(work: (backing: Backing) => Promise<void>): Pr
     const keys = await openMongoStore(env.MONGODB_URI, { appName: "bench" });
     const month = { limit: limitMax };
     const rate = { limit: limitMax, windowSeconds: 86_400 };
-    const { secret: key } = await createKey(keys, { label: "bench", scopes: ["ip"], rate, month });
+    const { secret: key } = await createKey(keys, { label: "bench", scopes: ["ip", "batch"], rate, month });
     await keys.close();
     const own = <P extends { stop(): Promise<void> }>(process: P): P => {
       undo.push(() => process.stop());

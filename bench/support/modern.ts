@@ -2,10 +2,10 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { openDataFolder, type SnapshotStore } from "@netfacts/dataset";
+import { type Manifest, openDataFolder, type SnapshotStore } from "@netfacts/dataset";
 import { type RunReport, readSources, runIngest } from "@netfacts/ingest/app";
 
 /** Two states of the world, which differ in every section. Two peers are enough for every prefix to be there. */
@@ -36,6 +36,19 @@ export function makeRib(data: string, out: string, peerCount: number, limit = 0)
 export async function importModern(data: string, folder: string, options: ModernOptions = {}): Promise<RunReport> {
   const { store = openDataFolder(folder) } = options;
   return runIngest({ config: await readSources(await writeModernSources(data, folder, options)), store });
+}
+
+/** Imported into a folder of its own, then copied, so that no pod is told before its time. */
+export async function importedInto(data: string, store: SnapshotStore, parent: string, edition: keyof typeof editions): Promise<Manifest> {
+  const folder = join(parent, edition);
+  await mkdir(folder);
+  const { snapshot } = await importModern(data, folder, { edition });
+  const from = openDataFolder(folder);
+  const manifest = await from.getManifest(snapshot as string);
+  for (const { object, bytes } of [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)])
+    await store.putObject(await from.getObject(object, bytes));
+  await store.publish(manifest);
+  return manifest;
 }
 
 /** Writes `sources.yaml`, and what it names and is made here, into a folder; returns its path. */

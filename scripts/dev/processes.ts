@@ -78,7 +78,15 @@ async function welcome(running: Distributed, { unbound, note }: Nameserver): Pro
     at: service === "gateway-auth-quota" || service === "ingest" ? url : "",
     operations: operationsUrl,
   }));
-  return welcomeText({ rows: [...servers, ...rows], notes: [note], key: await firstKey(env), url: gateways[0]?.url ?? "", env });
+  const [gateway] = gateways;
+  return welcomeText({
+    rows: [...servers, ...rows],
+    notes: [note],
+    key: await firstKey(env),
+    url: gateway?.url ?? "",
+    operatorUrl: gateway?.operatorUrl ?? "",
+    env,
+  });
 }
 
 /** By the command line, as a developer would. */

@@ -14,6 +14,8 @@ export interface Welcome {
   readonly notes: readonly string[];
   readonly key: string;
   readonly url: string;
+  /** Where operators are served. */
+  readonly operatorUrl: string;
   /** What the command line needs in its environment. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -21,7 +23,7 @@ export interface Welcome {
 const exampleAddress = "193.0.6.139";
 
 /** Lines for people; the line that begins with `curl` works as it stands. */
-export function welcomeText({ rows, notes, key, url, env }: Welcome): string {
+export function welcomeText({ rows, notes, key, url, operatorUrl, env }: Welcome): string {
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   return [
     "",
@@ -35,6 +37,9 @@ export function welcomeText({ rows, notes, key, url, env }: Welcome): string {
     "",
     "Keys and limits of these processes:",
     `${settings.join(" ")} bin/netfacts keys list`,
+    "",
+    `Operators: ${operatorUrl}/docs, with a key of the scope admin:`,
+    `${settings.join(" ")} bin/netfacts keys create --label operator --scopes admin`,
     "",
     "ready; Ctrl-C stops all in order, a second one at once; then everything is gone",
     "",

@@ -46,13 +46,15 @@ interface Manifest {
 /** Biome keeps every statement at the start of its line; clauses hold names, braces and commas only. */
 const statement = /^(?:import|export)\s+(type\s+)?(?:[\w$\s{},*]*?\sfrom\s+)?"([^"]+)"/gm;
 const dynamic = /^(?!\s*(?:\*|\/\/)).*?\bimport\(\s*"([^"]+)"/gm;
+/** Files of a package that are read and not run. */
+const resolved = /^(?!\s*(?:\*|\/\/)).*?\brequire\.resolve\("([^"]+)"/gm;
 
 /** What a source text imports, in its order. */
 export function readImports(text: string): Import[] {
   const lineAt = (index: number): number => text.slice(0, index).split("\n").length;
   const found = [
     ...[...text.matchAll(statement)].map((match) => ({ match, specifier: match[2], typeOnly: match[1] !== undefined })),
-    ...[...text.matchAll(dynamic)].map((match) => ({ match, specifier: match[1], typeOnly: false })),
+    ...[dynamic, resolved].flatMap((form) => [...text.matchAll(form)].map((match) => ({ match, specifier: match[1], typeOnly: false }))),
   ];
   return found.map(({ match, specifier = "", typeOnly }) => ({ specifier, typeOnly, line: lineAt(match.index) }));
 }

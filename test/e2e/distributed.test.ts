@@ -1,6 +1,9 @@
 /** The services as processes of their own: the same questions as of the one-process form, and what only several processes can get wrong. */
 
 import { afterAll, expect, test } from "@jest/globals";
+import { openFolderStore } from "@netfacts/dataset";
+import { publishMade } from "../../libs/dataset/test/support/made-snapshot.ts";
+import { madeWorld } from "../load/worlds.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { request, until } from "../support/http.ts";
 import { type OtlpReceiver, type Span, startOtlpReceiver } from "../support/otlp-receiver.ts";
@@ -27,8 +30,9 @@ askEverything(async () => {
   receiver = await startOtlpReceiver();
   undo.push(() => receiver.stop());
   all = await startDistributed({
-    replicas: { "ip-routing": 2, "gateway-auth-quota": 2 },
-    settings: { RESOLVERS: dns.address, ...resolverSettings, ...receiver.env },
+    replicas: { "ip-routing": 2, "asn-prefix": 2, "gateway-auth-quota": 2 },
+    // Pages of what was replaced are asked for however slow the machine is.
+    settings: { RESOLVERS: dns.address, SNAPSHOT_KEEP_MS: "600000", ...resolverSettings, ...receiver.env },
   });
   return {
     url: all.gateways[0]?.url ?? "",
@@ -96,6 +100,66 @@ test("one trace leads from HTTP over NATS to the process that answered, and to t
   expect(above(spans.find(keyRead)).at(-1)).toMatchObject({ name: "GET /api/v1/ip/:ip", parentSpanId: caller });
   expect(spans.filter(({ isError }) => isError)).toEqual([]);
 });
+
+/** The AS of the samples with the most prefixes. */
+const largestAs = 28573;
+
+test("pages of a list fit together over all processes, also when other data come into service in between", async () => {
+  const { secret: key } = await newKey("--label", "pages", "--rate", "1000000/60s", "--month", "1000000");
+  let asked = 0;
+  // Each page by the other gateway, and questions go to both pods.
+  const ask = (query: string) => request(`${all.gateways[asked++ % 2]?.url}/api/v1/asn/AS${largestAs}?${query}`, { key });
+  interface Prefixes {
+    readonly items: readonly { readonly prefix: string }[];
+    readonly total: number;
+    readonly next_cursor: string | null;
+  }
+  const page = async (query: string): Promise<Prefixes> => {
+    const answer = await ask(`fields=prefixes&${query}`);
+    if (answer.status !== 200) throw new Error(answer.text);
+    return answer.json.prefixes;
+  };
+  for (const _gateway of all.gateways) await until(async () => (await ask("")).status === 200, { timeoutMs: 30_000 });
+  const whole: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const prefixes = await page(`limit=1000&cursor=${cursor}`);
+    whole.push(...prefixes.items.map(({ prefix }) => prefix));
+    cursor = prefixes.next_cursor;
+  }
+  expect(whole.length).toBeGreaterThan(2_000);
+  expect(new Set(whole).size).toBe(whole.length);
+
+  const first = await page("limit=300");
+  const paged = first.items.map(({ prefix }) => prefix);
+  let link = (await ask("limit=300&format=text")).headers.get("link");
+  expect(link).not.toBeNull();
+  const store = openFolderStore(temporaryFolder());
+  const { id } = await publishMade(store, madeWorld(0));
+  await all.publish({ store, id });
+  const served = async () =>
+    (await Promise.all([1, 2, 3, 4].map(() => ask("fields=prefixes")))).every(
+      ({ status, text }) => status === 200 && JSON.parse(text).prefixes.total === 0,
+    );
+  await until(served, { timeoutMs: 60_000 });
+
+  for (let cursor: string | null = first.next_cursor; cursor !== null; ) {
+    const prefixes = await page(`limit=300&cursor=${cursor}`);
+    expect(prefixes.total).toBe(whole.length);
+    paged.push(...prefixes.items.map(({ prefix }) => prefix));
+    cursor = prefixes.next_cursor;
+  }
+  expect(paged).toEqual(whole);
+
+  // The same in lines, where the next page is in a header.
+  const lines: string[] = whole.slice(0, 300);
+  while (link !== null) {
+    const answer = await request(`${all.gateways[asked++ % 2]?.url}${/^<([^>]+)>; rel="next"$/.exec(link)?.[1]}`, { key });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
+    lines.push(...answer.text.trimEnd().split("\n"));
+    link = answer.headers.get("link");
+  }
+  expect(lines).toEqual(whole);
+}, 180_000);
 
 test("no key is in a log line, a metric or a span of any process, from its start to its end", async () => {
   const metrics = await Promise.all(all.processes.map(async ({ operationsUrl }) => (await request(`${operationsUrl}/metrics`)).text));

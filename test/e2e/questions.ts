@@ -4,12 +4,13 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { IpRecord, MeRecord, operations, Problem, requestIdPattern, StatusRecord } from "@netfacts/contracts";
+import { BatchAnswer, IpRecord, MeRecord, operations, Problem, requestIdPattern, StatusRecord } from "@netfacts/contracts";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { manyNames, recordTtl, soaMinimum } from "../support/dns-zones.ts";
 import { type Answer, median, type RequestOptions, request, until } from "../support/http.ts";
 import type { RecursiveDns } from "../support/recursive-dns.ts";
+import { exampleRequests } from "./openapi-examples.ts";
 
 /** What the questions are asked of. */
 export interface Target {
@@ -263,6 +264,33 @@ export function askEverything(start: () => Promise<Target>): void {
       expect(answers.map(({ json }) => json.meta.request_id)).toEqual(addresses.map((ip) => `many-${ip}`));
       for (const { json } of answers) expect(Value.Check(IpRecord, json)).toBe(true);
     });
+
+    test("a batch has the records that its questions have by themselves, as a document and as lines", async () => {
+      const { secret } = await newKey("--scopes", "batch,ip,routing,asn,prefix,reverse_dns");
+      const questions = [
+        { kind: "ip", value: "193.0.6.139" },
+        { kind: "routing", value: "193.0.6.139" },
+        { kind: "asn", value: "AS3333" },
+        { kind: "prefix", value: "193.0.0.0/21" },
+        { kind: "validity", asn: 3333, prefix: "193.0.0.0/21" },
+        { kind: "reverse_dns", value: "192.0.2.7" },
+        { kind: "ip", value: "nowhere" },
+        { kind: "asn", value: 3333, fields: ["prefixes", "name"] },
+      ];
+      const ask = (type: string, body: string) =>
+        request(`${target.url}/api/v1/batch`, { key: secret, method: "POST", headers: { "content-type": type }, body });
+      const { json } = await ask("application/json", JSON.stringify({ questions }));
+      expect([...Value.Errors(BatchAnswer, json)]).toEqual([]);
+      expect(json).toMatchObject({ count: 8, failed_count: 1 });
+      const { text } = await ask("application/x-ndjson", questions.map((question) => `${JSON.stringify(question)}\n`).join(""));
+      const lines = text.trimEnd().split("\n");
+      expect(JSON.parse(lines.pop() ?? "")).toMatchObject({ count: 8, failed_count: 1, meta: { snapshots: json.meta.snapshots } });
+      expect(lines.map((line) => JSON.parse(line).question)).toEqual(questions);
+      const alone = (await get("/api/v1/routing/193.0.6.139")).json;
+      expect(json.results[1].record).toMatchObject({ match: alone.match, origins: alone.origins, rpki: alone.rpki });
+      expect(json.results[6].problem.code).toBe("invalid_ip");
+      expect(Object.keys(json.results[7].record)).toEqual(["name", "prefixes", "meta"]);
+    });
   });
 
   describe("wrong questions", () => {
@@ -369,6 +397,22 @@ export function askEverything(start: () => Promise<Target>): void {
         expect({ change, within: Math.max(...measured) < 10 * propagationMs }).toEqual({ change, within: true });
       }
     }, 60_000);
+  });
+
+  describe("each example of the OpenAPI document", () => {
+    test.each(exampleRequests().map((example) => [example.name, example] as const))(
+      "%s",
+      async (_name, { method, path, headers, body, status, content }) => {
+        const answer = await request(`${target.url}${path}`, { key, method, headers, ...(body !== undefined && { body }) });
+        expect([answer.status, answer.text.slice(0, 300)]).toEqual([status, expect.any(String)]);
+        if (content === null) return;
+        expect(answer.headers.get("content-type")).toContain(content.type);
+        const { schema } = content;
+        if (schema === null) return;
+        const values = content.type.endsWith("ndjson") ? answer.text.trim().split("\n") : [answer.text];
+        for (const value of values) if (value !== "") expect([...Value.Errors(schema, JSON.parse(value))]).toEqual([]);
+      },
+    );
   });
 
   describe("operations", () => {

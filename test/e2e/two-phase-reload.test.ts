@@ -112,7 +112,7 @@ test("three pods load a snapshot, and none serves it before all have it", async 
 }, 60_000);
 
 test("with one pod that refuses a damaged object the others go on after the bound, and it stays where it was", async () => {
-  const waitMs = 3_000;
+  const waitMs = 8_000;
   const ingest = await startIngest({ waitMs });
   // The third pod reads objects from a bucket of its own.
   const bucket = await testBucket(server, { name: "mirror", user: "pod", pass: "pod" });

@@ -95,6 +95,8 @@ test("nothing was wrong, hung or over-admitted, and no key is lost", async () =>
     for (; answer.status === 503 && performance.now() - since < patienceMs; await sleep(100)) answer = await ask(key);
     waitedMs = Math.max(waitedMs, performance.now() - since);
     if (answer.status !== 200) lost.push(`${key.slice(0, 16)}: ${answer.status} ${answer.text}`);
+    // Each would take as long.
+    if (lost.length === 3) break;
   }
   console.log(`${secrets.length} keys were created meanwhile; lost ${lost.length}; told within ${Math.round(waitedMs)} ms at most`);
   expect(secrets.length).toBeGreaterThan(10);

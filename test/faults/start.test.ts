@@ -130,6 +130,19 @@ describe("the state folder", () => {
     // The one folder in which not even root can make another.
     expectOneLine(await failingStart("/sys/netfacts"), /^\/sys\/netfacts cannot be (written by this user|used)/, "NETFACTS_HOME=");
   });
+
+  test("that can be made nowhere is told, also by the command line", async () => {
+    // Where the system says of a new folder that its parent is missing.
+    const home = "/proc/netfacts/inside";
+    expectOneLine(await failingStart(home), /^\/proc\/netfacts\/inside cannot be (made|written by this user|used)/, "NETFACTS_HOME=");
+    for (const args of [
+      ["keys", "create", "--label", "none"],
+      ["ingest", "run", "--sources", sources],
+    ]) {
+      const { code, out, err } = await netfacts(home, ...args);
+      expect([code, out, err]).toEqual([5, "", expect.stringMatching(/^netfacts: .*\/proc\/netfacts\/inside.*\n$/)]);
+    }
+  });
 });
 
 describe("damage", () => {
@@ -203,6 +216,7 @@ describe("sources that fail", () => {
   ])("over data that are there, %s is told, and they go on serving", async (_what, text, told) => {
     const standalone = await startStandalone(copy(), { SOURCES: failing(text) });
     expect(standalone.out()).toMatch(told);
+    expect(standalone.out().match(/not a delegated/g) ?? []).toHaveLength(text === broken ? 1 : 0);
     expect(await countryOf(standalone)).toBe("SE");
     await standalone.stop();
   });
@@ -211,7 +225,9 @@ describe("sources that fail", () => {
     "with nothing to serve it ends, and a start with the samples is not in its way",
     async () => {
       const home = temporaryFolder();
-      expectOneLine(await failingStart(home, { SOURCES: failing(broken) }), "broken.txt");
+      const { out, err, ...ended } = await failingStart(home, { SOURCES: failing(broken) });
+      expectOneLine({ ...ended, out, err }, "broken.txt");
+      expect(`${out}${err}`.match(/not a delegated/g)).toHaveLength(1);
       const list = join(home, "none.yaml");
       expectOneLine(await failingStart(home, { SOURCES: list }), list);
       const standalone = await startStandalone(home, { SOURCES: sources });

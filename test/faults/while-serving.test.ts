@@ -1,10 +1,10 @@
 /** What happens around a process that serves: its resolver goes and comes, its disk fills up, another process publishes. */
 
-import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { honest, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";
+import { limitFiles } from "../support/full-disk.ts";
 import { median, request, until } from "../support/http.ts";
 import {
   endAll,
@@ -107,19 +107,11 @@ test("an import that fails in another process changes nothing of what is served"
   expect((await get("/ip/193.0.6.139")).json.meta.data.allocations.version).toBe(before.allocations.version);
 });
 
-/** No file of the process may grow beyond this from now on: what it writes fails as on a full disk. */
-function limitFiles(bytes: number | "unlimited"): boolean {
-  return spawnSync("prlimit", ["--pid", String(standalone.pid), `--fsize=${bytes}:`]).status === 0;
-}
-
 test("a disk that is full while it serves refuses with a reason, and is forgotten when there is space again", async () => {
   const fresh = (await netfactsJson<{ secret: string }>(home, "keys", "create", "--label", "full", "--month", "160")).secret;
   const ask = () => request(`${standalone.url}/api/v1/ip/193.0.6.139`, { key: fresh });
   await until(async () => (await request(`${standalone.url}/api/v1/me`, { key: fresh })).status === 200);
-  if (!limitFiles(0)) {
-    console.log("not run: a full disk while serving needs prlimit (util-linux)");
-    return;
-  }
+  if (!limitFiles(standalone.pid, 0)) return;
   const logBytes = statSync(join(home, "netfacts.log")).size;
   const refused = new Set<string>();
   await until(async () => {
@@ -129,7 +121,7 @@ test("a disk that is full while it serves refuses with a reason, and is forgotte
   }, patient);
   expect([...refused]).toEqual(["503 limits_unavailable"]);
   expect((await request(`${standalone.url}/api/v1/status`)).status).toBe(200);
-  expect(limitFiles("unlimited")).toBe(true);
+  expect(limitFiles(standalone.pid, "unlimited")).toBe(true);
   await until(async () => (await ask()).status === 200, patient);
   // The log goes on, too.
   await ask();

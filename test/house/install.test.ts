@@ -1,6 +1,6 @@
 /** Installing packages: once, again when it must be, and whole after an interruption. npm is played. */
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Ended, Sandbox } from "./sandbox.ts";
@@ -42,6 +42,22 @@ describe("scripts/run.sh", () => {
     expect(calls()).toHaveLength(2);
   });
 
+  test("installs again when a package that npm put beside one of ours is gone; one of another platform never came", async () => {
+    const packages = {
+      "services/two": { version: "1.0.0" },
+      "services/two/node_modules/@x/three": { version: "1.0.0", license: "MIT" },
+      "services/two/node_modules/other-os": { version: "1.0.0", optional: true },
+    };
+    sandbox.write("package-lock.json", `${JSON.stringify({ packages }, null, 2)}\n`);
+    npmThat("mkdir -p services/two/node_modules/@x/three");
+    await run();
+    await run();
+    expect(calls()).toHaveLength(1);
+    rmSync(join(sandbox.root, "services/two/node_modules"), { recursive: true });
+    expect(await run()).toMatchObject({ status: 0, err: "installing packages (once)\n" });
+    expect(calls()).toHaveLength(2);
+  });
+
   test("shows what npm said when it fails, and tries again at the next start", async () => {
     npmThat("echo no such package >&2; exit 1");
     const failed = await run();
@@ -52,17 +68,15 @@ describe("scripts/run.sh", () => {
   });
 
   test("keeps nothing of an install that was killed", async () => {
-    npmThat("mkdir -p node_modules/half && echo started && sleep 20");
+    npmThat("mkdir -p services/two/node_modules/half node_modules/half && echo started && sleep 20");
     const child = sandbox.start("sh", ["-c", 'scripts/run.sh program.ts & echo "$!"; wait']);
     const pid = await new Promise<number>((resolve) => child.stdout?.once("data", (text) => resolve(Number.parseInt(String(text), 10))));
     while (!existsSync(join(sandbox.root, "node_modules/half"))) await new Promise((resolve) => setTimeout(resolve, 20));
     process.kill(pid, "SIGKILL");
     npmThat("mkdir -p node_modules/whole");
     expect((await run()).status).toBe(0);
-    expect([existsSync(join(sandbox.root, "node_modules/half")), existsSync(join(sandbox.root, "node_modules/whole"))]).toEqual([
-      false,
-      true,
-    ]);
+    const left = ["node_modules/half", "services/two/node_modules/half", "node_modules/whole"];
+    expect(left.filter((path) => existsSync(join(sandbox.root, path)))).toEqual(["node_modules/whole"]);
   });
 
   test("two that start at once install once", async () => {
@@ -96,14 +110,22 @@ describe("bin/netfacts", () => {
 });
 
 describe("scripts/check-installed.ts", () => {
-  function installed(version: string | null): Promise<Ended> {
+  /** @param beside  the version of the same that npm put beside a package of ours. */
+  function installed(version: string | null, beside: string | null = "2.0.0"): Promise<Ended> {
     sandbox.write(
       "package-lock.json",
       JSON.stringify({
-        packages: { "": {}, "node_modules/one": { version: "1.0.0" }, "node_modules/other-os": { version: "1.0.0", optional: true } },
+        packages: {
+          "": {},
+          "services/two": { version: "0.1.0" },
+          "node_modules/one": { version: "1.0.0" },
+          "node_modules/other-os": { version: "1.0.0", optional: true },
+          "services/two/node_modules/one": { version: "2.0.0" },
+        },
       }),
     );
     if (version !== null) sandbox.write("node_modules/one/package.json", JSON.stringify({ version }));
+    if (beside !== null) sandbox.write("services/two/node_modules/one/package.json", JSON.stringify({ version: beside }));
     return sandbox.run("node", ["scripts/check-installed.ts"]);
   }
 
@@ -119,6 +141,11 @@ describe("scripts/check-installed.ts", () => {
   test("refuses a package that is absent", async () => {
     expect((await installed(null)).status).toBe(1);
   });
+
+  test("refuses one that is absent beside a package of ours", async () => {
+    const { status, out } = await installed("1.0.0", null);
+    expect([status, out]).toEqual([1, "services/two/node_modules/one 2.0.0 is in the lockfile and not installed\nrun: npm install\n"]);
+  });
 });
 
 describe("scripts/uninstall.sh", () => {
@@ -126,6 +153,8 @@ describe("scripts/uninstall.sh", () => {
     sandbox.write(".netfacts/store.sqlite", "");
     sandbox.write("node_modules/one/package.json", "{}");
     sandbox.write("libs/one/src/index.ts", "");
+    // Where npm puts a version that another package does not want.
+    sandbox.write("services/two/node_modules/three/package.json", "{}");
     writeFileSync(join(sandbox.home, "mine"), "");
   });
 
@@ -140,9 +169,14 @@ describe("scripts/uninstall.sh", () => {
     sandbox.program("node", "", join(sandbox.home, ".cache/netfacts/node/bin"));
     const { status, out } = await sandbox.run(join(sandbox.root, "scripts/uninstall.sh"), [], { YES: "1" });
     expect(status).toBe(0);
-    const left = [".netfacts", "node_modules", "libs/one/src/index.ts", "../home/.cache/netfacts", "../home/mine"].filter((path) =>
-      existsSync(join(sandbox.root, path)),
-    );
+    const left = [
+      ".netfacts",
+      "node_modules",
+      "services/two/node_modules",
+      "libs/one/src/index.ts",
+      "../home/.cache/netfacts",
+      "../home/mine",
+    ].filter((path) => existsSync(join(sandbox.root, path)));
     expect(left).toEqual(["libs/one/src/index.ts", "../home/mine"]);
     expect(out).toContain(".netfacts");
   });

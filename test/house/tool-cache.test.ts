@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { chromiumFolder } from "../support/chromium.ts";
 import { natsServerVersion } from "../support/nats-server.ts";
 import { withLock } from "../support/tool-cache.ts";
 
@@ -39,6 +40,11 @@ test("work that fails gives the lock back", async () => {
   await expect(withLock(lock, () => Promise.reject(new Error("no disk")))).rejects.toThrow("no disk");
   writeFileSync(join(folder, "after"), await withLock(lock, async () => "free"));
   expect(readFileSync(join(folder, "after"), "utf8")).toBe("free");
+});
+
+test("make doctor looks for the Chromium that the tests unpack", () => {
+  const doctor = readFileSync(resolve(import.meta.dirname, "../../scripts/doctor.sh"), "utf8");
+  expect(doctor).toContain(`$cache/${chromiumFolder}/chromium`);
 });
 
 test("make doctor looks for the version of nats-server that the tests build", () => {

@@ -142,7 +142,7 @@ async function standing(secret: string): Promise<{ month: number }> {
 
 /** Requests that two limiters admit, idle again and again so that they give back what is unspent. */
 async function admittedBy(limits: LimitRepository, bucket: string, limit: number): Promise<number> {
-  const key = { bucket, limits: { rate, month: { limit } } };
+  const key = { id: bucket, bucket, limits: { rate, month: { limit }, concurrency: null } };
   const limiters = [0, 1].map(() => createLimiter({ store: { limits }, settings: { idleReturnMs: 10, waitMs: 2_000 } }));
   let admitted = 0;
   try {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { operations } from "@netfacts/contracts";
 import { enterDataset, type Generation, openFolderStore, recordOperation, routingRecord, type SnapshotStore } from "@netfacts/dataset";
-import { createResponder, type Lane, type Messaging, type ReplyItem } from "@netfacts/messaging";
+import { createResponder, type Lane, type Messaging, type ReplyItem, withWholeBody } from "@netfacts/messaging";
 import { openStore } from "@netfacts/messaging/jetstream";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { madeGeneration, madeManifest, publishMade } from "../../libs/dataset/test/support/made-snapshot.ts";
@@ -120,7 +120,7 @@ class Load {
     const { service } = operations[question.op];
     const item = { op: question.op, query: question.query, requestId: `load-${this.#asked}`, traceparent: null, budgetMs: 5_000 };
     try {
-      const reply = await this.#to.request(service, lane, item, pinned);
+      const reply = withWholeBody(await this.#to.request(service, lane, item, pinned));
       this.answers[lane] += 1;
       const { body, snapshotId } = reply;
       if (reply.contentType === "problem") {

@@ -26,6 +26,8 @@ export interface DistributedOptions {
   readonly snapshot?: SnapshotOrigin | "by-ingest" | null;
   /** False: the server of the environment may be used. Default: one of our own, which can be stopped, killed and frozen. */
   readonly own?: boolean;
+  /** Further text of nats-server's configuration file. */
+  readonly natsConfig?: string;
   /** True: acknowledged writes survive a kill -9 of MongoDB's server. */
   readonly durable?: boolean;
   /**
@@ -86,11 +88,15 @@ export async function startDistributed(options: DistributedOptions = {}): Promis
 }
 
 async function start(options: DistributedOptions, undo: (() => Promise<unknown>)[], stop: () => Promise<void>): Promise<Distributed> {
-  const { settings = {}, settingsOf, snapshot, own = true, durable = false, route, signal, onOutput } = options;
+  const { settings = {}, settingsOf, snapshot, own = true, natsConfig, durable = false, route, signal, onOutput } = options;
   const folder = await mkdtemp(join(tmpdir(), "netfacts-distributed-"));
   undo.push(() => rm(folder, { recursive: true, force: true }));
 
-  const natsOptions = { jetstream: true, ...(own && { own, storeDir: join(folder, "jetstream") }) };
+  const natsOptions = {
+    jetstream: true,
+    ...(own && { own, storeDir: join(folder, "jetstream") }),
+    ...(natsConfig && { config: natsConfig }),
+  };
   let nats = await startNatsServer(natsOptions);
   undo.push(() => nats.stop());
   signal?.throwIfAborted();

@@ -12,10 +12,15 @@ export interface RequestOptions {
   readonly key?: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
-export async function request(url: string, { key, method = "GET", headers = {} }: RequestOptions = {}): Promise<Answer> {
-  const response = await fetch(url, { method, headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers } });
+export async function request(url: string, { key, method = "GET", headers = {}, body }: RequestOptions = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
+    ...(body !== undefined && { body }),
+  });
   const text = await response.text();
   return {
     status: response.status,

@@ -16,7 +16,8 @@ export const mongodbUriVariable = "MONGODB_URI";
 
 /** Of mongo-java-server and of mongod. */
 const readyLine = /^ready \d+$|"Waiting for connections"/m;
-const startMsMax = 30_000;
+/** A server in Java, on one core that many share. */
+const startMsMax = 90_000;
 const stopMsMax = 15_000;
 const logCharsMax = 4_000;
 

@@ -59,6 +59,12 @@ const table = {
     "A query parameter is unknown, repeated, missing or has a value that it cannot have.",
     "Mend what `errors[]` lists: each item names the parameter and what it takes.",
   ),
+  invalid_cursor: entry(
+    400,
+    "The cursor is not valid",
+    "The cursor is not whole, or not one of this question.",
+    "Send `next_cursor` as it came, with the path and the filters of the question that it came from; or ask without a cursor, from the start.",
+  ),
   invalid_body: entry(
     400,
     "The body is not valid",
@@ -115,7 +121,7 @@ const table = {
     406,
     "No acceptable format",
     "The `Accept` header excludes every format that this route has.",
-    "Accept `application/json`, or send no `Accept` header.",
+    "Accept `application/json`, or send no `Accept` header. Lists come as `application/x-ndjson`, `text/csv` and `text/plain` too.",
   ),
   run_not_found: entry(
     404,
@@ -123,6 +129,13 @@ const table = {
     "No run of ingest has this id.",
     "Take the id from `GET /admin/v1/ingest/runs`; the oldest runs may be gone.",
   ),
+  key_not_found: entry(
+    404,
+    "There is no such key",
+    "No key has this id.",
+    "Take the id from `GET /admin/v1/keys`: the eight characters after `nf_live_` or `nf_test_`.",
+  ),
+  plan_not_found: entry(404, "There is no such plan", "No plan has this name.", "Take the name from `GET /admin/v1/plans`."),
   request_timeout: entry(
     408,
     "The request took too long to arrive",
@@ -138,13 +151,67 @@ const table = {
     "later",
     5,
   ),
+  idempotency_conflict: entry(
+    409,
+    "The Idempotency-Key stood for another request",
+    "Within the last 24 hours this Idempotency-Key came with another path or body.",
+    "Send a new Idempotency-Key for a new request, and the same one only to repeat the same request.",
+  ),
+  last_admin_key: entry(
+    409,
+    "It is the last admin key",
+    "Without this key no active one with the scope `admin` would be left, so nothing was changed.",
+    "Make another admin key first, or repeat the request with `force=true`.",
+  ),
+  key_state_conflict: entry(
+    409,
+    "The state of the key does not allow it",
+    "What was asked for cannot be done to a key in this state.",
+    "Look at the key with `GET /admin/v1/keys/{id}`: a revoked one stays so, and of one that was replaced the successor is meant.",
+  ),
+  plan_in_use: entry(
+    409,
+    "Keys refer to the plan",
+    "The plan is that of keys which are not revoked, so it was not deleted.",
+    "Give those keys another plan first; `GET /admin/v1/keys?plan=` lists them.",
+  ),
   cursor_expired: entry(
     410,
     "That version of the data is gone",
     "The question is bound to a version of the data that is no longer kept.",
     "Ask again from the start, without the cursor: the answer is then of the current version.",
   ),
+  payload_too_large: entry(
+    413,
+    "The body is too large",
+    "The body of the request is larger than the route takes.",
+    "Send less at once; batches of any length are asked as `application/x-ndjson`.",
+  ),
+  batch_too_large: entry(
+    413,
+    "The batch has too many questions",
+    "A batch that is one JSON document, as question or as answer, has at most 1,000 questions.",
+    "Split the batch, or send and accept `application/x-ndjson`, which has no such bound.",
+  ),
+  precondition_failed: entry(
+    412,
+    "A condition of the request does not hold",
+    "The answer is not the one that `If-Match` or `If-Unmodified-Since` asks for.",
+    "Ask without the condition. Tags are weak, and `If-Match` holds for none of them; use `If-None-Match`.",
+  ),
   uri_too_long: entry(414, "The URL is too long", "The URL is longer than any question needs.", "Shorten the URL."),
+  unsupported_media_type: entry(
+    415,
+    "The body's format is not supported",
+    "The `Content-Type` or `Content-Encoding` of the body is not one that the route takes.",
+    "Send a body of a type that the route is documented to take, in UTF-8, plain or packed with gzip.",
+  ),
+  batch_item_invalid: entry(
+    422,
+    "The question of the batch cannot be read",
+    "This item of the batch is not a question: it is not JSON, or not of the form of its kind.",
+    "Mend what `errors[]` lists; the other items of the batch were not affected.",
+  ),
   headers_too_large: entry(
     431,
     "The request headers are too large",
@@ -164,6 +231,14 @@ const table = {
     "The key has asked all questions of its calendar month (UTC).",
     "Wait for the next month, or ask your operator for a larger quota.",
     "later",
+  ),
+  concurrency_limit_exceeded: entry(
+    429,
+    "Too many requests at a time",
+    "As many requests of the key as it may have at a time are being answered.",
+    "Wait for one of them to end, and send fewer at a time; `/api/v1/me` shows how many may be. This cost neither rate nor month.",
+    "later",
+    1,
   ),
   too_many_failed_keys: entry(
     429,

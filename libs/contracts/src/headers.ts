@@ -14,6 +14,18 @@ export const headers = {
   authenticate: "www-authenticate",
 } as const;
 
+/** The headers that tell limits: on every answer to a known key. */
+export const limitHeaderNames = [
+  headers.rateLimitPolicy,
+  headers.rateLimit,
+  headers.rateLimitLimit,
+  headers.rateLimitRemaining,
+  headers.rateLimitReset,
+  headers.quotaLimit,
+  headers.quotaRemaining,
+  headers.quotaReset,
+] as const;
+
 /** Headers between the gateway's proxy and ingest, never taken from a client. */
 export const internalHeaders = {
   /** Proves that a request comes from a gateway. */

@@ -1,9 +1,23 @@
 /** @netfacts/contracts: the one source of record schemas and types, problems, operations, canonical queries and header names. */
 
+export { type CursorPlace, decodeCursor, encodeCursor } from "./cursor.ts";
 export { type ErrorEntry, errors, type ProblemCode, problemCodes, type RetryAdvice } from "./errors.ts";
 export { examples } from "./examples/index.ts";
-export { headers, ingestPath, internalHeaders, requestIdPattern } from "./headers.ts";
-export { type KeyChange, keysChangedSubject } from "./key-change.ts";
+export {
+  contentTypes,
+  type Format,
+  formats,
+  type ListFormat,
+  type ListName,
+  type ListView,
+  listFormats,
+  listNames,
+  listViews,
+  mediaTypes,
+  pagedLists,
+} from "./formats.ts";
+export { headers, ingestPath, internalHeaders, limitHeaderNames, requestIdPattern } from "./headers.ts";
+export { type KeyChange, keysChangedSubject, type PlanChange } from "./key-change.ts";
 export {
   Meta,
   MetaData,
@@ -16,6 +30,7 @@ export {
   warningCodes,
   warningMeanings,
 } from "./meta.ts";
+export { nearestWord } from "./nearest-word.ts";
 export { type OperationName, operationByCode, operations, type RecordOf, type ServiceName, serviceNames } from "./operations.ts";
 export {
   Allocation,
@@ -49,6 +64,19 @@ export {
   type ValidityQuestion,
 } from "./questions.ts";
 export { AsnAllocation, AsnCounts, AsnPrefix, AsnRecord, AsnRpki, Aspa, Neighbour, Neighbours } from "./records/asn.ts";
+export { AuditRecord, AuditRecords } from "./records/audit.ts";
+export {
+  BatchAnswer,
+  type BatchKind,
+  BatchMeta,
+  BatchQuestion,
+  BatchRequest,
+  BatchResult,
+  BatchSummary,
+  batchKinds,
+  batchQuestions,
+  batchQuestionsMax,
+} from "./records/batch.ts";
 export {
   IngestRun,
   IngestRunSummary,
@@ -56,16 +84,37 @@ export {
   IngestSource,
   IngestSources,
   RunReport,
+  RunRequest,
   RunSource,
   SourceSchedule,
 } from "./records/ingest.ts";
 export { IpLinks, IpRecord, IpRouting } from "./records/ip.ts";
+export {
+  ConcurrencyLimit,
+  CreatedKey,
+  KeyPatch,
+  KeyRotation,
+  keyStates,
+  ManagedKey,
+  ManagedKeys,
+  MonthLimit,
+  NewKey,
+  Plan,
+  PlanLimits,
+  Plans,
+  RateLimit,
+  RotatedKey,
+  type ShownKeyState,
+} from "./records/keys.ts";
 export { MeKey, MeLimit, MeRecord, type Scope, scopes } from "./records/me.ts";
 export { PrefixAllocation, PrefixRecord, PrefixVrps } from "./records/prefix.ts";
 export { Problem, ProblemItem, type ResponderProblem } from "./records/problem.ts";
 export { ForwardConfirmation, ReverseDnsName, ReverseDnsRecord, type ReverseDnsStatus, reverseDnsStatuses } from "./records/reverse-dns.ts";
 export { RoutingRecord } from "./records/routing.ts";
 export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";
+export { type UsageApart, type UsageClass, UsageItem, UsageItems, usageApart, usageClasses } from "./records/usage.ts";
 export { ValidityRecord } from "./records/validity.ts";
 export { PodReport, readPodReport, reloadSubjects, SnapshotNotice } from "./reload.ts";
 export { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";
+export { timestamp } from "./timestamp.ts";
+export { decodeQuery, encodeQuery, membersOf, type Page, shownMembers, type View, wholeRecord } from "./view.ts";

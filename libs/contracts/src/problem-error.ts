@@ -8,7 +8,7 @@ export interface ProblemFields {
   readonly detail?: string;
   readonly errors?: readonly ProblemItem[];
   readonly retryAfterSeconds?: number | null;
-  readonly violatedPolicies?: readonly ("rate" | "month")[];
+  readonly violatedPolicies?: readonly ("rate" | "month" | "concurrency")[];
   /** Headers that belong to this refusal: `Allow`, `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** For the log only. */

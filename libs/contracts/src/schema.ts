@@ -26,6 +26,15 @@ export function nullable<T extends TSchema>(schema: T) {
   });
 }
 
+/**
+ * The schema as a member: with what the member means, its unit, where it is from, and when it is null. Only the OpenAPI documents read
+ * it; what validates and serialises is made of the other keywords, and the order of members stays.
+ */
+export function member<T extends TSchema>(schema: T, description: string): T {
+  const told = Object.create(Object.getPrototypeOf(schema) as object, Object.getOwnPropertyDescriptors(schema)) as T;
+  return Object.assign(told, { description });
+}
+
 /** An AS number, a 32-bit integer. */
 export const Asn = Type.Integer({ minimum: 0, maximum: 4_294_967_295 });
 
@@ -55,3 +64,21 @@ export const NullableTimestamp = nullable(Timestamp);
 
 /** A count that may be unknown. */
 export const NullableCount = nullable(Count);
+
+/** An IPv4 or IPv6 address as text. */
+export const AddressText = Type.Union([Type.String({ format: "ipv4" }), Type.String({ format: "ipv6" })]);
+
+const upTo65535 = "(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+const upTo4294967295 =
+  "(0|[1-9][0-9]{0,8}|[1-3][0-9]{9}|4[01][0-9]{8}|42[0-8][0-9]{7}|429[0-3][0-9]{6}|4294[0-8][0-9]{5}|42949[0-5][0-9]{4}|429496[0-6][0-9]{3}|4294967[01][0-9]{2}|42949672[0-8][0-9]|429496729[0-5])";
+
+/** An AS number as text, exactly as it is read: asplain, asdot or asdot+ (RFC 5396), bare or after `AS`. */
+export const AsnNotation = Type.String({ pattern: `^([Aa][Ss])?(${upTo4294967295}|${upTo65535}\\.${upTo65535})$` });
+
+/** A prefix in CIDR form. No pattern can tell host bits. */
+export const PrefixText = Type.String({ format: "ip-prefix" });
+
+/** A list of words in one parameter, separated by commas, each once. */
+export function wordsOf<const T extends readonly string[]>(values: T) {
+  return Type.Array(oneOf(values), { minItems: 1, uniqueItems: true });
+}

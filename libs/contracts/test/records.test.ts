@@ -3,7 +3,28 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
-import { examples, IngestRun, IngestRuns, IngestSources, MeRecord, operations, Problem } from "../src/index.ts";
+import {
+  AuditRecords,
+  CreatedKey,
+  examples,
+  IngestRun,
+  IngestRuns,
+  IngestSources,
+  KeyPatch,
+  KeyRotation,
+  ManagedKey,
+  ManagedKeys,
+  MeRecord,
+  NewKey,
+  operations,
+  Plan,
+  PlanLimits,
+  Plans,
+  Problem,
+  RotatedKey,
+  RunRequest,
+  UsageItems,
+} from "../src/index.ts";
 import { nullable, record } from "../src/schema.ts";
 
 type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
@@ -19,7 +40,20 @@ const schemas: Record<keyof typeof examples, TSchema> = {
   me: MeRecord,
   run: IngestRun,
   runs: IngestRuns,
+  run_request: RunRequest,
   sources: IngestSources,
+  managed_key: ManagedKey,
+  managed_keys: ManagedKeys,
+  created_key: CreatedKey,
+  rotated_key: RotatedKey,
+  new_key: NewKey,
+  key_patch: KeyPatch,
+  key_rotation: KeyRotation,
+  plan: Plan,
+  plans: Plans,
+  plan_limits: PlanLimits,
+  audit: AuditRecords,
+  usage: UsageItems,
   problem: Problem,
 };
 

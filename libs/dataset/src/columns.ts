@@ -182,6 +182,13 @@ export function checkAscending(kind: string, name: string, values: Uint32Array):
       throw new SectionFormatError(`section ${kind}: column ${name}[${index}] is not above the one before it`);
 }
 
+/** Checks that each item was first seen at some time, and not after it was last seen. Throws `SectionFormatError`. */
+export function checkTimes(kind: string, name: string, first: Uint32Array, last: Uint32Array): void {
+  for (let index = 0; index < first.length; index++)
+    if (first[index] === 0 || (first[index] as number) > (last[index] as number))
+      throw new SectionFormatError(`section ${kind}: column ${name}[${index}] is ${first[index]}; must be 1 to ${last[index]}`);
+}
+
 /** Checks that columns which describe the same items are equally long. Throws `SectionFormatError`. */
 export function checkLengths(kind: string, expected: number, columns: Record<string, { readonly length: number }>): void {
   for (const [name, column] of Object.entries(columns))

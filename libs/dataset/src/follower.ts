@@ -148,10 +148,20 @@ export class SnapshotFollower implements DatasetHolder {
 
   #follow(pointer: SnapshotPointer): void {
     if (this.#stopping.signal.aborted) return;
-    if (pointer.published !== this.#pointer?.published) this.#failures.delete(pointer.published);
+    const isNew = pointer.published !== this.#pointer?.published;
+    if (isNew) this.#failures.delete(pointer.published);
     this.#pointer = pointer;
+    if (isNew) this.#tellHeld(pointer);
     this.#serveActive();
     this.#advance();
+  }
+
+  /** What is published again, as by a rollback, may be held still: whoever waits for it to be loaded is told at once. */
+  #tellHeld({ published, active }: SnapshotPointer): void {
+    const held = this.#held.get(published);
+    if (held === undefined || published === active) return;
+    this.#last = { id: published, outcome: "loaded", reason: null };
+    this.#tell((events) => events.prepared?.(published, held.loadMs));
   }
 
   /** Works until there is nothing to load; what moves meanwhile is seen by the same round. */
@@ -201,7 +211,10 @@ export class SnapshotFollower implements DatasetHolder {
     const started = performance.now();
     try {
       const reuse = [...this.#held.values()].map(({ loaded }) => loaded);
-      const loaded = await loadInWorker(this.#source, id, { reuse, ipv4Index: this.#options.ipv4Index }, this.#stopping.signal);
+      // What is wrong with one that cannot be had is the loader's to tell.
+      const manifest = await this.#store.getManifest(id).catch(() => null);
+      const loading = { reuse, ipv4Index: this.#options.ipv4Index, manifest };
+      const loaded = await loadInWorker(this.#source, id, loading, this.#stopping.signal);
       const loadMs = performance.now() - started;
       this.#held.set(id, { loaded, generation: Generation.of(loaded), loadMs, dropAtMs: null });
       this.#failures.delete(id);

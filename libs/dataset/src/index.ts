@@ -44,6 +44,7 @@ export {
   type RouteOrigin,
   type RouteOverlay,
   RouteTable,
+  type Seen,
   searchAscending,
   type Upstreams,
 } from "./lookup/route-table.ts";
@@ -55,7 +56,6 @@ export {
   specialPurposeInside,
 } from "./lookup/special-purpose.ts";
 export {
-  decodeManifest,
   encodeManifest,
   type Manifest,
   ManifestError,
@@ -65,6 +65,7 @@ export {
   sealManifest,
   sectionNames,
 } from "./manifest.ts";
+export { decodeManifest } from "./manifest-form.ts";
 export { type Broadcast, PodReporter, type PodReporterDeps, podReportIntervalMs } from "./pod-reporter.ts";
 export {
   AnswerNotes,
@@ -76,7 +77,6 @@ export {
   recordAnswer,
   secondsTimestamp,
   sectionData,
-  timestamp,
 } from "./records/answer.ts";
 export { type AsnRecordBody, asnRecord } from "./records/asn-record.ts";
 export { countryFlag } from "./records/country-flag.ts";
@@ -107,6 +107,7 @@ export {
   warnAboutRoute,
 } from "./records/route-parts.ts";
 export { type RoutingRecordBody, routingRecord } from "./records/routing-record.ts";
+export { csvCell, listText, shownAnswer } from "./records/shown-answer.ts";
 export { statusRecord } from "./records/status-record.ts";
 export { validationRecord, validationState, vrpRecord } from "./records/validation-parts.ts";
 export { validityRecord } from "./records/validity-record.ts";
@@ -121,6 +122,7 @@ export {
 } from "./sections/allocations.ts";
 export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
 export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
+export { checkHistory, type HistoryColumns, historyFormat } from "./sections/history.ts";
 export { type NetworkTypesColumns, networkTypesColumns, networkTypesFormat, type TypeOf } from "./sections/network-types.ts";
 export { type PathsColumns, pathsFormat } from "./sections/paths.ts";
 export { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns, profilesFormat } from "./sections/profiles.ts";

@@ -6,13 +6,13 @@ import type { Manifest } from "./manifest.ts";
 import { SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import { openStoreSource } from "./store/store-source.ts";
 
-const { source, id, loading } = workerData as LoadRequest;
-let manifest: Manifest | null = null;
+const { source, id, given, loading } = workerData as LoadRequest;
+let manifest: Manifest | null = given;
 let reply: LoadReply;
 try {
   const { store, close } = await openStoreSource(source);
   try {
-    manifest = await store.getManifest(id);
+    manifest ??= await store.getManifest(id);
     reply = { ok: true, loaded: await loadSnapshot(store, manifest, loading) };
   } finally {
     await close();

@@ -11,6 +11,11 @@ export interface SnapshotLoading extends SectionLoading {
   readonly reuse?: readonly LoadedSnapshot[];
 }
 
+export interface WorkerLoading extends SnapshotLoading {
+  /** As the store told it. Default: the worker asks for it, which takes longer than loading most sections, as it has yet to load what reads one. */
+  readonly manifest?: Manifest | null;
+}
+
 /**
  * Loads a snapshot's sections from a store, in this thread.
  *
@@ -43,6 +48,7 @@ export async function loadSnapshot(
 export interface LoadRequest {
   readonly source: StoreSource;
   readonly id: string;
+  readonly given: Manifest | null;
   readonly loading: SnapshotLoading;
 }
 export type LoadReply =
@@ -69,13 +75,13 @@ export class RefusedSnapshotError extends SnapshotError {
 export function loadInWorker(
   source: StoreSource,
   id: string,
-  loading: SnapshotLoading = {},
+  { manifest: given = null, ...loading }: WorkerLoading = {},
   signal?: AbortSignal,
 ): Promise<LoadedSnapshot> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const request: LoadRequest = { source, id, loading };
+    const request: LoadRequest = { source, id, given, loading };
     const worker = new Worker(new URL(`./loader-worker.${extension}`, import.meta.url), { workerData: request });
     // A connection that will not close must not keep the thread.
     const end = (): void => void worker.terminate();

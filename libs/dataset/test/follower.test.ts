@@ -49,6 +49,8 @@ function inPhases(folder: string) {
       move({ published: manifest.id, active: pointer?.active ?? null });
       return manifest;
     },
+    /** One that was published before, as a rollback does. */
+    publishAgain: (id: string) => move({ published: id, active: pointer?.active ?? null }),
     activate: (id: string) => move({ published: (pointer as SnapshotPointer).published, active: id }),
   };
 }
@@ -87,6 +89,27 @@ test("loads what is published and goes on serving what is active, until that mov
     place.activate(second.id);
     expect(nameOf(follower.current())).toBe("NUMBER-2");
     expect(diary).toEqual([`prepared ${first.id}`, `activated ${first.id}`, `prepared ${second.id}`, `activated ${second.id}`]);
+  });
+});
+
+test("one that is published again while it is still held is told as loaded at once, so that nobody waits for it", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const { follower, diary } = follow(folder, place.store);
+    const first = await place.publish(1);
+    await follower.start();
+    place.activate(first.id);
+    const second = await place.publish(2);
+    await until(() => diary.includes(`prepared ${second.id}`));
+    place.activate(second.id);
+    diary.length = 0;
+    place.publishAgain(first.id);
+    expect([diary, follower.state()]).toEqual([
+      [`prepared ${first.id}`],
+      { serving: second.id, last: { id: first.id, outcome: "loaded", reason: null } },
+    ]);
+    place.activate(first.id);
+    expect(nameOf(follower.current())).toBe("NUMBER-1");
   });
 });
 
@@ -194,18 +217,19 @@ test("a refused snapshot is tried again after a while, and serves once it is rep
   });
 });
 
-/** Three members of one frame, answered one after the other. */
-async function frame(members: () => Generation | null): Promise<Set<string | null>> {
+/** Three members of one frame, answered one after the other; `between` is called behind each. */
+async function frame(members: () => Generation | null, between: () => void): Promise<Set<string | null>> {
   const names = new Set<string | null>();
   for (let member = 0; member < 3; member++) {
     names.add(nameOf(members()));
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) => setImmediate(resolve));
+    between();
   }
   return names;
 }
 
-/** How many frames had members of two generations while snapshots were swapped. */
-async function mixedFrames(ask: (dataset: DatasetHolder) => Promise<Set<string | null>>): Promise<number> {
+/** How many of twenty frames had members of two generations while snapshots were swapped. */
+async function mixedFrames(ask: (dataset: DatasetHolder, swap: () => void) => Promise<Set<string | null>>): Promise<number> {
   return await inFolder(async (folder) => {
     const place = inPhases(folder);
     const { follower } = follow(folder, place.store);
@@ -214,26 +238,20 @@ async function mixedFrames(ask: (dataset: DatasetHolder) => Promise<Set<string |
     await follower.start();
     ids.push((await place.publish(2)).id);
     await until(() => follower.at(ids[1] as string) !== "not_yet");
+    let swaps = 0;
     let mixed = 0;
-    let swapping = true;
-    const asking = (async () => {
-      while (swapping) if ((await ask(follower)).size > 1) mixed++;
-    })();
-    for (let swap = 0; swap < 20; swap++) {
-      place.activate(ids[swap % 2] as string);
-      await new Promise((resolve) => setTimeout(resolve, 7));
+    for (let frames = 0; frames < 20; frames++) {
+      if ((await ask(follower, () => place.activate(ids[++swaps % 2] as string))).size > 1) mixed++;
     }
-    swapping = false;
-    await asking;
     return mixed;
   });
 }
 
 test("a frame that takes its generation once is never mixed, and one that takes it late is seen to be", async () => {
-  const once = (dataset: DatasetHolder) => {
+  const once = (dataset: DatasetHolder, swap: () => void) => {
     const generation = dataset.current();
-    return frame(() => generation);
+    return frame(() => generation, swap);
   };
   expect(await mixedFrames(once)).toBe(0);
-  expect(await mixedFrames((dataset) => frame(() => dataset.current()))).toBeGreaterThan(0);
+  expect(await mixedFrames((dataset, swap) => frame(() => dataset.current(), swap))).toBe(20);
 });

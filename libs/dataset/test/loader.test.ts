@@ -67,6 +67,16 @@ describe("loading in a worker", () => {
     });
   });
 
+  test("asks nobody for a manifest that it was given", async () => {
+    await inFolder(async (folder) => {
+      const manifest = await publishNumber(openFolderStore(folder), 1);
+      await unlink(join(folder, "manifests", `${manifest.id}.json`));
+      const loaded = await loadInWorker({ kind: "folder", path: folder }, manifest.id, { manifest });
+      expect(loaded.manifest).toEqual(manifest);
+      await expect(loadInWorker({ kind: "folder", path: folder }, manifest.id)).rejects.toThrow(/no snapshot/);
+    });
+  });
+
   test("takes unchanged sections over: the same memory, not a copy", async () => {
     await inFolder(async (folder) => {
       const store = openFolderStore(folder);

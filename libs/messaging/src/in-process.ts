@@ -7,6 +7,7 @@ import type { MessagingEvents, MessagingOptions } from "./options.ts";
 import { problemReply } from "./problem-reply.ts";
 import { traced } from "./traced-messaging.ts";
 import type { Answer, FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "./types.ts";
+import { withWholeBody } from "./whole-body.ts";
 
 interface Pending extends Watched {
   readonly item: RequestItem;
@@ -248,7 +249,7 @@ class InProcessMessaging implements Messaging {
   }
 
   #resolve(pending: Pending, reply: ReplyItem): void {
-    if (this.#settle(pending)) pending.resolve(reply);
+    if (this.#settle(pending)) pending.resolve(pending.queue.lane === "batch" ? reply : withWholeBody(reply));
   }
 
   #fail(pending: Pending, code: MessagingErrorCode, cause?: unknown): void {

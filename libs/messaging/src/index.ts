@@ -8,3 +8,4 @@ export { type ProblemReplyInput, problemReply } from "./problem-reply.ts";
 export { createResponder, type Entry, type ItemHandler, type ResponderOptions } from "./responder.ts";
 export type { ClientSpan, ServerSpan, SpanEnd, Tracing } from "./tracing.ts";
 export type { Answer, Frame, FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "./types.ts";
+export { withWholeBody } from "./whole-body.ts";

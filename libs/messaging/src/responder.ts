@@ -22,8 +22,15 @@ export interface ResponderOptions<C> {
   /**
    * Answers what it can of a frame at once, where that costs less than one by one, and returns the indexes that it left. When it
    * throws, all that it has not answered is left.
+   *
+   * @param bodyMemory as that of a frame, or new memory at each call.
    */
-  readonly together?: (items: readonly RequestItem[], context: C, answer: (index: number, reply: ReplyItem) => void) => readonly number[];
+  readonly together?: (
+    items: readonly RequestItem[],
+    context: C,
+    answer: (index: number, reply: ReplyItem) => void,
+    bodyMemory: (bytes: number) => Buffer,
+  ) => readonly number[];
   /** Told of what the caller must not see: the cause behind an `internal_error`. Runs within the item's span, where there is one. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;
 }
@@ -31,7 +38,7 @@ export interface ResponderOptions<C> {
 /** The handler's promise ends when every item is answered; slow items hold up no other. */
 export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
   const { enter, ops, onFailure } = options;
-  return async ({ items, pinnedSnapshot, within }, answer) => {
+  return async ({ items, pinnedSnapshot, within, bodyMemory }, answer) => {
     const fail = (index: number, cause: unknown) => {
       const tell = () => onFailure(items[index] as RequestItem, cause);
       if (within === undefined) tell();
@@ -54,7 +61,7 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
     const { context } = entry;
     const slow: Promise<void>[] = [];
     let turnStart = performance.now();
-    for (const index of answerTogether(options, items, context, answer)) {
+    for (const index of answerTogether(options, items, context, answer, bodyMemory)) {
       if (performance.now() - turnStart > turnMs) {
         await nextTurn();
         turnStart = performance.now();
@@ -74,14 +81,21 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
 }
 
 /** The indexes that are left to be answered one by one. */
-function answerTogether<C>({ together }: ResponderOptions<C>, items: readonly RequestItem[], context: C, answer: Answer): Iterable<number> {
+function answerTogether<C>(
+  { together }: ResponderOptions<C>,
+  items: readonly RequestItem[],
+  context: C,
+  answer: Answer,
+  bodyMemory: (bytes: number) => Buffer = Buffer.allocUnsafeSlow,
+): Iterable<number> {
   if (together === undefined) return items.keys();
   const answered = new Set<number>();
   try {
-    return together(items, context, (index, reply) => {
+    const tell = (index: number, reply: ReplyItem) => {
       answered.add(index);
       answer(index, reply);
-    });
+    };
+    return together(items, context, tell, bodyMemory);
   } catch {
     // One by one, the item at fault fails alone and its cause is told.
     return [...items.keys()].filter((index) => !answered.has(index));

@@ -14,13 +14,15 @@ export interface RequestItem {
   readonly budgetMs: number;
 }
 
-/** One answer. `body` is what goes out over HTTP, never parsed on the way. */
+/** One answer. `body`, and `ending` behind it, is what goes out over HTTP, never parsed on the way. */
 export interface ReplyItem {
   /** HTTP status. */
   readonly status: number;
   /** `problem`: the body is a `ResponderProblem` as JSON. */
   readonly contentType: "json" | "problem";
   readonly body: Uint8Array;
+  /** What other replies of its frame end with as well, so that it travels once; whoever asks gets it in the batch lane only. */
+  readonly ending?: Uint8Array;
   /** Costs a unit of the month. */
   readonly counted: boolean;
   readonly cacheable: boolean;
@@ -29,6 +31,8 @@ export interface ReplyItem {
   readonly etag: string;
   /** The snapshot that answered; empty: none. */
   readonly snapshotId: string;
+  /** Place at which the list in the body goes on, for formats that have no room to tell; absent: at its end, or the body tells. */
+  readonly next?: number;
 }
 
 /** Interactive requests travel apart from batches and are served first. */
@@ -39,6 +43,11 @@ export interface Frame {
   readonly items: readonly RequestItem[];
   /** The snapshot that must answer; null: the current one. */
   readonly pinnedSnapshot: string | null;
+  /**
+   * Memory for bodies, of at least so many bytes, where the transport copies them: it is used again once they were handed to `answer`,
+   * and at the next call. Absent: bodies are kept, and need memory of their own.
+   */
+  readonly bodyMemory?: (bytes: number) => Buffer;
   /** Runs the work on one item within its span, where there are spans. */
   readonly within?: <T>(index: number, work: () => T) => T;
 }

@@ -12,6 +12,7 @@ export {
   type SegmentType,
 } from "./as-path.ts";
 export type { Discarded, UnknownAttribute } from "./attribute/attribute.ts";
+export type { MpReach } from "./attribute/mp-reach-nlri.ts";
 export type { PathAttributes } from "./attribute/path-attributes.ts";
 export { ContentError, type ContentErrorCode } from "./content/content-error.ts";
 export { type Compression, type Content, openContent, unpackStream } from "./content/open-content.ts";
@@ -31,6 +32,6 @@ export {
   type SkippedRecords,
   scanRib,
 } from "./scan-rib.ts";
-export { bgpdumpLines, writeBgpdumpLines } from "./text/bgpdump-lines.ts";
+export { bgpdumpLines, writeBgpdumpLines, writeRouteColumns } from "./text/bgpdump-lines.ts";
 export { LineBuffer } from "./text/line-buffer.ts";
-export { recordJson } from "./text/record-json.ts";
+export { attributesJson, recordJson } from "./text/record-json.ts";

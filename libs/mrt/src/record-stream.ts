@@ -94,7 +94,8 @@ export class RecordStream {
     const length = readU32(bytes, at + 8);
     if (length > this.#recordBytesMax) {
       const kind = describeRecord(readU16(bytes, at + 4), readU16(bytes, at + 6));
-      const detail = `the header (${kind}) claims ${length} bytes, more than the bound of ${this.#recordBytesMax}`;
+      const claim = `the header (${kind}) claims ${length} bytes, more than the bound of ${this.#recordBytesMax}`;
+      const detail = this.#offset === 0 && kind.startsWith("unknown type") ? `no MRT data: ${claim}` : claim;
       throw new MrtError("bad-header", this.#name, this.#offset, detail);
     }
     return headerBytes + length;

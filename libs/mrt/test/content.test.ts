@@ -287,7 +287,10 @@ describe("other content", () => {
 
   test("that cannot be read is an error with the file and the system's code", () => {
     expect(() => openContent(join(folder, "absent"))).toThrow(
-      expect.objectContaining({ code: "unreadable", message: expect.stringMatching(/absent.*ENOENT/) }),
+      expect.objectContaining({
+        code: "unreadable",
+        message: expect.stringMatching(/absent: the file cannot be read: there is none \(ENOENT\)$/),
+      }),
     );
     mkdirSync(join(folder, "sub"), { recursive: true });
     expect(() => openContent(join(folder, "sub"))).toThrow(

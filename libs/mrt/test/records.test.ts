@@ -1,6 +1,7 @@
 /** Records of every kind against a second decoder that shares nothing with the first: sound ones, and mutated ones. */
 
 import { expect, jest, test } from "@jest/globals";
+import { attributes } from "../src/attribute/index.ts";
 import { bgpdumpLines, type MrtRecord, recordJson } from "../src/index.ts";
 import { Chance, madePeerIndex, madeRecord } from "./support/made-records.ts";
 import { mrtRecord, u16, u32 } from "./support/mrt-writer.ts";
@@ -11,19 +12,30 @@ jest.setTimeout(120_000);
 
 test("3,000 sound records of every kind read as the slow decoder reads them, in chunks of any size", async () => {
   const kinds = new Map<string, number>();
+  const told = new Set<string>();
   for (let seed = 1; seed <= 300; seed++) {
     const chance = new Chance(seed);
     const file = Buffer.concat([madePeerIndex(), ...Array.from({ length: 10 }, () => madeRecord(chance))]);
     const { readings } = await decoded(file, 1 + chance.below(file.length));
     for (const reading of readings) {
       if ("fault" in reading) throw new Error(`seed ${seed}: refused: ${reading.fault.detail}`);
-      kinds.set(reading.body.kind, (kinds.get(reading.body.kind) ?? 0) + 1);
+      const { body } = reading;
+      kinds.set(body.kind, (kinds.get(body.kind) ?? 0) + 1);
+      for (const name of attributeNames(recordJson(reading))) told.add(name);
     }
     expect({ seed, wrong: await disagreement(file, decoded, 1 + chance.below(file.length)) }).toEqual({ seed, wrong: null });
   }
   const every = ["keepalive", "notification", "open", "peer-index", "rib", "route-refresh", "state-change", "unread", "update"];
   expect([...kinds.keys()].sort()).toEqual(every);
+  // Whoever adds an attribute has to make some, and to print it: docs/extending/mrt-attribute.md.
+  expect(attributes.map(({ name }) => name.toLowerCase()).filter((name) => !told.has(name))).toEqual([]);
 });
+
+/** Names of the attributes that a record has in JSON. */
+function attributeNames(json: Record<string, unknown>): string[] {
+  const { attributes: own, routes = [] } = json as { attributes?: object; routes?: readonly { attributes: object }[] };
+  return [own ?? {}, ...routes.map((route) => route.attributes)].flatMap((each) => Object.keys(each));
+}
 
 /** Values that lengths, counts, types and flags go wrong with. */
 const oddBytes = [0, 1, 2, 3, 4, 14, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 254, 255];

@@ -1,11 +1,11 @@
 /** The connection of a service's process to NATS: with its metrics, its spans and the lines that tell of it. */
 
-import type { Messaging, MessagingEvents } from "@netfacts/messaging";
+import type { Lane, Messaging, MessagingEvents } from "@netfacts/messaging";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import Type, { type Static } from "typebox";
 import { ConfigError } from "./config.ts";
 import type { Logger } from "./logger.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Count, Metrics } from "./metrics.ts";
 import type { ServiceFrame } from "./service.ts";
 
 /** Settings of every service that talks to others. */
@@ -42,6 +42,16 @@ export async function openBus(service: string, { NATS_URL }: BusConfig, frame: S
   return messaging;
 }
 
+/** What is counted with every frame to one service, found once. */
+interface Way {
+  readonly to: string;
+  readonly lane: Lane;
+  readonly frames: Count;
+  readonly items: Count;
+  readonly bytes: Count;
+  inFlight: number;
+}
+
 function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
   const connected = metrics.gauge({ name: "netfacts_nats_connected", help: "1 while connected to NATS" });
   const framesSent = metrics.counter({ name: "netfacts_frames_sent_total", help: "Request frames sent", labelNames: ["to", "lane"] });
@@ -62,11 +72,25 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
     help: "Request frames that could not be read",
     labelNames: ["lane"],
   });
-  const inFlight = metrics.gauge({
+  metrics.gauge({
     name: "netfacts_frames_in_flight",
     help: "Request frames that wait for answers",
     labelNames: ["to", "lane"],
+    collect: (gauge) => {
+      for (const { to, lane, inFlight } of ways.values()) gauge.set({ to, lane }, inFlight);
+    },
   });
+  const ways = new Map<string, Way>();
+  const wayOf = (to: string, lane: Lane): Way => {
+    const key = `${to} ${lane}`;
+    let way = ways.get(key);
+    if (way === undefined) {
+      const labels = { to, lane };
+      way = { to, lane, frames: framesSent.of(labels), items: itemsSent.of(labels), bytes: bytesSent.of(labels), inFlight: 0 };
+      ways.set(key, way);
+    }
+    return way;
+  };
   const retried = metrics.counter({
     name: "netfacts_items_retried_total",
     help: "Items sent a second time, by why",
@@ -84,9 +108,10 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
   });
   return {
     frameSent(to, lane, items, bytes) {
-      framesSent.inc({ to, lane });
-      itemsSent.inc({ to, lane }, items);
-      bytesSent.inc({ to, lane }, bytes);
+      const way = wayOf(to, lane);
+      way.frames.inc();
+      way.items.inc(items);
+      way.bytes.inc(bytes);
     },
     frameServed(_service, lane, items) {
       framesServed.inc({ lane });
@@ -96,7 +121,9 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
       framesRefused.inc({ lane });
       log.warn({ lane }, "a request frame could not be read; its sender was told");
     },
-    framesInFlight: (to, lane, frames) => inFlight.set({ to, lane }, frames),
+    framesInFlight(to, lane, frames) {
+      wayOf(to, lane).inFlight = frames;
+    },
     itemsRetried: (to, lane, reason, items) => retried.inc({ to, lane, reason }, items),
     repliesDropped: (reason, items) => dropped.inc({ reason }, items),
     requestFailed: (to, lane, code) => failed.inc({ to, lane, code }),

@@ -2,7 +2,7 @@
 
 export { type Clock, systemClock } from "./clock.ts";
 export { ConfigError, loadConfig, loadConfigs } from "./config.ts";
-export { createLogger, type Logger, type LoggerOptions, type LogLevel, logLevels } from "./logger.ts";
+export { createLogger, infoLines, type Logger, type LoggerOptions, type LogLevel, logLevels } from "./logger.ts";
 export { runMain } from "./main.ts";
 export { createMessageTracing } from "./message-tracing.ts";
 export {
@@ -18,6 +18,7 @@ export {
   type MetricOptions,
   type Metrics,
   type MetricsRegistry,
+  type Observer,
 } from "./metrics.ts";
 export { type OperationsServer, type OperationsServerOptions, startOperationsServer } from "./operations-server.ts";
 export { processConfigSchema, runService, type ServiceApp, type ServiceFrame, type ServiceOptions } from "./service.ts";

@@ -1,4 +1,4 @@
-/** Where log lines go: those of one event-loop turn leave together, as a write costs more than all else of a line. */
+/** Where log lines go: those of one event-loop turn, or of a moment, leave together, as a write costs more than all else of a line. */
 
 import { type DestinationStream, destination } from "pino";
 
@@ -8,14 +8,18 @@ const waitingBytesMax = 1 << 20;
 /** Lines of a long turn wait for its end up to this. */
 const turnCharsMax = 1 << 15;
 
+/** Between two writes while lines keep coming. */
+const pauseMs = 5;
+
 const open = new Set<LinesOfTurn>();
 process.on("exit", () => {
   for (const lines of open) lines.flushSync();
 });
 
 /**
- * A file descriptor or a path that lines are written to, synchronously, at the end of the turn that they come in. Whatever way the
- * process ends by itself, none is lost; where it is killed, or ended by the engine, those of its last turn are.
+ * A file descriptor or a path that lines are written to, synchronously, at the end of the turn that they come in, or some milliseconds
+ * after the last write. Whatever way the process ends by itself, none is lost; where it is killed, or ended by the engine, those of its
+ * last milliseconds are.
  */
 export function openDestination(dest: number | string): DestinationStream {
   const stream = destination({ dest, sync: true, mkdir: true, maxLength: waitingBytesMax });
@@ -31,13 +35,14 @@ export function openDestination(dest: number | string): DestinationStream {
 class LinesOfTurn implements DestinationStream {
   readonly #to: DestinationStream;
   #text = "";
+  #writtenAt = Number.NEGATIVE_INFINITY;
 
   constructor(to: DestinationStream) {
     this.#to = to;
   }
 
   write(line: string): void {
-    if (this.#text === "") setImmediate(() => this.flushSync());
+    if (this.#text === "") this.#flushSoon();
     this.#text += line;
     if (this.#text.length > turnCharsMax) this.flushSync();
   }
@@ -47,6 +52,12 @@ class LinesOfTurn implements DestinationStream {
     if (this.#text === "") return;
     const text = this.#text;
     this.#text = "";
+    this.#writtenAt = performance.now();
     this.#to.write(text);
+  }
+
+  #flushSoon(): void {
+    if (performance.now() - this.#writtenAt < pauseMs) setTimeout(() => this.flushSync(), pauseMs);
+    else setImmediate(() => this.flushSync());
   }
 }

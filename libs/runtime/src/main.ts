@@ -19,8 +19,9 @@ export async function runMain(main: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The message of an error and of what caused it, outermost first. */
+/** The message of an error and of what caused it, outermost first; not what the one before says already. */
 function reasons(error: unknown): string[] {
   if (!Error.isError(error)) return [String(error)];
-  return [error.message, ...(error.cause === undefined ? [] : reasons(error.cause))];
+  const [cause, ...behind] = error.cause === undefined ? [] : reasons(error.cause);
+  return [error.message, ...(cause === undefined || error.message.includes(cause) ? [] : [cause]), ...behind];
 }

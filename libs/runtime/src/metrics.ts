@@ -1,6 +1,9 @@
 /** Metrics behind an interface of our own: only this file imports prom-client. */
 
 import * as prom from "prom-client";
+import { Buckets, type Observer } from "./buckets.ts";
+
+export type { Observer };
 
 export type Labels<Name extends string> = Readonly<Record<Name, string | number>>;
 
@@ -11,7 +14,7 @@ export interface Counter<Name extends string = never> {
 }
 
 export interface Count {
-  inc(): void;
+  inc(by?: number): void;
 }
 
 export interface Gauge<Name extends string = never> {
@@ -22,6 +25,8 @@ export interface Gauge<Name extends string = never> {
 
 export interface Histogram<Name extends string = never> {
   observe(labels: Labels<Name>, value: number): void;
+  /** As `of` of a counter. */
+  of(labels: Labels<Name>): Observer;
 }
 
 export interface MetricOptions<Name extends string> {
@@ -58,7 +63,10 @@ export interface MetricsRegistry {
 }
 
 type Kind = "counter" | "gauge" | "histogram";
-type AnyMetric = prom.Counter | prom.Gauge | prom.Histogram;
+type AnyMetric = prom.Counter | prom.Gauge | Buckets;
+
+/** The library's own. */
+const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 class PromRegistry implements MetricsRegistry {
   readonly contentType = prom.Registry.PROMETHEUS_CONTENT_TYPE;
@@ -89,8 +97,8 @@ class PromRegistry implements MetricsRegistry {
       since = 0;
     });
     return {
-      inc() {
-        since += 1;
+      inc(by = 1) {
+        since += by;
       },
     };
   }
@@ -103,7 +111,9 @@ class PromRegistry implements MetricsRegistry {
       if (known.definition !== definition) throw new Error(`metric ${options.name} is already defined otherwise`);
       return known.metric as Metric;
     }
-    const metric = make({ name: options.name, help: options.help, labelNames, registers: [this.#registry] });
+    const metric = make({ name: options.name, help: options.help, labelNames, registers: [] });
+    // It takes whatever tells its name and values.
+    this.#registry.registerMetric(metric as prom.Metric);
     this.#definitions.set(options.name, { definition, metric });
     return metric;
   }
@@ -144,9 +154,10 @@ export function createMetrics(service: string, registry: MetricsRegistry = regis
       return gauge;
     },
     histogram<Name extends string>(options: HistogramOptions<Name>): Histogram<Name> {
-      const buckets = options.buckets && { buckets: [...options.buckets] };
-      const histogram = registry.metric("histogram", options, (config) => new prom.Histogram({ ...config, ...buckets }));
-      return { observe: (labels, value) => histogram.observe({ ...labels, service }, value) };
+      const buckets = options.buckets ?? defaultBuckets;
+      const histogram = registry.metric("histogram", options, (config) => new Buckets({ ...config, buckets }));
+      const of = (labels: Labels<Name>): Observer => histogram.of({ ...labels, service });
+      return { of, observe: (labels, value) => of(labels).observe(value) };
     },
   };
 }

@@ -1,7 +1,7 @@
 /** A process that answers from snapshots: it follows those in JetStream, and reports to ingest what it loaded. */
 
 import { hostname } from "node:os";
-import { ipv4IndexConfig, PodReporter, SnapshotFollower } from "@netfacts/dataset";
+import { followerDefaults, ipv4IndexConfig, PodReporter, SnapshotFollower } from "@netfacts/dataset";
 import type { Messaging } from "@netfacts/messaging";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/messaging/jetstream";
 import Type, { type Static } from "typebox";
@@ -16,6 +16,12 @@ export const podConfigSchema = Type.Object({
     default: "netfacts-snapshots",
     pattern: "^[A-Za-z0-9_-]+$",
     description: "Name of the Object Store and of the key-value bucket of snapshots",
+  }),
+  SNAPSHOT_KEEP_MS: Type.Integer({
+    default: followerDefaults.keepMs,
+    minimum: 1_000,
+    maximum: 86_400_000,
+    description: "How long a snapshot stays after it was replaced, for the next pages of lists that began in it; each costs its memory",
   }),
   POD_NAME: Type.String({ default: "", description: "Name of this process among all; empty: the host's name and the process id" }),
   ...ipv4IndexConfig,
@@ -35,7 +41,10 @@ export async function openPod(service: string, config: PodConfig, messaging: Mes
   const source = { bucket: config.SNAPSHOT_BUCKET, connection: { servers: config.NATS_URL, name: `${service}-snapshots` } };
   const { store, close } = await connectJetStreamStore(source);
   onStop(close);
-  const dataset = new SnapshotFollower(store, jetStreamSource(source), snapshotEvents(log, metrics), { ipv4Index: config.IPV4_INDEX });
+  const dataset = new SnapshotFollower(store, jetStreamSource(source), snapshotEvents(log, metrics), {
+    ipv4Index: config.IPV4_INDEX,
+    keepMs: config.SNAPSHOT_KEEP_MS,
+  });
   const pod = config.POD_NAME || `${hostname()}-${process.pid}`;
   const reporter = new PodReporter({ follower: dataset, broadcast: messaging, pod, service });
   return {

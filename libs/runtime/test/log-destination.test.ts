@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createLogger } from "../src/index.ts";
@@ -27,6 +27,23 @@ describe("a log file", () => {
     for (const message of all) log.info(message);
     expect(readFileSync(to, "utf8")).toBe("");
     await nextTurn();
+    expect(messages(readFileSync(to, "utf8"))).toEqual(all);
+  });
+
+  test("has lines that come right after a write some milliseconds later, all of them and in their order", async () => {
+    const to = join(folder, "pause.log");
+    const log = createLogger({ service: "example", to });
+    const all: string[] = [];
+    let waited = 0;
+    for (let turn = 0; turn < 100; turn++) {
+      all.push(`line ${turn}`);
+      log.info(`line ${turn}`);
+      await nextTurn();
+      if (messages(readFileSync(to, "utf8")).length < all.length) waited += 1;
+    }
+    // A turn may be longer than the pause; not all of a hundred are.
+    expect(waited).toBeGreaterThan(0);
+    await sleep(50);
     expect(messages(readFileSync(to, "utf8"))).toEqual(all);
   });
 

@@ -1,7 +1,9 @@
 /** Logs: their form, and that no secret is in any line. */
 
-import { describe, expect, test } from "@jest/globals";
-import { createLogger } from "../src/index.ts";
+import { describe, expect, jest, test } from "@jest/globals";
+import { trace } from "@opentelemetry/api";
+import { createLogger, infoLines } from "../src/index.ts";
+import { setTracing } from "../src/tracing-state.ts";
 
 const secret = "abcdefghijklmnopqrstuvwxyzABCDEF012345";
 const key = `nf_live_0123ABCD_${secret}`;
@@ -46,5 +48,50 @@ describe("createLogger", () => {
     const lines = linesOf((log) => log.info(`created ${key}`));
     expect(lines).not.toContain(secret);
     expect(lines).toContain("nf_live_0123ABCD_[redacted]");
+  });
+});
+
+describe("infoLines", () => {
+  test("writes byte by byte what the logger does, but for the time", () => {
+    const both = linesOf((log) => {
+      log.info({ request_id: "r1", note: '…"\\\u2028', took: 1.5 }, "request");
+      infoLines(log, "request")?.(`,"request_id":"r1","note":${JSON.stringify('…"\\\u2028')},"took":1.5`);
+    });
+    const [first, second, end] = both.replaceAll(/"time":"[^"]*"/g, '"time":""').split("\n");
+    expect(second).toBe(first);
+    expect(end).toBe("");
+  });
+
+  test("names the trace of its moment as the logger does", () => {
+    const span = trace.wrapSpanContext({ traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", traceFlags: 1 });
+    const active = jest.spyOn(trace, "getActiveSpan").mockReturnValue(span);
+    setTracing(true);
+    try {
+      const [first, second] = linesOf((log) => {
+        log.info({ request_id: "r1" }, "request");
+        infoLines(log, "request")?.(',"request_id":"r1"');
+      })
+        .replaceAll(/"time":"[^"]*"/g, '"time":""')
+        .split("\n");
+      expect(JSON.parse(String(second))).toMatchObject({ trace_id: span.spanContext().traceId, span_id: span.spanContext().spanId });
+      expect(second).toBe(first);
+    } finally {
+      setTracing(false);
+      active.mockRestore();
+    }
+  });
+
+  test("takes a secret out", () => {
+    expect(linesOf((log) => infoLines(log, "request")?.(`,"url":"/api/v1/me?key=${key}"`))).toContain("nf_live_0123ABCD_[redacted]");
+  });
+
+  test("writes nothing where info is below the level", () => {
+    const lines: string[] = [];
+    infoLines(createLogger({ service: "example", level: "warn", to: { write: (line) => lines.push(line) } }), "request")?.("");
+    expect(lines).toEqual([]);
+  });
+
+  test("knows only loggers of its own", () => {
+    expect(infoLines({ info: () => {} }, "request")).toBeNull();
   });
 });

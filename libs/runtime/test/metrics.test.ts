@@ -62,6 +62,34 @@ describe("createMetrics", () => {
     expect(text).toContain('netfacts_wait_seconds_bucket{le="1",service="one"} 1');
   });
 
+  test("writes of a histogram every bucket, all, their sum and their number, and of each set of labels", async () => {
+    const registry = createRegistry();
+    const waits = createMetrics("one", registry).histogram({
+      name: "wait_seconds",
+      help: "Wait",
+      labelNames: ["route"],
+      buckets: [0.1, 1],
+    });
+    const a = waits.of({ route: "a" });
+    for (const seconds of [0.1, 0.5, 2]) a.observe(seconds);
+    waits.observe({ route: "a" }, 1);
+    waits.observe({ route: "b" }, 0.25);
+    const text = await registry.text();
+    expect(text.slice(text.indexOf("# HELP wait_seconds"))).toBe(`# HELP wait_seconds Wait
+# TYPE wait_seconds histogram
+wait_seconds_bucket{le="0.1",route="a",service="one"} 1
+wait_seconds_bucket{le="1",route="a",service="one"} 3
+wait_seconds_bucket{le="+Inf",route="a",service="one"} 4
+wait_seconds_sum{route="a",service="one"} 3.6
+wait_seconds_count{route="a",service="one"} 4
+wait_seconds_bucket{le="0.1",route="b",service="one"} 0
+wait_seconds_bucket{le="1",route="b",service="one"} 1
+wait_seconds_bucket{le="+Inf",route="b",service="one"} 1
+wait_seconds_sum{route="b",service="one"} 0.25
+wait_seconds_count{route="b",service="one"} 1
+`);
+  });
+
   test("shares the registry of the process, which measures the process itself", async () => {
     expect(createMetrics("one").registry).toBe(createMetrics("two").registry);
     expect(await createMetrics("one").registry.text()).toContain("process_resident_memory_bytes");

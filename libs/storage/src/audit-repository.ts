@@ -11,7 +11,7 @@ export interface AuditEntry {
   readonly action: string;
   /** To what: the id of a key or run; null where there is none. */
   readonly target: string | null;
-  /** From where: the client's address; null for the machine itself. */
+  /** From where: the client's address, or `cli` for the command line; null: not known. */
   readonly address: string | null;
   /** The key that allowed it; null for the command line. */
   readonly keyId: string | null;
@@ -25,6 +25,10 @@ export interface AuditQuery {
   readonly from?: number;
   readonly to?: number;
   readonly before?: Pick<AuditEntry, "at" | "id">;
+  /** Exactly these, where they are given. */
+  readonly actor?: string;
+  readonly action?: string;
+  readonly target?: string;
 }
 
 export interface AuditRepository {

@@ -18,9 +18,16 @@ export interface MonthLimit {
   readonly limit: number;
 }
 
+/** At most `limit` requests that are being answered at a time. */
+export interface ConcurrencyLimit {
+  readonly limit: number;
+}
+
 export interface KeyLimits {
   readonly rate: RateLimit;
   readonly month: MonthLimit;
+  /** Null = none. */
+  readonly concurrency: ConcurrencyLimit | null;
 }
 
 /** Times are Unix milliseconds. */
@@ -37,25 +44,45 @@ export interface KeyRecord {
   readonly scopes: readonly Scope[];
   /** Canonical CIDR text; empty = every address. */
   readonly allowedCidrs: readonly string[];
+  /** A plan that is not there (any more) counts as `default`. */
   readonly plan: string;
   /** Own limits; null = those of the plan. */
   readonly rate: RateLimit | null;
   readonly month: MonthLimit | null;
+  readonly concurrency: ConcurrencyLimit | null;
   /** What its usage is counted under: its own id, or the bucket that it took over by rotation. */
   readonly bucket: string;
   readonly state: KeyState;
   readonly createdAt: number;
   readonly expiresAt: number | null;
-  /** Set by rotation: the id of the successor, and until when this key still works. */
+  /** Set by rotation: the id of the successor, when that was, and until when this key still works. */
   readonly replacedBy: string | null;
+  readonly rotatedAt: number | null;
   readonly validUntil: number | null;
+  /** Somebody is about to take its being an admin key away: until that is decided nobody may count on it (`keys/admin-guard.ts`). */
+  readonly steppingDown: boolean;
   /** 1 at creation, one more at each change. */
   readonly version: number;
 }
 
 /** The members that a change may set; all others are fixed at creation. */
 export type KeyChange = Partial<
-  Pick<KeyRecord, "label" | "scopes" | "allowedCidrs" | "plan" | "rate" | "month" | "state" | "expiresAt" | "replacedBy" | "validUntil">
+  Pick<
+    KeyRecord,
+    | "label"
+    | "scopes"
+    | "allowedCidrs"
+    | "plan"
+    | "rate"
+    | "month"
+    | "concurrency"
+    | "state"
+    | "expiresAt"
+    | "replacedBy"
+    | "rotatedAt"
+    | "validUntil"
+    | "steppingDown"
+  >
 >;
 
 export type KeyUpdate =
@@ -64,12 +91,33 @@ export type KeyUpdate =
   | { readonly outcome: "conflict"; readonly key: KeyRecord }
   | { readonly outcome: "absent" };
 
+/** What a key is hashed to, and with which pepper. */
+export type KeyHash = Pick<KeyRecord, "hash" | "hashAlgorithm" | "pepperId">;
+
+/** A page of keys, oldest first, then by id. Filters that are absent admit every key. */
+export interface KeyQuery {
+  readonly limit: number;
+  /** The last key of the page before. */
+  readonly after?: Pick<KeyRecord, "createdAt" | "id">;
+  readonly plan?: string;
+  readonly scope?: Scope;
+  readonly state?: KeyState;
+}
+
 export interface KeyRepository {
   /** `exists` = the id is taken; nothing was written. A written key survives a power cut. */
   insert(key: KeyRecord): Promise<"inserted" | "exists">;
   find(id: string): Promise<KeyRecord | null>;
   /** Every key, oldest first, then by id. */
   list(): Promise<KeyRecord[]>;
+  page(query: KeyQuery): Promise<KeyRecord[]>;
   /** Writes the change only if the key still has this version. */
   update(id: string, version: number, change: KeyChange): Promise<KeyUpdate>;
+  /**
+   * Replaces the hash by another one of the same key (another pepper), only where it still is `from`. The version stays, and nobody is
+   * told: to readers the key is the same.
+   *
+   * @returns whether it was replaced.
+   */
+  rehash(id: string, from: string, to: KeyHash): Promise<boolean>;
 }

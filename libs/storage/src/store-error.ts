@@ -18,9 +18,13 @@ export class StoreError extends Error {
   readonly fault: StoreFault;
   /** Of a server its URI, without user and password. */
   readonly path: string;
+  /** What is wrong, without path and remedy; one line. */
+  readonly explanation: string;
 
   constructor(fault: StoreFault, path: string, explanation: string, cause?: unknown, remedy: string = remedies[fault]) {
-    super(`store ${path}: ${explanation.replaceAll(/\s+/g, " ")}; ${remedy}`, cause === undefined ? {} : { cause });
+    const line = explanation.replaceAll(/\s+/g, " ");
+    super(`store ${path}: ${line}; ${remedy}`, cause === undefined ? {} : { cause });
+    this.explanation = line;
     this.name = "StoreError";
     this.fault = fault;
     this.path = path;

@@ -2,9 +2,11 @@
 
 import type { AuditRepository } from "./audit-repository.ts";
 import type { BootstrapRepository } from "./bootstrap-repository.ts";
+import type { IdempotencyRepository } from "./idempotency-repository.ts";
 import type { KeyRepository } from "./key-repository.ts";
 import type { LeaseRepository } from "./lease-repository.ts";
 import type { LimitRepository } from "./limit-repository.ts";
+import type { PlanRepository } from "./plan-repository.ts";
 import type { ProfileRepository } from "./profile-repository.ts";
 import type { RunRepository } from "./run-repository.ts";
 import type { UsageRepository } from "./usage-repository.ts";
@@ -12,20 +14,22 @@ import type { UsageRepository } from "./usage-repository.ts";
 /** Methods of the repositories reject with `StoreError`, unless their outcome type has a case for it. */
 export interface Store {
   readonly keys: KeyRepository;
+  readonly plans: PlanRepository;
   readonly limits: LimitRepository;
   readonly runs: RunRepository;
   readonly bootstrap: BootstrapRepository;
   readonly usage: UsageRepository;
   readonly profiles: ProfileRepository;
   readonly audit: AuditRepository;
+  readonly idempotency: IdempotencyRepository;
   readonly leases: LeaseRepository;
   /**
-   * Which writes `onChange` tells of: `any`, or `own` = those through this handle only. With `own` whoever writes a key tells the
+   * Which writes `onChange` tells of: `any`, or `own` = those through this handle only. With `own` whoever writes a key or plan tells the
    * other processes by a broadcast (PROTOCOLS, "Keys": cache).
    */
   readonly changesSeen: "any" | "own";
   /**
-   * Calls the listener within a second after a key was written, and whenever the signal itself was lost or came back, as a change
+   * Calls the listener within a second after a key or a plan was written, and whenever the signal itself was lost or came back, as a change
    * may then have been missed. Says that, not what: readers read again.
    *
    * @returns ends the listening.

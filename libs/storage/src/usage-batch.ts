@@ -29,10 +29,11 @@ export function usageId({ keyId, day, routeClass }: UsageRow): string {
   return `${keyId}:${day}:${routeClass}`;
 }
 
-/** The first and last possible day of a month, for comparing texts. @throws RangeError */
+/** The first and the last day of a month, `2026-11`. @throws RangeError */
 export function daysOf(month: string): Pick<UsageQuery, "from" | "to"> {
   if (!monthForm.test(month)) throw new RangeError(`${JSON.stringify(month)} is no month`);
-  return { from: `${month}-01`, to: `${month}-31` };
+  const [year = 0, number = 0] = month.split("-").map(Number);
+  return { from: `${month}-01`, to: `${month}-${new Date(Date.UTC(year, number, 0)).getUTCDate()}` };
 }
 
 function check({ keyId, bucket, day, routeClass, counted, uncounted }: UsageRow): void {

@@ -32,6 +32,13 @@ export interface UsageQuery {
   readonly to: string;
   readonly keyId?: string;
   readonly bucket?: string;
+  readonly routeClass?: string;
+}
+
+/** A page of rows: those behind `after`, which need not exist; at most `limit`. */
+export interface UsagePage {
+  readonly limit: number;
+  readonly after?: Pick<UsageRow, "keyId" | "day" | "routeClass">;
 }
 
 export interface UsageRepository {
@@ -42,8 +49,10 @@ export interface UsageRepository {
    * @throws RangeError for counts, days or names that make no sense.
    */
   add(batch: UsageBatch): Promise<void>;
-  /** One row per key, day and class, ordered by these. */
-  list(query: UsageQuery): Promise<UsageRow[]>;
+  /** One row per key, day and class, ordered by these; all of them without a page. */
+  list(query: UsageQuery, page?: UsagePage): Promise<UsageRow[]>;
+  /** The sum of these rows. */
+  total(query: UsageQuery): Promise<UsageCounts>;
   /** Everything of a bucket in a calendar month, `2026-11`. */
   monthTotal(bucket: string, month: string): Promise<UsageCounts>;
 }

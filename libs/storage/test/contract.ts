@@ -14,8 +14,10 @@ import {
   type Store,
   secretMatches,
 } from "../src/index.ts";
+import { describeAdministration } from "./contract/administration.ts";
 import { describeLeases } from "./contract/leases.ts";
 import { describeLimits } from "./contract/limits.ts";
+import { describePlans } from "./contract/plans.ts";
 import { describeRecords } from "./contract/records.ts";
 import { describeUsage } from "./contract/usage.ts";
 
@@ -180,6 +182,8 @@ export function describeStore(name: string, factory: StoreFactory): void {
       expect(first?.key).toMatchObject({ scopes: readScopes, state: "active", environment: "live" });
       expect(first?.key.scopes).not.toContain("admin");
       expect(await createFirstKey(store)).toBeNull();
+      const made = { actor: "bootstrap", action: "key.create", target: first?.key.id };
+      expect(await store.audit.list({ limit: 10 })).toMatchObject([made]);
     });
 
     test("is made once by many starts at a time", async () => {
@@ -245,6 +249,8 @@ export function describeStore(name: string, factory: StoreFactory): void {
 
   describeLimits(name, factory);
   describeUsage(name, factory);
+  describeAdministration(name, factory);
+  describePlans(name, factory);
   describeRecords(name, factory);
   describeLeases(name, factory);
 }

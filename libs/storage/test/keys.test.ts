@@ -14,6 +14,7 @@ import {
   listKeys,
   openSqliteStore,
   parseKeyText,
+  readPeppers,
   revokeKey,
   type Store,
   secretMatches,
@@ -97,6 +98,33 @@ describe("key hash", () => {
     expect(secretMatches(text, null, peppers)).toBe(false);
     expect(secretMatches(text, hashKey(text, pepper))).toBe(false);
     expect(secretMatches(text, hashKey(text, pepper), new Map([["p1", "another"]]))).toBe(false);
+  });
+});
+
+describe("peppers", () => {
+  const secret = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+  test("the first is the current one, and all are known", () => {
+    const { peppers, faults } = readPeppers(`# of March\np2:${secret}:2\n\n p1:${secret}`);
+    expect(faults).toEqual([]);
+    expect(peppers.current).toEqual({ id: "p2", secret: `${secret}:2` });
+    expect([...peppers.secrets]).toEqual([
+      ["p2", `${secret}:2`],
+      ["p1", secret],
+    ]);
+    expect(readPeppers("").peppers).toEqual({ current: null, secrets: new Map() });
+    expect(readPeppers(`p2:${secret},p1:${secret}`).peppers.secrets.size).toBe(2);
+  });
+
+  test("tells what is wrong by entry, without the secret", () => {
+    const { faults } = readPeppers(`p1:${secret},nothing,p1:${secret},p3:short,p 4:${secret}`);
+    expect(faults).toEqual([
+      expect.stringMatching(/^entry 2 must be `id:secret`/),
+      "entry 3 has the id p1 of an earlier one",
+      expect.stringMatching(/^entry 4 \(p3\) must have a secret of at least 32/),
+      expect.stringMatching(/^entry 5 must be/),
+    ]);
+    expect(faults.join()).not.toContain(secret.slice(0, 8));
   });
 });
 

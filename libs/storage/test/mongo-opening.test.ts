@@ -3,13 +3,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
+import { until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { freePort } from "../../../test/support/processes.ts";
+import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
 import { createKey, type Store } from "../src/index.ts";
 import { openMongoStore } from "../src/mongo/index.ts";
 import { rejection, timed } from "./store-faults.ts";
 
-const servers: Mongodb[] = [];
+const servers: { stop(): Promise<void> }[] = [];
 const stores: Store[] = [];
 const spec = { label: "a", scopes: ["ip"] as const };
 
@@ -42,6 +44,25 @@ test("opening waits when it is asked to, tells each time why, and goes on when t
   stores.push(store);
   expect((await createKey(store, spec)).key.version).toBe(1);
   expect(lines[0]).toMatch(/^store mongodb:\/\/127\.0\.0\.1:\d+\/netfacts: .*ECONNREFUSED.*; check that the MongoDB server runs/);
+});
+
+test("limits are to be had after a first connection that took longer than a lease may", async () => {
+  const server = await start();
+  const proxy = await startTcpProxy(server.url);
+  servers.push(proxy);
+  // There and back longer than the 500 ms that limits have, and shorter than what everything else has.
+  proxy.delay(300);
+  const opening = openMongoStore(`${proxy.url}/slow`, { onWaiting: () => undefined });
+  await sleep(2_500);
+  proxy.delay(0);
+  const store = await opening;
+  stores.push(store);
+  await until(() =>
+    store.limits.time().then(
+      (at) => at > 0,
+      () => false,
+    ),
+  );
 });
 
 test("opening stops waiting when it is told to", async () => {

@@ -10,6 +10,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createFirstKey, createKey, openSqliteStore, type Store, StoreError } from "../src/index.ts";
 import { SqliteConnection } from "../src/sqlite/connection.ts";
+import { listSql } from "../src/sqlite/sqlite-usage.ts";
 import { describeStore } from "./contract.ts";
 
 let folder: string | null = null;
@@ -50,6 +51,19 @@ afterEach(dispose);
 
 const spec = { label: "a", scopes: ["ip"] as const };
 
+test.each([
+  ["all keys", {}],
+  ["a kind of question", { routeClass: "ip" }],
+  ["a key", { keyId: "7Q9M3W8K" }],
+])("a page of the usage of %s is read in its order, and not sorted", async (_, of) => {
+  await openStore();
+  const connection = new SqliteConnection(path());
+  const sql = `EXPLAIN QUERY PLAN ${listSql({ from: "2026-11-01", to: "2026-11-30", ...of })}`;
+  const steps = connection.all(sql, ...Array.from({ length: sql.split("?").length - 1 }, () => "1"));
+  connection.close();
+  expect(steps.map(({ detail }) => detail)).toEqual([expect.stringMatching(/^SEARCH usage USING PRIMARY KEY /)]);
+});
+
 describe("the file", () => {
   test("is made with its folder, for its owner only", async () => {
     await openStore();
@@ -76,7 +90,9 @@ describe("the file", () => {
     const { key } = await createKey(store, spec);
     await store.close();
     const old = new DatabaseSync(path());
-    for (const table of ["usage", "usage_writers", "profiles", "audit", "leases"]) old.exec(`DROP TABLE ${table}`);
+    for (const table of ["usage", "usage_writers", "profiles", "audit", "leases", "plans", "idempotency"]) old.exec(`DROP TABLE ${table}`);
+    for (const index of ["keys_by_creation", "keys_by_plan"]) old.exec(`DROP INDEX ${index}`);
+    for (const column of ["concurrency_limit", "rotated_at", "stepping_down"]) old.exec(`ALTER TABLE keys DROP COLUMN ${column}`);
     old.exec("PRAGMA user_version = 1");
     old.close();
     const later = await openStore();

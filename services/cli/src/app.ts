@@ -1,8 +1,8 @@
 /** The command line: the program, its shared options, and how every command ends. */
 
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
-import { endingOf } from "./cli-error.ts";
+import { Command, CommanderError, type Option } from "commander";
+import { CliError, endingOf } from "./cli-error.ts";
 import { commands } from "./commands/index.ts";
 import type { CliContext } from "./context.ts";
 import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
@@ -16,7 +16,11 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   try {
     const program = buildProgram(context);
     for (const register of await Promise.all(wanted(args).map((load) => load()))) register(program, context);
-    await program.parseAsync(args, { from: "user" });
+    pointToHelp(program, program.name());
+    await program.parseAsync(args, { from: "user" }).catch((error: unknown) => {
+      if (error instanceof CommanderError && error.code === "commander.missingMandatoryOptionValue") throw misspelt(program, args) ?? error;
+      throw error;
+    });
     return exitCodes.ok;
   } catch (error) {
     const { exitCode, lines } = endingOf(error);
@@ -41,8 +45,33 @@ function buildProgram(context: CliContext): Command {
       writeErr: (text) => context.stderr.write(text),
       outputError: (text, write) => write(text.replace(/^error: /, "netfacts: ")),
     })
-    .exitOverride()
-    .showHelpAfterError("(netfacts --help tells the commands and options)");
+    .exitOverride();
+}
+
+/** Who mistypes a command is told of the help that knows it. */
+function pointToHelp(command: Command, path: string): void {
+  const what = command.commands.length === 0 ? "arguments and options" : "commands and options";
+  command.showHelpAfterError(`(${path} --help tells the ${what})`);
+  for (const one of command.commands) pointToHelp(one, `${path} ${one.name()}`);
+}
+
+/** Options that no command of the line knows, which commander does not mention where it misses another. Null for none. */
+function misspelt(program: Command, args: readonly string[]): CliError | null {
+  const known: Option[] = [...program.options];
+  let command = program;
+  for (const arg of args) {
+    const named = command.commands.find((one) => one.name() === arg || one.aliases().includes(arg));
+    if (named === undefined) continue;
+    command = named;
+    known.push(...named.options);
+  }
+  const flags = args.flatMap((arg) => /^--[a-z][a-z-]*(?==|$)/.exec(arg)?.[0] ?? []);
+  const unknown = flags.filter((flag) => flag !== "--help" && !known.some((option) => option.long === flag));
+  if (unknown.length === 0) return null;
+  return new CliError(
+    exitCodes.usage,
+    unknown.map((flag) => `unknown option '${flag}'`),
+  );
 }
 
 /** The commands that the line names; all when it names none, so that help and "did you mean" know them. */

@@ -23,7 +23,8 @@ export function tableLines(titles: readonly string[], rows: readonly (readonly s
   const columns = titles.map((title, at) => {
     const cells = rows.map((row) => row[at] ?? "");
     const right = cells.every((cell) => /^[\d,.]+$/.test(cell) || cell === none) && cells.some((cell) => cell !== none);
-    return { title, cells, right, width: Math.max(...[title, ...cells].map(textWidth)) };
+    const width = cells.reduce((widest, cell) => Math.max(widest, textWidth(cell)), textWidth(title));
+    return { title, cells, right, width };
   });
   const line = (cellOf: (column: (typeof columns)[number]) => string): string =>
     columns

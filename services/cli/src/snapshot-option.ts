@@ -1,13 +1,21 @@
 /** The option by which commands name a snapshot, and its loading. */
 
-import { Generation, loadSnapshot, type OpenedSnapshot, openSnapshot, SnapshotError } from "@netfacts/dataset";
+import {
+  Generation,
+  loadSnapshot,
+  type OpenedSnapshot,
+  openSnapshot,
+  PublicationConflictError,
+  SnapshotError,
+  SnapshotUnavailableError,
+} from "@netfacts/dataset";
 import { type Command, Option } from "commander";
 import { CliError } from "./cli-error.ts";
 import { sharedSettings } from "./context.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-export const snapshotOption = (): Option =>
-  new Option("-s, --snapshot <path>", "data folder, manifest in one, or pack (default: the data folder)");
+export const snapshotOption = (description = "data folder, manifest in one, or pack (default: the data folder)"): Option =>
+  new Option("-s, --snapshot <path>", description);
 
 /** What the option says, else the data folder. */
 export function snapshotPath(command: Command): string {
@@ -28,6 +36,8 @@ export async function loadNamed(command: Command): Promise<Generation> {
 /** Turns what is wrong with a snapshot into the command's end. */
 export function refuse(error: unknown): never {
   if (!(error instanceof SnapshotError)) throw error;
+  if (error instanceof PublicationConflictError) throw new CliError(exitCodes.refused, `${error.message}; nothing was changed`, error);
+  if (error instanceof SnapshotUnavailableError) throw new CliError(exitCodes.unavailable, error.message, error);
   const missing = /no such file|holds no snapshot|no snapshot/.test(error.message);
   throw new CliError(missing ? exitCodes.notFound : exitCodes.untrusted, error.message, error);
 }

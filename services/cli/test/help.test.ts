@@ -25,10 +25,10 @@ test("help lists the exit codes that there are, and so does the README", async (
   }
 });
 
-test("the README's commands about keys work as they stand", async () => {
+test("the README's commands about keys, plans and the audit work as they stand", async () => {
   const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
-  const lines = [...readme.matchAll(/^netfacts (keys .*)$/gm)].map((match) => match[1] as string);
-  expect(lines.map((line) => line.split(" ")[1])).toEqual(["create", "list", "show", "disable", "enable", "revoke"]);
+  const lines = [...readme.matchAll(/^netfacts ((?:keys|plans|audit) .*)$/gm)].map((match) => match[1] as string);
+  expect(lines).toHaveLength(11);
   const dataDir = temporaryFolder();
   let id = "";
   for (const line of lines) {
@@ -45,7 +45,20 @@ test("a wrong command line points to the help and is exit code 2", async () => {
     expect([code, out]).toEqual([2, ""]);
     expect(err).toContain("--help");
   }
+  expect((await run("nowhere", "keys", "show")).err).toContain("(netfacts keys show --help tells the arguments and options)");
+  expect((await run("nowhere", "keys", "lst")).err).toContain("(netfacts keys --help tells the commands and options)");
   expect((await run("nowhere", "key")).err).toContain("(Did you mean keys?)");
+});
+
+test("an option that is misspelt is named, also where it leaves another one missing", async () => {
+  const { code, err } = await run("nowhere", "keys", "create", "--lable", "x");
+  expect(code).toBe(2);
+  expect(err).toContain("netfacts: unknown option '--lable'\n");
+  expect((await run("nowhere", "keys", "create", "--scopes", "ip")).err).not.toContain("unknown option");
+});
+
+test("snapshot info is called what it was called by", async () => {
+  expect((await run("nowhere", "snapshot", "info", "20261121T085500Z-1a2b3c4d")).err).toContain("for 'info'");
 });
 
 test("--version prints the package's version", async () => {

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { answer, type HostileServer, serveFile, startHostileServer } from "../../ingest/test/support/hostile-server.ts";
 import { delegatedFile } from "../../ingest/test/support/made-files.ts";
+import { sourceLines } from "../src/commands/source-lines.ts";
 import { exitCodes } from "../src/exit-codes.ts";
-import { run } from "./support/run.ts";
+import { now, run } from "./support/run.ts";
 
 let folder: string;
 let server: HostileServer;
@@ -47,9 +48,22 @@ test("a source that is away ends the import, and stands below the table with its
   isAway = true;
   const failed = await run(folder, "ingest", "run", ...sources());
   expect(failed.code).toBe(exitCodes.untrusted);
-  expect(failed.err).toContain(`ripe: ${server.url}/ripe: the server answers 404`);
+  expect(failed.err).toBe(`netfacts: ripe: ${server.url}/ripe: the server answers 404\n`);
+  expect(failed.out).toMatch(/^ripe: ended the run\nread 0 s/);
   const { out } = await run(folder, "ingest", "sources", ...sources());
   expect(out.split("\n").slice(2)).toEqual(["", `ripe: ${server.url}/ripe: the server answers 404`, ""]);
   const { items } = JSON.parse((await run(folder, "ingest", "sources", ...sources(), "--json")).out);
   expect(items).toMatchObject([{ name: "ripe", accepted: 10, schedule: { failures: 1, url: `${server.url}/ripe` } }]);
+});
+
+test("a source whose time has come and whom nobody asks is due, not to be asked in the past", async () => {
+  await run(folder, "ingest", "run", ...sources());
+  const { items } = JSON.parse((await run(folder, "ingest", "sources", ...sources(), "--json")).out);
+  const nextAt = (time: number | null) => {
+    const schedule = { ...items[0].schedule, next_check_at: time === null ? null : new Date(time).toISOString() };
+    return sourceLines([{ ...items[0], schedule }], now)[1]
+      ?.split(/ {2,}/)
+      .at(-1);
+  };
+  expect([now - 1, now, now + 60_000, null].map(nextAt)).toEqual(["due", "due", "2026-11-21 09:01Z", "–"]);
 });

@@ -121,7 +121,7 @@ describe("list and show", () => {
       expect(await runJson(dataDir, "keys", "show", name)).toEqual({ id, display, ...rest });
     }
     expect((await run(dataDir, "keys", "show", String(id))).out).toContain(
-      `key        ${display}\nlabel      siem-prod\nstate      active\n`,
+      `key          ${display}\nlabel        siem-prod\nstate        active\n`,
     );
   });
 

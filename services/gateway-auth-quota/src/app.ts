@@ -1,10 +1,16 @@
 /** The gateway, wired: keys, limits, routes and problems in front of the services. */
 
+import { publicDocument } from "@netfacts/contracts/openapi";
 import type { Messaging } from "@netfacts/messaging";
 import type { Metrics } from "@netfacts/runtime";
-import type { Store } from "@netfacts/storage";
+import type { KeyLimits, Store } from "@netfacts/storage";
 import type { FastifyInstance } from "fastify";
+import { installBatchRoute } from "./batch/batch-route.ts";
+import { Batches } from "./batch/batches.ts";
 import type { GatewayConfig } from "./config.ts";
+import { docsRoutes } from "./docs/docs-routes.ts";
+import { proxyTrust } from "./http/client-address.ts";
+import { Compressor } from "./http/compression.ts";
 import { Dispatcher } from "./http/dispatcher.ts";
 import { flagHandler } from "./http/flags-route.ts";
 import { Guard } from "./http/guard.ts";
@@ -17,12 +23,19 @@ import { createKeyring, type KeyringSettings } from "./keys/index.ts";
 import { createLimiter } from "./limits/index.ts";
 import { watchedLimits } from "./limits/watched-limits.ts";
 import { createGatewayMetrics, type GatewayMetrics } from "./metrics.ts";
+import { adminHandlers } from "./operator/admin-handlers.ts";
+import { ChangeTeller } from "./operator/change-teller.ts";
 import { ensureFirstAdminKey } from "./operator/first-admin-key.ts";
 import { createOperatorListener } from "./operator/operator-listener.ts";
+import { installBodyTime } from "./plugins/body-time.ts";
+import { installCors } from "./plugins/cors.ts";
+import { LoadShedder } from "./plugins/load-shedding.ts";
 import { installObserver, type RequestLog } from "./plugins/observe.ts";
 import { installProblems, type ProblemOptions } from "./plugins/problems.ts";
 import { installRequestContext } from "./plugins/request-context.ts";
 import { installRoutes, type Route } from "./plugins/routes.ts";
+import { securityHeaders } from "./plugins/security-headers.ts";
+import { UsageMeter } from "./usage/usage-meter.ts";
 
 export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig, storeConfigSchema } from "./config.ts";
 
@@ -42,7 +55,7 @@ export interface Gateway {
   readonly operator: FastifyInstance | null;
   /** Starts to listen, for operators too where that is wanted; resolves with the public URL. */
   listen(): Promise<string>;
-  /** Refuses new requests, finishes those in flight, gives unspent units back. Messaging and store stay open. */
+  /** Refuses new requests, finishes those in flight, gives unspent units back, writes what was counted. Messaging and store stay open. */
   stop(): Promise<void>;
 }
 
@@ -50,8 +63,21 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const { config, messaging, store, log, clock } = deps;
   let stopping = false;
   const metrics = createGatewayMetrics(deps.metrics);
-  const keyring = createKeyring({ store: countingLoads(store, metrics), messaging, clock, settings: keyringSettings(config) });
-  const limiter = createLimiter({ store: { limits: watchedLimits(store.limits, log) } });
+  const keyring = createKeyring({
+    store: countingLoads(store, metrics),
+    messaging,
+    clock,
+    settings: keyringSettings(config),
+    onUnknownPepper: (pepper_id) => log.warn({ pepper_id }, "keys of this pepper are refused, as KEY_PEPPERS does not have it"),
+  });
+  const usage = new UsageMeter({ usage: countingWrites(store.usage, metrics), log, flushMs: config.USAGE_FLUSH_MS });
+  metrics.watchUsage(usage);
+  const limiter = createLimiter({
+    store: { limits: watchedLimits(store.limits, log, config.LIMITS_DEBT_MAX) },
+    settings: { debtMax: config.LIMITS_DEBT_MAX },
+    onSettled: (admission, counted, uncounted) => usage.count(admission, counted, uncounted),
+    onDebt: (event, policy, units) => metrics.debt.inc({ event, policy }, units),
+  });
   const guard = new Guard(keyring, limiter, metrics);
   const dispatcher = new Dispatcher(messaging, {
     lookupBudgetMs: config.LOOKUP_BUDGET_MS,
@@ -59,25 +85,64 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   });
 
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
-  const http = createServer({ config, clock, log, metrics, problems });
+  // A batch may go on for hours: `installBodyTime` bounds what is not one.
+  const http = createServer({ config, clock, log, metrics, problems, requestTimeoutMs: 0 });
   installProblems(http, problems);
   installObserver(http, log, metrics);
-  installRequestContext(http, { urlBytesMax: config.URL_BYTES_MAX, isStopping: () => stopping });
+  installCors(http, config.CORS_ORIGINS);
+  installRequestContext(http, {
+    urlBytesMax: config.URL_BYTES_MAX,
+    trust: proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER),
+    fixedHeaders: securityHeaders(config.HSTS_SECONDS),
+    isStopping: () => stopping,
+  });
+  const shedder = new LoadShedder({ inFlightMax: config.SHED_IN_FLIGHT_MAX, loopDelayMsMax: config.SHED_LOOP_DELAY_MS });
+  const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
+  const lookupDeps = { guard, dispatcher, compressor, shedder };
+  installBodyTime(http, config.REQUEST_TIMEOUT_MS, problems);
   const routes: Route[] = [
     ...lookups.flatMap((lookup) => {
-      const handler = lookupHandler(lookup, guard, dispatcher);
+      const handler = lookupHandler(lookup, lookupDeps);
       return lookup.urls.map((url) => ({ url: `/api/v1${url}`, handler }));
     }),
     { url: "/api/v1/me", handler: meHandler(guard, limiter, clock) },
     { url: "/api/v1/status", handler: statusHandler(dispatcher, clock) },
     { url: "/flags/:country.svg", handler: flagHandler() },
+    ...docsRoutes("Netfacts", publicDocument),
   ];
   installRoutes(http, routes, guard);
+  const batches = new Batches({
+    guard,
+    limiter,
+    dispatcher,
+    compressor,
+    metrics,
+    log,
+    clock,
+    errorDocsBase: config.ERROR_DOCS_BASE,
+    settings: {
+      requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+      idleMs: config.BATCH_IDLE_MS,
+      documentMs: config.BATCH_DOCUMENT_MS,
+      batchesMax: config.BATCHES_MAX,
+    },
+  });
+  installBatchRoute(http, batches, guard, problems);
   await http.ready();
+  const teller = new ChangeTeller(messaging);
+  const handlers = adminHandlers({
+    store,
+    clock,
+    pepper: config.PEPPERS.current,
+    defaultLimits: defaultLimits(config),
+    changed: (change) => teller.tell(change),
+  });
   const operator =
-    config.OPERATOR_PORT < 0 ? null : createOperatorListener({ config, clock, log, metrics, problems, guard, isStopping: () => stopping });
+    config.OPERATOR_PORT < 0
+      ? null
+      : createOperatorListener({ config, clock, log, metrics, problems, guard, handlers, isStopping: () => stopping });
   await operator?.ready();
-  await ensureFirstAdminKey(store, config.ADMIN_KEY, log);
+  await ensureFirstAdminKey(store, config.ADMIN_KEY, log, config.PEPPERS.current);
 
   return {
     http,
@@ -85,13 +150,17 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     async listen() {
       const operatorUrl = await operator?.listen({ host: config.OPERATOR_HOST, port: config.OPERATOR_PORT });
       if (operatorUrl !== undefined) log.info({ operator_url: operatorUrl }, "operators are served");
+      shedder.start();
       return http.listen({ host: config.HOST, port: config.PORT });
     },
     async stop() {
       stopping = true;
+      shedder.stop();
+      batches.stop();
       await Promise.all([http.close(), operator?.close()]);
       keyring.stop();
-      await limiter.stop();
+      teller.stop();
+      await Promise.all([limiter.stop(), usage.stop()]);
     },
   };
 }
@@ -102,15 +171,23 @@ function keyringSettings(config: GatewayConfig): Partial<KeyringSettings> {
     cacheAwayMs: config.KEY_CACHE_AWAY_MS,
     failedKeysMax: config.FAILED_KEYS_MAX,
     failedKeysWindowMs: config.FAILED_KEYS_WINDOW_MS,
-    defaultLimits: {
-      rate: { limit: config.DEFAULT_RATE_LIMIT, windowSeconds: config.DEFAULT_RATE_WINDOW_SECONDS },
-      month: { limit: config.DEFAULT_MONTH_LIMIT },
-    },
+    peppers: config.PEPPERS.secrets,
+    pepper: config.PEPPERS.current,
+    defaultLimits: defaultLimits(config),
+  };
+}
+
+/** Of the plan `default` while nobody wrote it. */
+function defaultLimits(config: GatewayConfig): KeyLimits {
+  return {
+    rate: { limit: config.DEFAULT_RATE_LIMIT, windowSeconds: config.DEFAULT_RATE_WINDOW_SECONDS },
+    month: { limit: config.DEFAULT_MONTH_LIMIT },
+    concurrency: config.DEFAULT_CONCURRENCY_LIMIT === 0 ? null : { limit: config.DEFAULT_CONCURRENCY_LIMIT },
   };
 }
 
 /** The store as the keyring sees it, with each read counted: the key cache's misses. */
-function countingLoads(store: Store, { keyLoads }: GatewayMetrics): Pick<Store, "keys" | "onChange"> {
+function countingLoads(store: Store, { keyLoads }: GatewayMetrics): Pick<Store, "keys" | "plans" | "onChange"> {
   const { keys } = store;
   const find = async (id: string) => {
     try {
@@ -122,13 +199,20 @@ function countingLoads(store: Store, { keyLoads }: GatewayMetrics): Pick<Store, 
       throw error;
     }
   };
+  return { keys: { ...keys, find }, plans: store.plans, onChange: (listener) => store.onChange(listener) };
+}
+
+/** The store as the meter sees it, with each writing counted. */
+function countingWrites(usage: Store["usage"], { usageWrites }: GatewayMetrics): Pick<Store["usage"], "add"> {
   return {
-    keys: {
-      find,
-      insert: (key) => keys.insert(key),
-      list: () => keys.list(),
-      update: (id, version, change) => keys.update(id, version, change),
+    async add(batch) {
+      try {
+        await usage.add(batch);
+        usageWrites.inc({ outcome: "written" });
+      } catch (error) {
+        usageWrites.inc({ outcome: "failed" });
+        throw error;
+      }
     },
-    onChange: (listener) => store.onChange(listener),
   };
 }

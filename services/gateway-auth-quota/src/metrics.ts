@@ -22,6 +22,18 @@ export function createGatewayMetrics(metrics: Metrics) {
     help: "Requests admitted or refused by limits",
     labelNames: ["decision"],
   });
+  const batchItems = metrics.counter({
+    name: "netfacts_batch_items_total",
+    help: "Results of batches, by kind of question and outcome",
+    labelNames: ["kind", "outcome"],
+  });
+  const batchItemsOf = kept((kind: string) => kept((outcome: string) => batchItems.of({ kind, outcome })));
+  const durations = metrics.histogram({
+    name: "netfacts_http_request_duration_seconds",
+    help: "Time from the request's first line to the answer's last byte",
+    labelNames: ["route"],
+    buckets: durationBuckets,
+  });
   let inFlight = 0;
   metrics.gauge({
     name: "netfacts_http_requests_in_flight",
@@ -36,19 +48,33 @@ export function createGatewayMetrics(metrics: Metrics) {
     requestEnded(): void {
       inFlight -= 1;
     },
+    batchItems: (kind: string, outcome: "answered" | "failed"): Count => batchItemsOf(kind)(outcome),
     requests: (route: string, status: number | string): Count => requestsOf(route)(status),
-    durations: metrics.histogram({
-      name: "netfacts_http_request_duration_seconds",
-      help: "Time from the request's first line to the answer's last byte",
-      labelNames: ["route"],
-      buckets: durationBuckets,
-    }),
+    durations: kept((route: string) => durations.of({ route })),
     verifications: kept((outcome: string) => verifications.of({ outcome })),
     keyLoads: metrics.counter({
       name: "netfacts_key_loads_total",
       help: "API keys read from the store, because the cache did not have them fresh",
       labelNames: ["outcome"],
     }),
+    debt: metrics.counter({
+      name: "netfacts_limit_debt_units_total",
+      help: "Units that were admitted while the store of limits was away, and what became of them",
+      labelNames: ["event", "policy"],
+    }),
+    usageWrites: metrics.counter({
+      name: "netfacts_usage_writes_total",
+      help: "Batches of usage written to the store, by outcome",
+      labelNames: ["outcome"],
+    }),
+    watchUsage(meter: { readonly unwritten: number }): void {
+      metrics.gauge({
+        name: "netfacts_usage_unwritten_requests",
+        help: "Requests that are counted and not yet in the store",
+        labelNames: [],
+        collect: (gauge) => gauge.set({}, meter.unwritten),
+      });
+    },
     decisions: kept((decision: string) => decisions.of({ decision })),
   };
 }

@@ -2,6 +2,7 @@
 
 import type { IngestSource } from "@netfacts/contracts";
 import type { RunReport } from "./pipeline/run-report.ts";
+import type { EncodeAttributes, ReplayedRoutes, ReplayInput, ReplayRoutesOptions } from "./replay/index.ts";
 import type { FollowDeps, Following } from "./schedule/follow-sources.ts";
 import type { ImportOptions } from "./schedule/import-sources.ts";
 import type { OverviewOptions } from "./schedule/overview.ts";
@@ -11,6 +12,9 @@ export { type FetchConfig, fetchConfigSchema } from "./fetch/config-schema.ts";
 export type { ProgressEvent, ProgressListener } from "./pipeline/progress.ts";
 export { IngestError, type RunOptions, runIngest } from "./pipeline/run.ts";
 export type { RunReport, SourceReport } from "./pipeline/run-report.ts";
+export { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
+export type { EncodeAttributes, ReplayedRoutes, ReplayInput, ReplayRoutesOptions, UpdateFileCounts } from "./replay/index.ts";
+export { newRunId } from "./runs/run-record.ts";
 export type { FollowDeps, Following } from "./schedule/follow-sources.ts";
 export type { ImportOptions } from "./schedule/import-sources.ts";
 export type { IngestApp, IngestDeps } from "./service.ts";
@@ -37,4 +41,14 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
 /** How each source fares, from the files of a state folder, the runs and the snapshot. */
 export async function sourcesOverview(options: OverviewOptions): Promise<IngestSource[]> {
   return (await import("./schedule/overview.ts")).sourcesOverview(options);
+}
+
+/** A RIB with its updates applied, with whole attributes. Throws as the function of the same name in `replay/`. */
+export async function replayRoutes(
+  rib: ReplayInput,
+  updates: Iterable<ReplayInput>,
+  encode: EncodeAttributes,
+  options?: ReplayRoutesOptions,
+): Promise<ReplayedRoutes> {
+  return (await import("./replay/index.ts")).replayRoutes(rib, updates, encode, options);
 }

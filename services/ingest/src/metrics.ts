@@ -27,6 +27,11 @@ export function createIngestMetrics(metrics: Metrics) {
       help: "Readings of a source that failed",
       labelNames: ["source"],
     }),
+    sectionRefused: metrics.gauge({
+      name: "netfacts_ingest_section_refused",
+      help: "1 while a section stays as it was, as it shrank too much when it was built last",
+      labelNames: ["section"],
+    }),
     fetches: metrics.counter({
       name: "netfacts_ingest_source_fetches_total",
       help: "Checks of a source, by outcome",
@@ -72,6 +77,8 @@ export function observeRun(metrics: IngestMetrics, { ok, report }: WorkerRunOutc
   const outcome = ok ? "succeeded" : "failed";
   metrics.runs.inc({ outcome });
   metrics.durations.observe({ outcome }, durationMs / 1_000);
+  for (const { name: section, kept, refused } of report?.sections ?? [])
+    if (!kept || refused !== null) metrics.sectionRefused.set({ section }, refused === null ? 0 : 1);
   for (const { name: source, state, read, accepted } of report?.sources ?? []) {
     if (state !== "read") metrics.sourceFailures.inc({ source });
     if (state !== "failed") {

@@ -38,10 +38,12 @@ test("every setting of the service stands in the table with its default", () => 
 test("sections, formats and defaults are those of the code", () => {
   expect(rows.get("section")?.meaning).toBe(builtSections.map((section) => `\`${section}\``).join(", "));
   for (const format of Object.values(builtFormats).flat()) expect(rows.get("format")?.meaning).toContain(`\`${format}\``);
-  const hours = Object.entries(defaults.defaultIntervalSeconds).map(
-    ([section, seconds]) => `${section} ${seconds % 86_400 === 0 ? `${seconds / 86_400}d` : `${seconds / 3600}h`}`,
-  );
-  expect(rows.get("interval")?.byDefault).toBe(hours.join(", "));
+  const units = { d: 86_400, h: 3_600, m: 60 };
+  const intervals = Object.entries(defaults.defaultIntervalSeconds).map(([section, seconds]) => {
+    const [unit, length] = Object.entries(units).find(([, each]) => seconds % each === 0) ?? ["s", 1];
+    return `${section} ${seconds / length}${unit}`;
+  });
+  expect(rows.get("interval")?.byDefault).toBe(intervals.join(", "));
   expect(rows.get("shrink_max")?.byDefault).toBe(`${100 * defaults.defaultShrinkMax}%`);
   expect(rows.get("bad_records_max")?.byDefault).toBe(`${100 * defaults.defaultBadRecordsMax}%`);
   const { ipv4, ipv6 } = defaults.defaultFullFeedMin;

@@ -1,7 +1,16 @@
 /** The data a start begins with: what is there already, the sources that were named, or the samples. */
 
 import type { SnapshotStore } from "@netfacts/dataset";
-import { type FetchConfig, IngestError, importSources, type RunReport, readSources, reportText, showProgress } from "@netfacts/ingest/app";
+import {
+  type FetchConfig,
+  IngestError,
+  importSources,
+  newRunId,
+  type RunReport,
+  readSources,
+  reportText,
+  showProgress,
+} from "@netfacts/ingest/app";
 import type { Store } from "@netfacts/storage";
 
 export interface FirstDataOptions {
@@ -44,7 +53,7 @@ interface RunOnceOptions extends Omit<FirstDataOptions, "sources" | "samples"> {
 async function runOnce({ snapshots, store, stateFolder, fetching, file, out, signal, showReport }: RunOnceOptions): Promise<void> {
   const config = await readSources(file);
   const startedAt = Date.now();
-  const id = `run-${new Date(startedAt).toISOString().replace(/[-:.]/g, "")}`;
+  const id = newRunId(startedAt);
   const save = (state: "running" | "succeeded" | "failed", report: RunReport | null) =>
     store.runs.save({ id, startedAt, endedAt: state === "running" ? null : Date.now(), state, report });
   await save("running", null);

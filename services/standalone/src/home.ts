@@ -1,7 +1,8 @@
 /** The state folder and its one owner. */
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "@netfacts/storage";
 
 /** Who holds the folder. */
 export interface Owner {
@@ -36,6 +37,7 @@ export class HomeError extends Error {
 
 function homeFault({ code, message }: NodeJS.ErrnoException): string {
   if (code === "EEXIST" || code === "ENOTDIR") return "is a file, or lies in one";
+  if (code === "ENOENT") return "cannot be made";
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "cannot be written by this user";
   if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG") return "is on a full disk";
   return `cannot be used (${message})`;
@@ -63,7 +65,7 @@ export function takeHome(folder: string, url: string): Home {
 }
 
 function take(folder: string, url: string): Home {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const path = join(folder, "owner.json");
   const mine: Owner = { pid: process.pid, started: startOf(process.pid), url };
   for (let attempt = 0; ; attempt++) {

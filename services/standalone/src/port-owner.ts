@@ -4,9 +4,8 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename } from "node:path";
 
-/** Throws with one clear line when the port cannot be listened on. Port 0 is always free. */
-export async function checkPort(host: string, port: number, setting: string): Promise<void> {
-  if (port === 0) return;
+/** Throws with one clear line when the port cannot be listened on. */
+async function checkPort(host: string, port: number, setting: string): Promise<void> {
   const code = await new Promise<string | null>((resolve) => {
     const probe = createServer();
     probe.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
@@ -16,11 +15,29 @@ export async function checkPort(host: string, port: number, setting: string): Pr
   throw new Error(portFault(host, port, setting, code));
 }
 
+/** A listener: its setting, and where it is to listen; port 0 is any free one, below 0 none. */
+export interface Listener {
+  readonly setting: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** @throws with one clear line when two listeners are to share a port, or one of their ports cannot be listened on. */
+export async function checkPorts(listeners: readonly Listener[]): Promise<void> {
+  const wanted = listeners.filter(({ port }) => port > 0);
+  for (const [index, one] of wanted.entries()) {
+    const other = wanted.slice(0, index).find(({ port }) => port === one.port);
+    if (other !== undefined) throw new Error(`${other.setting} and ${one.setting} are both ${one.port}; give each a port of its own`);
+  }
+  for (const { host, port, setting } of wanted) await checkPort(host, port, setting);
+}
+
 /** The line for a port that could not be listened on. */
 export function portFault(host: string, port: number, setting: string, code: string): string {
   if (code === "EADDRINUSE") return `port ${port} of ${host} is taken${ownerText(port)}; choose another with ${setting}=`;
   if (code === "EACCES") return `port ${port} of ${host} may not be listened on by this user; choose one above 1023 with ${setting}=`;
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `${host} is no address of this machine; choose one with HOST=`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return `${host} is no address of this machine; choose one with ${setting === "OPERATOR_PORT" ? "OPERATOR_HOST" : "HOST"}=`;
   return `cannot listen on port ${port} of ${host}: ${code}`;
 }
 

@@ -22,7 +22,7 @@ import { standaloneConfigSchema } from "./config.ts";
 import { ensureData } from "./first-data.ts";
 import { takeHome } from "./home.ts";
 import { openLogFile } from "./log-file.ts";
-import { checkPort, portFault } from "./port-owner.ts";
+import { checkPorts, portFault } from "./port-owner.ts";
 import { welcomeText } from "./welcome.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -58,8 +58,11 @@ export async function start(telemetry: Telemetry): Promise<void> {
       else log.warn({ fault }, "traces cannot be sent; the service goes on without");
     });
     installStop({ log, stop: stopAll });
-    await checkPort(gateway.HOST, gateway.PORT, "PORT");
-    await checkPort(operationsHost, own.TELEMETRY_PORT, "TELEMETRY_PORT");
+    await checkPorts([
+      { setting: "PORT", host: gateway.HOST, port: gateway.PORT },
+      { setting: "TELEMETRY_PORT", host: operationsHost, port: own.TELEMETRY_PORT },
+      { setting: "OPERATOR_PORT", host: gateway.OPERATOR_HOST, port: gateway.OPERATOR_PORT },
+    ]);
     const store = await openSqliteStore(join(folder, "store.sqlite"));
     undo.push(() => store.close());
     const snapshots = openDataFolder(folder);
@@ -101,8 +104,13 @@ export async function start(telemetry: Telemetry): Promise<void> {
       metrics: createMetrics("standalone"),
     });
     undo.push(() => operations.close());
-    const url = await app.gateway.listen().catch((error: NodeJS.ErrnoException) => {
-      throw new Error(portFault(gateway.HOST, gateway.PORT, "PORT", error.code ?? error.message));
+    const url = await app.gateway.listen().catch((error: NodeJS.ErrnoException & { readonly port?: number }) => {
+      // Somebody else took it while data were imported.
+      const isOperators = error.port === gateway.OPERATOR_PORT && gateway.OPERATOR_PORT > 0;
+      const [host, port, setting] = isOperators
+        ? [gateway.OPERATOR_HOST, gateway.OPERATOR_PORT, "OPERATOR_PORT"]
+        : [gateway.HOST, gateway.PORT, "PORT"];
+      throw new Error(portFault(host, port, setting, error.code ?? error.message));
     });
     home.answersAt(url);
     if (sources !== "") {
@@ -122,7 +130,14 @@ export async function start(telemetry: Telemetry): Promise<void> {
     // Last, since its secret is shown once: a start that fails before has not used it up.
     const firstKey = await createFirstKey(store);
     process.stdout.write(
-      welcomeText({ url, operationsUrl: operations.url, folder: relative(process.cwd(), folder) || ".", generation, firstKey }),
+      welcomeText({
+        url,
+        operationsUrl: operations.url,
+        operatorUrl: app.gateway.operator?.listeningOrigin ?? null,
+        folder: relative(process.cwd(), folder) || ".",
+        generation,
+        firstKey,
+      }),
     );
     log.info({ url, snapshot: generation.id }, "ready");
   } catch (error) {

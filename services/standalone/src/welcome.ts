@@ -9,6 +9,8 @@ const exampleAddress = "193.0.6.139";
 export interface WelcomeOptions {
   readonly url: string;
   readonly operationsUrl: string;
+  /** null: operators are not served. */
+  readonly operatorUrl: string | null;
   readonly folder: string;
   readonly generation: Generation;
   /** null: the first key was made, and shown, at an earlier start. */
@@ -16,7 +18,7 @@ export interface WelcomeOptions {
 }
 
 /** Lines for people; the line that begins with `curl` works as it stands when the key is new. */
-export function welcomeText({ url, operationsUrl, folder, generation, firstKey }: WelcomeOptions): string {
+export function welcomeText({ url, operationsUrl, operatorUrl, folder, generation, firstKey }: WelcomeOptions): string {
   const { manifest } = generation;
   const sections = Object.entries(manifest.sections).map(
     ([name, section]) => `  ${name.replaceAll("_", " ").padEnd(12)} as of ${section.as_of}`,
@@ -38,6 +40,14 @@ export function welcomeText({ url, operationsUrl, folder, generation, firstKey }
       "",
       "With a key in NETFACTS_KEY:",
       curlLine(url, "$NETFACTS_KEY"),
+    );
+  }
+  lines.push("", `Every question, with a form to ask it: ${url}/docs`);
+  if (operatorUrl !== null) {
+    lines.push(
+      "",
+      `Operators: ${operatorUrl}/docs, with a key of the scope admin:`,
+      `  bin/netfacts keys create --label operator --scopes admin --data-dir ${folder}`,
     );
   }
   lines.push("", "ready; Ctrl-C stops", "");

@@ -4,9 +4,23 @@ import type { MeRecord } from "../records/me.ts";
 import type { Problem } from "../records/problem.ts";
 import type { ReverseDnsRecord } from "../records/reverse-dns.ts";
 import type { StatusRecord } from "../records/status.ts";
-import { runExample, runsExample, sourcesExample } from "./ingest.ts";
+import { runExample, runRequestExample, runsExample, sourcesExample } from "./ingest.ts";
+import {
+  auditExample,
+  createdKeyExample,
+  keyPatchExample,
+  keyRotationExample,
+  managedKeyExample,
+  managedKeysExample,
+  newKeyExample,
+  planExample,
+  planLimitsExample,
+  plansExample,
+  rotatedKeyExample,
+} from "./keys.ts";
 import { asnExample, ipExample, prefixExample, routingExample, validityExample } from "./lookups.ts";
 import { metaWithoutData } from "./meta.ts";
+import { usageExample } from "./usage.ts";
 
 const reverseDnsExample: ReverseDnsRecord = {
   ip: "193.0.6.139",
@@ -86,7 +100,20 @@ export const examples = {
   status: statusExample,
   me: meExample,
   run: runExample,
+  run_request: runRequestExample,
   runs: runsExample,
   sources: sourcesExample,
+  managed_key: managedKeyExample,
+  managed_keys: managedKeysExample,
+  created_key: createdKeyExample,
+  rotated_key: rotatedKeyExample,
+  new_key: newKeyExample,
+  key_patch: keyPatchExample,
+  key_rotation: keyRotationExample,
+  plan: planExample,
+  plans: plansExample,
+  plan_limits: planLimitsExample,
+  audit: auditExample,
+  usage: usageExample,
   problem: problemExample,
 } as const;

@@ -1,6 +1,6 @@
 /** Examples of ingest's records. */
 
-import type { IngestRun, IngestRuns, IngestSources } from "../records/ingest.ts";
+import type { IngestRun, IngestRuns, IngestSources, RunRequest } from "../records/ingest.ts";
 
 const summary = {
   id: "20261121T085500Z-3f9a1c",
@@ -39,12 +39,16 @@ export const runExample: IngestRun = {
         error: null,
       },
     ],
-    sections: [{ name: "routes", version: "20261121.0800", kept: false, counts: { ipv4: 888_633, ipv6: 156_836 } }],
+    sections: [
+      { name: "routes", version: "20261121.0800", kept: false, refused: null, checked: 812, counts: { ipv4: 888_633, ipv6: 156_836 } },
+    ],
     stages: { read: 38.2, build: 9.4, verify: 3.1, publish: 12.6 },
     peak_rss_bytes: 2_147_483_648,
     error: null,
   },
 };
+
+export const runRequestExample: RunRequest = { accept_shrink: ["as_names"] };
 
 export const runsExample: IngestRuns = { items: [summary] };
 

@@ -35,7 +35,7 @@ export function sectionRows(generation: Generation, section: SectionName): Itera
   return rowsBySection[section](generation);
 }
 
-/** A row for each origin of each prefix. */
+/** A row for each origin of each prefix. When it was seen is left out: last_seen moves with every table. */
 function* routeRows(routes: RouteTable): Generator<SectionRow> {
   const { base } = routes.prefixes;
   for (let entry = 0; entry < base.size; entry++) {

@@ -68,20 +68,26 @@ export class LayeredPrefixes {
     return this.#deeper(this.#visibleBase(base), this.#visibleOverlay(over));
   }
 
-  /** Entries strictly inside the prefix, ascending by (address, length). */
-  *moreSpecifics(prefix: Prefix): Generator<number> {
+  /** Entries strictly inside the prefix, ascending by (address, length), without the first `skipped`: these cost a step each under an overlay. */
+  *moreSpecifics(prefix: Prefix, skipped = 0): Generator<number> {
     const inBase = this.base.moreSpecifics(prefix);
     if (this.overlay === null) {
-      for (let entry = inBase.start; entry < inBase.end; entry++) yield entry;
+      for (let entry = inBase.start + skipped; entry < inBase.end; entry++) yield entry;
       return;
     }
-    const inOverlay = this.overlay.moreSpecifics(prefix);
+    let left = skipped;
+    for (const entry of this.#moreSpecificsOfBoth(prefix, this.overlay)) if (left-- <= 0) yield entry;
+  }
+
+  *#moreSpecificsOfBoth(prefix: Prefix, overlay: PrefixTrie): Generator<number> {
+    const inBase = this.base.moreSpecifics(prefix);
+    const inOverlay = overlay.moreSpecifics(prefix);
     let base = inBase.start;
     let over = inOverlay.start;
     while (base < inBase.end || over < inOverlay.end) {
       if (base < inBase.end && this.#replaced?.[base] === 1) base++;
       else if (over < inOverlay.end && this.#removed[over] === 1) over++;
-      else if (over >= inOverlay.end || (base < inBase.end && before(this.base.prefixAt(base), this.overlay.prefixAt(over)))) yield base++;
+      else if (over >= inOverlay.end || (base < inBase.end && before(this.base.prefixAt(base), overlay.prefixAt(over)))) yield base++;
       else yield this.base.size + over++;
     }
   }

@@ -2,7 +2,7 @@
 
 import { type Address, comparePrefixes } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
-import { originKind, type RoutesColumns, tellsPaths } from "../sections/routes.ts";
+import { originKind, type RoutesColumns, tellsPaths, tellsSeen } from "../sections/routes.ts";
 import { LayeredPrefixes } from "./layered-prefixes.ts";
 import { type Neighbour, type NeighbourSummary, neighboursOf, summariseNeighbours } from "./neighbours.ts";
 
@@ -34,6 +34,12 @@ export interface Upstreams {
   readonly paths: number;
   /** The most frequent first, then by number; as many as the importer keeps. */
   readonly items: readonly { readonly asn: number; readonly paths: number }[];
+}
+
+/** When something was seen over all tables imported so far, in Unix seconds; 0 = not known. */
+export interface Seen {
+  readonly first: number;
+  readonly last: number;
 }
 
 /** A section and its trie. */
@@ -96,10 +102,27 @@ export class RouteTable {
   /** Whether the AS is an origin of the entry. */
   hasOrigin(entry: number, asn: number): boolean {
     const [columns, at] = this.#place(entry);
-    const end = columns.origin_start[at + 1] as number;
-    for (let origin = columns.origin_start[at] as number; origin < end; origin++)
-      if (columns.origin_kind[origin] === originKind.as && columns.origin_value[origin] === asn) return true;
-    return false;
+    return originOf(columns, at, asn) >= 0;
+  }
+
+  /**
+   * When the AS was first and last seen as an origin of the entry; null where the section does not tell, or it is none of its origins. A
+   * changed route is as old as the section tells.
+   */
+  seen(entry: number, asn: number): Seen | null {
+    if (!tellsSeen(this.#base)) return null;
+    const base = entry < this.#baseSize ? entry : this.prefixes.base.exact(this.prefixes.prefixAt(entry));
+    const { origin_first_seen, origin_last_seen, seen_time } = this.#base;
+    const origin = base < 0 ? -1 : originOf(this.#base, base, asn);
+    if (origin < 0) return null;
+    return { first: origin_first_seen[origin] as number, last: seen_time[origin_last_seen[origin] as number] as number };
+  }
+
+  /** When the AS was first and last seen to originate anything but a default route, now or not; null where that is not known, or never. */
+  seenAs(asn: number): Seen | null {
+    const { seen_as, seen_as_first, seen_as_last } = this.#base;
+    const at = searchAscending(seen_as, asn);
+    return at < 0 ? null : { first: seen_as_first[at] as number, last: seen_as_last[at] as number };
   }
 
   /**
@@ -132,17 +155,13 @@ export class RouteTable {
   /** The upstreams of an origin of the entry; null where the section does not tell them, or the AS is no origin of it. */
   upstreamsOf(entry: number, asn: number): Upstreams | null {
     const [columns, at] = this.#place(entry);
-    if (!tellsPaths(columns)) return null;
-    const end = columns.origin_start[at + 1] as number;
-    for (let origin = columns.origin_start[at] as number; origin < end; origin++) {
-      if (columns.origin_kind[origin] !== originKind.as || columns.origin_value[origin] !== asn) continue;
-      const items: { asn: number; paths: number }[] = [];
-      const last = columns.upstream_start[origin + 1] as number;
-      for (let item = columns.upstream_start[origin] as number; item < last; item++)
-        items.push({ asn: columns.upstream_as[item] as number, paths: columns.upstream_paths[item] as number });
-      return { paths: columns.origin_paths[origin] as number, items };
-    }
-    return null;
+    const origin = tellsPaths(columns) ? originOf(columns, at, asn) : -1;
+    if (origin < 0) return null;
+    const items: { asn: number; paths: number }[] = [];
+    const last = columns.upstream_start[origin + 1] as number;
+    for (let item = columns.upstream_start[origin] as number; item < last; item++)
+      items.push({ asn: columns.upstream_as[item] as number, paths: columns.upstream_paths[item] as number });
+    return { paths: columns.origin_paths[origin] as number, items };
   }
 
   /** The neighbours of an AS by the section alone, ascending by number; null where it does not tell any AS's. */
@@ -176,6 +195,14 @@ function originatedRows(columns: RoutesColumns, asn: number): OriginatedRows {
     partial[row] = columns.origin_partial[origin] as number;
   }
   return { entry: columns.as_entry.subarray(start, end), full, partial };
+}
+
+/** The position of the AS among the origins of an entry of this layer; −1 when it is none. */
+function originOf(columns: RoutesColumns, entry: number, asn: number): number {
+  const end = columns.origin_start[entry + 1] as number;
+  for (let origin = columns.origin_start[entry] as number; origin < end; origin++)
+    if (columns.origin_kind[origin] === originKind.as && columns.origin_value[origin] === asn) return origin;
+  return -1;
 }
 
 function originAt(columns: RoutesColumns, origin: number): RouteOrigin {

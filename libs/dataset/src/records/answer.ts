@@ -1,16 +1,24 @@
 /** What every answer carries beside its record: the sections it used, warnings, and what caches may go by. */
 
-import type { Meta, MetaData, SectionData, Warning, WarningCode } from "@netfacts/contracts";
+import {
+  encodeCursor,
+  type ListName,
+  type Meta,
+  type MetaData,
+  type OperationName,
+  type Questions,
+  type SectionData,
+  timestamp,
+  type View,
+  type Warning,
+  type WarningCode,
+  wholeRecord,
+} from "@netfacts/contracts";
 import type { Generation } from "../generation.ts";
 import type { SectionEntry, SectionName } from "../manifest.ts";
 
 /** The longest time a cache may keep an answer, in seconds. */
 export const maxAgeSecondsMax = 300;
-
-/** Milliseconds since the epoch as RFC 3339 in whole seconds. */
-export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
 
 /** Unix seconds as RFC 3339; 0 and null stand for "not told". */
 export function secondsTimestamp(seconds: number | null): string | null {
@@ -48,12 +56,39 @@ const unavailable: Partial<Record<SectionName, string>> = {
 export class AnswerNotes {
   readonly generation: Generation;
   readonly nowMs: number;
+  readonly #view: View;
   readonly #used: SectionName[] = [];
   readonly #warnings: Warning[] = [];
+  /** Where each list goes on that does. */
+  readonly #next = new Map<ListName, number>();
 
-  constructor(generation: Generation, nowMs: number) {
+  constructor(generation: Generation, nowMs: number, view: View = wholeRecord) {
     this.generation = generation;
     this.nowMs = nowMs;
+    this.#view = view;
+  }
+
+  /** Place of the first item of a list that is shown. */
+  start(list: ListName): number {
+    return this.#view.page?.list === list ? this.#view.page.start : 0;
+  }
+
+  /**
+   * Notes that `shown` of `total` items of a list are in the answer.
+   *
+   * @returns the cursor of the next page; null at the end.
+   */
+  nextCursor<O extends OperationName>(op: O, question: Questions[O], list: ListName, shown: number, total: number): string | null {
+    const next = this.start(list) + shown;
+    if (next >= total) return null;
+    this.warn("truncated", `${list} shows ${shown} of ${total}`);
+    this.#next.set(list, next);
+    return encodeCursor(op, question, { snapshotId: this.generation.id, page: { list, start: next } });
+  }
+
+  /** Place at which a list goes on; undefined at its end. */
+  nextStart(list: ListName): number | undefined {
+    return this.#next.get(list);
   }
 
   /** Notes that the answer reads these sections; one that the snapshot lacks gives its warning. */
@@ -93,13 +128,24 @@ export class AnswerNotes {
 
   /** What makes two answers to the same question equal but for ids and ages. */
   etag(): string {
-    return etagInput(this.generation, this.#used, this.#warnings, this.nowMs);
+    const input = etagInput(this.generation, this.#used, this.#warnings, this.nowMs);
+    // Cursors name the snapshot: who is told that nothing changed must be able to go on by those that he has.
+    return this.#next.size === 0 ? input : `${input};${this.generation.id}`;
   }
 
   /** Seconds until one of the used sections is expected to be replaced, at most `maxAgeSecondsMax`. */
   maxAgeSeconds(): number {
     return maxAge(this.generation, this.#used, this.nowMs);
   }
+}
+
+/** What answers that use the routes are told of missing updates: the first gap, and how many more there are; null where there are none. */
+function gapDetail({ manifest }: Generation, used: readonly SectionName[]): string | null {
+  const [first, ...more] = used.includes("routes") ? (manifest.sections.routes?.updates_gaps ?? []) : [];
+  if (first === undefined) return null;
+  const span = first.to === null ? `after ${first.from}` : `between ${first.from} and ${first.to}`;
+  const others = more.length === 0 ? "" : `, and those of ${more.length} more times`;
+  return `updates of ${first.collector} ${span} are missing${others}: what changed then may not be in the answer`;
 }
 
 /** Warnings that come from the dataset and the clock, not from the question. */
@@ -110,6 +156,8 @@ export function clockWarnings(generation: Generation, used: readonly SectionName
     if (section !== undefined && isStale(section, nowMs))
       warnings.push({ code: `${name}_stale`, detail: `${name} are as of ${section.as_of}` });
   }
+  const gap = gapDetail(generation, used);
+  if (gap !== null) warnings.push({ code: "updates_gap", detail: gap });
   if (generation.manifest.sample_data) {
     const dates = used.flatMap((name) => {
       const section = generation.manifest.sections[name];
@@ -129,7 +177,7 @@ export function etagInput(generation: Generation, used: readonly SectionName[], 
       : `${name}:${section.version}:${section.object.slice(0, 16)}${isStale(section, nowMs) ? ":stale" : ""}`;
   });
   const sample = generation.manifest.sample_data ? ";sample" : "";
-  return `${sections.join(",")};${warnings.map((warning) => warning.code).join(",")}${sample}`;
+  return `${sections.join(",")};${warnings.map((warning) => warning.code).join(",")}${sample};${gapDetail(generation, used) ?? ""}`;
 }
 
 export function maxAge(generation: Generation, used: readonly SectionName[], nowMs: number): number {
@@ -152,18 +200,25 @@ export interface RecordAnswer {
   readonly maxAgeSeconds: number;
   readonly etag: string;
   readonly snapshotId: string;
+  /** Place at which the list goes on that a format without room for a cursor shows. */
+  readonly next?: number;
 }
 
-/** Serialises a record with its `meta`, once. */
-export function recordAnswer(notes: AnswerNotes, record: object, requestId: string): RecordAnswer {
+/** An answer with this body; caching as noted. */
+export function noted(notes: AnswerNotes, body: Uint8Array): RecordAnswer {
   return {
     status: 200,
     contentType: "json",
-    body: Buffer.from(JSON.stringify({ ...record, meta: notes.meta(requestId) })),
+    body,
     counted: true,
     cacheable: true,
     maxAgeSeconds: notes.maxAgeSeconds(),
     etag: notes.etag(),
     snapshotId: notes.generation.id,
   };
+}
+
+/** Serialises a record with its `meta`, once. */
+export function recordAnswer(notes: AnswerNotes, record: object, requestId: string): RecordAnswer {
+  return noted(notes, Buffer.from(JSON.stringify({ ...record, meta: notes.meta(requestId) })));
 }

@@ -41,6 +41,7 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
   const registered = allocations?.asn(asn) ?? null;
   const originated = routes === null ? null : originatedBy(generation, routes, asn);
   const announced = originated === null ? null : originated.rows.entry.length > 0;
+  const seen = routes?.seenAs(asn) ?? null;
   if (announced && asnSpecialPurposeRecord(asn) !== null)
     notes.warn("bogon_announced", `AS${asn} is special-purpose and originates prefixes`);
   else if (announced && (registered?.status === "available" || registered?.status === "reserved"))
@@ -58,11 +59,11 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
     allocated_on: registered?.date ?? null,
     holder: holderRecord(generation, registered?.holder ?? null),
     special_purpose: asnSpecialPurposeRecord(asn),
-    allocations: allocationsOf(generation, registered?.holder ?? null, limit, notes),
+    allocations: allocationsOf(generation, registered?.holder ?? null, question, notes),
     network_type: networkTypeOfAs(generation, asn),
     announced,
-    first_seen_at: null,
-    last_seen_at: null,
+    first_seen_at: secondsTimestamp(seen?.first ?? null),
+    last_seen_at: secondsTimestamp(seen?.last ?? null),
     counts: originated === null ? null : countsOf(originated),
     rpki: rpkiOf(generation, asn, originated),
     aspa: aspaOf(generation, asn),
@@ -92,16 +93,17 @@ function originatedBy({ vrps }: Generation, table: RouteTable, asn: number): Ori
   return { table, rows, states, seen: { ipv4, ipv6, moas, byState } };
 }
 
-function allocationsOf(generation: Generation, holder: number | null, limit: number, notes: AnswerNotes): AsnRecord["allocations"] {
+function allocationsOf(generation: Generation, holder: number | null, question: AsnQuestion, notes: AnswerNotes): AsnRecord["allocations"] {
   if (holder === null || generation.allocations === null) return { items: [], total: null, next_cursor: null };
   const table = generation.allocations;
   const { records } = table.holder(holder);
-  if (records.length > limit) notes.warn("truncated", `allocations shows ${limit} of ${records.length}`);
-  const items = Array.from(records.subarray(0, limit), (record) => {
+  const start = notes.start("allocations");
+  const items = Array.from(records.subarray(start, start + question.limit), (record) => {
     const entry = table.entry(record);
     return { registry: entry.registry, block: blockRecord(entry), allocated_on: entry.date };
   });
-  return { items, total: records.length, next_cursor: null };
+  const next_cursor = notes.nextCursor("asn", question, "allocations", items.length, records.length);
+  return { items, total: records.length, next_cursor };
 }
 
 function countsOf({ rows, seen }: Originated): AsnCounts {
@@ -141,22 +143,23 @@ function prefixesOf(
 ): AsnRecord["prefixes"] {
   const { limit } = question;
   if (originated === null) return { items: [], total: 0, limit, next_cursor: null };
+  const start = notes.start("prefixes");
   const chosen = chosenRows(originated, question);
   const { items, total } = question.aggregate
-    ? aggregated(generation, originated, chosen, limit)
-    : { items: chosen.slice(0, limit).map((row) => prefixItem(generation, originated, row)), total: chosen.length };
-  if (total > limit) notes.warn("truncated", `prefixes shows ${limit} of ${total}`);
-  return { items, total, limit, next_cursor: null };
+    ? aggregated(generation, originated, chosen, start, limit)
+    : { items: Array.from(chosen.subarray(start, start + limit), (row) => prefixItem(generation, originated, row)), total: chosen.length };
+  return { items, total, limit, next_cursor: notes.nextCursor("asn", question, "prefixes", items.length, total) };
 }
 
-function chosenRows({ table, rows, states }: Originated, { family, rpki }: AsnQuestion): number[] {
-  const chosen: number[] = [];
+function chosenRows({ table, rows, states }: Originated, { family, rpki }: AsnQuestion): Uint32Array {
+  const chosen = new Uint32Array(rows.entry.length);
+  let count = 0;
   for (let row = 0; row < rows.entry.length; row++) {
     if (family !== null && table.prefixes.prefixAt(rows.entry[row] as number).version !== family) continue;
     if (rpki !== null && (states === null || stateWords(states[row] as OriginState).state !== rpki)) continue;
-    chosen.push(row);
+    chosen[count++] = row;
   }
-  return chosen;
+  return chosen.subarray(0, count);
 }
 
 function prefixItem(generation: Generation, { table, rows, states }: Originated, row: number): AsnPrefix {
@@ -174,7 +177,8 @@ function prefixItem(generation: Generation, { table, rows, states }: Originated,
 function aggregated(
   generation: Generation,
   originated: Originated,
-  chosen: readonly number[],
+  chosen: Uint32Array,
+  start: number,
   limit: number,
 ): { items: AsnPrefix[]; total: number } {
   const { table, rows } = originated;
@@ -185,11 +189,14 @@ function aggregated(
     (prefix.version === 4 ? ipv4 : ipv6).add(prefix, row);
   }
   const items: AsnPrefix[] = [];
-  for (const space of [ipv4, ipv6])
-    for (let at = 0; at < space.size && items.length < limit; at++) {
+  let before = 0;
+  for (const space of [ipv4, ipv6]) {
+    for (let at = Math.max(0, start - before); at < space.size && items.length < limit; at++) {
       const row = space.rowAt(at);
       const merged = { prefix: formatPrefix(space.prefixAt(at)), visibility_ratio: null, rpki_state: null, is_moas: null };
       items.push(row === mergedRow ? merged : prefixItem(generation, originated, row));
     }
+    before += space.size;
+  }
   return { items, total: ipv4.size + ipv6.size };
 }

@@ -1,9 +1,10 @@
 /** Operations that answer with a record of one generation: what the questions of a frame share, and the way from query to answer. */
 
-import { decodeQuestion, type OperationName, type ProblemCode, type Questions } from "@netfacts/contracts";
+import { decodeQuery, type OperationName, type ProblemCode, type Questions } from "@netfacts/contracts";
 import type { DatasetHolder } from "../follower.ts";
 import type { Generation } from "../generation.ts";
-import { AnswerNotes, type RecordAnswer, recordAnswer } from "./answer.ts";
+import { AnswerNotes, type RecordAnswer } from "./answer.ts";
+import { shownAnswer } from "./shown-answer.ts";
 
 /** What the questions of one frame are answered from: taken once, so that no frame mixes generations. */
 export interface AnswerContext {
@@ -29,7 +30,7 @@ export function enterDataset(
   return { context: { generation, nowMs: clock.now() } };
 }
 
-/** The handler of an operation, with its name: reads the canonical query, builds the record, and serialises it once. */
+/** The handler of an operation, with its name: reads the canonical query, builds the record, and serialises what is shown of it once. */
 export function recordOperation<O extends OperationName>(
   op: O,
   build: (question: Questions[O], notes: AnswerNotes) => object,
@@ -37,8 +38,9 @@ export function recordOperation<O extends OperationName>(
   return [
     op,
     ({ query, requestId }, { generation, nowMs }) => {
-      const notes = new AnswerNotes(generation, nowMs);
-      return recordAnswer(notes, build(decodeQuestion(op, query), notes), requestId);
+      const { question, view } = decodeQuery(op, query);
+      const notes = new AnswerNotes(generation, nowMs, view);
+      return shownAnswer(op, notes, build(question, notes), view, requestId);
     },
   ];
 }

@@ -27,7 +27,8 @@ import { vrpRecord } from "./validation-parts.ts";
 /** The record without `meta`, which `notes` gives. */
 export type PrefixRecordBody = Omit<PrefixRecord, "meta">;
 
-export function prefixRecord({ prefix, limit }: PrefixQuestion, notes: AnswerNotes): PrefixRecordBody {
+export function prefixRecord(question: PrefixQuestion, notes: AnswerNotes): PrefixRecordBody {
+  const { prefix, limit } = question;
   const { generation, nowMs } = notes;
   notes.use("routes", "vrps", "allocations", "as_names");
   const { routes, allocations } = generation;
@@ -53,7 +54,7 @@ export function prefixRecord({ prefix, limit }: PrefixQuestion, notes: AnswerNot
     vrps: vrpsOf(prefix, limit, notes),
     less_specifics:
       routes === null ? [] : lessSpecificsOf(routes, prefix, entry, exact).map((less) => relatedPrefix(generation, routes, less)),
-    more_specifics: moreSpecificsOf(routes, prefix, exact, limit, notes),
+    more_specifics: moreSpecificsOf(routes, question, exact, notes),
     allocation: {
       relation: related?.relation ?? null,
       ...blocksOf(related, limit, notes),
@@ -79,18 +80,19 @@ function lessSpecificsOf(routes: RouteTable, prefix: Prefix, entry: number, exac
 
 function moreSpecificsOf(
   routes: RouteTable | null,
-  prefix: Prefix,
+  question: PrefixQuestion,
   exact: boolean,
-  limit: number,
   notes: AnswerNotes,
 ): PrefixRecord["more_specifics"] {
+  const { prefix, limit } = question;
   if (routes === null) return { count: 0, items: [], announced_share: null, next_cursor: null };
   const count = routes.prefixes.countMoreSpecifics(prefix);
-  const items = first(routes.prefixes.moreSpecifics(prefix), limit).map((entry) => relatedPrefix(notes.generation, routes, entry));
-  if (count > limit) notes.warn("truncated", `more_specifics shows ${limit} of ${count}`);
+  const start = notes.start("more_specifics");
+  const items = first(routes.prefixes.moreSpecifics(prefix, start), limit).map((entry) => relatedPrefix(notes.generation, routes, entry));
   // A default route announces no space of its own.
   const announcedShare = exact && prefix.length > 0 ? 1 : coveredShare(prefix, outermost(routes, prefix));
-  return { count, items, announced_share: announcedShare, next_cursor: null };
+  const next_cursor = notes.nextCursor("prefix", question, "more_specifics", items.length, count);
+  return { count, items, announced_share: announcedShare, next_cursor };
 }
 
 function* outermost(routes: RouteTable, prefix: Prefix): Generator<Prefix> {

@@ -17,7 +17,7 @@ import { type Generation, manyPeers } from "../generation.ts";
 import type { AllocationEntry } from "../lookup/allocation-table.ts";
 import type { PeerCounts, RouteOrigin, RouteTable } from "../lookup/route-table.ts";
 import { lookupSpecialPurposePrefix } from "../lookup/special-purpose.ts";
-import type { AnswerNotes } from "./answer.ts";
+import { type AnswerNotes, secondsTimestamp } from "./answer.ts";
 import { asnSpecialPurposeRecord, sameHolder } from "./registration-parts.ts";
 import { validationRecord, validationState } from "./validation-parts.ts";
 
@@ -86,6 +86,7 @@ export function originRecord(
   allocation: AllocationEntry | null,
   nowMs: number,
 ): Origin {
+  const seen = origin.asn === null ? null : (generation.routes?.seen(view.entry, origin.asn) ?? null);
   return {
     asn: origin.asn,
     name: nameOf(generation, origin.asn),
@@ -93,8 +94,8 @@ export function originRecord(
     special_purpose: asnSpecialPurposeRecord(origin.asn),
     same_holder_as_allocation: sameHolder(generation, origin.asn, allocation),
     visibility: visibilityRecord(generation, view.prefix.version, origin),
-    first_seen_at: null,
-    last_seen_at: null,
+    first_seen_at: secondsTimestamp(seen?.first ?? null),
+    last_seen_at: secondsTimestamp(seen?.last ?? null),
     rpki: validationRecord(generation, view.prefix, origin.asn, false, nowMs),
   };
 }

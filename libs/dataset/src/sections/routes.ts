@@ -1,7 +1,16 @@
 /** Section `routes`: every prefix with every origin and the number of peers that see it. */
 
 import type { PrefixColumns } from "@netfacts/prefix-trie";
-import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type SectionFormat, SectionFormatError } from "../columns.ts";
+import {
+  type Columns,
+  checkAscending,
+  checkBelow,
+  checkLengths,
+  checkRuns,
+  checkTimes,
+  type SectionFormat,
+  SectionFormatError,
+} from "../columns.ts";
 
 /** What an origin's value is. */
 export const originKind = {
@@ -59,6 +68,15 @@ const columns = {
   link_seen: "u8",
   /** Positions of the pairs, ascending by (right, left). */
   link_by_right: "u32",
+  /** When each origin was first seen: Unix seconds; 0 = not known, as of all that have no AS number. */
+  origin_first_seen: "u32",
+  /** When it was last seen, as a position in `seen_time`, which is 0 at 0 for "not known" and ascends. */
+  origin_last_seen: "u16",
+  seen_time: "u32",
+  /** ASes that were ever seen to originate anything but a default route, be it not now, ascending; when first and last, in Unix seconds. */
+  seen_as: "u32",
+  seen_as_first: "u32",
+  seen_as_last: "u32",
 } as const;
 
 /**
@@ -79,6 +97,12 @@ export const routesFormat: SectionFormat<typeof columns> = {
     "link_paths",
     "link_seen",
     "link_by_right",
+    "origin_first_seen",
+    "origin_last_seen",
+    "seen_time",
+    "seen_as",
+    "seen_as_first",
+    "seen_as_last",
   ],
 };
 export type RoutesColumns = Columns<typeof columns>;
@@ -116,11 +140,17 @@ export function checkRoutes(section: RoutesColumns): void {
   checkAsIndex(section);
   checkUpstreams(section);
   checkLinks(section);
+  checkSeen(section);
 }
 
 /** Whether the section tells upstreams and neighbours: those of earlier writers, and overlays, do not. */
 export function tellsPaths(section: RoutesColumns): boolean {
   return section.upstream_start.length > 0;
+}
+
+/** Whether the section tells when origins and ASes were seen: those of earlier writers, and overlays, do not. */
+export function tellsSeen(section: RoutesColumns): boolean {
+  return section.seen_time.length > 0;
 }
 
 function checkUpstreams(section: RoutesColumns): void {
@@ -147,6 +177,26 @@ function checkLinks(section: RoutesColumns): void {
     if (order(link_right, link_left, link_by_right[link - 1] as number, link_by_right[link] as number) >= 0)
       throw new SectionFormatError(`section ${kind}: column link_by_right[${link}] is out of order`);
   }
+}
+
+function checkSeen(section: RoutesColumns): void {
+  const { kind } = routesFormat;
+  const { origin_first_seen, origin_last_seen, seen_time, seen_as, seen_as_first, seen_as_last } = section;
+  const origins = tellsSeen(section) ? section.origin_kind.length : 0;
+  const ases = tellsSeen(section) ? seen_as.length : 0;
+  checkLengths(kind, origins, { origin_first_seen, origin_last_seen });
+  checkLengths(kind, ases, { seen_as, seen_as_first, seen_as_last });
+  checkBelow(kind, "origin_last_seen", origin_last_seen, seen_time.length);
+  checkAscending(kind, "seen_time", seen_time);
+  for (let origin = 0; origin < origins; origin++) {
+    const last = seen_time[origin_last_seen[origin] as number] as number;
+    if ((origin_first_seen[origin] as number) > last || (last > 0 && origin_first_seen[origin] === 0))
+      throw new SectionFormatError(
+        `section ${kind}: column origin_first_seen[${origin}] is ${origin_first_seen[origin]}, last seen ${last}`,
+      );
+  }
+  checkAscending(kind, "seen_as", seen_as);
+  checkTimes(kind, "seen_as_first", seen_as_first, seen_as_last);
 }
 
 function order(first: Uint32Array, second: Uint32Array, a: number, b: number): number {

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { decodeManifest, encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
+import { encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
 import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 
 /** How many manifests are kept when nothing else is said. */
@@ -109,6 +109,8 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       throw new SnapshotError(`${folder}: ${JSON.stringify(id.slice(0, 64))} is not the id of any snapshot: damaged`);
     const path = join(manifests, `${id}.json`);
     let manifest: Manifest;
+    // A loader that was given the manifest does not need what reads one, which is slow to load.
+    const { decodeManifest } = await import("../manifest-form.ts");
     try {
       manifest = decodeManifest(await readFile(path));
     } catch (cause) {

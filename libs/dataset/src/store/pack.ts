@@ -3,7 +3,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { sectionsOf } from "../generation.ts";
-import { decodeManifest, encodeManifest, type Manifest, type SectionEntry } from "../manifest.ts";
+import { encodeManifest, type Manifest, type SectionEntry } from "../manifest.ts";
+import { decodeManifest } from "../manifest-form.ts";
 import { SnapshotError, type SnapshotStore } from "./snapshot-store.ts";
 
 const magic = Buffer.from("NFPACK\r\n", "latin1");

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { asNamesColumns, sectionChanges, sectionNames, sectionPairs } from "../../src/index.ts";
 import { madeAllocations, madeAspas, madeRoutes, madeVrps, route } from "../support/made-sections.ts";
 import { type MadeSnapshot, madeGeneration } from "../support/made-snapshot.ts";
+import { prefix } from "../support/text.ts";
 
 /** Few of each, so that both snapshots of a pair share many. */
 const prefixText = fc.constantFrom("10.0.0.0/8", "10.0.0.0/9", "192.0.2.0/24", "192.0.2.0/25", "2001:db8::/32", "2001:db8::/48");
@@ -88,6 +89,17 @@ test("every difference of two snapshots is told once, and nothing else", () => {
 function text(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
+
+test("a route that was only seen again has not changed", () => {
+  const at = (last: number) =>
+    madeGeneration({
+      routes: madeRoutes([{ prefix: prefix("192.0.2.0/24"), origins: [{ origin: 64500, full: 1, seen: [5, last] }] }], undefined, {
+        64500: [5, last],
+      }),
+    });
+  expect(sectionPairs(at(6), at(7)).map(({ section, same }) => [section, same])).toEqual([["routes", false]]);
+  expect([...sectionChanges(at(6), at(7), "routes")]).toEqual([]);
+});
 
 test("registry records are compared by their bounds and registry, AS numbers by their runs", () => {
   const block = { start: "192.0.2.0", end: "192.0.2.255", registry: "arin", country: "US" } as const;

@@ -131,6 +131,21 @@ test("tells registration, counts and prefixes of an AS", () => {
   expect(warnings).toEqual([]);
 });
 
+test("an AS is as old as its history, also where it announces nothing now", () => {
+  const routes = madeRoutes([route("192.0.2.0/24", [64500, 9])], undefined, {
+    64500: [1_700_000_000, 1_763_712_000],
+    64501: [1_600_000_000, 1_750_000_000],
+  });
+  const { asn } = ask(madeGeneration({ ...world, routes }));
+  const told = (number: number) => {
+    const { announced, first_seen_at, last_seen_at } = asn(number);
+    return [announced, first_seen_at, last_seen_at];
+  };
+  expect(told(64500)).toEqual([true, "2023-11-14T22:13:20Z", "2025-11-21T08:00:00Z"]);
+  expect(told(64501)).toEqual([false, "2020-09-13T12:26:40Z", "2025-06-15T15:06:40Z"]);
+  expect(told(64502)).toEqual([false, null, null]);
+});
+
 test("a default route is nobody's prefix", () => {
   expect(asn(1)).toMatchObject({
     announced: false,
@@ -157,8 +172,9 @@ test("MOAS counts the prefixes that others originate too, AS_SETs apart", () => 
 
 test("lists are cut at the limit, and say so", () => {
   const record = asn(3333, { limit: 1 });
-  expect(record.prefixes).toMatchObject({ total: 3, limit: 1, next_cursor: null });
-  expect(record.allocations).toMatchObject({ total: 2 });
+  expect(record.prefixes).toMatchObject({ total: 3, limit: 1, next_cursor: expect.stringMatching(/^[\w-]{30}$/) });
+  expect(record.allocations).toMatchObject({ total: 2, next_cursor: expect.stringMatching(/^[\w-]{30}$/) });
+  expect(record.prefixes.next_cursor).not.toBe(record.allocations.next_cursor);
   expect([record.prefixes.items.length, record.allocations.items.length]).toEqual([1, 1]);
   expect(record.warnings).toEqual(["truncated"]);
 });

@@ -1,6 +1,8 @@
 /** `/routing` and `/validity`: origins explained, the verdict's lists and notes, what lies around. */
 
 import { describe, expect, test } from "@jest/globals";
+import { PrefixTrie } from "@netfacts/prefix-trie";
+import { routePrefixes } from "../../src/sections/routes.ts";
 import { ask, now } from "../support/checked.ts";
 import { madeRoutes, madeVrps, route } from "../support/made-sections.ts";
 import { madeAsOf, madeGeneration } from "../support/made-snapshot.ts";
@@ -48,6 +50,46 @@ test("explains every origin, in its place", () => {
   });
   expect(warnings).toEqual([]);
   expect(Object.keys(meta.data)).toEqual(["allocations", "routes", "vrps", "as_names"]);
+});
+
+describe("when an origin was seen", () => {
+  const [first, middle, last] = [1_700_000_000, 1_750_000_000, 1_763_712_000];
+  const routes = madeRoutes(
+    [
+      {
+        prefix: prefix("192.0.2.0/24"),
+        origins: [
+          { origin: 64500, full: 9, seen: [first, last] },
+          { origin: 64501, full: 2, seen: [middle, middle] },
+          { origin: null, full: 1 },
+        ],
+      },
+      { prefix: prefix("198.51.100.0/24"), origins: [{ origin: 64500, full: 3, seen: [middle, last] }] },
+    ],
+    undefined,
+    { 64500: [first, last], 64501: [middle, middle] },
+  );
+  const times = (record: ReturnType<typeof routing>) => record.origins.map((one) => [one.asn, one.first_seen_at, one.last_seen_at]);
+
+  test("stands beside each origin that has a number, and is not known of one that has none", () => {
+    expect(times(ask(madeGeneration({ ...world, routes })).routing("192.0.2.1"))).toEqual([
+      [64500, "2023-11-14T22:13:20Z", "2025-11-21T08:00:00Z"],
+      [64501, "2025-06-15T15:06:40Z", "2025-06-15T15:06:40Z"],
+      [null, null, null],
+    ]);
+  });
+
+  test("is of the same origin of the section where the route changed since", () => {
+    const columns = madeRoutes([route("192.0.2.0/24", [64501, 9], [64502, 9]), route("203.0.113.0/24", [64500, 9])]);
+    const overlay = { columns, trie: PrefixTrie.build(routePrefixes(columns)), removed: new Uint8Array(2) };
+    const { routing } = ask(madeGeneration({ ...world, routes }, overlay));
+    expect(times(routing("192.0.2.1"))).toEqual([
+      [64501, "2025-06-15T15:06:40Z", "2025-06-15T15:06:40Z"],
+      [64502, null, null],
+    ]);
+    expect(times(routing("203.0.113.1"))).toEqual([[64500, null, null]]);
+    expect(times(routing("198.51.100.1"))).toEqual([[64500, "2025-06-15T15:06:40Z", "2025-11-21T08:00:00Z"]]);
+  });
 });
 
 test("an unannounced address matches nothing, and its covering VRPs are counted", () => {

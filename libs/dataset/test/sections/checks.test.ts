@@ -37,7 +37,13 @@ import { address, prefix } from "../support/text.ts";
 const routes = madeRoutes(
   [
     route("0.0.0.0/0", [1, 1]),
-    route("192.0.2.0/24", [64500, 3], [[64501, 64502], 2]),
+    {
+      prefix: prefix("192.0.2.0/24"),
+      origins: [
+        { origin: 64500, full: 3, seen: [1_700_000_000, 1_763_712_000] },
+        { origin: [64501, 64502], full: 2 },
+      ],
+    },
     route("192.0.2.128/25", [64501, 1], [64500, 1]),
     { prefix: prefix("198.51.100.0/24"), origins: [{ origin: null, full: 1, paths: 1 }] },
     {
@@ -54,7 +60,13 @@ const routes = madeRoutes(
         },
       ],
     },
-    route("2001:db8:1::/48", [64502, 3], [[7], 1]),
+    {
+      prefix: prefix("2001:db8:1::/48"),
+      origins: [
+        { origin: 64502, full: 3, seen: [1_763_715_300, 1_763_715_300] },
+        { origin: [7], full: 1 },
+      ],
+    },
   ],
   [
     [64501, 64500, 1, linkSeen.ipv6],
@@ -62,6 +74,7 @@ const routes = madeRoutes(
     [64502, 64510, 2, linkSeen.ipv4 | linkSeen.within],
     [64510, 64500, 2, linkSeen.ipv4 | linkSeen.ipv6 | linkSeen.within],
   ],
+  { 64500: [1_700_000_000, 1_763_712_000], 64502: [1_763_715_300, 1_763_715_300], 64503: [1_600_000_000, 1_650_000_000] },
 );
 const vrps = madeVrps([
   { prefix: "192.0.2.0/24", asn: 64500, maxLength: 25, ta: "ripe", expiresAt: 1_800_000_000 },
@@ -179,6 +192,15 @@ const planted: [SectionName, string, number, number][] = [
   ["routes", "link_right", 0, 0xffff_ffff],
   ["routes", "link_by_right", 0, 4],
   ["routes", "link_by_right", 0, 3],
+  ["routes", "origin_first_seen", 1, 1_763_712_001],
+  ["routes", "origin_first_seen", 1, 0],
+  ["routes", "origin_first_seen", 0, 1],
+  ["routes", "origin_last_seen", 1, 3],
+  ["routes", "origin_last_seen", 1, 0],
+  ["routes", "seen_time", 0, 1_763_712_000],
+  ["routes", "seen_as", 0, 64502],
+  ["routes", "seen_as_first", 2, 0],
+  ["routes", "seen_as_last", 2, 1_599_999_999],
   ["vrps", "v4_address", 0, 1],
   ["vrps", "v4_length", 0, 40],
   ["vrps", "v6_words", 1, 1],
@@ -287,7 +309,7 @@ test("a bad value is planted in every column that has bad values", () => {
       expect(planted.some(([of, name]) => of === section && name === column) || free.includes(column)).toBe(true);
 });
 
-test("routes of a writer that told nothing of paths load, and tell that it is not known", () => {
+test("routes of a writer that told nothing of paths and history load, and tell that it is not known", () => {
   const earlier = {
     ...routesFormat,
     columns: Object.fromEntries(Object.entries(routesFormat.columns).filter(([name]) => !isOptional(name))),
@@ -297,12 +319,13 @@ test("routes of a writer that told nothing of paths load, and tell that it is no
   const table = Generation.of(loaded).routes;
   expect(table?.origins(1)).toHaveLength(2);
   expect([table?.upstreamsOf(1, 64500), table?.neighboursOf(64500)]).toEqual([null, null]);
+  expect([table?.seen(1, 64500), table?.seenAs(64500)]).toEqual([null, null]);
 });
 
 test("whatever single value is planted, a section is refused or can be read everywhere", () => {
   const plant = fc.record({
     section: fc.constantFrom(...sections),
-    column: fc.nat(40),
+    column: fc.nat(60),
     index: fc.nat(50),
     value: fc.oneof(fc.nat(300), fc.constantFrom(0xffff_ffff, 0x7fff_ffff, 65_535)),
   });
@@ -347,6 +370,8 @@ function readEverywhere({
         table.originatedBy(64500),
         table.upstreamsOf(entry, 64500),
         table.neighboursOf(64500),
+        table.seen(entry, 64500),
+        table.seenAs(64503),
       );
   if (set !== null) seen.push(whole.flatMap((all) => set.moreSpecifics(all)));
   if (authorized !== null) for (const asn of [64500, 64501, 64510, 1]) seen.push(authorized.lookupAspa(asn));

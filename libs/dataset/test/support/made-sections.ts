@@ -35,6 +35,8 @@ export interface MadeOrigin {
   /** Paths to it, and the ASes next to it on them, the most frequent first; told where a `madeRoutes` tells links. */
   readonly paths?: number;
   readonly upstreams?: readonly (readonly [asn: number, paths: number])[];
+  /** Unix seconds; told where a `madeRoutes` tells ASes that were seen. */
+  readonly seen?: readonly [first: number, last: number];
 }
 
 /** Two ASes next to each other on paths: left, right, paths, and bits of `linkSeen`. */
@@ -48,13 +50,22 @@ export interface MadeRoute {
   readonly partial?: number;
 }
 
+const never = [0, 0] as const;
+
 /** A route in one line: `route("192.0.2.0/24", [64500, 3])`; a pair is an origin and its full-feed peers. */
 export function route(text: string, ...origins: readonly (readonly [MadeOrigin["origin"], number, number?])[]): MadeRoute {
   return { prefix: prefix(text), origins: origins.map(([origin, full, partial = 0]) => ({ origin, full, partial })) };
 }
 
-/** @param links  left out: the section tells nothing of paths. */
-export function madeRoutes(routes: readonly MadeRoute[], links?: readonly MadeLink[]): RoutesColumns {
+/**
+ * @param links  left out: the section tells nothing of paths.
+ * @param seenAs  by AS number; left out: the section tells nothing of when anything was seen.
+ */
+export function madeRoutes(
+  routes: readonly MadeRoute[],
+  links?: readonly MadeLink[],
+  seenAs?: Readonly<Record<number, readonly [first: number, last: number]>>,
+): RoutesColumns {
   const sorted = [...routes].sort((a, b) => comparePrefixes(a.prefix, b.prefix));
   const prefixes = sortPrefixes(sorted.map((one) => one.prefix)).columns;
   const start = [0];
@@ -66,14 +77,16 @@ export function madeRoutes(routes: readonly MadeRoute[], links?: readonly MadeLi
   const sets: (readonly number[])[] = [];
   const paths: number[] = [];
   const upstreams: (readonly (readonly [number, number])[])[] = [];
+  const seen: (readonly [first: number, last: number])[] = [];
   sorted.forEach((one, entry) => {
     const origins = [...one.origins].sort((a, b) => (b.full ?? 0) - (a.full ?? 0) || (b.partial ?? 0) - (a.partial ?? 0));
-    for (const { origin, full: seen = 0, partial: others = 0, paths: count = 0, upstreams: next = [] } of origins) {
+    for (const { origin, full: most = 0, partial: others = 0, paths: count = 0, upstreams: next = [], seen: times = never } of origins) {
+      if (seenAs !== undefined) seen.push(times);
       paths.push(count);
       upstreams.push(next);
       kinds.push(origin === null ? originKind.unknown : typeof origin === "number" ? originKind.as : originKind.asSet);
       values.push(origin === null ? 0 : typeof origin === "number" ? origin : sets.push(origin) - 1);
-      full.push(seen);
+      full.push(most);
       partial.push(others);
       entries.push(entry);
     }
@@ -107,6 +120,20 @@ export function madeRoutes(routes: readonly MadeRoute[], links?: readonly MadeLi
     upstream_as: Uint32Array.from(upstreams.flat(), ([asn]) => asn),
     upstream_paths: Uint16Array.from(upstreams.flat(), ([, count]) => count),
     ...madeLinks(links ?? []),
+    ...madeSeen(seen, seenAs),
+  };
+}
+
+function madeSeen(seen: readonly (readonly [number, number])[], seenAs: Readonly<Record<number, readonly [number, number]>> | undefined) {
+  const times = seenAs === undefined ? [] : [...new Set([0, ...seen.map(([, last]) => last)])].sort((a, b) => a - b);
+  const ases = Object.entries(seenAs ?? {}).sort(([a], [b]) => Number(a) - Number(b));
+  return {
+    origin_first_seen: Uint32Array.from(seen, ([first]) => first),
+    origin_last_seen: Uint16Array.from(seen, ([, last]) => times.indexOf(last)),
+    seen_time: Uint32Array.from(times),
+    seen_as: Uint32Array.from(ases, ([asn]) => Number(asn)),
+    seen_as_first: Uint32Array.from(ases, ([, [first]]) => first),
+    seen_as_last: Uint32Array.from(ases, ([, [, last]]) => last),
   };
 }
 

@@ -5,10 +5,10 @@ import { Deadlines, type Watched } from "../deadlines.ts";
 import type { MessagingEvents } from "../options.ts";
 import { turnMs } from "../turns.ts";
 import type { FrameHandler, Lane } from "../types.ts";
-import { decodeRequestFrame, encodeFailedFrame, type RequestFrame } from "./frame-codec/index.ts";
+import { decodeRequestFrame, encodeFailedFrame, type FrameVersion, type RequestFrame } from "./frame-codec/index.ts";
 import { type Link, within } from "./link.ts";
 import type { ReplyAddress, ReplyWriter } from "./reply-writer.ts";
-import { lanes, requestSubject } from "./subjects.ts";
+import { requestSubject, servedLanes } from "./subjects.ts";
 
 /** How long a stop waits for what is being answered. */
 export const stopMsMax = 10_000;
@@ -32,10 +32,14 @@ interface Work extends ReplyAddress, Watched {
 export class FrameServer {
   readonly #deps: FrameServerDeps;
   readonly #subscriptions: readonly Subscription[];
+  /** Those without which it does not serve at all. */
+  readonly #needed: readonly Subscription[];
   readonly #queues: Readonly<Record<Lane, Work[]>> = { single: [], batch: [] };
   /** Frames that are not answered in full, until nobody waits for them any more. */
   readonly #unfinished = new Set<Work>();
   readonly #deadlines = new Deadlines<Work>((work) => this.#finish(work));
+  /** Bodies of one frame: they are copied into messages as they are answered. */
+  #bodyMemory = Buffer.alloc(0);
   #running = false;
   #onDrained: (() => void) | null = null;
   #stopping: Promise<void> | undefined;
@@ -43,9 +47,13 @@ export class FrameServer {
   constructor(deps: FrameServerDeps) {
     this.#deps = deps;
     const { link, service } = deps;
-    this.#subscriptions = lanes.map((lane) =>
-      link.subscribe(requestSubject(service, lane), (message) => this.#receive(lane, message), service),
-    );
+    const subscriptions = servedLanes.map(({ lane, version }) => {
+      const receive = (message: Msg) => this.#receive(lane, version, message);
+      return { version, subscription: link.subscribe(requestSubject(service, lane, version), receive, service) };
+    });
+    this.#subscriptions = subscriptions.map(({ subscription }) => subscription);
+    // Whoever may not serve version 2, as its permissions are of older days, is asked in version 1.
+    this.#needed = subscriptions.filter(({ version }) => version === 1).map(({ subscription }) => subscription);
   }
 
   /**
@@ -55,7 +63,7 @@ export class FrameServer {
    */
   async ready(): Promise<void> {
     await this.#deps.link.flush();
-    if (this.#stopping === undefined && this.#subscriptions.some((subscription) => subscription.isClosed()))
+    if (this.#stopping === undefined && this.#needed.some((subscription) => subscription.isClosed()))
       throw new Error(`the NATS server does not let this connection serve ${this.#deps.service}: look at its permissions`);
   }
 
@@ -79,7 +87,7 @@ export class FrameServer {
     await this.#deps.link.flush();
   }
 
-  #receive(lane: Lane, message: Msg): void {
+  #receive(lane: Lane, version: FrameVersion, message: Msg): void {
     const subject = message.reply;
     // Nobody could be answered: not a request of ours.
     if (subject === undefined || subject === "") return;
@@ -89,11 +97,19 @@ export class FrameServer {
     } catch (cause) {
       this.#deps.events.frameRefused?.(this.#deps.service, lane);
       this.#deps.onError(`a frame to ${this.#deps.service} cannot be read`, cause);
-      this.#deps.link.publish(subject, encodeFailedFrame(0));
+      this.#deps.link.publish(subject, encodeFailedFrame(version, 0));
       return;
     }
     this.#deps.events.frameServed?.(this.#deps.service, lane, frame.items.length);
-    const work: Work = { frame, lane, frameId: frame.frameId, subject, open: new Set(frame.items.keys()), bucket: null };
+    const work: Work = {
+      frame,
+      lane,
+      version: frame.version,
+      frameId: frame.frameId,
+      subject,
+      open: new Set(frame.items.keys()),
+      bucket: null,
+    };
     this.#unfinished.add(work);
     this.#deadlines.add(work, Math.max(...frame.items.map(({ budgetMs }) => budgetMs)));
     this.#queues[lane].push(work);
@@ -124,7 +140,8 @@ export class FrameServer {
       this.#finish(work);
     };
     try {
-      const handled = this.#deps.handler({ items: frame.items, pinnedSnapshot: frame.pinnedSnapshot }, (index, reply) => {
+      const { items, pinnedSnapshot } = frame;
+      const handled = this.#deps.handler({ items, pinnedSnapshot, bodyMemory: this.#memoryOf }, (index, reply) => {
         if (!work.open.delete(index)) return;
         this.#deps.replies.add(work, frame.ids[index] as number, reply);
         if (work.open.size === 0) this.#finish(work);
@@ -134,6 +151,11 @@ export class FrameServer {
       fail(cause);
     }
   }
+
+  readonly #memoryOf = (bytes: number): Buffer => {
+    if (this.#bodyMemory.length < bytes) this.#bodyMemory = Buffer.allocUnsafeSlow(bytes);
+    return this.#bodyMemory;
+  };
 
   #finish(work: Work): void {
     if (!this.#unfinished.delete(work)) return;

@@ -21,6 +21,8 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #watchers = new Set<(up: boolean) => void>();
   #up = true;
+  /** Told of a subject that the server did not let us publish to. */
+  onPublishRefused: (subject: string) => void = () => {};
 
   constructor(connection: NatsConnection, options: LinkOptions) {
     this.#connection = connection;
@@ -118,6 +120,7 @@ export class Link {
       else if (type === "error") {
         const about = permissionContext === undefined ? "" : ` for ${permissionContext.operation} of ${permissionContext.subject}`;
         this.#options.onError("the NATS server refused something", new Error(`${data}${about}`));
+        if (permissionContext?.operation === "publish") this.onPublishRefused(permissionContext.subject);
       }
     }
     this.#change(false);

@@ -2,7 +2,16 @@
 
 import { problemReply } from "../problem-reply.ts";
 import type { ReplyItem } from "../types.ts";
-import { encodeFailedFrame, encodeReplyFrame, headerBytes, ReplyFrameWriter, type ReplyPart, replyPartBytes } from "./frame-codec/index.ts";
+import { withWholeBody } from "../whole-body.ts";
+import {
+  encodeFailedFrame,
+  encodeReplyFrame,
+  type FrameVersion,
+  headerBytes,
+  ReplyFrameWriter,
+  type ReplyPart,
+  replyPartBytes,
+} from "./frame-codec/index.ts";
 import type { Link } from "./link.ts";
 import { MessageMemory } from "./message-memory.ts";
 
@@ -17,6 +26,7 @@ const sparesMax = 32;
 
 /** Where the replies of one frame go. */
 export interface ReplyAddress {
+  readonly version: FrameVersion;
   readonly frameId: number;
   readonly subject: string;
 }
@@ -52,7 +62,7 @@ export class ReplyWriter {
   /** Nothing more comes for this frame. */
   fail(address: ReplyAddress): void {
     this.flush();
-    if (this.#link.up) this.#link.publish(address.subject, encodeFailedFrame(address.frameId));
+    if (this.#link.up) this.#link.publish(address.subject, encodeFailedFrame(address.version, address.frameId));
   }
 
   flush(): void {
@@ -63,7 +73,7 @@ export class ReplyWriter {
   }
 
   #write(address: ReplyAddress, snapshotId: string, part: ReplyPart): void {
-    const bytes = replyPartBytes(part);
+    const bytes = replyPartBytes(part, address.version);
     const bytesMax = Math.min(sharedBytesMax, this.#link.messageBytesMax);
     if (headerBytes + bytes > bytesMax) {
       this.#sendAlone(address, snapshotId, part);
@@ -75,7 +85,7 @@ export class ReplyWriter {
     if (message === undefined) {
       message = this.#begin(address, snapshotId);
       messages.push(message);
-    } else if (message.writer.length + bytes > bytesMax) {
+    } else if (message.writer.length + message.writer.bytesOf(part) > bytesMax) {
       this.#send(address, message);
       message = this.#begin(address, snapshotId);
       messages[index] = message;
@@ -93,7 +103,7 @@ export class ReplyWriter {
 
   #begin(address: ReplyAddress, snapshotId: string): OpenMessage {
     const memory = this.#spares.pop() ?? new MessageMemory(sharedBytesMax);
-    return { snapshotId, memory, writer: new ReplyFrameWriter(memory.message, address.frameId, snapshotId) };
+    return { snapshotId, memory, writer: new ReplyFrameWriter(memory.message, address.version, address.frameId, snapshotId) };
   }
 
   #send({ subject }: ReplyAddress, { memory, writer }: OpenMessage): void {
@@ -107,23 +117,26 @@ export class ReplyWriter {
 
   /** A part that is too long to share a message. */
   #sendAlone(address: ReplyAddress, snapshotId: string, part: ReplyPart): void {
-    for (const piece of split(part, this.#link.messageBytesMax - headerBytes)) {
-      const frame = { frameId: address.frameId, snapshotId, parts: [piece] };
-      const message = encodeReplyFrame(frame, headerBytes + replyPartBytes(piece));
+    const { version, frameId } = address;
+    for (const piece of split(part, version, this.#link.messageBytesMax - headerBytes)) {
+      const frame = { version, frameId, snapshotId, parts: [piece] };
+      const message = encodeReplyFrame(frame, headerBytes + replyPartBytes(piece, version));
       if (this.#link.up) this.#link.publish(address.subject, message);
     }
   }
 }
 
 /** A part that fits, or its beginning and what goes on, each as long as fits. */
-function split(part: ReplyPart, bytesMax: number): ReplyPart[] {
-  const bytes = replyPartBytes(part);
-  if (part.kind !== "reply" || bytes <= bytesMax) return [part];
-  const { id, reply } = part;
+function split(part: ReplyPart, version: FrameVersion, bytesMax: number): ReplyPart[] {
+  if (part.kind !== "reply" || replyPartBytes(part, version) <= bytesMax) return [part];
+  const { id } = part;
+  const reply = withWholeBody(part.reply);
+  const bytes = replyPartBytes({ ...part, reply }, version);
+  if (bytes <= bytesMax) return [{ ...part, reply }];
   const { body } = reply;
   const first = bytesMax - (bytes - body.length);
   const parts: ReplyPart[] = [{ kind: "reply", id, reply: { ...reply, body: body.subarray(0, first) }, more: true }];
-  const step = bytesMax - replyPartBytes({ kind: "not_yet", id });
+  const step = bytesMax - replyPartBytes({ kind: "not_yet", id }, version);
   for (let offset = first; offset < body.length; offset += step)
     parts.push({ kind: "continued", id, offset, body: body.subarray(offset, offset + step), more: offset + step < body.length });
   return parts;

@@ -4,7 +4,7 @@ import { frameItemsMax } from "../bounds.ts";
 import type { Watched } from "../deadlines.ts";
 import type { MessagingError } from "../messaging-error.ts";
 import type { Lane, ReplyItem, RequestItem } from "../types.ts";
-import { headerBytes } from "./frame-codec/index.ts";
+import { type FrameVersion, headerBytes } from "./frame-codec/index.ts";
 import type { SentFrame } from "./sent-frame.ts";
 
 /** Frames of one subject that wait for answers; more wait here. */
@@ -12,6 +12,20 @@ export const framesInFlightMax: Readonly<Record<Lane, number>> = { single: 16, b
 
 /** Longest request frame. */
 export const frameBytesMax = 64 * 1_024;
+
+/** How long version 1 is spoken to a service of which nobody served version 2, before that is tried again. */
+export const olderFramesMs = 10_000;
+
+/** Requests that may share a frame. */
+interface Alike {
+  /** In their order; those that ended meanwhile are passed over. */
+  items: Pending[];
+  /** Those that wait. */
+  count: number;
+}
+
+/** Ended requests that are kept before the list is made anew. */
+const endedMax = 1_024;
 
 /** One request, from its call to its end. */
 export interface Pending extends Watched {
@@ -40,33 +54,50 @@ export interface Pending extends Watched {
 export class RequestQueue {
   readonly service: string;
   readonly lane: Lane;
-  readonly subject: string;
   framesInFlight = 0;
   /** Waiting and sent. */
   unanswered = 0;
   /** Only what must be answered from the same snapshot shares a frame. */
-  readonly #waiting = new Map<string | null, Set<Pending>>();
+  readonly #waiting = new Map<string | null, Alike>();
+  /** Until then, on the clock of `performance.now()`, version 1 is spoken. */
+  #olderUntil: number;
 
-  constructor(service: string, lane: Lane, subject: string) {
+  constructor(service: string, lane: Lane) {
     this.service = service;
     this.lane = lane;
-    this.subject = subject;
+    this.#olderUntil = lane === "batch" ? 0 : Number.POSITIVE_INFINITY;
+  }
+
+  /** The version of a frame that is sent now. */
+  version(now: number): FrameVersion {
+    return now < this.#olderUntil ? 1 : 2;
+  }
+
+  /** Speaks version 1 until then. */
+  useOlder(until: number): void {
+    if (this.lane === "batch") this.#olderUntil = until;
   }
 
   add(pending: Pending): void {
     const alike = this.#waiting.get(pending.pinnedSnapshot);
-    if (alike === undefined) this.#waiting.set(pending.pinnedSnapshot, new Set([pending]));
-    else alike.add(pending);
+    if (alike === undefined) this.#waiting.set(pending.pinnedSnapshot, { items: [pending], count: 1 });
+    else {
+      alike.items.push(pending);
+      alike.count += 1;
+      if (alike.items.length > 2 * alike.count + endedMax) alike.items = alike.items.filter(isWaiting);
+    }
   }
 
+  /** Call while it waits, before its state changes. */
   remove(pending: Pending): void {
     const alike = this.#waiting.get(pending.pinnedSnapshot);
-    alike?.delete(pending);
-    if (alike?.size === 0) this.#waiting.delete(pending.pinnedSnapshot);
+    if (alike === undefined) return;
+    alike.count -= 1;
+    if (alike.count === 0) this.#waiting.delete(pending.pinnedSnapshot);
   }
 
   *waiting(): Generator<Pending> {
-    for (const alike of this.#waiting.values()) yield* alike;
+    for (const { items } of this.#waiting.values()) yield* items.filter(isWaiting);
   }
 
   get isWaiting(): boolean {
@@ -84,14 +115,26 @@ export class RequestQueue {
     const [pinned, alike] = first;
     const taken: Pending[] = [];
     let bytes = headerBytes;
-    for (const pending of alike) {
-      if (taken.length === frameItemsMax[this.lane] || (taken.length > 0 && bytes + pending.bytes > bytesMax)) break;
+    const { items } = alike;
+    const itemsMax = frameItemsMax[this.lane];
+    let next = 0;
+    for (; next < items.length; next++) {
+      const pending = items[next] as Pending;
+      if (!isWaiting(pending)) continue;
+      if (taken.length === itemsMax || (taken.length > 0 && bytes + pending.bytes > bytesMax)) break;
       bytes += pending.bytes;
       taken.push(pending);
-      alike.delete(pending);
     }
+    alike.count -= taken.length;
     this.#waiting.delete(pinned);
-    if (alike.size > 0) this.#waiting.set(pinned, alike);
+    if (alike.count === 0) return taken;
+    // A copy of what is left, so that nothing holds what was taken.
+    alike.items = items.slice(next);
+    this.#waiting.set(pinned, alike);
     return taken;
   }
+}
+
+function isWaiting({ state }: Pending): boolean {
+  return state === "waiting";
 }

@@ -20,7 +20,7 @@ import {
   requestItemBytes,
 } from "./frame-codec/index.ts";
 import type { Link } from "./link.ts";
-import { frameBytesMax, type Pending, RequestQueue } from "./request-queue.ts";
+import { frameBytesMax, olderFramesMs, type Pending, RequestQueue } from "./request-queue.ts";
 import { SentFrame } from "./sent-frame.ts";
 import { requestSubject } from "./subjects.ts";
 
@@ -41,11 +41,14 @@ export class Requester {
   #flushScheduled = false;
   #closed = false;
   #onDrained: (() => void) | null = null;
+  /** The last snapshot that was seen to be one that can travel. */
+  #pinnable: string | null = null;
 
   constructor(link: Link, options: MessagingOptions) {
     this.#link = link;
     this.#options = options;
     link.subscribe(`${this.#inbox}.*`, (message) => this.#receive(message));
+    link.onPublishRefused = (subject) => this.#publishRefused(subject);
     link.watch((up) => this.#connectionChanged(up));
   }
 
@@ -57,7 +60,11 @@ export class Requester {
     try {
       bytes = requestItemBytes(item);
       if (headerBytes + bytes > frameBytesMax) throw new RangeError("an item must fit into a frame");
-      if (pinnedSnapshot !== null) snapshotNumberOf(pinnedSnapshot);
+      // All of a batch name the same one.
+      if (pinnedSnapshot !== null && pinnedSnapshot !== this.#pinnable) {
+        snapshotNumberOf(pinnedSnapshot);
+        this.#pinnable = pinnedSnapshot;
+      }
     } catch (cause) {
       return this.#refuse("invalid_item", service, lane, cause);
     }
@@ -99,7 +106,7 @@ export class Requester {
   #queue(service: string, lane: Lane): RequestQueue {
     let queues = this.#queues.get(service);
     if (queues === undefined) {
-      const queue = (of: Lane) => new RequestQueue(service, of, requestSubject(service, of));
+      const queue = (of: Lane) => new RequestQueue(service, of);
       queues = { single: queue("single"), batch: queue("batch") };
       this.#queues.set(service, queues);
     }
@@ -135,14 +142,15 @@ export class Requester {
 
   #send(queue: RequestQueue): void {
     const items = queue.take(Math.min(frameBytesMax, this.#link.messageBytesMax));
-    const frame = new SentFrame(this.#nextFrameId, this.#nextItemId, queue, items);
+    const now = performance.now();
+    const version = queue.version(now);
+    const frame = new SentFrame(version, this.#nextFrameId, this.#nextItemId, queue, items);
     this.#nextFrameId = (this.#nextFrameId + 1) >>> 0;
     this.#nextItemId = (this.#nextItemId + items.length) >>> 0;
     this.#frames.set(frame.id, frame);
     queue.framesInFlight += 1;
     this.#tellInFlight(queue);
 
-    const now = performance.now();
     let bytes = headerBytes;
     for (const [index, pending] of items.entries()) {
       pending.id = (frame.firstItemId + index) >>> 0;
@@ -151,8 +159,9 @@ export class Requester {
       pending.budgetMs = pending.endsAt - now;
       bytes += pending.bytes;
     }
-    const message = encodeRequestFrame(frame.id, items[0]?.pinnedSnapshot ?? null, items, bytes);
-    if (this.#link.publish(queue.subject, message, `${this.#inbox}.${frame.id}`))
+    const message = encodeRequestFrame(version, frame.id, items[0]?.pinnedSnapshot ?? null, items, bytes);
+    const subject = requestSubject(queue.service, queue.lane, version);
+    if (this.#link.publish(subject, message, `${this.#inbox}.${frame.id}`))
       this.#options.events?.frameSent?.(queue.service, queue.lane, items.length, bytes);
     else for (const pending of items) this.#fail(pending, "not_connected");
   }
@@ -160,7 +169,8 @@ export class Requester {
   #receive(message: Msg): void {
     const frame = this.#frames.get(Number(message.subject.slice(this.#inbox.length + 1)));
     if (message.data.length === 0 && message.headers?.code === 503) {
-      if (frame !== undefined) this.#giveUp(frame, "no_responders");
+      if (frame?.version === 2) this.#askInOlderFrame(frame, performance.now() + olderFramesMs);
+      else if (frame !== undefined) this.#giveUp(frame, "no_responders");
       return;
     }
     let reply: ReplyFrame | FailedFrame;
@@ -204,6 +214,17 @@ export class Requester {
     else this.#retry(pending, "not_yet");
   }
 
+  /** Pods of an earlier release do not serve version 2: nothing is lost, and it does not count as a retry. */
+  #askInOlderFrame(frame: SentFrame, until: number): void {
+    const now = performance.now();
+    frame.queue.useOlder(until);
+    for (const pending of frame.items) {
+      const isAskedHere = pending.current === frame;
+      this.#forget(frame, pending);
+      if (isAskedHere) this.#enqueue(pending, now);
+    }
+  }
+
   #giveUp(frame: SentFrame, code: MessagingErrorCode, cause?: unknown): void {
     for (const pending of frame.items) {
       if (pending.current === frame && code === "no_responders" && !pending.retried) this.#retry(pending, code);
@@ -225,6 +246,8 @@ export class Requester {
     if (reason !== "not_yet") pending.retried = true;
     if (current !== null) {
       if (reason === "no_answer") {
+        // With somebody else listening there, nobody tells that no pod does.
+        if (current.version === 2) queue.useOlder(performance.now() + olderFramesMs);
         this.#closeSlot(current);
         pending.current = null;
         pending.earlier = current;
@@ -271,8 +294,19 @@ export class Requester {
     else this.#watchTime(pending, now);
   }
 
+  /** The server does not let us publish there, as it is set up for an earlier release. */
+  #publishRefused(subject: string): void {
+    for (const frame of this.#frames.values()) {
+      const { version, queue } = frame;
+      if (version === 2 && requestSubject(queue.service, queue.lane, version) === subject)
+        this.#askInOlderFrame(frame, Number.POSITIVE_INFINITY);
+    }
+  }
+
   #connectionChanged(up: boolean): void {
     const now = performance.now();
+    // Others may be there now, and the server may let us do more.
+    if (up) for (const queue of this.#allQueues()) queue.useOlder(0);
     if (up) this.#scheduleFlush();
     else for (const queue of this.#allQueues()) for (const pending of queue.waiting()) this.#watchTime(pending, now);
   }

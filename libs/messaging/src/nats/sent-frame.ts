@@ -1,7 +1,7 @@
 /** A frame that was sent: which items it has, which of them it still owes, and the bodies that have come in part. */
 
 import type { ReplyItem } from "../types.ts";
-import type { ReplyPart } from "./frame-codec/index.ts";
+import type { FrameVersion, ReplyPart } from "./frame-codec/index.ts";
 import type { Pending, RequestQueue } from "./request-queue.ts";
 
 interface Body {
@@ -11,6 +11,7 @@ interface Body {
 }
 
 export class SentFrame {
+  readonly version: FrameVersion;
   readonly id: number;
   readonly firstItemId: number;
   readonly queue: RequestQueue;
@@ -21,7 +22,8 @@ export class SentFrame {
   awaited: number;
   readonly #bodies = new Map<number, Body>();
 
-  constructor(id: number, firstItemId: number, queue: RequestQueue, items: readonly Pending[]) {
+  constructor(version: FrameVersion, id: number, firstItemId: number, queue: RequestQueue, items: readonly Pending[]) {
+    this.version = version;
     this.id = id;
     this.firstItemId = firstItemId;
     this.queue = queue;

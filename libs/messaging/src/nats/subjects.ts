@@ -1,11 +1,16 @@
-/** Subjects of requests: `nf.f1.<service>.<lane>`, where `f1` is the version of the frames; a pod serves an old and a new one during an upgrade. */
+/** Subjects of requests: `nf.f<version>.<service>.<lane>`. Both lanes have version 1 of the frames, the batch lane version 2 beside it. */
 
 import type { Lane } from "../types.ts";
-import { frameVersion } from "./frame-codec/index.ts";
+import type { FrameVersion } from "./frame-codec/index.ts";
 
-export const lanes: readonly Lane[] = ["single", "batch"];
+/** What a responder serves. */
+export const servedLanes: readonly { readonly lane: Lane; readonly version: FrameVersion }[] = [
+  { lane: "single", version: 1 },
+  { lane: "batch", version: 1 },
+  { lane: "batch", version: 2 },
+];
 
 /** @param service a name of `[a-z0-9-]`, which is also the queue group of its responders. */
-export function requestSubject(service: string, lane: Lane): string {
-  return `nf.f${frameVersion}.${service}.${lane}`;
+export function requestSubject(service: string, lane: Lane, version: FrameVersion): string {
+  return `nf.f${version}.${service}.${lane}`;
 }

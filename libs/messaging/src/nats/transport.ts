@@ -1,6 +1,8 @@
 /**
- * The client's own transport with longer reads. It reads 64 KiB at a time, and its parser copies a message that does not end within
- * one read twice: with 256 KiB few messages of a batch are cut. What is kept of a read is as long as what was read.
+ * The client's own transport with longer reads, and with connections that end when they are given up.
+ *
+ * It reads 64 KiB at a time, and its parser copies a message that does not end within one read twice: with 256 KiB few messages of a
+ * batch are cut. What is kept of a read is as long as what was read.
  */
 
 import { createConnection, type Socket } from "node:net";
@@ -10,7 +12,9 @@ import { NodeTransport, nodeResolveHost } from "nats/lib/src/node_transport.js";
 
 const readBytesMax = 256 * 1_024;
 
-class LongReads extends NodeTransport {
+class OwnTransport extends NodeTransport {
+  #dialled: Socket | undefined;
+
   override dial({ hostname, port }: { readonly hostname: string; readonly port: number }): Promise<Socket> {
     return new Promise((resolve, reject) => {
       let failure: Error | undefined;
@@ -27,6 +31,7 @@ class LongReads extends NodeTransport {
           },
         },
       });
+      this.#dialled = socket;
       socket.once("error", (error) => {
         failure = error;
       });
@@ -38,10 +43,24 @@ class LongReads extends NodeTransport {
       });
     });
   }
+
+  /**
+   * Also of a connection that was not made in time. The client forgets it, and its server may answer later: such a connection gets all
+   * messages once more, and when its server ends it the client takes the one in use for lost, and leaves that behind in turn.
+   */
+  override close(error?: Error): Promise<void> {
+    this.#dialled?.destroy();
+    return super.close(error);
+  }
+
+  /** Of a server that is silent. The client waits until all that it wrote has left, which is never when the server does not read. */
+  override disconnect(): void {
+    if (this.connected) void this.close();
+  }
 }
 
 /** As `connect` of the client. */
 export function connectWithLongReads(options: ConnectionOptions): Promise<NatsConnection> {
-  setTransportFactory({ factory: () => new LongReads(), dnsResolveFn: nodeResolveHost });
+  setTransportFactory({ factory: () => new OwnTransport(), dnsResolveFn: nodeResolveHost });
   return NatsConnectionImpl.connect(options);
 }

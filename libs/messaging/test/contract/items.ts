@@ -24,8 +24,9 @@ export function reply(text: string): ReplyItem {
   };
 }
 
-export function textOf({ body }: ReplyItem): string {
-  return Buffer.from(body).toString();
+/** The whole body. */
+export function textOf({ body, ending = Buffer.alloc(0) }: ReplyItem): string {
+  return Buffer.concat([body, ending]).toString();
 }
 
 export const echo: FrameHandler = ({ items }, answer) => {

@@ -1,7 +1,7 @@
 /** What every transport does for who asks. */
 
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import type { Frame, Messaging, RequestItem } from "../../src/index.ts";
+import type { Frame, Messaging, ReplyItem, RequestItem } from "../../src/index.ts";
 import { type CreateMessaging, echo, item, newer, older, reply, textOf } from "./items.ts";
 
 export function describeRequests(name: string, create: CreateMessaging): void {
@@ -18,6 +18,17 @@ export function describeRequests(name: string, create: CreateMessaging): void {
       const replies = await Promise.all(queries.map((query) => messaging.request("echo", "single", item(query))));
       expect(replies.map(textOf)).toEqual(queries);
       expect({ ...replies[0], body: null }).toEqual({ ...reply(""), body: null });
+    });
+
+    test("a body with an ending comes whole to a single question, and apart or whole to one of a batch", async () => {
+      await messaging.serve("pod", ({ items }, answer) => {
+        for (const [index, { query }] of items.entries()) answer(index, { ...reply(`${query}, `), ending: Buffer.from("the end") });
+      });
+      for (const lane of ["single", "batch"] as const) {
+        const [one, two] = await Promise.all(["one", "two"].map((query) => messaging.request("pod", lane, item(query))));
+        expect([one, two].map((each) => textOf(each as ReplyItem))).toEqual(["one, the end", "two, the end"]);
+        if (lane === "single") expect({ ...one, body: null }).toEqual({ ...reply(""), body: null });
+      }
     });
 
     test("puts the questions of one turn into as few frames as fit, in order", async () => {

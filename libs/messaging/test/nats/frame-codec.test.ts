@@ -8,10 +8,15 @@ import {
   decodeRequestFrame,
   encodeFailedFrame,
   type FailedFrame,
+  headerBytes,
   type ReplyFrame,
+  ReplyFrameWriter,
   type RequestFrame,
+  replyPartBytes,
   requestItemBytes,
 } from "../../src/nats/frame-codec/index.ts";
+import type { ReplyItem } from "../../src/types.ts";
+import { withWholeBody } from "../../src/whole-body.ts";
 import { anyReply, anyRequest, goldenReplies, goldenRequests, type OutgoingFrame, replyBytes, requestBytes } from "./frames.ts";
 
 /** Hexadecimal, 16 bytes a line, so that a difference can be read. Rewritten by `npm run golden` only. */
@@ -25,9 +30,9 @@ function expectGoldenBytes(name: string, bytes: Buffer): void {
   expect(text).toBe(readFileSync(path, "utf8"));
 }
 
-function readOf({ frameId, pinnedSnapshot, items }: OutgoingFrame): RequestFrame {
+function readOf({ version, frameId, pinnedSnapshot, items }: OutgoingFrame): RequestFrame {
   const read = items.map(({ item, budgetMs }) => ({ ...item, budgetMs: Math.min(budgetMs, 0xffff) }));
-  return { frameId, pinnedSnapshot, ids: items.map(({ id }) => id), items: read };
+  return { version, frameId, pinnedSnapshot, ids: items.map(({ id }) => id), items: read };
 }
 
 test.each(Object.entries(goldenRequests))("%s is written as committed, and read back", (name, frame) => {
@@ -42,10 +47,13 @@ test.each(Object.entries(goldenReplies))("%s is written as committed, and read b
   expect(decodeReplyFrame(bytes)).toEqual(frame);
 });
 
-test("a failed frame is written as committed, and read back", () => {
-  const bytes = encodeFailedFrame(0x01020304);
-  expectGoldenBytes("reply-failed", bytes);
-  expect(decodeReplyFrame(bytes)).toEqual({ frameId: 0x01020304, failed: true });
+test.each([
+  [1, "reply-failed"],
+  [2, "reply-2-failed"],
+] as const)("a failed frame of version %i is written as committed, and read back", (version, name) => {
+  const bytes = encodeFailedFrame(version, 0x01020304);
+  expectGoldenBytes(name, bytes);
+  expect(decodeReplyFrame(bytes)).toEqual({ version, frameId: 0x01020304, failed: true });
 });
 
 test("reads every request frame that can be sent as it was sent", () => {
@@ -64,6 +72,94 @@ test("reads every reply frame that can be sent as it was sent", () => {
     }),
     { seed: 5, numRuns: 2_000 },
   );
+});
+
+test("a body and its ending are one body in version 1", () => {
+  fc.assert(
+    fc.property(anyReply, (frame) => {
+      const read = decodeReplyFrame(replyBytes({ ...frame, version: 1 }));
+      const parts = frame.parts.map((part) => (part.kind === "reply" ? { ...part, reply: withWholeBody(part.reply) } : part));
+      expect(read).toEqual({ ...frame, version: 1, parts });
+    }),
+    { seed: 8, numRuns: 1_000 },
+  );
+});
+
+test("a reply like the one before it takes 12 bytes and its body", () => {
+  const memory = Buffer.alloc(1_000);
+  const writer = new ReplyFrameWriter(memory, 2, 1, "");
+  const reply = {
+    status: 200,
+    contentType: "json",
+    counted: true,
+    cacheable: true,
+    maxAgeSeconds: 1,
+    etag: "e".repeat(50),
+    snapshotId: "",
+  } as const;
+  const part = (body: string) =>
+    ({ kind: "reply", id: 1, reply: { ...reply, body: Buffer.from(body), ending: Buffer.from("end") }, more: false }) as const;
+  for (const [body, bytes] of [
+    ["first", 18 + 50 + 2 + 3 + 5],
+    ["second", 12 + 6],
+  ] as const) {
+    const before = writer.length;
+    expect(writer.bytesOf(part(body))).toBe(bytes);
+    writer.add(part(body));
+    expect(writer.length - before).toBe(bytes);
+  }
+});
+
+const plain: ReplyItem = {
+  status: 200,
+  contentType: "json",
+  body: Buffer.from("body"),
+  ending: Buffer.from("end"),
+  counted: true,
+  cacheable: true,
+  maxAgeSeconds: 1,
+  etag: "routes",
+  snapshotId: "",
+};
+const framed = (...replies: ReplyItem[]): ReplyFrame => ({
+  version: 2,
+  frameId: 1,
+  snapshotId: "",
+  parts: replies.map((reply, id) => ({ kind: "reply", id, reply, more: false })),
+});
+const { ending: _ending, ...endless } = plain;
+
+test.each<[string, ReplyItem]>([
+  ["status", { ...plain, status: 201 }],
+  ["content type", { ...plain, contentType: "problem" }],
+  ["cost", { ...plain, counted: false }],
+  ["cacheability", { ...plain, cacheable: false }],
+  ["max-age", { ...plain, maxAgeSeconds: 2 }],
+  ["ETag input", { ...plain, etag: "vrps" }],
+  ["ending", { ...plain, ending: Buffer.from("other") }],
+  ["lack of an ending", endless],
+  ["next place", { ...plain, next: 0 }],
+])("a reply that differs from its neighbours in its %s alone keeps it", (_what, other) => {
+  const frame = framed(plain, other, plain, plain, other);
+  expect(decodeReplyFrame(replyBytes(frame))).toEqual(frame);
+});
+
+test("what can be said in one way is read in no other", () => {
+  const first = headerBytes + replyPartBytes({ kind: "reply", id: 0, reply: plain, more: false }, 2);
+  const inFull = replyBytes(framed(plain, { ...plain, maxAgeSeconds: 2 }));
+  inFull.writeUInt32LE(1, first + 8);
+  expect(() => decodeReplyFrame(inFull)).toThrow("in full");
+  const alike = replyBytes(framed(plain, plain));
+  const alone = Buffer.concat([alike.subarray(0, headerBytes), alike.subarray(first)]);
+  alone.writeUInt16LE(1, 4);
+  expect(() => decodeReplyFrame(alone)).toThrow("like no other");
+  const older = Buffer.from(alike);
+  older.writeUInt8(1, 2);
+  expect(() => decodeReplyFrame(older)).toThrow("unknown flags");
+  const at = headerBytes + 14 + plain.etag.length;
+  const one = replyBytes(framed(plain));
+  const empty = Buffer.concat([one.subarray(0, at), Buffer.from([0, 0]), one.subarray(at + 2 + 3)]);
+  expect(() => decodeReplyFrame(empty)).toThrow("an ending that is none");
 });
 
 test("reads a frame in the middle of other bytes", () => {
@@ -90,15 +186,16 @@ test.each([
 /** Reads a message of either kind and gives the bytes that its reading stands for. */
 function rewritten(bytes: Uint8Array, kind: "request" | "reply"): Buffer {
   if (kind === "request") {
-    const { frameId, pinnedSnapshot, ids, items } = decodeRequestFrame(bytes);
+    const { version, frameId, pinnedSnapshot, ids, items } = decodeRequestFrame(bytes);
     return requestBytes({
+      version,
       frameId,
       pinnedSnapshot,
       items: items.map((item, i) => ({ id: ids[i] as number, item, budgetMs: item.budgetMs })),
     });
   }
   const frame: ReplyFrame | FailedFrame = decodeReplyFrame(bytes);
-  return "failed" in frame ? encodeFailedFrame(frame.frameId) : replyBytes(frame);
+  return "failed" in frame ? encodeFailedFrame(frame.version, frame.frameId) : replyBytes(frame);
 }
 
 /** Small, fast, and the same everywhere (mulberry32). */
@@ -138,7 +235,7 @@ test("100,000 damaged frames are refused, or read as exactly what their bytes sa
   const requests = fc.sample(anyRequest, { seed: 6, numRuns: 300 }).map(requestBytes);
   const replies = fc.sample(anyReply, { seed: 7, numRuns: 300 }).map(replyBytes);
   requests.push(...Object.values(goldenRequests).map(requestBytes));
-  replies.push(...Object.values(goldenReplies).map(replyBytes), encodeFailedFrame(9));
+  replies.push(...Object.values(goldenReplies).map(replyBytes), encodeFailedFrame(1, 9), encodeFailedFrame(2, 9));
   const random = randomOf(2026);
   const outcomes = { refused: 0, read: 0 };
   const wrong: string[] = [];

@@ -6,6 +6,7 @@ import type { ReplyItem } from "../../src/index.ts";
 import {
   encodeReplyFrame,
   encodeRequestFrame,
+  type FrameVersion,
   headerBytes,
   type OutgoingItem,
   type ReplyFrame,
@@ -15,20 +16,21 @@ import {
 } from "../../src/nats/frame-codec/index.ts";
 
 export interface OutgoingFrame {
+  readonly version: FrameVersion;
   readonly frameId: number;
   readonly pinnedSnapshot: string | null;
   readonly items: readonly OutgoingItem[];
 }
 
-export function requestBytes({ frameId, pinnedSnapshot, items }: OutgoingFrame): Buffer {
+export function requestBytes({ version, frameId, pinnedSnapshot, items }: OutgoingFrame): Buffer {
   const bytes = items.reduce((sum, { item }) => sum + requestItemBytes(item), headerBytes);
-  return encodeRequestFrame(frameId, pinnedSnapshot, items, bytes);
+  return encodeRequestFrame(version, frameId, pinnedSnapshot, items, bytes);
 }
 
 export function replyBytes(frame: ReplyFrame): Buffer {
   return encodeReplyFrame(
     frame,
-    frame.parts.reduce((sum, part) => sum + replyPartBytes(part), headerBytes),
+    frame.parts.reduce((sum, part) => sum + replyPartBytes(part, frame.version), headerBytes),
   );
 }
 
@@ -36,11 +38,13 @@ const snapshotId = "20140523T080000Z-1a2b3c4d";
 
 export const goldenRequests: Readonly<Record<string, OutgoingFrame>> = {
   "request-single": {
+    version: 1,
     frameId: 1,
     pinnedSnapshot: null,
     items: [{ id: 7, item: { op: "ip", query: "193.0.6.139", requestId: "r-1", traceparent: null, budgetMs: 2_000 }, budgetMs: 1_500 }],
   },
   "request-pinned-traced": {
+    version: 1,
     frameId: 0xfffffffe,
     pinnedSnapshot: snapshotId,
     items: [
@@ -58,6 +62,12 @@ export const goldenRequests: Readonly<Record<string, OutgoingFrame>> = {
       { id: 0, item: { op: "status", query: "", requestId: "z".repeat(64), traceparent: null, budgetMs: 0 }, budgetMs: 0 },
     ],
   },
+  "request-2": {
+    version: 2,
+    frameId: 4,
+    pinnedSnapshot: snapshotId,
+    items: [{ id: 12, item: { op: "ip", query: "193.0.6.139", requestId: "r-2", traceparent: null, budgetMs: 900 }, budgetMs: 800 }],
+  },
 };
 
 const record: ReplyItem = {
@@ -70,6 +80,7 @@ const record: ReplyItem = {
   etag: "routes:20261121.0855",
   snapshotId,
 };
+const ended = (text: string): ReplyItem => ({ ...record, body: Buffer.from(`{"ip":"${text}"`), ending: Buffer.from(',"meta":{}}') });
 const problem: ReplyItem = {
   status: 503,
   contentType: "problem",
@@ -82,8 +93,9 @@ const problem: ReplyItem = {
 };
 
 export const goldenReplies: Readonly<Record<string, ReplyFrame>> = {
-  "reply-record": { frameId: 1, snapshotId, parts: [{ kind: "reply", id: 7, reply: record, more: false }] },
+  "reply-record": { version: 1, frameId: 1, snapshotId, parts: [{ kind: "reply", id: 7, reply: record, more: false }] },
   "reply-problem-and-not-yet": {
+    version: 1,
     frameId: 2,
     snapshotId: "",
     parts: [
@@ -91,13 +103,28 @@ export const goldenReplies: Readonly<Record<string, ReplyFrame>> = {
       { kind: "not_yet", id: 9 },
     ],
   },
-  "reply-begins": { frameId: 3, snapshotId, parts: [{ kind: "reply", id: 10, reply: record, more: true }] },
+  "reply-begins": { version: 1, frameId: 3, snapshotId, parts: [{ kind: "reply", id: 10, reply: record, more: true }] },
   "reply-goes-on": {
+    version: 1,
     frameId: 3,
     snapshotId: "",
     parts: [
       { kind: "continued", id: 10, offset: 20, body: Buffer.from("second"), more: true },
       { kind: "continued", id: 10, offset: 26, body: Buffer.from("last"), more: false },
+    ],
+  },
+  "reply-2-alike": {
+    version: 2,
+    frameId: 4,
+    snapshotId,
+    parts: [
+      { kind: "reply", id: 12, reply: ended("one"), more: false },
+      { kind: "reply", id: 13, reply: ended("two"), more: false },
+      { kind: "not_yet", id: 14 },
+      { kind: "reply", id: 15, reply: ended("three"), more: false },
+      { kind: "reply", id: 16, reply: record, more: false },
+      { kind: "reply", id: 17, reply: { ...record, next: 7 }, more: false },
+      { kind: "reply", id: 18, reply: record, more: false },
     ],
   },
 };
@@ -113,6 +140,7 @@ const requestId = fc.stringMatching(/^[A-Za-z0-9._-]{1,64}$/);
 const traceparent = fc.tuple(hex(32), hex(16), hex(2)).map(([trace, parent, flags]) => `00-${trace}-${parent}-${flags}`);
 
 export const anyRequest: fc.Arbitrary<OutgoingFrame> = fc.record({
+  version: fc.constantFrom<FrameVersion>(1, 2),
   frameId: u32,
   pinnedSnapshot: fc.option(someSnapshot),
   items: fc.array(
@@ -129,22 +157,41 @@ export const anyRequest: fc.Arbitrary<OutgoingFrame> = fc.record({
   ),
 });
 
-export const anyReply: fc.Arbitrary<ReplyFrame> = fc.oneof(someSnapshot, fc.constant("")).chain((id) => {
-  const body = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
-  const reply: fc.Arbitrary<ReplyItem> = fc.record({
-    status: fc.nat(0xffff),
-    contentType: fc.constantFrom("json", "problem"),
-    body,
-    counted: fc.boolean(),
-    cacheable: fc.boolean(),
-    maxAgeSeconds: u32,
-    etag: text,
-    snapshotId: fc.constant(id),
+/** Frames as they are read: without endings in version 1, and of both kinds of likeness in version 2. */
+export const anyReply: fc.Arbitrary<ReplyFrame> = fc
+  .tuple(fc.oneof(someSnapshot, fc.constant("")), fc.constantFrom<FrameVersion>(1, 2))
+  .chain(([id, version]) => {
+    const bytes = (minLength: number) => fc.uint8Array({ minLength, maxLength: 200 }).map((array) => Buffer.from(array));
+    const manner: fc.Arbitrary<Omit<ReplyItem, "body">> = fc.record(
+      {
+        status: fc.nat(0xffff),
+        contentType: fc.constantFrom("json", "problem"),
+        counted: fc.boolean(),
+        cacheable: fc.boolean(),
+        maxAgeSeconds: u32,
+        etag: text,
+        snapshotId: fc.constant(id),
+        next: u32,
+        ...(version === 1 ? {} : { ending: bytes(1) }),
+      },
+      { requiredKeys: ["status", "contentType", "counted", "cacheable", "maxAgeSeconds", "etag", "snapshotId"] },
+    );
+    return fc.array(manner, { minLength: 1, maxLength: 3 }).chain((manners) => {
+      const reply = fc.tuple(fc.constantFrom(...manners), bytes(0)).map(([like, body]): ReplyItem => ({ ...like, body }));
+      const part: fc.Arbitrary<ReplyPart> = fc.oneof(
+        fc
+          .record({ kind: fc.constant("reply" as const), id: u32, reply, more: fc.boolean() })
+          .map((made) => (made.reply.ending === undefined ? made : { ...made, more: false })),
+        fc.record({
+          kind: fc.constant("continued"),
+          id: u32,
+          offset: fc.integer({ min: 1, max: 0xffffffff }),
+          body: bytes(0),
+          more: fc.boolean(),
+        }),
+        fc.record({ kind: fc.constant("not_yet"), id: u32 }),
+      );
+      const parts = fc.array(part, { minLength: 1, maxLength: 12 });
+      return fc.record({ version: fc.constant(version), frameId: u32, snapshotId: fc.constant(id), parts });
+    });
   });
-  const part: fc.Arbitrary<ReplyPart> = fc.oneof(
-    fc.record({ kind: fc.constant("reply"), id: u32, reply, more: fc.boolean() }),
-    fc.record({ kind: fc.constant("continued"), id: u32, offset: fc.integer({ min: 1, max: 0xffffffff }), body, more: fc.boolean() }),
-    fc.record({ kind: fc.constant("not_yet"), id: u32 }),
-  );
-  return fc.record({ frameId: u32, snapshotId: fc.constant(id), parts: fc.array(part, { minLength: 1, maxLength: 12 }) });
-});

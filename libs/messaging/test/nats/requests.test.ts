@@ -214,7 +214,7 @@ test("a reply that cannot be read fails what its frame still owed, and nothing e
   expect(counts).toEqual({ "dropped undecodable": 1, "failed handler_failed": 1 });
 });
 
-test("asks on subjects of its own frame version", async () => {
+test("where others listen to all subjects, batches reach responders of version 1 by their retry", async () => {
   const spy = await ends.raw();
   const subjects: string[] = [];
   spy.subscribe("nf.>", { callback: (_error, { subject }) => subjects.push(subject) });
@@ -222,7 +222,8 @@ test("asks on subjects of its own frame version", async () => {
   await spy.flush();
   const messaging = await ends.messaging();
   await messaging.request("echo", "single", item("q"));
+  await messaging.request("echo", "batch", item("q", { budgetMs: 3_000 }));
   await messaging.request("echo", "batch", item("q"));
   await spy.flush();
-  expect(subjects).toEqual(["nf.f1.echo.single", "nf.f1.echo.batch"]);
+  expect(subjects).toEqual(["nf.f1.echo.single", "nf.f2.echo.batch", "nf.f1.echo.batch", "nf.f1.echo.batch"]);
 });

@@ -169,7 +169,7 @@ test("a frame that cannot be read gets one failed frame, and the next ones are s
   await pod.serve("echo", echo);
   const raw = await ends.raw();
   const answered = await raw.request("nf.f1.echo.single", Buffer.from("no frame at all"), { timeout: 2_000 });
-  expect(decodeReplyFrame(answered.data)).toEqual({ frameId: 0, failed: true });
+  expect(decodeReplyFrame(answered.data)).toEqual({ version: 1, frameId: 0, failed: true });
   // Nothing to answer to: nothing happens.
   raw.publish("nf.f1.echo.single", Buffer.from("no frame at all"));
   await raw.flush();

@@ -29,7 +29,7 @@ export class Ends {
     return opened;
   }
 
-  /** A responder that is given each frame as it came, and what answers it. */
+  /** A responder of an earlier release, which serves version 1 only: it is given each frame as it came, and what answers it. */
   async responder(service: string, serve: (frame: SeenFrame) => void): Promise<NatsConnection> {
     const raw = await this.raw();
     let frames = 0;
@@ -59,7 +59,7 @@ export interface SeenFrame {
 }
 
 function seen(message: Msg, number: number): SeenFrame {
-  const { frameId, ids, items } = decodeRequestFrame(message.data);
+  const { version, frameId, ids, items } = decodeRequestFrame(message.data);
   return {
     number,
     bytes: message.data.length,
@@ -69,8 +69,8 @@ function seen(message: Msg, number: number): SeenFrame {
     answer(...parts) {
       const first = parts.find((part) => part.kind === "reply");
       const snapshotId = first?.kind === "reply" ? first.reply.snapshotId : "";
-      const bytes = parts.reduce((sum, part) => sum + replyPartBytes(part), headerBytes);
-      message.respond(encodeReplyFrame({ frameId, snapshotId, parts }, bytes));
+      const bytes = parts.reduce((sum, part) => sum + replyPartBytes(part, version), headerBytes);
+      message.respond(encodeReplyFrame({ version, frameId, snapshotId, parts }, bytes));
     },
     answerBytes: (bytes) => void message.respond(bytes),
   };

@@ -16,7 +16,8 @@ export class ContentError extends Error {
   readonly offset: number;
 
   constructor(code: ContentErrorCode, path: string, offset: number, detail: string, options?: { cause?: unknown }) {
-    super(`${path}: ${detail} (at byte ${offset} of the file)`, options);
+    // Of what was not opened there is no byte to tell.
+    super(`${path}: ${detail}${code === "unreadable" && offset === 0 ? "" : ` (at byte ${offset} of the file)`}`, options);
     this.name = "ContentError";
     this.code = code;
     this.path = path;

@@ -148,6 +148,23 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
+/** The commonest of errno(3), in words. */
+const systemReasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is none",
+  EACCES: "this user may not",
+  EPERM: "this user may not",
+  EISDIR: "it is a folder",
+  ENOTDIR: "what should be its folder is a file",
+  EIO: "its disk fails",
+};
+
 function unreadable(path: string, offset: number, cause: unknown): ContentError {
-  return new ContentError("unreadable", path, offset, `the file cannot be read (${codeOf(cause) ?? "I/O error"})`, { cause });
+  const code = codeOf(cause) ?? "I/O error";
+  return new ContentError(
+    "unreadable",
+    path,
+    offset,
+    `the file cannot be read: ${systemReasons[code] ?? "the system refuses it"} (${code})`,
+    { cause },
+  );
 }

@@ -72,9 +72,14 @@ function* ribLines(
     out.char(bar);
     writePrefix(prefix, pathId, out);
     out.char(bar);
-    writeAttributes(attributes, ribNextHop(attributes), true, out);
+    writeRouteColumns(attributes, out);
     if (out.length >= pieceBytes) yield;
   }
+}
+
+/** Writes what stands behind the prefix of a RIB's line: `path|origin|next hop|…|`, and the newline. */
+export function writeRouteColumns(attributes: PathAttributes, out: LineBuffer): void {
+  writeAttributes(attributes, ribNextHop(attributes), true, out);
 }
 
 function ribNextHop({ mpReach, nextHop }: PathAttributes): Address | null {

@@ -92,7 +92,8 @@ function prefixJson({ prefix, pathId }: RoutePrefix) {
   return pathId === null ? formatPrefix(prefix) : { prefix: formatPrefix(prefix), path_id: pathId };
 }
 
-function attributesJson(attributes: PathAttributes): Record<string, unknown> {
+/** For `JSON.stringify`. */
+export function attributesJson(attributes: PathAttributes): Record<string, unknown> {
   const json: Record<string, unknown> = {};
   const put = <Value>(name: string, value: Value | null, write: (value: Value) => unknown = (same) => same): void => {
     if (value !== null) json[name] = write(value);

@@ -2,8 +2,9 @@
 
 import type { Scope } from "@netfacts/contracts";
 import type { Store } from "../store.ts";
+import { auditKey } from "./audit-details.ts";
 import type { Pepper } from "./key-hash.ts";
-import { KeySpecError } from "./key-spec.ts";
+import { KeySpecError, specFault } from "./key-spec.ts";
 import { generateKeyText, parseKeyText } from "./key-text.ts";
 import { buildKeyRecord, type CreatedKey } from "./manage.ts";
 
@@ -28,19 +29,26 @@ export interface FirstKeyOptions {
  * @returns the key with its secret when this call made it; null when the installation had its first key before.
  * @throws KeySpecError for a given key that is none, or that is not the one with which an unfinished start began.
  */
-export async function createFirstKey(store: Pick<Store, "keys" | "bootstrap">, options: FirstKeyOptions = {}): Promise<CreatedKey | null> {
+export async function createFirstKey(
+  store: Pick<Store, "keys" | "bootstrap" | "audit">,
+  options: FirstKeyOptions = {},
+): Promise<CreatedKey | null> {
   const given = options.key === undefined ? null : parseKeyText(options.key);
   if (options.key !== undefined && given === null) {
-    throw new KeySpecError(["first key: the given text is no key (nf_live_… or nf_test_…), or has a typing error"]);
+    throw new KeySpecError([specFault("first key", "the given text is no key (nf_live_… or nf_test_…), or has a typing error")]);
   }
   const { keyId } = await store.bootstrap.claim((given ?? generateKeyText("live")).id);
   if ((await store.keys.find(keyId)) !== null) return null;
   if (given !== null && given.id !== keyId) {
-    throw new KeySpecError([`first key: an earlier start began with key ${keyId} and did not finish: give that key, not ${given.id}`]);
+    throw new KeySpecError([
+      specFault("first key", `an earlier start began with key ${keyId} and did not finish: give that key, not ${given.id}`),
+    ]);
   }
   const text = given ?? generateKeyText("live", keyId);
   const spec = { label: options.label ?? "first key", scopes: options.scopes ?? readScopes, environment: text.environment };
   const key = buildKeyRecord(spec, text, options.pepper ?? null);
+  const by = { actor: "bootstrap", address: null, keyId: null };
+  await store.audit.append({ at: key.createdAt, ...by, action: "key.create", target: key.id, details: auditKey(key) });
   // `exists`: another start completed the same marker first, and has shown its secret.
   return (await store.keys.insert(key)) === "inserted" ? { key, secret: text.text } : null;
 }

@@ -1,8 +1,9 @@
-/** What a new key is asked to be, checked whole: every fault at once. */
+/** What a key or a plan is asked to be, checked whole: every fault at once. */
 
 import { formatPrefix, makePrefix, parseAddress, parsePrefix } from "@netfacts/address";
 import type { Scope } from "@netfacts/contracts";
-import type { KeyEnvironment, MonthLimit, RateLimit } from "../key-repository.ts";
+import type { ConcurrencyLimit, KeyEnvironment, KeyLimits, MonthLimit, RateLimit } from "../key-repository.ts";
+import { redactText } from "./redact.ts";
 
 export interface NewKey {
   readonly label: string;
@@ -13,51 +14,105 @@ export interface NewKey {
   readonly plan?: string;
   readonly rate?: RateLimit | null;
   readonly month?: MonthLimit | null;
+  readonly concurrency?: ConcurrencyLimit | null;
   /** Unix milliseconds. */
   readonly expiresAt?: number | null;
 }
 
-export const labelMax = 100;
+/** What may be changed of a key; absent members stay as they are. */
+export type KeyPatch = Partial<Omit<NewKey, "environment">>;
+
+const labelMax = 100;
 export const cidrsMax = 100;
 export const limitMax = 1_000_000_000;
-export const windowSecondsMax = 86_400;
+const windowSecondsMax = 86_400;
+const concurrencyMax = 1_000_000;
+const planNamePattern = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 
-/** `faults` has one sentence for each thing that is wrong. */
+export interface SpecFault {
+  /** As the HTTP API names it: `allowed_cidrs[1]`. */
+  readonly field: string;
+  /** Without the field. */
+  readonly message: string;
+  /** What would be right, where that is known. */
+  readonly suggestion: string | null;
+  /** The whole as a sentence for people. */
+  readonly sentence: string;
+}
+
+/** `faults` has one sentence for each thing that is wrong, `items` the same for programs. */
 export class KeySpecError extends Error {
-  readonly faults: readonly string[];
+  readonly items: readonly SpecFault[];
 
-  constructor(faults: readonly string[]) {
-    super(faults.join("; "));
+  constructor(items: readonly SpecFault[]) {
+    super(items.map(({ sentence }) => sentence).join("; "));
     this.name = "KeySpecError";
-    this.faults = faults;
+    this.items = items;
   }
+
+  get faults(): readonly string[] {
+    return this.items.map(({ sentence }) => sentence);
+  }
+}
+
+/** @param name  the field as people call it. */
+export function specFault(field: string, message: string, name: string = field, suggestion: string | null = null): SpecFault {
+  const sentence = `${name}: ${message}${suggestion === null ? "" : `; did you mean ${suggestion}?`}`;
+  return { field, message, suggestion, sentence };
 }
 
 /** @returns the allowed CIDRs in canonical text; @throws KeySpecError */
 export function checkNewKey(spec: NewKey, now: number): readonly string[] {
-  const faults: string[] = [];
-  if (spec.label.trim() === "" || spec.label.length > labelMax || /\p{Cc}/u.test(spec.label)) {
-    faults.push(`label: 1 to ${labelMax} characters, no control characters`);
+  return checkKey(spec, spec.environment ?? "live", now);
+}
+
+/** Checks the members that are there. @returns the allowed CIDRs in canonical text; @throws KeySpecError */
+export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: number): readonly string[] {
+  const faults: SpecFault[] = [];
+  const { label, scopes, plan, expiresAt, allowedCidrs: cidrs = [] } = spec;
+  if (label !== undefined && (label.trim() === "" || label.length > labelMax || /\p{Cc}/u.test(label))) {
+    faults.push(specFault("label", `1 to ${labelMax} characters, no control characters`));
   }
-  if (spec.scopes.length === 0) faults.push("scopes: at least one");
-  if (spec.environment === "test" && spec.scopes.includes("admin")) faults.push("scopes: a test key never has the scope admin");
-  if (spec.rate && !(isCount(spec.rate.limit, limitMax) && isCount(spec.rate.windowSeconds, windowSecondsMax))) {
-    faults.push(`rate: 1 to ${limitMax} requests per window of 1 to ${windowSecondsMax} seconds`);
-  }
-  if (spec.month && !isCount(spec.month.limit, limitMax)) faults.push(`month: 1 to ${limitMax} answers`);
-  if (typeof spec.expiresAt === "number" && !(spec.expiresAt > now)) faults.push("expiry: must be in the future");
-  const cidrs = spec.allowedCidrs ?? [];
-  if (cidrs.length > cidrsMax) faults.push(`allowed CIDRs: at most ${cidrsMax}`);
-  const canonical = cidrs.map((text) => canonicalCidr(text, faults));
+  if (label !== undefined && redactText(label) !== label) faults.push(specFault("label", "holds the text of a key"));
+  if (scopes?.length === 0) faults.push(specFault("scopes", "at least one"));
+  if (environment === "test" && scopes?.includes("admin")) faults.push(specFault("scopes", "a test key never has the scope admin"));
+  if (plan !== undefined && !planNamePattern.test(plan)) faults.push(planNameFault("plan"));
+  faults.push(...limitFaults(spec));
+  if (typeof expiresAt === "number" && !(expiresAt > now)) faults.push(specFault("expires_at", "must be in the future", "expiry"));
+  if (cidrs.length > cidrsMax) faults.push(specFault("allowed_cidrs", `at most ${cidrsMax}`, "allowed CIDRs"));
+  const canonical = cidrs.map((text, at) => canonicalCidr(text, `allowed_cidrs[${at}]`, faults));
   if (faults.length > 0) throw new KeySpecError(faults);
   return [...new Set(canonical)];
+}
+
+/** @throws KeySpecError */
+export function checkPlan(name: string, limits: KeyLimits): void {
+  const faults = limitFaults(limits);
+  if (!planNamePattern.test(name)) faults.unshift(planNameFault("name"));
+  if (faults.length > 0) throw new KeySpecError(faults);
+}
+
+function planNameFault(field: string): SpecFault {
+  return specFault(field, "must be a name of 1 to 40 lower-case letters, digits, `-` and `_`, which begins with a letter or digit");
+}
+
+function limitFaults({ rate, month, concurrency }: Pick<KeyPatch, "rate" | "month" | "concurrency">): SpecFault[] {
+  const faults: SpecFault[] = [];
+  if (rate && !(isCount(rate.limit, limitMax) && isCount(rate.windowSeconds, windowSecondsMax))) {
+    faults.push(specFault("rate", `1 to ${limitMax} requests per window of 1 to ${windowSecondsMax} seconds`));
+  }
+  if (month && !isCount(month.limit, limitMax)) faults.push(specFault("month", `1 to ${limitMax} answers`));
+  if (concurrency && !isCount(concurrency.limit, concurrencyMax)) {
+    faults.push(specFault("concurrency", `1 to ${concurrencyMax} requests at a time`));
+  }
+  return faults;
 }
 
 function isCount(value: number, max: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= max;
 }
 
-function canonicalCidr(text: string, faults: string[]): string {
+function canonicalCidr(text: string, field: string, faults: SpecFault[]): string {
   const address = parseAddress(text);
   if (address !== null) {
     const { version, w0, w1, w2, w3 } = address;
@@ -65,10 +120,10 @@ function canonicalCidr(text: string, faults: string[]): string {
   }
   const reading = parsePrefix(text);
   if (reading.ok) return formatPrefix(reading.prefix);
-  faults.push(
-    reading.fault === "host-bits"
-      ? `allowed CIDR ${text}: has bits set beyond its length; did you mean ${formatPrefix(reading.corrected)}?`
-      : `allowed CIDR ${JSON.stringify(text)}: is no CIDR or address`,
-  );
+  if (reading.fault === "host-bits") {
+    faults.push(specFault(field, "has bits set beyond its length", `allowed CIDR ${text}`, formatPrefix(reading.corrected)));
+  } else {
+    faults.push(specFault(field, "is no CIDR or address", `allowed CIDR ${JSON.stringify(text)}`));
+  }
   return text;
 }

@@ -1,9 +1,11 @@
 /** Management of keys: what the command line and the operator's routes do to the store. Carries no permission rules of callers. */
 
-import type { KeyRecord, KeyState } from "../key-repository.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { KeyChange, KeyRecord, KeyState } from "../key-repository.ts";
 import type { Store } from "../store.ts";
+import { type ChangeOptions, changeKey, type KeyOutcome } from "./change-key.ts";
 import { hashKey, type Pepper } from "./key-hash.ts";
-import { checkNewKey, type NewKey } from "./key-spec.ts";
+import { checkKey, checkNewKey, type KeyPatch, type NewKey } from "./key-spec.ts";
 import { generateKeyText, type KeyText } from "./key-text.ts";
 
 type KeyStore = Pick<Store, "keys">;
@@ -26,8 +28,8 @@ export async function createKey(store: KeyStore, spec: NewKey, pepper: Pepper | 
   }
 }
 
-export function buildKeyRecord(spec: NewKey, text: KeyText, pepper: Pepper | null): KeyRecord {
-  const now = Date.now();
+/** @throws KeySpecError */
+export function buildKeyRecord(spec: NewKey, text: KeyText, pepper: Pepper | null, now: number = Date.now()): KeyRecord {
   const allowedCidrs = checkNewKey(spec, now);
   return {
     id: text.id,
@@ -40,12 +42,15 @@ export function buildKeyRecord(spec: NewKey, text: KeyText, pepper: Pepper | nul
     plan: spec.plan ?? defaultPlan,
     rate: spec.rate ?? null,
     month: spec.month ?? null,
+    concurrency: spec.concurrency ?? null,
     bucket: text.id,
     state: "active",
     createdAt: now,
     expiresAt: spec.expiresAt ?? null,
     replacedBy: null,
+    rotatedAt: null,
     validUntil: null,
+    steppingDown: false,
     version: 1,
   };
 }
@@ -59,44 +64,41 @@ export function showKey(store: KeyStore, id: string): Promise<KeyRecord | null> 
   return store.keys.find(id);
 }
 
-export type KeyStateOutcome =
-  /** `unchanged`: it had this state already. */
-  | { readonly outcome: "changed" | "unchanged"; readonly key: KeyRecord }
-  | { readonly outcome: "absent" }
-  /** Revoked is final. */
-  | { readonly outcome: "revoked"; readonly key: KeyRecord }
-  /** It is the last active admin key, and `force` was not given. */
-  | { readonly outcome: "last-admin"; readonly key: KeyRecord };
+export type KeyStateOutcome = KeyOutcome;
 
-export function disableKey(store: KeyStore, id: string, options: { readonly force?: boolean } = {}): Promise<KeyStateOutcome> {
-  return changeState(store, id, "disabled", options.force ?? false);
+export function disableKey(store: KeyStore, id: string, options: ChangeOptions = {}): Promise<KeyStateOutcome> {
+  return changeState(store, id, "disabled", options);
 }
 
-export function enableKey(store: KeyStore, id: string): Promise<KeyStateOutcome> {
-  return changeState(store, id, "active", true);
+export function enableKey(store: KeyStore, id: string, options: ChangeOptions = {}): Promise<KeyStateOutcome> {
+  return changeState(store, id, "active", options);
 }
 
-export function revokeKey(store: KeyStore, id: string, options: { readonly force?: boolean } = {}): Promise<KeyStateOutcome> {
-  return changeState(store, id, "revoked", options.force ?? false);
+export function revokeKey(store: KeyStore, id: string, options: ChangeOptions = {}): Promise<KeyStateOutcome> {
+  return changeState(store, id, "revoked", options);
 }
 
-async function changeState(store: KeyStore, id: string, state: KeyState, force: boolean): Promise<KeyStateOutcome> {
-  let key = await store.keys.find(id);
-  for (;;) {
-    if (key === null) return { outcome: "absent" };
-    if (key.state === state) return { outcome: "unchanged", key };
-    if (key.state === "revoked") return { outcome: "revoked", key };
-    if (!force && (await isLastAdmin(store, key))) return { outcome: "last-admin", key };
-    const update = await store.keys.update(id, key.version, { state });
-    if (update.outcome === "updated") return { outcome: "changed", key: update.key };
-    key = update.outcome === "conflict" ? update.key : null;
-  }
+function changeState(store: KeyStore, id: string, state: KeyState, options: ChangeOptions): Promise<KeyStateOutcome> {
+  return changeKey<never>(store, id, (key) => (key.state === state ? null : { state }), options);
 }
 
-async function isLastAdmin(store: KeyStore, key: KeyRecord): Promise<boolean> {
-  const now = Date.now();
-  const admits = (other: KeyRecord): boolean =>
-    other.state === "active" && other.scopes.includes("admin") && (other.expiresAt === null || other.expiresAt > now);
-  if (!admits(key)) return false;
-  return !(await store.keys.list()).some((other) => other.id !== key.id && admits(other));
+/**
+ * Changes what a key may do, from where, how much and how long. What is null of its limits becomes that of the plan.
+ *
+ * @throws KeySpecError with every fault of `patch`.
+ */
+export async function updateKey(store: KeyStore, id: string, patch: KeyPatch, options: ChangeOptions = {}): Promise<KeyStateOutcome> {
+  const now = options.now ?? Date.now();
+  const decide = (key: KeyRecord): KeyChange | null => {
+    const allowedCidrs = checkKey(patch, key.environment, now);
+    const change: KeyChange = {
+      ...patch,
+      ...(patch.label !== undefined && { label: patch.label.trim() }),
+      ...(patch.scopes !== undefined && { scopes: [...new Set(patch.scopes)] }),
+      ...(patch.allowedCidrs !== undefined && { allowedCidrs }),
+    };
+    const differing = Object.entries(change).filter(([member, value]) => !isDeepStrictEqual(key[member as keyof KeyRecord], value));
+    return differing.length === 0 ? null : (Object.fromEntries(differing) as KeyChange);
+  };
+  return changeKey<never>(store, id, decide, options);
 }

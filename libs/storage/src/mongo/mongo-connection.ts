@@ -2,6 +2,7 @@
 
 import { type Db, MongoClient, type MongoClientOptions, MongoParseError } from "mongodb";
 import { StoreError } from "../store-error.ts";
+import { LastingClient } from "./mongo-client.ts";
 import { asStoreError, mongoFault } from "./mongo-faults.ts";
 import { badUri, readMongoUri } from "./mongo-uri.ts";
 
@@ -47,28 +48,34 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number):
 export class MongoConnection {
   /** The URI as it may be shown. */
   readonly shown: string;
-  readonly db: Db;
-  /** Of a client of its own: its sockets are given up after 500 ms, and slow work of others never makes a lease wait. */
-  readonly limitsDb: Db;
-  readonly #client: MongoClient;
-  readonly #limitsClient: MongoClient;
+  readonly #main: LastingClient;
+  readonly #limits: LastingClient;
   #closed = false;
 
   /** Does not connect yet. @throws StoreError for a URI that is none. */
   constructor(uri: string, appName: string) {
     const { shown, database } = readMongoUri(uri);
     this.shown = shown;
-    this.#client = makeClient(uri, shown, clientOptions(appName, operationTimeoutMs, 20));
-    this.#limitsClient = makeClient(uri, shown, clientOptions(appName, limitsTimeoutMs, 50));
-    this.db = this.#client.db(database);
-    this.limitsDb = this.#limitsClient.db(database);
+    const make = (timeoutMs: number, maxPoolSize: number) => () => makeClient(uri, shown, clientOptions(appName, timeoutMs, maxPoolSize));
+    this.#main = new LastingClient(make(operationTimeoutMs, 20), database);
+    this.#limits = new LastingClient(make(limitsTimeoutMs, 50), database);
+  }
+
+  /** To be asked for anew by each operation. */
+  get db(): Db {
+    return this.#main.db;
+  }
+
+  /** Of a client of its own: its sockets are given up after 500 ms, and slow work of others never makes a lease wait. */
+  get limitsDb(): Db {
+    return this.#limits.db;
   }
 
   /** One attempt, of at most `operationTimeoutMs`. */
   async connect(): Promise<void> {
-    await this.within(operationTimeoutMs, () => this.#client.connect());
-    // Its time may be too short for a first connection; the server is there, and its operations connect by themselves.
-    await this.#limitsClient.connect().catch(() => undefined);
+    for (const client of [this.#main, this.#limits]) {
+      await this.#bounded(operationTimeoutMs, () => client.connect(client === this.#limits ? operationTimeoutMs : 0));
+    }
   }
 
   /**
@@ -77,6 +84,24 @@ export class MongoConnection {
    * @throws StoreError; what `isDuplicateKey` knows is thrown as it is.
    */
   async within<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
+    return await this.#operate(this.#main, timeoutMs, work);
+  }
+
+  /** The same for an operation on `limitsDb`. */
+  async limitsWithin<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
+    return await this.#operate(this.#limits, timeoutMs, work);
+  }
+
+  async #operate<T>(client: LastingClient, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#bounded(timeoutMs, () => client.watch(work));
+    } catch (error) {
+      if (error instanceof StoreError) client.failed();
+      throw error;
+    }
+  }
+
+  async #bounded<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw mongoFault("closed", this.shown, "is closed");
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -94,7 +119,7 @@ export class MongoConnection {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([this.#client.close(), this.#limitsClient.close()]);
+    await Promise.all([this.#main.close(), this.#limits.close()]);
   }
 }
 

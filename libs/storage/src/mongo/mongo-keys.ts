@@ -1,5 +1,6 @@
 /** Keys in MongoDB. */
 
+import type { Filter } from "mongodb";
 import type { KeyRecord, KeyRepository } from "../key-repository.ts";
 import { keyReadTimeoutMs, type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
@@ -7,16 +8,16 @@ import type { KeyDocument } from "./mongo-schema.ts";
 
 /** @param changed  called after each write of ours. */
 export function mongoKeys(connection: MongoConnection, changed: () => void): KeyRepository {
-  const keys = connection.db.collection<KeyDocument>("keys");
+  const keys = () => connection.db.collection<KeyDocument>("keys");
   const find = async (id: string, timeoutMs: number): Promise<KeyRecord | null> => {
-    const document = await connection.within(timeoutMs, () => keys.findOne({ _id: id }));
+    const document = await connection.within(timeoutMs, () => keys().findOne({ _id: id }));
     return document === null ? null : toRecord(document);
   };
 
   return {
     async insert({ id, ...members }) {
       try {
-        await connection.within(operationTimeoutMs, () => keys.insertOne({ _id: id, ...members }));
+        await connection.within(operationTimeoutMs, () => keys().insertOne({ _id: id, ...members }));
       } catch (error) {
         if (isDuplicateKey(error)) return "exists";
         throw error;
@@ -28,14 +29,36 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
     find: (id) => find(id, keyReadTimeoutMs),
 
     async list() {
-      const documents = await connection.within(operationTimeoutMs, () => keys.find().sort({ createdAt: 1, _id: 1 }).toArray());
+      const documents = await connection.within(operationTimeoutMs, () => keys().find().sort({ createdAt: 1, _id: 1 }).toArray());
       return documents.map(toRecord);
+    },
+
+    async page({ limit, after, plan, scope, state }) {
+      if (limit < 1) return [];
+      const filter: Filter<KeyDocument> = {
+        ...(plan !== undefined && { plan }),
+        // Of an array: one that holds it.
+        ...(scope !== undefined && { scopes: scope }),
+        ...(state !== undefined && { state }),
+        ...(after !== undefined && {
+          $or: [{ createdAt: { $gt: after.createdAt } }, { createdAt: after.createdAt, _id: { $gt: after.id } }],
+        }),
+      };
+      const documents = await connection.within(operationTimeoutMs, () =>
+        keys().find(filter).sort({ createdAt: 1, _id: 1 }).limit(limit).toArray(),
+      );
+      return documents.map(toRecord);
+    },
+
+    async rehash(id, from, { hash, hashAlgorithm, pepperId }) {
+      const update = { $set: { hash, hashAlgorithm, pepperId } };
+      return (await connection.within(operationTimeoutMs, () => keys().updateOne({ _id: id, hash: from }, update))).matchedCount === 1;
     },
 
     async update(id, version, change) {
       const update = { ...(Object.keys(change).length > 0 && { $set: change }), $inc: { version: 1 } };
       const document = await connection.within(operationTimeoutMs, () =>
-        keys.findOneAndUpdate({ _id: id, version }, update, { returnDocument: "after" }),
+        keys().findOneAndUpdate({ _id: id, version }, update, { returnDocument: "after" }),
       );
       if (document !== null) {
         changed();
@@ -48,5 +71,7 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
 }
 
 function toRecord({ _id, ...members }: KeyDocument): KeyRecord {
-  return { id: _id, ...members };
+  const { concurrency, rotatedAt, steppingDown } = members as Partial<typeof members>;
+  // Documents of earlier versions lack these.
+  return { id: _id, ...members, concurrency: concurrency ?? null, rotatedAt: rotatedAt ?? null, steppingDown: steppingDown ?? false };
 }

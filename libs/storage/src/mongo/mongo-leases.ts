@@ -10,18 +10,18 @@ import type { LeaseDocument } from "./mongo-schema.ts";
 const after = { returnDocument: "after" } as const;
 
 export function mongoLeases(connection: MongoConnection): LeaseRepository {
-  const leases = connection.db.collection<LeaseDocument>("leases");
+  const leases = () => connection.db.collection<LeaseDocument>("leases");
   const within = <T>(work: () => Promise<T>): Promise<T> => connection.within(operationTimeoutMs, work);
 
   const acquire = async (name: string, owner: string, ttlMs: number): Promise<LeaseOutcome> => {
     for (;;) {
-      const found = await within(() => look(leases, name));
+      const found = await within(() => look(leases(), name));
       if (found.owner !== null && found.owner !== owner && untilOf(found) > found.seen.getTime()) {
         return { outcome: "taken", lease: toLease(found, found.owner) };
       }
       const fence = found.fence + (found.owner === owner ? 0 : 1);
       const taken = await within(() =>
-        leases.findOneAndUpdate(
+        leases().findOneAndUpdate(
           { _id: name, version: found.version },
           { $set: { owner, ttlMs, fence }, $inc: { version: 1 }, $currentDate: { at: true } },
           after,
@@ -41,16 +41,16 @@ export function mongoLeases(connection: MongoConnection): LeaseRepository {
     async renew(name, owner, ttlMs) {
       checkLeaseTime(ttlMs);
       const update = { $set: { ttlMs }, $inc: { version: 1 }, $currentDate: { at: true } } as const;
-      const renewed = await within(() => leases.findOneAndUpdate({ _id: name, owner }, update, after));
+      const renewed = await within(() => leases().findOneAndUpdate({ _id: name, owner }, update, after));
       return renewed === null ? { outcome: "lost" } : { outcome: "held", lease: toLease(renewed, owner) };
     },
 
     async release(name, owner) {
-      await within(() => leases.updateOne({ _id: name, owner }, { $set: { owner: null }, $inc: { version: 1 } }));
+      await within(() => leases().updateOne({ _id: name, owner }, { $set: { owner: null }, $inc: { version: 1 } }));
     },
 
     async read(name) {
-      const found = await within(() => look(leases, name));
+      const found = await within(() => look(leases(), name));
       return found.owner === null || untilOf(found) <= found.seen.getTime() ? null : toLease(found, found.owner);
     },
   };

@@ -14,12 +14,12 @@ const retriesMax = 3;
 const unimportant = { writeConcern: { w: 1 } } as const;
 
 export function mongoLimits(connection: MongoConnection): LimitRepository {
-  const windows = connection.limitsDb.collection<WindowDocument>("limit_windows");
-  const markers = connection.limitsDb.collection<ClockDocument>("markers");
+  const windows = () => connection.limitsDb.collection<WindowDocument>("limit_windows");
+  const markers = () => connection.limitsDb.collection<ClockDocument>("markers");
   /** Runs operations one after the other, all within one time. */
   const timed = (): (<T>(work: () => Promise<T>) => Promise<T>) => {
     const deadline = performance.now() + limitsTimeoutMs;
-    return (work) => connection.within(deadline - performance.now(), work);
+    return (work) => connection.limitsWithin(deadline - performance.now(), work);
   };
 
   return {
@@ -30,9 +30,9 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
       const within = timed();
       try {
         for (let retries = 0; ; retries++) {
-          const reading = await within(() => takeOnce(windows, window, limit, units));
+          const reading = await within(() => takeOnce(windows(), window, limit, units));
           if (reading !== null) return { outcome: "granted", ...reading };
-          const { leased, at } = await within(() => readCounter(windows, window));
+          const { leased, at } = await within(() => readCounter(windows(), window));
           const left = Math.max(0, limit - leased);
           // So busy a counter that it never fits when we ask: what is told is less than what was left for a moment.
           if (left < units || retries === retriesMax) return { outcome: "does-not-fit", left: Math.min(left, units - 1), leased, at };
@@ -47,7 +47,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
       if (!Number.isInteger(units) || units < 1) throw new RangeError(`cannot give back ${units} units`);
       try {
         const document = await timed()(() =>
-          windows.findOneAndUpdate(
+          windows().findOneAndUpdate(
             { _id: idOf(window), leased: { $gte: units } },
             { $inc: { leased: Long.fromNumber(-units) }, $currentDate: { at: true } },
             { returnDocument: "after" },
@@ -61,13 +61,13 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
     },
 
     async read(window) {
-      return await timed()(() => readCounter(windows, window));
+      return await timed()(() => readCounter(windows(), window));
     },
 
     async time() {
       const { at } = (await timed()(() =>
         orAgain(() =>
-          markers.findOneAndUpdate(
+          markers().findOneAndUpdate(
             { _id: "clock" },
             { $currentDate: { at: true } },
             { upsert: true, returnDocument: "after", ...unimportant },
@@ -92,7 +92,8 @@ async function takeOnce(
       {
         $inc: { leased: Long.fromNumber(units) },
         $currentDate: { at: true },
-        $setOnInsert: { expiresAt: new Date(window.expiresAt) },
+        // A counter that a shorter window of the same begin made lasts as long as the longest that is counted in it.
+        $max: { expiresAt: new Date(window.expiresAt) },
       },
       { upsert: true, returnDocument: "after" },
     );

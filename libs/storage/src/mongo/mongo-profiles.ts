@@ -5,23 +5,23 @@ import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts"
 import type { ProfileDocument } from "./mongo-schema.ts";
 
 export function mongoProfiles(connection: MongoConnection): ProfileRepository {
-  const profiles = connection.db.collection<ProfileDocument>("profiles");
+  const profiles = () => connection.db.collection<ProfileDocument>("profiles");
 
   return {
     async put({ asn, profile, source, updatedAt }) {
       const document = { profile: JSON.stringify(profile), source, updatedAt };
-      await connection.within(operationTimeoutMs, () => profiles.replaceOne({ _id: asn }, document, { upsert: true }));
+      await connection.within(operationTimeoutMs, () => profiles().replaceOne({ _id: asn }, document, { upsert: true }));
     },
 
     async get(asn) {
-      const document = await connection.within(operationTimeoutMs, () => profiles.findOne({ _id: asn }));
+      const document = await connection.within(operationTimeoutMs, () => profiles().findOne({ _id: asn }));
       return document === null ? null : toRecord(document);
     },
 
     async list(limit, after = -1) {
       if (limit < 1) return [];
       const documents = await connection.within(operationTimeoutMs, () =>
-        profiles
+        profiles()
           .find({ _id: { $gt: after } })
           .sort({ _id: 1 })
           .limit(limit)
@@ -31,7 +31,7 @@ export function mongoProfiles(connection: MongoConnection): ProfileRepository {
     },
 
     async delete(asn) {
-      return (await connection.within(operationTimeoutMs, () => profiles.deleteOne({ _id: asn }))).deletedCount === 1;
+      return (await connection.within(operationTimeoutMs, () => profiles().deleteOne({ _id: asn }))).deletedCount === 1;
     },
   };
 }

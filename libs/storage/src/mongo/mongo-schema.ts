@@ -3,7 +3,9 @@
 import type { IndexDescription, Long } from "mongodb";
 import type { AuditEntry } from "../audit-repository.ts";
 import type { KeyRecord } from "../key-repository.ts";
+import type { PlanRecord } from "../plan-repository.ts";
 import type { RunRecord } from "../run-repository.ts";
+import { StoreError } from "../store-error.ts";
 import type { MongoConnection } from "./mongo-connection.ts";
 import { operationTimeoutMs } from "./mongo-connection.ts";
 import { mongoFault } from "./mongo-faults.ts";
@@ -15,6 +17,8 @@ export const schemaVersion = 1;
 type Counter = number | Long;
 
 export type KeyDocument = Omit<KeyRecord, "id"> & { _id: string };
+/** `_id`: the name. */
+export type PlanDocument = Omit<PlanRecord, "name"> & { _id: string };
 /** `_id`: `<bucket>:<policy>:<windowStartEpochSeconds>`. */
 export interface WindowDocument {
   _id: string;
@@ -54,6 +58,13 @@ export interface LeaseDocument {
   at: Date;
   seen: Date;
 }
+/** `_id`: digest of the caller and its Idempotency-Key. */
+export interface IdempotencyDocument {
+  _id: string;
+  bodyHash: string;
+  target: string;
+  expiresAt: Date;
+}
 /** Of the collection `markers`. */
 export interface BootstrapDocument {
   _id: "bootstrap";
@@ -63,13 +74,18 @@ export interface ClockDocument {
   _id: "clock";
   at: Date;
 }
+/** There while a restore is under way, and after one that was broken off: until another one has come to its end. */
+export interface RestoringDocument {
+  _id: "restoring";
+  since: Date;
+}
 interface SchemaDocument {
   _id: "schema";
   version: number;
 }
 
 const indexes: Readonly<Record<string, readonly IndexDescription[]>> = {
-  keys: [{ key: { createdAt: 1, _id: 1 } }],
+  keys: [{ key: { createdAt: 1, _id: 1 } }, { key: { plan: 1, createdAt: 1, _id: 1 } }],
   // Housekeeping: the server removes them some time after; readers check the time themselves.
   limit_windows: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
   runs: [{ key: { startedAt: -1, _id: -1 } }],
@@ -78,11 +94,32 @@ const indexes: Readonly<Record<string, readonly IndexDescription[]>> = {
     { key: { bucket: 1, day: 1 } },
     { key: { day: 1, keyId: 1, routeClass: 1 } },
   ],
-  audit: [{ key: { at: -1, _id: -1 } }],
+  audit: [{ key: { at: -1, _id: -1 } }, { key: { target: 1, at: -1, _id: -1 } }],
+  // Housekeeping, as above.
+  idempotency: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
 };
 
-/** Idempotent, also for many at a time. @throws StoreError `newer` for a database of a later version of ours. */
+/**
+ * Idempotent, also for many at a time.
+ *
+ * @throws StoreError `newer` for a database of a later version of ours; `unavailable` for one that is half restored.
+ */
 export async function prepareSchema(connection: MongoConnection): Promise<void> {
+  await makeSchema(connection);
+  if (await isRestoring(connection)) {
+    const remedy = "wait for the restore that is under way, or run `netfacts restore` again with the same copy if it was broken off";
+    throw new StoreError("unavailable", connection.shown, "is half restored", undefined, remedy);
+  }
+}
+
+/** Whether what is in the database may be half of a copy. */
+export async function isRestoring(connection: MongoConnection): Promise<boolean> {
+  const markers = connection.db.collection<RestoringDocument>("markers");
+  return (await connection.within(operationTimeoutMs, () => markers.findOne({ _id: "restoring" }))) !== null;
+}
+
+/** The same for whoever restores. */
+export async function makeSchema(connection: MongoConnection): Promise<void> {
   const { db, shown } = connection;
   const markers = db.collection<SchemaDocument>("markers");
   const marker = { _id: "schema" } as const;

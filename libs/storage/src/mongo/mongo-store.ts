@@ -6,9 +6,11 @@ import { StoreError } from "../store-error.ts";
 import { mongoAudit } from "./mongo-audit.ts";
 import { mongoBootstrap } from "./mongo-bootstrap.ts";
 import { MongoConnection } from "./mongo-connection.ts";
+import { mongoIdempotency } from "./mongo-idempotency.ts";
 import { mongoKeys } from "./mongo-keys.ts";
 import { mongoLeases } from "./mongo-leases.ts";
 import { mongoLimits } from "./mongo-limits.ts";
+import { mongoPlans } from "./mongo-plans.ts";
 import { mongoProfiles } from "./mongo-profiles.ts";
 import { mongoRuns } from "./mongo-runs.ts";
 import { prepareSchema } from "./mongo-schema.ts";
@@ -66,12 +68,14 @@ function storeOn(connection: MongoConnection): Store {
   };
   return {
     keys: mongoKeys(connection, notify),
+    plans: mongoPlans(connection, notify),
     limits: mongoLimits(connection),
     runs: mongoRuns(connection),
     bootstrap: mongoBootstrap(connection),
     usage: mongoUsage(connection),
     profiles: mongoProfiles(connection),
     audit: mongoAudit(connection),
+    idempotency: mongoIdempotency(connection),
     leases: mongoLeases(connection),
     changesSeen: "own",
     onChange(listener) {

@@ -2,25 +2,43 @@
 
 import { type AnyBulkWriteOperation, type Filter, Long, MongoBulkWriteError } from "mongodb";
 import { condense, daysOf, usageId } from "../usage-batch.ts";
-import type { UsageQuery, UsageRepository, UsageRow } from "../usage-repository.ts";
+import type { UsageCounts, UsagePage, UsageQuery, UsageRepository, UsageRow } from "../usage-repository.ts";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import { duplicateKey, mongoFault } from "./mongo-faults.ts";
 import type { UsageDocument } from "./mongo-schema.ts";
 
 /** Of one message to the server. */
 const rowsMax = 200;
+/** Of one answer of the server that is summed. */
+const rowsRead = 5_000;
 
 export function mongoUsage(connection: MongoConnection): UsageRepository {
-  const usage = connection.db.collection<UsageDocument>("usage");
+  const usage = () => connection.db.collection<UsageDocument>("usage");
 
-  const list = async ({ from, to, keyId, bucket }: UsageQuery): Promise<UsageRow[]> => {
-    const filter: Filter<UsageDocument> = { day: { $gte: from, $lte: to } };
-    if (keyId !== undefined) filter.keyId = keyId;
-    if (bucket !== undefined) filter.bucket = bucket;
+  const list = async (query: UsageQuery, page?: UsagePage): Promise<UsageRow[]> => {
     const documents = await connection.within(operationTimeoutMs, () =>
-      usage.find(filter).sort({ keyId: 1, day: 1, routeClass: 1 }).toArray(),
+      usage()
+        .find(filterOf(query, page?.after))
+        .sort({ keyId: 1, day: 1, routeClass: 1 })
+        .limit(page?.limit ?? 0)
+        .toArray(),
     );
     return documents.map(toRow);
+  };
+
+  const total = async (query: UsageQuery): Promise<UsageCounts> => {
+    const sum = { counted: 0, uncounted: 0 };
+    let after: UsagePage["after"];
+    // By pages: each has its time, and no more than one is held.
+    for (;;) {
+      const rows = await list(query, { limit: rowsRead, ...(after !== undefined && { after }) });
+      for (const row of rows) {
+        sum.counted += row.counted;
+        sum.uncounted += row.uncounted;
+      }
+      after = rows.at(-1);
+      if (after === undefined || rows.length < rowsRead) return sum;
+    }
   };
 
   /** @returns the rows that met a document which they did not match. */
@@ -28,7 +46,7 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
     const updates = rows.map((row) => toUpdate(row, writer, sequence, upsert));
     return await connection.within(operationTimeoutMs, async () => {
       try {
-        await usage.bulkWrite(updates, { ordered: false });
+        await usage().bulkWrite(updates, { ordered: false });
         return [];
       } catch (error) {
         if (!(error instanceof MongoBulkWriteError)) throw error;
@@ -56,14 +74,24 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
 
     list,
 
-    async monthTotal(bucket, month) {
-      const total = { counted: 0, uncounted: 0 };
-      for (const row of await list({ ...daysOf(month), bucket })) {
-        total.counted += row.counted;
-        total.uncounted += row.uncounted;
-      }
-      return total;
-    },
+    total,
+    monthTotal: async (bucket, month) => await total({ ...daysOf(month), bucket }),
+  };
+}
+
+function filterOf({ from, to, keyId, bucket, routeClass }: UsageQuery, after: UsagePage["after"]): Filter<UsageDocument> {
+  return {
+    day: { $gte: from, $lte: to },
+    ...(keyId !== undefined && { keyId }),
+    ...(bucket !== undefined && { bucket }),
+    ...(routeClass !== undefined && { routeClass }),
+    ...(after !== undefined && {
+      $or: [
+        { keyId: { $gt: after.keyId } },
+        { keyId: after.keyId, day: { $gt: after.day } },
+        { keyId: after.keyId, day: after.day, routeClass: { $gt: after.routeClass } },
+      ],
+    }),
   };
 }
 

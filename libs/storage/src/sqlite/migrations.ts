@@ -102,6 +102,42 @@ const steps: readonly string[] = [
     until INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE keys ADD COLUMN concurrency_limit INTEGER;
+  ALTER TABLE keys ADD COLUMN rotated_at INTEGER;
+  ALTER TABLE keys ADD COLUMN stepping_down INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX keys_by_creation ON keys (created_at, id);
+  CREATE INDEX keys_by_plan ON keys (plan, created_at, id);
+
+  CREATE TABLE plans (
+    name TEXT PRIMARY KEY,
+    rate_limit INTEGER NOT NULL,
+    rate_window_seconds INTEGER NOT NULL,
+    month_limit INTEGER NOT NULL,
+    concurrency_limit INTEGER,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- The limits of a key are its plan's: a change of a plan is one of its keys.
+  CREATE TRIGGER plan_inserted AFTER INSERT ON plans BEGIN UPDATE key_revision SET revision = revision + 1; END;
+  CREATE TRIGGER plan_updated AFTER UPDATE ON plans BEGIN UPDATE key_revision SET revision = revision + 1; END;
+  CREATE TRIGGER plan_deleted AFTER DELETE ON plans BEGIN UPDATE key_revision SET revision = revision + 1; END;
+
+  -- The same key hashed anew with another pepper is no change that a reader must hear of.
+  DROP TRIGGER key_updated;
+  CREATE TRIGGER key_updated AFTER UPDATE ON keys WHEN new.hash = old.hash
+    BEGIN UPDATE key_revision SET revision = revision + 1; END;
+
+  CREATE INDEX audit_by_target ON audit (target, at, id);
+
+  -- What an Idempotency-Key stands for (PROTOCOLS, "Keys").
+  CREATE TABLE idempotency (
+    id TEXT PRIMARY KEY,
+    body_hash TEXT NOT NULL,
+    target TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /**
@@ -112,15 +148,24 @@ const steps: readonly string[] = [
 export function migrate(connection: SqliteConnection): void {
   connection.transaction(() => {
     const owner = pragma(connection, "application_id");
-    const version = pragma(connection, "user_version");
     const empty = connection.get("SELECT 1 FROM sqlite_schema") === undefined;
     if (owner !== applicationId && !(owner === 0 && empty)) throw new StoreError("foreign", connection.path, "is no store of Netfacts");
-    if (version > steps.length) {
-      throw new StoreError("newer", connection.path, `has schema version ${version}, this program knows ${steps.length}`);
-    }
+    const version = checkVersion(connection);
     for (const step of steps.slice(version)) connection.exec(step);
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
   });
+}
+
+/** Checks that the file is a store of ours, of this version or an older one. @throws StoreError `foreign`, `newer`. */
+export function checkIsStore(connection: SqliteConnection): void {
+  if (pragma(connection, "application_id") !== applicationId) throw new StoreError("foreign", connection.path, "is no store of Netfacts");
+  checkVersion(connection);
+}
+
+function checkVersion(connection: SqliteConnection): number {
+  const version = pragma(connection, "user_version");
+  if (version <= steps.length) return version;
+  throw new StoreError("newer", connection.path, `has schema version ${version}, this program knows ${steps.length}`);
 }
 
 function pragma(connection: SqliteConnection, name: "application_id" | "user_version"): number {

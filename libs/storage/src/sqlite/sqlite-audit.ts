@@ -16,12 +16,18 @@ export function sqliteAudit(connection: SqliteConnection): AuditRepository {
       return entry;
     },
 
-    async list({ limit, from, to, before }) {
+    async list({ limit, from, to, before, ...exactly }) {
       const wanted: (string | number)[] = [from ?? 0, to ?? Number.MAX_SAFE_INTEGER];
       let where = "at >= ? AND at < ?";
       if (before !== undefined) {
         where += " AND (at, id) < (?, ?)";
         wanted.push(before.at, before.id);
+      }
+      for (const member of ["actor", "action", "target"] as const) {
+        const value = exactly[member];
+        if (value === undefined) continue;
+        where += ` AND ${member} = ?`;
+        wanted.push(value);
       }
       return connection.all(`SELECT ${columns} FROM audit WHERE ${where} ORDER BY at DESC, id DESC LIMIT ?`, ...wanted, limit).map(toEntry);
     },

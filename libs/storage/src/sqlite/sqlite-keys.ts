@@ -6,7 +6,7 @@ import type { Row, SqliteConnection } from "./connection.ts";
 
 const columns =
   "id, hash, hash_algorithm, pepper_id, environment, last_four, label, scopes, allowed_cidrs, plan, rate_limit, rate_window_seconds, " +
-  "month_limit, bucket, state, created_at, expires_at, replaced_by, valid_until, version";
+  "month_limit, concurrency_limit, bucket, state, created_at, expires_at, replaced_by, rotated_at, valid_until, stepping_down, version";
 const placeholders = columns.replaceAll(/\w+/g, "?");
 
 /** @param changed  called after each write of ours, as SQLite signals only those of other connections. */
@@ -31,6 +31,27 @@ export function sqliteKeys(connection: SqliteConnection, changed: () => void): K
 
     async list() {
       return connection.all(`SELECT ${columns} FROM keys ORDER BY created_at, id`).map(toRecord);
+    },
+
+    async page({ limit, after, plan, scope, state }) {
+      const conditions: string[] = [];
+      const wanted: (string | number)[] = [];
+      const add = (condition: string, ...values: (string | number)[]): void => {
+        conditions.push(condition);
+        wanted.push(...values);
+      };
+      if (after !== undefined) add("(created_at, id) > (?, ?)", after.createdAt, after.id);
+      if (plan !== undefined) add("plan = ?", plan);
+      // JSON of plain words: a word in quotes stands for itself only.
+      if (scope !== undefined) add("instr(scopes, ?) > 0", JSON.stringify(scope));
+      if (state !== undefined) add("state = ?", state);
+      const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+      return connection.all(`SELECT ${columns} FROM keys ${where} ORDER BY created_at, id LIMIT ?`, ...wanted, limit).map(toRecord);
+    },
+
+    async rehash(id, from, to) {
+      const sql = "UPDATE keys SET hash = ?, hash_algorithm = ?, pepper_id = ? WHERE id = ? AND hash = ?";
+      return connection.durably(() => connection.run(sql, to.hash, to.hashAlgorithm, to.pepperId, id, from)) === 1;
     },
 
     async update(id, version, change: KeyChange) {
@@ -64,12 +85,15 @@ function toValues(key: KeyRecord): (string | number | null)[] {
     key.rate?.limit ?? null,
     key.rate?.windowSeconds ?? null,
     key.month?.limit ?? null,
+    key.concurrency?.limit ?? null,
     key.bucket,
     key.state,
     key.createdAt,
     key.expiresAt,
     key.replacedBy,
+    key.rotatedAt,
     key.validUntil,
+    key.steppingDown ? 1 : 0,
     key.version,
   ];
 }
@@ -78,6 +102,7 @@ function toValues(key: KeyRecord): (string | number | null)[] {
 function toRecord(row: Row): KeyRecord {
   const rateLimit = row.rate_limit as number | null;
   const monthLimit = row.month_limit as number | null;
+  const concurrencyLimit = row.concurrency_limit as number | null;
   return {
     id: row.id as string,
     hash: row.hash as string,
@@ -91,12 +116,15 @@ function toRecord(row: Row): KeyRecord {
     plan: row.plan as string,
     rate: rateLimit === null ? null : { limit: rateLimit, windowSeconds: row.rate_window_seconds as number },
     month: monthLimit === null ? null : { limit: monthLimit },
+    concurrency: concurrencyLimit === null ? null : { limit: concurrencyLimit },
     bucket: row.bucket as string,
     state: row.state as KeyState,
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number | null,
     replacedBy: row.replaced_by as string | null,
+    rotatedAt: row.rotated_at as number | null,
     validUntil: row.valid_until as number | null,
+    steppingDown: row.stepping_down === 1,
     version: row.version as number,
   };
 }

@@ -6,7 +6,8 @@ import type { Row, SqliteConnection } from "./connection.ts";
 
 const takeSql = `
   INSERT INTO limit_windows (bucket, policy, start, leased, at, expires_at) VALUES ($bucket, $policy, $start, $units, $at, $expiresAt)
-  ON CONFLICT (bucket, policy, start) DO UPDATE SET leased = leased + $units, at = $at WHERE leased + $units <= $limit
+  ON CONFLICT (bucket, policy, start) DO UPDATE SET leased = leased + $units, at = $at, expires_at = max(expires_at, $expiresAt)
+  WHERE leased + $units <= $limit
   RETURNING leased`;
 const giveBackSql = `
   UPDATE limit_windows SET leased = leased - $units, at = $at

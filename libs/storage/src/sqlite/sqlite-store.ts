@@ -1,8 +1,9 @@
 /** The store in one SQLite file: the embedded default, shared by the processes of one machine. */
 
-import { accessSync, chmodSync, constants, existsSync, mkdirSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { makeFolder } from "../make-folder.ts";
 import type { Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { ChangeWatch } from "./change-watch.ts";
@@ -10,9 +11,11 @@ import { busyTimeoutMs, SqliteConnection } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { sqliteAudit } from "./sqlite-audit.ts";
 import { sqliteBootstrap } from "./sqlite-bootstrap.ts";
+import { sqliteIdempotency } from "./sqlite-idempotency.ts";
 import { sqliteKeys } from "./sqlite-keys.ts";
 import { sqliteLeases } from "./sqlite-leases.ts";
 import { deleteExpiredWindows, sqliteLimits } from "./sqlite-limits.ts";
+import { sqlitePlans } from "./sqlite-plans.ts";
 import { sqliteProfiles } from "./sqlite-profiles.ts";
 import { sqliteRuns } from "./sqlite-runs.ts";
 import { sqliteUsage } from "./sqlite-usage.ts";
@@ -41,12 +44,14 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
   const watch = new ChangeWatch(connection);
   return {
     keys: sqliteKeys(connection, () => watch.notify()),
+    plans: sqlitePlans(connection, () => watch.notify()),
     limits: sqliteLimits(connection, now),
     runs: sqliteRuns(connection),
     bootstrap: sqliteBootstrap(connection),
     usage: sqliteUsage(connection),
     profiles: sqliteProfiles(connection),
     audit: sqliteAudit(connection),
+    idempotency: sqliteIdempotency(connection),
     leases: sqliteLeases(connection, now),
     changesSeen: "any",
     onChange: (listener) => watch.listen(listener),
@@ -93,7 +98,7 @@ function open(path: string): SqliteConnection {
 
 function prepareFolder(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const fault = code === "EROFS" || code === "EACCES" || code === "EPERM" ? "readonly" : code === "ENOSPC" ? "full" : "unavailable";

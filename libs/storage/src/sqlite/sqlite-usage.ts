@@ -1,7 +1,7 @@
 /** Usage in SQLite: a batch is one transaction, so its number alone tells whether it is in. */
 
 import { condense, daysOf } from "../usage-batch.ts";
-import type { UsageRepository, UsageRow } from "../usage-repository.ts";
+import type { UsageCounts, UsageQuery, UsageRepository, UsageRow } from "../usage-repository.ts";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const addSql = `
@@ -12,6 +12,13 @@ const writerSql = `
   ON CONFLICT (writer) DO UPDATE SET sequence = excluded.sequence WHERE sequence < excluded.sequence`;
 
 export function sqliteUsage(connection: SqliteConnection): UsageRepository {
+  const sum = (query: UsageQuery): UsageCounts => {
+    const { where, values } = condition(query);
+    const sums = "coalesce(sum(counted), 0) AS counted, coalesce(sum(uncounted), 0) AS uncounted";
+    const row = connection.get(`SELECT ${sums} FROM usage WHERE ${where}`, ...values);
+    return { counted: Number(row?.counted), uncounted: Number(row?.uncounted) };
+  };
+
   return {
     async add(batch) {
       const rows = condense(batch);
@@ -21,26 +28,43 @@ export function sqliteUsage(connection: SqliteConnection): UsageRepository {
       });
     },
 
-    async list({ from, to, keyId, bucket }) {
-      const wanted: string[] = [from, to];
-      let where = "day >= ? AND day <= ?";
-      if (keyId !== undefined) {
-        where += " AND key_id = ?";
-        wanted.push(keyId);
-      }
-      if (bucket !== undefined) {
-        where += " AND bucket = ?";
-        wanted.push(bucket);
-      }
-      return connection.all(`SELECT * FROM usage WHERE ${where} ORDER BY key_id, day, route_class`, ...wanted).map(toRow);
+    async list(query, page) {
+      const { keyId = "", day = "", routeClass = "" } = page?.after ?? {};
+      // No row is before the empty place; a negative limit is none.
+      return connection.all(listSql(query), ...condition(query).values, keyId, day, routeClass, page?.limit ?? -1).map(toRow);
+    },
+
+    async total(query) {
+      return sum(query);
     },
 
     async monthTotal(bucket, month) {
-      const { from, to } = daysOf(month);
-      const sums = "coalesce(sum(counted), 0) AS counted, coalesce(sum(uncounted), 0) AS uncounted";
-      const row = connection.get(`SELECT ${sums} FROM usage WHERE bucket = ? AND day >= ? AND day <= ?`, bucket, from, to);
-      return { counted: Number(row?.counted), uncounted: Number(row?.uncounted) };
+      return sum({ ...daysOf(month), bucket });
     },
+  };
+}
+
+/**
+ * Rows of a query behind a place, in their order. By the primary key, which has that order; `+` keeps SQLite from the index on days, with
+ * which each page would read and sort the rows of all. The few rows of a bucket are soon sorted.
+ */
+export function listSql(query: UsageQuery): string {
+  const isOfFew = query.keyId !== undefined || query.bucket !== undefined;
+  const { where } = condition(query, isOfFew ? "day" : "+day");
+  return `SELECT * FROM usage WHERE ${where} AND (key_id, day, route_class) > (?, ?, ?) ORDER BY key_id, day, route_class LIMIT ?`;
+}
+
+const filters = [
+  ["keyId", "key_id"],
+  ["bucket", "bucket"],
+  ["routeClass", "route_class"],
+] as const;
+
+function condition(query: UsageQuery, day = "day"): { where: string; values: string[] } {
+  const wanted = filters.filter(([name]) => query[name] !== undefined);
+  return {
+    where: [`${day} >= ? AND ${day} <= ?`, ...wanted.map(([, column]) => `${column} = ?`)].join(" AND "),
+    values: [query.from, query.to, ...wanted.map(([name]) => query[name] as string)],
   };
 }
 

@@ -47,6 +47,16 @@ export function describeLimits(name: string, factory: StoreFactory): void {
       expect(await limits.read(month)).toMatchObject({ leased: 2 });
     });
 
+    test("keeps a counter as long as the longest window that is counted in it", async () => {
+      const { limits } = await factory.open();
+      // A rate of one minute becomes one of a day: both windows begin at midnight.
+      await limits.take({ ...month, policy: "rate", expiresAt: 1 }, 10, 4);
+      await limits.take({ ...month, policy: "rate" }, 10, 3);
+      expect(await limits.read({ ...month, policy: "rate" })).toMatchObject({ leased: 7 });
+      await limits.take({ ...month, policy: "rate", expiresAt: 1 }, 10, 1);
+      expect(await limits.read({ ...month, policy: "rate" })).toMatchObject({ leased: 8 });
+    });
+
     test("refuses counts that make no sense", async () => {
       const { limits } = await factory.open();
       for (const units of [0, -1, 1.5, 11, Number.NaN]) await expect(limits.take(month, 10, units)).rejects.toThrow(RangeError);

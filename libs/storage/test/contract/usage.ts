@@ -1,11 +1,17 @@
 /** The part of the contract that counts requests. */
 
 import { describe, expect, test } from "@jest/globals";
-import type { UsageRow } from "../../src/index.ts";
+import { type UsageDimension, type UsageGroup, type UsageRow, usageGroups } from "../../src/index.ts";
 import type { StoreFactory } from "../contract.ts";
 
 const row: UsageRow = { keyId: "7Q9M3W8K", bucket: "7Q9M3W8K", day: "2026-11-21", routeClass: "ip", counted: 3, uncounted: 1 };
 const all = { from: "2026-01-01", to: "2026-12-31" };
+
+async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
 
 export function describeUsage(name: string, factory: StoreFactory): void {
   describe(`${name}: usage`, () => {
@@ -71,6 +77,63 @@ export function describeUsage(name: string, factory: StoreFactory): void {
       expect(await usage.list({ from: "2026-11-21", to: "2026-11-23" })).toEqual([row, successor]);
       expect(await usage.list({ ...all, keyId: "SUCCESSR" })).toEqual([successor]);
       expect(await usage.list({ ...all, to: "2026-11-24", bucket: row.bucket })).toEqual([row, successor]);
+    });
+
+    test("lists by pages what it lists at once, and sums what it lists", async () => {
+      const { usage } = await factory.open();
+      const increments = ["AAAAAAAA", "BBBBBBBB"].flatMap((keyId) =>
+        ["2026-11-20", "2026-11-21"].flatMap((day) =>
+          ["asn", "ip", "reverse_dns"].map((routeClass) => ({ ...row, keyId, day, routeClass })),
+        ),
+      );
+      await usage.add({ writer: "one", sequence: 1, increments });
+      const whole = await usage.list(all);
+      expect(whole).toHaveLength(12);
+      const paged: UsageRow[] = [];
+      for (let after: UsageRow | undefined; ; after = paged.at(-1)) {
+        const rows = await usage.list(all, { limit: 5, ...(after !== undefined && { after }) });
+        paged.push(...rows);
+        if (rows.length < 5) break;
+      }
+      expect(paged).toEqual(whole);
+      const some = { from: "2026-11-21", to: "2026-11-30", routeClass: "ip" };
+      expect(await usage.list(some)).toHaveLength(2);
+      expect(await usage.total(some)).toEqual({ counted: 6, uncounted: 2 });
+      expect(await usage.total({ ...some, keyId: "AAAAAAAA", bucket: row.bucket })).toEqual({ counted: 3, uncounted: 1 });
+      expect(await usage.total({ ...some, routeClass: "batch" })).toEqual({ counted: 0, uncounted: 0 });
+    });
+
+    test("sums rows over what is not kept apart, in order, and goes on behind any group", async () => {
+      const { usage } = await factory.open();
+      const days = ["2026-10-31", "2026-11-01", "2026-11-02"];
+      const increments = ["B2", "A1"].flatMap((keyId) =>
+        days.flatMap((day) =>
+          ["ip", "batch"].map((routeClass) => ({ ...row, keyId, bucket: "shared", day, routeClass, counted: 10, uncounted: 1 })),
+        ),
+      );
+      await usage.add({ writer: "one", sequence: 1, increments });
+      const groups = async (by: readonly UsageDimension[]) => await listed(usageGroups(usage, all, by));
+      const text = ({ keyId, day, month, routeClass, counted, uncounted }: UsageGroup): string =>
+        [keyId, day, month, routeClass, counted, uncounted].filter((part) => part !== null).join(" ");
+      expect((await groups(["key", "month"])).map(text)).toEqual([
+        "A1 2026-10 20 2",
+        "A1 2026-11 40 4",
+        "B2 2026-10 20 2",
+        "B2 2026-11 40 4",
+      ]);
+      expect((await groups(["route_class", "day"])).map(text)).toEqual(days.flatMap((day) => [`${day} batch 20 2`, `${day} ip 20 2`]));
+      expect((await groups([])).map(text)).toEqual(["120 12"]);
+      expect((await groups(["key"]))[0]).toMatchObject({ keyId: "A1", bucket: "shared" });
+      for (const by of [
+        ["key", "day", "route_class"],
+        ["route_class", "month"],
+        ["key", "route_class"],
+      ] as const) {
+        const whole = await groups(by);
+        for (const [i, after] of whole.entries()) {
+          expect(await listed(usageGroups(usage, all, by, after))).toEqual(whole.slice(i + 1));
+        }
+      }
     });
 
     test("refuses batches that make no sense, whole", async () => {

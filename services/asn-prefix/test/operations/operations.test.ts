@@ -1,7 +1,16 @@
 /** The service on the in-process bus: each operation, from its canonical query to its record or problem. */
 
-import { afterAll, expect, test } from "@jest/globals";
-import { encodeQuestion, operations, type Questions } from "@netfacts/contracts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import {
+  decodeCursor,
+  encodeQuery,
+  encodeQuestion,
+  type Format,
+  operations,
+  type Questions,
+  type View,
+  wholeRecord,
+} from "@netfacts/contracts";
 import type { Generation } from "@netfacts/dataset";
 import { createInProcessMessaging, type ReplyItem } from "@netfacts/messaging";
 import { Value } from "typebox/value";
@@ -91,7 +100,7 @@ test("the first page of an AS with very many prefixes stays bounded, and says wh
     [1_000, 1_000],
   ] as const) {
     const { reply, body } = await askAsn(3333, { limit });
-    expect(body.prefixes).toMatchObject({ total: many, limit, next_cursor: null });
+    expect(body.prefixes).toMatchObject({ total: many, limit, next_cursor: expect.any(String) });
     expect(body.prefixes.items).toHaveLength(most);
     expect(body.counts.ipv4.prefixes).toBe(many);
     expect(body.meta.warnings).toContainEqual({ code: "truncated", detail: `prefixes shows ${limit} of ${many}` });
@@ -113,4 +122,88 @@ test("a pinned snapshot answers while it is here; one to come is data_not_ready,
   expect(replies[0]?.snapshotId).toBe(current.id);
   const codes = replies.slice(1).map(({ body }) => JSON.parse(Buffer.from(body).toString()).code);
   expect(codes).toEqual(["data_not_ready", "cursor_expired"]);
+});
+
+describe("pages of a list", () => {
+  /** 700 /24s in pairs that merge, each under a /16 of the same AS, and some of IPv6. */
+  const many = madeRoutes([
+    ...Array.from({ length: 700 }, (_, index) => route(`20.${index >> 8}.${index & 0xff}.0/24`, [3333, 10])),
+    route("20.0.0.0/8", [3333, 10]),
+    ...Array.from({ length: 90 }, (_, index) => route(`2a00:${index + 1}::/32`, [3333, 10])),
+  ]);
+  const big = madeGeneration({ ...world, routes: many });
+  const asn: Questions["asn"] = { asn: 3333, family: null, rpki: null, aggregate: false, limit: 1_000 };
+  const inside: Questions["prefix"] = { prefix: prefix("20.0.0.0/8"), limit: 1_000 };
+  const itemsOf = (body: Record<string, { items: { prefix: string }[] }>, list: string) => body[list]?.items ?? [];
+
+  /** Every page of a list, by the cursors in the records. */
+  async function pages<O extends "asn" | "prefix">(op: O, question: Questions[O], list: "prefixes" | "more_specifics") {
+    current = big;
+    const all: unknown[][] = [];
+    let view: View = wholeRecord;
+    for (;;) {
+      const { body } = answered(await send(op, encodeQuery(op, question, view)));
+      all.push(itemsOf(body, list));
+      const cursor: string | null = body[list].next_cursor;
+      if (cursor === null) return all;
+      const place = decodeCursor(op, question, cursor);
+      expect(place?.snapshotId).toBe(big.id);
+      view = { ...wholeRecord, page: place?.page ?? null };
+    }
+  }
+
+  const answered = (reply: ReplyItem) => ({ reply, body: JSON.parse(Buffer.from(reply.body).toString()) });
+
+  test.each([
+    ["prefixes", "asn", asn, 99],
+    ["prefixes of one family", "asn", { ...asn, family: 6 }, 40],
+    ["merged prefixes", "asn", { ...asn, aggregate: true }, 13],
+    ["prefixes of one state", "asn", { ...asn, rpki: "invalid" }, 500],
+    ["more specifics", "prefix", inside, 64],
+  ] as const)("%s: put together they are the whole list, each item once", async (_what, op, question, limit) => {
+    const list = op === "asn" ? "prefixes" : "more_specifics";
+    const whole = (await pages(op, question as never, list)).flat();
+    const parts = await pages(op, { ...question, limit } as never, list);
+    expect(parts.flat()).toEqual(whole);
+    expect(parts).toHaveLength(Math.max(1, Math.ceil(whole.length / limit)));
+    expect(whole.length).toBeGreaterThan(limit);
+  });
+
+  test("a page behind the end is empty, and the last one", async () => {
+    current = big;
+    const { body } = answered(await send("asn", encodeQuery("asn", asn, { ...wholeRecord, page: { list: "prefixes", start: 5_000 } })));
+    expect(body.prefixes).toMatchObject({ items: [], total: 791, next_cursor: null });
+  });
+
+  test("the tag tells snapshots apart where the answer has a cursor, and only there", async () => {
+    const etagOf = async (limit: number) => (await send("asn", encodeQuestion("asn", { ...asn, limit }))).etag;
+    current = big;
+    expect(await etagOf(10)).toContain(big.id);
+    expect(await etagOf(1_000)).not.toContain(big.id);
+  });
+
+  test("as lines: the list alone, and where it goes on", async () => {
+    current = big;
+    const show = async (format: Format, limit = 2) => {
+      const reply = await send("asn", encodeQuery("asn", { ...asn, limit }, { ...wholeRecord, format }));
+      return [Buffer.from(reply.body).toString(), reply.next];
+    };
+    expect(await show("text")).toEqual(["20.0.0.0/8\n20.0.0.0/24\n", 2]);
+    expect(await show("csv")).toEqual([
+      "prefix,visibility_ratio,rpki_state,is_moas\r\n20.0.0.0/8,1,invalid,false\r\n20.0.0.0/24,1,invalid,false\r\n",
+      2,
+    ]);
+    expect(await show("ndjson", 1)).toEqual(['{"prefix":"20.0.0.0/8","visibility_ratio":1,"rpki_state":"invalid","is_moas":false}\n', 1]);
+    const [lines, next] = await show("text", 1_000);
+    expect([String(lines).split("\n").length, next]).toEqual([792, undefined]);
+    const reply = await send("prefix", encodeQuery("prefix", { ...inside, limit: 1 }, { ...wholeRecord, format: "csv" }));
+    expect(Buffer.from(reply.body).toString()).toBe("prefix,origins,rpki_state,visibility_ratio\r\n20.0.0.0/24,3333,invalid,1\r\n");
+  });
+
+  test("only the members that are wanted, and meta", async () => {
+    current = big;
+    const fields = ["asn", "counts"];
+    const { body } = answered(await send("asn", encodeQuery("asn", asn, { ...wholeRecord, fields })));
+    expect(Object.keys(body)).toEqual(["asn", "counts", "meta"]);
+  });
 });

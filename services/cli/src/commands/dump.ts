@@ -1,7 +1,8 @@
 /** `netfacts dump`: whole sections as tab-separated lines, in the order of the snapshot. */
 
 import { formatAddress, formatPrefix } from "@netfacts/address";
-import { type AllocationTable, type Generation, type RouteTable, timestamp, validationState } from "@netfacts/dataset";
+import { timestamp } from "@netfacts/contracts";
+import { type AllocationTable, type Generation, type RouteTable, validationState } from "@netfacts/dataset";
 import type { VrpSet } from "@netfacts/rpki";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";

@@ -9,4 +9,9 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   mrt: async () => (await import("./mrt/index.ts")).mrt,
   ingest: async () => (await import("./ingest.ts")).ingest,
   keys: async () => (await import("./keys/index.ts")).keys,
+  plans: async () => (await import("./plans.ts")).plans,
+  audit: async () => (await import("./audit.ts")).audit,
+  usage: async () => (await import("./usage.ts")).usage,
+  backup: async () => (await import("./backup.ts")).backup,
+  restore: async () => (await import("./backup.ts")).restore,
 };

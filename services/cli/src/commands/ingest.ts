@@ -1,12 +1,11 @@
 /** `netfacts ingest run`: imports sources and publishes a snapshot. `netfacts ingest sources`: how each of them fares. */
 
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { openDataFolder } from "@netfacts/dataset";
+import { openDataFolder, type SectionName, sectionNames } from "@netfacts/dataset";
 import {
   IngestError,
   importSources,
+  newRunId,
   type RunReport,
   readSources,
   reportText,
@@ -15,13 +14,18 @@ import {
   showProgress,
   sourcesOverview,
 } from "@netfacts/ingest/app";
-import { openSqliteStore, type Store } from "@netfacts/storage";
-import type { Command } from "commander";
+import { makeFolder, openSqliteStore, type Store } from "@netfacts/storage";
+import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";
-import { ingestFolder, type RegisterCommand, sharedSettings, storePath } from "../context.ts";
+import { ingestFolder, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printJson, printLines, printNote } from "../output.ts";
 import { sourceLines } from "./source-lines.ts";
+
+interface RunOptions {
+  readonly sources: string;
+  readonly acceptShrink?: readonly SectionName[];
+}
 
 export const ingest: RegisterCommand = (program, context) => {
   const group = program.command("ingest").description("import sources");
@@ -29,10 +33,13 @@ export const ingest: RegisterCommand = (program, context) => {
     .command("run")
     .description("fetch and read the sources, build and verify a snapshot, publish it; running services load it within a second")
     .requiredOption("--sources <file>", "sources.yaml: what to read, and how far to trust it")
-    .action(async ({ sources }: { sources: string }, command: Command) => {
+    .addOption(
+      new Option("--accept-shrink <section...>", "take these sections, and their sources, whatever they have lost").choices(sectionNames),
+    )
+    .action(async ({ sources, acceptShrink = [] }: RunOptions, command: Command) => {
       const settings = sharedSettings(command);
       const config = await readList(sources, "now");
-      await mkdir(settings.dataDir, { recursive: true });
+      makeDataFolder(settings);
       const store = await openSqliteStore(storePath(settings));
       const print = (report: RunReport): void => {
         if (settings.json) printJson(context, report);
@@ -46,6 +53,7 @@ export const ingest: RegisterCommand = (program, context) => {
               config,
               store: openDataFolder(settings.dataDir),
               stateFolder: ingestFolder(settings),
+              acceptShrink,
               onProgress: progress.listener,
               signal: interrupted(),
               onNote: (note) => printNote(context, note),
@@ -82,12 +90,20 @@ export const ingest: RegisterCommand = (program, context) => {
           now: context.now(),
         });
         if (settings.json) printJson(context, { items });
-        else printLines(context, sourceLines(items));
+        else printLines(context, sourceLines(items, context.now()));
       } finally {
         await store.close();
       }
     });
 };
+
+function makeDataFolder({ dataDir }: SharedSettings): void {
+  try {
+    makeFolder(dataDir);
+  } catch (error) {
+    throw new CliError(exitCodes.unavailable, `the data folder ${dataDir} cannot be made (${(error as Error).message})`, error);
+  }
+}
 
 async function readList(file: string, files: "now" | "later"): Promise<SourcesConfig> {
   return readSources(file, { files }).catch((error: unknown) => {
@@ -105,20 +121,18 @@ function interrupted(): AbortSignal {
 /** Keeps the run and its report in the store, whatever becomes of it. */
 async function recorded(store: Store, now: () => number, run: () => Promise<RunReport>): Promise<RunReport> {
   const startedAt = now();
-  const id = `${new Date(startedAt).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z-${randomBytes(3).toString("hex")}`;
+  const id = newRunId(startedAt);
   await store.runs.save({ id, startedAt, endedAt: null, state: "running", report: null });
+  const end = (state: "succeeded" | "failed", report: RunReport | null) =>
+    store.runs.save({ id, startedAt, endedAt: now(), state, report });
+  let report: RunReport;
   try {
-    const report = await run();
-    await store.runs.save({ id, startedAt, endedAt: now(), state: "succeeded", report });
-    return report;
+    report = await run();
   } catch (error) {
-    await store.runs.save({
-      id,
-      startedAt,
-      endedAt: now(),
-      state: "failed",
-      report: error instanceof IngestError ? error.report : null,
-    });
+    // Why the run failed matters more than that the store cannot keep it.
+    await end("failed", error instanceof IngestError ? error.report : null).catch(() => undefined);
     throw error;
   }
+  await end("succeeded", report);
+  return report;
 }

@@ -3,7 +3,8 @@
 import type { IngestSource } from "@netfacts/contracts";
 import { none, tableLines } from "../output.ts";
 
-export function sourceLines(sources: readonly IngestSource[]): string[] {
+/** @param now  Unix ms: what was to be asked for by then is due, as soon as a process follows the list. */
+export function sourceLines(sources: readonly IngestSource[], now: number): string[] {
   const titles = ["name", "section", "state", "records", "as of", "fetched", "next"];
   const rows = sources.map(({ name, section, state, stale, accepted, as_of, schedule }) => [
     name,
@@ -12,13 +13,17 @@ export function sourceLines(sources: readonly IngestSource[]): string[] {
     accepted === null ? none : accepted.toLocaleString("en-US"),
     minutes(as_of),
     minutes(schedule?.fetched_at ?? null),
-    minutes(schedule?.next_check_at ?? null),
+    nextCheck(schedule?.next_check_at ?? null, now),
   ]);
   const faults = sources.flatMap(({ name, error, schedule }) =>
     // What was last asked for, else what was last read.
     [...new Set([schedule?.error, schedule?.refused, error])].filter((fault) => fault != null).map((fault) => `${name}: ${fault}`),
   );
   return [...tableLines(titles, rows), ...(faults.length > 0 ? ["", ...faults] : [])];
+}
+
+function nextCheck(time: string | null, now: number): string {
+  return time !== null && Date.parse(time) <= now ? "due" : minutes(time);
 }
 
 function minutes(time: string | null): string {

@@ -46,9 +46,14 @@ export function runProcess(dataDir: string, ...args: string[]): Promise<Ran> {
 }
 
 /** @param settings  its environment. */
-export async function runProcessWith(settings: Readonly<Record<string, string>>, dataDir: string, ...args: string[]): Promise<Ran> {
+export function runProcessWith(settings: Readonly<Record<string, string>>, dataDir: string, ...args: string[]): Promise<Ran> {
+  return runProgram(settings, "--data-dir", dataDir, ...args);
+}
+
+/** Without a data folder: only what its environment and its arguments say. */
+export async function runProgram(settings: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
   const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
-  const child = spawn(process.execPath, ["--conditions=source", main, "--data-dir", dataDir, ...args], {
+  const child = spawn(process.execPath, ["--conditions=source", main, ...args], {
     env: { NODE_NO_WARNINGS: "1", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -9,8 +9,16 @@ export interface LimitHeaderInput {
   readonly resetsInSeconds: number | null;
 }
 
-/** `RateLimit-Policy`, `RateLimit`, `X-RateLimit-*` for the rate window, `X-Quota-*` for the month. */
-export function limitHeaders(rate: LimitHeaderInput, rateWindowSeconds: number, month: LimitHeaderInput): Record<string, string> {
+/**
+ * `RateLimit-Policy` and `RateLimit` for all, `X-RateLimit-*` for the rate window, `X-Quota-*` for the month. Concurrency has no window: its
+ * policy tells its unit instead (draft-ietf-httpapi-ratelimit-headers, "qu"), and its state has no time.
+ */
+export function limitHeaders(
+  rate: LimitHeaderInput,
+  rateWindowSeconds: number,
+  month: LimitHeaderInput,
+  concurrency: { readonly limit: number; readonly remaining: number } | null,
+): Record<string, string> {
   const headers: Record<string, string> = {
     [names.rateLimitPolicy]: `"rate";q=${rate.limit};w=${rateWindowSeconds}, "month";q=${month.limit}`,
     [names.rateLimitLimit]: `${rate.limit}`,
@@ -26,6 +34,10 @@ export function limitHeaders(rate: LimitHeaderInput, rateWindowSeconds: number, 
     states.push(`"month";r=${month.remaining};t=${month.resetsInSeconds}`);
     headers[names.quotaRemaining] = `${month.remaining}`;
     headers[names.quotaReset] = `${month.resetsInSeconds}`;
+  }
+  if (concurrency !== null) {
+    headers[names.rateLimitPolicy] += `, "concurrency";q=${concurrency.limit};qu="concurrent-requests"`;
+    states.push(`"concurrency";r=${concurrency.remaining}`);
   }
   if (states.length > 0) headers[names.rateLimit] = states.join(", ");
   return headers;

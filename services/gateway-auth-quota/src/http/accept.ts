@@ -1,22 +1,70 @@
-/** Content negotiation (RFC 9110 §12.5.1) for edges that have one format. */
+/** Content negotiation (RFC 9110 §12.5): which of what is on offer a caller wants most. */
 
-/** Whether an `Accept` header allows `type/subtype`; no header allows everything. */
-export function accepts(header: string | undefined, type: string, subtype: string): boolean {
-  if (header === undefined || header.trim() === "") return true;
-  // The most specific range that fits decides: 3 = type/subtype, 2 = type/*, 1 = */*.
-  let best = { precision: 0, weight: 0 };
-  for (const range of header.split(",")) {
-    const [name = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-    const precision = [`*/*`, `${type}/*`, `${type}/${subtype}`].indexOf(name) + 1;
-    if (precision === 0 || precision < best.precision) continue;
-    const weight = weightOf(parameters);
-    best = { precision, weight: precision === best.precision ? Math.max(weight, best.weight) : weight };
-  }
-  return best.weight > 0;
+interface Preference {
+  readonly name: string;
+  readonly weight: number;
 }
 
-function weightOf(parameters: readonly string[]): number {
-  const q = parameters.find((parameter) => parameter.startsWith("q="));
-  const weight = q === undefined ? 1 : Number(q.slice(2));
-  return Number.isFinite(weight) ? weight : 1;
+/** What nearly every caller sends who wants JSON. */
+const plainAccepts: ReadonlySet<string> = new Set(["*/*", "application/json"]);
+
+/**
+ * The media type that an `Accept` header prefers; no header prefers the first.
+ *
+ * @param offers media types in our order, `application/json` first; it decides where the caller weighs alike.
+ * @returns null where the header excludes all.
+ */
+export function preferredType<T extends string>(header: string | undefined, offers: readonly [T, ...T[]]): T | null {
+  if (header === undefined || plainAccepts.has(header) || header.trim() === "") return offers[0];
+  const ranges = preferences(header);
+  return best(offers, (offer) => {
+    const [type] = offer.split("/");
+    return weightOf(ranges, [offer, `${type}/*`, "*/*"]) ?? 0;
+  });
+}
+
+/**
+ * The content coding that an `Accept-Encoding` header prefers; null: send it as it is.
+ *
+ * @param offers codings in our order, which decides where the caller weighs alike.
+ */
+export function preferredCoding<T extends string>(header: string, offers: readonly T[]): T | null {
+  const codings = preferences(header);
+  const plain = weightOf(codings, ["identity"]) ?? 0;
+  return best(offers, (offer) => {
+    const weight = weightOf(codings, [offer, ...(offer === "gzip" ? ["x-gzip"] : []), "*"]) ?? 0;
+    return weight < plain ? 0 : weight;
+  });
+}
+
+function best<T>(offers: readonly T[], weigh: (offer: T) => number): T | null {
+  let chosen: T | null = null;
+  let most = 0;
+  for (const offer of offers) {
+    const weight = weigh(offer);
+    if (weight > most) {
+      chosen = offer;
+      most = weight;
+    }
+  }
+  return chosen;
+}
+
+/** The weight of the first of these names that is listed: the most specific one, wherever it stands. */
+function weightOf(listed: readonly Preference[], names: readonly string[]): number | undefined {
+  for (const name of names) {
+    const weights = listed.filter((preference) => preference.name === name).map(({ weight }) => weight);
+    if (weights.length > 0) return Math.max(...weights);
+  }
+  return undefined;
+}
+
+/** Parameters besides the weight are ignored: no offer has several forms of one type. */
+function preferences(header: string): Preference[] {
+  return header.split(",").map((part) => {
+    const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+    const q = parameters.find((parameter) => parameter.startsWith("q="));
+    const weight = q === undefined ? 1 : Number(q.slice(2));
+    return { name, weight: weight >= 0 && weight <= 1 ? weight : 1 };
+  });
 }

@@ -1,15 +1,88 @@
 /** The address of the client: the peer's, or behind trusted proxies the one that they tell. */
 
-import { embeddedIpv4, formatAddress, parseAddress } from "@netfacts/address";
+import type { IncomingHttpHeaders } from "node:http";
+import {
+  type Address,
+  containsAddress,
+  embeddedIpv4,
+  formatAddress,
+  makePrefix,
+  type Prefix,
+  parseAddress,
+  parsePrefix,
+} from "@netfacts/address";
+
+/** Which header the trusted proxies write. The other one is never read: a proxy hands on what a client made up in it. */
+export type ForwardingHeader = "x-forwarded-for" | "forwarded";
+
+export interface ProxyTrust {
+  readonly proxies: readonly Prefix[];
+  readonly header: ForwardingHeader;
+}
+
+/** Addresses and CIDRs as prefixes; throws RangeError for what is neither. */
+export function proxyTrust(texts: readonly string[], header: ForwardingHeader): ProxyTrust {
+  const proxies = texts.map((text) => {
+    const address = parseAddress(text);
+    if (address !== null)
+      return makePrefix(address.version, address.w0, address.w1, address.w2, address.w3, address.version === 4 ? 32 : 128);
+    const reading = parsePrefix(text);
+    if (reading.ok) return reading.prefix;
+    throw new RangeError(`${text} is no address and no CIDR`);
+  });
+  return { proxies, header };
+}
 
 /**
- * @param told  what the trusted proxies tell; arbitrary text where they pass on what a client made up.
+ * Reads the chain of proxies from our end: each that is trusted is believed in who came to it, the first that is not is the client. What
+ * stands before that was told by the client and is not looked at.
+ *
  * @param peer  the other end of the socket.
- * @returns RFC 5952 text; IPv4-mapped addresses, as dual-stack sockets give them, as IPv4.
+ * @returns RFC 5952 text; IPv4-mapped addresses, as dual-stack sockets give them, as IPv4. Where a trusted proxy tells no address
+ *   (`unknown`, an obfuscated name): that proxy.
  */
-export function clientAddress(told: string, peer: string): string {
-  const address = parseAddress(told) ?? parseAddress(peer);
+export function clientAddress(headers: IncomingHttpHeaders, peer: string, { proxies, header }: ProxyTrust): string {
+  let address = plainAddress(peer);
   if (address === null) return peer;
-  const isMapped = address.version === 6 && address.w0 === 0 && address.w1 === 0 && address.w2 === 0xffff;
-  return formatAddress((isMapped ? embeddedIpv4(address) : null) ?? address);
+  const told = headers[header];
+  if (told !== undefined && proxies.length > 0) {
+    const chain = header === "forwarded" ? forwardedChain(String(told)) : String(told).split(",");
+    for (let at = chain.length - 1; at >= 0 && isTrusted(proxies, address); at--) {
+      const before = plainAddress(nodeAddress(chain[at] ?? ""));
+      if (before === null) break;
+      address = before;
+    }
+  }
+  return formatAddress(address);
+}
+
+function isTrusted(proxies: readonly Prefix[], address: Address): boolean {
+  return proxies.some((proxy) => proxy.version === address.version && containsAddress(proxy, address));
+}
+
+function plainAddress(text: string): Address | null {
+  const address = parseAddress(text);
+  if (address === null || address.version === 4) return address;
+  const isMapped = address.w0 === 0 && address.w1 === 0 && address.w2 === 0xffff;
+  return isMapped ? embeddedIpv4(address) : address;
+}
+
+/** The address of a node as proxies write it: with a port or without, IPv6 in brackets or not. */
+function nodeAddress(text: string): string {
+  const node = text.trim();
+  const bracketed = /^\[([^\]]*)\](?::[\w.-]+)?$/.exec(node);
+  if (bracketed !== null) return bracketed[1] ?? "";
+  return /^([\d.]+):[\w.-]+$/.exec(node)?.[1] ?? node;
+}
+
+/** The `for` of each element of `Forwarded` (RFC 7239 §4), empty where it has none. */
+function forwardedChain(text: string): string[] {
+  const chain: string[] = [];
+  // Elements and pairs, with quoted strings as one piece: a comma or semicolon may stand in them.
+  for (const element of text.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []) {
+    const pairs = element.match(/(?:"(?:[^"\\]|\\.)*"|[^";])+/g) ?? [];
+    const node = pairs.map((pair) => /^\s*for\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))\s*$/i.exec(pair)).find((match) => match !== null);
+    chain.push(node === undefined ? "" : (node?.[1]?.replaceAll(/\\(.)/g, "$1") ?? node?.[2] ?? ""));
+  }
+  return chain;
 }

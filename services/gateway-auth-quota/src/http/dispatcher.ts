@@ -18,8 +18,28 @@ export interface LookupBudgets {
   readonly reverseDnsBudgetMs: number;
 }
 
+/** Who asks, as services are told. */
+export interface Asker {
+  readonly requestId: string;
+  readonly traceparent: string | null;
+}
+
+/** One question of a batch. */
+export interface BatchAsking {
+  readonly op: OperationName;
+  /** Canonical query of the operation. */
+  readonly query: string;
+  readonly asker: Asker;
+  readonly budgetMs: number;
+  readonly pinnedSnapshot: string | null;
+}
+
 /** W3C trace context, version 00. */
 const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+export function askerOf({ id, headers: { traceparent } }: FastifyRequest): Asker {
+  return { requestId: id, traceparent: typeof traceparent === "string" && traceparentPattern.test(traceparent) ? traceparent : null };
+}
 
 export class Dispatcher {
   readonly #messaging: Messaging;
@@ -34,28 +54,46 @@ export class Dispatcher {
 
   /**
    * @param query canonical query of the operation.
+   * @param pinnedSnapshot the snapshot that must answer; null: the current one.
    * @returns the reply with its record.
    * @throws ProblemError
    */
-  async ask(op: OperationName, query: string, request: FastifyRequest): Promise<ReplyItem> {
+  ask(op: OperationName, query: string, request: FastifyRequest, pinnedSnapshot: string | null = null): Promise<ReplyItem> {
     const { service } = operations[op];
-    const { traceparent } = request.headers;
-    const item = {
-      op,
-      query,
-      requestId: request.id,
-      traceparent: typeof traceparent === "string" && traceparentPattern.test(traceparent) ? traceparent : null,
-      budgetMs: op === "reverse_dns" ? this.#budgets.reverseDnsBudgetMs : this.#budgets.lookupBudgetMs,
-    };
-    let reply: ReplyItem;
-    try {
-      reply = await this.#messaging.request(service, "single", item);
-    } catch (error) {
-      throw this.#failure(service, error);
-    }
-    this.#seen.add(service);
-    if (reply.contentType === "problem") throw responderProblem(reply);
-    return reply;
+    const { requestId, traceparent } = askerOf(request);
+    const item = { op, query, requestId, traceparent, budgetMs: this.budgetMs(op) };
+    return this.#messaging.request(service, "single", item, pinnedSnapshot).then(
+      (reply) => {
+        this.#seen.add(service);
+        if (reply.contentType === "problem") throw responderProblem(reply);
+        return reply;
+      },
+      (error: unknown) => {
+        throw this.#failure(service, error);
+      },
+    );
+  }
+
+  /**
+   * Asks apart from interactive questions, as part of a batch, and tells the outcome once.
+   *
+   * @param pinnedSnapshot the snapshot that must answer; null: the current one.
+   */
+  askInBatch({ op, query, asker, budgetMs, pinnedSnapshot }: BatchAsking, done: (outcome: ReplyItem | ProblemError) => void): void {
+    const { service } = operations[op];
+    const item = { op, query, requestId: asker.requestId, traceparent: asker.traceparent, budgetMs };
+    this.#messaging.request(service, "batch", item, pinnedSnapshot).then(
+      (reply) => {
+        this.#seen.add(service);
+        done(reply.contentType === "problem" ? responderProblem(reply) : reply);
+      },
+      (error: unknown) => done(this.#failure(service, error)),
+    );
+  }
+
+  /** How long a question may take. */
+  budgetMs(op: OperationName): number {
+    return op === "reverse_dns" ? this.#budgets.reverseDnsBudgetMs : this.#budgets.lookupBudgetMs;
   }
 
   #failure(service: ServiceName, error: unknown): ProblemError {

@@ -1,10 +1,10 @@
 /** Keys and limits in front of a route: who asks, whether they may, and what is left. */
 
-import type { Scope } from "@netfacts/contracts";
+import type { Scope, UsageClass } from "@netfacts/contracts";
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Keyring, Verification, VerifiedKey } from "../keys/index.ts";
-import type { Decision, Limiter } from "../limits/index.ts";
+import type { Admission, Cost, Decision, Limiter, Refusal } from "../limits/index.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 
 /** An admitted request. */
@@ -12,6 +12,21 @@ export interface Pass {
   readonly key: VerifiedKey;
   /** Call once, before the answer is sent: gives the month's unit back unless the question was answered, and sets the limit headers. */
   settle(answered: boolean): void;
+  /** In place of `settle`, where the month refuses the items of a batch: the unit of the rate goes back. Sets the limit headers too. */
+  withdraw(): void;
+  /**
+   * Takes month units for the items of a batch: all of `units`, or where the month has fewer left, as many as it has, but not fewer than
+   * `atLeast` (default: `units`). A refusal is no end: the caller throws its `limitProblem`, or answers the items by it.
+   */
+  reserve(units: number, atLeast?: number): Promise<Reserved | Refusal>;
+}
+
+/** Month units of a batch's items. */
+export interface Reserved {
+  readonly admitted: true;
+  readonly units: number;
+  /** Call once, when all items of these units have ended; units beyond those answered go back. */
+  settle(answered: number): void;
 }
 
 type Refused = Extract<Verification, { ok: false }>;
@@ -33,12 +48,19 @@ export class Guard {
    *
    * @param scope what the route wants; null: any key will do.
    * @param month units of the month that the answer costs.
+   * @param usage what the request is counted as; the scope where that says it.
    * @throws ProblemError, also by rejecting; the limit headers are set where the key is known.
    */
-  admit(request: FastifyRequest, reply: FastifyReply, scope: Scope | null, month: 0 | 1): Pass | Promise<Pass> {
+  admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    scope: Scope | null,
+    month: 0 | 1,
+    usage: UsageClass = scope ?? "other",
+  ): Pass | Promise<Pass> {
     const verification = this.#keyring.verify(request.headers.authorization, request.clientAddress, scope ?? undefined);
-    if (verification instanceof Promise) return verification.then((late) => this.#enter(late, request, reply, month));
-    return this.#enter(verification, request, reply, month);
+    if (verification instanceof Promise) return verification.then((late) => this.#enter(late, request, reply, { month, usage }));
+    return this.#enter(verification, request, reply, { month, usage });
   }
 
   /** Charges a request that no route answers to its key, when it has one. */
@@ -47,20 +69,21 @@ export class Guard {
     (await this.admit(request, reply, null, 0)).settle(false);
   }
 
-  #enter(verification: Verification, request: FastifyRequest, reply: FastifyReply, month: 0 | 1): Pass | Promise<Pass> {
+  #enter(verification: Verification, request: FastifyRequest, reply: FastifyReply, cost: Required<Cost>): Pass | Promise<Pass> {
     this.#metrics.verifications(verification.ok ? "ok" : verification.code).inc();
-    return verification.ok ? this.#charge(request, reply, verification.key, month) : this.#refuse(verification, request, reply);
+    return verification.ok ? this.#charge(request, reply, verification.key, cost) : this.#refuse(verification, request, reply, cost.usage);
   }
 
-  async #refuse(verification: Refused, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  async #refuse(verification: Refused, request: FastifyRequest, reply: FastifyReply, usage: UsageClass): Promise<never> {
     // A known key without the scope spends its rate, so that it cannot probe for free.
-    if (verification.key !== null) (await this.#charge(request, reply, verification.key, 0)).settle(false);
+    if (verification.key !== null) (await this.#charge(request, reply, verification.key, { month: 0, usage })).settle(false);
     throw refusal(verification);
   }
 
-  #charge(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, month: 0 | 1): Pass | Promise<Pass> {
+  #charge(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, cost: Cost): Pass | Promise<Pass> {
     request.keyDisplay = key.display;
-    const decision = this.#limiter.admit(key, { month });
+    if (key.endHeaders !== null) reply.headers(key.endHeaders);
+    const decision = this.#limiter.admit(key, cost);
     return decision instanceof Promise ? decision.then((late) => this.#pass(reply, key, late)) : this.#pass(reply, key, decision);
   }
 
@@ -68,16 +91,42 @@ export class Guard {
     this.#metrics.decisions(decision.admitted ? "admitted" : decision.code).inc();
     if (!decision.admitted) {
       reply.headers(this.#limiter.headers(key));
-      const { code, retryAfterSeconds, violatedPolicies } = decision;
-      throw new ProblemError(code, { retryAfterSeconds, ...(violatedPolicies.length === 0 ? {} : { violatedPolicies }) });
+      throw limitProblem(decision);
     }
-    return { key, settle: (answered) => this.#settle(reply, decision, answered) };
+    if (decision.charge.slot) this.#releaseAtEnd(reply, decision);
+    return {
+      key,
+      settle: (answered) => this.#settle(reply, decision, answered),
+      withdraw: () => this.#withdraw(reply, decision),
+      reserve: async (units, atLeast) => this.#reserved(await this.#limiter.reserveMonth(key, units, atLeast)),
+    };
+  }
+
+  /** However the request ends, its response closes: sent whole, broken off, or never begun as the client went away. */
+  #releaseAtEnd({ raw }: FastifyReply, admission: Admission): void {
+    if (raw.closed || raw.destroyed) this.#limiter.release(admission);
+    else raw.once("close", () => this.#limiter.release(admission));
+  }
+
+  #reserved(decision: Decision): Reserved | Refusal {
+    if (!decision.admitted) return decision;
+    return { admitted: true, units: decision.charge.month, settle: (answered) => this.#limiter.settle(decision, answered) };
   }
 
   #settle(reply: FastifyReply, decision: Decision, answered: boolean): void {
     this.#limiter.settle(decision, answered);
     reply.headers(this.#limiter.headers(decision.key));
   }
+
+  #withdraw(reply: FastifyReply, admission: Admission): void {
+    this.#limiter.withdraw(admission);
+    reply.headers(this.#limiter.headers(admission.key));
+  }
+}
+
+/** What a refused request is answered, and a refused item of a batch. */
+export function limitProblem({ code, retryAfterSeconds, violatedPolicies }: Refusal): ProblemError {
+  return new ProblemError(code, { retryAfterSeconds, ...(violatedPolicies.length === 0 ? {} : { violatedPolicies }) });
 }
 
 function refusal({ code, detail, retryAfterSeconds }: Refused): ProblemError {

@@ -1,77 +1,114 @@
 /** The one way in which every data route answers: key, limits, question, service, bytes. */
 
-import { encodeQuestion, type OperationName, operations, ProblemError, type Questions } from "@netfacts/contracts";
+import { contentTypes, encodeCursor, listViews, type OperationName, operations, ProblemError } from "@netfacts/contracts";
 import type { ReplyItem } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
-import { accepts } from "./accept.ts";
-import { matchesEtag, weakEtag } from "./conditional.ts";
+import type { LoadShedder } from "../plugins/load-shedding.ts";
+import { type Asked, readAsked, searchOf } from "./asked.ts";
+import type { Compressor, PackedBody } from "./compression.ts";
+import { conditionOf, lastModifiedOf, weakEtag } from "./conditional.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import { echoPath } from "./echo.ts";
 import type { Guard } from "./guard.ts";
 import type { Lookup } from "./lookups.ts";
-import { QuestionReader } from "./question-reader.ts";
 
-/** What the answer depends on besides its URL. */
-const vary = "Authorization, Accept";
+/** What the answers to one path depend on besides its URL. */
+export const vary = "Authorization, Accept, Accept-Encoding, Origin";
 
 interface Answer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Record<string, string>;
   readonly body: Uint8Array | null;
   /** Costs a unit of the month. */
   readonly counted: boolean;
 }
 
+export interface LookupDeps {
+  readonly guard: Guard;
+  readonly dispatcher: Dispatcher;
+  readonly compressor: Compressor;
+  readonly shedder: LoadShedder;
+}
+
 /** The handler of one data route. */
-export function lookupHandler<O extends OperationName>(lookup: Lookup<O>, guard: Guard, dispatcher: Dispatcher): RouteHandlerMethod {
-  const { scope } = operations[lookup.op];
+export function lookupHandler<O extends OperationName>(lookup: Lookup<O>, deps: LookupDeps): RouteHandlerMethod {
+  const { guard, dispatcher, compressor, shedder } = deps;
+  const { scope, service } = operations[lookup.op];
+  const op: OperationName = lookup.op;
+  // The status is open: no key has its usage.
+  const usage = op === "status" ? "other" : op;
   return async (request, reply) => {
-    const pass = await guard.admit(request, reply, scope, 1);
-    let answer: Answer | undefined;
     try {
-      requireJson(request);
-      const query = encodeQuestion(lookup.op, readQuestion(lookup, request));
-      answer = answerOf(lookup.op, query, await dispatcher.ask(lookup.op, query, request), request);
+      // Before anything is spent on it.
+      shedder.enter(service);
+      const admitted = guard.admit(request, reply, scope, 1, usage);
+      const pass = admitted instanceof Promise ? await admitted : admitted;
+      let answer: Answer | undefined;
+      try {
+        const asked = readAsked(lookup, request);
+        const sentAt = performance.now();
+        const item = await dispatcher.ask(lookup.op, asked.query, request, asked.pinnedSnapshot);
+        answer = answerOf(lookup.op, asked, item, request);
+        answer.headers["server-timing"] = serverTiming(reply.elapsedTime, performance.now() - sentAt);
+      } finally {
+        pass.settle(answer?.counted ?? false);
+      }
+      const packing = answer.body === null ? null : compressor.pack(answer.body, request.headers["accept-encoding"]);
+      send(reply, answer, packing === null ? null : await packing);
     } finally {
-      pass.settle(answer?.counted ?? false);
+      shedder.leave(service);
     }
-    return send(reply, answer);
   };
 }
 
-/** The raw query string of the request, without `?`. */
-export function searchOf(request: FastifyRequest): string {
-  const { url } = request;
-  const at = url.indexOf("?");
-  return at < 0 ? "" : url.slice(at + 1);
+/** Milliseconds with one decimal (Server Timing, W3C): here, and at the service with the way there. */
+function serverTiming(totalMs: number, upstreamMs: number): string {
+  return `gateway;dur=${tenths(totalMs - upstreamMs)}, upstream;dur=${tenths(upstreamMs)}`;
 }
 
-/** @throws ProblemError unless the caller takes JSON. */
-export function requireJson(request: FastifyRequest): void {
-  if (!accepts(request.headers.accept, "application", "json")) throw new ProblemError("not_acceptable");
+/** With one decimal, out of whole numbers: writing a fraction costs several times as much. */
+function tenths(ms: number): string {
+  const count = Math.round(ms * 10);
+  return `${Math.trunc(count / 10)}.${count % 10}`;
 }
 
-function readQuestion<O extends OperationName>(lookup: Lookup<O>, request: FastifyRequest): Questions[O] {
-  const reader = new QuestionReader(request.params as Record<string, string>, searchOf(request), lookup.parameters);
-  const question = lookup.read(reader);
-  reader.finish();
-  return question;
-}
-
-function answerOf(op: OperationName, query: string, item: ReplyItem, request: FastifyRequest): Answer {
+/** @throws ProblemError when the caller's condition fails. */
+function answerOf<O extends OperationName>(op: O, asked: Asked<O>, item: ReplyItem, request: FastifyRequest): Answer {
+  const etag = item.etag === "" ? null : weakEtag(op, asked.query, item.etag);
+  const lastModified = lastModifiedOf(item.snapshotId);
   const headers: Record<string, string> = {
     "cache-control": item.cacheable ? `private, max-age=${item.maxAgeSeconds}` : "no-store",
     vary,
   };
-  if (item.etag !== "") {
-    const etag = weakEtag(op, query, item.etag);
-    headers.etag = etag;
-    if (matchesEtag(request.headers["if-none-match"], etag)) return { status: 304, headers, body: null, counted: false };
-  }
-  headers["content-type"] = "application/json; charset=utf-8";
+  if (etag !== null) headers.etag = etag;
+  if (lastModified !== null) headers["last-modified"] = lastModified.text;
+  const next = item.next === undefined ? null : nextLink(op, asked, item.snapshotId, item.next, request);
+  if (next !== null) headers.link = next;
+  const condition = conditionOf(request.headers, { etag, lastModified });
+  if (condition === "failed") throw new ProblemError("precondition_failed");
+  if (condition === "unmodified") return { status: 304, headers, body: null, counted: false };
+  headers["content-type"] = contentTypes[asked.view.format];
   return { status: item.status, headers, body: item.body, counted: item.counted && item.status < 300 };
 }
 
-function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
+/** Where a list goes on whose format has no room to tell (RFC 8288): this URL with the next cursor. */
+function nextLink<O extends OperationName>(
+  op: O,
+  { question }: Asked<O>,
+  snapshotId: string,
+  start: number,
+  request: FastifyRequest,
+): string | null {
+  const list = listViews[op]?.list;
+  if (list === undefined) return null;
+  const search = new URLSearchParams(searchOf(request));
+  search.set("cursor", encodeCursor(op, question, { snapshotId, page: { list, start } }));
+  return `<${echoPath(request.url)}?${search}>; rel="next"`;
+}
+
+function send(reply: FastifyReply, { status, headers, body }: Answer, packed: PackedBody | null): void {
   reply.code(status).headers(headers);
-  return body === null ? reply.send() : reply.send(body);
+  if (packed !== null) reply.header("content-encoding", packed.coding).send(packed.body);
+  else if (body === null) reply.send();
+  else reply.send(body);
 }

@@ -1,18 +1,17 @@
 /** `/me`: the calling key, what is left of its limits, and the address that it is seen from. Costs no month. */
 
 import type { MeLimit, MeRecord } from "@netfacts/contracts";
-import { ProblemError } from "@netfacts/contracts";
+import { ProblemError, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { VerifiedKey } from "../keys/index.ts";
 import type { Limiter, LimitStanding } from "../limits/index.ts";
+import { requireJson, searchOf } from "./asked.ts";
 import type { Guard } from "./guard.ts";
-import { requireJson, searchOf } from "./lookup-route.ts";
 import { QuestionReader } from "./question-reader.ts";
-import { timestamp } from "./time-text.ts";
 
 export function meHandler(guard: Guard, limiter: Limiter, clock: { now(): number }): RouteHandlerMethod {
   return async (request, reply) => {
-    const pass = await guard.admit(request, reply, null, 0);
+    const pass = await guard.admit(request, reply, null, 0, "me");
     let record: MeRecord;
     try {
       requireJson(request);
@@ -46,7 +45,9 @@ function meRecord(key: VerifiedKey, standings: readonly LimitStanding[], request
   };
 }
 
-function meLimit({ name, limit, windowSeconds, used, remaining, resetsInSeconds, resetsAt }: LimitStanding): MeLimit {
+function meLimit(standing: LimitStanding): MeLimit {
+  if (standing.name === "concurrency") return standing;
+  const { name, limit, windowSeconds, used, remaining, resetsInSeconds, resetsAt } = standing;
   if (windowSeconds !== null) return { name, limit, window_seconds: windowSeconds, used, remaining, resets_in_seconds: resetsInSeconds };
   return { name, limit, used, remaining, resets_at: timestamp(resetsAt), resets_in_seconds: resetsInSeconds };
 }

@@ -1,8 +1,9 @@
 /** Reads a question out of path and query, and collects every fault of it before it refuses. */
 
 import { type Address, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import { listLimitDefault, listLimitMax, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
+import { listLimitDefault, listLimitMax, nearestWord, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
 import { quoteValue } from "./echo.ts";
+import { addressMistake, asnMistake, type Mistake, prefixMistake } from "./mistake.ts";
 
 interface Fault extends ProblemItem {
   /** The sentence of the problem where this is the only fault. */
@@ -46,7 +47,7 @@ export class QuestionReader {
     const text = this.#path.ip ?? "";
     const address = parseAddress(text);
     if (address !== null) return address;
-    this.#add("path.ip", "invalid_ip", "is not an IPv4 or IPv6 address", null, `"${quoteValue(text)}" is not an IPv4 or IPv6 address.`);
+    this.#unread("path.ip", "invalid_ip", text, "is not an IPv4 or IPv6 address", addressMistake(text));
     return noAddress;
   }
 
@@ -96,12 +97,25 @@ export class QuestionReader {
     for (const part of text?.split(",") ?? []) {
       const value = values.find((candidate) => candidate === part);
       if (value === undefined || chosen.has(value)) {
-        this.#invalid(name, text ?? "", `takes any of ${wordList(values, "and")}, each once, separated by commas`);
+        const meant = value === undefined ? nearestWord(part, values) : null;
+        this.#invalid(name, text ?? "", `takes any of ${wordList(values, "and")}, each once, separated by commas`, meant);
         break;
       }
       chosen.add(value);
     }
     return chosen;
+  }
+
+  /** As `choices`, in the order of `values`; null when absent. */
+  words(name: string, values: readonly string[]): readonly string[] | null {
+    if (!this.#query.has(name)) return null;
+    const chosen = this.choices(name, values);
+    return values.filter((value) => chosen.has(value));
+  }
+
+  /** As it stands; empty when absent. */
+  text(name: string): string {
+    return this.#query.get(name) ?? "";
   }
 
   /**
@@ -127,7 +141,7 @@ export class QuestionReader {
   #asn(location: string, text: string): number {
     const asn = parseAsn(text);
     if (asn !== null) return asn;
-    this.#add(location, "invalid_asn", "is not an AS number", null, `"${quoteValue(text)}" is not an AS number.`);
+    this.#unread(location, "invalid_asn", text, "is not an AS number", asnMistake(text));
     return 0;
   }
 
@@ -138,19 +152,25 @@ export class QuestionReader {
       const detail = `${quoteValue(text)} has bits set beyond its length.`;
       this.#add(location, "prefix_has_host_bits", "host bits are set", formatPrefix(reading.corrected), detail);
     } else {
-      this.#add(location, "invalid_prefix", "is not an IPv4 or IPv6 prefix", null, `"${quoteValue(text)}" is not an IPv4 or IPv6 prefix.`);
+      this.#unread(location, "invalid_prefix", text, "is not an IPv4 or IPv6 prefix", prefixMistake(text));
     }
     return { ...noAddress, length: 0 };
+  }
+
+  #unread(location: string, code: ProblemCode, text: string, what: string, { reason, suggestion }: Mistake): void {
+    const message = reason === null ? what : `${what}: ${reason}`;
+    this.#add(location, code, message, suggestion, `"${quoteValue(text)}" ${message}.`);
   }
 
   #unknownParameter(name: string): void {
     const takes = this.#known.length === 0 ? "this route takes none" : `this route takes ${wordList(this.#known, "and")}`;
     const quoted = quoteValue(name);
-    this.#add(`query.${quoted}`, "invalid_parameter", `is unknown; ${takes}`, null, `Parameter "${quoted}" is unknown; ${takes}.`);
+    const meant = nearestWord(name, this.#known);
+    this.#add(`query.${quoted}`, "invalid_parameter", `is unknown; ${takes}`, meant, `Parameter "${quoted}" is unknown; ${takes}.`);
   }
 
-  #invalid(name: string, text: string, takes: string): void {
-    this.#add(`query.${name}`, "invalid_parameter", takes, null, `Parameter ${name} ${takes}, not "${quoteValue(text)}".`);
+  #invalid(name: string, text: string, takes: string, meant: string | null = null): void {
+    this.#add(`query.${name}`, "invalid_parameter", takes, meant, `Parameter ${name} ${takes}, not "${quoteValue(text)}".`);
   }
 
   #add(location: string, code: ProblemCode, message: string, suggestion: string | null, detail: string): void {

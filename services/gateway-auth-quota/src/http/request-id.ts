@@ -4,22 +4,32 @@ import { randomFillSync } from "node:crypto";
 import { requestIdPattern } from "@netfacts/contracts";
 
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** Two characters by ten bits. */
+const pairs = Array.from({ length: 1_024 }, (_, number) => alphabet.charAt(number >>> 5) + alphabet.charAt(number & 31));
 
-/** Random bytes are drawn for many ids at once: a draw costs as much for 16 bytes as for 2,048. */
-const pool = new Uint8Array(2_048);
+/** Random numbers are drawn for many ids at once: a draw costs as much for 16 bytes as for 2,048. Ten bits of each are used. */
+const pool = new Uint16Array(1_024);
 let used = pool.length;
+
+/** The first ten characters of the last id: ids come in bursts, and all of a millisecond have the same. */
+let last = { now: -1, text: "" };
 
 /** 48 bits of time and 80 of chance, in Crockford's base 32. */
 export function newRequestId(now: number): string {
-  if (used + 16 > pool.length) {
+  if (now !== last.now) last = { now, text: timeText(now) };
+  if (used + 8 > pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  let id = "";
-  for (let rest = now, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) id = alphabet.charAt(rest % 32) + id;
-  for (let i = 0; i < 16; i++) id += alphabet.charAt((pool[used + i] ?? 0) & 31);
-  used += 16;
+  let id = last.text;
+  for (const end = used + 8; used < end; used++) id += pairs[(pool[used] ?? 0) & 1_023];
   return id;
+}
+
+function timeText(now: number): string {
+  let text = "";
+  for (let rest = now, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) text = alphabet.charAt(rest % 32) + text;
+  return text;
 }
 
 /** The id of a request by its `X-Request-Id` header. */

@@ -3,9 +3,10 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import type { GatewayMetrics } from "../metrics.ts";
-import { observeRequest, type RequestLog } from "../plugins/observe.ts";
+import { type RequestLog, requestObserver } from "../plugins/observe.ts";
 import { clientErrorHandler, frameworkProblem, type ProblemOptions, sendProblem } from "../plugins/problems.ts";
-import { clientAddress } from "./client-address.ts";
+import { securityHeaders } from "../plugins/security-headers.ts";
+import { clientAddress, proxyTrust } from "./client-address.ts";
 import { requestIdOf } from "./request-id.ts";
 
 export interface ServerOptions {
@@ -24,9 +25,13 @@ const timeoutCheckMs = (smallestMs: number) => Math.min(5_000, Math.ceil(smalles
 export function createServer(options: ServerOptions): FastifyInstance {
   const { config, clock, log, metrics, problems, requestTimeoutMs = config.REQUEST_TIMEOUT_MS } = options;
   const headersTimeout = requestTimeoutMs === 0 ? config.HEADERS_TIMEOUT_MS : Math.min(config.HEADERS_TIMEOUT_MS, requestTimeoutMs);
+  const trust = proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER);
+  const fixedHeaders = securityHeaders(config.HSTS_SECONDS);
+  const observe = requestObserver(log, metrics);
   const app = Fastify({
     logger: false,
-    trustProxy: config.TRUSTED_PROXIES.length === 0 ? false : [...config.TRUSTED_PROXIES],
+    // Who asks is ours to read (`client-address.ts`).
+    trustProxy: false,
     requestIdHeader: false,
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"], clock.now()),
     // GET routes answer HEAD themselves; while stopping we refuse in our own form.
@@ -50,9 +55,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: true } },
     frameworkErrors(error, request, reply) {
       // No hook runs for these: what hooks do is done here.
-      request.clientAddress = clientAddress(request.ip, request.socket.remoteAddress ?? "");
+      request.clientAddress = clientAddress(request.headers, request.socket.remoteAddress ?? "", trust);
+      reply.headers(fixedHeaders);
       request.keyDisplay = null;
-      reply.raw.once("close", () => observeRequest(request, reply, log, metrics));
+      reply.raw.once("close", () => observe(request, reply));
       const isTooLong = request.url.length > config.URL_BYTES_MAX;
       sendProblem(frameworkProblem(isTooLong ? { code: "FST_ERR_MAX_PARAM_LENGTH" } : error), request, reply, problems);
     },

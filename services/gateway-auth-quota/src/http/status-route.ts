@@ -1,11 +1,10 @@
 /** `/status`: the sections in service. Open to all, and an answer also while nothing is loaded. */
 
-import { encodeQuestion, ProblemError, type StatusRecord } from "@netfacts/contracts";
+import { encodeQuestion, ProblemError, type StatusRecord, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
+import { requireJson, searchOf } from "./asked.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { requireJson, searchOf } from "./lookup-route.ts";
 import { QuestionReader } from "./question-reader.ts";
-import { timestamp } from "./time-text.ts";
 
 export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }): RouteHandlerMethod {
   return async (request, reply) => {

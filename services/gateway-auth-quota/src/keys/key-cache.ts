@@ -1,8 +1,10 @@
 /** Keys by id in memory: soft lifetime, single flight, remembered absence, and loads that a change overtook thrown away. */
 
 import { type Prefix, parsePrefix } from "@netfacts/address";
-import { displayKey, type KeyRecord, type KeyRepository, StoreError } from "@netfacts/storage";
+import { displayKey, type KeyLimits, type KeyRecord, type Store, StoreError } from "@netfacts/storage";
 import { LRUCache } from "lru-cache";
+import { endHeaders } from "../domain/end-headers.ts";
+import { PlanCache, type PlanLimits } from "./plan-cache.ts";
 import type { KeyringSettings, VerifiedKey } from "./surface.ts";
 
 /** A key of the store, ready for checking. */
@@ -10,6 +12,8 @@ export interface CachedKey {
   readonly record: KeyRecord;
   readonly allowed: readonly Prefix[];
   readonly key: VerifiedKey;
+  /** Of the plan's limits that are in it. */
+  readonly planRevision: string;
 }
 
 /** `away`: the store does not answer, and nothing recent enough is at hand. */
@@ -33,7 +37,8 @@ const retryMs = 1_000;
 const readsMax = 10;
 
 export class KeyCache {
-  readonly #keys: KeyRepository;
+  readonly #keys: Store["keys"];
+  readonly #plans: PlanCache;
   readonly #settings: KeyringSettings;
   readonly #monotonic: () => number;
   readonly #entries: LRUCache<string, Entry>;
@@ -43,8 +48,9 @@ export class KeyCache {
   /** Whether broadcasts of changes arrive. */
   #told = true;
 
-  constructor(keys: KeyRepository, settings: KeyringSettings, monotonic: () => number) {
+  constructor({ keys, plans }: Pick<Store, "keys" | "plans">, settings: KeyringSettings, monotonic: () => number) {
     this.#keys = keys;
+    this.#plans = new PlanCache(plans, settings.defaultLimits, monotonic);
     this.#settings = settings;
     this.#monotonic = monotonic;
     this.#entries = new LRUCache({ max: settings.cacheEntriesMax });
@@ -71,8 +77,9 @@ export class KeyCache {
     else if (wasUsed) this.#load(id).catch(() => {});
   }
 
-  /** Any key may have been written. */
+  /** Any key or plan may have been written. */
   anyChanged(): void {
+    this.#plans.clear();
     this.#entries.clear();
     this.#unknown.clear();
     for (const { overtaken } of this.#flights.values()) overtaken.value = true;
@@ -98,28 +105,32 @@ export class KeyCache {
     for (let reads = 0; reads < readsMax; reads++) {
       overtaken.value = false;
       let record: KeyRecord | null;
+      let plan: PlanLimits | null;
       try {
         record = await this.#keys.find(id);
+        plan = record === null ? null : await this.#plans.limitsOf(record.plan);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         return this.#whileAway(id);
       }
-      if (!overtaken.value) return this.#remember(id, record);
+      if (!overtaken.value) return this.#remember(id, record, plan);
     }
     return "away";
   }
 
-  #remember(id: string, record: KeyRecord | null): KeyLookup {
+  #remember(id: string, record: KeyRecord | null, plan: PlanLimits | null): KeyLookup {
     const now = this.#monotonic();
-    if (record === null) {
+    if (record === null || plan === null) {
       this.#entries.delete(id);
       this.#unknown.set(id, now + this.#settings.unknownLifetimeMs);
       return null;
     }
     const before = this.#entries.get(id)?.cached;
     // The same object while nothing changed: what others remember by it stays good.
-    const cached = before?.record.version === record.version ? before : prepare(record, this.#settings);
-    this.#entries.set(id, { cached, loadedAt: now, retryAt: 0 });
+    const isSame = before?.record.version === record.version && before.record.hash === record.hash && before.planRevision === plan.revision;
+    const cached = isSame ? before : prepare(record, plan);
+    // Limits that were read for another key shortly before are as old as they are.
+    this.#entries.set(id, { cached, loadedAt: Math.min(now, plan.readAt), retryAt: 0 });
     return cached;
   }
 
@@ -133,11 +144,12 @@ export class KeyCache {
   }
 }
 
-function prepare(record: KeyRecord, { defaultLimits }: KeyringSettings): CachedKey {
-  const { id, bucket, label, environment, allowedCidrs, plan, createdAt, expiresAt, replacedBy, validUntil } = record;
+function prepare(record: KeyRecord, plan: PlanLimits): CachedKey {
+  const { id, bucket, label, environment, allowedCidrs, createdAt, expiresAt, replacedBy, rotatedAt, validUntil } = record;
   return {
     record,
     allowed: allowedCidrs.map(readCidr),
+    planRevision: plan.revision,
     key: {
       id,
       bucket,
@@ -146,13 +158,18 @@ function prepare(record: KeyRecord, { defaultLimits }: KeyringSettings): CachedK
       environment,
       scopes: new Set(record.scopes),
       allowedCidrs,
-      plan,
-      limits: { rate: record.rate ?? defaultLimits.rate, month: record.month ?? defaultLimits.month },
+      plan: record.plan,
+      limits: limitsOf(record, plan.limits),
       createdAt,
       expiresAt,
       rotation: { replacedBy, validUntil },
+      endHeaders: rotatedAt === null || validUntil === null ? null : endHeaders(rotatedAt, Math.min(validUntil, expiresAt ?? validUntil)),
     },
   };
+}
+
+function limitsOf({ rate, month, concurrency }: KeyRecord, plan: KeyLimits): KeyLimits {
+  return { rate: rate ?? plan.rate, month: month ?? plan.month, concurrency: concurrency ?? plan.concurrency };
 }
 
 /** The store holds canonical CIDRs only; one edited by hand into nonsense must not open the key to every address. */

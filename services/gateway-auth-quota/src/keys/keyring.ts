@@ -6,6 +6,7 @@ import { clientAddressOf, sourceOf } from "../domain/client-source.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
 import { FailedKeys } from "./failed-keys.ts";
 import { KeyCache, type KeyLookup } from "./key-cache.ts";
+import { Rehasher } from "./rehasher.ts";
 import { defaultKeyringSettings } from "./settings.ts";
 import type { KeyProblemCode, Keyring, KeyringOptions, KeyringSettings, Verification, VerifiedKey } from "./surface.ts";
 
@@ -29,8 +30,10 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const settings: KeyringSettings = { ...defaultKeyringSettings, ...options.settings };
   const { clock, store } = options;
   const monotonic = (): number => clock.monotonic?.() ?? performance.now();
-  const cache = new KeyCache(store.keys, settings, monotonic);
+  const cache = new KeyCache(store, settings, monotonic);
   const failed = new FailedKeys(settings);
+  const unknownPeppers = new Set<string>();
+  const rehasher = new Rehasher(store.keys, settings.pepper);
 
   const subscription = options.messaging?.subscribe(keysChangedSubject, (payload) => {
     const id = changedKeyId(payload);
@@ -40,14 +43,22 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const connection = options.messaging?.watchConnection((up) => cache.broadcastsChanged(up));
   const endListening = store.onChange(() => cache.anyChanged());
 
+  const tellUnknownPepper = (id: string | null): void => {
+    if (id === null || settings.peppers.has(id) || unknownPeppers.has(id)) return;
+    unknownPeppers.add(id);
+    options.onUnknownPepper?.(id);
+  };
+
   const judge = (lookup: KeyLookup, text: KeyText, clientAddress: string, scope: Scope | undefined): Verification => {
     if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
     // Also hashes and compares for an unknown id: both failures take the same time.
     if (!secretMatches(text.text, lookup?.record ?? null, settings.peppers) || lookup === null) {
       failed.record(sourceOf(clientAddressOf(clientAddress)), monotonic());
+      tellUnknownPepper(lookup?.record.pepperId ?? null);
       return refuse("invalid_api_key");
     }
     const { record, allowed, key } = lookup;
+    rehasher.used(record, text.text);
     const rules = { state: record.state, expiresAt: record.expiresAt, validUntil: record.validUntil, allowed, scopes: key.scopes };
     const address = allowed.length === 0 ? null : clientAddressOf(clientAddress);
     const refusal = keyRefusal(rules, clock.now(), address, scope ?? null);
@@ -93,7 +104,7 @@ function refuseKey(code: KeyRefusal, key: VerifiedKey, scope: string | undefined
   return refuse(code, { detail: `${details.insufficient_scope} \`${scope}\`.`, key });
 }
 
-/** The id in `{ key_id, version }`; null for anything else, which then counts as a change of any key. */
+/** The id in `{ key_id, version }`; null for anything else (a plan's change), which then counts as a change of any key. */
 function changedKeyId(payload: unknown): string | null {
   const id = typeof payload === "object" && payload !== null && "key_id" in payload ? payload.key_id : null;
   return typeof id === "string" ? id : null;

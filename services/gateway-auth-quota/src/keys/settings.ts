@@ -11,6 +11,7 @@ export const defaultKeyringSettings: KeyringSettings = {
   failedKeysMax: 20,
   failedKeysWindowMs: 60_000,
   failedSourcesMax: 10_000,
-  defaultLimits: { rate: { limit: 600, windowSeconds: 60 }, month: { limit: 100_000 } },
+  defaultLimits: { rate: { limit: 600, windowSeconds: 60 }, month: { limit: 100_000 }, concurrency: null },
   peppers: new Map(),
+  pepper: null,
 };

@@ -1,7 +1,7 @@
 /** The types by which the HTTP edge and the limiter know a key. */
 
 import type { ProblemCode, Scope } from "@netfacts/contracts";
-import type { KeyLimits, Store } from "@netfacts/storage";
+import type { KeyLimits, Pepper, Store } from "@netfacts/storage";
 
 /** A key whose secret matched and whose state and client address allow it. One object per load from the store; never the secret. */
 export interface VerifiedKey {
@@ -16,12 +16,14 @@ export interface VerifiedKey {
   /** CIDRs as text; empty = every address. */
   readonly allowedCidrs: readonly string[];
   readonly plan: string;
-  /** Own limits of the key, else those of the settings. */
+  /** Own limits of the key, else those of its plan. */
   readonly limits: KeyLimits;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly rotation: { readonly replacedBy: string | null; readonly validUntil: number | null };
+  /** What every answer to a replaced key says of its end; null: it was not replaced. */
+  readonly endHeaders: Readonly<Record<string, string>> | null;
 }
 
 export type KeyProblemCode = Extract<
@@ -81,10 +83,12 @@ export interface KeyringSettings {
   readonly failedKeysMax: number;
   readonly failedKeysWindowMs: number;
   readonly failedSourcesMax: number;
-  /** Limits of a key that has none of its own. */
+  /** Limits of the plan `default` while nobody has written it. */
   readonly defaultLimits: KeyLimits;
   /** Pepper secrets by `pepper_id`, for keys that were stored as HMAC. */
   readonly peppers: ReadonlyMap<string, string>;
+  /** The pepper that keys get when they are used; null: their hashes stay as they are. */
+  readonly pepper: Pepper | null;
 }
 
 /** What the keyring needs of the bus: `@netfacts/messaging` has it. */
@@ -94,11 +98,13 @@ export interface ChangeChannel {
 }
 
 export interface KeyringOptions {
-  readonly store: Pick<Store, "keys" | "onChange">;
-  /** Carries `keys.changed` = `{ key_id, version }`; absent where the store's own change signal is all there is. */
+  readonly store: Pick<Store, "keys" | "plans" | "onChange">;
+  /** Carries `keys.changed` = `{ key_id, version }` or `{ plan, version }`; absent where the store's own change signal is all there is. */
   readonly messaging?: ChangeChannel;
   /** `now`: Unix ms, for expiry. `monotonic`: ms that never jump, for lifetimes; default `performance.now`. */
   readonly clock: { now(): number; monotonic?(): number };
+  /** Called once for each pepper that a key was hashed with and that is not at hand: such keys are refused. */
+  readonly onUnknownPepper?: (pepperId: string) => void;
   /** What differs from `defaultKeyringSettings`. */
   readonly settings?: Partial<KeyringSettings>;
 }

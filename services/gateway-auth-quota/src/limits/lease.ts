@@ -2,16 +2,17 @@
 
 import type { LimitRepository, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
+import { Debt, type DebtEvent } from "./debt.ts";
 import type { StoreTime } from "./store-time.ts";
 import type { LimiterSettings } from "./surface.ts";
-
-export type Spending = "spent" | "exhausted" | "unavailable";
+import { type Spending, Waiters } from "./waiters.ts";
 
 export interface LeaseDeps {
   readonly limits: LimitRepository;
   readonly time: StoreTime;
   readonly monotonic: () => number;
   readonly settings: LimiterSettings;
+  readonly onDebt: (event: DebtEvent, policy: PolicyName, units: number) => void;
 }
 
 /** What is known of the window; `remaining` is null while nothing is. */
@@ -22,15 +23,12 @@ export interface LeaseStanding {
   readonly resetsAt: number | null;
 }
 
-interface Waiter {
-  readonly units: number;
-  readonly end: (spending: Spending) => void;
-}
-
 /** How often a take that did not fit is tried again with what is left. */
 const retriesMax = 3;
 /** Counters outlive their window by this, so that a late return still finds them. */
 const counterGraceMs = 3_600_000;
+/** A window entered later than this after its begin may have been used by others, whose blocks we do not know. */
+const freshMs = 1_000;
 
 export class Lease {
   policy: Policy;
@@ -39,13 +37,15 @@ export class Lease {
   readonly #deps: LeaseDeps;
 
   #window: Window | null = null;
+  /** Store time of the last look at the clock: within the window. */
+  #now = 0;
   #unspent = 0;
   /** The store's counter as last seen; null until a reply for this window, unless it began under our eyes. */
   #leased: number | null = null;
   /** At or below this many unspent units the next block is fetched ahead. */
   #prefetchAt = -1;
 
-  readonly #waiters: Waiter[] = [];
+  readonly #waiters: Waiters;
   /** One take or return in flight at a time. */
   #busy: Promise<void> | null = null;
   #reading: Promise<void> | null = null;
@@ -53,6 +53,9 @@ export class Lease {
   #unavailableUntil = 0;
   /** After an unknown outcome blocks are no larger than what is asked for, so that a flapping store loses few units. */
   #careful = false;
+  /** Since the last unknown outcome nothing was heard of the store. */
+  #away = false;
+  readonly #debt: Debt;
   #stopped = false;
   #usedAt: number;
 
@@ -61,12 +64,19 @@ export class Lease {
     this.#name = name;
     this.policy = policy;
     this.#deps = deps;
+    this.#debt = new Debt(deps.settings.debtMax, (event, units) => deps.onDebt(event, name, units));
+    this.#waiters = new Waiters(deps.settings.waitersMax);
     this.#usedAt = deps.monotonic();
   }
 
   /** Unix seconds of the window that spent units belong to; -1 before the first. */
   get windowStart(): number {
     return this.#window?.start ?? -1;
+  }
+
+  /** Store time of the last request, Unix ms; within the window of `windowStart`. */
+  get now(): number {
+    return this.#now;
   }
 
   get idleMs(): number {
@@ -81,7 +91,7 @@ export class Lease {
 
   /** Nothing here that the store does not know. */
   get isEmpty(): boolean {
-    return this.#unspent === 0 && this.#busy === null && this.#waiters.length === 0;
+    return this.#unspent === 0 && this.#busy === null && this.#waiters.units === 0 && this.#debt.owed === 0;
   }
 
   /** The request path while a block has units: no store, no waiting. */
@@ -89,7 +99,7 @@ export class Lease {
     this.#roll();
     this.#usedAt = this.#deps.monotonic();
     // Who waits came first.
-    if (this.#unspent < units || this.#waiters.length > 0 || this.#stopped) return false;
+    if (this.#unspent < units || this.#waiters.units > 0 || this.#stopped) return false;
     this.#unspent -= units;
     if (this.#unspent <= this.#prefetchAt && this.#mayAsk()) this.#work(true);
     return true;
@@ -97,7 +107,13 @@ export class Lease {
 
   /** @param waitMs  how long to wait for the store at most. */
   spend(units: number, waitMs: number): Promise<Spending> | Spending {
-    if (this.trySpend(units)) return "spent";
+    if (this.trySpend(units)) return this.windowStart;
+    const spending = this.#ask(units, waitMs);
+    if (this.#deps.settings.debtMax === 0) return spending;
+    return spending instanceof Promise ? spending.then((late) => this.#orOnDebt(units, late)) : this.#orOnDebt(units, spending);
+  }
+
+  #ask(units: number, waitMs: number): Promise<Spending> | Spending {
     if (this.#stopped || this.#window === null) return "unavailable";
     if (units > this.policy.limit) return "exhausted";
     if (this.#busy === null) {
@@ -105,26 +121,30 @@ export class Lease {
       if (now < this.#unavailableUntil) return "unavailable";
       if (now < this.#exhaustedUntil) return "exhausted";
     }
-    if (this.#waiters.length >= this.#deps.settings.waitersMax || waitMs <= 0) return "unavailable";
-    const { promise, resolve } = Promise.withResolvers<Spending>();
-    const timer = setTimeout(() => this.#leave(waiter, "unavailable"), waitMs);
-    const waiter: Waiter = {
-      units,
-      end(spending) {
-        clearTimeout(timer);
-        resolve(spending);
-      },
-    };
-    this.#waiters.push(waiter);
+    // Where debt is allowed nobody waits for a store that was away a moment ago: asking for it goes on beside.
+    if (this.#away && this.#deps.settings.debtMax > 0) {
+      this.#work(false);
+      return "unavailable";
+    }
+    const waiting = this.#waiters.join(units, waitMs);
+    if (waiting === null) return "unavailable";
     this.#work(false);
-    return promise;
+    return waiting;
+  }
+
+  /** Units that were not to be had of the store are spent all the same, while the debt allows. */
+  #orOnDebt(units: number, spending: Spending): Spending {
+    if (spending !== "unavailable" || this.#stopped) return spending;
+    this.#roll();
+    if (this.#window === null || units > this.#left()) return spending;
+    return this.#debt.incur(units) ? this.#window.start : spending;
   }
 
   /** Units that were spent in the window of this start and not used after all; an ended window needs them no more. */
   refund(units: number, windowStart: number): void {
     this.#roll();
     if (units === 0 || windowStart !== this.windowStart) return;
-    this.#unspent += units;
+    this.#unspent += units - this.#debt.forgive(units);
     this.#serve();
     if (this.#excess() > 0) this.#work(false);
   }
@@ -144,8 +164,20 @@ export class Lease {
     const { limit } = this.policy;
     const now = this.#deps.time.now();
     if (now === null || this.#window === null) return { limit, remaining: null, resetsInSeconds: null, resetsAt: null };
-    const remaining = this.#leased === null ? null : Math.max(0, Math.min(limit, limit - this.#leased + this.#unspent));
+    const remaining = this.#leased === null ? null : this.#left();
     return { limit, remaining, resetsInSeconds: resetSeconds(this.#window, now), resetsAt: this.#window.endMs };
+  }
+
+  /** What the limit leaves as far as is known, with what is here unspent and without what is owed. */
+  #left(): number {
+    const { limit } = this.policy;
+    return Math.max(0, Math.min(limit, limit - (this.#leased ?? 0) + this.#unspent - this.#debt.owed));
+  }
+
+  /** Asks the store again for what is owed, once it may be asked. */
+  settleDebt(): void {
+    this.#roll();
+    if (this.#debt.owed > 0 && this.#mayAsk()) this.#work(false);
   }
 
   /** Gives every unspent unit back, unless something is in flight, which means that it is not idle. */
@@ -157,8 +189,10 @@ export class Lease {
   /** No more takes; waiters are turned away; what is unspent goes back. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const waiter of this.#waiters.splice(0)) waiter.end("unavailable");
+    this.#waiters.turnAway("unavailable");
     await this.#busy;
+    if (this.#debt.owed > 0) await this.#exclusively(async () => void (await this.#payDebt()));
+    this.#debt.writeOff(this.#debt.owed);
     await this.giveBackIdle();
   }
 
@@ -166,12 +200,15 @@ export class Lease {
   #roll(): void {
     const now = this.#deps.time.now();
     if (now === null) return;
+    this.#now = now;
     const window = this.#window;
     if (window !== null && now >= window.startMs && now < window.endMs) return;
-    this.#window = windowAt(this.policy.windowSeconds, now);
+    const next = windowAt(this.policy.windowSeconds, now);
+    this.#window = next;
     this.#unspent = 0;
-    // A window that follows ours has just begun: nothing is leased in it as far as we know.
-    this.#leased = window === null ? null : 0;
+    this.#debt.enterWindow();
+    // A window that began under our eyes: nothing is leased in it as far as we know.
+    this.#leased = window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null;
     this.#prefetchAt = -1;
     this.#exhaustedUntil = 0;
   }
@@ -196,26 +233,26 @@ export class Lease {
     this.#busy = work().finally(() => {
       this.#busy = null;
       // Requests and refunds that came since the last look have not been attended to.
-      if (this.#waiters.length > 0 || this.#excess() > 0) this.#work(false);
+      if (this.#waiters.units > 0 || this.#excess() > 0) this.#work(false);
     });
     return this.#busy;
   }
 
   /** Takes until nobody waits, or nothing is to be had; then gives back what refunds brought beyond the hold. */
   async #attend(ahead: boolean): Promise<void> {
+    if ((this.#debt.owed > 0 || (this.#away && this.#deps.settings.debtMax > 0)) && !(await this.#payDebt())) return;
     let retries = 0;
     let most = Number.POSITIVE_INFINITY;
-    while ((this.#waiters.length > 0 || ahead) && !this.#stopped) {
+    while ((this.#waiters.units > 0 || ahead) && !this.#stopped) {
       this.#roll();
       const window = this.#window;
-      if (window === null) return this.#turnAway("unavailable");
+      if (window === null) return this.#waiters.turnAway("unavailable");
       const units = Math.min(this.#wanted(), most, this.policy.limit);
       if (units < 1) return this.#serve();
       const sentAt = this.#deps.monotonic();
       const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units);
       if (take.outcome === "unknown") return this.#loseTouch(units);
-      this.#deps.time.observe(take.at, sentAt);
-      this.#roll();
+      this.#hear(take.at, sentAt);
       // What was taken in a window that has ended meanwhile is lost with it.
       if (this.#window !== window) continue;
       this.#leased = take.leased;
@@ -230,7 +267,7 @@ export class Lease {
         this.#prefetchAt = quarter === 0 ? -1 : quarter;
         this.#serve();
       } else {
-        this.#turnAwayMoreThan(this.#unspent + take.left);
+        this.#waiters.turnAwayMoreThan(this.#unspent + take.left);
         if (take.left === 0 || ++retries > retriesMax) return this.#exhaust();
         most = take.left;
       }
@@ -241,9 +278,8 @@ export class Lease {
 
   /** Enough for all who wait; a full block where that is more. */
   #wanted(): number {
-    const waiting = this.#waiters.reduce((sum, { units }) => sum + units, 0);
     const hold = this.#careful ? 1 : this.#holdMax(this.#leased ?? 0);
-    return Math.max(waiting, hold) - this.#unspent;
+    return Math.max(this.#waiters.units, hold) - this.#unspent;
   }
 
   #holdMax(leased: number): number {
@@ -252,46 +288,77 @@ export class Lease {
 
   /** Measured against what is spent: against `leased`, the last block before the limit would count as excess at once. */
   #excess(): number {
-    if (this.#waiters.length > 0) return 0;
+    if (this.#waiters.units > 0) return 0;
     return Math.max(0, this.#unspent - this.#holdMax((this.#leased ?? 0) - this.#unspent));
   }
 
-  /** First come, first served. */
   #serve(): void {
-    for (let head = this.#waiters[0]; head !== undefined && head.units <= this.#unspent; head = this.#waiters[0]) {
-      this.#waiters.shift();
-      this.#unspent -= head.units;
-      head.end("spent");
+    this.#unspent -= this.#waiters.serve(this.#unspent, this.windowStart);
+  }
+
+  /**
+   * Takes what is owed, where the limit has room for it. The store is asked for the counter first: a take of unknown outcome is never
+   * repeated, so none is risked on a store that does not answer.
+   *
+   * @returns false while the store is away.
+   */
+  async #payDebt(): Promise<boolean> {
+    this.#roll();
+    const window = this.#window;
+    if (window === null) return true;
+    const asked = this.#deps.monotonic();
+    try {
+      const { leased, at } = await this.#deps.limits.read(this.#counter(window));
+      this.#hear(at, asked);
+      if (this.#window === window) this.#leased = leased;
+    } catch {
+      this.#loseTouch(0);
+      return false;
     }
+    for (let retries = 0; this.#window === window && this.#debt.owed > 0 && retries <= retriesMax; retries++) {
+      const units = Math.min(this.#debt.owed, this.policy.limit - (this.#leased ?? 0));
+      if (units < 1) {
+        // Others used it up meanwhile: these units were admitted beyond the limit.
+        this.#debt.writeOff(this.#debt.owed);
+        break;
+      }
+      const sentAt = this.#deps.monotonic();
+      const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units);
+      if (take.outcome === "unknown") {
+        if (this.#window === window) this.#debt.writeOff(units);
+        this.#loseTouch(units);
+        return false;
+      }
+      this.#hear(take.at, sentAt);
+      if (this.#window !== window) break;
+      this.#leased = take.leased;
+      // What was refunded meanwhile is owed no more: there are so many units to spend.
+      if (take.outcome === "granted") this.#unspent += units - this.#debt.pay(units);
+    }
+    return true;
+  }
+
+  /** A reply has come. */
+  #hear(at: number, sentAt: number): void {
+    this.#away = false;
+    this.#deps.time.observe(at, sentAt);
+    this.#roll();
   }
 
   #exhaust(): void {
     this.#serve();
     this.#exhaustedUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;
-    this.#turnAway("exhausted");
+    this.#waiters.turnAway("exhausted");
   }
 
   /** The units may be taken or not: they count as lost, and are never asked for again. */
   #loseTouch(units: number): void {
     if (this.#leased !== null) this.#leased = Math.min(this.policy.limit, this.#leased + units);
     this.#careful = true;
+    this.#away = true;
     this.#unavailableUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;
     this.#serve();
-    this.#turnAway("unavailable");
-  }
-
-  #turnAway(spending: Spending): void {
-    for (const waiter of this.#waiters.splice(0)) waiter.end(spending);
-  }
-
-  #turnAwayMoreThan(units: number): void {
-    for (const waiter of [...this.#waiters]) if (waiter.units > units) this.#leave(waiter, "exhausted");
-  }
-
-  #leave(waiter: Waiter, spending: Spending): void {
-    const at = this.#waiters.indexOf(waiter);
-    if (at >= 0) this.#waiters.splice(at, 1);
-    waiter.end(spending);
+    this.#waiters.turnAway("unavailable");
   }
 
   /** Subtracts here first, and asks once: a block is given back at most one time. */

@@ -1,20 +1,46 @@
-/** The limiter: admits requests against the rate and the month of their key, from leased blocks. */
+/** The limiter: admits requests against the rate and the month of their key, from leased blocks, and so many of them at a time. */
 
+import type { UsageClass } from "@netfacts/contracts";
 import { limitHeaders } from "../domain/limit-headers.ts";
-import { atMost, Lease, type LeaseDeps, type Spending } from "./lease.ts";
+import { atMost, Lease, type LeaseDeps } from "./lease.ts";
 import { defaultLimiterSettings } from "./settings.ts";
 import { StoreTime } from "./store-time.ts";
-import type { Admission, Decision, LimitedKey, Limiter, LimiterOptions, LimiterSettings, LimitStanding, Refusal } from "./surface.ts";
+import type {
+  Admission,
+  Cost,
+  Decision,
+  LimitedKey,
+  Limiter,
+  LimiterOptions,
+  LimiterSettings,
+  LimitName,
+  LimitStanding,
+  Refusal,
+  WindowStanding,
+} from "./surface.ts";
 
-/** Both leases of one bucket. */
+/** Both leases of one bucket, and how many of its requests hold a slot. */
 interface Account {
   limits: LimitedKey["limits"];
   readonly rate: Lease;
   readonly month: Lease;
+  slots: number;
 }
 
-/** Sent with `limits_unavailable`. */
-const unavailableRetrySeconds = 1;
+/** What is to be admitted. */
+interface Request {
+  readonly key: LimitedKey;
+  readonly units: number;
+  readonly usage: UsageClass;
+  readonly slot: boolean;
+  readonly isRequest: boolean;
+}
+
+/** A lease by its name. */
+type Asked = readonly [Exclude<LimitName, "concurrency">, Lease];
+
+/** Sent with `limits_unavailable` and `concurrency_limit_exceeded`, whose ends nobody knows. */
+const unknownRetrySeconds = 1;
 /** An account without units and requests is forgotten after this time. */
 const forgetMs = 600_000;
 
@@ -26,72 +52,142 @@ class LeasedLimiter implements Limiter {
   readonly #deps: LeaseDeps;
   readonly #accounts = new Map<string, Account>();
   readonly #sweep: NodeJS.Timeout;
+  readonly #onSettled: NonNullable<LimiterOptions["onSettled"]>;
   #reading: Promise<void> | null = null;
   #stopped = false;
 
-  constructor({ store, clock, settings: given }: LimiterOptions) {
+  constructor({ store, clock, settings: given, onSettled = () => {}, onDebt = () => {} }: LimiterOptions) {
     const settings: LimiterSettings = { ...defaultLimiterSettings, ...given };
     const monotonic = (): number => clock?.monotonic?.() ?? performance.now();
-    this.#deps = { limits: store.limits, time: new StoreTime(monotonic), monotonic, settings };
+    this.#deps = { limits: store.limits, time: new StoreTime(monotonic), monotonic, settings, onDebt };
+    this.#onSettled = onSettled;
     this.#sweep = setInterval(() => this.#tidy(), Math.max(10, settings.idleReturnMs / 4)).unref();
   }
 
-  admit(key: LimitedKey, cost: { readonly month: number }): Decision | Promise<Decision> {
-    const { rate, month } = this.#account(key);
-    if (!rate.trySpend(1)) return this.#chargeBoth(key, cost.month);
-    if (cost.month === 0 ? month.isKnown : month.trySpend(cost.month)) return admission(key, cost.month, month);
-    return this.#chargeMonth(key, cost.month, this.#deadline());
+  admit(key: LimitedKey, cost: Cost): Decision | Promise<Decision> {
+    const account = this.#account(key);
+    const { concurrency } = key.limits;
+    const slot = concurrency !== null;
+    if (concurrency !== null && account.slots >= concurrency.limit) return concurrencyRefusal(key);
+    if (slot) account.slots += 1;
+    const { rate, month } = account;
+    const { month: units, usage = "other" } = cost;
+    const isRateSpent = rate.trySpend(1);
+    // What nearly every request takes: no store, no promise.
+    if (isRateSpent && (units === 0 ? month.isKnown : month.trySpend(units))) {
+      return {
+        admitted: true,
+        key,
+        charge: {
+          rateWindowStart: rate.windowStart,
+          month: units,
+          monthWindowStart: month.windowStart,
+          at: month.now,
+          slot,
+          usage,
+          isRequest: true,
+        },
+      };
+    }
+    const request: Request = { key, units, usage, slot, isRequest: true };
+    return isRateSpent ? this.#chargeMonth(account, request, rate.windowStart, this.#deadline()) : this.#chargeBoth(account, request);
   }
 
-  async #chargeBoth(key: LimitedKey, units: number): Promise<Decision> {
-    const { rate, month } = this.#account(key);
+  async #chargeBoth(account: Account, request: Request): Promise<Decision> {
+    const { rate, month } = account;
     const deadline = this.#deadline();
     await this.#learnTime(deadline);
     const spending = await rate.spend(1, this.#timeTo(deadline));
-    if (spending === "spent") return this.#chargeMonth(key, units, deadline);
+    if (typeof spending === "number") return this.#chargeMonth(account, request, spending, deadline);
     // The headers of a refusal tell of the month too.
     if (!month.isKnown) await month.look(this.#timeTo(deadline));
-    return refusal(key, spending, "rate", rate);
+    if (request.slot) account.slots -= 1;
+    const asked: Asked[] = [["rate", rate]];
+    if (request.units > 0) asked.push(["month", month]);
+    return refusal(request.key, spending, asked);
+  }
+
+  async #chargeMonth(account: Account, request: Request, rateWindowStart: number, deadline: number): Promise<Decision> {
+    const { rate, month } = account;
+    const { units } = request;
+    if (units === 0) {
+      await month.look(this.#timeTo(deadline));
+      return admission(request, 0, month.windowStart, account, rateWindowStart);
+    }
+    const spending = await month.spend(units, this.#timeTo(deadline));
+    if (typeof spending === "number") return admission(request, units, spending, account, rateWindowStart);
+    rate.refund(1, rateWindowStart);
+    if (request.slot) account.slots -= 1;
+    return refusal(request.key, spending, [["month", month]]);
+  }
+
+  reserveMonth(key: LimitedKey, units: number, atLeast = units): Decision | Promise<Decision> {
+    const account = this.#account(key);
+    const { month } = account;
+    const request: Request = { key, units, usage: "batch", slot: false, isRequest: false };
+    return month.trySpend(units) ? admission(request, units, month.windowStart, account) : this.#reserve(account, request, atLeast);
+  }
+
+  async #reserve(account: Account, request: Request, atLeast: number): Promise<Decision> {
+    const { month } = account;
+    const deadline = this.#deadline();
+    await this.#learnTime(deadline);
+    for (let wanted = request.units; ; ) {
+      const spending = await month.spend(wanted, this.#timeTo(deadline));
+      if (typeof spending === "number") return admission(request, wanted, spending, account);
+      // What was left a moment ago; others may be quicker, and then there is less.
+      const left = Math.min(wanted - 1, month.standing().remaining ?? 0);
+      if (spending === "unavailable" || left < Math.max(1, atLeast)) return refusal(request.key, spending, [["month", month]]);
+      wanted = left;
+    }
+  }
+
+  release({ key, charge }: Admission): void {
+    if (charge.slot) this.#account(key).slots -= 1;
   }
 
   settle(decision: Decision, answered: boolean | number): void {
     if (!decision.admitted) return;
-    const { month, monthWindowStart } = decision.charge;
+    const { month, monthWindowStart, isRequest } = decision.charge;
     const kept = typeof answered === "number" ? answered : answered ? month : 0;
     this.#account(decision.key).month.refund(month - kept, monthWindowStart);
+    this.#onSettled(decision, kept, isRequest && kept === 0 ? 1 : 0);
+  }
+
+  withdraw({ key, charge: { rateWindowStart, month, monthWindowStart } }: Admission): void {
+    const account = this.#account(key);
+    account.rate.refund(1, rateWindowStart);
+    account.month.refund(month, monthWindowStart);
   }
 
   headers(key: LimitedKey): Record<string, string> {
-    const { rate, month } = this.#account(key);
-    return limitHeaders(rate.standing(), key.limits.rate.windowSeconds, month.standing());
+    const { rate, month, slots } = this.#account(key);
+    const { concurrency } = key.limits;
+    return limitHeaders(
+      rate.standing(),
+      key.limits.rate.windowSeconds,
+      month.standing(),
+      concurrency === null ? null : { limit: concurrency.limit, remaining: Math.max(0, concurrency.limit - slots) },
+    );
   }
 
-  async peek(key: LimitedKey): Promise<readonly [LimitStanding, LimitStanding] | null> {
-    const { rate, month } = this.#account(key);
+  async peek(key: LimitedKey): Promise<readonly LimitStanding[] | null> {
+    const { rate, month, slots } = this.#account(key);
     const deadline = this.#deadline();
     await this.#learnTime(deadline);
     await Promise.all([rate.look(this.#timeTo(deadline)), month.look(this.#timeTo(deadline))]);
-    const standings = [limitStanding("rate", rate), limitStanding("month", month)] as const;
-    return standings[0] === null || standings[1] === null ? null : [standings[0], standings[1]];
+    const standings = [windowStanding("rate", rate), windowStanding("month", month)] as const;
+    if (standings[0] === null || standings[1] === null) return null;
+    const { concurrency } = key.limits;
+    if (concurrency === null) return [standings[0], standings[1]];
+    const { limit } = concurrency;
+    return [standings[0], standings[1], { name: "concurrency", limit, used: slots, remaining: Math.max(0, limit - slots) }];
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#sweep);
     await Promise.all([...this.#accounts.values()].flatMap(({ rate, month }) => [rate.stop(), month.stop()]));
-  }
-
-  async #chargeMonth(key: LimitedKey, units: number, deadline: number): Promise<Decision> {
-    const { rate, month } = this.#account(key);
-    const rateWindowStart = rate.windowStart;
-    if (units === 0) {
-      await month.look(this.#timeTo(deadline));
-      return admission(key, 0, month);
-    }
-    const spending = await month.spend(units, this.#timeTo(deadline));
-    if (spending === "spent") return admission(key, units, month);
-    rate.refund(1, rateWindowStart);
-    return refusal(key, spending, "month", month);
   }
 
   #account(key: LimitedKey): Account {
@@ -105,6 +201,7 @@ class LeasedLimiter implements Limiter {
       limits: key.limits,
       rate: new Lease(key.bucket, "rate", rate, this.#deps),
       month: new Lease(key.bucket, "month", month, this.#deps),
+      slots: 0,
     };
     if (this.#stopped) void Promise.all([account.rate.stop(), account.month.stop()]);
     this.#accounts.set(key.bucket, account);
@@ -138,9 +235,13 @@ class LeasedLimiter implements Limiter {
   }
 
   #tidy(): void {
-    for (const [bucket, { rate, month }] of this.#accounts) {
-      for (const lease of [rate, month]) if (lease.idleMs >= this.#deps.settings.idleReturnMs) void lease.giveBackIdle();
-      if (Math.min(rate.idleMs, month.idleMs) >= forgetMs && rate.isEmpty && month.isEmpty) this.#accounts.delete(bucket);
+    for (const [bucket, { rate, month, slots }] of this.#accounts) {
+      for (const lease of [rate, month]) {
+        lease.settleDebt();
+        if (lease.idleMs >= this.#deps.settings.idleReturnMs) void lease.giveBackIdle();
+      }
+      const isIdle = Math.min(rate.idleMs, month.idleMs) >= forgetMs;
+      if (isIdle && slots === 0 && rate.isEmpty && month.isEmpty) this.#accounts.delete(bucket);
     }
   }
 }
@@ -158,20 +259,42 @@ function changeLimits(account: Account, limits: LimitedKey["limits"]): void {
   if (before.month.limit !== month.limit || account.month.policy.perSecond !== month.perSecond) account.month.changePolicy(month);
 }
 
-function admission(key: LimitedKey, units: number, month: Lease): Admission {
-  return { admitted: true, key, charge: { month: units, monthWindowStart: month.windowStart } };
+function admission(
+  { key, usage, slot, isRequest }: Request,
+  units: number,
+  monthWindowStart: number,
+  { rate, month }: Account,
+  rateWindowStart = rate.windowStart,
+): Admission {
+  return { admitted: true, key, charge: { rateWindowStart, month: units, monthWindowStart, at: month.now, slot, usage, isRequest } };
 }
 
-function refusal(key: LimitedKey, spending: Exclude<Spending, "spent">, policy: "rate" | "month", lease: Lease): Refusal {
+function concurrencyRefusal(key: LimitedKey): Refusal {
+  return {
+    admitted: false,
+    key,
+    code: "concurrency_limit_exceeded",
+    retryAfterSeconds: unknownRetrySeconds,
+    violatedPolicies: ["concurrency"],
+  };
+}
+
+/** @param wanted  what the request asked for, and did not get of the first. */
+function refusal(key: LimitedKey, spending: "exhausted" | "unavailable", wanted: readonly Asked[]): Refusal {
   if (spending === "unavailable") {
-    return { admitted: false, key, code: "limits_unavailable", retryAfterSeconds: unavailableRetrySeconds, violatedPolicies: [] };
+    return { admitted: false, key, code: "limits_unavailable", retryAfterSeconds: unknownRetrySeconds, violatedPolicies: [] };
   }
-  const code = policy === "rate" ? "rate_limit_exceeded" : "quota_exceeded";
-  const retryAfterSeconds = lease.standing().resetsInSeconds ?? unavailableRetrySeconds;
-  return { admitted: false, key, code, retryAfterSeconds, violatedPolicies: [policy] };
+  const violated = wanted.filter(([, lease], i) => i === 0 || lease.standing().remaining === 0);
+  return {
+    admitted: false,
+    key,
+    code: wanted[0]?.[0] === "rate" ? "rate_limit_exceeded" : "quota_exceeded",
+    retryAfterSeconds: Math.max(...violated.map(([, lease]) => lease.standing().resetsInSeconds ?? unknownRetrySeconds)),
+    violatedPolicies: violated.map(([name]) => name),
+  };
 }
 
-function limitStanding(name: "rate" | "month", lease: Lease): LimitStanding | null {
+function windowStanding(name: "rate" | "month", lease: Lease): WindowStanding | null {
   const { limit, remaining, resetsInSeconds, resetsAt } = lease.standing();
   if (remaining === null || resetsInSeconds === null || resetsAt === null) return null;
   const { windowSeconds } = lease.policy;

@@ -10,4 +10,5 @@ export const defaultLimiterSettings: LimiterSettings = {
   blockMax: 1_024,
   blockSeconds: 0.25,
   blockShareOfLeft: 1 / 16,
+  debtMax: 0,
 };

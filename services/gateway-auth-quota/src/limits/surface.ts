@@ -1,19 +1,43 @@
 /** The types by which the HTTP edge knows limits. */
 
+import type { UsageClass } from "@netfacts/contracts";
 import type { KeyLimits, LimitRepository } from "@netfacts/storage";
+import type { DebtEvent } from "./debt.ts";
 
 /** What the limiter reads of a key; a `VerifiedKey` is one. The same object each time makes admission cheapest. */
 export interface LimitedKey {
+  readonly id: string;
   readonly bucket: string;
   readonly limits: KeyLimits;
 }
 
-/** What an admission took; given back by `settle`. */
+/** What an admission took; given back by `settle` or `withdraw`, and `release`. */
 export interface Charge {
-  /** Units of the month that were taken, and the window they belong to. */
+  /** Start of the window that its unit of the rate belongs to, Unix seconds. */
+  readonly rateWindowStart: number;
+  /** Units of the month that were taken, and the start of the window they belong to, Unix seconds. */
   readonly month: number;
   readonly monthWindowStart: number;
+  /** Store time of the admission, Unix ms. */
+  readonly at: number;
+  /** Whether one of the key's requests at a time is taken, until `release`. */
+  readonly slot: boolean;
+  /** What it is counted as. */
+  readonly usage: UsageClass;
+  /** False: units for items of a request that has an admission of its own. */
+  readonly isRequest: boolean;
 }
+
+/** What a request asks for. */
+export interface Cost {
+  /** Units of the month. */
+  readonly month: number;
+  /** Default: `other`. */
+  readonly usage?: UsageClass;
+}
+
+/** As in the headers. */
+export type LimitName = "rate" | "month" | "concurrency";
 
 export interface Admission {
   readonly admitted: true;
@@ -24,16 +48,17 @@ export interface Admission {
 export interface Refusal {
   readonly admitted: false;
   readonly key: LimitedKey;
-  readonly code: "rate_limit_exceeded" | "quota_exceeded" | "limits_unavailable";
+  readonly code: "rate_limit_exceeded" | "quota_exceeded" | "concurrency_limit_exceeded" | "limits_unavailable";
+  /** Until none of the violated policies refuses. */
   readonly retryAfterSeconds: number;
-  /** Names of the policies that refused, as in the headers: `rate`, `month`; empty for `limits_unavailable`. */
-  readonly violatedPolicies: readonly ("rate" | "month")[];
+  /** Every policy that is known to refuse, the one of `code` first; empty for `limits_unavailable`. */
+  readonly violatedPolicies: readonly LimitName[];
 }
 
 export type Decision = Admission | Refusal;
 
-/** One limit of one key, as `/me` shows it. */
-export interface LimitStanding {
+/** One limit with a window of one key, as `/me` shows it. */
+export interface WindowStanding {
   readonly name: "rate" | "month";
   readonly limit: number;
   /** Null for the month. */
@@ -45,22 +70,42 @@ export interface LimitStanding {
   readonly resetsAt: number;
 }
 
+/** Requests at a time, at this gateway: `used` are being answered. */
+export interface ConcurrencyStanding {
+  readonly name: "concurrency";
+  readonly limit: number;
+  readonly used: number;
+  readonly remaining: number;
+}
+
+export type LimitStanding = WindowStanding | ConcurrencyStanding;
+
 export interface Limiter {
   /**
-   * Charges one rate unit and `cost.month` month units (all or nothing), rate first; when the month refuses, the rate unit goes back.
-   * Waits at most 250 ms, and only when the local block is used up; else the decision is there at once. Never throws.
+   * Takes one of the key's requests at a time where it has a bound of these, then charges one rate unit and `cost.month` month units (all
+   * or nothing), in this order; what refuses gives back what was taken before it. Waits at most 250 ms, and only when the local block is used up; else the decision is there at once. Never throws.
    */
-  admit(key: LimitedKey, cost: { readonly month: number }): Decision | Promise<Decision>;
+  admit(key: LimitedKey, cost: Cost): Decision | Promise<Decision>;
   /**
    * Tells how an admitted request ended: `answered` false (304, 4xx, 5xx) refunds its month units. Call once, before `headers`.
    * With a number, that many of the charged units were answered (batches) and the rest goes back.
    */
   settle(decision: Decision, answered: boolean | number): void;
+  /** In place of `settle`, where the month refuses what the request is about: all that it took goes back, and it counts as refused. */
+  withdraw(admission: Admission): void;
+  /**
+   * Takes month units for the items of a request that was admitted before: all of `units`, or where the month has fewer left, as many as
+   * it has, but not fewer than `atLeast` (default: `units`, all or nothing). How many there are is `charge.month`; give back by `settle`
+   * what was not answered, once. Waits and fails as `admit` does; never refuses for the rate.
+   */
+  reserveMonth(key: LimitedKey, units: number, atLeast?: number): Decision | Promise<Decision>;
+  /** The request of an admission is over, however it ended: the next may come in its place. Call once, for `charge.slot` only. */
+  release(admission: Admission): void;
   /** `RateLimit-Policy`, `RateLimit`, `X-RateLimit-*`, `X-Quota-*` as of now; also for refusals. `Retry-After` is the edge's. */
   headers(key: LimitedKey): Readonly<Record<string, string>>;
-  /** Both standings, rate first; null while the store is away and nothing was ever seen of the window. */
-  peek(key: LimitedKey): Promise<readonly [LimitStanding, LimitStanding] | null>;
-  /** Gives every unspent unit back. Call after the last request has been settled. */
+  /** Rate, month, and concurrency where it is bounded; null while the store is away and nothing was ever seen of the window. */
+  peek(key: LimitedKey): Promise<readonly LimitStanding[] | null>;
+  /** Settles what is owed and gives every unspent unit back. Call after the last request has been settled. */
   stop(): Promise<void>;
 }
 
@@ -79,6 +124,11 @@ export interface LimiterSettings {
   readonly blockSeconds: number;
   /** … and at most this share of what is left. */
   readonly blockShareOfLeft: number;
+  /**
+   * While the store is away: units that may be admitted without it, of each bucket, policy and window. 0: none, requests are refused. The
+   * only setting that can let more in than the limit: at most so many of each gateway.
+   */
+  readonly debtMax: number;
 }
 
 export interface LimiterOptions {
@@ -86,4 +136,8 @@ export interface LimiterOptions {
   /** `monotonic`: ms that never jump; default `performance.now`. Wall time is never read: windows follow the store's clock. */
   readonly clock?: { monotonic?(): number };
   readonly settings?: Partial<LimiterSettings>;
+  /** Told once of each admission that was settled: `counted` of its month units were answered; `uncounted` is 1 for a request of none. */
+  readonly onSettled?: (admission: Admission, counted: number, uncounted: number) => void;
+  /** Told of units that were admitted without the store, and of what became of them. */
+  readonly onDebt?: (event: DebtEvent, policy: "rate" | "month", units: number) => void;
 }

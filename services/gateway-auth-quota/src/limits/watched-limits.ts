@@ -7,16 +7,19 @@ export interface WatchLog {
   warn(fields: object, message: string): void;
 }
 
-/** The same repository; each take shows whether it is there. */
-export function watchedLimits(limits: LimitRepository, log: WatchLog): LimitRepository {
+/** The same repository; each take shows whether it is there. @param debtMax  what is admitted without it. */
+export function watchedLimits(limits: LimitRepository, log: WatchLog, debtMax = 0): LimitRepository {
+  const meanwhile =
+    debtMax === 0
+      ? "requests beyond what is leased are refused until the store answers"
+      : `beyond what is leased up to ${debtMax} units of each key, limit and window are admitted until the store answers`;
   let isAway = false;
   return {
     async take(window, limit, units) {
       const take = await limits.take(window, limit, units);
       const wasAway = isAway;
       isAway = take.outcome === "unknown";
-      if (take.outcome === "unknown" && !wasAway)
-        log.warn({ err: take.cause }, "limits cannot be leased; requests beyond what is leased are refused until the store answers");
+      if (take.outcome === "unknown" && !wasAway) log.warn({ err: take.cause }, `limits cannot be leased; ${meanwhile}`);
       if (!isAway && wasAway) log.info({}, "the store answers again; limits are leased from it");
       return take;
     },

@@ -1,6 +1,6 @@
 /** The first key of a new installation, out of a secret (PROTOCOLS, "Keys": bootstrap). */
 
-import { createFirstKey, displayKey, type Store } from "@netfacts/storage";
+import { createFirstKey, displayKey, type Pepper, type Store } from "@netfacts/storage";
 import type { RequestLog } from "../plugins/observe.ts";
 
 /**
@@ -9,9 +9,14 @@ import type { RequestLog } from "../plugins/observe.ts";
  * @param key  the whole key; empty: none was given, and nothing happens.
  * @throws KeySpecError for a key that is none, or not the one with which an unfinished start began.
  */
-export async function ensureFirstAdminKey(store: Pick<Store, "keys" | "bootstrap">, key: string, log: RequestLog): Promise<void> {
+export async function ensureFirstAdminKey(
+  store: Pick<Store, "keys" | "bootstrap" | "audit">,
+  key: string,
+  log: RequestLog,
+  pepper: Pepper | null = null,
+): Promise<void> {
   if (key === "") return;
-  const created = await createFirstKey(store, { key, label: "first admin key", scopes: ["admin"] });
+  const created = await createFirstKey(store, { key, label: "first admin key", scopes: ["admin"], pepper });
   if (created !== null) log.info({ key: displayKey(created.key) }, "first admin key made");
   else log.info({}, "this installation had its first key before; the one in ADMIN_KEY changes nothing");
 }

@@ -1,20 +1,26 @@
 /** The operators' listener: a port of its own, for keys with the scope `admin`, off the public one. */
 
-import { Readable } from "node:stream";
-import { ProblemError } from "@netfacts/contracts";
+import { ingestPath, ProblemError } from "@netfacts/contracts";
+import { ingestRoutes, operatorDocument } from "@netfacts/contracts/openapi";
 import type { FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
+import { docsRoutes } from "../docs/docs-routes.ts";
+import { proxyTrust } from "../http/client-address.ts";
 import type { Guard } from "../http/guard.ts";
 import { createServer, type ServerOptions } from "../http/server.ts";
 import { installObserver } from "../plugins/observe.ts";
 import { clientErrorHandler, installProblems, type ProblemOptions } from "../plugins/problems.ts";
+import { outliveRefusedBodies } from "../plugins/refused-bodies.ts";
 import { installRequestContext } from "../plugins/request-context.ts";
 import { installRoutes } from "../plugins/routes.ts";
+import { securityHeaders } from "../plugins/security-headers.ts";
 import { installIngestProxy } from "../proxy/ingest-proxy.ts";
-import { discardBody } from "../proxy/request-body.ts";
+import { type AdminHandlers, installAdminRoutes, refuseUndescribed } from "./admin-routes.ts";
 
 export interface OperatorListenerOptions extends Omit<ServerOptions, "requestTimeoutMs"> {
   readonly guard: Guard;
+  /** What answers the routes of the gateway itself. */
+  readonly handlers: AdminHandlers;
   readonly isStopping: () => boolean;
 }
 
@@ -22,7 +28,7 @@ export interface OperatorListenerOptions extends Omit<ServerOptions, "requestTim
 const stopMsMax = 5_000;
 
 /** Wires the listener; it does not listen yet. */
-export function createOperatorListener({ guard, isStopping, ...options }: OperatorListenerOptions): FastifyInstance {
+export function createOperatorListener({ guard, handlers, isStopping, ...options }: OperatorListenerOptions): FastifyInstance {
   const { config, log, metrics, problems } = options;
   // No bound in total: what ends an upload is silence.
   const app = createServer({ ...options, requestTimeoutMs: 0 });
@@ -33,10 +39,17 @@ export function createOperatorListener({ guard, isStopping, ...options }: Operat
   });
   installProblems(app, problems);
   installObserver(app, log, metrics);
-  installRequestContext(app, { urlBytesMax: config.URL_BYTES_MAX, isStopping });
+  installRequestContext(app, {
+    urlBytesMax: config.URL_BYTES_MAX,
+    trust: proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER),
+    fixedHeaders: securityHeaders(config.HSTS_SECONDS),
+    isStopping,
+  });
   app.decorateRequest("keyId", null);
-  outliveRefusedBodies(app);
-  installRoutes(app, [], guard);
+  // Who waits for permission to send has sent nothing.
+  outliveRefusedBodies(app, ({ headers, keyId }) => headers.expect !== undefined && keyId === null);
+  installRoutes(app, docsRoutes("Netfacts, for operators", operatorDocument), guard);
+  installAdminRoutes(app, handlers, guard, problems);
   if (config.INGEST_URL !== "") {
     app.register(async (scope) => {
       // Before anything of the body is read.
@@ -54,8 +67,24 @@ export function createOperatorListener({ guard, isStopping, ...options }: Operat
         problems,
       });
     });
+    refuseUndescribed(app, ingestRoutes, guard);
+  } else {
+    tellNoIngest(app, guard);
   }
   return app;
+}
+
+/** The documents of this listener describe ingest's routes: who asks for one is told why it is not here. */
+function tellNoIngest(app: FastifyInstance, guard: Guard): void {
+  app.all(`${ingestPath}/*`, {
+    onRequest: async (request, reply) => {
+      (await guard.admit(request, reply, "admin", 0)).settle(false);
+      const detail =
+        "No ingest service is behind this listener (INGEST_URL); `netfacts ingest run` imports, `netfacts ingest sources` tells how sources fare.";
+      throw new ProblemError("route_not_found", { detail });
+    },
+    handler: async () => undefined,
+  });
 }
 
 function endIdleConnections({ server }: FastifyInstance, config: GatewayConfig, problems: ProblemOptions): void {
@@ -69,24 +98,4 @@ function endIdleConnections({ server }: FastifyInstance, config: GatewayConfig, 
   });
   // Ours to answer, once the key was checked: who waits for it sends nothing to be refused.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
-}
-
-/** An answer that came before the end of a body: sent at once, and the connection held until some of the rest was thrown away. */
-function outliveRefusedBodies(app: FastifyInstance): void {
-  app.addHook("onSend", async (request, reply, payload) => {
-    const { raw, headers } = request;
-    const hasRest = !raw.complete && (headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0");
-    // Who waited for permission to send has sent nothing.
-    const isWaiting = headers.expect !== undefined && request.keyId === null;
-    if (!hasRest || isWaiting || !(typeof payload === "string" || payload instanceof Readable)) return payload;
-    if (typeof payload === "string") reply.header("content-length", Buffer.byteLength(payload));
-    reply.header("connection", "close");
-    return Readable.from(thenDiscard(payload, raw), { objectMode: false });
-  });
-}
-
-async function* thenDiscard(payload: string | Readable, request: Parameters<typeof discardBody>[0]) {
-  if (typeof payload === "string") yield payload;
-  else yield* payload;
-  await discardBody(request);
 }

@@ -2,7 +2,7 @@
 
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { clientAddress } from "../http/client-address.ts";
+import { clientAddress, type ProxyTrust } from "../http/client-address.ts";
 import { queryHoldsKey } from "../http/echo.ts";
 
 declare module "fastify" {
@@ -18,18 +18,23 @@ declare module "fastify" {
 
 export interface RequestContextOptions {
   readonly urlBytesMax: number;
+  readonly trust: ProxyTrust;
+  /** Of every answer. */
+  readonly fixedHeaders: Readonly<Record<string, string>>;
   readonly isStopping: () => boolean;
 }
 
-export function installRequestContext(app: FastifyInstance, { urlBytesMax, isStopping }: RequestContextOptions): void {
+export function installRequestContext(app: FastifyInstance, { urlBytesMax, trust, fixedHeaders, isStopping }: RequestContextOptions): void {
   app.decorateRequest("clientAddress", "");
   app.decorateRequest("keyDisplay", null);
   app.decorateRequest("problemCode", null);
 
   // Hooks of every request take a callback: a promise each would be the dearest part of them.
   app.addHook("onRequest", (request, reply, done) => {
-    request.clientAddress = clientAddress(request.ip, request.socket.remoteAddress ?? "");
-    reply.header("x-request-id", request.id);
+    request.clientAddress = clientAddress(request.headers, request.socket.remoteAddress ?? "", trust);
+    reply.headers(fixedHeaders).header("x-request-id", request.id);
+    // Node reads nothing more of a connection on which another protocol was asked for.
+    if (request.headers.upgrade !== undefined) reply.header("connection", "close");
     done(isStopping() ? stoppingProblem() : (faultOf(request, urlBytesMax) ?? undefined));
   });
   // Connections that were idle when the stop began are closed by Node; one whose last request was in flight would stay open for long.
@@ -48,6 +53,17 @@ function faultOf({ url, raw, headers }: FastifyRequest, urlBytesMax: number): Pr
   if (url.length > urlBytesMax) return new ProblemError("uri_too_long", { detail: `The URL is longer than ${urlBytesMax} bytes.` });
   if (raw.httpVersion === "1.1" && headers.host === undefined)
     return new ProblemError("bad_request", { detail: "The request has no Host header." });
+  if (hasTwoHosts(raw.rawHeaders)) return new ProblemError("bad_request", { detail: "The request has more than one Host header." });
   const at = url.indexOf("?");
   return at >= 0 && queryHoldsKey(url.slice(at + 1)) ? new ProblemError("key_in_query") : null;
+}
+
+/** RFC 9112 §3.2. Node keeps the first and drops the others, where a proxy may have gone by another. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts > 1;
 }

@@ -6,7 +6,7 @@ import type { FastifyInstance, RouteHandlerMethod } from "fastify";
 import type { Guard } from "../http/guard.ts";
 
 /** CONNECT never reaches a router. */
-const otherMethods = METHODS.filter((method) => method !== "GET" && method !== "HEAD" && method !== "CONNECT");
+const methods = METHODS.filter((method) => method !== "CONNECT");
 
 /** A route whose whole answer is its handler's. */
 export interface Route {
@@ -15,25 +15,33 @@ export interface Route {
 }
 
 export function installRoutes(app: FastifyInstance, routes: readonly Route[], guard: Guard): void {
-  for (const method of otherMethods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 
   for (const { url, handler } of routes) {
     app.route({ method: ["GET", "HEAD"], url, handler });
-    app.route({
-      method: otherMethods,
-      url,
-      // Before the body is read, let alone parsed.
-      onRequest: async (request, reply) => {
-        await guard.admitToNothing(request, reply);
-        throw new ProblemError("method_not_allowed", { detail: "This route answers GET and HEAD.", headers: { allow: "GET, HEAD" } });
-      },
-      handler: unreachable,
-    });
+    refuseOtherMethods(app, url, ["GET", "HEAD"], guard);
   }
 
-  app.setNotFoundHandler({ preValidation: [] }, async (request, reply) => {
-    await guard.admitToNothing(request, reply);
-    throw new ProblemError("route_not_found");
+  // Before the framework judges a body, or the lack of one, that no route takes.
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!request.is404) return done();
+    guard.admitToNothing(request, reply).then(() => done(new ProblemError("route_not_found")), done);
+  });
+  app.setNotFoundHandler(unreachable);
+}
+
+/** Of a route that has handlers for these methods; after `installRoutes`, which makes every method known. */
+export function refuseOtherMethods(app: FastifyInstance, url: string, allowed: readonly string[], guard: Guard): void {
+  app.route({
+    method: methods.filter((method) => !allowed.includes(method)),
+    url,
+    // Before the body is read, let alone parsed.
+    onRequest: async (request, reply) => {
+      await guard.admitToNothing(request, reply);
+      const detail = `This route answers ${new Intl.ListFormat("en-GB", { type: "conjunction" }).format(allowed)}.`;
+      throw new ProblemError("method_not_allowed", { detail, headers: { allow: allowed.join(", ") } });
+    },
+    handler: unreachable,
   });
 }
 

@@ -12,7 +12,7 @@ async function provokedCodes(): Promise<Set<string>> {
     for (const name of await readdir(folder)) {
       if (!name.startsWith("status-")) continue;
       const text = await readFile(new URL(name, folder), "utf8");
-      for (const [, code] of text.matchAll(/\bprovokes\(\s*"([a-z_]+)"/g)) codes.add(code ?? "");
+      for (const [, code] of text.matchAll(/\bprovokes(?:InBatch)?\(\s*"([a-z_]+)"/g)) codes.add(code ?? "");
     }
   }
   return codes;

@@ -46,7 +46,7 @@ describe("each data route", () => {
     expect(answer.headers).toMatchObject({
       "content-type": "application/json; charset=utf-8",
       "cache-control": "private, max-age=120",
-      vary: "Authorization, Accept",
+      vary: "Authorization, Accept, Accept-Encoding, Origin",
     });
     expect(answer.headers.etag).toMatch(/^W\/"[\w-]{22}"$/);
     expect(answer.headers["x-request-id"]).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);

@@ -1,7 +1,7 @@
 /** 304: what the caller has already is not sent again. */
 
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Harness, startGateway } from "../support/gateway.ts";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { exampleReply, type Harness, startGateway } from "../support/gateway.ts";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -27,6 +27,51 @@ test("another tag, or the tag of another question, gives the answer", async () =
   const { headers } = await harness.get("/api/v1/ip/193.0.6.140");
   for (const value of [headers.etag ?? "", '"other"', "garbage", ""])
     expect((await harness.get(url, { "if-none-match": value })).status).toBe(200);
+});
+
+describe("dates", () => {
+  const modified = "Sat, 21 Nov 2026 08:55:00 GMT";
+  const later = "Sat, 21 Nov 2026 08:55:01 GMT";
+  const earlier = "Sat, 21 Nov 2026 08:54:59 GMT";
+  beforeAll(() => {
+    harness.answers.set("ip", () => ({ ...exampleReply("ip"), snapshotId: "20261121T085500Z-1a2b3c4d" }));
+  });
+  afterAll(() => {
+    harness.answers.delete("ip");
+  });
+
+  test("Last-Modified tells when the newest data are of", async () => {
+    expect((await harness.get(url)).headers["last-modified"]).toBe(modified);
+    // Reverse DNS is of no snapshot.
+    expect((await harness.get("/api/v1/reverse-dns/193.0.6.139")).headers["last-modified"]).toBeUndefined();
+  });
+
+  test.each([
+    [304, modified],
+    [304, later],
+    [304, "Saturday, 21-Nov-26 08:55:00 GMT"],
+    [304, "Sat Nov 21 08:55:00 2026"],
+    [200, earlier],
+    [200, "yesterday"],
+    [200, "2026-11-21T08:55:00Z"],
+    [200, ""],
+  ])("%i for what was not modified since %s", async (status, since) => {
+    const answer = await harness.get(url, { "if-modified-since": since });
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject({ "last-modified": modified, etag: expect.any(String) });
+  });
+
+  test("a tag decides alone where both are sent", async () => {
+    const { headers } = await harness.get(url);
+    const statusOf = async (tag: string, since: string) =>
+      (await harness.get(url, { "if-none-match": tag, "if-modified-since": since })).status;
+    expect(await statusOf('"other"', modified)).toBe(200);
+    expect(await statusOf(headers.etag ?? "", earlier)).toBe(304);
+  });
+
+  test("a condition on an answer that is a problem changes nothing", async () => {
+    expect((await harness.get("/api/v1/ip/nonsense", { "if-none-match": "*", "if-modified-since": later })).status).toBe(400);
+  });
 });
 
 test("HEAD is told the same, without a length that would not be the record's", async () => {

@@ -1,6 +1,7 @@
 /** 400: questions that are not well-formed, each fault told with its place and, where there is one, a suggestion. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { encodeCursor, type Questions } from "@netfacts/contracts";
 import { generateKeyText } from "@netfacts/storage";
 import { type Harness, startGateway } from "../support/gateway.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
@@ -17,6 +18,12 @@ afterAll(() => harness.stop());
 describe("addresses", () => {
   const refused = ["193.0.6", "193.0.6.139.1", "193.0.6.0139", "fe80::1%25eth0", "::g", "1", "193.0.6.139:80", "%5B::1%5D", "%20", ""];
   for (const text of refused) provokes("invalid_ip", `"${text}" is no address`, () => harness.get(`/api/v1/ip/${text}`));
+  test("an address with a zone id: why it is none, and the address that is meant", async () => {
+    const problem = expectProblem(await harness.get("/api/v1/ip/fe80::1%25eth0"), "invalid_ip");
+    const message = "is not an IPv4 or IPv6 address: a zone id has a meaning on one machine only";
+    expect(problem.detail).toBe(`"fe80::1%eth0" ${message}.`);
+    expect(problem.errors).toEqual([{ location: "path.ip", code: "invalid_ip", message, suggestion: "fe80::1" }]);
+  });
   provokes("invalid_ip", "in routing", () => harness.get("/api/v1/routing/193.0.6"));
   provokes("invalid_ip", "in reverse DNS", () => harness.get("/api/v1/reverse-dns/193.0.6"));
 });
@@ -92,6 +99,59 @@ describe("query parameters", () => {
   test("the code is that of the faults where they agree", async () => {
     expectProblem(await harness.get("/api/v1/validity?asn=x&prefix=y"), "invalid_parameter");
     expect(expectProblem(await harness.get("/api/v1/validity"), "invalid_parameter").errors).toHaveLength(2);
+  });
+});
+
+describe("how the answer is to be shown", () => {
+  const refused = [
+    ["an unknown member", "/api/v1/ip/193.0.6.139?fields=colour"],
+    ["a member of another record", "/api/v1/ip/193.0.6.139?fields=prefixes"],
+    ["a member twice", "/api/v1/ip/193.0.6.139?fields=ip,ip"],
+    ["no member", "/api/v1/ip/193.0.6.139?fields="],
+    ["members of a list", "/api/v1/asn/3333?fields=prefixes&format=csv"],
+    ["an unknown format", "/api/v1/asn/3333?format=xml"],
+    ["a format of lists where there is none", "/api/v1/ip/193.0.6.139?format=csv"],
+    ["a format in upper case", "/api/v1/asn/3333?format=CSV"],
+    ["a cursor where no list pages", "/api/v1/ip/193.0.6.139?cursor=AQ"],
+  ] as const;
+  for (const [what, path] of refused) provokes("invalid_parameter", what, () => harness.get(path));
+  provokes("invalid_parameter", "members of a list that Accept asks for", () =>
+    harness.get("/api/v1/asn/3333?fields=prefixes", { accept: "text/csv" }),
+  );
+
+  test("a misspelt name is told with the one that was meant", async () => {
+    const suggestionsOf = async (path: string) =>
+      expectProblem(await harness.get(path), "invalid_parameter").errors?.map(({ suggestion }) => suggestion);
+    expect(await suggestionsOf("/api/v1/ip/193.0.6.139?fields=alocation")).toEqual(["allocation"]);
+    expect(await suggestionsOf("/api/v1/ip/193.0.6.139?fields=ip,country-flag")).toEqual(["country_flag"]);
+    expect(await suggestionsOf("/api/v1/ip/193.0.6.139?field=ip")).toEqual(["fields"]);
+    expect(await suggestionsOf("/api/v1/asn/3333?curser=x")).toEqual(["cursor"]);
+    expect(await suggestionsOf("/api/v1/routing/193.0.6.139?include=upstream")).toEqual(["upstreams"]);
+    expect(await suggestionsOf("/api/v1/ip/193.0.6.139?fields=xyzzy")).toEqual([undefined]);
+    expect(await suggestionsOf(`/api/v1/ip/193.0.6.139?${"x".repeat(1_500)}=1`)).toEqual([undefined]);
+  });
+});
+
+describe("cursors", () => {
+  const question: Questions["asn"] = { asn: 3333, family: null, rpki: null, aggregate: false, limit: 100 };
+  const snapshotId = "20261121T085500Z-1a2b3c4d";
+  const cursor = encodeCursor("asn", question, { snapshotId, page: { list: "prefixes", start: 100 } });
+  const ofAllocations = encodeCursor("asn", question, { snapshotId, page: { list: "allocations", start: 100 } });
+  const refused = [
+    ["one of another AS", `/api/v1/asn/3334?cursor=${cursor}`],
+    ["one of other filters", `/api/v1/asn/3333?family=4&cursor=${cursor}`],
+    ["one of another route", `/api/v1/prefix/193.0.0.0/21?cursor=${cursor}`],
+    ["one that was cut", `/api/v1/asn/3333?cursor=${cursor.slice(0, -1)}`],
+    ["one that was changed", `/api/v1/asn/3333?cursor=${cursor.replace(/^../, "AR")}`],
+    ["one that was made up", "/api/v1/asn/3333?cursor=100"],
+    ["one of a list that the format does not show", `/api/v1/asn/3333?format=csv&cursor=${ofAllocations}`],
+  ] as const;
+  for (const [what, path] of refused) provokes("invalid_cursor", what, () => harness.get(path));
+
+  test("invalid_cursor tells where it stands, after every other fault was mended", async () => {
+    const problem = expectProblem(await harness.get("/api/v1/asn/3333?cursor=x"), "invalid_cursor");
+    expect(problem.errors).toMatchObject([{ location: "query.cursor", code: "invalid_cursor" }]);
+    expectProblem(await harness.get("/api/v1/asn/3333?cursor=x&family=5"), "invalid_parameter");
   });
 });
 

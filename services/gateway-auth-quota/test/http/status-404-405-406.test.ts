@@ -62,6 +62,9 @@ describe("406", () => {
   for (const accept of ["text/csv", "application/json;q=0", "application/*;q=0, */*", "image/*", "text/html, application/xml"]) {
     provokes("not_acceptable", accept, () => harness.get("/api/v1/ip/193.0.6.139", { accept }));
   }
+  for (const accept of ["application/xml", "text/html", "text/*;q=0, application/*;q=0", "application/json;q=0, */*;q=0"]) {
+    provokes("not_acceptable", `${accept} for a list`, () => harness.get("/api/v1/asn/3333", { accept }));
+  }
   provokes("not_acceptable", "at /me", () => harness.get("/api/v1/me", { accept: "text/csv" }));
   provokes("not_acceptable", "at /status", () => harness.request("GET", "/api/v1/status", { accept: "text/csv" }));
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Harness, startGateway } from "../support/gateway.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
-import { exchange } from "../support/raw.ts";
+import { exchange, openSocket, readUntilClosed } from "../support/raw.ts";
 
 let harness: Harness;
 let base: string;
@@ -22,6 +22,23 @@ const raw = async (text: string) => {
 };
 
 provokes("request_timeout", "headers that never end", () => raw("GET /api/v1/status HTTP/1.1\r\nHost: x\r\n"));
+
+provokes("request_timeout", "headers of which a byte comes now and then", async () => {
+  const socket = await openSocket(base);
+  socket.write("GET /api/v1/status HTTP/1.1\r\nHost: x\r\nA: ");
+  const drip = setInterval(() => socket.write("a"), 20);
+  const [answer] = await readUntilClosed(socket).finally(() => clearInterval(drip));
+  if (answer === undefined) throw new Error("no answer");
+  return answer;
+});
+
+test("a body that nobody asked for and that never comes does not hold the answer, nor the connection for long", async () => {
+  const socket = await openSocket(base);
+  socket.write("GET /api/v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc");
+  // Ends when the other side closes.
+  const [answer] = await readUntilClosed(socket);
+  expect(answer?.status).toBe(200);
+});
 
 provokes("uri_too_long", "a long path", () => harness.get(`/api/v1/ip/${"1".repeat(1_000)}`));
 provokes("uri_too_long", "a long query", () => harness.get(`/api/v1/ip/193.0.6.139?limit=${"1".repeat(1_000)}`));

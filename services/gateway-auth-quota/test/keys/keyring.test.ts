@@ -17,7 +17,7 @@ beforeEach(() => {
   monotonicMs = 1_000;
 });
 
-function keyring(settings: Partial<KeyringSettings> = {}): Keyring {
+function keyring(settings: Partial<KeyringSettings> = {}, onUnknownPepper: (id: string) => void = () => {}): Keyring {
   const messaging = {
     subscribe(subject: string, listener: (payload: unknown) => void) {
       expect(subject).toBe("keys.changed");
@@ -30,7 +30,13 @@ function keyring(settings: Partial<KeyringSettings> = {}): Keyring {
       return { stop: () => Promise.resolve() };
     },
   };
-  return createKeyring({ store: keys.store, messaging, clock: { now: () => nowMs, monotonic: () => monotonicMs }, settings });
+  return createKeyring({
+    store: keys.store,
+    messaging,
+    clock: { now: () => nowMs, monotonic: () => monotonicMs },
+    settings,
+    onUnknownPepper,
+  });
 }
 
 const from = "198.51.100.7";
@@ -344,5 +350,105 @@ describe("cache", () => {
     expect(keys.listeners.size).toBe(1);
     ring.stop();
     expect(keys.listeners.size).toBe(0);
+  });
+});
+
+describe("limits of plans", () => {
+  const plan = (month: number) => ({
+    name: "team",
+    rate: { limit: 5, windowSeconds: 1 },
+    month: { limit: month },
+    concurrency: null,
+    updatedAt: month,
+    version: month,
+  });
+  const limitsOf = async (ring: Keyring, created: { secret: string }) => {
+    const verification = await ring.verify(header(created), from);
+    if (!verification.ok) throw new Error(verification.code);
+    return verification.key.limits;
+  };
+
+  test("are the key's, where it has none of its own; of `default` where its plan is not there; of the settings at last", async () => {
+    const defaultLimits = { rate: { limit: 1, windowSeconds: 1 }, month: { limit: 1 }, concurrency: { limit: 1 } };
+    const ring = keyring({ defaultLimits });
+    const [own, of_plan, astray] = [
+      await keys.create({ plan: "team", month: { limit: 9 } }),
+      await keys.create({ plan: "team" }),
+      await keys.create({ plan: "gone" }),
+    ];
+    keys.plans.set("team", plan(7));
+    expect(await limitsOf(ring, own)).toEqual({ rate: { limit: 5, windowSeconds: 1 }, month: { limit: 9 }, concurrency: null });
+    expect((await limitsOf(ring, of_plan)).month).toEqual({ limit: 7 });
+    expect(await limitsOf(ring, astray)).toEqual(defaultLimits);
+    keys.plans.set("default", { ...plan(3), name: "default" });
+    publish({ plan: "default", version: 1 });
+    expect((await limitsOf(ring, astray)).month).toEqual({ limit: 3 });
+  });
+
+  test("are read once for many keys, and again when a plan's change is told", async () => {
+    keys.plans.set("team", plan(7));
+    const ring = keyring();
+    const made = await Promise.all(Array.from({ length: 10 }, () => keys.create({ plan: "team" })));
+    await Promise.all(made.map((each) => limitsOf(ring, each)));
+    expect(keys.planReads).toBe(1);
+    keys.plans.set("team", plan(8));
+    publish({ plan: "team", version: 8 });
+    expect((await limitsOf(ring, made[0] as { secret: string })).month).toEqual({ limit: 8 });
+    expect(keys.planReads).toBe(2);
+  });
+
+  test("with no word of a change they are no older than the life of a key in the cache", async () => {
+    keys.plans.set("team", plan(7));
+    const ring = keyring({ cacheLifetimeMs: 30_000 });
+    const [one, two] = [await keys.create({ plan: "team" }), await keys.create({ plan: "team" })];
+    await limitsOf(ring, one);
+    // Read with what was read for the first one, and just as old.
+    monotonicMs += 900;
+    await limitsOf(ring, two);
+    keys.plans.set("team", plan(8));
+    monotonicMs += 29_100;
+    expect((await limitsOf(ring, two)).month).toEqual({ limit: 8 });
+  });
+
+  test("go on while the store is away, like the key", async () => {
+    keys.plans.set("team", plan(7));
+    const ring = keyring({ cacheLifetimeMs: 1_000, cacheAwayMs: 60_000 });
+    const created = await keys.create({ plan: "team" });
+    await limitsOf(ring, created);
+    keys.away = true;
+    monotonicMs += 5_000;
+    expect((await limitsOf(ring, created)).month).toEqual({ limit: 7 });
+  });
+});
+
+describe("peppers", () => {
+  const old = { id: "p1", secret: "an earlier pepper of this test" };
+  const pepper = { id: "p2", secret: "the pepper of this test" };
+  const peppers = new Map([old, pepper].map(({ id, secret }) => [id, secret]));
+
+  test("a key of an earlier pepper is hashed anew when it is used, once, and matches before and after", async () => {
+    const created = await keys.create();
+    keys.change(created.id, hashKey(created.secret, old));
+    const ring = keyring({ peppers, pepper });
+    expect(await outcome(ring, header({ secret: generateKeyText("live", created.id).text }))).toBe("invalid_api_key");
+    expect(keys.rehashed).toEqual([]);
+    for (let i = 0; i < 3; i++) expect(await outcome(ring, header(created))).toBe("ok");
+    expect(keys.rehashed).toEqual([created.id]);
+    expect(keys.records.get(created.id)).toMatchObject(hashKey(created.secret, pepper));
+    connection(false);
+    connection(true);
+    expect(await outcome(ring, header(created))).toBe("ok");
+    expect(keys.rehashed).toEqual([created.id]);
+  });
+
+  test("without a pepper of its own a gateway leaves hashes as they are, and one that lacks the pepper refuses", async () => {
+    const created = await keys.create();
+    keys.change(created.id, hashKey(created.secret, old));
+    expect(await outcome(keyring({ peppers }), header(created))).toBe("ok");
+    expect(keys.rehashed).toEqual([]);
+    const told: string[] = [];
+    const lacking = keyring({ peppers: new Map([["p2", pepper.secret]]), pepper }, (id) => told.push(id));
+    for (let i = 0; i < 3; i++) expect(await outcome(lacking, header(created))).toBe("invalid_api_key");
+    expect(told).toEqual(["p1"]);
   });
 });

@@ -32,7 +32,7 @@ function pass(ms: number): void {
 }
 
 function key(rateLimit: number, monthLimit: number, windowSeconds = 60, bucket = "7Q9M3W8K") {
-  return { bucket, limits: { rate: { limit: rateLimit, windowSeconds }, month: { limit: monthLimit } } };
+  return { id: bucket, bucket, limits: { rate: { limit: rateLimit, windowSeconds }, month: { limit: monthLimit }, concurrency: null } };
 }
 
 async function admitMany(gate: Limiter, of: ReturnType<typeof key>, count: number, month = 1): Promise<Decision[]> {

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 /** 10 a second, so blocks of 3; a window of a day. */
-const limits = (month: number) => ({ rate: { limit: 864_000, windowSeconds: 86_400 }, month: { limit: month } });
+const limits = (month: number) => ({ rate: { limit: 864_000, windowSeconds: 86_400 }, month: { limit: month }, concurrency: null });
 
 class GatewayProcess {
   readonly #child: ChildProcess;

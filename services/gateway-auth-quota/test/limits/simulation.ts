@@ -69,7 +69,11 @@ export async function simulate(
     const limiter = createLimiter({ store: { limits: line.limits }, settings: { askAgainMs: 0, idleReturnMs: 1 } });
     return { limiter, store, die: line.die, admitted: 0 };
   };
-  const key = { bucket: "b", limits: { rate: { limit: 1_000_000, windowSeconds: 60 }, month: { limit: scenario.limit } } };
+  const key = {
+    id: "b",
+    bucket: "b",
+    limits: { rate: { limit: 1_000_000, windowSeconds: 60 }, month: { limit: scenario.limit }, concurrency: null },
+  };
   const gateways = await Promise.all(Array.from({ length: scenario.gateways }, open));
   let admitted = 0;
   let lostMax = 0;

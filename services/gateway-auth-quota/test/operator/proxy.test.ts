@@ -1,12 +1,12 @@
 /** What passes the proxy to ingest, and what does not. */
 
 import { createHash } from "node:crypto";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { internalHeaders } from "@netfacts/contracts";
-import { type OperatorHarness, proxyToken, runsPath, startOperatorHarness } from "../support/operator.ts";
+import { type OperatorHarness, proxyToken, runsPath, startOperatorHarness, uploadPath } from "../support/operator.ts";
 import { expectProblem } from "../support/provokes.ts";
 import { readAnswers } from "../support/raw.ts";
 import { sendJson } from "../support/recording-ingest.ts";
@@ -101,7 +101,7 @@ test.each(["text/plain", "application/json", "multipart/form-data; boundary=x", 
         sendJson(response, 200, {});
       });
     };
-    const response = await fetch(harness.url + runsPath, {
+    const response = await fetch(harness.url + uploadPath, {
       method: "PUT",
       headers: { authorization: `Bearer ${harness.adminKey}`, ...(type === undefined ? {} : { "content-type": type }) },
       body: new Blob([bytes]),
@@ -129,7 +129,7 @@ test("an upload is taken no faster than ingest takes it", async () => {
   const client = httpRequest({
     port: port(),
     method: "PUT",
-    path: runsPath,
+    path: uploadPath,
     headers: { authorization: `Bearer ${harness.adminKey}`, "content-length": size },
   });
   client.once("response", (response) => {
@@ -156,12 +156,42 @@ test("an upload is taken no faster than ingest takes it", async () => {
   expect([await answered.promise, received]).toEqual([200, size]);
 });
 
+test("an answer is taken from ingest no faster than the operator reads it", async () => {
+  const size = 64 << 20;
+  const chunk = Buffer.alloc(1 << 20);
+  let written = 0;
+  harness.ingest.answer = (_request, response) => {
+    response.writeHead(200, { "content-type": "application/octet-stream", "content-length": size });
+    const write = () => {
+      while (written < size) {
+        written += chunk.length;
+        if (!response.write(chunk)) return void response.once("drain", write);
+      }
+      response.end();
+    };
+    write();
+  };
+  const answered = Promise.withResolvers<IncomingMessage>();
+  const client = httpRequest({ port: port(), path: runsPath, headers: { authorization: `Bearer ${harness.adminKey}` } });
+  client.once("response", answered.resolve).end();
+  const response = await answered.promise;
+  let before = -1;
+  while (written !== before) {
+    before = written;
+    await sleep(200);
+  }
+  expect(before).toBeLessThan(size / 2);
+  let read = 0;
+  for await (const piece of response) read += (piece as Uint8Array).length;
+  expect([response.statusCode, read]).toEqual([200, size]);
+});
+
 test("a refused upload is answered at once, and read on for at most about 1 MiB", async () => {
   const socket = connect(port(), "127.0.0.1");
   const answers = readAnswers(socket).catch(() => []);
   socket.on("error", () => {});
   const size = 64 << 20;
-  socket.write(`PUT ${runsPath} HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n`);
+  socket.write(`PUT ${uploadPath} HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n`);
   const [answer] = await Promise.all([answers, pump(socket, size)]);
   expect(answer[0]?.status).toBe(401);
   expectProblem(answer[0] as NonNullable<(typeof answer)[0]>, "missing_api_key");
@@ -176,7 +206,7 @@ test("an answer of ingest before the body has ended reaches the operator, who st
   socket.on("error", () => {});
   const answers = readAnswers(socket).catch(() => []);
   const size = 4 << 20;
-  socket.write(`PUT ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.adminKey}\r\nContent-Length: ${size}\r\n\r\n`);
+  socket.write(`PUT ${uploadPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.adminKey}\r\nContent-Length: ${size}\r\n\r\n`);
   const [answer] = await Promise.all([answers, pump(socket, size)]);
   expect(answer[0]).toMatchObject({ status: 409, body: '{"code":"run_in_progress"}' });
 });
@@ -190,7 +220,7 @@ test("who asks before sending is told to go on only with a key that may", async 
       if (text === "HTTP/1.1 100 Continue\r\n\r\n") socket.write("abc");
     });
     socket.write(
-      `PUT ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: 100-continue\r\nContent-Length: 3\r\nConnection: close\r\n\r\n`,
+      `PUT ${uploadPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: 100-continue\r\nContent-Length: 3\r\nConnection: close\r\n\r\n`,
     );
     await new Promise((resolve) => socket.once("close", resolve));
     return text;
@@ -209,7 +239,7 @@ test("a client that goes away in the middle takes its request to ingest with it"
     reached.resolve();
   };
   const socket = connect(port(), "127.0.0.1");
-  socket.write(`PUT ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.adminKey}\r\nContent-Length: 100\r\n\r\nabc`);
+  socket.write(`PUT ${uploadPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.adminKey}\r\nContent-Length: 100\r\n\r\nabc`);
   await reached.promise;
   socket.destroy();
   expect(await closed.promise).toBe(false);

@@ -1,10 +1,22 @@
 /** A key repository in memory that counts its reads, and can fail or hang: what the keyring is tried against. */
 
-import { createKey, type KeyRecord, type KeyRepository, type NewKey, StoreError } from "@netfacts/storage";
+import {
+  createKey,
+  type KeyHash,
+  type KeyRecord,
+  type KeyRepository,
+  type NewKey,
+  type PlanRecord,
+  type PlanRepository,
+  StoreError,
+} from "@netfacts/storage";
 
-export class FakeKeys implements Pick<KeyRepository, "find"> {
+export class FakeKeys implements Pick<KeyRepository, "find" | "rehash"> {
   readonly records = new Map<string, KeyRecord>();
+  readonly plans = new Map<string, PlanRecord>();
   reads = 0;
+  planReads = 0;
+  readonly rehashed: string[] = [];
   away = false;
   readonly listeners = new Set<() => void>();
   #gate: Promise<void> = Promise.resolve();
@@ -13,6 +25,7 @@ export class FakeKeys implements Pick<KeyRepository, "find"> {
   get store() {
     return {
       keys: this as unknown as KeyRepository,
+      plans: { find: (name: string) => this.findPlan(name) } as unknown as PlanRepository,
       onChange: (listener: () => void) => {
         this.listeners.add(listener);
         return () => void this.listeners.delete(listener);
@@ -33,6 +46,20 @@ export class FakeKeys implements Pick<KeyRepository, "find"> {
   change(id: string, change: Partial<KeyRecord>): void {
     const before = this.records.get(id);
     if (before !== undefined) this.records.set(id, { ...before, ...change, version: before.version + 1 });
+  }
+
+  async rehash(id: string, hash: string, to: KeyHash): Promise<boolean> {
+    const record = this.records.get(id);
+    if (record?.hash !== hash) return false;
+    this.records.set(id, { ...record, ...to });
+    this.rehashed.push(id);
+    return true;
+  }
+
+  async findPlan(name: string): Promise<PlanRecord | null> {
+    if (name !== "default") this.planReads += 1;
+    if (this.away) throw new StoreError("unavailable", "fake", "is away");
+    return this.plans.get(name) ?? null;
   }
 
   /** Reads that begin from now on see the present state, and answer only after the returned function is called. */

@@ -8,7 +8,7 @@ const [path = "", limits = "{}"] = process.argv.slice(2);
 // The middle of a month and of a day: no window ends while the test runs.
 const store = await openSqliteStore(path, { now: () => Date.UTC(2026, 10, 21, 9) });
 const limiter = createLimiter({ store });
-const key = { bucket: "7Q9M3W8K", limits: JSON.parse(limits) };
+const key = { id: "7Q9M3W8K", bucket: "7Q9M3W8K", limits: JSON.parse(limits) };
 
 const commands: Record<string, (count: number) => Promise<unknown>> = {
   async admit(count) {

@@ -7,6 +7,9 @@ import { type RecordingIngest, startRecordingIngest } from "./recording-ingest.t
 export const proxyToken = "0123456789abcdefghijklmnopqrstuvwxyz";
 export const runsPath = "/admin/v1/ingest/runs";
 
+/** A path of ingest that takes what the gateway knows nothing of. */
+export const uploadPath = "/admin/v1/ingest/upload";
+
 export interface OperatorHarness {
   readonly gateway: Harness;
   readonly ingest: RecordingIngest;

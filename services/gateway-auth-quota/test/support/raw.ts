@@ -23,6 +23,23 @@ export async function readAnswers(socket: Socket): Promise<HttpAnswer[]> {
   let bytes = "";
   socket.setEncoding("latin1");
   for await (const chunk of socket) bytes += chunk;
+  return parseAnswers(bytes);
+}
+
+/** As `readAnswers`, of a connection on which we go on sending: what comes after the answers may reset it. */
+export async function readUntilClosed(socket: Socket): Promise<HttpAnswer[]> {
+  let bytes = "";
+  socket.setEncoding("latin1");
+  socket.on("error", () => {});
+  socket.on("data", (chunk) => {
+    bytes += chunk;
+  });
+  await new Promise((resolve) => socket.once("close", resolve));
+  return parseAnswers(bytes);
+}
+
+function parseAnswers(text: string): HttpAnswer[] {
+  let bytes = text;
   const answers: HttpAnswer[] = [];
   while (bytes !== "") {
     const headEnd = bytes.indexOf("\r\n\r\n");

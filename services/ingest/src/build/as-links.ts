@@ -37,84 +37,81 @@ export function countLinks({ size, start, bytes }: PathTable, uses: PathUses): A
   return counter.links();
 }
 
-/** Words of a pair: left, right, paths, seen. */
-const linkWords = 4;
+/** Words of a slot: left, right, paths, seen. No paths: it is empty. */
+const slotWords = 4;
+/** Slots are at most two thirds full. */
+const fullShare = 2 / 3;
 
+/** Open addressing; the pairs lie in the slots themselves, so that a look waits for memory once. */
 class LinkCounter {
-  /** Open addressing: pair number plus one, 0 = empty. At most half full. */
-  #slots = new Uint32Array(initialSlots);
-  #pairs = new Uint32Array((initialSlots / 2) * linkWords);
+  #slots = new Uint32Array(initialSlots * slotWords);
   #size = 0;
 
   add(left: number, right: number, paths: number, seen: number): void {
-    const slot = this.#slot(left, right);
-    let link = (this.#slots[slot] as number) - 1;
-    if (link < 0) {
-      if ((this.#size + 1) * 2 > this.#slots.length) {
+    const at = slotOf(this.#slots, left, right);
+    const before = this.#slots[at + 2] as number;
+    if (before === 0) {
+      if (++this.#size * slotWords > this.#slots.length * fullShare) {
+        this.#size--;
         this.#spread();
         this.add(left, right, paths, seen);
         return;
       }
-      link = this.#size++;
-      this.#pairs[link * linkWords] = left;
-      this.#pairs[link * linkWords + 1] = right;
-      this.#slots[slot] = link + 1;
+      this.#slots[at] = left;
+      this.#slots[at + 1] = right;
     }
-    const at = link * linkWords + 2;
-    this.#pairs[at] = (this.#pairs[at] as number) + paths;
-    this.#pairs[at + 1] = (this.#pairs[at + 1] as number) | seen;
+    this.#slots[at + 2] = before + paths;
+    this.#slots[at + 3] = (this.#slots[at + 3] as number) | seen;
   }
 
   /** To be called once, and last. */
   links(): AsLinks {
     const size = this.#size;
-    const pairs = this.#pairs;
+    const slots = this.#slots;
     // As 64-bit numbers, right in the lower half, so that the engine's own sort orders them.
     const keys = new BigUint64Array(size);
     const halves = new Uint32Array(keys.buffer);
-    for (let link = 0; link < size; link++) {
-      halves[link * 2] = pairs[link * linkWords + 1] as number;
-      halves[link * 2 + 1] = pairs[link * linkWords] as number;
+    for (let at = 0, link = 0; link < size; at += slotWords) {
+      if (slots[at + 2] === 0) continue;
+      halves[link * 2] = slots[at + 1] as number;
+      halves[link++ * 2 + 1] = slots[at] as number;
     }
     keys.sort();
     const links = { left: new Uint32Array(size), right: new Uint32Array(size), paths: new Uint32Array(size), seen: new Uint8Array(size) };
-    for (let at = 0; at < size; at++) {
-      const left = halves[at * 2 + 1] as number;
-      const right = halves[at * 2] as number;
-      const link = (this.#slots[this.#slot(left, right)] as number) - 1;
-      links.left[at] = left;
-      links.right[at] = right;
-      links.paths[at] = pairs[link * linkWords + 2] as number;
-      links.seen[at] = pairs[link * linkWords + 3] as number;
+    for (let link = 0; link < size; link++) {
+      const left = halves[link * 2 + 1] as number;
+      const right = halves[link * 2] as number;
+      const at = slotOf(slots, left, right);
+      links.left[link] = left;
+      links.right[link] = right;
+      links.paths[link] = slots[at + 2] as number;
+      links.seen[link] = slots[at + 3] as number;
     }
-    release(keys, this.#slots, this.#pairs);
+    release(keys, slots);
     return links;
-  }
-
-  /** The slot of the pair, or the empty one where it belongs. */
-  #slot(left: number, right: number): number {
-    const slots = this.#slots;
-    const pairs = this.#pairs;
-    const mask = slots.length - 1;
-    let hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
-    for (let slot = (hash ^ (hash >>> 13)) & mask; ; slot = (slot + 1) & mask) {
-      const link = (slots[slot] as number) - 1;
-      if (link < 0 || (pairs[link * linkWords] === left && pairs[link * linkWords + 1] === right)) return slot;
-    }
   }
 
   /** Doubles the room. */
   #spread(): void {
-    const pairs = new Uint32Array(this.#pairs.length * 2);
-    pairs.set(this.#pairs);
-    const slots = new Uint32Array(this.#slots.length * 2);
-    release(this.#pairs, this.#slots);
-    this.#pairs = pairs;
+    const before = this.#slots;
+    const slots = new Uint32Array(before.length * 2);
+    for (let from = 0; from < before.length; from += slotWords) {
+      if (before[from + 2] === 0) continue;
+      const at = slotOf(slots, before[from] as number, before[from + 1] as number);
+      for (let word = 0; word < slotWords; word++) slots[at + word] = before[from + word] as number;
+    }
+    release(before);
     this.#slots = slots;
-    for (let link = 0; link < this.#size; link++)
-      this.#slots[this.#slot(pairs[link * linkWords] as number, pairs[link * linkWords + 1] as number)] = link + 1;
   }
+}
+
+/** Where the slot of the pair begins, or the empty one where it belongs. */
+function slotOf(slots: Uint32Array, left: number, right: number): number {
+  const mask = slots.length - 1;
+  let hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
+  for (let at = ((hash ^ (hash >>> 13)) * slotWords) & mask; ; at = (at + slotWords) & mask)
+    if (slots[at + 2] === 0 || (slots[at] === left && slots[at + 1] === right)) return at;
 }
 
 /** Joins the pairs of several RIBs: the paths of equal ones are added up. */

@@ -14,6 +14,9 @@ export class OriginColumns {
   readonly upstreamStart = new GrowableUint32();
   readonly upstreamAs = new GrowableUint32();
   readonly upstreamPaths = new GrowableUint16();
+  /** Unix seconds of the oldest and the newest table that has the origin; 0 = none tells. */
+  readonly firstSeen = new GrowableUint32();
+  readonly lastSeen = new GrowableUint32();
 }
 
 /** What stands for this many or more in a column of 16 bits. */
@@ -28,6 +31,8 @@ interface Origin {
   /** The peer that was counted last. */
   peer: number;
   paths: number;
+  firstSeen: number;
+  lastSeen: number;
   upstreams: number;
   readonly upstreamAs: number[];
   readonly upstreamPaths: number[];
@@ -59,9 +64,10 @@ export class OriginTally {
 
   /**
    * @param kind, value  the origin, as `originKind` of the section has it.
+   * @param time  of the table that the peer's route is of, Unix seconds; 0: it does not tell.
    * @returns where its path is to be counted.
    */
-  add(peer: number, isFull: boolean, kind: number, value: number): Origin {
+  add(peer: number, isFull: boolean, kind: number, value: number, time: number): Origin {
     if (peer !== this.#peer) {
       this.#peer = peer;
       if (isFull) this.full++;
@@ -73,6 +79,8 @@ export class OriginTally {
       origin.peer = peer;
       if (isFull) origin.full++;
       else origin.partial++;
+      if (time !== 0 && (origin.firstSeen === 0 || time < origin.firstSeen)) origin.firstSeen = time;
+      if (time > origin.lastSeen) origin.lastSeen = time;
     }
     return origin;
   }
@@ -103,6 +111,9 @@ export class OriginTally {
       columns.full.push(origin.full);
       columns.partial.push(origin.partial);
       columns.paths.push(Math.min(origin.paths, countMax));
+      // Only numbers have a history.
+      columns.firstSeen.push(origin.kind === originKind.as ? origin.firstSeen : 0);
+      columns.lastSeen.push(origin.kind === originKind.as ? origin.lastSeen : 0);
       columns.upstreamStart.push(columns.upstreamAs.length);
       if (origin.kind === originKind.as) this.#pushUpstreams(origin);
     }
@@ -116,7 +127,8 @@ export class OriginTally {
     }
     let origin = origins[this.#used++];
     if (origin === undefined) {
-      origin = { kind, value, full: 0, partial: 0, peer: -1, paths: 0, upstreams: 0, upstreamAs: [], upstreamPaths: [] };
+      const counts = { full: 0, partial: 0, peer: -1, paths: 0, firstSeen: 0, lastSeen: 0, upstreams: 0 };
+      origin = { kind, value, ...counts, upstreamAs: [], upstreamPaths: [] };
       origins.push(origin);
       return origin;
     }
@@ -126,6 +138,8 @@ export class OriginTally {
     origin.partial = 0;
     origin.peer = -1;
     origin.paths = 0;
+    origin.firstSeen = 0;
+    origin.lastSeen = 0;
     origin.upstreams = 0;
     return origin;
   }

@@ -7,6 +7,13 @@ const initialBytes = 1 << 16;
 /** Slots are at most three quarters full. */
 const fullShare = 0.75;
 
+/** What `intern` looks a path up by. */
+export function hashPath(bytes: Uint8Array, start: number, end: number): number {
+  let hash = end - start;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
 /** Interns paths by their bytes. One hash and, for a path seen before, one comparison per call. */
 export class PathTable {
   #size = 0;
@@ -29,11 +36,8 @@ export class PathTable {
     return this.#bytes.subarray(0, this.#start[this.#size]);
   }
 
-  /** The number of the path whose segments stand in `bytes[start, end)`. */
-  intern(bytes: Uint8Array, start: number, end: number): number {
-    let hash = end - start;
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
-    hash = (hash ^ (hash >>> 15)) >>> 0;
+  /** The number of the path whose segments stand in `bytes[start, end)`. @param hash  its `hashPath`. */
+  intern(bytes: Uint8Array, start: number, end: number, hash = hashPath(bytes, start, end)): number {
     const slots = this.#slots;
     const mask = slots.length / 2 - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
@@ -43,15 +47,37 @@ export class PathTable {
     }
   }
 
+  /**
+   * Reads what `intern` will read first of the paths with these hashes, without waiting for one before the next: what lies far in memory
+   * is then near. @returns a sum without meaning, so that the reads are not idle.
+   */
+  approach(hashes: Uint32Array, count: number): number {
+    const slots = this.#slots;
+    const start = this.#start;
+    const bytes = this.#bytes;
+    const mask = slots.length / 2 - 1;
+    let sum = 0;
+    for (let at = 0; at < count; at++) sum += slots[((hashes[at] as number) & mask) * 2 + 1] as number;
+    // An empty slot leads to the first path, and any other to where its path ends: the line in memory is what counts.
+    for (let at = 0; at < count; at++) sum += bytes[start[slots[((hashes[at] as number) & mask) * 2 + 1] as number] as number] as number;
+    return sum;
+  }
+
   /** Gives back what only `intern` needs; it must not be called again. */
   seal(): void {
     release(this.#slots);
   }
 
+  /** Gives all memory back; nothing may be asked any more. */
+  release(): void {
+    release(this.#slots, this.#start, this.#bytes);
+  }
+
   #equals(path: number, bytes: Uint8Array, start: number, end: number): boolean {
     const from = this.#start[path] as number;
     if ((this.#start[path + 1] as number) - from !== end - start) return false;
-    for (let at = start, stored = from; at < end; at++, stored++) if (bytes[at] !== this.#bytes[stored]) return false;
+    const stored = this.#bytes;
+    for (let at = start, known = from; at < end; at++, known++) if (bytes[at] !== stored[known]) return false;
     return true;
   }
 
@@ -60,7 +86,8 @@ export class PathTable {
     const from = this.#start[path] as number;
     const to = from + end - start;
     if (to > this.#bytes.length) this.#bytes = larger(this.#bytes, new Uint8Array(Math.max(this.#bytes.length * 2, to)));
-    for (let at = start, stored = from; at < end; at++, stored++) this.#bytes[stored] = bytes[at] as number;
+    const stored = this.#bytes;
+    for (let at = start, into = from; at < end; at++, into++) stored[into] = bytes[at] as number;
     if (this.#size === this.#start.length) this.#start = larger(this.#start, new Uint32Array(this.#size * 2));
     this.#start[this.#size] = to;
     this.#slots[slot * 2] = hash;

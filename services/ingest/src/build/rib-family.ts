@@ -30,8 +30,9 @@ export class FamilyCollector {
   readonly #words = new GrowableUint32();
   readonly #length = new GrowableUint8();
   readonly #start = new GrowableUint32();
-  readonly #peer = new GrowableUint16();
-  readonly #path = new GrowableUint32();
+  /** Of the routes of all prefixes so far. */
+  readonly peer = new GrowableUint16();
+  readonly path = new GrowableUint32();
 
   constructor(wordsPerPrefix: 1 | 4) {
     this.#size = wordsPerPrefix;
@@ -39,7 +40,7 @@ export class FamilyCollector {
 
   addPrefix(w0: number, w1: number, w2: number, w3: number, length: number): void {
     this.#length.push(length);
-    this.#start.push(this.#peer.length);
+    this.#start.push(this.peer.length);
     this.#words.push(w0);
     if (this.#size === 1) return;
     this.#words.push(w1);
@@ -47,23 +48,18 @@ export class FamilyCollector {
     this.#words.push(w3);
   }
 
-  addRoute(peer: number, path: number): void {
-    this.#peer.push(peer);
-    this.#path.push(path);
-  }
-
   /**
    * Sorts what was collected, once. A file that is sorted, as they are, is put in order in place.
    */
   finish({ feedSize, pathUses }: RouteCounts): RibFamily {
     const size = this.#size;
-    this.#start.push(this.#peer.length);
+    this.#start.push(this.peer.length);
     const from = {
       words: this.#words.view(),
       length: this.#length.view(),
       start: this.#start.view(),
-      peer: this.#peer.view(),
-      path: this.#path.view(),
+      peer: this.peer.view(),
+      path: this.path.view(),
     };
     const order = this.#order(from);
     const to =

@@ -5,6 +5,7 @@ import { release } from "@netfacts/dataset";
 import type { Peer, RibSink } from "@netfacts/mrt";
 import { type AsLinks, countLinks } from "./as-links.ts";
 import { type PathFacts, readPathFacts } from "./path-facts.ts";
+import { PathQueue } from "./path-queue.ts";
 import { PathTable } from "./path-table.ts";
 import { FamilyCollector, type RibFamily } from "./rib-family.ts";
 
@@ -38,6 +39,7 @@ export const peersMax = 65_535;
 /** Receives one RIB; then `table`, then `paths`, each once. */
 export class RibPass implements RibSink {
   readonly #paths = new PathTable();
+  readonly #queue = new PathQueue(this.#paths);
   readonly #ipv4 = new FamilyCollector(1);
   readonly #ipv6 = new FamilyCollector(4);
   readonly #peers: RibPeer[] = [];
@@ -60,16 +62,23 @@ export class RibPass implements RibSink {
   }
 
   prefix(version: 4 | 6, w0: number, w1: number, w2: number, w3: number, length: number): void {
-    this.#family = version === 4 ? this.#ipv4 : this.#ipv6;
+    const family = version === 4 ? this.#ipv4 : this.#ipv6;
+    if (family !== this.#family) {
+      this.#queue.flush(this.#family.path);
+      this.#family = family;
+    }
     this.#family.addPrefix(w0, w1, w2, w3, length);
   }
 
   route(peerIndex: number, _originatedAt: number, bytes: Uint8Array, pathStart: number, pathEnd: number): void {
-    this.#family.addRoute(this.#local[peerIndex] as number, this.#paths.intern(bytes, pathStart, pathEnd));
+    const { peer, path } = this.#family;
+    peer.push(this.#local[peerIndex] as number);
+    this.#queue.add(bytes, pathStart, pathEnd, path);
   }
 
   /** The columns are the caller's from now on, and may be sent to another thread. */
   table(): RibTable {
+    this.#queue.flush(this.#family.path);
     this.#paths.seal();
     const { size } = this.#paths;
     const feedSize = { ipv4: new Uint32Array(this.#peers.length), ipv6: new Uint32Array(this.#peers.length) };

@@ -18,12 +18,23 @@ export interface RoutesOptions {
   readonly fullFeed: FullFeedRule;
   /** Upstreams that are kept of each origin of a prefix. */
   readonly upstreamsMax: number;
+  /** Of each table: Unix seconds of what it shows; 0: it does not tell. */
+  readonly tableTimes: readonly number[];
+}
+
+/** Of each origin: Unix seconds of the oldest and the newest table that has it; 0: none tells. */
+export interface OriginTimes {
+  readonly first: Uint32Array;
+  readonly last: Uint32Array;
 }
 
 type LinkColumn = "link_left" | "link_right" | "link_paths" | "link_seen" | "link_by_right";
+/** Those of the history. */
+export type SeenColumn = "origin_first_seen" | "origin_last_seen" | "seen_time" | "seen_as" | "seen_as_first" | "seen_as_last";
 
 export interface MergedRoutes {
-  readonly columns: Omit<RoutesColumns, LinkColumn>;
+  readonly columns: Omit<RoutesColumns, LinkColumn | SeenColumn>;
+  readonly times: OriginTimes;
   /** By table and peer: 1 = a full feed of IPv4; 2 = of IPv6; 3 = both. */
   readonly peerFull: readonly Uint8Array[];
   readonly peersTotal: { readonly ipv4: number; readonly ipv6: number };
@@ -42,7 +53,7 @@ export interface MergedRoutes {
  *
  * Throws `RangeError` for more than 65,535 peers. Cost: a step per table and prefix, and one per route.
  */
-export function mergeRoutes(tables: readonly RibTable[], { fullFeed, upstreamsMax }: RoutesOptions): MergedRoutes {
+export function mergeRoutes(tables: readonly RibTable[], { fullFeed, upstreamsMax, tableTimes }: RoutesOptions): MergedRoutes {
   const peers = tables.reduce((sum, table) => sum + table.peers.length, 0);
   if (peers > peersMax) throw new RangeError(`${peers} peers of ${tables.length} collectors; ${peersMax} can be told apart`);
   const full4 = fullFeeds(
@@ -55,7 +66,7 @@ export function mergeRoutes(tables: readonly RibTable[], { fullFeed, upstreamsMa
     fullFeed.share,
     fullFeed.min.ipv6,
   );
-  const merge = new Merge(tables, upstreamsMax);
+  const merge = new Merge(tables, upstreamsMax, tableTimes);
   const v4 = merge.family(1, "ipv4", full4);
   const v6 = merge.family(4, "ipv6", full6);
   const { origins } = merge;
@@ -83,6 +94,7 @@ export function mergeRoutes(tables: readonly RibTable[], { fullFeed, upstreamsMa
       upstream_as: origins.upstreamAs.view(),
       upstream_paths: origins.upstreamPaths.view(),
     },
+    times: { first: origins.firstSeen.view(), last: origins.lastSeen.view() },
     peerFull: full4.map((flags, table) => flags.map((flag, peer) => flag | ((full6[table]?.[peer] ?? 0) << 1))),
     peersTotal: { ipv4: count(full4), ipv6: count(full6) },
     counts: {
@@ -123,9 +135,11 @@ class Merge {
   readonly #setNumbers: readonly Uint32Array[];
   /** By table: the number of its first peer among all. */
   readonly #firstPeer: readonly number[];
+  readonly #times: readonly number[];
 
-  constructor(tables: readonly RibTable[], upstreamsMax: number) {
+  constructor(tables: readonly RibTable[], upstreamsMax: number, times: readonly number[]) {
     this.#tables = tables;
+    this.#times = times;
     this.#tally = new OriginTally(upstreamsMax);
     const numbers = new Map<string, number>();
     this.#setNumbers = tables.map(({ facts }) =>
@@ -179,6 +193,7 @@ class Merge {
     const { facts, peers } = this.#tables[table] as RibTable;
     const { originKind: kinds, originValue, upstreamKind, upstream }: PathFacts = facts;
     const firstPeer = this.#firstPeer[table] as number;
+    const time = this.#times[table] ?? 0;
     const tally = this.#tally;
     const end = family.start[at + 1] as number;
     for (let route = family.start[at] as number; route < end; route++) {
@@ -193,7 +208,7 @@ class Merge {
         value = peers[peer]?.asn ?? 0;
         if (value === 0) kind = originKind.unknown;
       }
-      const origin = tally.add(firstPeer + peer, full[peer] === 1, kind, value);
+      const origin = tally.add(firstPeer + peer, full[peer] === 1, kind, value, time);
       const next = upstreamKind[path] as number;
       if (next === pathUpstream.as) tally.addUpstream(origin, upstream[path] as number);
       else if (next === pathUpstream.none) origin.paths++;

@@ -5,6 +5,7 @@ import { createReadStream } from "node:fs";
 import { readFile, utimes } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates } from "node:tls";
+import { timestamp } from "@netfacts/contracts";
 import { openContent } from "@netfacts/mrt";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import { type FetchSettings, locationsAt, type SourceConfig, shownUrl } from "../sources/index.ts";
@@ -140,14 +141,10 @@ class SourceFetch {
         had = partial?.bytes ?? 0;
         const asked = error.retryAfterMs;
         if (asked !== null && asked > retryAfterMsMax)
-          throw new FetchError(
-            "away",
-            `${error.message}, and asks to be left alone until ${new Date(now() + asked).toISOString().slice(0, 19)}Z`,
-            {
-              cause: error,
-              retryAfterMs: asked,
-            },
-          );
+          throw new FetchError("away", `${error.message}, and asks to be left alone until ${timestamp(now() + asked)}`, {
+            cause: error,
+            retryAfterMs: asked,
+          });
         if (failures >= triesMax) throw new FetchError(error.fault, `${error.message} (${triesMax} tries)`, { cause: error });
         await pause(Math.max(asked ?? 0, backoffMs(failures, random)), signal);
       }

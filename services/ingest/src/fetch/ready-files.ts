@@ -1,6 +1,6 @@
 /** From sources with URLs to sources with files: what a run reads. */
 
-import type { BuiltSection, SourceConfig, SourcesConfig } from "../sources/index.ts";
+import { type BuiltSection, type SourceConfig, type SourcesConfig, sectionOf, type UpdateFiles } from "../sources/index.ts";
 
 /** The file of a source, ready to be read. */
 export interface ReadyFile {
@@ -14,6 +14,8 @@ export interface ReadyFile {
   readonly lastGood: string | null;
   /** Of an RTR source: why its session gave up the data; there is no file then. */
   readonly givenUp?: string;
+  /** Of updates: all files that there are of them. `location` is where they were looked for. */
+  readonly updates?: UpdateFiles;
 }
 
 export type ReadyFiles = Readonly<Record<string, ReadyFile>>;
@@ -25,9 +27,10 @@ export type ReadyFiles = Readonly<Record<string, ReadyFile>>;
  */
 export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readonly BuiltSection[] | null): SourcesConfig {
   const sources = config.sources.flatMap((source) => {
-    if (only !== null && !only.includes(source.section)) return [];
+    if (only !== null && !only.includes(sectionOf(source))) return [];
     const file = files[source.name];
     if (source.format === "rtr") return [rtrSource(source, file)];
+    if (file?.updates !== undefined) return [updatesSource(source, file, file.updates)];
     if (source.fetch === undefined) return [source];
     // An optional source of which nothing was ever fetched: the run tells that its file is not there.
     if (file === undefined) return [source];
@@ -35,6 +38,11 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
     return [{ ...source, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood } }];
   });
   return { ...config, sources };
+}
+
+function updatesSource(source: SourceConfig, { url, fetchedAt }: ReadyFile, updateFiles: UpdateFiles): SourceConfig {
+  if (url === null || fetchedAt === null) return { ...source, updateFiles };
+  return { ...source, updateFiles, fetched: { url, fetchedAt, lastGood: null } };
 }
 
 /** Without a session the run asks the caches itself. */

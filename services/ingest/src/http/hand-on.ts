@@ -32,7 +32,13 @@ export function handOn({ proxyToken, leader }: HandOnOptions) {
     try {
       const response = await fetch(url + request.url, {
         method: request.method,
-        headers: { ...Object.fromEntries(sent), [internalHeaders.proxyToken]: proxyToken, [internalHeaders.handedOn]: "1" },
+        ...(request.body != null && { body: JSON.stringify(request.body) }),
+        headers: {
+          ...Object.fromEntries(sent),
+          ...(request.body != null && { "content-type": "application/json" }),
+          [internalHeaders.proxyToken]: proxyToken,
+          [internalHeaders.handedOn]: "1",
+        },
         redirect: "error",
         signal: AbortSignal.timeout(answerMsMax),
       });

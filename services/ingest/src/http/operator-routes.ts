@@ -1,9 +1,10 @@
 /** The operator API: start a run, runs and their reports, the health of sources. Documented at the gateway, which passes requests on. */
 
-import { type IngestRuns, type IngestSources, ingestPath, internalHeaders, ProblemError } from "@netfacts/contracts";
-import type { Manifest, SnapshotStore } from "@netfacts/dataset";
+import { type IngestRuns, type IngestSources, ingestPath, internalHeaders, ProblemError, RunRequest } from "@netfacts/contracts";
+import { type Manifest, type SectionName, type SnapshotStore, sectionNames } from "@netfacts/dataset";
 import type { Store } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from "fastify";
+import { Compile } from "typebox/compile";
 import { LeadershipLostError } from "../leadership/leadership.ts";
 import { RunInProgressError, type RunManager } from "../runs/run-manager.ts";
 import { runRecord, runSummary } from "../runs/run-record.ts";
@@ -44,10 +45,10 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
 
     async POST(request, reply) {
       readLimit(request, []);
-      refuseBody(request);
+      const acceptShrink = readBody(request);
       const runs = deps.runs();
       if (runs === null) return deps.handOn(request, reply);
-      const run = await runs.start(starterOf(request)).catch((error: unknown) => {
+      const run = await runs.start(starterOf(request), acceptShrink).catch((error: unknown) => {
         throw startProblem(error);
       });
       return sendJson(reply.code(202).header("location", `${ingestPath}/runs/${run.id}`), runRecord(run));
@@ -117,18 +118,28 @@ function readLimit(request: FastifyRequest, known: readonly "limit"[] = ["limit"
   const isRight = given.length === 0 || (given.length === 1 && /^[1-9]\d{0,2}$/.test(given[0] ?? "") && Number(given[0]) <= limitMax);
   if (faults.length === 0 && isRight) return given.length === 0 ? limitDefault : Number(given[0]);
   const item = (name: string, message: string) => ({ location: `query.${name}`, code: "invalid_parameter" as const, message });
-  throw new ProblemError("invalid_parameter", {
-    errors: [
-      ...faults.slice(0, 10).map((name) => item(name.slice(0, 40).replaceAll(/[^\w.-]/g, "?"), "is no parameter of this route")),
-      ...(isRight ? [] : [item("limit", `takes one number from 1 to ${limitMax}`)]),
-    ],
-  });
+  const takes = known.length === 0 ? "this route takes none" : `this route takes ${known.join(", ")}`;
+  const errors = [
+    ...faults.slice(0, 10).map((name) => item(name.slice(0, 40).replaceAll(/[^\w.-]/g, "?"), `is unknown; ${takes}`)),
+    ...(isRight ? [] : [item("limit", `takes one number from 1 to ${limitMax}`)]),
+  ];
+  const [first] = errors;
+  const detail =
+    errors.length === 1 && first !== undefined
+      ? `${first.location} ${first.message}.`
+      : `There are ${errors.length} faults; errors lists each.`;
+  throw new ProblemError("invalid_parameter", { detail, errors });
 }
 
-/** What a run imports is set by the operator's files; an empty object is nothing too. */
-function refuseBody({ body }: FastifyRequest): void {
-  const isNothing = body === undefined || body === null || (typeof body === "object" && Object.keys(body).length === 0);
-  if (!isNothing) throw new ProblemError("invalid_body", { detail: "A run takes no body: what it imports is said by SOURCES." });
+const runRequest = Compile(RunRequest);
+
+/** What a run imports is set by the operator's files; an empty object is nothing too. @returns sections that may shrink this time */
+function readBody({ body }: FastifyRequest): readonly SectionName[] {
+  const given = body === undefined ? {} : body;
+  if (runRequest.Check(given)) return given.accept_shrink ?? [];
+  throw new ProblemError("invalid_body", {
+    detail: `A run takes no body, or {"accept_shrink": […]} with names of sections: ${sectionNames.join(", ")}. What it imports is said by SOURCES.`,
+  });
 }
 
 function starterOf(request: FastifyRequest) {

@@ -12,6 +12,8 @@ export interface ServerOptions {
   readonly proxyToken: string;
   readonly errorDocsBase: string;
   readonly metrics: IngestMetrics;
+  /** Time without a byte in either direction after which a connection is ended: its other end may have died without a word. */
+  readonly idleMs?: number;
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
@@ -19,17 +21,26 @@ export interface ServerOptions {
 const discardBytesMax = 1 << 20;
 const discardMsMax = 2_000;
 const bodyBytesMax = 64 << 10;
+/** Longer than the gateway's own bound, which is the one that is met while the gateway lives. */
+const idleMsDefault = 60_000;
+/** A body may come for as long as the gateway takes it; a stop waits for it no longer than this. */
+const stopMsMax = 5_000;
 
-export function createServer({ proxyToken, errorDocsBase, metrics, log }: ServerOptions): FastifyInstance {
+export function createServer({ proxyToken, errorDocsBase, metrics, log, idleMs = idleMsDefault }: ServerOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     requestIdHeader: false,
     genReqId: ({ headers: sent }) => requestIdOf(sent[headers.requestId]),
     bodyLimit: bodyBytesMax,
+    connectionTimeout: idleMs,
     routerOptions: { querystringParser: () => ({}) },
     frameworkErrors: (_error, request, reply) => {
       void sendProblem(new ProblemError("bad_request"), request, reply, errorDocsBase);
     },
+  });
+  app.addHook("preClose", (done) => {
+    setTimeout(() => app.server.closeAllConnections(), stopMsMax).unref();
+    done();
   });
   const expected = digestOf(proxyToken);
   app.addHook("onRequest", (request, reply, done) => {

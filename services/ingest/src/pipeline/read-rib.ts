@@ -1,58 +1,115 @@
-/** Reads one RIB into columns, in whatever thread it is called. */
+/** Reads one RIB into columns, with the updates that are applied to it, in whatever thread it is called. */
 
-import { MrtError, scanRib } from "@netfacts/mrt";
+import { timestamp } from "@netfacts/contracts";
+import { MrtError, type RibReport, scanRib } from "@netfacts/mrt";
 import { RibPass, type RibPaths, type RibTable } from "../build/rib-pass.ts";
-import { boundedContent, type ReaderReport, SourceError } from "../readers/index.ts";
+import { boundedContent, type ReaderReport, type SourceContent, SourceError } from "../readers/index.ts";
+import { replay, type UpdateFileCounts, type UpdatesReport } from "../replay/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
+import { randomOf } from "../verify/reservoir.ts";
+import { type RibSample, RibSampler } from "../verify/rib-sample.ts";
 import { type BytesListener, openSource, type StoredFile } from "./open-source.ts";
+import { type ReadUpdates, UpdateFeed } from "./read-updates.ts";
+
+/** A source of routes, and that of its updates. */
+export type RibSource = SourceConfig & { readonly section: "routes"; readonly updates: SourceConfig | null };
 
 export interface ReadRib {
   readonly report: ReaderReport;
   readonly stored: StoredFile;
   readonly table: RibTable;
+  readonly sample: RibSample;
+  /** Null where the source has none. */
+  readonly updates: ReadUpdates | null;
   /** To be called once. */
   paths(): RibPaths;
 }
 
-/** Throws `SourceError` for a file that cannot be trusted. */
-export async function readRib(source: SourceConfig, onBytes: BytesListener, signal?: AbortSignal): Promise<ReadRib> {
-  const opened = openSource(source, onBytes, signal);
+/**
+ * Throws `SourceError` for a file that cannot be trusted, `UpdatesError` where it is one of required updates. Of others the first that cannot be trusted and
+ * all behind it are left out: the table is read once more then, as a part of that file is in it.
+ */
+export async function readRib(source: RibSource, onBytes: BytesListener, signal?: AbortSignal): Promise<ReadRib> {
+  const feed = source.updates === null ? null : await UpdateFeed.open(source.updates, source.location);
+  for (;;) {
+    try {
+      return await readOnce(source, feed, onBytes, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (feed?.leaveOutFailed(error, sourceErrorOf) !== true) throw sourceErrorOf(error, source.location);
+    }
+  }
+}
+
+async function readOnce(source: RibSource, feed: UpdateFeed | null, onBytes: BytesListener, signal?: AbortSignal): Promise<ReadRib> {
+  let ribBytes = 0;
+  const behind = feed?.storedBytes() ?? 0;
+  const onRib: BytesListener = (done, total) => {
+    ribBytes = done;
+    onBytes(done, total === null ? null : total + behind);
+  };
+  const opened = openSource(source, onRib, signal);
   const { content } = opened;
   const { chunks, meter } = boundedContent(content);
   const pass = new RibPass();
-  try {
-    const rib = await scanRib(chunks, pass, { name: content.file });
-    const accepted = rib.prefixes.ipv4 + rib.prefixes.ipv6;
-    const worst = rib.skipped.find(({ bad }) => bad);
-    if (worst !== undefined && rib.bad > rib.records * content.badRecordsMax)
-      throw new SourceError(
-        content.file,
-        { offset: worst.examples[0]?.offset ?? 0 },
-        `${rib.bad} of ${rib.records} records break the format, more than bad_records_max allows; the first: ${worst.reason}: ${worst.examples[0]?.detail ?? ""}`,
-      );
-    if (accepted === 0) throw new SourceError(content.file, null, "has no routes");
-    const skipped = rib.skipped.map(({ reason, bad, count, examples }) => ({
-      reason,
-      bad,
-      count,
-      examples: examples.map(({ offset, detail }) => ({ offset, text: detail })),
-    }));
-    const report = {
-      bytes: rib.bytes,
-      seconds: meter.seconds(),
-      read: skipped.reduce((sum, { count }) => sum + count, accepted),
-      accepted,
-      skipped,
-      asOf: rib.firstTimestamp,
-      notes: [
-        `${rib.routes.ipv4} IPv4 and ${rib.routes.ipv6} IPv6 routes`,
-        ...(rib.masked > 0 ? [`${rib.masked} prefixes had bits past their length, which were cleared`] : []),
-      ],
+  const sampler = new RibSampler(pass, randomOf(source.name));
+  let rib: RibReport;
+  let counts: UpdatesReport | null = null;
+  let seconds: number | null = null;
+  if (feed === null || feed.isEmpty) rib = await scanRib(chunks, sampler, { name: content.file });
+  else {
+    const inputs = async function* () {
+      seconds = meter.seconds();
+      yield* feed.inputs((done) => onBytes(ribBytes + done, ribBytes + behind), signal);
     };
-    return { report, stored: opened.stored(), table: pass.table(), paths: () => pass.paths() };
-  } catch (error) {
-    if (error instanceof MrtError)
-      throw new SourceError(content.file, { offset: error.offset }, error.message.replace(`${content.file}: `, ""), { cause: error });
-    throw error;
+    const options = { gapSeconds: feed.gapSeconds, onFile: (file: UpdateFileCounts) => feed.check(file) };
+    ({ rib, updates: counts } = await replay({ name: content.file, chunks }, inputs(), sampler, options));
   }
+  const report = ribReport(rib, seconds ?? meter.seconds(), content, counts);
+  return {
+    report,
+    stored: opened.stored(),
+    table: pass.table(),
+    sample: sampler.sample(),
+    updates: feed?.result(counts) ?? null,
+    paths: () => pass.paths(),
+  };
+}
+
+/** @throws SourceError for a table that cannot be trusted */
+function ribReport(rib: RibReport, seconds: number, { file, badRecordsMax }: SourceContent, updates: UpdatesReport | null): ReaderReport {
+  const accepted = rib.prefixes.ipv4 + rib.prefixes.ipv6;
+  const worst = rib.skipped.find(({ bad }) => bad);
+  if (worst !== undefined && rib.bad > rib.records * badRecordsMax)
+    throw new SourceError(
+      file,
+      { offset: worst.examples[0]?.offset ?? 0 },
+      `${rib.bad} of ${rib.records} records break the format, more than bad_records_max allows; the first: ${worst.reason}: ${worst.examples[0]?.detail ?? ""}`,
+    );
+  if (accepted === 0) throw new SourceError(file, null, "has no routes");
+  const skipped = rib.skipped.map(({ reason, bad, count, examples }) => ({
+    reason,
+    bad,
+    count,
+    examples: examples.map(({ offset, detail }) => ({ offset, text: detail })),
+  }));
+  const applied = updates !== null && updates.messages + updates.stateChanges > 0;
+  return {
+    bytes: rib.bytes,
+    seconds,
+    read: skipped.reduce((sum, { count }) => sum + count, accepted),
+    accepted,
+    skipped,
+    asOf: applied ? updates.lastTimestamp : rib.firstTimestamp,
+    notes: [
+      `${rib.routes.ipv4} IPv4 and ${rib.routes.ipv6} IPv6 routes`,
+      ...(rib.masked > 0 ? [`${rib.masked} prefixes had bits past their length, which were cleared`] : []),
+      ...(applied ? [`written ${timestamp(rib.firstTimestamp * 1_000)}, and brought forward by its updates`] : []),
+    ],
+  };
+}
+
+function sourceErrorOf(error: unknown, file: string): Error {
+  if (!(error instanceof MrtError)) return error as Error;
+  return new SourceError(file, { offset: error.offset }, error.message.replace(`${file}: `, ""), { cause: error });
 }

@@ -1,24 +1,20 @@
 /** Reads one source with the reader of its format and hands its records to the section's inputs; RIBs are read elsewhere. */
 
 import type { ReaderReport } from "../readers/index.ts";
-import type { SourceConfig } from "../sources/index.ts";
+import type { BuiltSection, SourceConfig } from "../sources/index.ts";
 import { checkMd5Beside } from "./md5-beside.ts";
 import { openSource, type StoredFile } from "./open-source.ts";
 import type { ProgressListener } from "./progress.ts";
 import { type SideRecords, type TableFormat, type TableInputs, tableReaders } from "./table-readers.ts";
 
 /** A source of anything but routes. */
-export type TableSource = SourceConfig & { readonly format: TableFormat };
+export type TableSource = SourceConfig & { readonly section: Exclude<BuiltSection, "routes">; readonly format: TableFormat };
 
 /** A source that was read to its end. */
 export interface SourceReading {
   readonly report: ReaderReport;
   readonly stored: StoredFile;
   readonly side?: SideRecords;
-}
-
-export function isTableSource(source: SourceConfig): source is TableSource {
-  return source.format !== "mrt";
 }
 
 /**
@@ -40,6 +36,6 @@ export async function readSource(
   const { content, stored } = openSource(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
   const { report, add, side } = await tableReaders[source.format](content, inputs, source.section);
   check(report);
-  add();
+  add(source.name);
   return { report, stored: stored(), ...(side && { side }) };
 }

@@ -3,18 +3,15 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { RibPaths, RibTable } from "../build/rib-pass.ts";
-import type { ReaderReport } from "../readers/index.ts";
+import type { RibPaths } from "../build/rib-pass.ts";
 import type { SourceConfig } from "../sources/index.ts";
-import type { StoredFile } from "./open-source.ts";
+import type { BytesListener } from "./open-source.ts";
 import type { ProgressListener } from "./progress.ts";
-import { readRib } from "./read-rib.ts";
+import { type ReadRib, type RibSource, readRib } from "./read-rib.ts";
+import { UpdatesError } from "./read-updates.ts";
 import type { FromRibThread } from "./rib-thread.ts";
 
-export interface RibReading {
-  readonly report: ReaderReport;
-  readonly stored: StoredFile;
-  readonly table: RibTable;
+export interface RibReading extends Omit<ReadRib, "paths"> {
   /** Rejects when the thread ends before it has told them. */
   paths(): Promise<RibPaths>;
 }
@@ -30,9 +27,10 @@ export interface RibReadersOptions {
 }
 
 interface Thread {
-  readonly source: SourceConfig;
+  readonly source: RibSource;
   readonly reading: Promise<RibReading>;
-  readonly size: number;
+  /** Of the stored files, updates too as soon as it is known which there are. */
+  size: number;
   done: number;
 }
 
@@ -46,14 +44,14 @@ export class RibReaders {
   #stopped = false;
 
   /** Starts reading what is read in threads. */
-  constructor(sources: readonly SourceConfig[], options: RibReadersOptions) {
+  constructor(sources: readonly RibSource[], options: RibReadersOptions) {
     this.#options = options;
     options.signal?.addEventListener("abort", () => void this.stop(), { once: true });
     const least = options.threadBytesMin ?? threadBytesMinDefault;
     for (const source of sources) {
       const size = sizeOf(source.location);
       if (size === null || size < least) continue;
-      const thread = { source, size, done: 0, reading: this.#start(source, (done) => this.#tell(source.name, done)) };
+      const thread = { source, size, done: 0, reading: this.#start(source, (done, total) => this.#tell(source.name, done, total)) };
       // Whoever reads the source hears of it.
       thread.reading.catch(() => undefined);
       this.#threads.set(source.name, thread);
@@ -65,14 +63,14 @@ export class RibReaders {
     return this.#threads.has(name);
   }
 
-  /** Throws `SourceError`, and for a thread an error with its message. */
-  async read(source: SourceConfig): Promise<RibReading> {
+  /** Throws `SourceError` and `UpdatesError`, and for a thread instead of the first an error with its message. */
+  async read(source: RibSource): Promise<RibReading> {
     const thread = this.#threads.get(source.name);
     const { onProgress, signal } = this.#options;
     // What a source had before is no other thread's matter.
     if (thread !== undefined && thread.source.location === source.location) {
       this.#shown = true;
-      this.#tell(source.name, thread.done);
+      this.#tell(source.name, thread.done, thread.size);
       return thread.reading;
     }
     const label = `read ${source.name}`;
@@ -87,10 +85,11 @@ export class RibReaders {
   }
 
   /** Shown are all threads as one: their bytes come in no order. */
-  #tell(name: string, done: number): void {
+  #tell(name: string, done: number, total: number | null): void {
     const thread = this.#threads.get(name);
     if (thread === undefined) return;
     thread.done = done;
+    thread.size = total ?? thread.size;
     if (!this.#shown) return;
     const threads = [...this.#threads.values()];
     const label = threads.length === 1 ? `read ${name}` : `read ${threads.length} RIBs`;
@@ -98,7 +97,7 @@ export class RibReaders {
     this.#options.onProgress({ label, done: sum((one) => one.done), total: sum((one) => one.size), unit: "bytes" });
   }
 
-  async #start(source: SourceConfig, onBytes: (done: number) => void): Promise<RibReading> {
+  async #start(source: RibSource, onBytes: BytesListener): Promise<RibReading> {
     if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#free--;
     if (this.#stopped) throw new Error(`${source.location}: not read, as the run has ended`);
@@ -115,7 +114,7 @@ export class RibReaders {
   }
 }
 
-function readingOf(worker: Worker, source: SourceConfig, onBytes: (done: number) => void): Promise<RibReading> {
+function readingOf(worker: Worker, source: SourceConfig, onBytes: BytesListener): Promise<RibReading> {
   return new Promise((resolve, reject) => {
     let givePaths: (paths: RibPaths) => void = () => undefined;
     let failPaths: (error: Error) => void = () => undefined;
@@ -132,16 +131,18 @@ function readingOf(worker: Worker, source: SourceConfig, onBytes: (done: number)
     // Nothing follows its last message, and what it may have left open must not keep it.
     const end = () => void worker.terminate();
     worker.on("message", (message: FromRibThread) => {
-      if (message.kind === "bytes") onBytes(message.done);
+      if (message.kind === "bytes") onBytes(message.done, message.total);
       else if (message.kind === "paths") {
         givePaths(message.paths);
         end();
       } else if (message.kind === "failed") {
-        fail(new Error(message.message));
+        fail(message.updates === null ? new Error(message.message) : new UpdatesError(message.message, message.updates.refused));
         end();
       } else {
-        onBytes(message.stored.bytes);
-        resolve({ report: message.report, stored: message.stored, table: message.table, paths: () => paths });
+        const { report, stored, table, updates, sample } = message;
+        const bytes = stored.bytes + (updates?.stored.bytes ?? 0);
+        onBytes(bytes, bytes);
+        resolve({ report, stored, table, updates, sample, paths: () => paths });
       }
     });
     worker.once("error", (cause: Error) => fail(new Error(`${source.location}: its thread failed: ${cause.message}`, { cause })));

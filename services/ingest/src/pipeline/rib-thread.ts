@@ -1,17 +1,16 @@
 /** The thread that reads one RIB: its table goes out first, so that the merge need not wait for the paths. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import type { RibPaths, RibTable } from "../build/rib-pass.ts";
-import type { ReaderReport } from "../readers/index.ts";
-import type { SourceConfig } from "../sources/index.ts";
-import type { StoredFile } from "./open-source.ts";
-import { readRib } from "./read-rib.ts";
+import type { RibPaths } from "../build/rib-pass.ts";
+import { type ReadRib, type RibSource, readRib } from "./read-rib.ts";
+import { UpdatesError } from "./read-updates.ts";
 
 export type FromRibThread =
-  | { readonly kind: "bytes"; readonly done: number }
-  | { readonly kind: "table"; readonly report: ReaderReport; readonly stored: StoredFile; readonly table: RibTable }
+  | { readonly kind: "bytes"; readonly done: number; readonly total: number | null }
+  | ({ readonly kind: "table" } & Pick<ReadRib, "report" | "stored" | "table" | "updates" | "sample">)
   | { readonly kind: "paths"; readonly paths: RibPaths }
-  | { readonly kind: "failed"; readonly message: string };
+  /** `updates`: it is the fault of the updates, and of which file. */
+  | { readonly kind: "failed"; readonly message: string; readonly updates: { readonly refused: string | null } | null };
 
 /** Time between two messages on how much was read. */
 const tellMs = 100;
@@ -24,20 +23,20 @@ const tell = (message: FromRibThread, columns: readonly ArrayBufferView<ArrayBuf
 
 let told = 0;
 try {
-  const { report, stored, table, paths } = await readRib(workerData as SourceConfig, (done) => {
+  const { report, stored, table, updates, sample, paths } = await readRib(workerData as RibSource, (done, total) => {
     if (performance.now() - told < tellMs) return;
     told = performance.now();
-    tell({ kind: "bytes", done });
+    tell({ kind: "bytes", done, total });
   });
   const { ipv4, ipv6, feedSize, facts } = table;
   const { sets: _, ...factColumns } = facts;
   tell(
-    { kind: "table", report, stored, table },
+    { kind: "table", report, stored, table, updates, sample },
     [ipv4, ipv6, feedSize, factColumns].flatMap((columns) => Object.values(columns)),
   );
   const { start, bytes, links } = paths();
   tell({ kind: "paths", paths: { start, bytes, links } }, [start, bytes, ...Object.values(links)]);
 } catch (error) {
-  tell({ kind: "failed", message: (error as Error).message });
+  tell({ kind: "failed", message: (error as Error).message, updates: error instanceof UpdatesError ? { refused: error.refused } : null });
 }
 parentPort?.close();

@@ -1,7 +1,10 @@
 /** What a run tells at its end: per source and per stage, what was read, what was left out and why. */
 
+import { timestamp } from "@netfacts/contracts";
+import type { SectionName } from "@netfacts/dataset";
 import type { ReaderReport, SkippedRecords } from "../readers/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
+import type { ReadUpdates } from "./read-updates.ts";
 
 /**
  * `failed`: an optional source that could not be trusted; what its section had before stays where nothing else fills it. `kept`: the
@@ -29,6 +32,26 @@ export interface SourceReport {
   readonly sha256: string | null;
   readonly notes: readonly string[];
   readonly error: string | null;
+  /** Of a source of updates that was read, or that was refused for one of its files. */
+  readonly updates?: UpdateCounts;
+}
+
+/** What updates did to their table. */
+export interface UpdateCounts {
+  /** That were applied. */
+  readonly files: number;
+  readonly messages: number;
+  /** Routes. */
+  readonly announced: number;
+  readonly withdrawn: number;
+  readonly state_changes: number;
+  /** Sessions that left Established, and the routes that went with them. */
+  readonly sessions_lost: number;
+  readonly routes_lost: number;
+  /** Times between which updates are missing; `to` null: everything after `from`. */
+  readonly gaps: readonly { readonly from: string; readonly to: string | null }[];
+  /** The file that could not be trusted: it and all behind it were left out. */
+  readonly refused_file: string | null;
 }
 
 export interface RunReport {
@@ -39,10 +62,16 @@ export interface RunReport {
   readonly sources: readonly SourceReport[];
   /** Sections with their version, counts and whether they were built or taken from the last snapshot. */
   readonly sections: readonly {
-    readonly name: string;
+    readonly name: SectionName;
     readonly version: string;
     readonly kept: boolean;
+    /** Of a section that was built and shrank too much: what it had lost. The last one was kept; null: there was no such thing. */
+    readonly refused: string | null;
+    /** Records of its sources that the snapshot was asked for and answered; 0 for a section that was taken over. */
+    readonly checked: number;
     readonly counts: Readonly<Record<string, number>>;
+    /** What an operator should know of how it was built; absent: nothing. */
+    readonly notes?: readonly string[];
   }[];
   readonly stages: Readonly<Record<"read" | "build" | "verify" | "publish", number>>;
   readonly peak_rss_bytes: number;
@@ -79,11 +108,46 @@ export function sourceReport(
 
 function provenance({ fetched }: SourceConfig): Pick<SourceReport, "url" | "fetched_at"> {
   if (fetched === undefined) return { url: null, fetched_at: null };
-  return { url: fetched.url, fetched_at: `${new Date(fetched.fetchedAt).toISOString().slice(0, 19)}Z` };
+  return { url: fetched.url, fetched_at: timestamp(fetched.fetchedAt) };
 }
 
-/** A source that failed as it stands in the report. */
-export function failedSourceReport(source: SourceConfig, error: Error): SourceReport {
+const nothingApplied: UpdateCounts = {
+  files: 0,
+  messages: 0,
+  announced: 0,
+  withdrawn: 0,
+  state_changes: 0,
+  sessions_lost: 0,
+  routes_lost: 0,
+  gaps: [],
+  refused_file: null,
+};
+
+/** Updates as they stand in the report: `kept` where a file had to be left out and those before it were applied. */
+export function updatesReport(source: SourceConfig, { report, stored, counts, gaps, files, error, refused }: ReadUpdates): SourceReport {
+  const updates: UpdateCounts = {
+    files,
+    messages: counts?.messages ?? 0,
+    announced: counts?.announced ?? 0,
+    withdrawn: counts?.withdrawn ?? 0,
+    state_changes: counts?.stateChanges ?? 0,
+    sessions_lost: counts?.sessionsLost ?? 0,
+    routes_lost: counts?.routesLost ?? 0,
+    gaps: gaps.map(({ from, to }) => ({ from: secondsText(from), to: to === null ? null : secondsText(to) })),
+    refused_file: refused,
+  };
+  if (error !== null && files === 0) return { ...failedSourceReport(source, new Error(error)), updates };
+  const newer = error === null ? null : new Error(error);
+  return { ...sourceReport(source, report, stored, report.asOf === null ? null : secondsText(report.asOf), newer), updates };
+}
+
+/** RFC 3339 in whole seconds. */
+function secondsText(seconds: number): string {
+  return timestamp(seconds * 1_000);
+}
+
+/** A source that failed as it stands in the report. @param refused  of updates: the file for which it did */
+export function failedSourceReport(source: SourceConfig, error: Error, refused: string | null = null): SourceReport {
   return {
     name: source.name,
     section: source.section,
@@ -101,5 +165,6 @@ export function failedSourceReport(source: SourceConfig, error: Error): SourceRe
     sha256: null,
     notes: [],
     error: error.message,
+    ...(refused !== null && { updates: { ...nothingApplied, refused_file: refused } }),
   };
 }

@@ -1,24 +1,32 @@
 /** A run of ingest: read, build, verify, publish. What served before stays until the last step. */
 
 import { statSync } from "node:fs";
+import { timestamp } from "@netfacts/contracts";
 import {
   Generation,
   loadSnapshot,
   type Manifest,
   type SectionName,
   type SnapshotStore,
+  SnapshotUnavailableError,
   type SourceEntry,
   sealManifest,
   sectionNames,
 } from "@netfacts/dataset";
 import { type ReaderReport, SourceError } from "../readers/index.ts";
-import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
+import { isStanding, type SourceConfig, type SourcesConfig, sectionOf } from "../sources/index.ts";
+import { verifySnapshot } from "../verify/verify-snapshot.ts";
+import { readLastHistory } from "./last-history.ts";
+import { isRibSource, type ListedSource, listedSources } from "./listed-sources.ts";
 import type { ProgressListener } from "./progress.ts";
+import type { RibSource } from "./read-rib.ts";
 import { DataGivenUpError, readRtrSource } from "./read-rtr.ts";
-import { isTableSource, readSource, type SourceReading } from "./read-source.ts";
+import { readSource } from "./read-source.ts";
+import { type ReadUpdates, UpdatesError } from "./read-updates.ts";
 import { RibReaders, type RibReading } from "./rib-readers.ts";
-import { failedSourceReport, type RunReport, type SourceReport, sourceReport } from "./run-report.ts";
-import { buildSections, completeManifest, draftSection, type SectionInputs, type SectionSources, verifySections } from "./sections.ts";
+import { failedSourceReport, type RunReport, type SourceReport, sourceReport, updatesReport } from "./run-report.ts";
+import { SectionShrink } from "./section-shrink.ts";
+import { buildSections, completeManifest, draftSection, type SectionInputs, type SectionSources } from "./sections.ts";
 import { TableInputs } from "./table-readers.ts";
 
 export interface RunOptions {
@@ -29,6 +37,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Awaited before the pointer moves; a rejection ends the run, and nothing is published. */
   beforePublish?(): Promise<void>;
+  /** Sections that may lose what they like against the last snapshot, and their sources against their last good versions. */
+  readonly acceptShrink?: readonly SectionName[];
   /** Size of a stored RIB from which on a thread of its own reads it; default 1 MiB. */
   readonly ribThreadBytesMin?: number;
 }
@@ -48,11 +58,11 @@ export class IngestError extends Error {
  * Imports the sources of a configuration and publishes one snapshot.
  *
  * A required source that cannot be trusted ends the run with `IngestError`, as does a full disk; an optional one is reported
- * and left out, or read in its last good version where that was kept; a section none of whose sources could be read stays as the last
- * snapshot has it, but for one whose RTR data were given up: that is withdrawn.
+ * and left out, or read in its last good version where that was kept; a section none of whose sources could be read, or that shrank too
+ * much, stays as the last snapshot has it, but for one whose RTR data were given up: that is withdrawn.
  */
 export async function runIngest(options: RunOptions): Promise<RunReport> {
-  const { config, store, onProgress = () => {}, signal, beforePublish, ribThreadBytesMin } = options;
+  const { config, store, onProgress = () => {}, signal, beforePublish, acceptShrink = [], ribThreadBytesMin } = options;
   const sourceReports: SourceReport[] = [];
   const stages = { read: 0, build: 0, verify: 0, publish: 0 };
   let built: RunReport["sections"] = [];
@@ -81,27 +91,38 @@ export async function runIngest(options: RunOptions): Promise<RunReport> {
     signal?.throwIfAborted();
     const replaces = await store.currentId();
     const previous = await lastManifest(store, replaces);
-    ribs = new RibReaders(
-      config.sources.filter(({ section }) => section === "routes"),
-      { onProgress, signal, threadBytesMin: ribThreadBytesMin },
-    );
+    const listed = listedSources(config.sources);
+    ribs = new RibReaders(listed.filter(isRibSource), { onProgress, signal, threadBytesMin: ribThreadBytesMin });
     const readers = ribs;
-    const { inputs, sources, withdrawn } = await timed("read", () => readAll(config, previous, readers, sourceReports, onProgress, signal));
+    const { inputs, sources, withdrawn } = await timed("read", () =>
+      readAll(config, listed, previous, acceptShrink, readers, sourceReports, onProgress, signal),
+    );
+    const collectors = [...inputs.ribs].map(([source, { sample }]) => ({ source, sample }));
     const content = await timed("build", async () => {
       onProgress({ label: "build", done: 0, total: 1, unit: "steps" });
-      const snapshot = await buildSections(store, config, inputs, sources, () => routesOf(store, previous));
+      const routes = () => routesOf(store, previous);
+      const history = () => readLastHistory(store, replaces, previous, config.sampleData);
+      const shrink = new SectionShrink({ config, previous, accepted: acceptShrink });
+      const snapshot = await buildSections(store, config, inputs, sources, shrink, routes, history);
       const stored = completeManifest(snapshot, previous, config.sampleData, withdrawn);
       built = sectionNames.flatMap((name) => {
         const entry = stored.sections[name];
-        return entry === undefined
-          ? []
-          : [{ name, version: entry.version, kept: snapshot.sections[name] === undefined, counts: entry.counts }];
+        if (entry === undefined) return [];
+        const notes = snapshot.notes[name] ?? [];
+        const kept = snapshot.sections[name] === undefined;
+        const refused = shrink.refused.get(name) ?? null;
+        return [{ name, version: entry.version, kept, refused, checked: 0, counts: entry.counts, ...(notes.length > 0 && { notes }) }];
       });
       onProgress({ label: "build", done: 1, total: 1, unit: "steps" });
       return stored;
     });
-    await timed("verify", () => verifySections(store, content.sections));
     const manifest = sealManifest(content);
+    await timed("verify", async () => {
+      const own = built.flatMap(({ name, kept }) => (kept ? [] : [name]));
+      const { samples } = inputs.tables;
+      const checked = await verifySnapshot({ store, manifest, built: own, collectors, samples, upstreamsMax: config.upstreamsMax });
+      built = built.map((section) => ({ ...section, checked: checked[section.name] ?? 0 }));
+    });
     const unchanged = previous?.id === manifest.id;
     await beforePublish?.();
     // What was read and kept is of the snapshot that was current then: over another one it must not go.
@@ -122,9 +143,16 @@ function inFileOrder({ sources }: SourcesConfig): (a: { readonly name: string },
   return (a, b) => (places.get(a.name) ?? 0) - (places.get(b.name) ?? 0);
 }
 
-/** The current manifest; a damaged one counts as none, since this run is about to replace it. */
+/**
+ * The current manifest; a damaged one counts as none, since this run is about to replace it. Throws `SnapshotUnavailableError`: what was
+ * only not to be had now must not be forgotten.
+ */
 async function lastManifest(store: SnapshotStore, id: string | null): Promise<Manifest | null> {
-  return id === null ? null : store.getManifest(id).catch(() => null);
+  if (id === null) return null;
+  return store.getManifest(id).catch((error: unknown) => {
+    if (error instanceof SnapshotUnavailableError) throw error;
+    return null;
+  });
 }
 
 async function routesOf(store: SnapshotStore, manifest: Manifest | null) {
@@ -135,7 +163,9 @@ async function routesOf(store: SnapshotStore, manifest: Manifest | null) {
 
 async function readAll(
   config: SourcesConfig,
+  listed: readonly ListedSource[],
   previous: Manifest | null,
+  acceptShrink: readonly SectionName[],
   readers: RibReaders,
   reports: SourceReport[],
   onProgress: ProgressListener,
@@ -146,16 +176,21 @@ async function readAll(
   const failed: SourceConfig[] = [];
   const givenUp = new Set<SectionName>();
   // What threads read is waited for last: the other sources are read meanwhile.
-  const threaded = config.sources.filter((source) => readers.isThreaded(source));
-  const lastOf = new Map(config.sources.map((source) => [source.section, source]));
+  const threaded = listed.filter((source) => readers.isThreaded(source));
+  const lastOf = new Map(listed.map((source) => [source.section, source]));
   /** @param newer  why its newest version cannot be used, where this is the one before. */
-  const read = async (source: SourceConfig, newer: Error | null): Promise<void> => {
-    const check = ({ accepted }: ReaderReport) => refuseShrunk(source, accepted, previous);
-    const { report, stored, side } = isTableSource(source)
-      ? await (source.format === "rtr" ? readRtrSource : readSource)(source, inputs.tables, check, onProgress, signal)
-      : await readRib(source, readers, inputs.ribs, check);
+  const read = async (source: ListedSource, newer: Error | null): Promise<void> => {
+    const check = ({ accepted }: ReaderReport) => {
+      if (!acceptShrink.includes(source.section)) refuseShrunk(source, accepted, previous);
+    };
+    const { report, stored, side, updates } = isRibSource(source)
+      ? { ...(await readRib(source, readers, inputs.ribs, check)), side: undefined }
+      : {
+          ...(await (source.format === "rtr" ? readRtrSource : readSource)(source, inputs.tables, check, onProgress, signal)),
+          updates: null,
+        };
     // A file that tells no date of its own is as of when it was last written.
-    const asOf = isoTime((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
+    const asOf = timestamp((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
     reports.push(sourceReport(source, report, stored, asOf, newer));
     const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
     for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
@@ -166,8 +201,21 @@ async function readAll(
       const entry = sourceEntry(source, stored.sha256, asOf, accepted, skipped, error);
       section.entries.push(newer === null ? entry : { ...entry, accepted_before: accepted });
     }
+    if (updates !== null && isRibSource(source)) tellUpdates(source, updates);
   };
-  for (const source of [...config.sources.filter((one) => !readers.isThreaded(one)), ...threaded]) {
+  const tellUpdates = ({ updates: source }: RibSource, updates: ReadUpdates): void => {
+    if (source === null) return;
+    const told = updatesReport(source, updates);
+    reports.push(told);
+    if (told.state === "failed") failed.push(source);
+    else {
+      const { report, error, stored } = updates;
+      const left = error === null ? null : "not all of its files could be used in the last run";
+      sources.routes?.configs.push(source);
+      sources.routes?.entries.push(sourceEntry(source, stored.sha256, told.as_of, report.accepted, report.read - report.accepted, left));
+    }
+  };
+  for (const source of [...listed.filter((one) => !readers.isThreaded(one)), ...threaded]) {
     signal?.throwIfAborted();
     try {
       await read(source, null);
@@ -178,6 +226,11 @@ async function readAll(
       const isKept = lastGood !== null && (await succeeds(() => read({ ...source, location: lastGood }, error as Error)));
       signal?.throwIfAborted();
       if (!isKept) {
+        const updates = isRibSource(source) ? source.updates : null;
+        if (error instanceof UpdatesError && updates !== null) {
+          reports.push(failedSourceReport(updates, error, error.refused));
+          throw error;
+        }
         reports.push(failedSourceReport(source, error as Error));
         if (error instanceof DataGivenUpError) givenUp.add(source.section);
         else if (source.required) throw error;
@@ -194,7 +247,7 @@ async function readAll(
   for (const source of failed.sort(order)) {
     const before = acceptedBefore(source, previous);
     const entry = sourceEntry(source, "", null, 0, 0, "could not be read in the last run");
-    sources[source.section]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
+    sources[sectionOf(source)]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
   }
   // Exceptions alone are no data: with nothing but them every route would be unknown to RPKI.
   const withdrawn = [...givenUp].filter((name) => sources[name]?.configs.every(({ format }) => isStanding(format)) ?? true);
@@ -213,11 +266,11 @@ async function succeeds(work: () => Promise<void>): Promise<boolean> {
 
 /** A RIB that fails leaves nothing behind. */
 async function readRib(
-  source: SourceConfig,
+  source: RibSource,
   readers: RibReaders,
   ribs: Map<string, RibReading>,
   check: (report: ReaderReport) => void,
-): Promise<SourceReading> {
+): Promise<RibReading> {
   const rib = await readers.read(source);
   check(rib.report);
   ribs.set(source.name, rib);
@@ -236,8 +289,8 @@ function sourceEntry(
 }
 
 /** How many records the last good version of a source had; null where none is known. */
-function acceptedBefore({ section, name }: SourceConfig, previous: Manifest | null): number | null {
-  const entry = previous?.sections[section]?.sources.find((source) => source.name === name);
+function acceptedBefore(source: SourceConfig, previous: Manifest | null): number | null {
+  const entry = previous?.sections[sectionOf(source)]?.sources.find(({ name }) => name === source.name);
   if (entry === undefined) return null;
   return entry.error === null ? entry.accepted : (entry.accepted_before ?? null);
 }
@@ -251,11 +304,6 @@ function refuseShrunk(source: SourceConfig, accepted: number, previous: Manifest
       null,
       `has ${accepted} records where the last good one had ${before}: shrunk by more than shrink_max (${source.shrinkMax}) allows`,
     );
-}
-
-/** RFC 3339 in whole seconds. */
-function isoTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 function describeFailure(error: Error): string {

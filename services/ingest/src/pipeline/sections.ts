@@ -7,8 +7,6 @@ import {
   asNamesFormat,
   aspasFormat,
   columnPieces,
-  type LoadedSection,
-  loadSection,
   type Manifest,
   networkTypesFormat,
   profilesFormat,
@@ -31,7 +29,10 @@ import { applySlurm } from "../build/slurm.ts";
 import { buildVrps } from "../build/vrps.ts";
 import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
 import { buildRoutes } from "./build-routes.ts";
+import { collectGarbage } from "./collect-garbage.ts";
+import type { LastHistory } from "./last-history.ts";
 import type { RibReading } from "./rib-readers.ts";
+import type { SectionShrink } from "./section-shrink.ts";
 import type { TableInputs } from "./table-readers.ts";
 
 /** The sources of a section that were read, and those that failed. */
@@ -45,6 +46,8 @@ export interface BuiltSnapshot {
   readonly sections: { [S in SectionName]?: SectionEntry };
   /** Null: as before. */
   readonly ingestObjects: Manifest["ingest_objects"] | null;
+  /** What an operator should know of how sections were built. */
+  readonly notes: Readonly<Partial<Record<SectionName, readonly string[]>>>;
 }
 
 export interface SectionInputs {
@@ -65,17 +68,18 @@ const independent = ["allocations", "as_names", "profiles", "network_types"] as 
 
 export type SectionDrafts = { [S in (typeof independent)[number]]?: SectionDraft };
 
+/** IPv4 blocks of registries whose records, as objects, held so much that it is worth while to have it back before the rest is read. */
+const manyRecords = 50_000;
+
 /**
  * Builds a section that needs no other one as soon as the last of its sources was read, and lets go of its inputs: these are objects,
  * many times the size of what is built from them. Other sections wait for `buildSections`.
  */
 export function draftSection(name: SectionName, inputs: TableInputs, drafts: SectionDrafts): void {
   if (name === "allocations" && inputs.delegated.length > 0) {
-    const { columns, counts, asnConflicts } = buildAllocations(inputs.delegated.splice(0));
-    drafts.allocations = {
-      pieces: columnPieces(allocationsFormat, columns satisfies AllocationsColumns),
-      counts: { ...counts, asn_conflicts: asnConflicts },
-    };
+    const draft = draftAllocations(inputs);
+    drafts.allocations = draft;
+    if ((draft.counts.ipv4 ?? 0) >= manyRecords) collectGarbage();
   } else if (name === "as_names" && inputs.names.size > 0) {
     const columns = asNamesColumns(inputs.names);
     inputs.names.clear();
@@ -93,18 +97,32 @@ export function draftSection(name: SectionName, inputs: TableInputs, drafts: Sec
   }
 }
 
+/** A function of its own: when it has returned, nothing holds the records. */
+function draftAllocations({ delegated }: TableInputs): SectionDraft {
+  const { columns, counts, asnConflicts } = buildAllocations(delegated.splice(0));
+  return {
+    pieces: columnPieces(allocationsFormat, columns satisfies AllocationsColumns),
+    counts: { ...counts, asn_conflicts: asnConflicts },
+  };
+}
+
 /**
  * Builds the sections that have sources and stores each before the next is begun. Inputs are let go of as soon as they are not
  * needed any more, and are empty in the end.
  *
- * @param previousRoutes  serves the VRPs when no RIB was read.
+ * A section that shrank too much is left out, and the run keeps the last one.
+ *
+ * @param previousRoutes  serves the VRPs when no routes were built.
+ * @param readHistory  is asked when a RIB was read.
  */
 export async function buildSections(
   store: SnapshotStore,
   config: SourcesConfig,
   { tables: inputs, ribs, drafts }: SectionInputs,
   sources: Readonly<Partial<Record<SectionName, SectionSources>>>,
+  shrink: SectionShrink,
   previousRoutes: () => Promise<RouteTable | null>,
+  readHistory: () => Promise<LastHistory>,
 ): Promise<BuiltSnapshot> {
   const sections: { [S in SectionName]?: SectionEntry } = {};
   const put = async (pieces: readonly Uint8Array[]) => {
@@ -116,6 +134,10 @@ export async function buildSections(
     const draft = drafts[name];
     const from = sources[name];
     if (draft === undefined || from === undefined) continue;
+    if (!shrink.takes(name, draft.counts)) {
+      delete drafts[name];
+      continue;
+    }
     sections[name] = {
       ...(await put(draft.pieces)),
       ...timesOf(from, (iso) => iso.slice(0, 10)),
@@ -125,48 +147,52 @@ export async function buildSections(
     delete drafts[name];
   }
   let ingestObjects: Manifest["ingest_objects"] | null = null;
+  let notes: BuiltSnapshot["notes"] = {};
   let routes: RouteTable | null = null;
   if (sources.routes !== undefined) {
-    const built = await buildRoutes(config, ribs, put);
-    ingestObjects = built.ingestObjects;
-    sections.routes = {
-      ...(await put(columnPieces(routesFormat, built.columns))),
-      ...timesOf(sources.routes, (iso) => iso.slice(0, 16).replace(/-/g, "").replace("T", ".").replace(":", "")),
-      ...built.entry,
-      sources: [...sources.routes.entries],
-    };
-    if (sources.vrps !== undefined) routes = routeTable(built.columns);
-  } else if (sources.vrps !== undefined) routes = await previousRoutes();
+    const built = await buildRoutes(config, ribs, put, readHistory);
+    if (shrink.takes("routes", built.entry.counts)) {
+      ingestObjects = built.ingestObjects;
+      notes = { routes: built.notes };
+      sections.routes = {
+        ...(await put(columnPieces(routesFormat, built.columns))),
+        ...timesOf(sources.routes, (iso) => iso.slice(0, 16).replace(/-/g, "").replace("T", ".").replace(":", "")),
+        ...built.entry,
+        sources: [...sources.routes.entries],
+      };
+      if (sources.vrps !== undefined) routes = routeTable(built.columns);
+    }
+  }
+  if (sources.vrps !== undefined && sections.routes === undefined) routes = await previousRoutes();
   if (sources.vrps !== undefined) {
     const slurm = applySlurm(joined(inputs.vrps.splice(0)), inputs.slurm);
     const columns = buildVrps([slurm.vrps], routes);
     const times = timesOf(sources.vrps, (iso) => iso.replace(/[-:]/g, ""));
     const loose = columns.loose.reduce((sum, flag) => sum + flag, 0);
-    sections.vrps = {
-      ...(await put(columnPieces(vrpsFormat, columns))),
-      ...times,
-      counts: {
-        vrps: columns.asn.length,
-        prefixes: columns.vrp_start.length - 1,
-        loose,
-        ...(inputs.slurm.length > 0 && {
-          slurm_filtered: slurm.filtered(),
-          slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
-        }),
-      },
-      sources: [...sources.vrps.entries],
+    const counts = {
+      vrps: columns.asn.length,
+      prefixes: columns.vrp_start.length - 1,
+      loose,
+      ...(inputs.slurm.length > 0 && {
+        slurm_filtered: slurm.filtered(),
+        slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
+      }),
     };
+    if (shrink.takes("vrps", counts))
+      sections.vrps = { ...(await put(columnPieces(vrpsFormat, columns))), ...times, counts, sources: [...sources.vrps.entries] };
   }
   if (sources.aspas !== undefined) {
     const columns = buildAspas(inputs.aspas.splice(0));
-    sections.aspas = {
-      ...(await put(columnPieces(aspasFormat, columns))),
-      ...timesOf(sources.aspas, (iso) => iso.replace(/[-:]/g, "")),
-      counts: { customers: columns.customer.length, providers: columns.provider.length },
-      sources: [...sources.aspas.entries],
-    };
+    const counts = { customers: columns.customer.length, providers: columns.provider.length };
+    if (shrink.takes("aspas", counts))
+      sections.aspas = {
+        ...(await put(columnPieces(aspasFormat, columns))),
+        ...timesOf(sources.aspas, (iso) => iso.replace(/[-:]/g, "")),
+        counts,
+        sources: [...sources.aspas.entries],
+      };
   }
-  return { sections, ingestObjects };
+  return { sections, ingestObjects, notes };
 }
 
 function* joined<T>(lists: readonly Iterable<T>[]): Generator<T> {
@@ -231,27 +257,4 @@ export function completeManifest(
     sections,
     ingest_objects: built.ingestObjects ?? { ...previous?.ingest_objects },
   };
-}
-
-/** How many entries of each trie are asked when a snapshot is verified. */
-const sampleSize = 1_000;
-
-/**
- * Reads back what was stored, as a pod will, and asks each trie for a sample of its own prefixes.
- *
- * Throws when an object cannot be loaded or answers wrongly; nothing has been published by then.
- */
-export async function verifySections(store: SnapshotStore, sections: Manifest["sections"]): Promise<void> {
-  for (const [name, entry] of Object.entries(sections) as [SectionName, SectionEntry][]) {
-    const loaded: LoadedSection = loadSection(name, await store.getObject(entry.object, entry.bytes));
-    if (loaded.trie === null) continue;
-    const trie = PrefixTrie.fromParts(loaded.trie);
-    const step = Math.max(1, Math.floor(trie.size / sampleSize));
-    for (let at = 0; at < trie.size; at += step) {
-      const prefix = trie.prefixAt(at);
-      const longest = trie.longest(prefix);
-      const holds = longest === at || (longest > at && longest < trie.end(at));
-      if (trie.exact(prefix) !== at || !holds) throw new Error(`section ${name} does not find its own entry ${at}`);
-    }
-  }
 }

@@ -28,6 +28,7 @@ import {
   type VrpExport,
 } from "../readers/index.ts";
 import type { BuiltSection, SourceConfig } from "../sources/index.ts";
+import { TableSamples } from "../verify/table-samples.ts";
 
 /** What all sections but the routes are built from, filled source by source. */
 export class TableInputs {
@@ -41,6 +42,8 @@ export class TableInputs {
   readonly profiles: ProfileSource[] = [];
   readonly organisations = new Map<number, Organisation>();
   readonly networkTypes: NetworkTypeRecord[] = [];
+  /** What the snapshot is asked for when it was built. */
+  readonly samples = new TableSamples();
 }
 
 /** What a source says for another section than its own: how many records, and how many were left out. */
@@ -53,7 +56,7 @@ export interface SideRecords {
 /** What a reader found, and how it joins the inputs once it is known to be good. */
 export interface Reading {
   readonly report: ReaderReport;
-  readonly add: () => void;
+  readonly add: (source: string) => void;
   readonly side?: SideRecords;
 }
 
@@ -63,7 +66,11 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
   async delegated(content, inputs) {
     const records: DelegationRecord[] = [];
     const report = await readDelegated(content, (record) => records.push(record));
-    return { report, add: () => inputs.delegated.push({ records, asOf: report.asOf }) };
+    const add = (source: string) => {
+      inputs.samples.addDelegated(source, records, report.asOf);
+      inputs.delegated.push({ records, asOf: report.asOf });
+    };
+    return { report, add };
   },
 
   async "rpki-client-json"(content, inputs) {
@@ -80,17 +87,21 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
 
   async "routinator-csv"(content, inputs) {
     const { vrps, report } = await readRoutinatorCsv(content);
-    return { report, add: () => inputs.vrps.push(vrps) };
+    return { report, add: (source) => addVrps(vrps, inputs, source) };
   },
 
   async rtr(content, inputs) {
     const { vrps, report } = await readRtr(content);
-    return { report, add: () => inputs.vrps.push(vrps) };
+    return { report, add: (source) => addVrps(vrps, inputs, source) };
   },
 
   async slurm(content, inputs) {
     const { exceptions, report } = await readSlurm(content);
-    return { report, add: () => inputs.slurm.push({ file: content.file, exceptions }) };
+    const add = (source: string) => {
+      inputs.samples.slurm.push({ source, exceptions });
+      inputs.slurm.push({ file: content.file, exceptions });
+    };
+    return { report, add };
   },
 
   async "name-list"(content, inputs) {
@@ -103,43 +114,66 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
 
   async "peeringdb-net"(content, inputs, section) {
     const { networks, report } = await readPeeringDbNet(content);
-    return { report, add: () => addProfiles(networks, "peeringdb:net.info_type", inputs, section) };
+    return { report, add: (source) => addProfiles(networks, "peeringdb:net.info_type", { inputs, section, source }) };
   },
 
   async "peeringdb-org"(content, inputs) {
     const { organisations, report } = await readPeeringDbOrg(content);
     const add = () => {
-      for (const [id, organisation] of organisations) inputs.organisations.set(id, organisation);
+      for (const [id, organisation] of organisations) {
+        inputs.samples.organisations.set(id, organisation);
+        inputs.organisations.set(id, organisation);
+      }
     };
     return { report, add };
   },
 
   async "overrides-csv"(content, inputs, section) {
     const { overrides, report } = await readOverridesCsv(content);
-    return { report, add: () => addProfiles(overrides, "operator:overrides", inputs, section) };
+    return { report, add: (source) => addProfiles(overrides, "operator:overrides", { inputs, section, source }) };
   },
 
   async "network-types-csv"(content, inputs) {
     const { types, report } = await readNetworkTypesCsv(content);
-    return { report, add: () => inputs.networkTypes.push(...types) };
+    const add = (source: string) => {
+      inputs.samples.addNetworkTypes(source, types);
+      // One by one: as arguments of a call so many do not fit the stack.
+      for (const type of types) inputs.networkTypes.push(type);
+    };
+    return { report, add };
   },
 };
 
 /** The names of profiles, or all else that they say: one file may serve both sections. */
-function addProfiles(records: ReadonlyMap<number, ProfileRecord>, basis: ProfileBasis, inputs: TableInputs, section: BuiltSection): void {
-  if (section === "profiles") inputs.profiles.push({ basis, records });
-  else
-    for (const [asn, { name }] of records) {
-      if (name === null) inputs.names.delete(asn);
-      else if (name !== undefined) inputs.names.set(asn, name);
-    }
+function addProfiles(
+  records: ReadonlyMap<number, ProfileRecord>,
+  basis: ProfileBasis,
+  { inputs, section, source }: { readonly inputs: TableInputs; readonly section: BuiltSection; readonly source: string },
+): void {
+  if (section === "profiles") {
+    inputs.samples.addProfiles(source, records, basis);
+    inputs.profiles.push({ basis, records });
+    return;
+  }
+  for (const [asn, { name }] of records) {
+    if (name === undefined) continue;
+    inputs.samples.addName(source, asn, name);
+    if (name === null) inputs.names.delete(asn);
+    else inputs.names.set(asn, name);
+  }
+}
+
+function addVrps(vrps: Iterable<Vrp>, inputs: TableInputs, source: string): void {
+  inputs.samples.addVrps(source, vrps);
+  inputs.vrps.push(vrps);
 }
 
 function exported({ vrps, aspas, report }: VrpExport, inputs: TableInputs): Reading {
-  if (aspas === null) return { report, add: () => inputs.vrps.push(vrps) };
+  if (aspas === null) return { report, add: (source) => addVrps(vrps, inputs, source) };
   const { records, read } = aspas;
-  const add = () => {
-    inputs.vrps.push(vrps);
+  const add = (source: string) => {
+    addVrps(vrps, inputs, source);
+    inputs.samples.addAspas(source, records);
     inputs.aspas.push(records);
   };
   return { report, add, side: { section: "aspas", accepted: records.length, skipped: read - records.length } };
@@ -148,8 +182,11 @@ function exported({ vrps, aspas, report }: VrpExport, inputs: TableInputs): Read
 async function readNames(read: typeof readNameList, content: SourceContent, inputs: TableInputs): Promise<Reading> {
   const names = new Map<number, string>();
   const report = await read(content, ({ asn, name }) => names.set(asn, name));
-  const add = () => {
-    for (const [asn, name] of names) inputs.names.set(asn, name);
+  const add = (source: string) => {
+    for (const [asn, name] of names) {
+      inputs.samples.addName(source, asn, name);
+      inputs.names.set(asn, name);
+    }
   };
   return { report, add };
 }

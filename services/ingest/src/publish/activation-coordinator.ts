@@ -10,6 +10,8 @@ export const activationDefaults = {
   podSilentMs: 3 * podReportIntervalMs,
   /** How long unknown pods have to show themselves, when this coordinator has not listened long enough to know all. */
   discoverMs: 1_000,
+  /** How often it is looked for what is published and not active: the store may have been away when that was to be changed. */
+  lookMs: 15_000,
 } as const;
 
 export interface ActivationEvents {
@@ -46,6 +48,8 @@ export class ActivationCoordinator {
   #heardReport: () => void = () => undefined;
   /** What every pod refused, as long as nothing else is published. */
   #heldBack: string | null = null;
+  #underWay: { readonly id: string; readonly outcome: Promise<ActivationOutcome> } | null = null;
+  #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
   constructor(deps: ActivationDeps) {
@@ -56,10 +60,12 @@ export class ActivationCoordinator {
   start(): void {
     this.#listeningSinceMs = performance.now();
     this.#subscription = this.#deps.broadcast.subscribe(reloadSubjects.loaded, (payload) => this.#hear(payload));
+    this.#timer = setInterval(() => void this.#look(), this.#settings.lookMs).unref();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearInterval(this.#timer);
     this.#heardReport();
     await this.#subscription?.stop();
   }
@@ -73,9 +79,18 @@ export class ActivationCoordinator {
 
   /**
    * After `store.publish`: resolves when the snapshot is active, or held back. Throws what the store throws, also when another
-   * snapshot was published meanwhile; the pods then go on with what they serve, and `resume` brings it to its end.
+   * snapshot was published meanwhile; the pods then go on with what they serve, and a later look brings it to its end.
    */
-  async activate(id: string): Promise<ActivationOutcome> {
+  activate(id: string): Promise<ActivationOutcome> {
+    if (this.#underWay?.id === id) return this.#underWay.outcome;
+    const outcome = this.#activate(id).finally(() => {
+      if (this.#underWay?.outcome === outcome) this.#underWay = null;
+    });
+    this.#underWay = { id, outcome };
+    return outcome;
+  }
+
+  async #activate(id: string): Promise<ActivationOutcome> {
     const started = performance.now();
     this.#heldBack = null;
     this.#notify(reloadSubjects.published, id);
@@ -98,6 +113,16 @@ export class ActivationCoordinator {
     const pointer = await this.#deps.store.pointer();
     if (pointer === null || pointer.published === pointer.active) return null;
     return this.activate(pointer.published);
+  }
+
+  /** As `resume`, of what nobody else brings to its end. */
+  async #look(): Promise<void> {
+    if (this.#underWay !== null) return;
+    const pointer = await this.#deps.store.pointer().catch(() => null);
+    // A frozen process learns here that it leads no more.
+    if (pointer === null || this.#stopped || this.#underWay !== null) return;
+    const { published, active } = pointer;
+    if (published !== active && published !== this.#heldBack) await this.activate(published).catch(() => undefined);
   }
 
   #hear(payload: unknown): void {

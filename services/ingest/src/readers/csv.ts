@@ -15,3 +15,10 @@ export function splitCsvLine(line: string): string[] | null {
     if (match[3] === "") return fields;
   }
 }
+
+/** To be added to what is wrong with a first line: what it is separated by where that is no comma, as spreadsheets of many countries write it. */
+export function separatorHint(line: string): string {
+  if (line.includes(",")) return "";
+  const found = line.includes(";") ? "semicolons" : line.includes("\t") ? "tabs" : null;
+  return found === null ? "" : `; it is separated by ${found}, where commas are wanted`;
+}

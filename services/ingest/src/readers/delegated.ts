@@ -51,9 +51,15 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
   const found: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
   const opaqueIds = new Map<string, string>();
   const known: { header: Header | null } = { header: null };
+  let byteOrderMark = false;
 
   const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
+    let text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
+    // What editors put there, and nobody sees.
+    if (line === 1 && text.startsWith("\u00ef\u00bb\u00bf")) {
+      byteOrderMark = true;
+      text = text.slice(3);
+    }
     if (text.startsWith("#") || text.trim() === "") return;
     const fields = text.split("|");
     if (known.header === null) {
@@ -80,7 +86,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
 
   const { registry, records, asOf } = known.header ?? failNoHeader(file, lines);
   tally.judge(file, badRecordsMax, "records", { line: lines });
-  const notes: string[] = [];
+  const notes: string[] = byteOrderMark ? ["begins with a byte order mark"] : [];
   for (const [kind, count] of [...Object.entries(claimed), ["records", records] as const]) {
     const has = kind === "records" ? tally.read : found[kind as Kind];
     if (has < count * (1 - shortfallMax))

@@ -93,6 +93,7 @@ export class JsonTokenizer {
       const consumed = this.#scan(Buffer.concat([this.#rest, Uint8Array.of(0x20)]));
       if (consumed <= this.#rest.length) throw new JsonSyntaxError(end, "the document ends within a token");
     }
+    if (this.#isAtRoot()) throw new JsonSyntaxError(end, "the document is empty");
     if (this.#expecting !== expecting.end)
       throw new JsonSyntaxError(end, `the document ends where ${expectations[this.#expecting]} is expected`);
   }
@@ -271,7 +272,14 @@ export class JsonTokenizer {
   #unexpected(bytes: Uint8Array, at: number): JsonSyntaxError {
     const byte = bytes[at]!;
     const shown = byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, "0")}`;
-    return new JsonSyntaxError(this.#base + at, `not JSON: ${shown} where ${expectations[this.#expecting]} is expected`);
+    // What a proxy or a server in trouble says, kept under the name of the data.
+    const hint = shown === '"<"' && this.#isAtRoot() ? "; it looks like a web page" : "";
+    return new JsonSyntaxError(this.#base + at, `not JSON: ${shown} where ${expectations[this.#expecting]} is expected${hint}`);
+  }
+
+  /** Whether nothing but white space has come. */
+  #isAtRoot(): boolean {
+    return this.#depth === 0 && this.#expecting === expecting.value;
   }
 }
 

@@ -34,7 +34,10 @@ export async function forEachLine(
     sink(bytes, start, end > start && bytes[end - 1] === carriageReturn ? end - 1 : end, line);
   };
 
+  let begun = false;
   for await (const chunk of chunks) {
+    if (!begun && isUtf16(chunk)) throw new SourceError(file, { line: 1 }, "is UTF-16 text; save it as UTF-8");
+    begun ||= chunk.length > 0;
     let start = 0;
     while (true) {
       const end = chunk.indexOf(lineFeed, start);
@@ -56,6 +59,11 @@ export async function forEachLine(
   if (restLength === 0) return { lines: line, ended: true };
   emit(rest, 0, restLength);
   return { lines: line, ended: false };
+}
+
+/** Whether a text begins with UTF-16's byte order mark: so some programs write "Unicode". No format that is read here may. */
+function isUtf16(bytes: Uint8Array): boolean {
+  return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
 }
 
 function tooLong(file: string, line: number): SourceError {

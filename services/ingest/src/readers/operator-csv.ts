@@ -3,7 +3,7 @@
 import { makePrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import { isNetworkType, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
 import { boundedContent } from "./bounded-content.ts";
-import { splitCsvLine } from "./csv.ts";
+import { separatorHint, splitCsvLine } from "./csv.ts";
 import { forEachLine } from "./lines.ts";
 import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
@@ -103,7 +103,7 @@ async function readRows(
         throw new SourceError(
           file,
           { line },
-          `expected a first line that names the columns: ${needed.join(", ")}, and of ${known.join(", ")} what there is`,
+          `expected a first line that names the columns: ${needed.join(", ")}, and of ${known.join(", ")} what there is${separatorHint(text)}`,
         );
       found.header = names;
       return;

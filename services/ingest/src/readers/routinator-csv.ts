@@ -1,7 +1,7 @@
 /** Reader of Routinator's `csv`: `ASN,IP Prefix,Max Length,Trust Anchor`, quoted or not; rpki-client's adds `Expires`. */
 
 import { boundedContent } from "./bounded-content.ts";
-import { splitCsvLine } from "./csv.ts";
+import { separatorHint, splitCsvLine } from "./csv.ts";
 import { forEachLine } from "./lines.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 import { readVrp } from "./vrp-fields.ts";
@@ -69,7 +69,7 @@ const expected = "not Routinator's csv; expected a first line ASN,IP Prefix,Max 
 function readHeader(file: string, line: number, text: string): string[] {
   const names = splitCsvLine(text)?.map((name) => name.toLowerCase()) ?? [];
   if (!names.includes("asn") || !names.includes("ip prefix") || new Set(names).size < names.length)
-    throw new SourceError(file, { line }, expected);
+    throw new SourceError(file, { line }, `${expected}${separatorHint(text)}`);
   return names;
 }
 

@@ -1,6 +1,7 @@
 /** Numbers for prefixes of both families, in the order first met. */
 
 import type { Prefix } from "@netfacts/address";
+import { release } from "@netfacts/dataset";
 
 const initialCapacity = 1 << 12;
 /** Slots are at most three quarters full. */
@@ -49,6 +50,26 @@ export class PrefixIndex {
     return kind < ipv6From ? { version: 4, w0, w1, w2, w3, length: kind } : { version: 6, w0, w1, w2, w3, length: kind - ipv6From };
   }
 
+  /** Every number, ascending by version, address and length. */
+  sorted(): Uint32Array {
+    const words = this.#words;
+    const kind = this.#kind;
+    return Uint32Array.from({ length: this.#size }, (_, number) => number).sort((a, b) => {
+      const [kindA, kindB] = [kind[a] as number, kind[b] as number];
+      if (kindA < ipv6From !== kindB < ipv6From) return kindA - kindB;
+      for (let word = 0; word < 4; word++) {
+        const difference = (words[a * 4 + word] as number) - (words[b * 4 + word] as number);
+        if (difference !== 0) return difference;
+      }
+      return kindA - kindB;
+    });
+  }
+
+  /** Gives the memory back; nothing may be asked any more. */
+  release(): void {
+    release(this.#words, this.#kind, this.#slots);
+  }
+
   /** Where the prefix stands, or would. */
   #slot(kind: number, w0: number, w1: number, w2: number, w3: number): number {
     let hash = kind;
@@ -71,7 +92,9 @@ export class PrefixIndex {
 
   /** Doubles the slots. */
   #spread(): void {
-    this.#slots = new Uint32Array(this.#slots.length * 2);
+    const { length } = this.#slots;
+    release(this.#slots);
+    this.#slots = new Uint32Array(length * 2);
     for (let number = 0; number < this.#size; number++) {
       const [w0 = 0, w1 = 0, w2 = 0, w3 = 0] = this.#words.subarray(number * 4, number * 4 + 4);
       this.#slots[this.#slot(this.#kind[number] as number, w0, w1, w2, w3)] = number + 1;
@@ -79,7 +102,8 @@ export class PrefixIndex {
   }
 }
 
-function grown<A extends Uint8Array | Uint32Array>(from: A, to: A): A {
+function grown<A extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(from: A, to: A): A {
   to.set(from);
+  release(from);
   return to;
 }

@@ -1,6 +1,7 @@
 /** A routing table that changes: prefix × peer → path, and what a RIB and the updates behind it do to it. */
 
 import type { Address, Prefix } from "@netfacts/address";
+import { release } from "@netfacts/dataset";
 import type { Peer, RibSink } from "@netfacts/mrt";
 import { PathTable } from "../build/path-table.ts";
 import { PrefixIndex } from "./prefix-index.ts";
@@ -109,17 +110,36 @@ export class RouteTable implements RibSink {
   emit(sink: RibSink, timestamp: number): void {
     sink.peerIndex(this.#peers, this.#collectorId, this.#viewName, timestamp);
     const { start, bytes } = this.#paths;
-    for (let prefix = 0; prefix < this.#prefixes.size; prefix++) {
-      let node = this.#firstOf(prefix);
-      if (node < 0) continue;
-      const { version, w0, w1, w2, w3, length } = this.#prefixes.at(prefix);
-      sink.prefix(version, w0, w1, w2, w3, length, timestamp);
-      for (; node >= 0; node = this.#nextOf(node)) {
-        const path = this.#path[node] as number;
-        const [from, to] = [start[path] as number, start[path + 1] as number];
-        sink.route(this.#peer[node] as number, this.#since[node] as number, bytes, from, to, this.#pathId[node] as number);
-      }
+    for (let prefix = 0; prefix < this.#prefixes.size; prefix++) this.#emitPrefix(prefix, start, bytes, sink, timestamp);
+  }
+
+  /** As `emit`, in the order of RIB files: IPv4 first, by address and length. Yields after each prefix, so that what the sink made of it can be taken. */
+  *emitSorted(sink: RibSink, timestamp: number): Generator<void, void, undefined> {
+    sink.peerIndex(this.#peers, this.#collectorId, this.#viewName, timestamp);
+    const { start, bytes } = this.#paths;
+    for (const prefix of this.#prefixes.sorted()) {
+      this.#emitPrefix(prefix, start, bytes, sink, timestamp);
+      yield;
     }
+  }
+
+  #emitPrefix(prefix: number, start: Uint32Array, bytes: Uint8Array, sink: RibSink, timestamp: number): void {
+    let node = this.#firstOf(prefix);
+    if (node < 0) return;
+    const { version, w0, w1, w2, w3, length } = this.#prefixes.at(prefix);
+    sink.prefix(version, w0, w1, w2, w3, length, timestamp);
+    for (; node >= 0; node = this.#nextOf(node)) {
+      const path = this.#path[node] as number;
+      const [from, to] = [start[path] as number, start[path + 1] as number];
+      sink.route(this.#peer[node] as number, this.#since[node] as number, bytes, from, to, this.#pathId[node] as number);
+    }
+  }
+
+  /** Gives the memory back; nothing may be asked any more. */
+  release(): void {
+    this.#prefixes.release();
+    this.#paths.release();
+    release(this.#first, this.#next, this.#peer, this.#pathId, this.#path, this.#since);
   }
 
   #peerNumber(peer: Peer): number {
@@ -193,7 +213,8 @@ export class RouteTable implements RibSink {
   }
 }
 
-function grown<A extends Uint16Array | Uint32Array>(from: A, to: A): A {
+function grown<A extends Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(from: A, to: A): A {
   to.set(from);
+  release(from);
   return to;
 }

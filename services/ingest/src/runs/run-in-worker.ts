@@ -24,20 +24,27 @@ const stopMsMax = 2_000;
 const youngMbMax = 48;
 
 /** Never rejects. */
-export function runInWorker({ sources, snapshots, files, only, onProgress, confirm, signal }: WorkerRunOptions): Promise<WorkerRunOutcome> {
+export function runInWorker({ onProgress, confirm, signal, ...request }: WorkerRunOptions): Promise<WorkerRunOutcome> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve({ ok: false, message: stopMessage(signal), report: null });
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const request: RunRequest = { sources, snapshots, files, only };
     const worker = new Worker(new URL(`./run-worker.${extension}`, import.meta.url), {
-      workerData: request,
+      workerData: request satisfies RunRequest,
       resourceLimits: { maxYoungGenerationSizeMb: youngMbMax },
     });
     let killing: NodeJS.Timeout | undefined;
     const answer = (message: ToRun) => worker.postMessage(message);
+    const endSoon = (): void => {
+      killing ??= setTimeout(() => void worker.terminate(), stopMsMax);
+    };
     const stop = (): void => {
       answer({ kind: "stop" });
-      killing = setTimeout(() => void worker.terminate(), stopMsMax);
+      endSoon();
+    };
+    // What it leaves open, as a connection that is still being tried, must not keep the thread.
+    const told = (outcome: WorkerRunOutcome): void => {
+      resolve(outcome);
+      endSoon();
     };
     signal.addEventListener("abort", stop, { once: true });
     worker.on("message", (message: FromRun) => {
@@ -47,8 +54,8 @@ export function runInWorker({ sources, snapshots, files, only, onProgress, confi
           () => answer(signal.aborted ? { kind: "refused", message: stopMessage(signal) } : { kind: "confirmed" }),
           (error: Error) => answer({ kind: "refused", message: error.message }),
         );
-      } else if (message.kind === "succeeded") resolve({ ok: true, report: message.report });
-      else resolve({ ok: false, message: signal.aborted ? stopMessage(signal) : message.message, report: message.report });
+      } else if (message.kind === "succeeded") told({ ok: true, report: message.report });
+      else told({ ok: false, message: signal.aborted ? stopMessage(signal) : message.message, report: message.report });
     });
     worker.once("error", (error: Error) => resolve({ ok: false, message: `the run's thread failed: ${error.message}`, report: null }));
     worker.once("exit", (code) => {

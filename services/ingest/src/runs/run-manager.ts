@@ -1,14 +1,14 @@
 /** Runs of the leader: one at a time, each kept in the store from its start to its end, whatever becomes of its process. */
 
-import type { SnapshotStore } from "@netfacts/dataset";
+import type { SectionName, SnapshotStore } from "@netfacts/dataset";
 import type { RunRecord, Store } from "@netfacts/storage";
 import type { Term } from "../leadership/leadership.ts";
 import { type IngestMetrics, observeRun } from "../metrics.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
-import type { RunReport } from "../pipeline/run-report.ts";
+import type { RunReport, SourceReport } from "../pipeline/run-report.ts";
 import { type RunScope, SourcesAwayError } from "../schedule/run-scope.ts";
 import { stopMessage, type WorkerRunOptions, type WorkerRunOutcome } from "./run-in-worker.ts";
-import { type KeptReport, newRunId } from "./run-record.ts";
+import { type KeptReport, newRunId, reportOf } from "./run-record.ts";
 
 export interface Activation {
   /** Lets the published snapshot be served, when the pods had time to load it; not when all refused it. */
@@ -24,7 +24,9 @@ export interface RunManagerDeps {
   readonly sources: string;
   /** What a run of everything reads, brought up to date. @throws SourcesFileError, SourcesAwayError */
   prepare(signal: AbortSignal, onProgress: ProgressListener): Promise<RunScope>;
-  execute(options: Pick<WorkerRunOptions, "files" | "only" | "onProgress" | "confirm" | "signal">): Promise<WorkerRunOutcome>;
+  execute(
+    options: Pick<WorkerRunOptions, "files" | "only" | "acceptShrink" | "onProgress" | "confirm" | "signal">,
+  ): Promise<WorkerRunOutcome>;
   /** Learns from a run that came so far as to read. */
   settle(scope: RunScope, report: RunReport | null): Promise<void>;
   readonly metrics: IngestMetrics;
@@ -65,6 +67,7 @@ interface Occupation {
 
 /** How many of the last runs are looked through for one whose process died. */
 const runsLookedAt = 100;
+const runsLookedAtForSections = [10, 1_000];
 const progressLineMs = 5_000;
 const firstImport: Starter = { actor: "start", keyId: null, address: null };
 
@@ -105,13 +108,29 @@ export class RunManager {
   }
 
   /** Begins a run of everything; resolves with its record. @throws RunInProgressError, LeadershipLostError, StoreError */
-  async start(starter: Starter): Promise<RunRecord> {
-    return (await this.#begin(starter, null)).run;
+  async start(starter: Starter, acceptShrink: readonly SectionName[] = []): Promise<RunRecord> {
+    return (await this.#begin(starter, null, acceptShrink)).run;
   }
 
   /** A run of some sections, to its end. @throws as `start` */
   async run(starter: Starter, scope: RunScope): Promise<WorkerRunOutcome> {
-    return (await this.#begin(starter, scope)).outcome;
+    return (await this.#begin(starter, scope, [])).outcome;
+  }
+
+  /** What the last run that published the section read of its sources; null where none is kept. */
+  async lastBuilt(section: SectionName): Promise<readonly SourceReport[] | null> {
+    // Most sections are built by one of the last few runs, and reports of all runs are many.
+    for (const limit of runsLookedAtForSections) {
+      const runs = await this.#deps.store.runs.list(limit);
+      for (const run of runs) {
+        const report = run.state === "succeeded" ? reportOf(run) : null;
+        if (report?.sections.some(({ name, kept }) => name === section && !kept) !== true) continue;
+        // Updates are part of the routes.
+        return report.sources.filter((source) => source.section === section || (section === "routes" && source.section === "updates"));
+      }
+      if (runs.length < limit) return null;
+    }
+    return null;
   }
 
   /** Resolves when no run is in progress; another may begin in the next turn. */
@@ -123,6 +142,7 @@ export class RunManager {
   async #begin(
     starter: Starter,
     scope: RunScope | null,
+    acceptShrink: readonly SectionName[],
   ): Promise<{ readonly run: RunRecord; readonly outcome: Promise<WorkerRunOutcome> }> {
     const occupation = this.#occupy();
     const { store, clock, log } = this.#deps;
@@ -132,11 +152,12 @@ export class RunManager {
       const kept: KeptReport = { started_by: starter.actor };
       const run: RunRecord = { id: newRunId(startedAt), startedAt, endedAt: null, state: "running", report: kept };
       const { actor, keyId, address } = starter;
-      await store.audit.append({ at: startedAt, actor, action: "run.start", target: run.id, address, keyId, details: null });
+      const details = acceptShrink.length === 0 ? null : { accept_shrink: acceptShrink };
+      await store.audit.append({ at: startedAt, actor, action: "run.start", target: run.id, address, keyId, details });
       await store.runs.save(run);
       occupation.id = run.id;
-      log.info({ run: run.id, started_by: actor, ...(scope?.only && { sections: scope.only }) }, "run started");
-      const outcome = this.#run(run, scope).finally(() => occupation.free());
+      log.info({ run: run.id, started_by: actor, ...(scope?.only && { sections: scope.only }), ...details }, "run started");
+      const outcome = this.#run(run, scope, acceptShrink).finally(() => occupation.free());
       return { run, outcome };
     } catch (error) {
       occupation.free();
@@ -167,15 +188,18 @@ export class RunManager {
   }
 
   /** Never rejects. */
-  async #run(run: RunRecord, scope: RunScope | null): Promise<WorkerRunOutcome> {
+  async #run(run: RunRecord, scope: RunScope | null, acceptShrink: readonly SectionName[]): Promise<WorkerRunOutcome> {
     const { sources, log, clock, metrics } = this.#deps;
     const built: WorkerRunOutcome =
       sources === ""
         ? { ok: false, message: "no sources are set: name a sources.yaml in SOURCES", report: null }
-        : await this.#build(progressLines(log, run.id), scope);
+        : await this.#build(progressLines(log, run.id), scope, acceptShrink);
     const outcome = await this.#activated(built);
     const endedAt = clock.now();
     observeRun(metrics, outcome, endedAt - run.startedAt);
+    for (const { name: section, refused } of outcome.report?.sections ?? [])
+      if (refused !== null)
+        log.warn({ run: run.id, section, reason: refused }, "a section shrank too much; what was published before stays");
     if (outcome.ok) log.info({ run: run.id, snapshot: outcome.report.snapshot, unchanged: outcome.report.unchanged }, "run succeeded");
     else log.error({ run: run.id, reason: outcome.message }, "run failed; what served before goes on serving");
     await this.#keepEnd({
@@ -187,13 +211,13 @@ export class RunManager {
     return outcome;
   }
 
-  async #build(onProgress: ProgressListener, given: RunScope | null): Promise<WorkerRunOutcome> {
+  async #build(onProgress: ProgressListener, given: RunScope | null, acceptShrink: readonly SectionName[]): Promise<WorkerRunOutcome> {
     const { prepare, execute, settle, log } = this.#deps;
     const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
     try {
       const scope = given ?? (await prepare(signal, onProgress));
       const { files, only } = scope;
-      const outcome = await execute({ files, only, onProgress, confirm: () => this.#term.confirm(), signal });
+      const outcome = await execute({ files, only, acceptShrink, onProgress, confirm: () => this.#term.confirm(), signal });
       await settle(scope, outcome.report).catch((err: unknown) => log.error({ err }, "what a run found of its sources was not kept"));
       return outcome;
     } catch (error) {

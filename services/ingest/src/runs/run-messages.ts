@@ -1,6 +1,6 @@
 /** What a run's thread and the process that started it tell each other. */
 
-import type { StoreSource } from "@netfacts/dataset";
+import type { SectionName, StoreSource } from "@netfacts/dataset";
 import type { ReadyFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
@@ -14,6 +14,8 @@ export interface RunRequest {
   readonly files: ReadyFiles;
   /** Sections to be built; null: all. */
   readonly only: readonly BuiltSection[] | null;
+  /** Sections that may shrink this time. */
+  readonly acceptShrink: readonly SectionName[];
 }
 
 export type FromRun =

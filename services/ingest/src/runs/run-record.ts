@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { IngestRun, IngestRunSummary, RunReport as RunReportRecord } from "@netfacts/contracts";
+import { timestamp } from "@netfacts/contracts";
 import type { RunRecord } from "@netfacts/storage";
 import type { RunReport } from "../pipeline/run-report.ts";
 
@@ -12,7 +13,7 @@ export interface KeptReport extends Partial<RunReport> {
 
 /** Sorts by time; unique among processes. */
 export function newRunId(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z-${randomBytes(3).toString("hex")}`;
+  return `${timestamp(now).replace(/[-:]/g, "")}-${randomBytes(3).toString("hex")}`;
 }
 
 export function runSummary({ id, state, startedAt, endedAt, report }: RunRecord): IngestRunSummary {
@@ -38,9 +39,4 @@ export function runRecord(run: RunRecord): IngestRun {
 export function reportOf({ report }: RunRecord): RunReport | null {
   const { started_by: _, ...rest } = (report ?? {}) as KeptReport;
   return rest.sources === undefined ? null : (rest as RunReport);
-}
-
-/** RFC 3339 in whole seconds. */
-export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

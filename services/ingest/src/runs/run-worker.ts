@@ -8,7 +8,7 @@ import { IngestError, runIngest } from "../pipeline/run.ts";
 import { readSources } from "../sources/index.ts";
 import type { FromRun, RunRequest, ToRun } from "./run-messages.ts";
 
-const { sources, snapshots, files, only } = workerData as RunRequest;
+const { sources, snapshots, files, only, acceptShrink } = workerData as RunRequest;
 const stopping = new AbortController();
 let answerConfirm: (answer: ToRun) => void = () => {};
 const tell = (message: FromRun) => parentPort?.postMessage(message);
@@ -32,7 +32,7 @@ try {
   const { store, close } = await openStoreSource(snapshots);
   try {
     const onProgress = (event: ProgressEvent) => tell({ kind: "progress", event });
-    const report = await runIngest({ config, store, onProgress, signal: stopping.signal, beforePublish: confirm });
+    const report = await runIngest({ config, store, onProgress, signal: stopping.signal, beforePublish: confirm, acceptShrink });
     tell({ kind: "succeeded", report });
   } finally {
     await close();

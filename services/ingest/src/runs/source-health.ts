@@ -1,11 +1,12 @@
 /** How each configured source fares: out of the reports of the last runs, the snapshot that is served, and the leader's schedule. */
 
 import type { IngestSource, SourceSchedule } from "@netfacts/contracts";
+import { timestamp } from "@netfacts/contracts";
 import type { Manifest } from "@netfacts/dataset";
 import type { RunRecord } from "@netfacts/storage";
 import type { SourceReport } from "../pipeline/run-report.ts";
-import type { SourceConfig } from "../sources/index.ts";
-import { reportOf, timestamp } from "./run-record.ts";
+import { type SourceConfig, sectionOf } from "../sources/index.ts";
+import { reportOf } from "./run-record.ts";
 
 interface Seen {
   readonly run: RunRecord;
@@ -40,7 +41,7 @@ function sourceRecord(
 ): Omit<IngestSource, "schedule"> {
   const [last] = seen;
   const good = seen.find(({ report }) => report.state !== "failed");
-  const entry = manifest?.sections[source.section]?.sources.find(({ name, sha256 }) => name === source.name && sha256 !== "");
+  const entry = manifest?.sections[sectionOf(source)]?.sources.find(({ name, sha256 }) => name === source.name && sha256 !== "");
   const asOf = good?.report.as_of ?? entry?.as_of ?? null;
   const { staleAfterSeconds } = source;
   return {

@@ -1,6 +1,6 @@
 /** One import from the command line or at a start: fetches what has a URL, and runs over all of it. */
 
-import type { SnapshotStore } from "@netfacts/dataset";
+import type { SectionName, SnapshotStore } from "@netfacts/dataset";
 import { fetchContext, loadFetchConfig } from "../fetch/config.ts";
 import type { FetchConfig } from "../fetch/config-schema.ts";
 import { withFiles } from "../fetch/ready-files.ts";
@@ -21,25 +21,41 @@ export interface ImportOptions {
   readonly fetching?: FetchConfig;
   readonly onProgress?: ProgressListener;
   readonly signal?: AbortSignal;
+  /** Sections that may shrink this time. */
+  readonly acceptShrink?: readonly SectionName[];
   /** What somebody in front of it should know: a source that is away, another import that is waited for. */
   onNote?(text: string): void;
 }
 
+interface NoteFields {
+  readonly source?: string;
+  readonly reason?: string;
+  /** The source is needed, so that the run ends where it is not to be had. */
+  readonly required?: boolean;
+}
+
 /** Throws as `runIngest`; also `IngestError` when a required source cannot be fetched or it is stopped meanwhile. Of two in one folder the second waits. */
 export async function importSources(options: ImportOptions): Promise<RunReport> {
-  const { config, store, stateFolder, onProgress = () => undefined, onNote = () => undefined } = options;
+  const { config, store, stateFolder, acceptShrink = [], onProgress = () => undefined, onNote = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
   const fetching = fetchContext(options.fetching ?? loadFetchConfig());
   const free = await lockRuns(stateFolder, signal, () => onNote("another import works in this folder; this one begins when it has ended"));
+  // Who catches the error tells it: what it says is not noted as well.
+  let ending = "";
   try {
-    const note = (fields: { readonly source?: string; readonly reason?: string }, message: string) =>
+    const note = (fields: NoteFields, message: string) => {
+      const { required = false, reason } = fields;
+      if (required || (reason !== undefined && ending.includes(reason))) return;
       onNote([fields.source, message, fields.reason].filter((part) => part !== undefined).join(": "));
+    };
     const log = { info: () => undefined, warn: note, error: note };
     const stock = await openStock({ stateFolder, fetching, metrics: null, log, clock: { now: () => Date.now() } });
     const scope = await wholeScope(config, stock, signal, onProgress);
-    const run = runIngest({ config: withFiles(config, scope.files, null), store, onProgress, signal });
+    const run = runIngest({ config: withFiles(config, scope.files, null), store, onProgress, signal, acceptShrink });
     const report = await run.catch(async (error: unknown) => {
-      if (error instanceof IngestError) await stock.settle(scope.sources, scope.files, error.report);
+      if (!(error instanceof IngestError)) throw error;
+      ending = error.message;
+      await stock.settle(scope.sources, scope.files, error.report);
       throw error;
     });
     await stock.settle(scope.sources, scope.files, report);

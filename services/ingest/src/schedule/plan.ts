@@ -1,7 +1,7 @@
 /** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
 
 import type { Manifest } from "@netfacts/dataset";
-import type { BuiltSection, SourceConfig } from "../sources/index.ts";
+import { type BuiltSection, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 export interface Plan {
   /** To be built, in the order of the list of sources. */
@@ -22,10 +22,13 @@ export function planOf(
 ): Plan {
   const sections: BuiltSection[] = [];
   const waiting = new Map<BuiltSection, string>();
-  const all = [...new Set(sources.map(({ section }) => section))];
+  const all = [...new Set(sources.map(sectionOf))];
   for (const section of all) {
-    const own = sources.filter((source) => source.section === section);
-    const missing = own.find(({ name, required }) => required && versions.get(name) == null);
+    const own = sources.filter((source) => sectionOf(source) === section);
+    // Updates of a table that is not there are missed by nobody.
+    const isNeeded = ({ required, appliesTo }: SourceConfig) =>
+      required && (appliesTo === undefined || appliesTo.required || versions.get(appliesTo.name) != null);
+    const missing = own.find((source) => isNeeded(source) && versions.get(source.name) == null);
     if (missing !== undefined) waiting.set(section, missing.name);
     else if (!own.some(({ name }) => versions.get(name) != null)) continue;
     else if (differs(own, versions, manifest?.sections[section]?.sources ?? [])) sections.push(section);
@@ -37,17 +40,19 @@ export function planOf(
 }
 
 function canBuild(sources: readonly SourceConfig[], versions: ReadonlyMap<string, string | null>, section: BuiltSection): boolean {
-  const own = sources.filter((source) => source.section === section);
+  const own = sources.filter((source) => sectionOf(source) === section);
   return own.every(({ name, required }) => !required || versions.get(name) != null) && own.some(({ name }) => versions.get(name) != null);
 }
 
-/** Sources that failed stand in a manifest without a digest. */
-function differs(
+/** Whether sources have other versions than those that were read. Sources that failed stand without a digest. */
+export function differs(
   own: readonly SourceConfig[],
   versions: ReadonlyMap<string, string | null>,
-  entries: readonly { readonly name: string; readonly format: string; readonly sha256: string }[],
+  entries: readonly { readonly name: string; readonly format: string; readonly sha256: string | null }[],
 ): boolean {
-  const there = new Map(entries.filter(({ sha256 }) => sha256 !== "").map(({ name, format, sha256 }) => [name, `${format} ${sha256}`]));
+  const there = new Map(
+    entries.filter(({ sha256 }) => sha256 !== "" && sha256 !== null).map(({ name, format, sha256 }) => [name, `${format} ${sha256}`]),
+  );
   const wanted = new Map(
     own.flatMap(({ name, format }) => (versions.get(name) == null ? [] : [[name, `${format} ${versions.get(name)}`]])),
   );

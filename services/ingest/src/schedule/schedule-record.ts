@@ -1,6 +1,7 @@
 /** The schedule of a source as operators see it. */
 
 import type { SourceSchedule } from "@netfacts/contracts";
+import { timestamp } from "@netfacts/contracts";
 import type { SourceConfig } from "../sources/index.ts";
 import type { SourceStock } from "./source-stock.ts";
 
@@ -8,19 +9,19 @@ export async function scheduleOf(source: SourceConfig, stock: SourceStock): Prom
   const { checkedAt, succeededAt, nextAt, failures, error, refused } = stock.state(source.name);
   const file = await stock.ready(source, true);
   return {
-    checked_at: timestamp(checkedAt),
-    succeeded_at: timestamp(succeededAt),
-    next_check_at: timestamp(nextAt),
+    checked_at: timestampOrNull(checkedAt),
+    succeeded_at: timestampOrNull(succeededAt),
+    next_check_at: timestampOrNull(nextAt),
     failures,
     error,
     refused: refused?.error ?? null,
     url: file?.url ?? null,
-    fetched_at: timestamp(file?.fetchedAt ?? null),
+    fetched_at: timestampOrNull(file?.fetchedAt ?? null),
     sha256: file?.sha256 ?? null,
   };
 }
 
 /** RFC 3339 in whole seconds. */
-function timestamp(ms: number | null): string | null {
-  return ms === null ? null : `${new Date(ms).toISOString().slice(0, 19)}Z`;
+function timestampOrNull(ms: number | null): string | null {
+  return ms === null ? null : timestamp(ms);
 }

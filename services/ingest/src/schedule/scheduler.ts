@@ -4,9 +4,9 @@ import type { Manifest, SnapshotStore } from "@netfacts/dataset";
 import type { ReadyFile } from "../fetch/ready-files.ts";
 import type { RtrSources } from "../rtr/index.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
-import { readSources, type SourceConfig, type SourcesConfig, SourcesFileError } from "../sources/index.ts";
+import { type BuiltSection, readSources, type SourceConfig, type SourcesConfig, SourcesFileError, sectionOf } from "../sources/index.ts";
 import { Asking } from "./asking.ts";
-import { planOf } from "./plan.ts";
+import { differs, planOf } from "./plan.ts";
 import { readyFiles } from "./run-scope.ts";
 import type { SourceStock } from "./source-stock.ts";
 
@@ -17,7 +17,7 @@ export interface SchedulerDeps {
   /** Sessions of the list's RTR sources; whoever has them calls `poke` when one has something new. */
   readonly rtr?: Pick<RtrSources, "follow" | "giveUpInherited">;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
-  readonly runs: Pick<RunManager, "run" | "idle">;
+  readonly runs: Pick<RunManager, "run" | "idle" | "lastBuilt">;
   readonly clock: { now(): number };
   readonly log: {
     info(fields: object, message: string): void;
@@ -48,6 +48,8 @@ export class Scheduler {
   #turn: Promise<void> = Promise.resolve();
   #isPoked = false;
   #failedRuns = 0;
+  /** Sections that stay as they are, with what they would have been built from and compared with: of the same they are not built again. */
+  readonly #held = new Map<BuiltSection, string>();
   #noRunBefore = 0;
   /** What was told last of the list and of sections that wait: it is told again when it is another. */
   #told = { list: "", waiting: "" };
@@ -166,7 +168,7 @@ export class Scheduler {
     const files = await readyFiles(config.sources, stock, false);
     const current = await this.#current();
     const versions = new Map(config.sources.map((source) => [source.name, versionOf(source, files[source.name], current)]));
-    const { sections, waiting } = planOf(config.sources, versions, current);
+    const { sections: planned, waiting } = planOf(config.sources, versions, current);
     // A session tells by itself what its caches do.
     const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");
     const awaited = Object.fromEntries([...waiting].filter(([, name]) => !isSession(name)));
@@ -174,12 +176,18 @@ export class Scheduler {
     if (waits !== "{}" && this.#told.waiting !== waits)
       log.warn({ waiting: awaited }, "sections stay as they are: there is no version that can be used of a source that they need");
     this.#told.waiting = waits;
+    const held = await this.#heldBack(planned, config, versions, current);
+    const sections = planned.filter((section) => !held.has(section));
     if (sections.length === 0) return false;
-    const sources = config.sources.filter(({ section }) => sections.includes(section));
+    const sources = config.sources.filter((source) => sections.includes(sectionOf(source)));
     try {
       const outcome = await runs.run(bySchedule, { sources, files, only: sections });
       if (outcome.ok) {
         this.#failedRuns = 0;
+        for (const section of sections) {
+          const isRefused = outcome.report.sections.some(({ name, refused }) => name === section && refused !== null);
+          if (isRefused) this.#held.set(section, attemptOf(section, config, versions, current));
+        }
         return false;
       }
       if (outcome.report?.sources.some(({ state }) => state === "failed") === true) return true;
@@ -191,6 +199,41 @@ export class Scheduler {
     }
   }
 
+  /**
+   * Sections of a plan that stay as they are: the same versions were not taken in this term, as the section had shrunk; or they were
+   * published before, and somebody went back to an earlier snapshot since. Both wait for newer versions, or for a run of everything.
+   */
+  async #heldBack(
+    planned: readonly BuiltSection[],
+    config: SourcesConfig,
+    versions: ReadonlyMap<string, string | null>,
+    current: Manifest | null,
+  ): Promise<ReadonlySet<BuiltSection>> {
+    const isNewer = (section: BuiltSection, entries: Parameters<typeof differs>[2]) =>
+      differs(
+        config.sources.filter((source) => sectionOf(source) === section),
+        versions,
+        entries,
+      );
+    const isBehind = (section: BuiltSection) => isNewer(section, current?.sections[section]?.sources ?? []);
+    for (const section of planned) {
+      const attempt = attemptOf(section, config, versions, current);
+      if (current === null || this.#held.get(section) === attempt || !isBehind(section)) continue;
+      this.#held.delete(section);
+      const built = await this.#deps.runs.lastBuilt(section);
+      if (built === null || isNewer(section, built)) continue;
+      this.#held.set(section, attempt);
+      this.#deps.log.warn(
+        { section, snapshot: current.id },
+        "a section stays as a rollback left it, until a source of it has a newer version or a run is started by hand",
+      );
+    }
+    const held = new Set(planned.filter((section) => this.#held.get(section) === attemptOf(section, config, versions, current)));
+    // Planned for the sake of the routes alone.
+    if (held.has("routes") && !isBehind("vrps")) held.add("vrps");
+    return held;
+  }
+
   async #current(): Promise<Manifest | null> {
     const { snapshots } = this.#deps;
     const id = await snapshots.currentId();
@@ -200,8 +243,22 @@ export class Scheduler {
 }
 
 /** Null: none that a run could use. Data that were given up are a version as long as what was published of them stands. */
-function versionOf({ name, section }: SourceConfig, file: ReadyFile | undefined, current: Manifest | null): string | null {
+function versionOf(source: SourceConfig, file: ReadyFile | undefined, current: Manifest | null): string | null {
   if (file?.givenUp === undefined) return file?.sha256 ?? null;
-  const isPublished = current?.sections[section]?.sources.some((entry) => entry.name === name && entry.sha256 !== "") === true;
+  const { name } = source;
+  const isPublished = current?.sections[sectionOf(source)]?.sources.some((entry) => entry.name === name && entry.sha256 !== "") === true;
   return isPublished ? "given up" : null;
+}
+
+/** What a section would be built from, and what it would be compared with. */
+function attemptOf(
+  section: BuiltSection,
+  config: SourcesConfig,
+  versions: ReadonlyMap<string, string | null>,
+  current: Manifest | null,
+): string {
+  const own = config.sources
+    .filter((source) => sectionOf(source) === section)
+    .map(({ name, format }) => [name, format, versions.get(name)]);
+  return JSON.stringify([own, config.sectionShrinkMax[section], current?.sections[section]?.object]);
 }

@@ -1,7 +1,8 @@
 /** What is known of each source from one check to the next; kept in a file, so that a restart asks nobody before it is time. */
 
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "@netfacts/storage";
 import { replaceFile } from "../fetch/index.ts";
 
 /** A version that a run could not use. */
@@ -51,7 +52,7 @@ export class SourceStates {
 
   /** A file that is not there or damaged counts as empty: then everything is due. */
   static async open(path: string): Promise<SourceStates> {
-    await mkdir(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     const text = await readFile(path, "utf8").catch(() => "{}");
     return new SourceStates(path, new Map(Object.entries(parsed(text))));
   }

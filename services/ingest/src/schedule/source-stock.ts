@@ -3,14 +3,25 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { type FetchContext, FetchError, fetchSource, noteGood, pathOf, type RemoteSource, readFilesOf } from "../fetch/index.ts";
+import {
+  type FetchContext,
+  FetchError,
+  type FetchOutcome,
+  fetchSource,
+  fetchSteps,
+  noteGood,
+  pathOf,
+  type RemoteSource,
+  readFilesOf,
+} from "../fetch/index.ts";
 import type { ReadyFile, ReadyFiles } from "../fetch/ready-files.ts";
 import type { IngestMetrics } from "../metrics.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { RtrSources } from "../rtr/index.ts";
-import type { SourceConfig } from "../sources/index.ts";
+import { type SourceConfig, sectionOf } from "../sources/index.ts";
 import { afterFailure, afterSuccess } from "./due.ts";
 import type { SourceState, SourceStates } from "./source-state.ts";
+import { UpdateStock } from "./update-stock.ts";
 
 export interface SourceStockDeps {
   readonly states: SourceStates;
@@ -36,9 +47,11 @@ const refusedMsMax = 86_400_000;
 export class SourceStock {
   readonly #deps: SourceStockDeps;
   readonly #random: () => number;
+  readonly #updates: UpdateStock;
 
   constructor(deps: SourceStockDeps) {
     this.#deps = deps;
+    this.#updates = new UpdateStock(deps.fetching.downloads);
     this.#random = deps.random ?? Math.random;
   }
 
@@ -61,24 +74,29 @@ export class SourceStock {
     const sessionless = sources.filter(({ format }) => format !== "rtr");
     // Of one server first what is wanted most often: VRPs do not wait for a table of routes.
     const asked = sessionless.toSorted((a, b) => a.intervalSeconds - b.intervalSeconds);
-    const byHost = Map.groupBy(asked, hostOf).values();
-    const work = async (): Promise<void> => {
-      for (const group of byHost) {
-        for (const source of group) {
-          const fault = await this.#refreshOne(source, signal, onProgress);
-          if (fault !== null) faults.set(source.name, fault);
-          onAnswered(source.name);
+    // Which updates are needed is known when their table is here.
+    for (const isUpdates of [false, true]) {
+      const turn = asked.filter(({ section }) => (section === "updates") === isUpdates);
+      const byHost = Map.groupBy(turn, hostOf).values();
+      const work = async (): Promise<void> => {
+        for (const group of byHost) {
+          for (const source of group) {
+            const fault = await this.#refreshOne(source, signal, onProgress);
+            if (fault !== null) faults.set(source.name, fault);
+            onAnswered(source.name);
+          }
         }
-      }
-    };
-    await Promise.all(Array.from({ length: hostsMax }, work));
-    signal.throwIfAborted();
+      };
+      await Promise.all(Array.from({ length: hostsMax }, work));
+      signal.throwIfAborted();
+    }
     return faults;
   }
 
   /** What a run may read of the source. @param all  also versions that a run before could not use */
   async ready(source: SourceConfig, all = false): Promise<ReadyFile | null> {
     if (source.format === "rtr") return this.#readyOfSession(source, all);
+    if (source.appliesTo !== undefined) return this.#readyUpdates(source, source.appliesTo, all);
     const { file } = this.state(source.name);
     if (source.fetch === undefined) {
       if (file === null || (!all && this.#isRefused(source, file.sha256))) return null;
@@ -100,16 +118,34 @@ export class SourceStock {
       const told = report?.sources.find(({ name }) => name === source.name);
       const file = files[source.name];
       if (told === undefined || file === undefined || file.givenUp !== undefined) continue;
-      if (told.sha256 === file.sha256) {
-        if (report?.snapshot != null && source.fetch !== undefined) await noteGood(fetching.downloads, source.name, file.sha256);
+      const refusedFile = told.updates?.refused_file ?? null;
+      if (told.sha256 === file.sha256 && told.error === null) {
+        const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
+        if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
+          await noteGood(fetching.downloads, source.name, file.sha256);
         if (this.state(source.name).refused !== null) await states.change(source.name, { refused: null });
       } else if (told.error !== null) {
-        const refused = { sha256: file.sha256, bounds: boundsOf(source), error: told.error, at: clock.now() };
+        const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
+        // It was known, and left out.
+        if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
+        const refused = { sha256, bounds: boundsOf(source), error: told.error, at: clock.now() };
         await states.change(source.name, { refused });
-        const fields = { source: source.name, location: file.url ?? file.location, sha256: file.sha256, reason: told.error };
+        const fields = { source: source.name, location: refusedFile ?? file.url ?? file.location, sha256, reason: told.error };
         log.warn(fields, "a version of a source cannot be used; what was used before stays until there is another");
       }
     }
+  }
+
+  /** Relative to the version of their table that a run would read. */
+  async #readyUpdates(source: SourceConfig, table: SourceConfig, all: boolean): Promise<ReadyFile | null> {
+    const ready = await this.ready(table, all);
+    if (ready === null) return null;
+    const { refused } = this.state(source.name);
+    return this.#updates.ready(
+      source,
+      ready.location,
+      !all && refused !== null && this.#isRefused(source, refused.sha256) ? refused : null,
+    );
   }
 
   #readyOfSession(source: SourceConfig, all: boolean): ReadyFile | null {
@@ -133,6 +169,8 @@ export class SourceStock {
     const { name } = source;
     try {
       if (source.fetch === undefined) await this.#look(source);
+      else if (source.appliesTo !== undefined && source.fetch.everySeconds > 0)
+        await this.#fetchUpdates({ ...source, fetch: source.fetch }, source.appliesTo, signal, onProgress);
       else await this.#fetch({ ...source, fetch: source.fetch }, signal, onProgress);
       const now = clock.now();
       const nextAt = now + afterSuccess(source, this.#random);
@@ -159,9 +197,11 @@ export class SourceStock {
   }
 
   async #fetch(source: RemoteSource, signal: AbortSignal, onProgress: NonNullable<FetchContext["onProgress"]>): Promise<void> {
-    const { fetching, metrics, log } = this.#deps;
-    const { changed, file, bytes, seconds, notes } = await fetchSource(source, { ...fetching, signal, onProgress });
-    const { name } = source;
+    this.#noteFetch(source.name, await fetchSource(source, { ...this.#deps.fetching, signal, onProgress }));
+  }
+
+  #noteFetch(name: string, { changed, file, bytes, seconds, notes }: Omit<FetchOutcome, "path">): void {
+    const { metrics, log } = this.#deps;
     metrics?.fetches.inc({ source: name, outcome: changed ? "fetched" : "unchanged" });
     metrics?.fetchedBytes.inc({ source: name }, bytes);
     metrics?.fetchSeconds.set({ source: name }, seconds);
@@ -169,10 +209,27 @@ export class SourceStock {
     log.info({ ...fields, ...(notes.length > 0 && { notes }) }, changed ? "source fetched" : "source unchanged");
   }
 
-  async #look({ name, location }: SourceConfig): Promise<void> {
+  /** All steps since the oldest version of the table that a run may read; none while there is no table. */
+  async #fetchUpdates(
+    source: RemoteSource,
+    table: SourceConfig,
+    signal: AbortSignal,
+    onProgress: NonNullable<FetchContext["onProgress"]>,
+  ): Promise<void> {
+    const versions = await Promise.all([true, false].map((all) => this.ready(table, all)));
+    const paths = new Set(versions.flatMap((ready) => [ready?.location, ready?.lastGood].filter((path) => path != null)));
+    const times = (await Promise.all([...paths].map((path) => this.#updates.timeOf(path)))).filter((time) => time !== null);
+    if (times.length === 0) return;
+    const { changed, newest, ...outcome } = await fetchSteps(source, Math.min(...times), { ...this.#deps.fetching, signal, onProgress });
+    if (newest !== null) this.#noteFetch(source.name, { ...outcome, changed, file: newest.file });
+  }
+
+  async #look({ name, location, section }: SourceConfig): Promise<void> {
     const { mtimeMs, size } = await stat(location).catch((error: NodeJS.ErrnoException) => {
       throw error.code === "ENOENT" ? new Error(`${location}: no such file`) : error;
     });
+    // Of updates each file is looked at when it is asked what there is.
+    if (section === "updates") return;
     const { file } = this.state(name);
     if (file?.mtimeMs === mtimeMs && file.size === size) return;
     const digest = createHash("sha256");

@@ -5,12 +5,17 @@ import { bytesText } from "./show-progress.ts";
 
 const number = (value: number): string => value.toLocaleString("en-US");
 
-/** The report, ending with a line break: sources with what was skipped and why, sections, times. */
+/** The report, ending with a line break: sources with what was skipped and why, sections, times; not the error that a run ended by. */
 export function reportText(report: RunReport): string {
-  const lines = report.sources.flatMap(sourceLines);
+  const lines = report.sources.flatMap((source) => sourceLines(source, report.error));
   for (const section of report.sections) {
     const counts = Object.entries(section.counts).map(([name, count]) => `${number(count)} ${name.replaceAll("_", " ")}`);
-    lines.push(`${section.name} ${section.version}: ${counts.join(", ")}${section.kept ? " (as before)" : ""}`);
+    lines.push(
+      `${section.name} ${section.version}: ${counts.join(", ")}${section.kept ? " (as before)" : `; ${number(section.checked)} records checked`}`,
+    );
+    for (const note of section.notes ?? []) lines.push(`  note: ${note}`);
+    if (section.refused !== null)
+      lines.push(`  not taken: what was built ${section.refused}; --accept-shrink ${section.name} takes it for one run`);
   }
   const { read, build, verify, publish } = report.stages;
   lines.push(`read ${read} s, build ${build} s, verify ${verify} s, publish ${publish} s; peak memory ${bytesText(report.peak_rss_bytes)}`);
@@ -19,7 +24,9 @@ export function reportText(report: RunReport): string {
   return `${lines.join("\n")}\n`;
 }
 
-function sourceLines(source: SourceReport): string[] {
+/** @param ending  what the run ended by: told where it ends, and not here again. */
+function sourceLines(source: SourceReport, ending: string | null): string[] {
+  if (source.state === "failed" && source.error !== null && ending?.includes(source.error)) return [`${source.name}: ended the run`];
   if (source.state === "failed") return [`${source.name}: left out: ${source.error ?? "unknown"}`];
   const where = source.url === null ? [] : [`  from ${source.url}, fetched ${source.fetched_at}`];
   const kept = source.state === "kept" ? [`  not its newest version: ${source.error ?? "unknown"}`] : [];

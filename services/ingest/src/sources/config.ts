@@ -1,20 +1,33 @@
 /** What `sources.yaml` says, once it was found free of faults. */
 
+import type { SectionName } from "@netfacts/dataset";
 import type { FetchSettings } from "./fetch-settings.ts";
-import type { BuiltFormat, BuiltSection } from "./sections.ts";
+import type { BuiltFormat, SourceSection } from "./sections.ts";
+
+/** Files of updates in the order of their times, and what their publisher does not have; null: its steps are not known. Times are Unix seconds. */
+export interface UpdateFiles {
+  readonly files: readonly string[];
+  readonly missing: readonly { readonly from: number; readonly to: number }[] | null;
+  /** The file behind these, where a run before could not use it. */
+  readonly refused?: { readonly file: string; readonly error: string };
+}
 
 /** One source of one section. Times are seconds, sizes bytes, shares 0…1. */
 export interface SourceConfig {
   /** Unique within the file; the collector's name for routes. */
   name: string;
-  section: BuiltSection;
+  section: SourceSection;
   format: BuiltFormat;
-  /** Absolute path of a file, or a URL as it may be shown; several of RTR caches, separated by commas. */
+  /** Absolute path of a file (of updates also of a folder), or a URL as it may be shown; several of RTR caches, separated by commas. */
   location: string;
   /** How it is fetched; absent for a file. */
   fetch?: FetchSettings;
   /** Of a source that was fetched, `location` being its file now: where and when (Unix ms), and the version that a run last used. */
   fetched?: { url: string; fetchedAt: number; lastGood: string | null };
+  /** Of updates: the source of routes that they are applied to. */
+  appliesTo?: SourceConfig;
+  /** Of updates that were fetched or looked at: what there is of them now. */
+  updateFiles?: UpdateFiles;
   /** Of an RTR source: why its session gave up the data. What was published of them is to be withdrawn. */
   givenUp?: string;
   /** False: its failure is a warning, and its last good data stay. */
@@ -56,6 +69,10 @@ export interface SourcesConfig {
   matchPeersMin: number;
   /** Upstreams that are kept of each origin of a prefix, the most frequent ones. */
   upstreamsMax: number;
+  /** How long before the newest table something that is no longer announced was last seen to be kept in the history; null: whenever. */
+  historyKeptSeconds: number | null;
+  /** By section: what it may lose of the last snapshot's records at most; what is not here, as much as the loosest of its sources. */
+  sectionShrinkMax: Partial<Record<SectionName, number>>;
   /** True: answers carry the warning `sample_data` with the data's date. */
   sampleData: boolean;
 }

@@ -1,15 +1,16 @@
 /** Bounds, intervals and shares that hold where `sources.yaml` names none. */
 
 import type { PerFamily } from "./config.ts";
-import type { BuiltSection } from "./sections.ts";
+import type { SourceSection } from "./sections.ts";
 
 const gibibyte = 2 ** 30;
 const hour = 3600;
 const day = 24 * hour;
 
-/** Unpacked bytes: four times the largest public file of today (a RIS RIB of some 4 GiB; an rpki-client export of 75 MB). */
-export const defaultBytesMax: Record<BuiltSection, number> = {
+/** Unpacked bytes: four times the largest public file of today (a RIS RIB of some 4 GiB; an rpki-client export of 75 MB). Of updates all files together. */
+export const defaultBytesMax: Record<SourceSection, number> = {
   routes: 16 * gibibyte,
+  updates: 16 * gibibyte,
   allocations: gibibyte,
   vrps: gibibyte,
   as_names: gibibyte / 4,
@@ -17,9 +18,10 @@ export const defaultBytesMax: Record<BuiltSection, number> = {
   network_types: gibibyte / 4,
 };
 
-/** How often the public sources publish: RIS every 8 h, the registries daily, a validator every hour, name lists and profiles weekly. */
-export const defaultIntervalSeconds: Record<BuiltSection, number> = {
+/** How often the public sources publish: RIS tables every 8 h and updates every 5 min, the registries daily, a validator every hour, name lists and profiles weekly. */
+export const defaultIntervalSeconds: Record<SourceSection, number> = {
   routes: 8 * hour,
+  updates: 300,
   allocations: day,
   vrps: hour,
   as_names: 7 * day,
@@ -47,3 +49,5 @@ export const defaultFullFeedShare = 0.7;
 export const defaultMatchPeersMin = 2;
 /** Of a prefix and origin; the rest is told as a sum. Each costs pods 6 bytes per origin that has so many. */
 export const defaultUpstreamsMax = 5;
+/** A year: what is announced for an event each year, or by a standby link, is still known when it comes back. */
+export const defaultHistoryKeptSeconds = 365 * day;

@@ -1,7 +1,14 @@
 /** `sources.yaml`: which files make the dataset, and within which bounds each is trusted. */
 
-export { type PerFamily, type SourceConfig, type SourcesConfig, type SourcesFault, SourcesFileError } from "./config.ts";
+export {
+  type PerFamily,
+  type SourceConfig,
+  type SourcesConfig,
+  type SourcesFault,
+  SourcesFileError,
+  type UpdateFiles,
+} from "./config.ts";
 export { type FetchSettings, shownUrl } from "./fetch-settings.ts";
 export { readSources } from "./read-sources.ts";
-export { type BuiltFormat, type BuiltSection, builtFormats, isStanding } from "./sections.ts";
-export { locationsAt } from "./time-template.ts";
+export { type BuiltFormat, type BuiltSection, builtFormats, isStanding, type SourceSection, sectionOf } from "./sections.ts";
+export { hasTimes, locationAt, locationsAt, stepsBackMax } from "./time-template.ts";

@@ -2,14 +2,17 @@
 
 import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { sectionNames } from "@netfacts/dataset";
 import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { cacheListForm, readCacheList } from "../rtr/cache-address.ts";
+import { attachUpdates, type ListedUpdates } from "./attach-updates.ts";
 import { type SourceConfig, type SourcesConfig, SourcesFileError } from "./config.ts";
 import {
   defaultBadRecordsMax,
   defaultBytesMax,
   defaultFullFeedMin,
   defaultFullFeedShare,
+  defaultHistoryKeptSeconds,
   defaultIntervalSeconds,
   defaultMatchPeersMin,
   defaultSecondsMax,
@@ -22,7 +25,6 @@ import { FaultList, MappingReader, resolved } from "./mapping.ts";
 import { durationForm, instantForm, readDuration, readInstant, readShare, readSize, shareForm, sizeForm } from "./quantities.ts";
 import {
   type BuiltFormat,
-  type BuiltSection,
   builtFormats,
   builtSections,
   formatFits,
@@ -32,13 +34,23 @@ import {
   isStanding,
   knownFormats,
   knownSections,
+  type SourceSection,
 } from "./sections.ts";
 import { didYouMean } from "./suggestion.ts";
 
 /** A list of sources is a page or two; a megabyte is another file. */
 const fileBytesMax = 2 ** 20;
 
-const topKeys = ["sources", "full_feed_min", "full_feed_share", "match_peers_min", "upstreams_max", "sample_data"] as const;
+const topKeys = [
+  "sources",
+  "full_feed_min",
+  "full_feed_share",
+  "match_peers_min",
+  "upstreams_max",
+  "history_kept",
+  "section_shrink_max",
+  "sample_data",
+] as const;
 const sourceKeys = [
   "name",
   "section",
@@ -52,6 +64,7 @@ const sourceKeys = [
   "bad_records_max",
   "stale_after",
   "as_of",
+  "applies_to",
   ...fetchKeys,
 ] as const;
 
@@ -76,6 +89,7 @@ export async function readSources(path: string, { files }: { readonly files: "no
 
   const list = reader.need("sources", "a list of at least one source", (value) => (isSeq(value) && value.items.length > 0 ? value : null));
   const lineByName = new Map<string, number>();
+  const updates: ListedUpdates[] = [];
   for (const item of list?.items ?? []) {
     const node = resolved(item as Node | null, document);
     if (!isMap(node)) {
@@ -89,10 +103,14 @@ export async function readSources(path: string, { files }: { readonly files: "no
     const source = readSource(members, faults, dirname(file), lineByName);
     if (source === null) continue;
     config.sources.push(source);
+    const appliesTo = members.read("applies_to", "the name of a source of routes", readName);
+    if (source.section === "updates") updates.push({ source, members, appliesTo });
+    else if (members.has("applies_to")) faults.at(members.offsetOf("applies_to"), "applies_to: is for a source of updates");
     // The last good data of an optional source stay when its file is away; that is told by the run, not here.
     if (files === "now" && source.required && source.fetch === undefined && source.format !== "rtr")
-      await checkFile(source.location, (message) => faults.at(members.offsetOf("location"), `location: ${message}`));
+      await checkFile(source, (message) => faults.at(members.offsetOf("location"), `location: ${message}`));
   }
+  attachUpdates(updates, config.sources, lineByName, faults);
   if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());
   return config;
 }
@@ -112,6 +130,9 @@ function readSettings(reader: MappingReader, faults: FaultList): Omit<SourcesCon
   const positive = "a whole number of at least 1";
   const share = reader.read("full_feed_share", shareForm, readShare) ?? defaultFullFeedShare;
   if (share === 0) faults.at(reader.offsetOf("full_feed_share"), "full_feed_share: expected more than 0: every peer would be a full feed");
+  const historyKept = reader.read("history_kept", `forever, or ${durationForm}`, (value) =>
+    value === "forever" ? value : readDuration(value),
+  );
   return {
     fullFeedMin: {
       ipv4: minimum?.read("ipv4", positive, readPositive) ?? defaultFullFeedMin.ipv4,
@@ -120,8 +141,16 @@ function readSettings(reader: MappingReader, faults: FaultList): Omit<SourcesCon
     fullFeedShare: share,
     matchPeersMin: reader.read("match_peers_min", positive, readPositive) ?? defaultMatchPeersMin,
     upstreamsMax: reader.read("upstreams_max", "a whole number from 0 to 100", readUpstreams) ?? defaultUpstreamsMax,
+    historyKeptSeconds: historyKept === "forever" ? null : (historyKept ?? defaultHistoryKeptSeconds),
+    sectionShrinkMax: readSectionShrinkMax(reader),
     sampleData: reader.read("sample_data", "true or false", readBoolean) ?? false,
   };
+}
+
+function readSectionShrinkMax(reader: MappingReader): SourcesConfig["sectionShrinkMax"] {
+  const bounds = reader.mapping("section_shrink_max", sectionNames);
+  const told = sectionNames.map((name) => [name, bounds?.read(name, shareForm, readShare) ?? null] as const);
+  return Object.fromEntries(told.filter(([, share]) => share !== null));
 }
 
 /** One source; null where a member without a default is missing or wrong. */
@@ -151,7 +180,9 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
   const asOf = members.read("as_of", instantForm, readInstant);
   if (name === null || kind === null || place === null) return null;
 
-  const intervalSeconds = interval ?? defaultIntervalSeconds[kind.section];
+  // Where each file of updates is so long, another is to be expected as often.
+  const every = kind.section === "updates" ? place.fetch?.everySeconds || null : null;
+  const intervalSeconds = interval ?? every ?? defaultIntervalSeconds[kind.section];
   return {
     name,
     ...kind,
@@ -160,7 +191,8 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     intervalSeconds,
     bytesMax: bytesMax ?? defaultBytesMax[kind.section],
     secondsMax: secondsMax ?? defaultSecondsMax,
-    shrinkMax: shrinkMax ?? (isStanding(kind.format) ? 1 : defaultShrinkMax),
+    // How many updates there are since the table says nothing of their being whole.
+    shrinkMax: shrinkMax ?? (isStanding(kind.format) || kind.section === "updates" ? 1 : defaultShrinkMax),
     badRecordsMax,
     staleAfterSeconds:
       staleAfter === "never" || (staleAfter === null && isStanding(kind.format))
@@ -171,7 +203,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
   };
 }
 
-function readSectionAndFormat(members: MappingReader, faults: FaultList): { section: BuiltSection; format: BuiltFormat } | null {
+function readSectionAndFormat(members: MappingReader, faults: FaultList): { section: SourceSection; format: BuiltFormat } | null {
   const section = members.need("section", `one of ${builtSections.join(", ")}`, readWord);
   const format = members.need("format", "the name of a format", readWord);
   if (section !== null && !isBuiltSection(section)) {
@@ -224,9 +256,11 @@ function readLocation(members: MappingReader, faults: FaultList, folder: string)
   return null;
 }
 
-async function checkFile(location: string, fault: (message: string) => void): Promise<void> {
+async function checkFile({ location, section }: SourceConfig, fault: (message: string) => void): Promise<void> {
   try {
-    if (!(await stat(location)).isFile()) fault(`expected a file, ${location} is something else`);
+    const found = await stat(location);
+    if (section === "updates" && found.isDirectory()) return;
+    if (!found.isFile()) fault(`expected a file, ${location} is something else`);
   } catch (error) {
     fault(`${location} cannot be read: ${reasonOf(error)}`);
   }

@@ -17,6 +17,7 @@ export type KnownSection = keyof typeof formatsBySection;
 /** What this version reads. */
 export const builtFormats = {
   routes: ["mrt"],
+  updates: ["mrt"],
   allocations: ["delegated"],
   vrps: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
   as_names: ["name-list", "autnums", "peeringdb-net", "overrides-csv"],
@@ -30,18 +31,21 @@ export const builtFormats = {
  */
 const standingFormats: readonly string[] = ["slurm", "overrides-csv", "network-types-csv"];
 
-export type BuiltSection = keyof typeof builtFormats;
-export type BuiltFormat = (typeof builtFormats)[BuiltSection][number];
+/** What a source may say that it is for. */
+export type SourceSection = keyof typeof builtFormats;
+/** What a snapshot has. */
+export type BuiltSection = Exclude<SourceSection, "updates">;
+export type BuiltFormat = (typeof builtFormats)[SourceSection][number];
 
 export const knownSections = Object.keys(formatsBySection) as KnownSection[];
-export const builtSections = Object.keys(builtFormats) as BuiltSection[];
+export const builtSections = Object.keys(builtFormats) as SourceSection[];
 export const knownFormats: readonly string[] = [...new Set(Object.values(formatsBySection).flat())];
 
 export function isKnownSection(text: string): text is KnownSection {
   return Object.hasOwn(formatsBySection, text);
 }
 
-export function isBuiltSection(text: string): text is BuiltSection {
+export function isBuiltSection(text: string): text is SourceSection {
   return Object.hasOwn(builtFormats, text);
 }
 
@@ -55,6 +59,11 @@ export function isStanding(format: string): boolean {
   return standingFormats.includes(format);
 }
 
-export function isBuiltFormat(section: BuiltSection, format: string): format is BuiltFormat {
+export function isBuiltFormat(section: SourceSection, format: string): format is BuiltFormat {
   return (builtFormats[section] as readonly string[]).includes(format);
+}
+
+/** The section that a source has a part in: updates are part of the routes. */
+export function sectionOf({ section }: { readonly section: SourceSection }): BuiltSection {
+  return section === "updates" ? "routes" : section;
 }

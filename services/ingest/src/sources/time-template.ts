@@ -37,7 +37,8 @@ export function locationsAt(template: string, every: number, now: number): strin
   return [...new Set(times.map((time) => locationAt(template, time)))];
 }
 
-function locationAt(template: string, time: Date): string {
+/** The location for one time of the grid. */
+export function locationAt(template: string, time: Date): string {
   return template.replaceAll(/\{([^{}]*)\}/g, (_, body: string) =>
     body.replaceAll(/yyyy|MM|dd|HH|mm/g, (part) => patterns[part]?.(time) ?? part),
   );

@@ -53,7 +53,7 @@ async function readingOf({ peers, records }: MadeRib): Promise<RibReading> {
     pass,
   );
   // What the run tells of the file makes no difference here.
-  return { table: pass.table(), paths: async () => pass.paths() } as RibReading;
+  return { report: { asOf: null as number | null }, table: pass.table(), paths: async () => pass.paths() } as RibReading;
 }
 
 interface Rule {
@@ -79,8 +79,15 @@ async function built(ribs: readonly MadeRib[], rule = anyFeed, upstreamsMax = 5)
     const object = Buffer.concat(pieces);
     return { object: String(stored.push(object) - 1), bytes: object.length };
   };
-  const config = { fullFeedShare: rule.share, fullFeedMin: rule.min, upstreamsMax, matchPeersMin: 2 };
-  const result = await buildRoutes(config, readings, put);
+  const config = {
+    fullFeedShare: rule.share,
+    fullFeedMin: rule.min,
+    upstreamsMax,
+    matchPeersMin: 2,
+    historyKeptSeconds: null,
+    sampleData: false,
+  };
+  const result = await buildRoutes(config, readings, put, async () => ({ columns: null, fault: null }));
   expect(readings.size).toBe(0);
   const object = Buffer.concat(columnPieces(routesFormat, result.columns));
   const bytes = new Uint8Array(new SharedArrayBuffer(object.length));
@@ -92,7 +99,7 @@ async function built(ribs: readonly MadeRib[], rule = anyFeed, upstreamsMax = 5)
   for (const [name, { object: number }] of Object.entries(result.ingestObjects)) {
     const of = stored[Number(number)] as Buffer;
     objects.set(name, of);
-    paths.set(name, decodeColumns(pathsFormat, Uint8Array.from(of)));
+    if (name.startsWith("paths/")) paths.set(name, decodeColumns(pathsFormat, Uint8Array.from(of)));
   }
   return {
     ...result,

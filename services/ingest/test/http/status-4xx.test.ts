@@ -18,8 +18,11 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe("400", () => {
-  provokes("invalid_body", "a run takes no body", () =>
+  provokes("invalid_body", "a run takes no other body", () =>
     service.ask("POST", runsPath, { body: '{"sources":"other"}', headers: { "content-type": "application/json" } }),
+  );
+  provokes("invalid_body", "a section that there is not", () =>
+    service.ask("POST", runsPath, { body: '{"accept_shrink":["vrp"]}', headers: { "content-type": "application/json" } }),
   );
   provokes("invalid_body", "a body that is no JSON", () =>
     service.ask("POST", runsPath, { body: "{", headers: { "content-type": "application/json" } }),
@@ -34,6 +37,11 @@ describe("400", () => {
   provokes("invalid_parameter", "a limit above the bound", () => service.ask("GET", `${runsPath}?limit=101`));
   provokes("invalid_parameter", "two limits", () => service.ask("GET", `${runsPath}?limit=1&limit=2`));
   provokes("invalid_parameter", "an unknown parameter", () => service.ask("POST", `${runsPath}?force=1`));
+  test("one fault is told in the detail, with what is taken", async () => {
+    expect((await service.ask("GET", `${runsPath}?limit=0`)).json.detail).toBe("query.limit takes one number from 1 to 100.");
+    expect((await service.ask("GET", `${runsPath}?colour=1`)).json.detail).toBe("query.colour is unknown; this route takes limit.");
+    expect((await service.ask("POST", `${runsPath}?force=1`)).json.detail).toBe("query.force is unknown; this route takes none.");
+  });
   provokes("bad_request", "a path that cannot be decoded", () => service.ask("GET", `${runsPath}/%zz`));
 
   test("an empty object is no body", async () => {

@@ -53,7 +53,7 @@ describe("several collectors", () => {
       // Two peers have fewer than 70 % of the largest one's 25 prefixes.
       peers_total: { ipv4: 4, ipv6: 0 },
     });
-    expect(Object.keys(first.ingest_objects).sort()).toEqual(["paths/eqix", "paths/linx", "paths/rrc00"]);
+    expect(Object.keys(first.ingest_objects).sort()).toEqual(["history", "paths/eqix", "paths/linx", "paths/rrc00"]);
     for (const { sections, ingest_objects } of snapshots) {
       expect(sections.routes?.object).toBe(first.sections.routes?.object);
       expect(ingest_objects).toEqual(first.ingest_objects);
@@ -81,9 +81,9 @@ describe("several collectors", () => {
       await run(place, three, inline);
       await run(place, settings + source("linx"), inline);
       const { sections, ingest_objects } = await manifestOf(place);
-      expect([sections.routes?.collectors, Object.keys(ingest_objects)]).toEqual([["linx"], ["paths/linx"]]);
+      expect([sections.routes?.collectors, Object.keys(ingest_objects)]).toEqual([["linx"], ["paths/linx", "history"]]);
       await run(place, settings + names, inline);
-      expect(Object.keys((await manifestOf(place)).ingest_objects)).toEqual(["paths/linx"]);
+      expect(Object.keys((await manifestOf(place)).ingest_objects)).toEqual(["paths/linx", "history"]);
     });
   });
 });

@@ -11,6 +11,8 @@ let pointer: SnapshotPointer;
 let published: string[];
 let listeners: Map<string, Set<(payload: unknown) => void>>;
 let coordinators: ActivationCoordinator[];
+/** Calls of the store that fail, from the next one on. */
+let failures: number;
 
 const broadcast: Broadcast = {
   publish(subject, payload) {
@@ -29,6 +31,7 @@ beforeEach(() => {
   published = [];
   listeners = new Map();
   coordinators = [];
+  failures = 0;
 });
 afterEach(() => Promise.all(coordinators.map((coordinator) => coordinator.stop())));
 
@@ -38,6 +41,7 @@ function coordinator(settings: ActivationDeps["settings"] = {}): ActivationCoord
     store: {
       pointer: async () => pointer,
       activate: async (active) => {
+        if (failures-- > 0) throw new Error("the store does not answer");
         pointer = { ...pointer, active };
       },
     },
@@ -110,6 +114,33 @@ test("a new leader ends what another began, and has nothing to do when it is don
   expect(await leader.resume()).toMatchObject({ id, activated: true });
   expect(pointer.active).toBe(id);
   expect(await leader.resume()).toBeNull();
+});
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("what could not be activated, as the store was away, is activated once it is back", async () => {
+  const leader = coordinator({ lookMs: 50 });
+  report("a", "loaded");
+  failures = 2;
+  await expect(leader.activate(id)).rejects.toThrow("does not answer");
+  expect(pointer.active).toBe(before);
+  while (pointer.active !== id) await pause(10);
+  const activations = () => published.filter((line) => line === `dataset.activate ${id}`).length;
+  while (activations() === 0) await pause(10);
+  await pause(150);
+  expect(activations()).toBe(1);
+});
+
+test("what is under way or held back is not begun with again, and one that stopped begins nothing", async () => {
+  const leader = coordinator({ lookMs: 20 });
+  report("a", "refused");
+  expect(await leader.activate(id)).toMatchObject({ activated: false });
+  await pause(150);
+  expect(published.filter((line) => line === `dataset.published ${id}`)).toHaveLength(1);
+  await leader.stop();
+  pointer = { published: before, active: id };
+  await pause(100);
+  expect(published.filter((line) => line.startsWith("dataset.published"))).toHaveLength(1);
 });
 
 test("what is no report is not heard", async () => {

@@ -13,7 +13,10 @@ export interface OracleReading {
 
 /** Records as `registry|country|kind|first|last|date|status|id`, ranges as decimal numbers. Null: no such file at all. */
 export function obviousReading(bytes: Uint8Array, badMax: number): OracleReading | null {
-  const text = Buffer.from(bytes).toString("latin1");
+  // An order mark of UTF-8 may stand in front.
+  const text = Buffer.from(bytes)
+    .toString("latin1")
+    .replace(/^\u00ef\u00bb\u00bf/, "");
   const lines = text
     .split("\n")
     .map((line) => line.replace(/\r$/, ""))

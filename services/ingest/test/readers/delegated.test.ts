@@ -44,6 +44,11 @@ describe("golden files", () => {
 });
 
 describe("the version line", () => {
+  test("may have a byte order mark before it, which is noted", async () => {
+    const { report } = await read([`\ufeff${header}`, "ripencc|NL|asn|3333|1|19930901|allocated"]);
+    expect(report).toMatchObject({ accepted: 1, notes: ["begins with a byte order mark"] });
+  });
+
   test.each([
     ["2|apnic|20260105|1|19830705|20260104|+1000", 1767484800],
     ["2.3|lacnic|20260105|1|19870101|20260104|-0300", 1767484800],

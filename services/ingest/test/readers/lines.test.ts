@@ -19,6 +19,14 @@ async function linesOf(text: string, pieceBytes: number) {
 }
 
 describe("lines", () => {
+  test("of UTF-16 are refused by name, whichever end comes first", async () => {
+    const little = Buffer.from("\ufeff1\tone\n", "utf16le");
+    for (const bytes of [little, Buffer.from(little).swap16()]) {
+      const error = await failureOf(forEachLine("made-up", contentOf(bytes, 100).chunks, () => {}));
+      expect(error.message).toBe("made-up:1: is UTF-16 text; save it as UTF-8");
+    }
+  });
+
   test.each(["", "\n", "a", "a\n", "a\nb", "\n\na\r\n\r\nb\r\n", "\r", "a\rb\n", "x\nab\n", "abc\ndefghi\n\njkl"])(
     "%j gives the same lines however it is cut",
     async (text) => {

@@ -83,3 +83,12 @@ describe("network types", () => {
     expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 3 }] }]);
   });
 });
+
+test.each([
+  [";", "semicolons"],
+  ["\t", "tabs"],
+])("a table that is separated by %j is told that", async (separator, name) => {
+  const error = await failureOf(types(["resource", "network_type"].join(separator), ["AS1", "isp"].join(separator)));
+  expect(error.message).toContain(`; it is separated by ${name}, where commas are wanted`);
+  expect((await failureOf(types("resource,type"))).message).not.toContain("separated");
+});

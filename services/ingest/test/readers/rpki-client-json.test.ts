@@ -89,7 +89,7 @@ test.each([
 
 describe("refuses, with the byte and the cause", () => {
   test.each([
-    ["nothing", "", /ends where a value is expected/],
+    ["nothing", "", /the document is empty/],
     ["binary garbage", Uint8Array.from({ length: 5_000 }, (_, index) => (index * 7919) & 0xff), /not JSON: byte 0x00/],
     ["another JSON file", '{"data": []}', /no "roas"/],
     ["a list", "[]", /an array/],

@@ -10,19 +10,9 @@ import { formatAddress, formatPrefix } from "@netfacts/address";
 import { openContent, type Peer, pathText, type RibSink } from "@netfacts/mrt";
 import { chunksOf } from "../../../../libs/mrt/test/support/dump.ts";
 import { Chance } from "../../../../libs/mrt/test/support/made-records.ts";
-import {
-  addressBytes,
-  attribute,
-  mrtRecord,
-  nlriBytes,
-  originIgp,
-  pathBytes,
-  peerIndexRecord,
-  ribRecord,
-  u16,
-  u32,
-} from "../../../../libs/mrt/test/support/mrt-writer.ts";
+import { peerIndexRecord, ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { type Replayed, type ReplayOptions, replay } from "../../src/replay/index.ts";
+import { type MadePeer, type MadeUpdate, madeStateChange, madeUpdate } from "../support/made-updates.ts";
 import { slowlyReplayed } from "./slow-replay.ts";
 
 // The machine may be busy.
@@ -66,46 +56,8 @@ const peers = [
   { address: "192.0.2.3", asn: 64503 },
 ];
 
-interface MadeUpdate {
-  readonly at?: number;
-  readonly subtype?: number;
-  readonly withdrawn?: readonly string[];
-  readonly announced?: readonly string[];
-  readonly path?: string;
-  readonly pathId?: number;
-}
-
-/** An update of a peer; IPv6 prefixes go into MP attributes. */
-function update(peer: { address: string; asn: number }, made: MadeUpdate): Buffer {
-  const { at = ribAt + 10, subtype = 4, withdrawn = [], announced = [], path = "64500 1", pathId } = made;
-  const list = (prefixes: readonly string[], ipv6: boolean) =>
-    Buffer.concat(
-      prefixes
-        .filter((prefix) => prefix.includes(":") === ipv6)
-        .map((prefix) => Buffer.concat([pathId === undefined ? Buffer.alloc(0) : u32(pathId), nlriBytes(prefix)])),
-    );
-  const [reach, unreach] = [list(announced, true), list(withdrawn, true)];
-  const attributes = Buffer.concat([
-    ...(announced.length > 0 ? [originIgp, attribute(0x40, 2, pathBytes(path)), attribute(0x40, 3, addressBytes("192.0.2.9"))] : []),
-    ...(reach.length > 0
-      ? [attribute(0x80, 14, Buffer.concat([Buffer.of(0, 2, 1, 16), addressBytes("2001:db8::9"), Buffer.of(0), reach]))]
-      : []),
-    ...(unreach.length > 0 ? [attribute(0x80, 15, Buffer.concat([Buffer.of(0, 2, 1), unreach]))] : []),
-  ]);
-  const gone = list(withdrawn, false);
-  const body = Buffer.concat([u16(gone.length), gone, u16(attributes.length), attributes, list(announced, false)]);
-  const message = Buffer.concat([Buffer.alloc(16, 255), u16(19 + body.length), Buffer.of(2), body]);
-  return mrtRecord(16, pathId === undefined ? subtype : 9, Buffer.concat([session(peer), message]), at);
-}
-
-function session({ address, asn }: { address: string; asn: number }): Buffer {
-  const bytes = addressBytes(address);
-  return Buffer.concat([u32(asn), u32(65000), u16(0), u16(bytes.length === 4 ? 1 : 2), bytes, bytes]);
-}
-
-function stateChange(peer: { address: string; asn: number }, from: number, to: number, at = ribAt + 10): Buffer {
-  return mrtRecord(16, 5, Buffer.concat([session(peer), u16(from), u16(to)]), at);
-}
+const update = (peer: MadePeer, made: Partial<MadeUpdate>) => madeUpdate(peer, { at: ribAt + 10, ...made });
+const stateChange = (peer: MadePeer, from: number, to: number, at = ribAt + 10) => madeStateChange(peer, from, to, at);
 
 const [first, second, third] = peers as [(typeof peers)[0], (typeof peers)[0], (typeof peers)[0]];
 const smallRib = Buffer.concat([

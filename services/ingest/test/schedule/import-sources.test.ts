@@ -109,6 +109,18 @@ test("an optional one that was never there is left out; one that was is read as 
   expect(third.sources[1]).toMatchObject({ name: "names", state: "read", accepted: 10 });
 });
 
+test("what ends the run is told by its error alone, and what else was wrong by notes", async () => {
+  const notes: string[] = [];
+  const note = (text: string) => void notes.push(text);
+  const away = `}\n  - {name: more, section: as_names, format: name-list, location: "${server.url}/more", allow_private: true, required: false`;
+  files.delete("/ripe");
+  expect((await failed(run(away, note))).message).toBe(`ripe: ${server.url}/ripe: the server answers 404`);
+  expect(notes.splice(0)).toEqual([`more: a source is not to be had; its last good data stay: ${server.url}/more: the server answers 404`]);
+  files.set("/ripe", Buffer.from("not a delegated file\n"));
+  expect((await failed(run("", note))).message).toContain("not a delegated statistics file");
+  expect(notes).toEqual([]);
+});
+
 test("a bomb of gzip ends at bytes_max, not at the end of memory, and what was good stays", async () => {
   await run();
   const before = await manifest();

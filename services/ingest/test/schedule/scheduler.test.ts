@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import type { Manifest } from "@netfacts/dataset";
 import { until } from "../../../../test/support/http.ts";
 import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
 import { objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
@@ -173,6 +174,69 @@ test("under other bounds a version that was refused is tried again", async () =>
   await world.look();
   expect(world.stock.state("ripe").refused).toBeNull();
   expect((await world.manifest())?.sections.allocations?.sources[0]?.accepted).toBe(5);
+});
+
+test("a section that shrank too much is not built again of the same, and its versions count as used by nobody", async () => {
+  everything(", required: false");
+  world.files.set("/arin", delegatedFile("arin").replaceAll("11.0.", "12.0."));
+  const more =
+    '\n  - {name: arin, section: allocations, format: delegated, location: "URL/arin", allow_private: true, required: false, interval: 1h}';
+  world.list(`  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true, interval: 1h}${more}`);
+  await world.look();
+  const before = await world.manifest();
+  // Each file loses less than it may, as nothing is known of the other by now.
+  world.list(`  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true, interval: 1h, shrink_max: 90%}${more}
+section_shrink_max: {allocations: 20%}`);
+  world.files.set("/ripe", delegatedFile("ripencc", 2, "20251121"));
+  world.pass(hour);
+  await world.look();
+  expect(world.runs).toHaveLength(2);
+  expect(await world.manifest()).toEqual(before);
+  await world.look();
+  await world.look();
+  expect(world.runs).toHaveLength(2);
+  world.files.set("/ripe", delegatedFile("ripencc", 9, "20251122"));
+  world.pass(hour);
+  await world.look();
+  expect(world.runs).toHaveLength(3);
+  expect((await world.manifest())?.sections.allocations?.counts).toMatchObject({ ipv4: 19 });
+});
+
+test("after a rollback a section stays as it is until its sources are newer, whatever else is published", async () => {
+  everything();
+  await world.look();
+  const first = await world.manifest();
+  world.files.set("/rib", ribFile(21)).set("/vrps", vrpFile(11, "2025-11-21T09:50:12Z"));
+  world.pass(8 * hour);
+  await world.look();
+  const second = await world.manifest();
+  expect(second?.sections.routes?.counts.ipv4).toBe(21);
+  await world.store.publish(first as Manifest, { replaces: (second as Manifest).id });
+  await world.look();
+  await world.restart();
+  await world.look();
+  expect(world.runs).toHaveLength(2);
+  expect(await world.manifest()).toEqual(first);
+  const told = world.log.filter(({ message }) => message.startsWith("a section stays as a rollback left it"));
+  // Once by each process.
+  expect(told.map(({ level, fields }) => [level, fields.section])).toEqual([
+    ["warn", "routes"],
+    ["warn", "vrps"],
+    ["warn", "routes"],
+    ["warn", "vrps"],
+  ]);
+  world.files.set("/vrps", vrpFile(12, "2025-11-21T10:50:12Z"));
+  world.pass(hour);
+  await world.look();
+  expect(world.runs.slice(2)).toEqual([["vrps"]]);
+  const third = await world.manifest();
+  expect([third?.sections.routes?.object, third?.sections.vrps?.counts.vrps]).toEqual([first?.sections.routes?.object, 12]);
+  await world.look();
+  expect(world.runs).toHaveLength(3);
+  world.files.set("/rib", ribFile(22));
+  world.pass(8 * hour);
+  await world.look();
+  expect((await world.manifest())?.sections.routes?.counts.ipv4).toBe(22);
 });
 
 test("a list with faults is told once, and what was right before goes on afterwards", async () => {

@@ -66,7 +66,9 @@ test("a report tells what was skipped and why, with the places of the first", ()
         error: null,
       },
     ],
-    sections: [{ name: "allocations", version: "2025-11-20", kept: true, counts: { ipv4: 1_000, asn_conflicts: 3 } }],
+    sections: [
+      { name: "allocations", version: "2025-11-20", kept: true, refused: null, checked: 0, counts: { ipv4: 1_000, asn_conflicts: 3 } },
+    ],
     stages: { read: 1, build: 0.5, verify: 0, publish: 0 },
     peak_rss_bytes: 1e8,
     error: "x",

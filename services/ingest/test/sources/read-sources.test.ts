@@ -59,6 +59,8 @@ test("reads a source with nothing but its four names, and fills in the defaults"
     fullFeedShare: 0.7,
     matchPeersMin: 2,
     upstreamsMax: 5,
+    historyKeptSeconds: 31_536_000,
+    sectionShrinkMax: {},
     sampleData: false,
   });
 });
@@ -70,6 +72,8 @@ full_feed_min: {ipv4: 10, ipv6: 1}
 full_feed_share: 50%
 match_peers_min: 3
 upstreams_max: 0
+history_kept: 30d
+section_shrink_max: {routes: 10%, aspas: 1}
 sources:
   - name: route-views.jinx
     section: vrps
@@ -97,6 +101,8 @@ sources:
     fullFeedShare: 0.5,
     matchPeersMin: 3,
     upstreamsMax: 0,
+    historyKeptSeconds: 2_592_000,
+    sectionShrinkMax: { routes: 0.1, aspas: 1 },
   });
   expect(config.sources).toEqual([
     {
@@ -112,7 +118,7 @@ sources:
       badRecordsMax: 0,
       staleAfterSeconds: null,
       asOf: 1_795_248_000,
-      line: 8,
+      line: 10,
     },
     expect.objectContaining({
       name: "n",
@@ -122,6 +128,52 @@ sources:
       staleAfterSeconds: 2 * 1_209_600 + 3_600,
     }),
   ]);
+});
+
+describe("updates", () => {
+  const routes = (name: string) => `  - {name: ${name}, section: routes, format: mrt, location: rib.gz}\n`;
+  const updates = (more = "", name = "live") => `  - {name: ${name}, section: updates, format: mrt, location: a-folder${more}}\n`;
+
+  test("go with the only source of routes, wherever that stands, or with the one that they name; a folder is as good as a file", async () => {
+    const [live, table] = (await read(`sources:\n${updates()}${routes("rrc00")}`)).sources;
+    expect(live).toMatchObject({ section: "updates", location: join(folder, "a-folder"), intervalSeconds: 300, shrinkMax: 1 });
+    expect(live?.appliesTo).toBe(table);
+    const two = await read(`sources:\n${routes("rrc00")}${routes("linx")}${updates(", applies_to: linx")}`);
+    expect(two.sources[2]?.appliesTo?.name).toBe("linx");
+  });
+
+  test("of dated files are expected as often as there is one", async () => {
+    const dated = "  - {name: live, section: updates, format: mrt, location: 'https://example.net/{HHmm}', every: 15m}\n";
+    expect((await read(`sources:\n${routes("rrc00")}${dated}`)).sources[1]).toMatchObject({
+      intervalSeconds: 900,
+      staleAfterSeconds: 5_400,
+    });
+  });
+
+  test.each([
+    [
+      `${routes("a")}${routes("b")}${updates()}`,
+      '4:27 section: of updates there must be told in "applies_to" which source of routes they are of: a, b',
+    ],
+    [`${routes("rrc00")}${updates(", applies_to: rrc0")}`, '3:81 applies_to: there is no source of routes "rrc0"; did you mean "rrc00"?'],
+    [
+      `${routes("a")}${routes("b")}${updates(", applies_to: other")}`,
+      '4:81 applies_to: there is no source of routes "other"; expected one of a, b',
+    ],
+    [
+      `${routes("a")}  - {name: n, section: as_names, format: name-list, location: rib.gz}\n${updates(", applies_to: n")}`,
+      '4:81 applies_to: "n" is a source of as_names, not of routes; expected a',
+    ],
+    [
+      `${routes("a")}${updates()}${updates("", "more")}`,
+      '4:12 name: the updates of line 3 are applied to "a" already; list all files in one folder',
+    ],
+    [`  - {name: a, section: routes, format: mrt, location: rib.gz, applies_to: a}\n`, "2:75 applies_to: is for a source of updates"],
+    [`${routes("a")}${updates(", applies_to: 7")}`, "3:81 applies_to: expected the name of a source of routes, found 7"],
+    [`${routes("a")}${updates().replace("a-folder", "nowhere")}`, "3:59 location: DIR/nowhere cannot be read: no such file"],
+  ])("%j", async (list, fault) => {
+    expect(await faultsOf(`sources:\n${list}`)).toEqual([fault]);
+  });
 });
 
 test("tells every fault at once, each with its line, in the order of the lines", async () => {
@@ -182,6 +234,10 @@ describe("one fault", () => {
     [`sources: [${good}]\nfull_feed_min: {ipv5: 1}\n`, '2:17 unknown key "ipv5" in "full_feed_min"; did you mean "ipv4"?'],
     [`sources: [${good}]\nfull_feed_min: 10\n`, "2:16 full_feed_min: expected a mapping with ipv4, ipv6, found 10"],
     [`sources: [${good}]\nupstreams_max: 101\n`, "2:16 upstreams_max: expected a whole number from 0 to 100, found 101"],
+    [
+      `sources: [${good}]\nhistory_kept: never\n`,
+      '2:15 history_kept: expected forever, or a duration such as 90s, 30m, 8h, 1d or 2w, found "never"',
+    ],
     [`sources: [${good}]\nmatch_peers_min: 1.5\n`, "2:18 match_peers_min: expected a whole number of at least 1, found 1.5"],
     [
       `sources: [${good.replace("name: a", "name: a b")}]\n`,
@@ -194,12 +250,9 @@ describe("one fault", () => {
     [`sources: [${good.replace("routes", "route")}]\n`, '1:30 section: unknown "route"; did you mean "routes"?'],
     [
       `sources: [${good.replace("routes", "weather")}]\n`,
-      '1:30 section: unknown "weather"; expected one of routes, allocations, vrps, as_names, profiles, network_types',
+      '1:30 section: unknown "weather"; expected one of routes, updates, allocations, vrps, as_names, profiles, network_types',
     ],
-    [
-      `sources: [${good.replace("routes", "updates")}]\n`,
-      '1:30 section: "updates" is not supported by this version; it reads routes, allocations, vrps, as_names, profiles, network_types',
-    ],
+    [`sources: [${good.replace("routes", "updates")}]\n`, "1:30 section: updates are applied to a source of routes; there is none"],
     [`sources: [${good.replace("mrt", "MRTT")}]\n`, '1:46 format: unknown "MRTT"; did you mean "mrt"?'],
     [
       `sources: [${good.replace("mrt", "ris-live")}]\n`,
@@ -225,10 +278,16 @@ describe("one fault", () => {
     [source("bytes_max: 1.5B"), '6:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found "1.5B"'],
     [source("bytes_max: 4iB"), '6:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found "4iB"'],
     [source("shrink_max: 120%"), '6:17 shrink_max: expected a share such as 0.2 or 20%, found "120%"'],
+    [`section_shrink_max: {vrps: 2}\nsources: [${good}]\n`, "1:28 vrps: expected a share such as 0.2 or 20%, found 2"],
+    [`section_shrink_max: {vrp: 10%}\nsources: [${good}]\n`, '1:22 unknown key "vrp" in "section_shrink_max"; did you mean "vrps"?'],
+    [
+      `section_shrink_max: 10%\nsources: [${good}]\n`,
+      '1:21 section_shrink_max: expected a mapping with routes, vrps, aspas, allocations, as_names, profiles, network_types, found "10%"',
+    ],
     [source("bad_records_max: -0.1"), "6:22 bad_records_max: expected a share such as 0.2 or 20%, found -0.1"],
     [
       source("url: x"),
-      '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, bad_records_max, stale_after, as_of, every, allow_private, allow_downgrade, md5, ca_file, authorization_file',
+      '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, bad_records_max, stale_after, as_of, applies_to, every, allow_private, allow_downgrade, md5, ca_file, authorization_file',
     ],
     [source("name: b"), "6:5 not YAML: Map keys must be unique"],
     ["sources: [\n", "2:1 not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],

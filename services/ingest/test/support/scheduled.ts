@@ -4,11 +4,12 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Manifest, openFolderStore } from "@netfacts/dataset";
+import { type Manifest, openFolderStore, type SnapshotStore } from "@netfacts/dataset";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
 import { withFiles } from "../../src/fetch/ready-files.ts";
 import { createIngestMetrics } from "../../src/metrics.ts";
 import { IngestError, runIngest } from "../../src/pipeline/run.ts";
+import type { RunReport } from "../../src/pipeline/run-report.ts";
 import type { WorkerRunOutcome } from "../../src/runs/run-in-worker.ts";
 import type { RunScope } from "../../src/schedule/run-scope.ts";
 import { Scheduler } from "../../src/schedule/scheduler.ts";
@@ -37,6 +38,7 @@ export interface Scheduled {
   /** One look at the clock. @returns the paths that were asked for meanwhile */
   look(): Promise<string[]>;
   manifest(): Promise<Manifest | null>;
+  readonly store: SnapshotStore;
   /** As a process does that starts again. */
   restart(): Promise<void>;
   /** Of the metrics, the samples of one. */
@@ -64,6 +66,11 @@ export async function scheduled(): Promise<Scheduled> {
   let now = Date.parse("2026-11-21T12:00:00Z");
   const clock = { now: () => now };
   const runs: Scheduled["runs"] = [];
+  const reports: RunReport[] = [];
+  const lastBuilt = async (section: string) => {
+    const report = reports.find(({ sections }) => sections.some(({ name, kept }) => name === section && !kept));
+    return report?.sources.filter((source) => source.section === section) ?? null;
+  };
 
   const run = async (_starter: unknown, scope: RunScope): Promise<WorkerRunOutcome> => {
     runs.push(scope.only);
@@ -76,6 +83,7 @@ export async function scheduled(): Promise<Scheduled> {
       },
     );
     await world.stock.settle(scope.sources, scope.files, outcome.report);
+    if (outcome.ok) reports.unshift(outcome.report);
     return outcome;
   };
   const waiting = { ms: 20_000 };
@@ -99,7 +107,7 @@ export async function scheduled(): Promise<Scheduled> {
       sources,
       stock,
       snapshots: store,
-      runs: { run, idle: async () => undefined },
+      runs: { run, lastBuilt, idle: async () => undefined },
       clock,
       log: logger,
       signal,
@@ -114,6 +122,7 @@ export async function scheduled(): Promise<Scheduled> {
   const world: Scheduled = {
     folder,
     server,
+    store,
     serve,
     files,
     runs,

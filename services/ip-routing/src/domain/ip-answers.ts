@@ -22,6 +22,11 @@ import { Kept, type Line, onePiece, type Place, type Second } from "./kept-lines
 /** Prefixes whose text is kept: about 2 kB each. Beyond it all are forgotten, and made again when asked. */
 const textsMaxDefault = 1 << 16;
 
+/** An answer whose body goes on with `ending`, where that is there: what all of this second end with. */
+export interface IpAnswer extends RecordAnswer {
+  readonly ending?: Uint8Array;
+}
+
 /** An address, its text as `formatAddress` writes it, and the id of the request. */
 export interface IpQuestionText {
   readonly ip: Address;
@@ -87,8 +92,14 @@ export class IpAnswers {
     return bodies;
   }
 
-  /** The answers of many addresses at once, in order; otherwise as `texts`. Bodies share one piece of memory. */
-  answers(generation: Generation, list: AddressList, requestIds: readonly string[], nowMs: number): RecordAnswer[] {
+  /** The answers of many addresses at once, in order; otherwise as `texts`. Bodies share one piece of memory, most one ending. */
+  answers(
+    generation: Generation,
+    list: AddressList,
+    requestIds: readonly string[],
+    nowMs: number,
+    bodyMemory: (bytes: number) => Buffer = Buffer.allocUnsafeSlow,
+  ): IpAnswer[] {
     this.#find(generation, list, nowMs);
     const now = this.#now(generation, nowMs);
     const texts: (string | null)[] = [];
@@ -96,11 +107,11 @@ export class IpAnswers {
     for (let index = 0; index < list.count; index++) {
       const middle = this.#middles[index] as string;
       const links = this.#links[index] as string;
-      const text = middle === "" ? null : recordText(list.texts[index] as string, middle, links, requestIds[index] as string) + now.tail;
+      const text = middle === "" ? null : recordText(list.texts[index] as string, middle, links, requestIds[index] as string);
       texts.push(text);
       bytes += text?.length ?? 0;
     }
-    const bodies = Buffer.allocUnsafeSlow(bytes);
+    const bodies = bodyMemory(bytes);
     let start = 0;
     return texts.map((text, index) => {
       if (text === null) {
@@ -109,7 +120,7 @@ export class IpAnswers {
       }
       const body = bodies.subarray(start, start + bodies.write(text, start, "latin1"));
       start += text.length;
-      return replyOf(generation, body, now.etag, now.maxAgeSeconds);
+      return withEnding(generation, body, now);
     });
   }
 
@@ -194,11 +205,13 @@ export class IpAnswers {
     const { generated_at, data } = notes.meta("");
     const head = bytesOf(`",${JSON.stringify({ generated_at, data }).slice(1, -1)},"warnings":[`);
     const end = `${warningsText(clockWarnings(generation, ipSections, nowMs))}]}}`;
+    const tail = onePiece(head + end);
     const made: Second = {
       second,
       head,
       endAfterWarning: end === "]}}" ? end : `,${end}`,
-      tail: onePiece(head + end),
+      tail,
+      ending: Buffer.from(tail, "latin1"),
       etag: notes.etag(),
       maxAgeSeconds: notes.maxAgeSeconds(),
     };
@@ -222,6 +235,20 @@ function replyOf(generation: Generation, body: Uint8Array, etag: string, maxAgeS
     status: 200,
     contentType: "json",
     body,
+    counted: true,
+    cacheable: true,
+    maxAgeSeconds,
+    etag,
+    snapshotId: generation.id,
+  };
+}
+
+function withEnding(generation: Generation, body: Uint8Array, { ending, etag, maxAgeSeconds }: Second): IpAnswer {
+  return {
+    status: 200,
+    contentType: "json",
+    body,
+    ending,
     counted: true,
     cacheable: true,
     maxAgeSeconds,

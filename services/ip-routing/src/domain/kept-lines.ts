@@ -27,6 +27,8 @@ export interface Second {
   readonly endAfterWarning: string;
   /** From `generated_at` to the end of a record without warnings of its own. */
   readonly tail: string;
+  /** The same as bytes. */
+  readonly ending: Uint8Array;
   /** Of a record without warnings of its own. */
   readonly etag: string;
   readonly maxAgeSeconds: number;

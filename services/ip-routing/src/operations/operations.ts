@@ -2,14 +2,22 @@
 
 import { AddressList } from "@netfacts/address";
 import { decodeQuestion } from "@netfacts/contracts";
-import { type AnswerContext, recordOperation, routingRecord, statusRecord, validityRecord } from "@netfacts/dataset";
+import { type AnswerContext, ipRecord, recordOperation, routingRecord, statusRecord, validityRecord } from "@netfacts/dataset";
 import type { ItemHandler, RequestItem, ResponderOptions } from "@netfacts/messaging";
 import type { IpAnswers, IpQuestionText } from "../domain/ip-answers.ts";
 
 /** One handler per operation that `ip-routing` serves. */
 export function createOperations(ipAnswers: IpAnswers): ReadonlyMap<string, ItemHandler<AnswerContext>> {
+  const [, shownIp] = recordOperation("ip", ({ ip }, notes) => ipRecord(ip, notes));
   return new Map<string, ItemHandler<AnswerContext>>([
-    ["ip", (item, { generation, nowMs }) => ipAnswers.answer(generation, questionOf(item), nowMs)],
+    [
+      "ip",
+      (item, context) => {
+        // Kept texts are of whole records.
+        if (isShownInPart(item)) return shownIp(item, context);
+        return ipAnswers.answer(context.generation, questionOf(item), context.nowMs);
+      },
+    ],
     recordOperation("routing", routingRecord),
     recordOperation("validity", validityRecord),
     recordOperation("status", (_question, notes) => statusRecord(notes)),
@@ -19,7 +27,7 @@ export function createOperations(ipAnswers: IpAnswers): ReadonlyMap<string, Item
 /** Answers the addresses of a frame together, which costs a third of one by one under load, and leaves all else. */
 export function answerIpTogether(ipAnswers: IpAnswers): NonNullable<ResponderOptions<AnswerContext>["together"]> {
   const addresses = new AddressList();
-  return (items, { generation, nowMs }, answer) => {
+  return (items, { generation, nowMs }, answer, bodyMemory) => {
     const left: number[] = [];
     const taken: number[] = [];
     const requestIds: string[] = [];
@@ -32,10 +40,14 @@ export function answerIpTogether(ipAnswers: IpAnswers): NonNullable<ResponderOpt
       } else left.push(index);
     }
     if (taken.length < 2) return [...items.keys()];
-    const replies = ipAnswers.answers(generation, addresses, requestIds, nowMs);
+    const replies = ipAnswers.answers(generation, addresses, requestIds, nowMs, bodyMemory);
     for (const [position, reply] of replies.entries()) answer(taken[position] as number, reply);
     return left;
   };
+}
+
+function isShownInPart({ query }: RequestItem): boolean {
+  return query.includes(" ");
 }
 
 /** Throws `QuestionSyntaxError`. */

@@ -2,14 +2,14 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { type Address, AddressList, firstAddress, formatAddress, lastAddress, specialPurposeBlocks } from "@netfacts/address";
-import { AnswerNotes, type Generation, ipRecord, recordAnswer } from "@netfacts/dataset";
+import { AnswerNotes, type Generation, ipRecord, type RecordAnswer, recordAnswer } from "@netfacts/dataset";
 import fc from "fast-check";
 import { madeAllocations, madeNetworkTypes, madeRoutes, madeVrps, route } from "../../../../libs/dataset/test/support/made-sections.ts";
 import { type MadeSnapshot, madeGeneration } from "../../../../libs/dataset/test/support/made-snapshot.ts";
 import { world } from "../../../../libs/dataset/test/support/made-world.ts";
 import { address } from "../../../../libs/dataset/test/support/text.ts";
 import { sampleGeneration } from "../../../../test/support/sample-snapshot.ts";
-import { IpAnswers } from "../../src/domain/ip-answers.ts";
+import { type IpAnswer, IpAnswers } from "../../src/domain/ip-answers.ts";
 
 const now = Date.parse("2026-11-21T09:00:02Z");
 
@@ -28,6 +28,10 @@ function expectAllPlain(generation: Generation, texts: readonly string[], answer
 }
 
 const generation = madeGeneration(world);
+
+function whole({ ending, ...answer }: IpAnswer): RecordAnswer {
+  return ending === undefined ? answer : { ...answer, body: Buffer.concat([answer.body, ending]) };
+}
 
 test("many addresses at once answer as each does alone, a frame that forgets its lines midway too", () => {
   const texts = [
@@ -54,7 +58,12 @@ test("many addresses at once answer as each does alone, a frame that forgets its
     const together = new IpAnswers({ textsMax });
     for (let round = 0; round < 2; round++) {
       expect(together.texts(generation, list, ids, now)).toEqual(questions.map((question) => alone.text(generation, question, now)));
-      expect(together.answers(generation, list, ids, now)).toEqual(questions.map((question) => alone.answer(generation, question, now)));
+      const answers = together.answers(generation, list, ids, now);
+      expect(answers.map(whole)).toEqual(questions.map((question) => alone.answer(generation, question, now)));
+      // What they share is apart, and one.
+      const endings = answers.flatMap(({ ending }) => (ending === undefined ? [] : [ending]));
+      expect(endings.length).toBeGreaterThan(0);
+      expect(new Set(endings).size).toBe(1);
     }
   }
 });

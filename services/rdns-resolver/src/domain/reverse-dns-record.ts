@@ -1,6 +1,7 @@
 /** The record of `/reverse-dns`, and how long it may be kept by whoever asked. */
 
 import type { Meta, ReverseDnsRecord } from "@netfacts/contracts";
+import { timestamp } from "@netfacts/contracts";
 import type { Entry } from "./resolution.ts";
 
 /** The longest `max-age`, whatever the TTL. */
@@ -81,8 +82,4 @@ function truncation(entry: Entry): Meta["warnings"] {
 
 function meta({ requestId, now }: Asked, warnings: Meta["warnings"]): Meta {
   return { request_id: requestId, generated_at: timestamp(now), data: {}, warnings };
-}
-
-function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -1,7 +1,7 @@
 /** Operation `reverse_dns`: the reverse DNS record of one address. */
 
 import { type Address, formatAddress, type Prefix, reverseName } from "@netfacts/address";
-import { decodeQuestion, type ReverseDnsRecord } from "@netfacts/contracts";
+import { decodeQuery, type ReverseDnsRecord, shownMembers, type View } from "@netfacts/contracts";
 import { type ItemHandler, problemReply, type ReplyItem } from "@netfacts/messaging";
 import {
   type Asked,
@@ -24,11 +24,14 @@ export interface ReverseDnsDeps {
 
 export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsDeps): ItemHandler<null> {
   return async ({ query, requestId, budgetMs }) => {
-    const { ip } = decodeQuestion("reverse_dns", query);
+    const {
+      question: { ip },
+      view,
+    } = decodeQuery("reverse_dns", query);
     const asked = (): Asked => askedNow(ip, requestId, clock.now());
     if (isWithheld(ip, openPrefixes)) {
       observe("special_purpose", false, 0);
-      return reply(withheldRecord(asked()), withheldFreshness);
+      return reply(withheldRecord(asked()), withheldFreshness, view);
     }
     const result = await lookup.lookup(reverseName(ip), budgetMs);
     if (result.kind !== "entry") {
@@ -36,7 +39,7 @@ export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsD
       return problemReply({ code: result.kind === "unavailable" ? "resolver_unavailable" : "temporarily_overloaded" });
     }
     observe(result.entry.status, result.hit, result.durationMs);
-    return entryReply(asked(), result);
+    return entryReply(asked(), result, view);
   };
 }
 
@@ -44,11 +47,11 @@ function askedNow(ip: Address, requestId: string, now: number): Asked {
   return { ip: formatAddress(ip), queryName: reverseName(ip), requestId, now };
 }
 
-function entryReply(asked: Asked, result: LookupResult & { kind: "entry" }): ReplyItem {
-  return reply(reverseDnsRecord(asked, result.entry, result), freshness(result.entry, asked.now));
+function entryReply(asked: Asked, result: LookupResult & { kind: "entry" }, view: View): ReplyItem {
+  return reply(reverseDnsRecord(asked, result.entry, result), freshness(result.entry, asked.now), view);
 }
 
-function reply(record: ReverseDnsRecord, { cacheable, maxAgeSeconds, etag }: Freshness): ReplyItem {
-  const body = Buffer.from(JSON.stringify(record));
+function reply(record: ReverseDnsRecord, { cacheable, maxAgeSeconds, etag }: Freshness, view: View): ReplyItem {
+  const body = Buffer.from(JSON.stringify(shownMembers(record, view)));
   return { status: 200, contentType: "json", body, counted: true, cacheable, maxAgeSeconds, etag, snapshotId: "" };
 }

@@ -71,11 +71,13 @@ test("an authority that comes back is answered from, once the recursor asks it a
   await nsd.stop();
   const unbound = kept(await startUnbound({ authorities: { [served]: port } }));
   const service = await serviceOf(unbound.address);
-  expect(outcome(await service.reply("193.0.6.139", 4_000))).toMatch(/^(servfail|timeout)$/);
+  // On a machine that stands still for a while even a time-out comes too late.
+  const asked = (ip: string) => service.reply(ip, 4_000).then(outcome, () => "late");
+  expect(await asked("193.0.6.139")).toMatch(/^(servfail|timeout|late)$/);
   kept(await startNsd({ zones: { [served]: testZones[served] ?? "" }, port }));
   await until(async () => {
     service.advance(5);
-    return outcome(await service.reply("193.0.6.140", 4_000)) === "ok";
+    return (await asked("193.0.6.140")) === "ok";
   }, patient);
 });
 

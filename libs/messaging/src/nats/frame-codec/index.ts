@@ -1,6 +1,6 @@
-/** Frames of version 1, byte for byte: what travels on `nf.f1.>` and back. */
+/** Frames of both versions, byte for byte: what travels on `nf.f1.>` and `nf.f2.>`, and back. */
 
-export { FrameSyntaxError, frameVersion, headerBytes } from "./layout.ts";
+export { FrameSyntaxError, type FrameVersion, headerBytes } from "./layout.ts";
 export {
   decodeReplyFrame,
   encodeFailedFrame,

@@ -8,7 +8,8 @@ import { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "@netfacts/c
 
 export const requestMagic = 0x514e;
 export const replyMagic = 0x524e;
-export const frameVersion = 1;
+/** Version 2 serves batches: its replies say once what replies next to each other share. Requests are the same in both. */
+export type FrameVersion = 1 | 2;
 export const headerBytes = 18;
 
 /** A message that is no frame of this version; says what is wrong, and at which byte. */
@@ -23,6 +24,7 @@ export class FrameSyntaxError extends Error {
 }
 
 export interface FrameHeader {
+  readonly version: FrameVersion;
   readonly flags: number;
   readonly count: number;
   readonly frameId: number;
@@ -49,10 +51,10 @@ function idOf(seconds: number, digest: number): string {
   return last.id;
 }
 
-export function writeHeader(bytes: Buffer, magic: number, { flags, count, frameId, snapshotId }: FrameHeader): number {
+export function writeHeader(bytes: Buffer, magic: number, { version, flags, count, frameId, snapshotId }: FrameHeader): number {
   const number = snapshotId === null ? noSnapshot : numberOf(snapshotId);
   bytes.writeUInt16LE(magic, 0);
-  bytes.writeUInt8(frameVersion, 2);
+  bytes.writeUInt8(version, 2);
   bytes.writeUInt8(flags, 3);
   bytes.writeUInt16LE(count, 4);
   bytes.writeUInt32LE(frameId, 6);
@@ -80,13 +82,14 @@ export class FrameReader {
   /** @param flagsKnown every other flag is an error. */
   header(magic: number, flagsKnown: number): FrameHeader {
     if (this.u16("magic") !== magic) throw new FrameSyntaxError("not the magic of this kind of frame", 0);
-    if (this.u8("version") !== frameVersion) throw new FrameSyntaxError("a frame of another version", 2);
+    const version = this.u8("version");
+    if (version !== 1 && version !== 2) throw new FrameSyntaxError("a frame of another version", 2);
     const flags = this.flags(flagsKnown);
     const count = this.u16("count");
     const frameId = this.u32("frame id");
     const digest = this.u32("snapshot");
     const seconds = this.u32("snapshot");
-    return { flags, count, frameId, snapshotId: seconds === 0 && digest === 0 ? null : idOf(seconds, digest) };
+    return { version, flags, count, frameId, snapshotId: seconds === 0 && digest === 0 ? null : idOf(seconds, digest) };
   }
 
   flags(known: number): number {

@@ -7,7 +7,7 @@
 
 import { operationByCode, operations, requestIdPattern } from "@netfacts/contracts";
 import type { RequestItem } from "../../types.ts";
-import { FrameReader, FrameSyntaxError, headerBytes, requestMagic, writeHeader } from "./layout.ts";
+import { FrameReader, FrameSyntaxError, type FrameVersion, headerBytes, requestMagic, writeHeader } from "./layout.ts";
 
 const traced = 1;
 const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -23,6 +23,7 @@ export interface OutgoingItem {
 }
 
 export interface RequestFrame {
+  readonly version: FrameVersion;
   readonly frameId: number;
   readonly pinnedSnapshot: string | null;
   readonly ids: readonly number[];
@@ -47,9 +48,15 @@ export function requestItemBytes({ op, requestId, traceparent, query }: RequestI
 }
 
 /** @param bytes the header's and `requestItemBytes` of every item. */
-export function encodeRequestFrame(frameId: number, pinnedSnapshot: string | null, items: readonly OutgoingItem[], bytes: number): Buffer {
+export function encodeRequestFrame(
+  version: FrameVersion,
+  frameId: number,
+  pinnedSnapshot: string | null,
+  items: readonly OutgoingItem[],
+  bytes: number,
+): Buffer {
   const frame = Buffer.allocUnsafe(bytes);
-  let at = writeHeader(frame, requestMagic, { flags: 0, count: items.length, frameId, snapshotId: pinnedSnapshot });
+  let at = writeHeader(frame, requestMagic, { version, flags: 0, count: items.length, frameId, snapshotId: pinnedSnapshot });
   for (const outgoing of items) at = writeItem(frame, at, outgoing);
   return frame;
 }
@@ -57,7 +64,7 @@ export function encodeRequestFrame(frameId: number, pinnedSnapshot: string | nul
 /** @throws FrameSyntaxError */
 export function decodeRequestFrame(message: Uint8Array): RequestFrame {
   const reader = new FrameReader(message);
-  const { count, frameId, snapshotId } = reader.header(requestMagic, 0);
+  const { version, count, frameId, snapshotId } = reader.header(requestMagic, 0);
   if (count === 0) throw new FrameSyntaxError("a request frame without items", headerBytes);
   const ids: number[] = [];
   const items: RequestItem[] = [];
@@ -66,7 +73,7 @@ export function decodeRequestFrame(message: Uint8Array): RequestFrame {
     items.push(readItem(reader));
   }
   reader.end();
-  return { frameId, pinnedSnapshot: snapshotId, ids, items };
+  return { version, frameId, pinnedSnapshot: snapshotId, ids, items };
 }
 
 function writeItem(frame: Buffer, start: number, { id, item, budgetMs }: OutgoingItem): number {
@@ -92,7 +99,7 @@ function readItem(reader: FrameReader): RequestItem {
   const flags = reader.flags(traced);
   const budgetMs = reader.u16("budget");
   const traceparent = flags === 0 ? null : `00-${reader.hex(16, "trace id")}-${reader.hex(8, "parent id")}-${reader.hex(1, "trace flags")}`;
-  const requestId = reader.text(reader.u8("request id"), "request id");
+  const requestId = reader.repeatedText(reader.u8("request id"), "request id");
   if (!isRequestId(requestId)) throw new FrameSyntaxError("not a request id", reader.offset - requestId.length);
   const query = reader.text(reader.u16("query"), "query");
   return { op: operationByCode(code) ?? `op-${code}`, query, requestId, traceparent, budgetMs };

@@ -1,4 +1,4 @@
-/** Option values of `keys create`, from text to domain: each says what it wants when it gets something else. */
+/** Option values of commands about keys and plans, from text to domain: each says what it wants when it gets something else. */
 
 import type { Scope } from "@netfacts/contracts";
 import { type RateLimit, readScopes } from "@netfacts/storage";
@@ -38,6 +38,24 @@ export function parseExpiry(text: string, now: number): number {
     throw new InvalidArgumentError("Wanted: a day (2027-01-31), a time in UTC (2027-01-31T12:00Z) or a time from now (90d, 12h).");
   }
   return time;
+}
+
+/** `90d`, `12h`, `0`. @returns milliseconds. */
+export function parseSpan(text: string): number {
+  const span = /^(\d{1,7})([smhd])$/.exec(text);
+  if (text === "0") return 0;
+  if (span === null) throw new InvalidArgumentError("Wanted: a time, as 7d, 12h, 30m or 0.");
+  return Number(span[1]) * (unitSeconds[span[2] ?? ""] ?? 1) * 1_000;
+}
+
+/** The value, or the word that stands for none of it; not null, which commander takes for no value at all. */
+export function orWord<T, Word extends string>(word: Word, text: string, parse: (text: string) => T): T | Word {
+  return text === word ? word : parse(text);
+}
+
+/** What `orWord` read, with null in place of the word. */
+export function nullFor<T>(word: string, value: T): Exclude<T, string> | null {
+  return value === word ? null : (value as Exclude<T, string>);
 }
 
 /** For options that may be given more than once. */

@@ -1,11 +1,29 @@
 /** A key as commands print it: never its hash, and its secret only by `create`. */
 
 import { displayKey, type KeyRecord } from "@netfacts/storage";
-import { fieldLines, none, tableLines, timeText } from "../../output.ts";
+import type { CliContext, SharedSettings } from "../../context.ts";
+import { fieldLines, none, printJson, printLines, tableLines, timeText } from "../../output.ts";
 
-/** `expired` is what the others see of an active key past its expiry. */
-function stateAt(key: KeyRecord, now: number): string {
-  return key.state === "active" && key.expiresAt !== null && now >= key.expiresAt ? "expired" : key.state;
+/** `expired` is what the others see of an active key past its expiry, or past its end after it was replaced. */
+function stateAt({ state, expiresAt, validUntil }: KeyRecord, now: number): string {
+  const isPast = (time: number | null): boolean => time !== null && now >= time;
+  return state === "active" && (isPast(expiresAt) || isPast(validUntil)) ? "expired" : state;
+}
+
+/** The answer of commands that make a key: the only place where it is printed whole. `more`: further members for programs. */
+export function printSecretKey(
+  context: CliContext,
+  { json }: SharedSettings,
+  key: KeyRecord,
+  secret: string | null,
+  more: object = {},
+): void {
+  const now = context.now();
+  if (json) {
+    printJson(context, { ...keyJson(key, now), secret, ...more });
+    return;
+  }
+  printLines(context, [...keyLines(key, now), "", "The key, shown this once:", "", `  ${secret}`, ""]);
 }
 
 /** For programs; names as in the HTTP API. */
@@ -21,8 +39,13 @@ export function keyJson(key: KeyRecord, now: number): Record<string, unknown> {
     plan: key.plan,
     rate: key.rate === null ? null : { limit: key.rate.limit, window_seconds: key.rate.windowSeconds },
     month: key.month === null ? null : { limit: key.month.limit },
+    concurrency: key.concurrency,
+    bucket: key.bucket,
     created_at: new Date(key.createdAt).toISOString(),
-    expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
+    expires_at: timeJson(key.expiresAt),
+    rotation: { replaced_by: key.replacedBy, rotated_at: timeJson(key.rotatedAt), valid_until: timeJson(key.validUntil) },
+    pepper_id: key.pepperId,
+    version: key.version,
   };
 }
 
@@ -36,8 +59,12 @@ export function keyLines(key: KeyRecord, now: number): string[] {
     ["addresses", key.allowedCidrs.length === 0 ? "any" : key.allowedCidrs.join(" ")],
     ["rate", rateText(key) ?? `of plan ${key.plan}`],
     ["month", key.month === null ? `of plan ${key.plan}` : `${key.month.limit}`],
+    ["concurrency", key.concurrency === null ? `of plan ${key.plan}` : `${key.concurrency.limit}`],
     ["created", timeText(key.createdAt)],
     ["expires", key.expiresAt === null ? "never" : timeText(key.expiresAt)],
+    ...(key.replacedBy === null
+      ? []
+      : [["replaced", `by ${key.replacedBy} at ${timeText(key.rotatedAt)}; works until ${timeText(key.validUntil)}`] as const]),
   ]);
 }
 
@@ -54,6 +81,10 @@ export function keyTable(keys: readonly KeyRecord[], now: number): string[] {
     timeText(key.expiresAt),
   ];
   return tableLines(["ID", "KIND", "STATE", "LABEL", "SCOPES", "RATE", "MONTH", "CREATED", "EXPIRES"], keys.map(row));
+}
+
+function timeJson(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }
 
 function rateText({ rate }: KeyRecord): string | null {

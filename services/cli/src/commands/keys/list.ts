@@ -3,7 +3,7 @@
 import { listKeys } from "@netfacts/storage";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { printJson, printLines } from "../../output.ts";
-import { withStore } from "./key-store.ts";
+import { withStore } from "../control-store.ts";
 import { keyJson, keyTable } from "./key-view.ts";
 
 export const listCommand: RegisterCommand = (keys, context) => {

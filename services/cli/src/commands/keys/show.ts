@@ -3,7 +3,8 @@
 import { showKey } from "@netfacts/storage";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { printJson, printLines } from "../../output.ts";
-import { keyIdOf, keyNotFound, withStore } from "./key-store.ts";
+import { withStore } from "../control-store.ts";
+import { keyIdOf, keyNotFound } from "./key-id.ts";
 import { keyJson, keyLines } from "./key-view.ts";
 
 export const showCommand: RegisterCommand = (keys, context) => {

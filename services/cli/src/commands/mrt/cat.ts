@@ -2,27 +2,14 @@
 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import {
-  ContentError,
-  LineBuffer,
-  MrtError,
-  type MrtRecord,
-  openContent,
-  readRecords,
-  recordJson,
-  unpackStream,
-  writeBgpdumpLines,
-} from "@netfacts/mrt";
+import { LineBuffer, type MrtRecord, readRecords, recordJson, writeBgpdumpLines } from "@netfacts/mrt";
 import type { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../../context.ts";
 import { type ExitCode, exitCodes } from "../../exit-codes.ts";
 import { printNote } from "../../output.ts";
+import { isReaderGone, nameOf, openInput, pieceBytes, tellFailure } from "./files.ts";
 import { Tally } from "./tally.ts";
-
-const standardInput = "-";
-/** Gathered before they are written at once. */
-const pieceBytes = 1 << 18;
 
 const help = `
 FILE is plain, or packed with gzip, bzip2 or zstd, which is told by its content; - is standard input. Read are TABLE_DUMP, TABLE_DUMP_V2,
@@ -57,7 +44,7 @@ const writeJson: Print = (record, out) => {
 };
 
 async function catFile(file: string, print: Print, context: CliContext): Promise<ExitCode> {
-  const name = file === standardInput ? "standard input" : file;
+  const name = nameOf(file);
   const tally = new Tally(name, (line) => printNote(context, line));
   let failure: unknown = null;
   async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -84,22 +71,4 @@ async function catFile(file: string, print: Print, context: CliContext): Promise
   tally.tellUnread();
   if (failure !== null) return tellFailure(failure, context);
   return tally.bad > 0 ? exitCodes.untrusted : exitCodes.ok;
-}
-
-function openInput(file: string, { stdin }: CliContext): AsyncIterable<Uint8Array> {
-  return file === standardInput ? unpackStream("standard input", stdin()) : openContent(file).stream;
-}
-
-/** A reader that has seen enough is no failure. */
-function isReaderGone(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE";
-}
-
-/** Says what ended the reading of a file. @returns the exit code for it. */
-function tellFailure(error: unknown, context: CliContext): ExitCode {
-  if (!(error instanceof MrtError || error instanceof ContentError)) throw error;
-  printNote(context, error.message);
-  if (error.code !== "unreadable") return exitCodes.untrusted;
-  return (error.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT" ? exitCodes.notFound : exitCodes.unavailable;
 }

@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { none, printJson, printLines, tableLines } from "../../output.ts";
 import { writeMany } from "../../record-text.ts";
-import { findPrevious, loadKept } from "./kept.ts";
+import { findPrevious, load, natsOption, withSnapshots } from "./snapshots.ts";
 
 interface DiffOptions {
   readonly section?: readonly SectionName[];
@@ -21,16 +21,18 @@ export const diffCommand: RegisterCommand = (group, context) => {
     .argument("[from]", "id of a kept snapshot, or a data folder, manifest or pack (default: the one before the current)")
     .argument("[to]", "likewise (default: the current one)")
     .addOption(new Option("--section <name...>", "these sections only").choices(sectionNames))
+    .addOption(natsOption())
     .option("--ndjson", "print every change: section, change, what names the row, its values before and after")
     .action(async (fromName: string | undefined, toName: string | undefined, options: DiffOptions, command: Command) => {
-      const { dataDir, json } = sharedSettings(command);
-      const from = await loadKept(dataDir, fromName ?? (await findPrevious(dataDir)));
-      const to = await loadKept(dataDir, toName);
+      const [from, to] = await withSnapshots(command, async (snapshots) => [
+        await load(await snapshots.find(fromName ?? (await findPrevious(snapshots)))),
+        await load(await snapshots.find(toName)),
+      ]);
       const pairs = sectionPairs(from, to).filter(({ section }) => options.section?.includes(section) ?? true);
       const changes = ({ section }: SectionPair): Iterable<SnapshotChange> => sectionChanges(from, to, section);
       if (options.ndjson) return writeMany(context.stdout, changeLines(pairs, changes));
       const counted = pairs.map((pair) => ({ pair, counts: count(changes(pair)) }));
-      if (json)
+      if (sharedSettings(command).json)
         return printJson(context, {
           from: from.id,
           to: to.id,

@@ -1,52 +1,69 @@
 /** `netfacts snapshot list`, `show`, `verify` and `pack`: what is kept, what is in it, whether it is whole, and one file of it. */
 
-import { loadSnapshot, type Manifest, openPack, type SectionEntry, writePack } from "@netfacts/dataset";
+import { type Manifest, type OpenedSnapshot, openPack, type SectionEntry, type SnapshotPointer, writePack } from "@netfacts/dataset";
 import type { Command } from "commander";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { printJson, printLines, tableLines } from "../../output.ts";
 import { recordLines } from "../../record-text.ts";
-import { openNamed, refuse, snapshotOption } from "../../snapshot-option.ts";
+import { refuse, snapshotOption } from "../../snapshot-option.ts";
+import { load, natsOption, withSnapshots } from "./snapshots.ts";
 
 export const lookCommands: RegisterCommand = (group, context) => {
-  const command = (name: string, description: string): Command => group.command(name).description(description).addOption(snapshotOption());
   const print = (of: Command, value: unknown, lines: readonly string[]): void => {
     if (sharedSettings(of).json) printJson(context, value);
     else printLines(context, lines);
   };
+  /** A command about one snapshot: the named one, else the current. */
+  const about = (command: Command, work: (opened: OpenedSnapshot, self: Command, argument: string) => Promise<void>): Command =>
+    command
+      .addOption(snapshotOption("data folder, manifest in one, pack, or id of a kept one (default: the current one)"))
+      .addOption(natsOption())
+      .action(async (...given: unknown[]) => {
+        const self = given.at(-1) as Command;
+        await withSnapshots(self, async ({ find }) => work(await find(self.opts<{ snapshot?: string }>().snapshot), self, `${given[0]}`));
+      });
 
-  command("list", "the kept snapshots, oldest first").action(async (_options: unknown, self: Command) => {
-    const { store, manifest: current } = await openNamed(self);
-    const manifests = await Promise.all((await store.list()).map((id) => store.getManifest(id))).catch(refuse);
-    const rows = manifests.map((manifest) => [manifest.id, manifest.id === current.id ? "current" : "", sectionTexts(manifest).join(", ")]);
+  about(group.command("list").description("the kept snapshots, oldest first"), async ({ store }, self) => {
+    const pointer = await store.pointer().catch(refuse);
+    const manifests = await Promise.all((await store.list().catch(refuse)).map((id) => store.getManifest(id))).catch(refuse);
+    const rows = manifests.map((manifest) => [manifest.id, standing(manifest.id, pointer), sectionTexts(manifest).join(", ")]);
     print(
       self,
-      { snapshots: manifests.map(({ id }) => ({ id, current: id === current.id })) },
+      { snapshots: manifests.map(({ id }) => ({ id, current: id === pointer?.published, served: id === pointer?.active })) },
       tableLines(["SNAPSHOT", "", "SECTIONS"], rows),
     );
   });
 
-  command("show", "the manifest: sections, sources, counts").action(async (_options: unknown, self: Command) => {
-    const { manifest } = await openNamed(self);
-    print(self, manifest, recordLines(manifest));
-  });
+  about(group.command("info").alias("show").description("the manifest: sections, sources, counts"), async ({ manifest }, self) =>
+    print(self, manifest, recordLines(manifest)),
+  );
 
-  command("verify", "read every object, check digests, bounds and order").action(async (_options: unknown, self: Command) => {
-    const { store, manifest, packed } = await openNamed(self);
-    await loadSnapshot(store, manifest).catch(refuse);
+  about(group.command("verify").description("read every object, check digests, bounds and order"), async (opened, self) => {
+    const { store, manifest, packed } = opened;
+    await load(opened);
     // A pack leaves out what only ingest reads.
     if (!packed) for (const { object, bytes } of Object.values(manifest.ingest_objects)) await store.getObject(object, bytes).catch(refuse);
     print(self, { id: manifest.id, whole: true }, [`${manifest.id} is whole: ${sectionTexts(manifest).join(", ")}`]);
   });
 
-  command("pack", "write the snapshot into one file")
-    .argument("<file>", "file to write; it appears whole or not at all")
-    .action(async (file: string, _options: unknown, self: Command) => {
-      const { store, manifest } = await openNamed(self);
+  about(
+    group
+      .command("pack")
+      .description("write the snapshot into one file")
+      .argument("<file>", "file to write; it appears whole or not at all"),
+    async ({ store, manifest }, self, file) => {
       await writePack(store, manifest.id, file).catch(refuse);
-      await loadSnapshot(await openPack(file), manifest).catch(refuse);
+      await load({ store: await openPack(file), manifest, packed: true });
       print(self, { id: manifest.id, file }, [`${manifest.id} packed into ${file}, and read back`]);
-    });
+    },
+  );
 };
+
+/** Where pods are told to serve another one than was published last, they are loading that or have refused it. */
+function standing(id: string, pointer: SnapshotPointer | null): string {
+  if (id === pointer?.published) return id === pointer.active ? "current" : "current, not served";
+  return id === pointer?.active ? "served" : "";
+}
 
 function sectionTexts(manifest: Manifest): string[] {
   return (Object.entries(manifest.sections) as [string, SectionEntry][]).map(([name, { version }]) => `${name} ${version}`);

@@ -1,29 +1,61 @@
 /** `netfacts snapshot rollback`: makes an earlier snapshot the current one. */
 
-import { openSnapshot } from "@netfacts/dataset";
+import type { ActivationOutcome } from "@netfacts/ingest/app";
 import type { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { printJson, printLines } from "../../output.ts";
 import { refuse } from "../../snapshot-option.ts";
-import { findPrevious, loadKept } from "./kept.ts";
+import { findPrevious, load, natsOption, type Snapshots, withSnapshots } from "./snapshots.ts";
 
 export const rollbackCommand: RegisterCommand = (group, context) => {
   group
     .command("rollback")
     .description("make an earlier snapshot the current one, once it has been read whole; the next import publishes after it as usual")
     .argument("[id]", "one of those that `snapshot list` shows (default: the one before the current; so twice is as before)")
-    .action(async (named: string | undefined, _options: unknown, command: Command) => {
-      const { dataDir, json } = sharedSettings(command);
-      const { store, manifest: current } = await openSnapshot(dataDir).catch(refuse);
-      const id = named ?? (await findPrevious(dataDir));
-      if (!(await store.list().catch(refuse)).includes(id))
-        throw new CliError(exitCodes.notFound, `${dataDir}: keeps no snapshot ${id}; \`netfacts snapshot list\` shows those that it keeps`);
-      if (id === current.id) throw new CliError(exitCodes.refused, `${id} is the current snapshot already; nothing was changed`);
-      const { manifest } = await loadKept(dataDir, id);
-      await store.publish(manifest, { replaces: current.id }).catch(refuse);
-      if (json) printJson(context, { id, replaced: current.id });
-      else printLines(context, [`${id} is current, in place of ${current.id}; running services load it within a second`]);
-    });
+    .addOption(natsOption())
+    .action(async (named: string | undefined, _options: unknown, command: Command) =>
+      withSnapshots(command, async (snapshots) => {
+        const { id, replaced, activation } = await rollBack(snapshots, named);
+        if (sharedSettings(command).json) printJson(context, { id, replaced, ...(activation && { pods: podsOf(activation) }) });
+        else printLines(context, [endOf(id, replaced, activation)]);
+      }),
+    );
 };
+
+async function rollBack(snapshots: Snapshots, named: string | undefined) {
+  const { store, manifest: current } = await snapshots.find();
+  const id = named ?? (await findPrevious(snapshots));
+  if (!(await store.list().catch(refuse)).includes(id))
+    throw new CliError(
+      exitCodes.notFound,
+      `${snapshots.place}: keeps no snapshot ${id}; \`netfacts snapshot list\` shows those that it keeps`,
+    );
+  const pointer = await store.pointer().catch(refuse);
+  if (pointer?.published === id && pointer.active === id)
+    throw new CliError(exitCodes.refused, `${id} is the current snapshot already; nothing was changed`);
+  const wanted = await snapshots.find(id);
+  await load(wanted);
+  // Published, and not served by anybody: whoever began to go back to it did not come to an end.
+  if (id !== current.id) await store.publish(wanted.manifest, { replaces: current.id }).catch(refuse);
+  const activation = snapshots.activate === null ? null : await snapshots.activate(id);
+  if (activation?.activated === false)
+    throw new CliError(exitCodes.untrusted, [
+      `${id} is published, and every pod refused it; they go on with what they serve`,
+      ...activation.refused.map(({ pod, reason }) => `${pod}: ${reason}`),
+    ]);
+  return { id, replaced: id === current.id ? (pointer?.active ?? null) : current.id, activation };
+}
+
+function podsOf({ loaded, refused, loading }: ActivationOutcome) {
+  return { loaded, refused, loading };
+}
+
+function endOf(id: string, replaced: string | null, activation: ActivationOutcome | null): string {
+  const begun = `${id} is current, in place of ${replaced}`;
+  if (activation === null) return `${begun}; running services load it within a second`;
+  const { loaded, refused, loading } = activation;
+  const behind = [...refused.map(({ pod, reason }) => `${pod} refused it (${reason})`), ...loading.map((pod) => `${pod} still loads it`)];
+  return [`${begun}; ${loaded.length} ${loaded.length === 1 ? "pod has" : "pods have"} loaded it and serve it`, ...behind].join("; ");
+}

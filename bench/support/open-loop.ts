@@ -1,0 +1,133 @@
+/**
+ * A load of a fixed rate: requests become due by the clock, whether or not earlier ones were answered. Latency counts from the moment at
+ * which a request was due, so that the wait for a server that stands still is in it (no coordinated omission).
+ */
+
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface OpenLoad {
+  readonly url: string;
+  /** Asked one after the other, over and over. */
+  readonly paths: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** One request at a time on each; what is due while all are busy waits. */
+  readonly connections: number;
+  readonly requestsPerSecond: number;
+  readonly seconds: number;
+}
+
+export interface Latency {
+  readonly answered: number;
+  /** Answered other than with 200, or not at all within the time. */
+  readonly failed: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Of it how late this side's own clock was, at the median: timers tell whole milliseconds. */
+  readonly lateMs: number;
+}
+
+/** How long answers that are missing at the end are waited for. */
+const patienceMs = 5_000;
+
+export async function runOpenLoad(load: OpenLoad): Promise<Latency> {
+  const { hostname, port } = new URL(load.url);
+  const head = Object.entries({ host: hostname, ...load.headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const requests = load.paths.map((path) => `GET ${path} HTTP/1.1\r\n${head.join("")}\r\n`);
+  const total = Math.floor(load.requestsPerSecond * load.seconds);
+  const latencies: number[] = [];
+  const lateness: number[] = [];
+  let failed = 0;
+  /** When each request that has no connection yet was due. */
+  const waiting: number[] = [];
+  let sent = 0;
+  const free: Connection[] = [];
+  const send = () => {
+    while (waiting.length > sent && free.length > 0) free.pop()?.ask(requests[sent % requests.length] as string, waiting[sent++] as number);
+  };
+  const connections = await Promise.all(
+    Array.from({ length: load.connections }, () =>
+      Connection.open(hostname, Number(port), (connection, isOk, dueAt) => {
+        if (isOk) latencies.push(performance.now() - dueAt);
+        else failed += 1;
+        free.push(connection);
+        send();
+      }),
+    ),
+  );
+  free.push(...connections);
+
+  const startedAt = performance.now();
+  const dueAt = (index: number) => startedAt + (index / load.requestsPerSecond) * 1_000;
+  while (waiting.length < total) {
+    const now = performance.now();
+    while (waiting.length < total && dueAt(waiting.length) <= now) {
+      lateness.push(now - dueAt(waiting.length));
+      waiting.push(dueAt(waiting.length));
+    }
+    send();
+    await sleep(1);
+  }
+  const givenUpAt = performance.now() + patienceMs;
+  while (latencies.length + failed < total && performance.now() < givenUpAt) await sleep(5);
+  for (const connection of connections) connection.close();
+  const answered = latencies.length;
+  return {
+    answered,
+    failed: total - answered,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    lateMs: quantile(lateness, 0.5),
+  };
+}
+
+type Answered = (connection: Connection, isOk: boolean, dueAt: number) => void;
+
+/** One connection, which reads answers that have a Content-Length. */
+class Connection {
+  readonly #socket: Socket;
+  readonly #answered: Answered;
+  #dueAt = 0;
+  #read = "";
+
+  static async open(host: string, port: number, answered: Answered): Promise<Connection> {
+    const socket = connect({ host, port, noDelay: true });
+    await once(socket, "connect");
+    return new Connection(socket, answered);
+  }
+
+  private constructor(socket: Socket, answered: Answered) {
+    this.#socket = socket;
+    this.#answered = answered;
+    // What is lost is missed at the end.
+    socket.on("error", () => {});
+    socket.setEncoding("latin1");
+    socket.on("data", (text: string) => this.#receive(text));
+  }
+
+  ask(request: string, dueAt: number): void {
+    this.#dueAt = dueAt;
+    this.#socket.write(request);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #receive(text: string): void {
+    this.#read += text;
+    const headEnd = this.#read.indexOf("\r\n\r\n");
+    if (headEnd < 0) return;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#read)?.[1]);
+    if (this.#read.length < headEnd + 4 + length) return;
+    const isOk = this.#read.startsWith("HTTP/1.1 200 ");
+    this.#read = "";
+    this.#answered(this, isOk, this.#dueAt);
+  }
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

@@ -1,0 +1,24 @@
+/** @netfacts/client: asks a Netfacts installation from Node or a browser. Needs nothing but `fetch`. */
+
+export type {
+  AsnPrefix,
+  AsnRecord,
+  BatchQuestion,
+  BatchResult,
+  BatchSummary,
+  IpRecord,
+  MeRecord,
+  PrefixRecord,
+  Problem,
+  ProblemCode,
+  RelatedPrefix,
+  ReverseDnsRecord,
+  RoutingRecord,
+  StatusRecord,
+  ValidityRecord,
+} from "@netfacts/contracts";
+export type { BatchOptions } from "./batch.ts";
+export { type AsnOptions, type CallOptions, NetfactsClient, type PageOptions, type RoutingOptions } from "./client.ts";
+export { NetfactsProblem, NetfactsUnreachable } from "./errors.ts";
+export type { LimitState, Limits } from "./limits.ts";
+export type { ClientOptions, RetryOptions } from "./options.ts";

@@ -1,0 +1,124 @@
+/** One request and its answer: time bounds, problems, and asking again. */
+
+import type { Problem } from "@netfacts/contracts";
+import { NetfactsProblem, NetfactsUnreachable } from "./errors.ts";
+import { type Limits, limitsOf, numberOf } from "./limits.ts";
+import type { Settings } from "./options.ts";
+import { retryDelayMs } from "./retry.ts";
+
+export interface Call {
+  /** Path and query, from the root of the API. */
+  readonly path: string;
+  readonly accept: string;
+  readonly body?: { readonly type: string; readonly text: string };
+  /** Ends waiting too; the reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The answer of one try, its bounds still in force. */
+export interface Answer {
+  readonly response: Response;
+  /** Starts the time bound anew: a piece came. */
+  alive(): void;
+}
+
+export class Transport {
+  readonly #settings: Settings;
+  #limits: Limits | null = null;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  /** The key's limits as the last answer told them. */
+  get limits(): Limits | null {
+    return this.#limits;
+  }
+
+  /**
+   * Asks until there is an answer, or no more to try; `read` is a part of each try.
+   *
+   * @throws NetfactsProblem, NetfactsUnreachable, or the reason of the signal.
+   */
+  async ask<T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> {
+    const { attemptsMax, waitMsMax } = this.#settings;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#try(call, read);
+      } catch (failure) {
+        call.signal?.throwIfAborted();
+        const delay = attempt < attemptsMax ? retryDelayMs(failure, attempt, waitMsMax, Math.random()) : null;
+        if (delay === null) throw failure;
+        await sleep(delay, call.signal);
+      }
+    }
+  }
+
+  async #try<T>({ path, accept, body, signal }: Call, read: (answer: Answer) => Promise<T>): Promise<T> {
+    const { base, key, timeoutMs, fetch } = this.#settings;
+    const bound = new AbortController();
+    const expire = () => bound.abort(new NetfactsUnreachable(`no answer within ${timeoutMs} ms`));
+    let timer = setTimeout(expire, timeoutMs);
+    const alive = () => {
+      clearTimeout(timer);
+      timer = setTimeout(expire, timeoutMs);
+    };
+    try {
+      const response = await fetch(base + path, {
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          accept,
+          ...(key !== null && { authorization: `Bearer ${key}` }),
+          ...(body !== undefined && { "content-type": body.type }),
+        },
+        ...(body !== undefined && { body: body.text }),
+        signal: signal === undefined ? bound.signal : AbortSignal.any([signal, bound.signal]),
+      });
+      const limits = limitsOf(response.headers);
+      this.#limits = limits ?? this.#limits;
+      if (!response.ok) throw await failureOf(response, limits);
+      return await read({ response, alive });
+    } catch (failure) {
+      if (failure instanceof NetfactsProblem || failure instanceof NetfactsUnreachable) throw failure;
+      signal?.throwIfAborted();
+      throw new NetfactsUnreachable("the installation cannot be reached, or its answer broke off", { cause: failure });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Something in between may answer in its own form. */
+async function failureOf(response: Response, limits: Limits | null): Promise<NetfactsProblem | NetfactsUnreachable> {
+  const { status, headers } = response;
+  const text = await response.text();
+  if (headers.get("content-type")?.startsWith("application/problem+json")) {
+    const problem = parseProblem(text);
+    const seconds = numberOf(headers.get("retry-after"));
+    if (problem !== null) return new NetfactsProblem(seconds === null ? problem : { ...problem, retry_after_seconds: seconds }, limits);
+  }
+  return new NetfactsUnreachable(`answered with status ${status}, and not as Netfacts does`, { status });
+}
+
+function parseProblem(text: string): Problem | null {
+  try {
+    const value = JSON.parse(text) as Partial<Problem> | null;
+    return typeof value?.code === "string" && typeof value.status === "number" ? (value as Problem) : null;
+  } catch {
+    return null;
+  }
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", end);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * Cursors: where a list goes on, in which snapshot, of which question. 22 bytes as base64url:
+ *
+ *   0 u8 version · 1 u8 list · 2 u32 start · 6 u64 snapshot as in frames · 14 8 bytes of SHA-256 over all that and the question
+ *
+ * The hash finds what was cut, changed, or taken from another question. It is no secret: a cursor allows nothing, as key, scope and limits
+ * are those of the question that brings it.
+ */
+
+import { hash } from "node:crypto";
+import { listNames, pagedLists } from "./formats.ts";
+import type { OperationName } from "./operations.ts";
+import { encodeQuestion, type Questions } from "./questions.ts";
+import { snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";
+import type { Page } from "./view.ts";
+
+/** What a cursor names. */
+export interface CursorPlace {
+  readonly snapshotId: string;
+  readonly page: Page;
+}
+
+const version = 1;
+const placeBytes = 14;
+const hashBytes = 8;
+
+/**
+ * @param question  its `limit` does not count: pages may differ in size.
+ * @throws RangeError for a snapshot whose id cannot travel.
+ */
+export function encodeCursor<O extends OperationName>(op: O, question: Questions[O], { snapshotId, page }: CursorPlace): string {
+  const bytes = Buffer.alloc(placeBytes);
+  const { seconds, digest } = snapshotNumberOf(snapshotId);
+  bytes.writeUInt8(version, 0);
+  bytes.writeUInt8(listNames.indexOf(page.list), 1);
+  bytes.writeUInt32LE(page.start, 2);
+  bytes.writeUInt32LE(digest, 6);
+  bytes.writeUInt32LE(seconds, 10);
+  return Buffer.concat([bytes, binding(op, question, bytes)]).toString("base64url");
+}
+
+/** The place that a cursor of this question names; null for any other text. */
+export function decodeCursor<O extends OperationName>(op: O, question: Questions[O], text: string): CursorPlace | null {
+  const bytes = Buffer.from(text, "base64url");
+  // Decoding is lenient: only the text that comes out again is the one that was made.
+  if (bytes.length !== placeBytes + hashBytes || bytes.toString("base64url") !== text) return null;
+  const place = bytes.subarray(0, placeBytes);
+  if (!binding(op, question, place).equals(bytes.subarray(placeBytes))) return null;
+  const list = listNames[place.readUInt8(1)];
+  const seconds = place.readUInt32LE(10);
+  const digest = place.readUInt32LE(6);
+  if (place.readUInt8(0) !== version || list === undefined || pagedLists[op]?.includes(list) !== true) return null;
+  if (seconds === 0 && digest === 0) return null;
+  const start = place.readUInt32LE(2);
+  return start === 0 ? null : { snapshotId: snapshotIdOf({ seconds, digest }), page: { list, start } };
+}
+
+function binding<O extends OperationName>(op: O, question: Questions[O], place: Uint8Array): Buffer {
+  const text = encodeQuestion(op, "limit" in question ? { ...question, limit: 1 } : question);
+  const whole = hash("sha256", Buffer.concat([place, Buffer.from(`${op}\n${text}`)]), "buffer");
+  return whole.subarray(0, hashBytes);
+}

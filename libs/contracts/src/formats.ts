@@ -1,0 +1,49 @@
+/** The formats of lists: what `format` and `Accept` choose from, and the columns of their lines. */
+
+import type { OperationName } from "./operations.ts";
+
+/** Formats besides JSON; each shows one list of the record, a line an item. */
+export const listFormats = ["ndjson", "csv", "text"] as const;
+export type ListFormat = (typeof listFormats)[number];
+
+/** Every value of `format`. */
+export const formats = ["json", ...listFormats] as const;
+export type Format = (typeof formats)[number];
+
+/** Media types as `Accept` names them, in the order of preference where the caller has none. */
+export const mediaTypes: Readonly<Record<Format, string>> = {
+  json: "application/json",
+  ndjson: "application/x-ndjson",
+  csv: "text/csv",
+  text: "text/plain",
+};
+
+/** `Content-Type` of each format. CSV has a header line, and says so (RFC 4180 §3). */
+export const contentTypes: Readonly<Record<Format, string>> = {
+  json: "application/json; charset=utf-8",
+  ndjson: "application/x-ndjson; charset=utf-8",
+  csv: "text/csv; charset=utf-8; header=present",
+  text: "text/plain; charset=utf-8",
+};
+
+/** The list that the formats besides JSON show, and its columns in CSV; NDJSON has the items as they stand in the record, text their prefixes. */
+export interface ListView {
+  readonly list: ListName;
+  readonly columns: readonly string[];
+}
+
+/** Lists that page, by the record's member; a name's place is its number in cursors and never changes. */
+export const listNames = ["prefixes", "allocations", "more_specifics"] as const;
+export type ListName = (typeof listNames)[number];
+
+/** The lists of each operation that page. */
+export const pagedLists: Partial<Readonly<Record<OperationName, readonly ListName[]>>> = {
+  asn: ["prefixes", "allocations"],
+  prefix: ["more_specifics"],
+};
+
+/** What the list formats show of each operation that has them. */
+export const listViews: Partial<Readonly<Record<OperationName, ListView>>> = {
+  asn: { list: "prefixes", columns: ["prefix", "visibility_ratio", "rpki_state", "is_moas"] },
+  prefix: { list: "more_specifics", columns: ["prefix", "origins", "rpki_state", "visibility_ratio"] },
+};

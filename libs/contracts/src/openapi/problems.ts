@@ -1,0 +1,91 @@
+/** The problems that a route can answer, as OpenAPI responses: one a status, with an example for each code. */
+
+import { errors, type ProblemCode } from "../errors.ts";
+import { limitHeaderNames } from "../headers.ts";
+import { ProblemError, problemBody } from "../problem-error.ts";
+import type { ProblemItem } from "../records/problem.ts";
+import { headerReferences } from "./headers.ts";
+import type { Json } from "./schemas.ts";
+
+/** What an example says beside the table's words, where a code comes with more. */
+const particulars: Partial<Record<ProblemCode, { detail: string; errors?: ProblemItem[] }>> = {
+  invalid_ip: {
+    detail: '"193.0.6.256" is not an IPv4 or IPv6 address: an octet is 0 to 255.',
+    errors: [{ location: "path.ip", code: "invalid_ip", message: "is not an IPv4 or IPv6 address: an octet is 0 to 255" }],
+  },
+  prefix_has_host_bits: {
+    detail: "193.0.6.139/21 has bits set beyond its length.",
+    errors: [{ location: "path.network", code: "prefix_has_host_bits", message: "host bits are set", suggestion: "193.0.0.0/21" }],
+  },
+  invalid_parameter: {
+    detail: 'Parameter limit takes a number from 1 to 1000, not "1e2".',
+    errors: [{ location: "query.limit", code: "invalid_parameter", message: "takes a number from 1 to 1000" }],
+  },
+};
+
+const exampleRequestId = "01JD5T7Q9M3W8K2V6B4N1XCZPE";
+
+/** Name in `components.examples`. */
+function exampleName(code: ProblemCode): string {
+  return `problem_${code}`;
+}
+
+/** An example of every problem, for `components.examples`. */
+export function problemExamples(codes: readonly ProblemCode[]): Record<string, Json> {
+  return Object.fromEntries(
+    codes.map((code) => {
+      const { detail, errors: faults } = particulars[code] ?? {};
+      const violated =
+        code === "rate_limit_exceeded"
+          ? { violatedPolicies: ["rate" as const] }
+          : code === "quota_exceeded"
+            ? { violatedPolicies: ["month" as const] }
+            : code === "concurrency_limit_exceeded"
+              ? { violatedPolicies: ["concurrency" as const] }
+              : {};
+      const error = new ProblemError(code, {
+        ...(detail !== undefined && { detail }),
+        ...(faults !== undefined && { errors: faults }),
+        ...violated,
+      });
+      const value = problemBody(error, { instance: "/api/v1/…", requestId: exampleRequestId, errorDocsBase: "/docs/errors/" });
+      return [exampleName(code), { summary: errors[code].title, value: value as unknown as Json }];
+    }),
+  );
+}
+
+/** The responses of a route by status. `keyed`: limits are told where the key is known. */
+export function problemResponses(codes: readonly ProblemCode[], keyed: boolean): Record<string, Json> {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of new Set(codes)) byStatus.set(errors[code].status, [...(byStatus.get(errors[code].status) ?? []), code]);
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, own]) => [
+        String(status),
+        {
+          description: own.map((code) => `\`${code}\`: ${errors[code].happened}`).join("\n\n"),
+          headers: headerReferences(headersOf(status, own, keyed)),
+          content: {
+            "application/problem+json": {
+              schema: { $ref: "#/components/schemas/Problem" },
+              examples: Object.fromEntries(own.map((code) => [code, { $ref: `#/components/examples/${exampleName(code)}` }])),
+            },
+          },
+        },
+      ]),
+  );
+}
+
+/** Answered before the key is known: there are no limits to tell. */
+const beforeKey: ReadonlySet<number> = new Set([401, 414, 431]);
+
+function headersOf(status: number, codes: readonly ProblemCode[], keyed: boolean): string[] {
+  const retried = codes.some((code) => errors[code].retry === "later" && status !== 408);
+  return [
+    "x-request-id",
+    ...(keyed && !beforeKey.has(status) ? limitHeaderNames : []),
+    ...(status === 401 ? ["www-authenticate"] : []),
+    ...(retried ? ["retry-after"] : []),
+  ];
+}

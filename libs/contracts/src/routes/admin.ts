@@ -1,0 +1,9 @@
+/** The routes that the gateway itself answers to operators: keys, plans, the audit, usage. */
+
+import { auditRoutes } from "./audit.ts";
+import { keyRoutes } from "./keys.ts";
+import { planRoutes } from "./plans.ts";
+import type { RouteDescription } from "./route.ts";
+import { usageRoutes } from "./usage.ts";
+
+export const adminRoutes: readonly RouteDescription[] = [...keyRoutes, ...planRoutes, ...auditRoutes, ...usageRoutes];

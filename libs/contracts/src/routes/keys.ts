@@ -1,0 +1,156 @@
+/** The operators' routes of keys. */
+
+import Type, { type TSchema } from "typebox";
+import { examples } from "../examples/index.ts";
+import { CreatedKey, KeyPatch, KeyRotation, ManagedKey, ManagedKeys, NewKey, RotatedKey } from "../records/keys.ts";
+import type { RouteAnswer, RouteDescription, RouteParameter } from "./route.ts";
+
+export const keysPath = "/admin/v1/keys";
+
+const tag = "Keys";
+const json = (schema: TSchema, example: unknown) => [{ type: "application/json", schema, example }] as const;
+const key = (description: string): RouteAnswer => ({ status: 200, description, content: json(ManagedKey, examples.managed_key) });
+
+const id: RouteParameter = {
+  name: "id",
+  in: "path",
+  description: "Id of the key: the eight characters after `nf_live_`.",
+  schema: Type.String({ pattern: "^[0-9A-HJKMNP-TV-Z]{8}$" }),
+  examples: [examples.managed_key.id],
+};
+const force: RouteParameter = {
+  name: "force",
+  in: "query",
+  description: "Also where it is the last active key with the scope `admin`.",
+  schema: Type.Unsafe<"true" | "false">({ type: "string", enum: ["true", "false"], default: "false" }),
+  examples: ["true"],
+};
+const idempotencyKey: RouteParameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "Of the caller's choice, 1 to 255 printable characters. For 24 hours the same request with the same value makes nothing a second " +
+    "time: it answers 200 with the record, `secret` null. Another request with it is refused.",
+  schema: Type.String({ pattern: "^[!-~]{1,255}$" }),
+  examples: ["8e03978e-40d5-43dd-bc93-6894a57f9324"],
+};
+const bodyProblems = ["invalid_body", "payload_too_large", "unsupported_media_type"] as const;
+const again: Pick<RouteAnswer, "status" | "description"> = {
+  status: 200,
+  description: "Made before by the same request; without the secret.",
+};
+
+function stateRoute(action: "disable" | "enable" | "revoke", summary: string, description: string): RouteDescription {
+  return {
+    method: "post",
+    path: `${keysPath}/{id}/${action}`,
+    id: `${action}Key`,
+    tag,
+    summary,
+    description,
+    scope: "admin",
+    parameters: action === "enable" ? [id] : [id, force],
+    answers: [key("The key as it is now.")],
+    problems: ["key_not_found", "key_state_conflict", ...(action === "enable" ? [] : ["last_admin_key" as const])],
+  };
+}
+
+/** Under `/admin/v1/keys`. */
+export const keyRoutes: readonly RouteDescription[] = [
+  {
+    method: "get",
+    path: keysPath,
+    id: "listKeys",
+    tag,
+    summary: "Keys",
+    description: "Every key, the oldest first, without secrets.",
+    scope: "admin",
+    parameters: [
+      {
+        name: "limit",
+        in: "query",
+        description: "How many keys, 1 to 1,000.",
+        schema: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+        examples: ["100"],
+      },
+      {
+        name: "cursor",
+        in: "query",
+        description: "`next_cursor` of the page before.",
+        schema: Type.String({ minLength: 1 }),
+        examples: [examples.managed_keys.next_cursor ?? ""],
+      },
+      { name: "plan", in: "query", description: "Only keys of this plan.", schema: Type.String({ minLength: 1 }), examples: ["team"] },
+    ],
+    answers: [{ status: 200, description: "The keys.", content: json(ManagedKeys, examples.managed_keys) }],
+    problems: ["invalid_cursor"],
+  },
+  {
+    method: "post",
+    path: keysPath,
+    id: "createKey",
+    tag,
+    summary: "Make a key",
+    description: "The answer shows the key in full, this once: it is stored nowhere.",
+    scope: "admin",
+    parameters: [idempotencyKey],
+    body: { description: "What the key is to be.", content: json(NewKey, examples.new_key) },
+    answers: [
+      { status: 201, description: "The key, with its secret.", headers: ["location"], content: json(CreatedKey, examples.created_key) },
+      { ...again, content: json(CreatedKey, { ...examples.created_key, secret: null }) },
+    ],
+    problems: [...bodyProblems, "idempotency_conflict"],
+  },
+  {
+    method: "get",
+    path: `${keysPath}/{id}`,
+    id: "getKey",
+    tag,
+    summary: "One key",
+    description: "A key without its secret.",
+    scope: "admin",
+    parameters: [id],
+    answers: [key("The key.")],
+    problems: ["key_not_found"],
+  },
+  {
+    method: "patch",
+    path: `${keysPath}/{id}`,
+    id: "updateKey",
+    tag,
+    summary: "Change a key",
+    description:
+      "Members that are absent stay as they are; a limit of null becomes that of the plan. Every gateway follows within a second.",
+    scope: "admin",
+    parameters: [id, force],
+    body: { description: "What is to change.", content: json(KeyPatch, examples.key_patch) },
+    answers: [key("The key as it is now.")],
+    problems: [...bodyProblems, "key_not_found", "key_state_conflict", "last_admin_key"],
+  },
+  {
+    method: "post",
+    path: `${keysPath}/{id}/rotate`,
+    id: "rotateKey",
+    tag,
+    summary: "Replace a key",
+    description:
+      "Makes a successor with the same scopes, limits and usage, and shows it in full, this once. The old key works until `replaces.valid_until`, " +
+      "and its answers say so (`Deprecation`, `Sunset`).",
+    scope: "admin",
+    parameters: [id, idempotencyKey],
+    body: { description: "How long the old key works on.", required: false, content: json(KeyRotation, examples.key_rotation) },
+    answers: [
+      {
+        status: 201,
+        description: "The successor, with its secret.",
+        headers: ["location"],
+        content: json(RotatedKey, examples.rotated_key),
+      },
+      { ...again, content: json(RotatedKey, { ...examples.rotated_key, secret: null }) },
+    ],
+    problems: [...bodyProblems, "key_not_found", "key_state_conflict", "idempotency_conflict"],
+  },
+  stateRoute("disable", "Disable a key", "The key stops working until it is enabled again."),
+  stateRoute("enable", "Enable a key", "A disabled key works again."),
+  stateRoute("revoke", "Revoke a key", "The key ends for ever, within a second at every gateway."),
+];

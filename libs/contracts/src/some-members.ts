@@ -1,0 +1,27 @@
+/** Records of which `fields` kept some members. */
+
+import Type, { type TSchema } from "typebox";
+import type { Meta } from "./meta.ts";
+import { type OperationName, operations, type RecordOf } from "./operations.ts";
+import { record } from "./schema.ts";
+
+/** Any members of a record, and `meta`. */
+export type SomeMembers<R extends { readonly meta: Meta }> = Partial<R> & Pick<R, "meta">;
+
+const partial = new Map<OperationName, TSchema>();
+
+/** The schema of an operation's record with any of its members; the same one each time. */
+export function someMembers<O extends OperationName>(op: O): TSchema {
+  let schema = partial.get(op);
+  if (schema === undefined) {
+    const { properties } = operations[op].record as unknown as { readonly properties: Readonly<Record<string, TSchema>> };
+    const { meta, ...others } = properties;
+    const optional = Object.fromEntries(Object.entries(others).map(([name, member]) => [name, Type.Optional(member)]));
+    schema = record({ ...optional, ...(meta !== undefined && { meta }) });
+    partial.set(op, schema);
+  }
+  return schema;
+}
+
+/** What may answer a question of this operation: its record, or what `fields` kept of it. */
+export type ShownRecord<O extends OperationName> = RecordOf<O> | SomeMembers<RecordOf<O>>;

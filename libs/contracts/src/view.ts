@@ -1,0 +1,90 @@
+/** How an answer shows its record: which members, in which format, from which place of a list on. Travels behind the question. */
+
+import { type Format, formats, type ListName, pagedLists } from "./formats.ts";
+import { type OperationName, operations } from "./operations.ts";
+import { decodeQuestion, encodeQuestion, QuestionSyntaxError, type Questions } from "./questions.ts";
+
+/** Where a list goes on. */
+export interface Page {
+  readonly list: ListName;
+  /** Place of the first item, from 0. */
+  readonly start: number;
+}
+
+export interface View {
+  /** Top-level members that are kept beside `meta`, in the record's order; null: all. */
+  readonly fields: readonly string[] | null;
+  readonly format: Format;
+  /** Null: every list from its beginning. */
+  readonly page: Page | null;
+}
+
+/** What nearly everybody wants. */
+export const wholeRecord: View = { fields: null, format: "json", page: null };
+
+/** Stands between question and view; in neither. */
+const viewMark = " ";
+const separator = "|";
+const none = "-";
+
+/** Lists are shorter. */
+const startMax = 0xffff_ffff;
+
+/** Names of an operation's top-level members: what `fields` takes. */
+export function membersOf(op: OperationName): readonly string[] {
+  const { properties } = operations[op].record as unknown as { readonly properties: Readonly<Record<string, unknown>> };
+  return Object.keys(properties);
+}
+
+/** The one text of this question shown in this way: that of the question alone where the whole record is wanted. */
+export function encodeQuery<O extends OperationName>(op: O, question: Questions[O], view: View): string {
+  const text = encodeQuestion(op, question);
+  if (view === wholeRecord) return text;
+  const { fields, format, page } = view;
+  if (fields === null && format === "json" && page === null) return text;
+  return text + viewMark + [format, fields?.join(",") ?? none, page === null ? none : `${page.list}:${page.start}`].join(separator);
+}
+
+/**
+ * Reads a query back.
+ *
+ * @throws QuestionSyntaxError on anything that `encodeQuery` does not produce.
+ */
+export function decodeQuery<O extends OperationName>(op: O, query: string): { readonly question: Questions[O]; readonly view: View } {
+  const at = query.indexOf(viewMark);
+  if (at < 0) return { question: decodeQuestion(op, query), view: wholeRecord };
+  const question = decodeQuestion(op, query.slice(0, at));
+  const view = readView(op, query.slice(at + 1));
+  if (view === null || encodeQuery(op, question, view) !== query) throw new QuestionSyntaxError(op);
+  return { question, view };
+}
+
+function readView(op: OperationName, text: string): View | null {
+  const [formatText, fieldsText, pageText, ...rest] = text.split(separator);
+  const format = formats.find((name) => name === formatText);
+  const fields = readFields(op, fieldsText);
+  const page = readPage(op, pageText);
+  return format === undefined || fields === undefined || page === undefined || rest.length > 0 ? null : { fields, format, page };
+}
+
+/** Undefined: not readable. */
+function readFields(op: OperationName, text: string | undefined): readonly string[] | null | undefined {
+  if (text === undefined || text === none) return text === none ? null : undefined;
+  const names = new Set(text.split(","));
+  const fields = membersOf(op).filter((name) => names.has(name));
+  return fields.length === names.size ? fields : undefined;
+}
+
+function readPage(op: OperationName, text: string | undefined): Page | null | undefined {
+  if (text === undefined || text === none) return text === none ? null : undefined;
+  const [name, startText = ""] = text.split(":");
+  const list = pagedLists[op]?.find((candidate) => candidate === name);
+  const start = /^[1-9]\d{0,9}$/.test(startText) ? Number(startText) : 0;
+  return list === undefined || start === 0 || start > startMax ? undefined : { list, start };
+}
+
+/** The record with the members of the view, in its own order, and `meta`. */
+export function shownMembers(record: object, { fields }: Pick<View, "fields">): object {
+  if (fields === null) return record;
+  return Object.fromEntries(Object.entries(record).filter(([name]) => name === "meta" || fields.includes(name)));
+}

@@ -1,0 +1,99 @@
+/** The form of a manifest, and what reads one. Apart from the rest, as the schemas' library takes longer to load than most sections. */
+
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import { ManifestError, sealManifest } from "./manifest.ts";
+
+/** RFC 3339 in UTC, whole seconds: what ids sort by and ages are counted from. */
+const timestampPattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$";
+const nullableText = Type.Unsafe<string | null>({ type: ["string", "null"] });
+const nullableTimestamp = Type.Unsafe<string | null>({ type: ["string", "null"], pattern: timestampPattern });
+const nullableInteger = Type.Unsafe<number | null>({ type: ["integer", "null"] });
+
+const SourceEntry = Type.Object({
+  name: Type.String(),
+  format: Type.String(),
+  /** SHA-256 of the file as it was read. */
+  sha256: Type.String(),
+  as_of: nullableTimestamp,
+  accepted: Type.Integer({ minimum: 0 }),
+  skipped: Type.Integer({ minimum: 0 }),
+  error: nullableText,
+  /** Of a source that failed: how many records the last good one had, so that a shrunk one is still told. */
+  accepted_before: Type.Optional(Type.Integer({ minimum: 0 })),
+});
+
+const FamilyCounts = Type.Object({ ipv4: Type.Integer({ minimum: 0 }), ipv6: Type.Integer({ minimum: 0 }) });
+
+const SectionEntry = Type.Object({
+  /** SHA-256 of the object, which is also its name. */
+  object: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  bytes: Type.Integer({ minimum: 0 }),
+  version: Type.String(),
+  as_of: Type.String({ pattern: timestampPattern }),
+  /** Seconds after `as_of` from which the section is stale; null = never. */
+  stale_after_seconds: nullableInteger,
+  /** Seconds between two expected versions; null = none is expected. */
+  interval_seconds: nullableInteger,
+  counts: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),
+  sources: Type.Array(SourceEntry),
+  /** Of routes: full-feed peers by family, collectors, and the bound below which a match is "low visibility". */
+  peers_total: Type.Optional(FamilyCounts),
+  collectors: Type.Optional(Type.Array(Type.String())),
+  match_peers_min: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** Of routes: updates that are missing between a collector's table and its `as_of`, or behind that; `to` null: all after `from`. Absent: none. */
+  updates_gaps: Type.Optional(
+    Type.Array(Type.Object({ collector: Type.String(), from: Type.String({ pattern: timestampPattern }), to: nullableTimestamp })),
+  ),
+});
+
+const Manifest = Type.Object({
+  format: Type.Literal("netfacts-snapshot"),
+  format_version: Type.Literal(1),
+  id: Type.String({ pattern: "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$" }),
+  /** True: the sample dataset; answers say so. */
+  sample_data: Type.Boolean(),
+  sections: Type.Partial(
+    Type.Object({
+      routes: SectionEntry,
+      vrps: SectionEntry,
+      aspas: SectionEntry,
+      allocations: SectionEntry,
+      as_names: SectionEntry,
+      profiles: SectionEntry,
+      network_types: SectionEntry,
+    }),
+  ),
+  /** Objects that only ingest reads. */
+  ingest_objects: Type.Record(
+    Type.String(),
+    Type.Object({ object: Type.String({ pattern: "^[0-9a-f]{64}$" }), bytes: Type.Integer({ minimum: 0 }) }),
+  ),
+});
+
+export type SourceEntry = Type.Static<typeof SourceEntry>;
+export type SectionEntry = Type.Static<typeof SectionEntry>;
+export type Manifest = Type.Static<typeof Manifest>;
+
+const compiled = Compile(Manifest);
+
+/** Reads a manifest. Throws `ManifestError` naming what differs. */
+export function decodeManifest(bytes: Uint8Array): Manifest {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+  } catch (cause) {
+    throw new ManifestError("the manifest is not JSON", { cause });
+  }
+  if (!compiled.Check(value)) {
+    const version = (value as { format_version?: unknown } | null)?.format_version;
+    if (version !== undefined && version !== 1)
+      throw new ManifestError(`manifest of format version ${String(version)}; this reader knows 1`);
+    const [first] = compiled.Errors(value);
+    throw new ManifestError(`the manifest is not of this form: ${first?.instancePath || "/"} ${first?.message ?? ""}`);
+  }
+  const { format: _format, format_version: _version, id, ...content } = value;
+  const sealed = sealManifest(content).id;
+  if (sealed !== id) throw new ManifestError(`the manifest's id ${id} does not follow from its content (${sealed})`);
+  return value;
+}

@@ -1,0 +1,47 @@
+/** Records as they are asked to be shown: whole, some of their members, or one list of them a line an item. */
+
+import { type ListFormat, type ListView, listViews, type OperationName, shownMembers, type View, wholeRecord } from "@netfacts/contracts";
+import { type AnswerNotes, noted, type RecordAnswer, recordAnswer } from "./answer.ts";
+
+type Item = Readonly<Record<string, unknown>>;
+
+/**
+ * Serialises what the view shows of a record without `meta`.
+ *
+ * Throws where the operation has no list in that format: an edge has let through what it must refuse.
+ */
+export function shownAnswer(op: OperationName, notes: AnswerNotes, record: object, view: View, requestId: string): RecordAnswer {
+  if (view === wholeRecord) return recordAnswer(notes, record, requestId);
+  if (view.format === "json") return recordAnswer(notes, shownMembers(record, view), requestId);
+  const shown = listViews[op];
+  if (shown === undefined) throw new Error(`operation ${op} has no list in the format ${view.format}`);
+  const { items } = (record as Readonly<Record<string, { readonly items: readonly Item[] }>>)[shown.list] ?? { items: [] };
+  const next = notes.nextStart(shown.list);
+  return { ...noted(notes, Buffer.from(listText(items, view.format, shown))), ...(next !== undefined && { next }) };
+}
+
+/** Items a line each; empty for none, but for the header line of CSV. */
+export function listText(items: readonly Item[], format: ListFormat, { columns }: ListView): string {
+  switch (format) {
+    case "ndjson":
+      return items.map((item) => `${JSON.stringify(item)}\n`).join("");
+    case "text":
+      return items.map(({ prefix }) => `${prefix}\n`).join("");
+    case "csv":
+      return [columns.join(","), ...items.map((item) => columns.map((column) => csvCell(item[column])).join(","))]
+        .map((line) => `${line}\r\n`)
+        .join("");
+  }
+}
+
+/**
+ * A cell of CSV (RFC 4180): empty for what is not known; lists of values separated by blanks. What a spreadsheet would take for a
+ * formula is made a text by a leading apostrophe.
+ */
+export function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (Array.isArray(value)) return csvCell(value.filter((part) => part !== null).join(" "));
+  if (typeof value !== "string") return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,211 @@
+/** What operators do to keys and plans, from wherever: checked, audited, told. Whether they may is for the caller to know. */
+
+import { createHash } from "node:crypto";
+import type { KeyLimits, KeyRecord } from "../key-repository.ts";
+import type { PlanRecord } from "../plan-repository.ts";
+import type { Store } from "../store.ts";
+import { auditChanges, auditKey, auditLimits } from "./audit-details.ts";
+import type { Pepper } from "./key-hash.ts";
+import { checkPlan, type KeyPatch, KeySpecError, type NewKey, specFault } from "./key-spec.ts";
+import { generateKeyText } from "./key-text.ts";
+import { buildKeyRecord, defaultPlan, disableKey, enableKey, type KeyStateOutcome, revokeKey, updateKey } from "./manage.ts";
+import { checkRotation, type RotateOptions, type RotateOutcome, rotateKey } from "./rotate.ts";
+
+/** Who does it, from where, with which key; as in the audit. */
+export interface Operator {
+  readonly actor: string;
+  readonly address: string | null;
+  readonly keyId: string | null;
+}
+
+/** What changed, for the broadcast. */
+export type ControlChange = { readonly keyId: string; readonly version: number } | { readonly plan: string; readonly version: number };
+
+export interface AdministrationOptions {
+  readonly store: Pick<Store, "keys" | "plans" | "audit" | "idempotency">;
+  readonly pepper: Pepper | null;
+  /** Called after each write that others must hear of. */
+  readonly changed: (change: ControlChange) => void;
+  /** Unix milliseconds. Default: the time. */
+  readonly now?: () => number;
+}
+
+/** An Idempotency-Key, and a digest of the whole request that it came with. */
+export interface Idempotency {
+  readonly key: string;
+  readonly bodyHash: string;
+}
+
+/** The Idempotency-Key stood for another request before. */
+export class IdempotencyConflict extends Error {
+  override readonly name = "IdempotencyConflict";
+}
+
+export interface CreateOutcome {
+  readonly key: KeyRecord;
+  /** Null: the same request made this key before, and its answer showed the secret. */
+  readonly secret: string | null;
+}
+
+/** `unwritten`: the plan `default` while nobody wrote it, which is what a deletion leaves. */
+export type DeletePlanOutcome = "deleted" | "unwritten" | "absent" | "in-use";
+
+const idempotencyMs = 86_400_000;
+
+/**
+ * Every change is written into the audit first: where that fails, nothing is changed. An entry's `details.version` is the version that the
+ * key or plan has by it. Methods reject with `KeySpecError` for what makes no sense, `IdempotencyConflict`, and `StoreError`.
+ */
+export class Administration {
+  readonly #store: AdministrationOptions["store"];
+  readonly #pepper: Pepper | null;
+  readonly #changed: AdministrationOptions["changed"];
+  readonly #now: () => number;
+
+  constructor({ store, pepper, changed, now = Date.now }: AdministrationOptions) {
+    this.#store = store;
+    this.#pepper = pepper;
+    this.#changed = changed;
+    this.#now = now;
+  }
+
+  async createKey(by: Operator, spec: NewKey, idempotency?: Idempotency): Promise<CreateOutcome> {
+    let text = generateKeyText(spec.environment ?? "live");
+    let record = buildKeyRecord(spec, text, this.#pepper, this.#now());
+    await this.#checkPlanOf(spec);
+    const target = idempotency === undefined ? text.id : await this.#claim(by, idempotency, text.id);
+    if (target !== text.id) {
+      const made = await this.#store.keys.find(target);
+      if (made !== null) return { key: made, secret: null };
+      // Its first request did not come to its end: the key is made now, under the id that is claimed for it.
+      text = generateKeyText(text.environment, target);
+      record = buildKeyRecord(spec, text, this.#pepper, this.#now());
+    }
+    await this.#note(by, "key.create", text.id, auditKey(record));
+    if ((await this.#store.keys.insert(record)) === "exists") {
+      // Of two equal requests at a time the other one was first; ids that are drawn do not meet.
+      const made = await this.#store.keys.find(text.id);
+      return { key: made ?? record, secret: null };
+    }
+    this.#changed({ keyId: record.id, version: record.version });
+    return { key: record, secret: text.text };
+  }
+
+  async updateKey(by: Operator, id: string, patch: KeyPatch, force = false): Promise<KeyStateOutcome> {
+    await this.#checkPlanOf(patch);
+    return this.#told(
+      await updateKey(this.#store, id, patch, {
+        force,
+        now: this.#now(),
+        beforeWrite: (before, after) => this.#note(by, "key.update", id, { ...auditChanges(before, after), ...forced(force) }),
+      }),
+    );
+  }
+
+  async setKeyState(by: Operator, id: string, action: "disable" | "enable" | "revoke", force = false): Promise<KeyStateOutcome> {
+    const change = { disable: disableKey, enable: enableKey, revoke: revokeKey }[action];
+    return this.#told(
+      await change(this.#store, id, {
+        force,
+        now: this.#now(),
+        beforeWrite: (before, after) => this.#note(by, `key.${action}`, id, { ...auditChanges(before, after), ...forced(force) }),
+      }),
+    );
+  }
+
+  async rotateKey(
+    by: Operator,
+    id: string,
+    options: Pick<RotateOptions, "overlapMs" | "expiresAt"> = {},
+    idempotency?: Idempotency,
+  ): Promise<RotateOutcome> {
+    const now = this.#now();
+    // An Idempotency-Key stands for no request that was refused for what it says.
+    checkRotation(options, now);
+    const drawn = generateKeyText("live").id;
+    const successorId = idempotency === undefined ? drawn : await this.#claim(by, idempotency, drawn);
+    if (successorId !== drawn) {
+      const [old, successor] = await Promise.all([this.#store.keys.find(id), this.#store.keys.find(successorId)]);
+      if (old?.replacedBy === successorId && successor !== null) return { outcome: "rotated", old, successor, secret: null };
+    }
+    const rotated = await rotateKey(this.#store, id, {
+      ...options,
+      now,
+      pepper: this.#pepper,
+      successorId,
+      beforeWrite: (old, successor) =>
+        this.#note(by, "key.rotate", id, {
+          successor: successor.id,
+          overlap_seconds: options.overlapMs === undefined ? null : options.overlapMs / 1_000,
+          version: old.version + 1,
+        }),
+    });
+    if (rotated.outcome === "rotated") {
+      for (const key of [rotated.successor, rotated.old]) this.#changed({ keyId: key.id, version: key.version });
+    }
+    return rotated;
+  }
+
+  async putPlan(by: Operator, name: string, limits: KeyLimits): Promise<PlanRecord> {
+    checkPlan(name, limits);
+    const before = await this.#store.plans.find(name);
+    await this.#note(by, "plan.put", name, {
+      from: before === null ? null : auditLimits(before),
+      to: auditLimits(limits),
+      version: (before?.version ?? 0) + 1,
+    });
+    const plan = await this.#store.plans.put({ ...limits, name, updatedAt: this.#now() });
+    this.#changed({ plan: name, version: plan.version });
+    return plan;
+  }
+
+  /** A plan that keys refer to stays; `default` may go at any time, as there is always one. Revoked keys do not count. */
+  async deletePlan(by: Operator, name: string): Promise<DeletePlanOutcome> {
+    const plan = await this.#store.plans.find(name);
+    const absent = name === defaultPlan ? "unwritten" : "absent";
+    if (plan === null) return absent;
+    if (name !== defaultPlan && (await this.#isInUse(name))) return "in-use";
+    await this.#note(by, "plan.delete", name, { from: auditLimits(plan), to: null, version: plan.version + 1 });
+    const deleted = await this.#store.plans.delete(name);
+    if (deleted) this.#changed({ plan: name, version: plan.version + 1 });
+    return deleted ? "deleted" : absent;
+  }
+
+  async #isInUse(plan: string): Promise<boolean> {
+    for (const state of ["active", "disabled"] as const) {
+      if ((await this.#store.keys.page({ limit: 1, plan, state })).length > 0) return true;
+    }
+    return false;
+  }
+
+  async #checkPlanOf({ plan }: Pick<KeyPatch, "plan">): Promise<void> {
+    if (plan === undefined || plan === defaultPlan || (await this.#store.plans.find(plan)) !== null) return;
+    throw new KeySpecError([specFault("plan", `there is no plan of this name`)]);
+  }
+
+  /** The id that this Idempotency-Key stands for: `target`, or the one of an earlier request. */
+  async #claim(by: Operator, { key, bodyHash }: Idempotency, target: string): Promise<string> {
+    const now = this.#now();
+    const id = createHash("sha256")
+      .update(`${by.keyId ?? by.actor}\n${key}`)
+      .digest("hex");
+    const claim = await this.#store.idempotency.claim({ id, bodyHash, target, expiresAt: now + idempotencyMs }, now);
+    if (claim.outcome === "claimed") return target;
+    if (claim.bodyHash !== bodyHash) throw new IdempotencyConflict("the Idempotency-Key stood for another request");
+    return claim.target;
+  }
+
+  async #note(by: Operator, action: string, target: string, details: object): Promise<void> {
+    const { actor, address, keyId } = by;
+    await this.#store.audit.append({ at: this.#now(), actor, action, target, address, keyId, details });
+  }
+
+  #told(outcome: KeyStateOutcome): KeyStateOutcome {
+    if (outcome.outcome === "changed") this.#changed({ keyId: outcome.key.id, version: outcome.key.version });
+    return outcome;
+  }
+}
+
+function forced(force: boolean): { force?: true } {
+  return force ? { force: true } : {};
+}

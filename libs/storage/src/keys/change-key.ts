@@ -1,0 +1,62 @@
+/** One change of one key: read, decided, noted, and written over what was read; repeated while others are quicker. */
+
+import type { KeyChange, KeyRecord } from "../key-repository.ts";
+import type { Store } from "../store.ts";
+import { admitsOperators, pause, stepDown } from "./admin-guard.ts";
+
+export interface ChangeOptions {
+  /** Also the last active admin key. Default: false. */
+  readonly force?: boolean;
+  /** Unix milliseconds. Default: the time. */
+  readonly now?: number;
+  /**
+   * Called just before the key is written, with what it is and what it becomes. When it rejects, nothing is written; when another writer is
+   * quicker after it, it is called again with what is then to be written.
+   */
+  readonly beforeWrite?: (before: KeyRecord, after: KeyRecord) => Promise<void>;
+}
+
+export type KeyOutcome<Refusal extends string = never> =
+  /** `unchanged`: it was so already. */
+  | { readonly outcome: "changed" | "unchanged"; readonly key: KeyRecord }
+  | { readonly outcome: "absent" }
+  /** Revoked is final. */
+  | { readonly outcome: "revoked"; readonly key: KeyRecord }
+  /** It is the last active admin key, and `force` was not given. */
+  | { readonly outcome: "last-admin"; readonly key: KeyRecord }
+  | { readonly outcome: Refusal; readonly key: KeyRecord };
+
+/** @param decide  what is to change; null: it is so already; text: why it may not be. Called again when another writer was quicker. */
+export async function changeKey<Refusal extends string = never>(
+  store: Pick<Store, "keys">,
+  id: string,
+  decide: (key: KeyRecord) => KeyChange | null | Refusal,
+  options: ChangeOptions = {},
+): Promise<KeyOutcome<Refusal>> {
+  const now = options.now ?? Date.now();
+  for (;;) {
+    const found = await store.keys.find(id);
+    if (found === null) return { outcome: "absent" };
+    const change = decide(found);
+    if (change === null) return { outcome: "unchanged", key: found };
+    if (found.state === "revoked") return { outcome: "revoked", key: found };
+    if (typeof change === "string") return { outcome: change, key: found };
+    let key = found;
+    const isGuarded = options.force !== true && admitsOperators(found, now) && !admitsOperators({ ...found, ...change }, now);
+    if (isGuarded) {
+      const step = await stepDown(store, found, now);
+      if (step.outcome === "last") return { outcome: "last-admin", key: step.key };
+      if (step.outcome === "conflict") {
+        await pause();
+        continue;
+      }
+      key = step.key;
+    }
+    // Whatever mark there was is over, too: one of a process that died does not stay.
+    const whole: KeyChange = key.steppingDown ? { ...change, steppingDown: false } : change;
+    await options.beforeWrite?.(found, { ...key, ...whole, version: key.version + 1 });
+    const update = await store.keys.update(id, key.version, whole);
+    if (update.outcome === "updated") return { outcome: "changed", key: update.key };
+    if (isGuarded) await pause();
+  }
+}

@@ -1,0 +1,122 @@
+/** Rotation: a successor with the same scopes, limits and usage, while the old key works on for a time. */
+
+import { isDeepStrictEqual } from "node:util";
+import type { KeyChange, KeyRecord } from "../key-repository.ts";
+import type { Store } from "../store.ts";
+import { type ChangeOptions, changeKey } from "./change-key.ts";
+import { hashKey, type Pepper } from "./key-hash.ts";
+import { KeySpecError, specFault } from "./key-spec.ts";
+import { generateKeyText, type KeyText } from "./key-text.ts";
+
+const overlapDefaultMs = 86_400_000;
+const overlapMaxMs = 30 * 86_400_000;
+
+export interface RotateOptions extends Omit<ChangeOptions, "beforeWrite" | "force"> {
+  /** How long the old key works on: 0 to 30 days; default: a day. */
+  readonly overlapMs?: number;
+  /** When the successor expires, Unix milliseconds; null: never; absent: when the old key would. */
+  readonly expiresAt?: number | null;
+  readonly pepper?: Pepper | null;
+  /** The id that the successor gets, unless a key of it was revoked; drawn where it is absent. */
+  readonly successorId?: string;
+  /** Called before anything is written. */
+  readonly beforeWrite?: (old: KeyRecord, successor: KeyRecord) => Promise<void>;
+}
+
+export type RotateOutcome =
+  /** `secret`: null where an earlier call had made this successor, and did not come to its end. */
+  | { readonly outcome: "rotated"; readonly old: KeyRecord; readonly successor: KeyRecord; readonly secret: string | null }
+  | { readonly outcome: "absent" }
+  /** `replaced`: it has a successor already; `unusable`: disabled, or past its expiry. */
+  | { readonly outcome: "revoked" | "replaced" | "unusable"; readonly key: KeyRecord };
+
+/**
+ * Makes the successor, then ends the old key. A process that dies in between leaves a successor whose secret nobody knows.
+ *
+ * @throws KeySpecError for an overlap or expiry out of bounds.
+ */
+export async function rotateKey(store: Pick<Store, "keys">, id: string, options: RotateOptions = {}): Promise<RotateOutcome> {
+  const { overlapMs = overlapDefaultMs, now = Date.now() } = options;
+  checkRotation(options, now);
+  const old = await store.keys.find(id);
+  if (old === null) return { outcome: "absent" };
+  const refusal = refusalOf(old, now);
+  if (refusal !== null) return { outcome: refusal, key: old };
+
+  const text = generateKeyText(old.environment, await usableId(store, options.successorId));
+  const successor = successorOf(old, text, options.pepper ?? null, now, options.expiresAt);
+  await options.beforeWrite?.(old, successor);
+  // `exists`: of an earlier call with this id, as ids that are drawn do not meet.
+  const isNew = (await store.keys.insert(successor)) === "inserted";
+  const ended = await changeKey<"replaced" | "unusable">(
+    store,
+    id,
+    (key) => {
+      const refused = refusalOf(key, now);
+      if (refused === "replaced" || refused === "unusable") return refused;
+      return { replacedBy: text.id, rotatedAt: now, validUntil: now + overlapMs };
+    },
+    // The successor takes its place as an admin key.
+    { now, force: true },
+  );
+  if (ended.outcome === "changed") {
+    // Whoever took something away from the old key meanwhile took it away from its successor.
+    const change = (made: KeyRecord): KeyChange | null => inherited(ended.key, made, options.expiresAt);
+    const made = await changeKey<never>(store, text.id, change, { force: true });
+    return { outcome: "rotated", old: ended.key, successor: "key" in made ? made.key : successor, secret: isNew ? text.text : null };
+  }
+  // Somebody was quicker: nobody has seen this successor's secret, nor will.
+  if (isNew) await changeKey<never>(store, text.id, () => ({ state: "revoked" }), { force: true });
+  return ended.outcome === "absent" || ended.outcome === "unchanged"
+    ? { outcome: "absent" }
+    : { outcome: refusedAs(ended.outcome), key: ended.key };
+}
+
+/** Whoever revoked what an earlier try had left must not find it in the place of a key that works. */
+async function usableId({ keys }: Pick<Store, "keys">, id: string | undefined): Promise<string | undefined> {
+  return id !== undefined && (await keys.find(id))?.state === "revoked" ? undefined : id;
+}
+
+function refusedAs(outcome: "revoked" | "replaced" | "unusable" | "last-admin"): "revoked" | "replaced" | "unusable" {
+  return outcome === "last-admin" ? "unusable" : outcome;
+}
+
+/** @throws KeySpecError */
+export function checkRotation(
+  { overlapMs = overlapDefaultMs, expiresAt }: Pick<RotateOptions, "overlapMs" | "expiresAt">,
+  now: number,
+): void {
+  const faults = [];
+  if (!(overlapMs >= 0 && overlapMs <= overlapMaxMs)) faults.push(specFault("overlap_seconds", "0 to 30 days (2592000)", "overlap"));
+  if (typeof expiresAt === "number" && !(expiresAt > now)) faults.push(specFault("expires_at", "must be in the future", "expiry"));
+  if (faults.length > 0) throw new KeySpecError(faults);
+}
+
+function refusalOf(key: KeyRecord, now: number): "revoked" | "replaced" | "unusable" | null {
+  if (key.state === "revoked") return "revoked";
+  if (key.replacedBy !== null) return "replaced";
+  return key.state === "disabled" || (key.expiresAt !== null && key.expiresAt <= now) ? "unusable" : null;
+}
+
+const inheritedMembers = ["label", "scopes", "allowedCidrs", "plan", "rate", "month", "concurrency", "expiresAt"] as const;
+
+/** What the old key has otherwise than its successor; null: nothing. */
+function inherited(old: KeyRecord, successor: KeyRecord, expiresAt: number | null | undefined): KeyChange | null {
+  const differing = inheritedMembers.filter(
+    (member) => !(member === "expiresAt" && expiresAt !== undefined) && !isDeepStrictEqual(old[member], successor[member]),
+  );
+  return differing.length === 0 ? null : Object.fromEntries(differing.map((member) => [member, old[member]]));
+}
+
+function successorOf(old: KeyRecord, text: KeyText, pepper: Pepper | null, now: number, expiresAt?: number | null): KeyRecord {
+  return {
+    ...old,
+    id: text.id,
+    ...hashKey(text.text, pepper),
+    lastFour: text.text.slice(-4),
+    createdAt: now,
+    expiresAt: expiresAt === undefined ? old.expiresAt : expiresAt,
+    steppingDown: false,
+    version: 1,
+  };
+}

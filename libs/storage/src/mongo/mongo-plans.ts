@@ -1,0 +1,49 @@
+/** Plans in MongoDB. */
+
+import type { PlanRecord, PlanRepository } from "../plan-repository.ts";
+import { keyReadTimeoutMs, type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
+import { isDuplicateKey } from "./mongo-faults.ts";
+import type { PlanDocument } from "./mongo-schema.ts";
+
+/** @param changed  called after each write of ours. */
+export function mongoPlans(connection: MongoConnection, changed: () => void): PlanRepository {
+  const plans = () => connection.db.collection<PlanDocument>("plans");
+
+  return {
+    async put({ name, ...members }) {
+      const update = { $set: members, $inc: { version: 1 } };
+      for (;;) {
+        try {
+          const document = await connection.within(operationTimeoutMs, () =>
+            plans().findOneAndUpdate({ _id: name }, update, { upsert: true, returnDocument: "after" }),
+          );
+          changed();
+          // An upsert that returns what it wrote returns a document.
+          return toRecord(document as PlanDocument);
+        } catch (error) {
+          // Two made it at the same moment: it is there now.
+          if (!isDuplicateKey(error)) throw error;
+        }
+      }
+    },
+
+    async find(name) {
+      const document = await connection.within(keyReadTimeoutMs, () => plans().findOne({ _id: name }));
+      return document === null ? null : toRecord(document);
+    },
+
+    async list() {
+      return (await connection.within(operationTimeoutMs, () => plans().find().sort({ _id: 1 }).toArray())).map(toRecord);
+    },
+
+    async delete(name) {
+      const deleted = (await connection.within(operationTimeoutMs, () => plans().deleteOne({ _id: name }))).deletedCount === 1;
+      if (deleted) changed();
+      return deleted;
+    },
+  };
+}
+
+function toRecord({ _id, rate, month, concurrency, updatedAt, version }: PlanDocument): PlanRecord {
+  return { name: _id, rate, month, concurrency, updatedAt, version };
+}

@@ -1,0 +1,176 @@
+/** Copies of a store in a database: taken while it is used, put into another one, and what keys, limits, usage and the audit are then. */
+
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { Long, MongoClient } from "mongodb";
+import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
+import { createKey, revokeKey, type Store, type StoreError } from "../src/index.ts";
+import { CopyWriter } from "../src/mongo/copy-file.ts";
+import { backUpMongoStore, openMongoStore, restoreMongoStore } from "../src/mongo/index.ts";
+import { rejection } from "./store-faults.ts";
+
+let server: Mongodb;
+let raw: MongoClient;
+let folder: string;
+let round = 0;
+const stores: Store[] = [];
+beforeAll(async () => {
+  server = await startMongodb();
+  raw = await MongoClient.connect(server.url);
+});
+afterAll(async () => {
+  await raw?.close();
+  await server?.stop();
+});
+beforeEach(() => {
+  round += 1;
+  folder = mkdtempSync(join(tmpdir(), "netfacts-copies-"));
+});
+afterEach(async () => {
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  for (const name of ["from", "to"]) await raw.db(`${name}-${round}`).dropDatabase();
+  rmSync(folder, { recursive: true });
+});
+
+const now = Date.UTC(2026, 10, 21, 9);
+const from = () => server.database(`from-${round}`);
+const to = () => server.database(`to-${round}`);
+const copy = () => join(folder, "copy.ndjson");
+const month = { bucket: "7Q9M3W8K", policy: "month", start: Date.UTC(2026, 10, 1) / 1_000, expiresAt: Date.UTC(2100, 0, 1) };
+const usage = { keyId: "7Q9M3W8K", bucket: "7Q9M3W8K", day: "2026-11-21", routeClass: "ip", counted: 40, uncounted: 2 };
+const days = { from: "2026-11-01", to: "2026-11-30" };
+
+async function open(uri: string): Promise<Store> {
+  const store = await openMongoStore(uri);
+  stores.push(store);
+  return store;
+}
+
+test("a copy has keys in every state, plans, limits, usage and the audit, and only its owner may read it", async () => {
+  const store = await open(from());
+  const { key } = await createKey(store, { label: "siem", scopes: ["ip"] });
+  const { key: revoked } = await createKey(store, { label: "old", scopes: ["ip"] });
+  await revokeKey(store, revoked.id);
+  const limits = { rate: { limit: 600, windowSeconds: 60 }, month: { limit: 100 }, concurrency: null };
+  const plan = await store.plans.put({ name: "team", ...limits, updatedAt: now });
+  await store.limits.take(month, 100, 40);
+  await store.usage.add({ writer: "one", sequence: 1, increments: [usage] });
+  const profile = { asn: 3333, profile: { website: "https://example.net" }, source: "a.csv", updatedAt: now };
+  await store.profiles.put(profile);
+  const entry = await store.audit.append({
+    at: now,
+    actor: "cli:a",
+    action: "key.create",
+    target: key.id,
+    address: "cli",
+    keyId: null,
+    details: { a: [1] },
+  });
+  await store.bootstrap.claim(key.id);
+  expect(await backUpMongoStore(from(), copy(), now)).toBe(8);
+  expect(statSync(copy()).mode & 0o777).toBe(0o600);
+  await store.limits.take(month, 100, 60);
+
+  await restoreMongoStore(copy(), to(), { now });
+  const copied = await open(to());
+  expect(await copied.keys.find(key.id)).toEqual(key);
+  expect(await copied.keys.find(revoked.id)).toMatchObject({ state: "revoked" });
+  expect(await copied.plans.list()).toEqual([plan]);
+  expect(await copied.profiles.list(10)).toEqual([profile]);
+  expect(await copied.audit.list({ limit: 10 })).toEqual([entry]);
+  expect(await copied.bootstrap.read()).toBe(key.id);
+  expect(await copied.usage.list(days)).toEqual([usage]);
+  // 64-bit counters come back as such, and times as what the server itself takes counters away by.
+  const counter = await raw.db(`to-${round}`).collection("limit_windows").findOne({}, { promoteLongs: false });
+  expect([counter?.leased, counter?.expiresAt]).toEqual([Long.fromNumber(40), new Date(month.expiresAt)]);
+  // What was leased by then is not given again.
+  expect(await copied.limits.take(month, 100, 61)).toMatchObject({ outcome: "does-not-fit", leased: 40 });
+  expect(await copied.limits.take(month, 100, 60)).toMatchObject({ outcome: "granted", leased: 100 });
+  // A batch that was in the copy is known, and counted once.
+  await copied.usage.add({ writer: "one", sequence: 1, increments: [usage] });
+  await copied.usage.add({ writer: "one", sequence: 2, increments: [usage] });
+  expect(await copied.usage.total(days)).toEqual({ counted: 80, uncounted: 4 });
+});
+
+test("a copy of more than fits one page is whole", async () => {
+  const store = await open(from());
+  const increments = Array.from({ length: 401 }, (_, at) => ({ ...usage, keyId: `K${at}` }));
+  await store.usage.add({ writer: "one", sequence: 1, increments });
+  expect(await backUpMongoStore(from(), copy(), now)).toBe(401);
+  expect(await restoreMongoStore(copy(), to(), { now })).toEqual({ documents: 401, replaced: null });
+  expect(await (await open(to())).usage.list(days)).toEqual(await store.usage.list(days));
+});
+
+test("a database that is not empty is refused, and replaced when that is said: what it was is kept as a copy", async () => {
+  const store = await open(from());
+  await createKey(store, { label: "copied", scopes: ["ip"] });
+  await backUpMongoStore(from(), copy(), now);
+  const other = await open(to());
+  const { key } = await createKey(other, { label: "there", scopes: ["ip"] });
+  expect(await restoreMongoStore(copy(), to(), { now })).toBeNull();
+  expect((await other.keys.list()).map(({ label }) => label)).toEqual(["there"]);
+
+  const replacedTo = join(folder, "replaced.ndjson");
+  expect(await restoreMongoStore(copy(), to(), { now, replacedTo })).toEqual({ documents: 1, replaced: replacedTo });
+  expect((await other.keys.list()).map(({ label }) => label)).toEqual(["copied"]);
+  await restoreMongoStore(replacedTo, to(), { now, replacedTo: join(folder, "again.ndjson") });
+  expect(await other.keys.find(key.id)).toEqual(key);
+});
+
+test("a restore that meets what another program wrote ends, and its half is opened by nobody", async () => {
+  const writer = await CopyWriter.create(copy(), now);
+  // As if the second were written by a gateway in the meantime.
+  for (const label of ["a", "b"]) await writer.write("keys", { _id: "7Q9M3W8K", label });
+  await writer.end();
+  expect(await rejection(restoreMongoStore(copy(), to(), { now }))).toMatchObject({ fault: "locked" });
+  expect((await rejection(openMongoStore(to()))).message).toContain("is half restored");
+});
+
+test("a store that is half restored is opened by nobody, and whole after another restore", async () => {
+  const store = await open(from());
+  await createKey(store, { label: "copied", scopes: ["ip"] });
+  await backUpMongoStore(from(), copy(), now);
+  await open(to());
+  // As a restore leaves it that was killed.
+  await raw.db(`to-${round}`).collection<{ _id: string }>("markers").insertOne({ _id: "restoring" });
+  await raw.db(`to-${round}`).collection<{ _id: string }>("keys").insertOne({ _id: "HALFHALF" });
+  const refused = await rejection(openMongoStore(to()));
+  expect([refused.fault, refused.message]).toEqual(["unavailable", expect.stringContaining("run `netfacts restore` again")]);
+  expect((await rejection(backUpMongoStore(to(), join(folder, "half"), now))).fault).toBe("unavailable");
+  expect(await restoreMongoStore(copy(), to(), { now })).toEqual({ documents: 1, replaced: null });
+  expect((await (await open(to())).keys.list()).map(({ label }) => label)).toEqual(["copied"]);
+});
+
+test("neither takes what is no whole copy, and nothing of it is written", async () => {
+  const store = await open(from());
+  for (const label of ["a", "b"]) await createKey(store, { label, scopes: ["ip"] });
+  await backUpMongoStore(from(), copy(), now);
+  const lines = readFileSync(copy(), "utf8").trimEnd().split("\n");
+  expect(lines).toHaveLength(4);
+  const faultOf = async (text: string): Promise<string> => {
+    const path = join(folder, "wrong");
+    writeFileSync(path, text);
+    return ((await rejection(restoreMongoStore(path, to(), { now }))) as StoreError).fault;
+  };
+  const text = `${lines.join("\n")}\n`;
+  expect(await faultOf("")).toBe("foreign");
+  expect(await faultOf("SQLite format 3\0\n")).toBe("foreign");
+  expect(await faultOf('{"netfacts_store_copy":1}\n')).toBe("foreign");
+  expect(await faultOf(text.replace('"schema":1', '"schema":2'))).toBe("newer");
+  expect(await faultOf(text.replace('"netfacts_store_copy":1', '"netfacts_store_copy":2'))).toBe("newer");
+  expect(await faultOf(text.replace('"label":"a"', '"label":"c"'))).toBe("damaged");
+  expect(await faultOf(`${lines.slice(0, 3).join("\n")}\n`)).toBe("damaged");
+  expect(await faultOf(`${[lines[0], lines[1], lines[3]].join("\n")}\n`)).toBe("damaged");
+  expect(await faultOf(text.slice(0, text.length / 2))).toBe("damaged");
+  expect(await faultOf(`${text}${lines[1]}\n`)).toBe("damaged");
+  expect((await rejection(restoreMongoStore(join(folder, "none"), to(), { now }))).fault).toBe("unavailable");
+  expect(await raw.db(`to-${round}`).collections()).toEqual([]);
+
+  appendFileSync(join(folder, "there"), "x");
+  expect((await rejection(backUpMongoStore(from(), join(folder, "there"), now))).message).toContain("is there already");
+  expect(readFileSync(join(folder, "there"), "utf8")).toBe("x");
+  expect((await rejection(backUpMongoStore("mongodb://127.0.0.1:9/none", join(folder, "away"), now))).fault).toBe("unavailable");
+  expect([existsSync(join(folder, "away")), readdirSync(folder).sort()]).toEqual([false, ["copy.ndjson", "there", "wrong"]]);
+});

@@ -1,0 +1,150 @@
+/** Copies of a SQLite store: taken while it is used, put back, and what limits and usage are then. */
+
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { backUpSqliteStore, createKey, openSqliteStore, restoreSqliteStore, type Store } from "../src/index.ts";
+
+let folder: string;
+const stores: Store[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "netfacts-backup-"));
+});
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const path = (): string => join(folder, "store.sqlite");
+const copy = (): string => join(folder, "copy.sqlite");
+const now = Date.UTC(2026, 10, 21, 9);
+const month = { bucket: "7Q9M3W8K", policy: "month", start: Date.UTC(2026, 10, 1) / 1_000, expiresAt: Date.UTC(2100, 0, 1) };
+const usage = { keyId: "7Q9M3W8K", bucket: "7Q9M3W8K", day: "2026-11-21", routeClass: "ip", counted: 40, uncounted: 2 };
+
+async function open(file = path()): Promise<Store> {
+  const store = await openSqliteStore(file, { now: () => now });
+  stores.push(store);
+  return store;
+}
+
+async function close(store: Store): Promise<void> {
+  stores.splice(stores.indexOf(store), 1);
+  await store.close();
+}
+
+test("a copy of a store in use has its keys, limits and usage, and only its owner may read it", async () => {
+  const store = await open();
+  const { key } = await createKey(store, { label: "siem", scopes: ["ip"] });
+  await store.limits.take(month, 100, 40);
+  await store.usage.add({ writer: "one", sequence: 1, increments: [usage] });
+  backUpSqliteStore(path(), copy());
+  expect(statSync(copy()).mode & 0o777).toBe(0o600);
+  await store.limits.take(month, 100, 60);
+  const copied = await open(copy());
+  expect(await copied.keys.find(key.id)).toEqual(key);
+  expect(await copied.limits.read(month)).toMatchObject({ leased: 40 });
+  expect(await copied.usage.list({ from: "2026-11-01", to: "2026-11-30" })).toEqual([usage]);
+});
+
+test("a restored copy counts on from its moment: what was leased by then is not given again, what was leased since is", async () => {
+  const store = await open();
+  await store.limits.take(month, 100, 40);
+  await store.usage.add({ writer: "one", sequence: 1, increments: [usage] });
+  backUpSqliteStore(path(), copy());
+  await store.limits.take(month, 100, 50);
+  await store.usage.add({ writer: "one", sequence: 2, increments: [usage] });
+  await close(store);
+  const replaced = restoreSqliteStore(copy(), path(), now);
+  expect(replaced).toBe(`${path()}.replaced-20261121T090000Z`);
+  const restored = await open();
+  expect(await restored.limits.take(month, 100, 61)).toMatchObject({ outcome: "does-not-fit", left: 60, leased: 40 });
+  expect(await restored.limits.take(month, 100, 60)).toMatchObject({ outcome: "granted", leased: 100 });
+  // A writer that was there before is known: neither twice nor too little.
+  await restored.usage.add({ writer: "one", sequence: 1, increments: [usage] });
+  await restored.usage.add({ writer: "one", sequence: 2, increments: [usage] });
+  expect(await restored.usage.total({ from: "2026-11-01", to: "2026-11-30" })).toEqual({ counted: 80, uncounted: 4 });
+  const before = await open(replaced ?? "");
+  expect(await before.limits.read(month)).toMatchObject({ leased: 90 });
+});
+
+test("what a copy replaced is not replaced itself, however soon the next one comes", async () => {
+  const store = await open();
+  await store.limits.take(month, 100, 40);
+  backUpSqliteStore(path(), copy());
+  await store.limits.take(month, 100, 50);
+  await close(store);
+  const replaced = restoreSqliteStore(copy(), path(), now) ?? "";
+  expect(() => restoreSqliteStore(copy(), path(), now)).toThrow(`${replaced}: is there already`);
+  expect(await (await open(replaced)).limits.read(month)).toMatchObject({ leased: 90 });
+  expect(await (await open()).limits.read(month)).toMatchObject({ leased: 40 });
+});
+
+test("a store that somebody has open is not replaced, and not changed", async () => {
+  const store = await open();
+  await store.limits.take(month, 100, 40);
+  backUpSqliteStore(path(), copy());
+  await store.limits.take(month, 100, 1);
+  expect(() => restoreSqliteStore(copy(), path(), now)).toThrow(expect.objectContaining({ fault: "locked" }));
+  expect(await store.limits.read(month)).toMatchObject({ leased: 41 });
+  expect(readdirSync(folder).filter((name) => name.includes("restoring") || name.includes("replaced"))).toEqual([]);
+});
+
+test("a lost or damaged store is replaced too", async () => {
+  const store = await open();
+  await store.limits.take(month, 100, 40);
+  backUpSqliteStore(path(), copy());
+  await close(store);
+  writeFileSync(path(), "this was a database once".repeat(1_000));
+  expect(restoreSqliteStore(copy(), path(), now)).not.toBeNull();
+  rmSync(path());
+  expect(restoreSqliteStore(copy(), path(), now)).toBeNull();
+  expect(await (await open()).limits.read(month)).toMatchObject({ leased: 40 });
+});
+
+test("what a lost store left of its write-ahead log is not replayed into the copy", async () => {
+  const store = await open();
+  await store.limits.take(month, 100, 40);
+  backUpSqliteStore(path(), copy());
+  await store.limits.take(month, 100, 50);
+  // As after a crash: the log is there, and its database is gone.
+  copyFileSync(`${path()}-wal`, join(folder, "wal"));
+  await close(store);
+  rmSync(path());
+  copyFileSync(join(folder, "wal"), `${path()}-wal`);
+  expect(restoreSqliteStore(copy(), path(), now)).toBeNull();
+  expect(await (await open()).limits.read(month)).toMatchObject({ leased: 40 });
+});
+
+test("neither takes what is no whole store, and a copy is never written over a file", async () => {
+  const store = await open();
+  await createKey(store, { label: "siem", scopes: ["ip"] });
+  backUpSqliteStore(path(), copy());
+  const fault = (act: () => unknown): unknown => {
+    try {
+      return act();
+    } catch (error) {
+      return (error as { fault?: unknown }).fault;
+    }
+  };
+  expect(fault(() => backUpSqliteStore(path(), copy()))).toBe("unavailable");
+  expect(fault(() => backUpSqliteStore(join(folder, "none.sqlite"), join(folder, "b")))).toBe("unavailable");
+  const foreign = join(folder, "foreign.sqlite");
+  const other = new DatabaseSync(foreign);
+  other.exec("CREATE TABLE t (a)");
+  other.close();
+  expect(fault(() => backUpSqliteStore(foreign, join(folder, "b")))).toBe("foreign");
+  expect(fault(() => restoreSqliteStore(foreign, path(), now))).toBe("foreign");
+  const newer = new DatabaseSync(copy());
+  newer.exec("PRAGMA user_version = 999");
+  newer.close();
+  expect(fault(() => restoreSqliteStore(copy(), path(), now))).toBe("newer");
+  truncateSync(copy(), 8_192);
+  expect(fault(() => restoreSqliteStore(copy(), path(), now))).toBe("damaged");
+  expect(
+    readdirSync(folder)
+      .sort()
+      .filter((name) => !/-(wal|shm)$/.test(name)),
+  ).toEqual(["copy.sqlite", "foreign.sqlite", "store.sqlite"]);
+});

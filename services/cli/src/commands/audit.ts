@@ -1,0 +1,67 @@
+/** `netfacts audit`: who changed which key or plan, when and from where. */
+
+import type { AuditEntry, AuditQuery } from "@netfacts/storage";
+import { InvalidArgumentError } from "commander";
+import { type RegisterCommand, sharedSettings } from "../context.ts";
+import { none, printJson, printLines, tableLines, timeText } from "../output.ts";
+import { withStore } from "./control-store.ts";
+import { parseCount, parseExpiry, parseSpan } from "./keys/key-options.ts";
+
+interface AuditOptions {
+  readonly limit: number;
+  readonly since?: number;
+  readonly until?: number;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly target?: string;
+}
+
+const limitDefault = 100;
+const limitMax = 10_000;
+
+export const audit: RegisterCommand = (program, context) => {
+  const time = (text: string): number => (/^\d+[smhd]$/.test(text) ? context.now() - parseSpan(text) : parseExpiry(text, context.now()));
+  program
+    .command("audit")
+    .description("list who changed which key or plan, when and from where: the latest first")
+    .option("--limit <count>", "how many entries", parseLimit, limitDefault)
+    .option("--since <when>", "from 2026-11-01 or 2026-11-01T12:00Z on, or of the last 7d", time)
+    .option("--until <when>", "before that time", time)
+    .option("--actor <who>", "key:7Q9M3W8K, cli:root")
+    .option("--action <what>", "key.create, key.update, key.rotate, key.disable, key.enable, key.revoke, plan.put, plan.delete")
+    .option("--target <id>", "the key's id, or the plan's name")
+    .action(async (options: AuditOptions, command) => {
+      const entries = await withStore({ command, context, create: false }, (store) => store.audit.list(queryOf(options)));
+      if (sharedSettings(command).json) return printJson(context, { entries: entries.map(entryJson) });
+      printLines(
+        context,
+        entries.length === 0 ? ["Nothing was changed."] : tableLines(["AT", "WHO", "FROM", "WHAT", "ON", "DETAILS"], entries.map(row)),
+      );
+    });
+};
+
+function parseLimit(text: string): number {
+  const limit = parseCount(text);
+  if (limit < 1 || limit > limitMax) throw new InvalidArgumentError(`Wanted: 1 to ${limitMax}.`);
+  return limit;
+}
+
+function queryOf({ limit, since, until, actor, action, target }: AuditOptions): AuditQuery {
+  return {
+    limit,
+    ...(since !== undefined && { from: since }),
+    ...(until !== undefined && { to: until }),
+    ...(actor !== undefined && { actor }),
+    ...(action !== undefined && { action }),
+    ...(target !== undefined && { target }),
+  };
+}
+
+/** For programs; names as in the HTTP API. */
+function entryJson({ id, at, actor, action, target, address, keyId, details }: AuditEntry): Record<string, unknown> {
+  return { id, at: new Date(at).toISOString(), actor, action, target, address, key_id: keyId, details };
+}
+
+function row({ at, actor, action, target, address, details }: AuditEntry): string[] {
+  return [timeText(at), actor, address ?? none, action, target ?? none, JSON.stringify(details)];
+}

@@ -1,0 +1,63 @@
+/** `netfacts backup` and `netfacts restore`: copies of the store, of the data folder or of the database that MONGODB_URI names. */
+
+import { existsSync, statSync } from "node:fs";
+import { backUpSqliteStore, restoreSqliteStore } from "@netfacts/storage";
+import { type Command, Option } from "commander";
+import { CliError } from "../cli-error.ts";
+import { type CliContext, type RegisterCommand, sharedSettings, storePath } from "../context.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { printJson, printLines, printNote } from "../output.ts";
+import { databaseUri } from "./control-store.ts";
+
+export const backup: RegisterCommand = (program, context) => {
+  program
+    .command("backup")
+    .description("write a copy of the store (keys, limits, usage, audit), also while services run; only its owner may read it")
+    .argument("<file>", "the copy; it must not be there yet")
+    .action(async (file: string, _options, command: Command) => {
+      const uri = databaseUri();
+      const path = storePath(sharedSettings(command));
+      if (uri === "" && !existsSync(path)) {
+        throw new CliError(exitCodes.notFound, `there is no store ${path}: give the right --data-dir, or set MONGODB_URI`);
+      }
+      if (existsSync(file)) throw new CliError(exitCodes.refused, `${file} is there already: choose another path, or remove it first`);
+      if (uri === "") backUpSqliteStore(path, file);
+      else await (await import("@netfacts/storage/mongo")).backUpMongoStore(uri, file, context.now());
+      const bytes = statSync(file).size;
+      if (sharedSettings(command).json) return printJson(context, { file, bytes });
+      printLines(context, [`${uri === "" ? path : "The database"} is copied to ${file} (${bytes} bytes).`]);
+    });
+};
+
+export const restore: RegisterCommand = (program, context) => {
+  program
+    .command("restore")
+    .description("put a copy of the store in its place; no service may be running on it, and what was there is kept")
+    .argument("<file>", "the copy")
+    .addOption(new Option("--replace", "of a database: also where it is not empty; what was there is copied beside the file first"))
+    .action(async (file: string, { replace = false }: { replace?: boolean }, command: Command) => {
+      if (!existsSync(file)) throw new CliError(exitCodes.notFound, `there is no file ${file}`);
+      const uri = databaseUri();
+      const path = storePath(sharedSettings(command));
+      const store = uri === "" ? path : "the database";
+      const replaced = uri === "" ? restoreSqliteStore(file, path, context.now()) : await restoreDatabase(file, uri, replace, context);
+      if (sharedSettings(command).json) printJson(context, { store, replaced });
+      else printLines(context, [`${store} is what ${file} holds.`, ...(replaced === null ? [] : [`What it was is in ${replaced}.`])]);
+      printNote(
+        context,
+        "keys and limits are those of the copy's moment: keys revoked since then work again until they are revoked again, and what was used since then may be used once more",
+      );
+    });
+};
+
+/** @returns the copy of what was there. */
+async function restoreDatabase(file: string, uri: string, replace: boolean, context: CliContext): Promise<string | null> {
+  const { restoreMongoStore } = await import("@netfacts/storage/mongo");
+  const replacedTo = `${file}.replaced-${new Date(context.now()).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+  const outcome = await restoreMongoStore(file, uri, { now: context.now(), ...(replace && { replacedTo }) });
+  if (outcome !== null) return outcome.replaced;
+  throw new CliError(
+    exitCodes.refused,
+    "the database is not empty: restore into an empty one, or say --replace to copy what it holds and put this in its place",
+  );
+}

@@ -1,0 +1,24 @@
+/** What became of a change of a key: the key, or why not. */
+
+import type { KeyRecord, KeyStateOutcome } from "@netfacts/storage";
+import { CliError } from "../../cli-error.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { keyNotFound } from "./key-id.ts";
+
+export function changedKey(id: string, outcome: KeyStateOutcome): KeyRecord {
+  switch (outcome.outcome) {
+    case "changed":
+    case "unchanged":
+      return outcome.key;
+    case "absent":
+      throw keyNotFound(id);
+    case "revoked":
+      throw revokedIsFinal(id);
+    case "last-admin":
+      throw new CliError(exitCodes.refused, `key ${id} is the last active key with the scope admin: make another first, or give --force`);
+  }
+}
+
+export function revokedIsFinal(id: string): CliError {
+  return new CliError(exitCodes.refused, `key ${id} is revoked, and revoked is final: make a new one with \`netfacts keys create\``);
+}

@@ -1,0 +1,115 @@
+/** `netfacts plans`: named limits that keys refer to. */
+
+import { defaultPlan, type KeyLimits, type PlanRecord, type RateLimit } from "@netfacts/storage";
+import { CliError } from "../cli-error.ts";
+import { type CliContext, type RegisterCommand, sharedSettings } from "../context.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { fieldLines, none, printJson, printLines, tableLines, timeText } from "../output.ts";
+import { withAdministration, withStore } from "./control-store.ts";
+import { orWord, parseCount, parseRate } from "./keys/key-options.ts";
+
+interface SetOptions {
+  readonly rate: RateLimit;
+  readonly month: number;
+  readonly concurrency?: number | "none";
+}
+
+export const plans: RegisterCommand = (program, context) => {
+  const group = program.command("plans").description("named limits that keys refer to; running services see a change within a second");
+  group
+    .command("list")
+    .description("list every plan that was set, by name")
+    .action(async (_options, command) => {
+      const found = await withStore({ command, context, create: false }, (store) => store.plans.list());
+      if (sharedSettings(command).json) return printJson(context, { plans: found.map(planJson) });
+      printLines(context, found.length === 0 ? ["No plans yet: netfacts plans set NAME --rate 600 --month 100000"] : planTable(found));
+    });
+  group
+    .command("show")
+    .description("show one plan")
+    .argument("<name>", "the plan's name")
+    .action(async (name: string, _options, command) => {
+      const plan = await withStore({ command, context, create: false }, (store) => store.plans.find(name));
+      if (plan === null) throw planNotFound(name);
+      printPlan(context, sharedSettings(command).json, plan);
+    });
+  group
+    .command("set")
+    .description("make a plan, or change its limits; those of its keys follow, what they used stays used")
+    .argument("<name>", "lower-case letters, digits, - and _; `default` is that of keys without another one")
+    .requiredOption("--rate <limit>", "requests per window: 600 (a minute) or 50/10s", parseRate)
+    .requiredOption("--month <limit>", "answers per calendar month", parseCount)
+    .option("--concurrency <limit>", "requests at a time, or none (default: none)", (text: string) => orWord("none", text, parseCount))
+    .action(async (name: string, options: SetOptions, command) => {
+      const plan = await withAdministration({ command, context, create: true }, (administration, by) =>
+        administration.putPlan(by, name, limitsOf(options)),
+      );
+      printPlan(context, sharedSettings(command).json, plan);
+    });
+  group
+    .command("delete")
+    .description("delete a plan that no key refers to; `default` goes back to the gateway's settings")
+    .argument("<name>", "the plan's name")
+    .action(async (name: string, _options, command) => {
+      const outcome = await withAdministration({ command, context, create: false }, (administration, by) =>
+        administration.deletePlan(by, name),
+      );
+      if (outcome === "absent") throw planNotFound(name);
+      if (outcome === "in-use") throw new CliError(exitCodes.refused, `keys refer to plan ${name}: give them another one first`);
+      const deleted = outcome === "deleted";
+      if (sharedSettings(command).json) return printJson(context, { name, deleted });
+      const then = name === defaultPlan ? ": its limits are those of the gateway's settings" : "";
+      printLines(context, [`Plan ${name} ${deleted ? "is deleted" : "was not set"}${then}.`]);
+    });
+};
+
+function limitsOf({ rate, month, concurrency = "none" }: SetOptions): KeyLimits {
+  return { rate, month: { limit: month }, concurrency: concurrency === "none" ? null : { limit: concurrency } };
+}
+
+function planNotFound(name: string): CliError {
+  return new CliError(exitCodes.notFound, `there is no plan ${JSON.stringify(name)}; \`netfacts plans list\` shows all`);
+}
+
+/** For programs; names as in the HTTP API. */
+function planJson({ name, rate, month, concurrency, updatedAt }: PlanRecord): Record<string, unknown> {
+  return {
+    name,
+    rate: { limit: rate.limit, window_seconds: rate.windowSeconds },
+    month,
+    concurrency,
+    updated_at: new Date(updatedAt).toISOString(),
+  };
+}
+
+function printPlan(context: CliContext, json: boolean, plan: PlanRecord): void {
+  if (json) {
+    printJson(context, planJson(plan));
+    return;
+  }
+  const [name = "", rate = "", month = "", concurrency = "", updated = ""] = planRow(plan);
+  printLines(
+    context,
+    fieldLines([
+      ["name", name],
+      ["rate", rate],
+      ["month", month],
+      ["concurrency", concurrency],
+      ["updated", updated],
+    ]),
+  );
+}
+
+function planTable(found: readonly PlanRecord[]): string[] {
+  return tableLines(["NAME", "RATE", "MONTH", "CONCURRENCY", "UPDATED"], found.map(planRow));
+}
+
+function planRow({ name, rate, month, concurrency, updatedAt }: PlanRecord): string[] {
+  return [
+    name,
+    `${rate.limit}/${rate.windowSeconds}s`,
+    `${month.limit}`,
+    concurrency === null ? none : `${concurrency.limit}`,
+    timeText(updatedAt),
+  ];
+}

@@ -1,0 +1,104 @@
+/** The snapshots that the commands about them speak of: a data folder's, or those of the store that several services share. */
+
+import { Generation, loadSnapshot, type OpenedSnapshot, openSnapshot, type SnapshotStore } from "@netfacts/dataset";
+import type { ActivationOutcome } from "@netfacts/ingest/app";
+import { type Command, Option } from "commander";
+import { CliError } from "../../cli-error.ts";
+import { sharedSettings } from "../../context.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { refuse } from "../../snapshot-option.ts";
+
+export interface Snapshots {
+  /** What messages call the place. */
+  readonly place: string;
+  /** The snapshot of an id, of a path to a data folder, manifest or pack, or the current one. Throws `CliError`. */
+  find(name?: string): Promise<OpenedSnapshot>;
+  /** Lets the snapshot that was published last be served by all pods at once; null where publishing is that already. */
+  activate: ((id: string) => Promise<ActivationOutcome>) | null;
+}
+
+export const natsOption = (): Option =>
+  new Option("--nats <url>", "the store of running services (default: NATS_URL; without it, or with --data-dir, the data folder)");
+
+const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
+const clientName = "netfacts-cli";
+
+/** Opens the place that the command line or the environment names, uses it, and closes it. */
+export async function withSnapshots<T>(command: Command, work: (snapshots: Snapshots) => Promise<T>): Promise<T> {
+  const servers = sharedServers(command);
+  if (servers !== null) return withShared(servers, work);
+  const { dataDir } = sharedSettings(command);
+  const find = async (name: string = dataDir): Promise<OpenedSnapshot> => {
+    if (!idPattern.test(name)) return openSnapshot(name).catch(refuse);
+    const { store, packed } = await openSnapshot(dataDir).catch(refuse);
+    return { store, packed, manifest: await store.getManifest(name).catch(refuse) };
+  };
+  return work({ place: dataDir, find, activate: null });
+}
+
+/** An option of the command line goes before the environment. */
+function sharedServers(command: Command): string | null {
+  const { nats } = command.opts<{ nats?: string }>();
+  if (nats !== undefined) return nats;
+  const { NATS_URL = "" } = process.env;
+  return NATS_URL === "" || command.getOptionValueSourceWithGlobals("dataDir") === "cli" ? null : NATS_URL;
+}
+
+/** The client of NATS is loaded only here. */
+async function withShared<T>(servers: string, work: (snapshots: Snapshots) => Promise<T>): Promise<T> {
+  const { connectJetStreamStore, snapshotsBucketDefault } = await import("@netfacts/messaging/jetstream");
+  const bucket = process.env.SNAPSHOT_BUCKET || snapshotsBucketDefault;
+  const place = `bucket ${bucket}`;
+  const opened = await connectJetStreamStore({ bucket, connection: { servers, name: clientName, once: true } }).catch(noServer);
+  const { store } = opened;
+  const find = async (name?: string): Promise<OpenedSnapshot> => {
+    if (name !== undefined && !idPattern.test(name)) return openSnapshot(name).catch(refuse);
+    const id = name ?? (await store.currentId().catch(refuse));
+    if (id === null) throw new CliError(exitCodes.notFound, `${place}: holds no snapshot; a run of ingest publishes one`);
+    return { store, packed: false, manifest: await store.getManifest(id).catch(refuse) };
+  };
+  try {
+    return await work({ place, find, activate: (id) => activateAll(servers, store, id) });
+  } finally {
+    await opened.close();
+  }
+}
+
+function noServer(cause: unknown): never {
+  if (cause instanceof TypeError) throw new CliError(exitCodes.usage, cause.message, cause);
+  throw new CliError(exitCodes.unavailable, "no NATS server answers at the URL given (--nats, NATS_URL)", cause);
+}
+
+/** As ingest does: every pod that reports has loaded it before any serves it, or the bound has passed. */
+async function activateAll(servers: string, store: SnapshotStore, id: string): Promise<ActivationOutcome> {
+  const [{ ActivationCoordinator }, { createNatsMessaging }, { podReportIntervalMs }] = await Promise.all([
+    import("@netfacts/ingest/app"),
+    import("@netfacts/messaging/nats"),
+    import("@netfacts/dataset"),
+  ]);
+  const broadcast = await createNatsMessaging({ servers, name: clientName, once: true }).catch(noServer);
+  // Nobody is known at first: one report of each pod must have had time to come.
+  const coordinator = new ActivationCoordinator({ broadcast, store, settings: { discoverMs: podReportIntervalMs + 1_000 } });
+  try {
+    coordinator.start();
+    return await coordinator.activate(id).catch(refuse);
+  } finally {
+    await coordinator.stop();
+    await broadcast.close();
+  }
+}
+
+/** Loads a snapshot, which reads and checks it whole. Throws `CliError`. */
+export async function load({ store, manifest }: OpenedSnapshot): Promise<Generation> {
+  return Generation.of(await loadSnapshot(store, manifest).catch(refuse));
+}
+
+/** Id of the snapshot that was published before the current one. Throws `CliError` when none is kept. */
+export async function findPrevious({ place, find }: Snapshots): Promise<string> {
+  const { store, manifest } = await find();
+  const ids = await store.list().catch(refuse);
+  const previous = ids[ids.indexOf(manifest.id) - 1];
+  if (previous === undefined)
+    throw new CliError(exitCodes.notFound, `${place}: no snapshot is kept from before ${manifest.id}, the current one`);
+  return previous;
+}

@@ -1,0 +1,117 @@
+/** `netfacts usage`: what keys were used for. */
+
+import { type UsageClass, usageClasses } from "@netfacts/contracts";
+import {
+  daysOf,
+  type UsageDimension,
+  type UsageGroup,
+  type UsageQuery,
+  usageColumns,
+  usageDimensions,
+  usageGroups,
+  usageItem,
+} from "@netfacts/storage";
+import { InvalidArgumentError, Option } from "commander";
+import { CliError } from "../cli-error.ts";
+import { type RegisterCommand, sharedSettings } from "../context.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { printJson, printLines, tableLines } from "../output.ts";
+import { withStore } from "./control-store.ts";
+import { keyIdOf } from "./keys/key-id.ts";
+
+interface UsageOptions {
+  readonly month?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly key?: string;
+  readonly bucket?: string;
+  readonly kind?: UsageClass;
+  readonly by: readonly UsageDimension[];
+  readonly csv?: true;
+}
+
+/** Lines that are printed at a time. */
+const linesMax = 1_000;
+
+export const usage: RegisterCommand = (program, context) => {
+  program
+    .command("usage")
+    .description("show what keys were used for, by key, day or month, and kind of question; of this month unless told otherwise")
+    .option("--month <month>", "a calendar month: 2026-11", parseMonth)
+    .option("--from <day>", "the first day, UTC: 2026-11-01; with --to", parseDay)
+    .option("--to <day>", "the last day", parseDay)
+    .option("--key <id>", "of one key", keyIdOf)
+    .option("--bucket <id>", "of keys that share limits by rotation: the id of the first of them", keyIdOf)
+    .addOption(new Option("--kind <kind>", "of one kind").choices(usageClasses))
+    .option("--by <what>", `rows are kept apart by any of ${usageDimensions.join(",")}, and summed over the others`, parseBy, [
+      "key",
+      "month",
+    ])
+    .option("--csv", "print CSV, with a header line")
+    .action(async (options: UsageOptions, command) => {
+      const query = queryOf(options, context.now());
+      const columns = usageColumns(options.by);
+      await withStore({ command, context, create: false }, async (store) => {
+        if (options.csv === true) {
+          const lines = [columns.join()];
+          for await (const group of usageGroups(store.usage, query, options.by)) {
+            lines.push(cells(group).join());
+            if (lines.length >= linesMax) printLines(context, lines.splice(0));
+          }
+          printLines(context, lines);
+          return;
+        }
+        const groups: UsageGroup[] = [];
+        for await (const group of usageGroups(store.usage, query, options.by)) groups.push(group);
+        const total = await store.usage.total(query);
+        if (sharedSettings(command).json) {
+          return printJson(context, { from: query.from, to: query.to, total, items: groups.map(usageItem) });
+        }
+        if (groups.length === 0) return printLines(context, [`Nothing was counted from ${query.from} to ${query.to}.`]);
+        printLines(context, tableLines(columns.map(titleOf), groups.map(cells)));
+        printLines(context, ["", `${total.counted} counted, ${total.uncounted} uncounted from ${query.from} to ${query.to}`]);
+      });
+    });
+};
+
+function cells(group: UsageGroup): string[] {
+  return Object.values(usageItem(group)).map(String);
+}
+
+function titleOf(column: string): string {
+  return column.replace("route_class", "kind").replace("_", " ").toUpperCase();
+}
+
+function queryOf({ month, from, to, key, bucket, kind }: UsageOptions, now: number): UsageQuery {
+  const whose = {
+    ...(key !== undefined && { keyId: key }),
+    ...(bucket !== undefined && { bucket }),
+    ...(kind !== undefined && { routeClass: kind }),
+  };
+  if (from === undefined && to === undefined) {
+    return { ...daysOf(month ?? new Date(now).toISOString().slice(0, 7)), ...whose };
+  }
+  if (month !== undefined) throw new CliError(exitCodes.usage, "--month goes without --from and --to");
+  if (from === undefined || to === undefined) throw new CliError(exitCodes.usage, "--from and --to go together");
+  if (from > to) throw new CliError(exitCodes.usage, "--from is after --to");
+  return { from, to, ...whose };
+}
+
+function parseMonth(text: string): string {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) throw new InvalidArgumentError("Wanted: a month as 2026-11.");
+  return text;
+}
+
+function parseDay(text: string): string {
+  if (!/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(text)) throw new InvalidArgumentError("Wanted: a day as 2026-11-21.");
+  return text;
+}
+
+function parseBy(text: string): readonly UsageDimension[] {
+  const names = text.split(",");
+  const by = usageDimensions.filter((name) => names.includes(name));
+  if (by.length !== names.length || (by.includes("day") && by.includes("month"))) {
+    throw new InvalidArgumentError(`Wanted: any of ${usageDimensions.join(",")}, each once; day or month, not both.`);
+  }
+  return by;
+}

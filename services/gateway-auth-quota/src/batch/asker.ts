@@ -1,0 +1,148 @@
+/** Asks the questions of one batch: all of one snapshot, within budgets, in its turn among other batches. */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { operations, ProblemError, type ServiceName } from "@netfacts/contracts";
+import { frameItemsMax, type ReplyItem } from "@netfacts/messaging";
+import type { Asker as AskedFor, Dispatcher } from "../http/dispatcher.ts";
+import type { AskGate, Asking } from "./ask-gate.ts";
+import type { Asked } from "./item-reader.ts";
+
+export type Outcome = ReplyItem | ProblemError;
+
+/** A question under way. */
+export interface Pending {
+  readonly question: Asked;
+  readonly done: (outcome: Outcome) => void;
+}
+
+interface Inquiry extends Pending {
+  /** On the clock of `performance.now()`; set when it is first asked. */
+  endsAt: number;
+}
+
+export interface BatchAskerOptions {
+  readonly dispatcher: Dispatcher;
+  readonly gate: AskGate;
+  readonly asker: AskedFor;
+  /** When the snapshot that answers is no longer kept: true goes on with the current one, false tells so in place of the answers. */
+  readonly mayChangeSnapshot: boolean;
+  /** No question is asked, and none waited for, after this, on the clock of `performance.now()`. */
+  readonly endsAt: number;
+}
+
+/** A pod may not have the pinned snapshot for a moment: it is asked again after this time. */
+const notReadyRetryMs = 100;
+/** Questions of no snapshot yet: as many as share a frame. The first reply decides for all. */
+const scoutsMax = frameItemsMax.batch;
+
+/** Reverse DNS is of no snapshot. */
+const isPinned = (service: ServiceName): boolean => service !== "rdns-resolver";
+
+export class BatchAsker implements Asking {
+  readonly #options: BatchAskerOptions;
+  readonly #waiting = new Map<ServiceName, { items: Inquiry[]; next: number }>();
+  /** The snapshot that answers; null until the first reply tells. */
+  #snapshot: string | null = null;
+  /** Those that have answered, in their order. */
+  readonly snapshots: string[] = [];
+  /** Asked without naming a snapshot, and not answered. */
+  #scouts = 0;
+  #stopped = false;
+  /** Our turn at the gate comes within the work of another batch: spans of our questions belong to our request all the same. */
+  readonly #inOwnContext = AsyncLocalStorage.snapshot();
+
+  constructor(options: BatchAskerOptions) {
+    this.#options = options;
+  }
+
+  /** Tells the outcome once, never within this call. */
+  ask(pending: Pending): void {
+    this.#enqueue({ ...pending, endsAt: 0 });
+  }
+
+  /** Asks nothing any more; what is under way ends by itself and is told to nobody. */
+  stop(): void {
+    this.#stopped = true;
+    this.#waiting.clear();
+  }
+
+  askNext(service: ServiceName): boolean {
+    const queue = this.#waiting.get(service);
+    const inquiry = queue?.items[queue.next];
+    if (queue === undefined || inquiry === undefined) return false;
+    if (isPinned(service) && this.#snapshot === null && this.#scouts >= scoutsMax) return false;
+    queue.next += 1;
+    if (queue.next === queue.items.length) this.#waiting.set(service, { items: [], next: 0 });
+    this.#inOwnContext(() => this.#send(service, inquiry));
+    return true;
+  }
+
+  #enqueue(inquiry: Inquiry): void {
+    if (this.#stopped) return;
+    const { service } = operations[inquiry.question.op];
+    const queue = this.#waiting.get(service);
+    if (queue === undefined) this.#waiting.set(service, { items: [inquiry], next: 0 });
+    else queue.items.push(inquiry);
+    this.#options.gate.enter(service, this);
+  }
+
+  #send(service: ServiceName, inquiry: Inquiry): void {
+    const { dispatcher, gate, asker, endsAt } = this.#options;
+    const { op, query } = inquiry.question;
+    const now = performance.now();
+    if (inquiry.endsAt === 0) inquiry.endsAt = Math.min(now + dispatcher.budgetMs(op), endsAt);
+    const budgetMs = Math.min(Math.floor(inquiry.endsAt - now), 65_535);
+    if (budgetMs < 1) {
+      // Told later, as every outcome; its turn at the gate is over as well.
+      queueMicrotask(() => {
+        gate.leave(service);
+        this.#tell(inquiry, new ProblemError("upstream_timeout"));
+      });
+      return;
+    }
+    const pinnedSnapshot = isPinned(service) ? this.#snapshot : null;
+    const isScout = isPinned(service) && pinnedSnapshot === null;
+    if (isScout) this.#scouts += 1;
+    dispatcher.askInBatch({ op, query, asker, budgetMs, pinnedSnapshot }, (outcome) => {
+      if (isScout) this.#scouts -= 1;
+      gate.leave(service);
+      if (this.#stopped) return;
+      this.#receive(service, inquiry, pinnedSnapshot, outcome);
+      // Those who wait for the first reply are sent on by it, whatever it is.
+      if (isScout && (this.#snapshot !== null || this.#scouts === 0)) for (const waiting of this.#waiting.keys()) gate.enter(waiting, this);
+    });
+  }
+
+  #receive(service: ServiceName, inquiry: Inquiry, pinned: string | null, outcome: Outcome): void {
+    const next = isPinned(service) ? this.#judge(inquiry, pinned, outcome) : "told";
+    if (next === "told") this.#tell(inquiry, outcome);
+    else if (next === "again") this.#enqueue(inquiry);
+    else setTimeout(() => this.#enqueue(inquiry), notReadyRetryMs);
+  }
+
+  /** Whether the outcome stands, or the question is asked again, at once or later. */
+  #judge({ endsAt }: Inquiry, pinned: string | null, outcome: Outcome): "told" | "again" | "later" {
+    if (!(outcome instanceof ProblemError)) {
+      const { snapshotId } = outcome;
+      if (pinned !== null || snapshotId === "") return "told";
+      if (this.#snapshot === null) this.#pin(snapshotId);
+      // One of the first, answered by a pod that had not changed yet, or had.
+      return snapshotId === this.#snapshot ? "told" : "again";
+    }
+    if (pinned === null) return "told";
+    if (outcome.code === "cursor_expired" && this.#options.mayChangeSnapshot) {
+      if (this.#snapshot === pinned) this.#snapshot = null;
+      return "again";
+    }
+    return outcome.code === "data_not_ready" && performance.now() + notReadyRetryMs < endsAt ? "later" : "told";
+  }
+
+  #pin(snapshotId: string): void {
+    this.#snapshot = snapshotId;
+    if (!this.snapshots.includes(snapshotId)) this.snapshots.push(snapshotId);
+  }
+
+  #tell(inquiry: Inquiry, outcome: Outcome): void {
+    if (!this.#stopped) inquiry.done(outcome);
+  }
+}

@@ -1,0 +1,38 @@
+/** Where batches are asked: a route whose body is read by its handler alone, as fast as it is answered. */
+
+import { ProblemError } from "@netfacts/contracts";
+import type { FastifyInstance } from "fastify";
+import type { Guard } from "../http/guard.ts";
+import { clearBodyTime } from "../plugins/body-time.ts";
+import { type ProblemOptions, sendProblem } from "../plugins/problems.ts";
+import { outliveRefusedBodies } from "../plugins/refused-bodies.ts";
+import { refuseOtherMethods } from "../plugins/routes.ts";
+import type { Batches } from "./batches.ts";
+
+const url = "/api/v1/batch";
+
+export function installBatchRoute(app: FastifyInstance, batches: Batches, guard: Guard, problems: ProblemOptions): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    // Left unread, whatever it is: the handler judges.
+    scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    outliveRefusedBodies(scope, () => false);
+    scope.addHook("onRequest", (request, _reply, done) => {
+      clearBodyTime(request);
+      done();
+    });
+    scope.route({
+      method: "POST",
+      url,
+      handler: batches.handle,
+      // A `Content-Type` that is none never reaches the handler.
+      errorHandler: (error, request, reply) =>
+        sendProblem(isContentTypeError(error) ? new ProblemError("unsupported_media_type") : error, request, reply, problems),
+    });
+  });
+  refuseOtherMethods(app, url, ["POST"], guard);
+}
+
+function isContentTypeError(error: { readonly code?: string }): boolean {
+  return error.code?.startsWith("FST_ERR_CTP_") ?? false;
+}

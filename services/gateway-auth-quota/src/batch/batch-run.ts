@@ -1,0 +1,192 @@
+/** One batch from its first question to its last result: asked side by side, answered in order, within bounded memory. */
+
+import type { ServerResponse } from "node:http";
+import { ProblemError } from "@netfacts/contracts";
+import type { ReplyItem } from "@netfacts/messaging";
+import type { Coding } from "../http/compression.ts";
+import type { BatchAsker, Outcome } from "./asker.ts";
+import type { Format } from "./form.ts";
+import type { Item } from "./item-reader.ts";
+import { Output } from "./output.ts";
+import type { ResultTexts } from "./result-texts.ts";
+
+/** Questions asked and not written yet, and about how many bytes their records may have. */
+const windowItemsMax = 2_048;
+const windowBytesMax = 4 << 20;
+
+/** Whoever waits for room gets so much of it at once: questions that trickle would travel in frames of a few each. */
+const resumeItems = windowItemsMax - 512;
+const resumeBytes = windowBytesMax * 0.75;
+/** About what a problem has. */
+const problemBytes = 512;
+
+/** A question in the window, and what came of it. */
+interface Place {
+  readonly item: Item;
+  readonly weight: number;
+  outcome: Outcome | null;
+}
+
+export interface BatchRunOptions {
+  readonly response: ServerResponse;
+  readonly format: Format;
+  /** How the answer is packed; null: not at all. */
+  readonly coding: Coding | null;
+  readonly texts: ResultTexts;
+  readonly asker: BatchAsker;
+  /** The result of a question was written: a record that costs a unit, or what costs none. */
+  readonly onWritten: (item: Item, counted: boolean) => void;
+  /** Bytes were taken by the client. */
+  readonly onProgress: () => void;
+}
+
+export class BatchRun {
+  readonly #options: BatchRunOptions;
+  readonly #output: Output;
+  /** In the order of their questions, from `#first` on. */
+  #places: Place[] = [];
+  #first = 0;
+  #weight = 0;
+  #written = 0;
+  #failed = 0;
+  #writeScheduled = false;
+  #stopped = false;
+  #onRoom: (() => void) | null = null;
+  #onWrittenAll: (() => void) | null = null;
+
+  constructor(options: BatchRunOptions) {
+    this.#options = options;
+    this.#output = new Output(options.response, options.coding, () => {
+      if (this.#stopped) return;
+      options.onProgress();
+      this.#schedule();
+    });
+    if (options.format === "json") this.#output.ascii('{"results":[');
+  }
+
+  get count(): number {
+    return this.#written;
+  }
+
+  get failedCount(): number {
+    return this.#failed;
+  }
+
+  /** Whether it is the client that has to go on: nothing is being asked, or what is answered is not read. */
+  get waitsForClient(): boolean {
+    return this.#places.length === this.#first || !this.#output.hasRoom;
+  }
+
+  /** Whether the client has not taken all that was written for it. */
+  get isUnread(): boolean {
+    return this.#output.unread > 0;
+  }
+
+  /** Takes the next question. Call only while there is room. */
+  put(item: Item): void {
+    const place: Place = { item, weight: "op" in item ? item.weight : problemBytes, outcome: null };
+    this.#places.push(place);
+    this.#weight += place.weight;
+    if ("op" in item) this.#options.asker.ask({ question: item, done: (outcome) => this.#settle(place, outcome) });
+    else this.#settle(place, item.problem);
+  }
+
+  /** Null: there is room for another question; else resolves when there is, or when the batch was stopped. */
+  room(): Promise<void> | null {
+    if (this.#hasRoom) return null;
+    return new Promise((resolve) => {
+      this.#onRoom = resolve;
+    });
+  }
+
+  /** Resolves when the last result was written, or the batch stopped. */
+  async drained(): Promise<void> {
+    if (this.#places.length === this.#first || this.#stopped) return;
+    await new Promise<void>((resolve) => {
+      this.#onWrittenAll = resolve;
+    });
+  }
+
+  /** What stands behind the results, and the end. */
+  end(tail: string): void {
+    if (this.#stopped) return;
+    this.#output.text(tail);
+    this.#output.end();
+  }
+
+  /** Nobody is there to read: nothing more is asked or written. */
+  stop(): void {
+    this.#stopped = true;
+    this.#options.asker.stop();
+    this.#places = [];
+    this.#first = 0;
+    this.#onRoom?.();
+    this.#onWrittenAll?.();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#stopped || (this.#places.length - this.#first < windowItemsMax && this.#weight < windowBytesMax);
+  }
+
+  #settle(place: Place, outcome: Outcome): void {
+    place.outcome = outcome;
+    if (place === this.#places[this.#first]) this.#schedule();
+  }
+
+  /** Results that come in one turn of the event loop leave together. */
+  #schedule(): void {
+    if (this.#writeScheduled || this.#stopped) return;
+    this.#writeScheduled = true;
+    setImmediate(() => {
+      this.#writeScheduled = false;
+      if (!this.#stopped) this.#write();
+    });
+  }
+
+  #write(): void {
+    while (this.#output.hasRoom) {
+      const place = this.#places[this.#first];
+      if (place?.outcome == null) break;
+      this.#places[this.#first] = written;
+      this.#first += 1;
+      this.#weight -= place.weight;
+      this.#writeResult(place.item, place.outcome);
+    }
+    if (this.#first >= 1_024) {
+      this.#places = this.#places.slice(this.#first);
+      this.#first = 0;
+    }
+    this.#output.flush();
+    if (this.#onRoom !== null && this.#places.length - this.#first <= resumeItems && this.#weight <= resumeBytes) {
+      const resume = this.#onRoom;
+      this.#onRoom = null;
+      resume();
+    }
+    if (this.#places.length === this.#first) this.#onWrittenAll?.();
+  }
+
+  #writeResult(item: Item, outcome: Outcome): void {
+    const { format, texts, onWritten } = this.#options;
+    const index = this.#written++;
+    if (format === "json" && index > 0) this.#output.ascii(",");
+    if (outcome instanceof ProblemError) {
+      this.#failed += 1;
+      this.#output.text(texts.problem(index, item.echo, outcome));
+    } else {
+      this.#writeRecord(index, item.echo, outcome);
+    }
+    if (format === "ndjson") this.#output.ascii("\n");
+    onWritten(item, !(outcome instanceof ProblemError) && outcome.counted);
+  }
+
+  #writeRecord(index: number, echo: string, { body, ending }: ReplyItem): void {
+    // What was asked and could be answered is ASCII: addresses, numbers, words of ours.
+    this.#output.ascii(`{"index":${index},"question":${echo},"record":`);
+    this.#output.bytes(body);
+    if (ending !== undefined) this.#output.bytes(ending);
+    this.#output.ascii("}");
+  }
+}
+
+/** Stands where a result was, so that its bytes can go. */
+const written: Place = { item: { problem: new ProblemError("internal_error"), echo: "null" }, weight: 0, outcome: null };

@@ -1,0 +1,321 @@
+/** `POST /batch`: key, limits and form as for any request, then many questions side by side. */
+
+import type { ServerResponse } from "node:http";
+import { contentTypes, type OperationName, operations, ProblemError } from "@netfacts/contracts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Compressor } from "../http/compression.ts";
+import { askerOf, type Dispatcher } from "../http/dispatcher.ts";
+import { echoPath } from "../http/echo.ts";
+import type { Guard, Pass } from "../http/guard.ts";
+import { vary } from "../http/lookup-route.ts";
+import type { VerifiedKey } from "../keys/index.ts";
+import type { Limiter } from "../limits/index.ts";
+import type { GatewayMetrics } from "../metrics.ts";
+import type { RequestLog } from "../plugins/observe.ts";
+import { discardBody } from "../proxy/request-body.ts";
+import { AskGate } from "./ask-gate.ts";
+import { BatchAsker } from "./asker.ts";
+import { BatchRun } from "./batch-run.ts";
+import { BodySource, ClientGoneError } from "./body-source.ts";
+import { type Form, readForm } from "./form.ts";
+import { IdleWatch } from "./idle-watch.ts";
+import type { Item } from "./item-reader.ts";
+import { type Line, LineSplitter } from "./lines.ts";
+import { MonthUnits } from "./month-units.ts";
+import { bodyBytesMax, bodyTooLarge, readDocument, readLine, readLines } from "./questions.ts";
+import { ResultTexts } from "./result-texts.ts";
+
+export interface BatchSettings {
+  /** Time for a body that is read as a whole to arrive. */
+  readonly requestTimeoutMs: number;
+  /** Time without a byte in either direction, while it is the client's turn. */
+  readonly idleMs: number;
+  /** Time for all items of a batch that is one document. */
+  readonly documentMs: number;
+  /** Batches at a time; one more is refused. */
+  readonly batchesMax: number;
+}
+
+export interface BatchDeps {
+  readonly guard: Guard;
+  readonly limiter: Limiter;
+  readonly dispatcher: Dispatcher;
+  readonly compressor: Compressor;
+  readonly metrics: GatewayMetrics;
+  readonly log: RequestLog;
+  readonly clock: { now(): number };
+  readonly errorDocsBase: string;
+  readonly settings: BatchSettings;
+}
+
+/** Lines of a stream that units are reserved for at a time. */
+const reserveLines = 256;
+/** Work on lines that are at hand may keep the event loop this long. */
+const turnMs = 2;
+/** A stop waits for batches no longer than this. */
+const stopMsMax = 5_000;
+
+export class Batches {
+  readonly #deps: BatchDeps;
+  readonly #gate = new AskGate();
+  /** Of every batch, until its body was read. */
+  readonly #sources = new Set<BodySource>();
+  /** Of every batch whose answer has begun. */
+  readonly #responses = new Set<ServerResponse>();
+  #count = 0;
+  #stopping = false;
+
+  constructor(deps: BatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** The route's handler. The body must not have been read. */
+  readonly handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const pass = settledOnce(await this.#deps.guard.admit(request, reply, "batch", 0));
+    try {
+      return await this.#answerTo(pass, request, reply);
+    } finally {
+      pass.settle(false);
+    }
+  };
+
+  async #answerTo(pass: Pass, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { settings } = this.#deps;
+    const form = readForm(request);
+    if (this.#count >= settings.batchesMax) throw new ProblemError("temporarily_overloaded", { detail: "Too many batches are under way." });
+    this.#count += 1;
+    let ended = false;
+    const end = () => {
+      if (!ended) this.#count -= 1;
+      ended = true;
+    };
+    // Its place is free when the connection is done with it, however it ends.
+    whenClosed(reply.raw, end);
+    const source = new BodySource(request.raw, form.encoding);
+    this.#sources.add(source);
+    if (this.#stopping) source.fail(new ProblemError("shutting_down"));
+    try {
+      return await (form.asked === "ndjson" && form.answered === "ndjson"
+        ? this.#answerLines(request, reply, pass, source)
+        : this.#answerDocument(request, reply, pass, source, form));
+    } catch (error) {
+      this.#letGo(source);
+      end();
+      // Nobody is there to be told; the connection has ended.
+      throw error instanceof ClientGoneError ? new ProblemError("bad_request", { detail: error.message }) : error;
+    }
+  }
+
+  /** No more is read of bodies, and callers are told; what was asked is answered, or ended after 5 s. */
+  stop(): void {
+    this.#stopping = true;
+    for (const source of this.#sources) source.fail(new ProblemError("shutting_down"));
+    setTimeout(() => {
+      for (const response of this.#responses) response.destroy();
+    }, stopMsMax).unref();
+  }
+
+  #letGo(source: BodySource): void {
+    source.release();
+    this.#sources.delete(source);
+  }
+
+  /** Everything is read, and paid for, before the first question is asked. */
+  async #answerDocument(request: FastifyRequest, reply: FastifyReply, pass: Pass, source: BodySource, form: Form): Promise<FastifyReply> {
+    const { settings } = this.#deps;
+    if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
+    const late = setTimeout(() => source.fail(new ProblemError("request_timeout")), settings.requestTimeoutMs);
+    let items: Item[];
+    try {
+      items = (await (form.asked === "json" ? readDocument(source) : readLines(source))).map(withinScopes(pass.key));
+    } finally {
+      clearTimeout(late);
+    }
+    const units = new MonthUnits(pass);
+    const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
+    await payFirst(pass, units, valid, valid);
+    return this.#answer(request, reply, pass, { source, units, form, endsAt: performance.now() + settings.documentMs }, async (run) => {
+      for (const item of items) {
+        await run.room();
+        if ("op" in item) units.spend();
+        run.put(item);
+      }
+      return null;
+    });
+  }
+
+  /** Lines are read no faster than answers are; units are reserved as they are needed, the first before the answer begins. */
+  async #answerLines(request: FastifyRequest, reply: FastifyReply, pass: Pass, source: BodySource): Promise<FastifyReply> {
+    const units = new MonthUnits(pass);
+    await payFirst(pass, units, reserveLines, 1);
+    const form = { asked: "ndjson", answered: "ndjson", encoding: null } as const;
+    const admit = withinScopes(pass.key);
+    return this.#answer(request, reply, pass, { source, units, form, endsAt: Number.POSITIVE_INFINITY }, async (run, watch) => {
+      /** The month is used up, for all the rest. */
+      let exhausted: ProblemError | null = null;
+      const paidLate = async (item: Item): Promise<Item> => {
+        try {
+          if (exhausted === null) await units.reserve(reserveLines, 1);
+        } catch (error) {
+          if (!(error instanceof ProblemError)) throw error;
+          if (error.code !== "quota_exceeded") return { problem: error, echo: item.echo };
+          exhausted = error;
+        }
+        // Those of items that failed may have come back meanwhile.
+        return units.spend() ? item : { problem: exhausted ?? new ProblemError("quota_exceeded"), echo: item.echo };
+      };
+      const put = async (item: Item, full: Promise<void> | null) => {
+        if (full !== null) await full;
+        run.put("op" in item && !units.spend() ? await paidLate(item) : item);
+      };
+      /** Nearly every line is put at once: a promise each would cost as much as all the rest. */
+      const take = (line: Line): Promise<void> | null => {
+        const item = admit(readLine(line));
+        const full = run.room();
+        if (full !== null || ("op" in item && !units.spend())) return put(item, full);
+        run.put(item);
+        return null;
+      };
+      const lines = new LineSplitter();
+      try {
+        for (let piece = await source.next(); piece !== null; piece = await source.next()) {
+          watch.active();
+          let turnStart = performance.now();
+          for (const line of lines.push(piece)) {
+            const late = take(line);
+            if (late !== null) await late;
+            if (performance.now() - turnStart < turnMs) continue;
+            await new Promise(setImmediate);
+            turnStart = performance.now();
+          }
+        }
+        const last = lines.end();
+        if (last !== null) await take(last);
+        return null;
+      } catch (error) {
+        if (error instanceof ProblemError) return error;
+        throw error;
+      }
+    });
+  }
+
+  /** @param ask puts all questions; resolves with why it left some unread. */
+  async #answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    pass: Pass,
+    { source, units, form, endsAt }: { source: BodySource; units: MonthUnits; form: Form; endsAt: number },
+    ask: (run: BatchRun, watch: IdleWatch) => Promise<ProblemError | null>,
+  ): Promise<FastifyReply> {
+    const { clock, dispatcher, errorDocsBase, limiter, settings } = this.#deps;
+    const format = form.answered;
+    const coding = this.#deps.compressor.codingOf(request.headers["accept-encoding"]);
+    reply.headers({ ...limiter.headers(pass.key), "content-type": contentTypes[format], "cache-control": "no-store", vary });
+    if (coding !== null) reply.header("content-encoding", coding);
+    // From here on the answer is written by hand: its memory is ours, and it may go on for hours.
+    reply.hijack();
+    const response = reply.raw;
+    response.writeHead(200, reply.getHeaders() as Record<string, string>);
+    response.flushHeaders();
+    const texts = new ResultTexts({ instance: echoPath(request.url), requestId: request.id, errorDocsBase });
+    const isStream = endsAt === Number.POSITIVE_INFINITY;
+    const asker = new BatchAsker({ dispatcher, gate: this.#gate, asker: askerOf(request), mayChangeSnapshot: isStream, endsAt });
+    // What is not read cannot be told anything.
+    const onIdle = () => (run.isUnread ? response.destroy() : source.fail(new ProblemError("request_timeout")));
+    const watch = new IdleWatch(settings.idleMs, () => run.waitsForClient, onIdle);
+    const run: BatchRun = new BatchRun({
+      response,
+      format,
+      coding,
+      texts,
+      asker,
+      onWritten: (item, counted) => {
+        if ("op" in item) units.settle(counted);
+        this.#deps.metrics.batchItems("op" in item ? item.op : "none", counted ? "answered" : "failed").inc();
+      },
+      onProgress: () => watch.active(),
+    });
+    const onClose = () => {
+      this.#responses.delete(response);
+      watch.stop();
+      if (response.writableFinished) return;
+      run.stop();
+      source.fail(new ClientGoneError("the client went away"));
+    };
+    this.#responses.add(response);
+    whenClosed(response, onClose);
+    try {
+      const problem = await ask(run, watch);
+      await run.drained();
+      run.end(texts.tail(format, { count: run.count, failedCount: run.failedCount, snapshots: asker.snapshots, problem }, clock.now()));
+      if (problem !== null) await this.#hangUp(request, response);
+    } catch (error) {
+      if (!(error instanceof ClientGoneError)) {
+        this.#deps.log.error({ request_id: request.id, err: error }, "batch failed");
+        response.destroy();
+      }
+    } finally {
+      this.#letGo(source);
+      units.close();
+    }
+    return reply;
+  }
+
+  /** The rest of a body that was given up is not waited for. */
+  async #hangUp(request: FastifyRequest, response: ServerResponse): Promise<void> {
+    await discardBody(request.raw);
+    // What is being packed would be lost.
+    await ended(response);
+    if (!request.raw.complete) response.socket?.destroySoon();
+  }
+}
+
+/** The units before the first question is asked; where there are none for them, the request costs no rate either. */
+async function payFirst(pass: Pass, units: MonthUnits, wanted: number, atLeast: number): Promise<void> {
+  try {
+    await units.reserve(wanted, atLeast);
+  } catch (error) {
+    pass.withdraw();
+    throw error;
+  }
+  pass.settle(false);
+}
+
+/** The pass, of which only the first word on how the request ended counts. */
+function settledOnce(pass: Pass): Pass {
+  let settled = false;
+  const once = (tell: () => void): void => {
+    if (!settled) tell();
+    settled = true;
+  };
+  return { ...pass, settle: (answered) => once(() => pass.settle(answered)), withdraw: () => once(() => pass.withdraw()) };
+}
+
+/** Also where it has closed already, as the client went away while its key was looked up. */
+function whenClosed(response: ServerResponse, then: () => void): void {
+  if (response.closed) then();
+  else response.once("close", then);
+}
+
+/** Resolves when nothing more is written to the response. */
+async function ended(response: ServerResponse): Promise<void> {
+  if (response.writableEnded || response.closed) return;
+  await new Promise((resolve) => {
+    response.once("finish", resolve);
+    response.once("close", resolve);
+  });
+}
+
+/** Items as they may be asked with this key. */
+function withinScopes(key: VerifiedKey): (item: Item) => Item {
+  const refusals = new Map<OperationName, ProblemError>();
+  for (const { name, scope } of Object.values(operations)) {
+    if (scope !== null && !key.scopes.has(scope))
+      refusals.set(name, new ProblemError("insufficient_scope", { detail: `The key lacks the scope \`${scope}\`.` }));
+  }
+  if (refusals.size === 0) return (item) => item;
+  return (item) => {
+    const problem = "op" in item ? refusals.get(item.op) : undefined;
+    return problem === undefined ? item : { problem, echo: item.echo };
+  };
+}

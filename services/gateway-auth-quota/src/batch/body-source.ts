@@ -1,0 +1,102 @@
+/** The body of a request, piece by piece at the pace of who reads it, unpacked where it was packed. */
+
+import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { ProblemError } from "@netfacts/contracts";
+
+/** The client went away before its body ended: nobody is there to be told. */
+export class ClientGoneError extends Error {
+  override readonly name = "ClientGoneError";
+}
+
+interface Waiter {
+  readonly resolve: (piece: Buffer | null) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Reads nothing ahead but what the streams beneath hold, 64 KiB or so each. */
+export class BodySource {
+  readonly #request: IncomingMessage;
+  readonly #stream: Readable;
+  #waiter: Waiter | null = null;
+  #ended = false;
+  #failure: Error | null = null;
+
+  constructor(request: IncomingMessage, encoding: "gzip" | null) {
+    this.#request = request;
+    this.#stream = encoding === null ? request : request.pipe(createGunzip());
+    this.#stream.on("readable", this.#serve);
+    this.#stream.on("end", this.#end);
+    this.#stream.on("error", this.#break);
+    request.on("error", this.#gone);
+    request.on("close", this.#close);
+    if (request.destroyed) this.#gone();
+  }
+
+  /** Whether somebody waits for the client. */
+  get isAwaited(): boolean {
+    return this.#waiter !== null;
+  }
+
+  /**
+   * The next piece; null after the last. One call at a time.
+   *
+   * @throws ClientGoneError, or the ProblemError of a body that cannot be unpacked, or of `fail`.
+   */
+  next(): Promise<Buffer | null> {
+    return new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+      this.#serve();
+    });
+  }
+
+  /** No more is read: whoever waits, or asks next, is told the error. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#serve();
+  }
+
+  /** Lets go of the request, whose rest stays unread. */
+  release(): void {
+    for (const stream of [this.#stream, this.#request]) {
+      stream.off("readable", this.#serve);
+      stream.off("end", this.#end);
+      stream.off("close", this.#close);
+    }
+    if (this.#stream === this.#request) return;
+    this.#request.unpipe();
+    this.#stream.destroy();
+  }
+
+  readonly #serve = (): void => {
+    const waiter = this.#waiter;
+    if (waiter === null) return;
+    const piece = this.#failure === null ? (this.#stream.read() as Buffer | null) : null;
+    if (piece === null && this.#failure === null && !this.#ended) return;
+    this.#waiter = null;
+    if (this.#failure !== null) waiter.reject(this.#failure);
+    else waiter.resolve(piece);
+  };
+
+  readonly #end = (): void => {
+    this.#ended = true;
+    this.#serve();
+  };
+
+  readonly #break = (cause: Error): void => {
+    if (this.#stream === this.#request) this.#gone();
+    else this.fail(new ProblemError("invalid_body", { detail: `The body is not gzip throughout: ${reasonOf(cause)}.` }));
+  };
+
+  readonly #gone = (): void => this.fail(new ClientGoneError("the client went away"));
+
+  readonly #close = (): void => {
+    if (!this.#request.complete) this.#gone();
+  };
+}
+
+/** zlib's own words are public: they tell of the body only. */
+function reasonOf(cause: Error & { readonly code?: string }): string {
+  return cause.code === "Z_BUF_ERROR" ? "it ends too early" : cause.message;
+}

@@ -1,0 +1,58 @@
+/** In which form a batch is asked, and in which it is answered. */
+
+import { mediaTypes, ProblemError } from "@netfacts/contracts";
+import type { FastifyRequest } from "fastify";
+import { preferredType } from "../http/accept.ts";
+import { searchOf } from "../http/asked.ts";
+import { QuestionReader } from "../http/question-reader.ts";
+
+const formats = ["json", "ndjson"] as const;
+export type Format = (typeof formats)[number];
+
+export interface Form {
+  readonly asked: Format;
+  readonly encoding: "gzip" | null;
+  readonly answered: Format;
+}
+
+/** @throws ProblemError where one of the two is none that we have, or the query has what no batch takes. */
+export function readForm(request: FastifyRequest): Form {
+  const reader = new QuestionReader({}, searchOf(request), ["format"]);
+  const wanted = reader.choice("format", formats);
+  reader.finish();
+  const { headers } = request;
+  const asked = contentFormat(headers["content-type"]);
+  const encoding = contentEncoding(headers["content-encoding"]);
+  return { asked, encoding, answered: wanted ?? acceptedFormat(headers.accept, asked) };
+}
+
+function contentFormat(header: string | undefined): Format {
+  const [type = "", ...parameters] = (header ?? "").split(";").map((part) => part.trim().toLowerCase());
+  const format = formats.find((name) => mediaTypes[name] === type);
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
+  if (format !== undefined && (charset === undefined || /^"?utf-8"?$/.test(charset))) return format;
+  throw new ProblemError("unsupported_media_type", {
+    detail: "A batch is sent as `application/json` or `application/x-ndjson`, in UTF-8.",
+    headers: { "accept-post": formats.map((name) => mediaTypes[name]).join(", ") },
+  });
+}
+
+function contentEncoding(header: string | undefined): "gzip" | null {
+  const encoding = (header ?? "identity").trim().toLowerCase();
+  if (encoding === "" || encoding === "identity") return null;
+  if (encoding === "gzip" || encoding === "x-gzip") return "gzip";
+  throw new ProblemError("unsupported_media_type", {
+    detail: "The body may be packed with gzip, and nothing else.",
+    headers: { "accept-encoding": "gzip" },
+  });
+}
+
+/** The format of the highest weight; of equal ones the one that was asked in. */
+function acceptedFormat(header: string | undefined, asked: Format): Format {
+  const other: Format = asked === "json" ? "ndjson" : "json";
+  // What stands alone needs no weighing, which takes JSON for what is offered first.
+  const type = header?.trim() === mediaTypes.json ? mediaTypes.json : preferredType(header, [mediaTypes[asked], mediaTypes[other]]);
+  const format = formats.find((name) => mediaTypes[name] === type);
+  if (format === undefined) throw new ProblemError("not_acceptable");
+  return format;
+}

@@ -1,0 +1,174 @@
+/** Items of a batch as questions: the values and options of each kind are read as the route of that kind reads them. */
+
+import { formatAddress, parseAddress } from "@netfacts/address";
+import {
+  type BatchKind,
+  batchKinds,
+  batchQuestions,
+  encodeQuery,
+  membersOf,
+  ProblemError,
+  type ProblemItem,
+  wholeRecord,
+} from "@netfacts/contracts";
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import { quoteValue } from "../http/echo.ts";
+import { lookups } from "../http/lookups.ts";
+import { QuestionReader } from "../http/question-reader.ts";
+
+/** A question that a service can be asked. */
+export interface Asked {
+  readonly op: BatchKind;
+  /** Canonical query of the operation. */
+  readonly query: string;
+  /** The question as it was asked, as JSON. */
+  readonly echo: string;
+  /** About how long its record may be, in bytes: what its place in the window costs. */
+  readonly weight: number;
+}
+
+/** What is no question, or none that may be asked. */
+export interface Refused {
+  readonly problem: ProblemError;
+  /** What could be read of it, as JSON. */
+  readonly echo: string;
+}
+
+export type Item = Asked | Refused;
+
+type ItemValue = Readonly<Record<string, unknown>>;
+
+/** Of a record without its list, and of an item of its list. */
+const recordBytes = 2_048;
+const listItemBytes = 128;
+const listLimit = 100;
+
+/** Which words `fields` may have is told as the routes tell it, with a suggestion; no word has a comma, which separates them there. */
+const Words = Type.Optional(Type.Array(Type.String({ pattern: "^[^,]*$" })));
+const compiled = new Map(
+  batchKinds.map((kind) => [
+    kind,
+    Compile(Type.Object({ ...batchQuestions[kind].properties, fields: Words }, { additionalProperties: false })),
+  ]),
+);
+const lookupsByOp = new Map(lookups.map((lookup) => [lookup.op as BatchKind, lookup]));
+
+/** @param value what JSON made of the item. */
+export function readItem(value: unknown): Item {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed(value, "is not a JSON object");
+  const item = value as ItemValue;
+  return readPlainAddress(item) ?? readAny(item);
+}
+
+/** An item that is not even JSON. */
+export function unreadableItem(message: string): Refused {
+  return { problem: itemProblem([{ location: "", code: "batch_item_invalid", message }]), echo: "null" };
+}
+
+/** The same answer as `readAny` has, at a tenth of its cost: nearly every item of a large batch is one of these. */
+function readPlainAddress(item: ItemValue): Asked | null {
+  const { kind, value } = item;
+  if (kind !== "ip" || typeof value !== "string" || memberCount(item) !== 2) return null;
+  const address = parseAddress(value);
+  // The text of an address has nothing that JSON escapes.
+  return address === null
+    ? null
+    : { op: "ip", query: formatAddress(address), echo: `{"kind":"ip","value":"${value}"}`, weight: recordBytes };
+}
+
+function memberCount(item: ItemValue): number {
+  let count = 0;
+  for (const _ in item) count += 1;
+  return count;
+}
+
+function readAny(item: ItemValue): Item {
+  const kind = batchKinds.find((name) => name === item.kind);
+  if (kind === undefined)
+    return refuse(item, [{ location: "kind", code: "batch_item_invalid", message: `takes one of ${batchKinds.join(", ")}` }]);
+  const schema = compiled.get(kind) as NonNullable<ReturnType<typeof compiled.get>>;
+  if (!schema.Check(item)) return refuse(item, schemaFaults(kind, item, schema.Errors(item)));
+  const lookup = lookupsByOp.get(kind) as NonNullable<ReturnType<typeof lookupsByOp.get>>;
+  const { path, search } = asRoute(kind, item);
+  try {
+    const reader = new QuestionReader(path, search, lookup.parameters);
+    const question = lookup.read(reader);
+    const fields = reader.words("fields", membersOf(kind));
+    reader.finish();
+    const view = fields === null ? wholeRecord : { ...wholeRecord, fields };
+    const limit = "limit" in question && typeof question.limit === "number" ? question.limit : 0;
+    const isList = kind === "asn" || kind === "prefix" || item.include !== undefined;
+    const weight = recordBytes + (isList ? Math.max(limit, listLimit) * listItemBytes : 0);
+    return { op: kind, query: encodeQuery(kind, question as never, view), echo: JSON.stringify(item), weight };
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    const { detail, errors = [] } = error.fields;
+    const located = errors.map((fault) => ({ ...fault, location: locationInItem(fault.location) }));
+    return { problem: new ProblemError(error.code, { ...(detail === undefined ? {} : { detail }), errors: located }), echo: echoOf(item) };
+  }
+}
+
+/** Where the same question stands in a URL. */
+function asRoute(kind: BatchKind, item: ItemValue): { path: Record<string, string>; search: string } {
+  const { kind: _, value, ...rest } = item;
+  const path: Record<string, string> =
+    kind === "validity" ? {} : kind === "asn" ? { asn: `${value}` } : kind === "prefix" ? { network: `${value}` } : { ip: `${value}` };
+  const search = new URLSearchParams();
+  for (const [name, option] of Object.entries(rest)) search.set(name, Array.isArray(option) ? option.join(",") : `${option}`);
+  return { path, search: search.toString() };
+}
+
+/** `path.ip` → `value`, `query.limit` → `limit`. */
+function locationInItem(location: string): string {
+  return location.startsWith("path.") ? "value" : location.replace(/^query\./, "");
+}
+
+interface SchemaFault {
+  readonly instancePath: string;
+  readonly message: string;
+}
+
+function schemaFaults(kind: BatchKind, item: ItemValue, faults: Iterable<SchemaFault>): ProblemItem[] {
+  const { properties } = batchQuestions[kind];
+  const fault = (location: string, message: string): ProblemItem => ({ location, code: "batch_item_invalid", message });
+  const unknown = Object.keys(item).filter((name) => !Object.hasOwn(properties, name));
+  const missing = batchQuestions[kind].required.filter((name) => !Object.hasOwn(item, name));
+  return [
+    ...unknown.slice(0, 8).map((name) => fault(quoteValue(name), `is unknown; ${kind} takes ${Object.keys(properties).join(", ")}`)),
+    ...missing.map((name) => fault(name, "is missing")),
+    ...[...faults]
+      .filter(({ instancePath }) => instancePath !== "")
+      .filter(({ instancePath }) => !unknown.includes(instancePath.slice(1)))
+      .map(({ instancePath, message }) => fault(instancePath.slice(1).replaceAll("/", "."), message)),
+  ];
+}
+
+function malformed(value: unknown, message: string): Refused {
+  return { problem: itemProblem([{ location: "", code: "batch_item_invalid", message }]), echo: echoOf(value) };
+}
+
+function refuse(item: ItemValue, errors: readonly ProblemItem[]): Refused {
+  return { problem: itemProblem(errors), echo: echoOf(item) };
+}
+
+function itemProblem(errors: readonly ProblemItem[]): ProblemError {
+  const [first] = errors;
+  const detail =
+    errors.length === 1 && first !== undefined
+      ? `The item${first.location === "" ? "" : `'s ${first.location}`} ${first.message}.`
+      : undefined;
+  return new ProblemError("batch_item_invalid", { ...(detail === undefined ? {} : { detail }), errors });
+}
+
+/** The members that name a question, bounded, and never with a key in them. */
+function echoOf(value: unknown): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "null";
+  const told: Record<string, string | number> = {};
+  for (const name of ["kind", "value", "asn", "prefix"]) {
+    const member = (value as ItemValue)[name];
+    if (typeof member === "string") told[name] = quoteValue(member);
+    else if (typeof member === "number") told[name] = member;
+  }
+  return JSON.stringify(told);
+}

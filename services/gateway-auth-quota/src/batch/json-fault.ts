@@ -1,0 +1,74 @@
+/** Where a text stops being JSON (RFC 8259): what the engine's own messages tell only sometimes, and not in a stable form. */
+
+export interface JsonFault {
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in UTF-16 units. */
+  readonly column: number;
+  readonly message: string;
+}
+
+/** Deeper nesting is not followed. */
+const depthMax = 64;
+
+const blank = /[ \t\n\r]*/y;
+const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
+// Unicode mode is left out on purpose: a lone surrogate is no fault here.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what a string may not hold
+const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+
+/** The first fault of a text; null where it has none. Cost: one pass. */
+export function jsonFault(text: string): JsonFault | null {
+  let at = 0;
+  /** What closes each open container. */
+  const open: ("]" | "}")[] = [];
+  const skip = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
+  const fault = (message: string): JsonFault => {
+    const before = text.slice(0, at);
+    const lineStart = before.lastIndexOf("\n") + 1;
+    return {
+      line: before.split("\n").length,
+      column: at - lineStart + 1,
+      message: at >= text.length ? "the text ends too early" : message,
+    };
+  };
+
+  for (let needs: "value" | "name" | "end" = "value"; ; ) {
+    skip(blank);
+    const char = text[at];
+    if (needs === "name") {
+      if (!skip(string)) return fault("a name in double quotes is expected");
+      skip(blank);
+      if (text[at] !== ":") return fault("a colon is expected");
+      at += 1;
+      needs = "value";
+    } else if (needs === "value") {
+      if (char === "{" || char === "[") {
+        if (open.length === depthMax) return fault("the nesting is too deep");
+        const close = char === "{" ? "}" : "]";
+        at += 1;
+        skip(blank);
+        if (text[at] === close) {
+          at += 1;
+          needs = "end";
+        } else {
+          open.push(close);
+          needs = close === "}" ? "name" : "value";
+        }
+      } else if (skip(string) || skip(literal)) needs = "end";
+      else return fault("a value is expected");
+    } else {
+      const close = open.at(-1);
+      if (close === undefined) return at < text.length ? fault("the text should end here") : null;
+      if (char === close) open.pop();
+      else if (char === ",") needs = close === "}" ? "name" : "value";
+      else return fault(`a comma or ${close} is expected`);
+      at += 1;
+    }
+  }
+}

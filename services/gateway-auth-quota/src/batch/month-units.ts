@@ -1,0 +1,77 @@
+/** The units of the month that one batch costs: reserved before items are asked, and given back for those that were not answered. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { limitProblem, type Pass, type Reserved } from "../http/guard.ts";
+
+/** A store that is late has often answered by then; a batch is worth the wait. */
+const retryMs = 300;
+/** Each may cost the units of the one before, as their outcome is not known. */
+const triesMax = 3;
+
+export class MonthUnits {
+  readonly #pass: Pick<Pass, "reserve">;
+  /** Oldest first; only those whose units may still come back. */
+  readonly #reserved: Reserved[] = [];
+  #spare = 0;
+  /** Spent for items whose result is not written yet. */
+  #underWay = 0;
+
+  constructor(pass: Pick<Pass, "reserve">) {
+    this.#pass = pass;
+  }
+
+  /**
+   * Reserves so many; where the month has fewer left, as many as it has, but not fewer than `atLeast`.
+   *
+   * @throws ProblemError `quota_exceeded`, `limits_unavailable`.
+   */
+  async reserve(units: number, atLeast: number): Promise<void> {
+    if (units === 0) return;
+    let reserved = await this.#pass.reserve(units, atLeast);
+    for (let tries = 1; tries < triesMax && !reserved.admitted && reserved.code === "limits_unavailable"; tries++) {
+      await sleep(retryMs);
+      reserved = await this.#pass.reserve(units, atLeast);
+    }
+    if (!reserved.admitted) throw limitProblem(reserved);
+    this.#reserved.push(reserved);
+    this.#spare += reserved.units;
+    this.#closeSpent();
+  }
+
+  /** Spends one for an item that is about to be asked; false: none is left. */
+  spend(): boolean {
+    if (this.#spare === 0) return false;
+    this.#spare -= 1;
+    this.#underWay += 1;
+    return true;
+  }
+
+  /** The result of an item that one was spent for is written. @param counted it was answered; else the unit is free again. */
+  settle(counted: boolean): void {
+    this.#underWay -= 1;
+    if (!counted) this.#spare += 1;
+  }
+
+  /** The batch is over: what is unspent, and what was spent for results that nobody got, goes back. */
+  close(): void {
+    let back = this.#spare + this.#underWay;
+    this.#spare = 0;
+    this.#underWay = 0;
+    for (const reserved of this.#reserved.splice(0).reverse()) {
+      const units = Math.min(back, reserved.units);
+      back -= units;
+      reserved.settle(reserved.units - units);
+    }
+  }
+
+  /** Old reservations of which nothing can come back any more. */
+  #closeSpent(): void {
+    let open = this.#reserved.reduce((sum, { units }) => sum + units, 0);
+    for (let oldest = this.#reserved[0]; oldest !== undefined; oldest = this.#reserved[0]) {
+      open -= oldest.units;
+      if (open < this.#spare + this.#underWay) return;
+      this.#reserved.shift();
+      oldest.settle(oldest.units);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** The open pages of a listener: its OpenAPI document, the reference page, and what each problem means. */
+
+import { type ProblemCode, ProblemError, problemCodes } from "@netfacts/contracts";
+import type { Json } from "@netfacts/contracts/openapi";
+import type { Route } from "../plugins/routes.ts";
+import { errorIndex, errorPage } from "./error-pages.ts";
+import { pageStyle } from "./page.ts";
+import { referencePage, referenceScript, swaggerUiScript, swaggerUiStyle } from "./reference-page.ts";
+import { staticHandler } from "./static-file.ts";
+
+/** @param document  made when it is first asked for. */
+export function docsRoutes(title: string, document: () => Json): Route[] {
+  const openApi = staticHandler(() => ({ contentType: "application/json; charset=utf-8", body: JSON.stringify(document()) }));
+  const reference = staticHandler(() => referencePage(title));
+  const index = staticHandler(errorIndex);
+  const errorPages = new Map<string, ReturnType<typeof staticHandler>>(
+    problemCodes.map((code: ProblemCode) => [code, staticHandler(() => errorPage(code))]),
+  );
+  return [
+    // The address that a start prints, opened in a browser.
+    {
+      url: "/",
+      handler(_request, reply) {
+        return reply.header("cache-control", "no-store").redirect("/docs");
+      },
+    },
+    { url: "/openapi.json", handler: openApi },
+    { url: "/docs", handler: reference },
+    { url: "/docs/", handler: reference },
+    { url: "/docs/reference.js", handler: staticHandler(() => referenceScript("/openapi.json")) },
+    { url: "/docs/swagger-ui.css", handler: staticHandler(swaggerUiStyle) },
+    { url: "/docs/swagger-ui-bundle.js", handler: staticHandler(swaggerUiScript) },
+    { url: "/docs/page.css", handler: staticHandler(() => pageStyle) },
+    { url: "/docs/errors", handler: index },
+    { url: "/docs/errors/", handler: index },
+    {
+      url: "/docs/errors/:code",
+      handler(request, reply) {
+        const handler = errorPages.get((request.params as { readonly code: string }).code);
+        if (handler === undefined) throw new ProblemError("route_not_found", { detail: "There is no problem of this code." });
+        return handler.call(this, request, reply);
+      },
+    },
+  ];
+}

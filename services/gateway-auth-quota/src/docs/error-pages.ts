@@ -1,0 +1,49 @@
+/** `/docs/errors` and a page for each code: where the `type` of a problem leads. Made of the one table of problems. */
+
+import { type ErrorEntry, errors, type ProblemCode, problemCodes } from "@netfacts/contracts";
+import { inline, page } from "./page.ts";
+import type { StaticFile } from "./static-file.ts";
+
+/** Every code, by status. */
+export function errorIndex(): StaticFile {
+  const rows = [...problemCodes]
+    .sort((a, b) => errors[a].status - errors[b].status)
+    .map(
+      (code) =>
+        `<tr><td>${errors[code].status}</td><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${inline(errors[code].title)}</td></tr>`,
+    );
+  return page(
+    "Problems",
+    `<h1>Problems</h1>
+<p>Every answer that is not a record is a problem (RFC 9457) of type <code>application/problem+json</code>. Its <code>code</code> never changes meaning within v1.
+Quote its <code>request_id</code> to your operator.</p>
+<table>
+<thead><tr><th>Status</th><th>Code</th><th>Title</th></tr></thead>
+<tbody>
+${rows.join("\n")}
+</tbody>
+</table>`,
+  );
+}
+
+/** The page of one code. */
+export function errorPage(code: ProblemCode): StaticFile {
+  const { status, title, happened, remedy } = errors[code];
+  return page(
+    title,
+    `<h1>${inline(title)}</h1>
+<p>Status ${status}, code <code>${code}</code></p>
+<dl>
+<dt>What happened</dt><dd>${inline(happened)}</dd>
+<dt>What to do</dt><dd>${inline(remedy)}</dd>
+<dt>Does a retry help?</dt><dd>${inline(retryText(errors[code]))}</dd>
+</dl>`,
+  );
+}
+
+/** Whether and when the same request may succeed. */
+function retryText({ retry, retryAfterSeconds }: ErrorEntry): string {
+  if (retry === "never") return "No: the same request fails again.";
+  if (retryAfterSeconds === null) return "Later: after `Retry-After` seconds where the answer has that header.";
+  return `Yes: after \`Retry-After\` seconds (${retryAfterSeconds} unless the answer says otherwise).`;
+}

@@ -1,0 +1,50 @@
+/** Files that are the same for everybody: kept in memory, packed once, answered by their entity tag. */
+
+import { hash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import type { RouteHandlerMethod } from "fastify";
+import { preferredCoding } from "../http/accept.ts";
+import { matchesEtag } from "../http/conditional.ts";
+
+/** One file as it is served. */
+export interface StaticFile {
+  readonly body: string | Buffer;
+  readonly contentType: string;
+  /** What the file may do where it is opened as a page; without it, nothing. */
+  readonly contentSecurityPolicy?: string;
+}
+
+/** A page that loads only what comes from here, and stands in no frame. */
+export const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const nothingPolicy = "default-src 'none'; frame-ancestors 'none'";
+
+/** Packing shorter ones saves no packet. */
+const gzipBytesMin = 1_024;
+
+/** @param load  called at the first question, as most processes are never asked for it. */
+export function staticHandler(load: () => StaticFile): RouteHandlerMethod {
+  let served: { file: StaticFile; plain: Buffer; packed: Buffer | null; etag: string } | null = null;
+  return async (request, reply) => {
+    served ??= prepare(load());
+    const { file, plain, packed, etag } = served;
+    reply.headers({
+      "cache-control": "public, max-age=3600",
+      "content-security-policy": file.contentSecurityPolicy ?? nothingPolicy,
+      vary: "Accept-Encoding",
+      etag,
+    });
+    if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send();
+    reply.header("content-type", file.contentType);
+    if (packed === null || preferredCoding(request.headers["accept-encoding"] ?? "", ["gzip"]) === null) return reply.send(plain);
+    return reply.header("content-encoding", "gzip").send(packed);
+  };
+}
+
+function prepare(file: StaticFile) {
+  const plain = Buffer.from(file.body);
+  // Weak: the same for the packed form.
+  const etag = `W/"${hash("sha256", plain, "base64url").slice(0, 22)}"`;
+  return { file, plain, packed: plain.length < gzipBytesMin ? null : gzipSync(plain), etag };
+}

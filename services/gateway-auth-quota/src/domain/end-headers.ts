@@ -1,0 +1,11 @@
+/** What the answers to a replaced key say of its end. */
+
+/**
+ * `Deprecation` (RFC 9745: a date of structured fields, seconds since 1970) and `Sunset` (RFC 8594: an HTTP date).
+ *
+ * @param replacedAt  when the key got its successor, Unix ms.
+ * @param endsAt      until when it works, Unix ms.
+ */
+export function endHeaders(replacedAt: number, endsAt: number): Readonly<Record<"deprecation" | "sunset", string>> {
+  return { deprecation: `@${Math.floor(replacedAt / 1_000)}`, sunset: new Date(endsAt).toUTCString() };
+}

@@ -1,0 +1,98 @@
+/** What a request asks a service: its question, how the answer is to be shown, and of which snapshot. */
+
+import {
+  decodeCursor,
+  encodeQuery,
+  type Format,
+  listViews,
+  mediaTypes,
+  membersOf,
+  type OperationName,
+  ProblemError,
+  type Questions,
+  type View,
+  wholeRecord,
+} from "@netfacts/contracts";
+import type { FastifyRequest } from "fastify";
+import { preferredType } from "./accept.ts";
+import type { Lookup } from "./lookups.ts";
+import { QuestionReader } from "./question-reader.ts";
+
+export interface Asked<O extends OperationName> {
+  readonly question: Questions[O];
+  readonly view: View;
+  /** Both as the service gets them. */
+  readonly query: string;
+  /** The snapshot that must answer; null: the current one. */
+  readonly pinnedSnapshot: string | null;
+}
+
+/** The raw query string of the request, without `?`. */
+export function searchOf(request: FastifyRequest): string {
+  const { url } = request;
+  const at = url.indexOf("?");
+  return at < 0 ? "" : url.slice(at + 1);
+}
+
+/** @throws ProblemError unless the caller takes JSON. */
+export function requireJson(request: FastifyRequest): void {
+  if (preferredType(request.headers.accept, [mediaTypes.json]) === null) throw new ProblemError("not_acceptable");
+}
+
+/** @throws ProblemError that lists every fault. */
+export function readAsked<O extends OperationName>(lookup: Lookup<O>, request: FastifyRequest): Asked<O> {
+  const { op } = lookup;
+  const search = searchOf(request);
+  const reader = new QuestionReader(request.params as Record<string, string>, search, lookup.parameters);
+  const question = lookup.read(reader);
+  // Without a query there is nothing to read: nearly every question.
+  const wish = search === "" ? noWish : readWish(lookup, reader);
+  reader.finish();
+  const format = wish.format ?? acceptedFormat(lookup, request.headers.accept);
+  if (wish.fields !== null && format !== "json") throw fieldsOfList();
+  const place = wish.cursor === "" ? null : decodeCursor(op, question, wish.cursor);
+  if (wish.cursor !== "" && place === null) throw invalidCursor("is not whole, or not one of this question");
+  const page = place?.page ?? null;
+  if (page !== null && format !== "json" && page.list !== listViews[op]?.list)
+    throw invalidCursor(`is one of ${page.list}, which no format but JSON shows`);
+  const view = wish.fields === null && format === "json" && page === null ? wholeRecord : { fields: wish.fields, format, page };
+  return { question, view, query: encodeQuery(op, question, view), pinnedSnapshot: place?.snapshotId ?? null };
+}
+
+/** What a query says of the answer; a format of null leaves it to `Accept`, an empty cursor is the first page. */
+interface Wish {
+  readonly fields: readonly string[] | null;
+  readonly format: Format | null;
+  readonly cursor: string;
+}
+
+const noWish: Wish = { fields: null, format: null, cursor: "" };
+
+function readWish<O extends OperationName>({ op, formats, pages }: Lookup<O>, reader: QuestionReader): Wish {
+  const fields = reader.words("fields", membersOf(op));
+  const format = reader.choice("format", formats);
+  return { fields, format, cursor: pages ? reader.text("cursor") : "" };
+}
+
+function acceptedFormat({ formats }: Lookup<OperationName>, accept: string | undefined): Format {
+  const offers = formats.map((format) => mediaTypes[format]) as [string, ...string[]];
+  const type = preferredType(accept, offers);
+  const format = formats.find((candidate) => mediaTypes[candidate] === type);
+  if (format === undefined) throw new ProblemError("not_acceptable", { detail: `This route answers ${offers.join(", ")}.` });
+  return format;
+}
+
+function fieldsOfList(): ProblemError {
+  const message = "goes with JSON only: the other formats show one list";
+  return new ProblemError("invalid_parameter", {
+    detail: `Parameter fields ${message}.`,
+    errors: [{ location: "query.fields", code: "invalid_parameter", message }],
+  });
+}
+
+function invalidCursor(message: string): ProblemError {
+  return new ProblemError("invalid_cursor", {
+    detail: `The cursor ${message}.`,
+    errors: [{ location: "query.cursor", code: "invalid_cursor", message }],
+  });
+}

@@ -1,0 +1,94 @@
+/** Why a text is no address, prefix or AS number, and what was meant, where only one thing can have been. */
+
+import { formatAddress, formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+
+export interface Mistake {
+  /** Goes on after "is not an IPv4 or IPv6 address" and the like; null where nothing more can be said. */
+  readonly reason: string | null;
+  /** Itself a text that is read. */
+  readonly suggestion: string | null;
+}
+
+/** Longer texts are no misspelling. */
+const charsMax = 80;
+const unclear: Mistake = { reason: null, suggestion: null };
+
+/** Of a text that `parseAddress` refused. */
+export function addressMistake(text: string): Mistake {
+  if (text === "" || text.length > charsMax) return unclear;
+  const zone = text.indexOf("%");
+  if (zone > 0) return addressMeant(text.slice(0, zone), "a zone id has a meaning on one machine only");
+  const slash = text.indexOf("/");
+  if (slash > 0) return addressMeant(text.slice(0, slash), "it has a length, as prefixes have");
+  const trimmed = text.trim();
+  if (trimmed !== text) return addressMeant(trimmed, "there are blanks around it");
+  const bracketed = /^\[([^\]]*)\](:\d{1,5})?$/.exec(text);
+  if (bracketed) return addressMeant(bracketed[1] ?? "", "brackets and ports belong to URLs");
+  const withPort = /^([\d.]+):\d{1,5}$/.exec(text);
+  if (withPort) return addressMeant(withPort[1] ?? "", "brackets and ports belong to URLs");
+  if (/^[\d.]+$/.test(text)) return because(octetsFault(text.split(".")));
+  if (!text.includes(":") && /[g-z]/i.test(text)) return because("names are not looked up");
+  return unclear;
+}
+
+/** Of a text that `parsePrefix` refused for another reason than host bits. */
+export function prefixMistake(text: string): Mistake {
+  if (text === "" || text.length > charsMax) return unclear;
+  const slash = text.indexOf("/");
+  if (slash < 0 || slash === text.length - 1) return because("its length is missing");
+  const trimmed = text.trim();
+  if (trimmed !== text) return prefixMeant(trimmed, "there are blanks around it");
+  const [network, length] = [text.slice(0, slash), text.slice(slash + 1)];
+  const address = parseAddress(network);
+  if (address === null) return because(addressMistake(network).reason);
+  const mask = maskLength(length);
+  if (mask !== null && address.version === 4) return prefixMeant(`${network}/${mask}`, "its mask is not written as a length");
+  if (/^0\d{1,3}$/.test(length)) return prefixMeant(`${network}/${Number(length)}`, "its length has leading zeros");
+  return because(`an IPv${address.version} length is 0 to ${address.version === 4 ? 32 : 128}`);
+}
+
+/** Of a text that `parseAsn` refused. */
+export function asnMistake(text: string): Mistake {
+  if (text.length > charsMax) return unclear;
+  const bare = /^\s*(?:ASN?)?[\s-]*([\d.]*)\s*$/i.exec(text)?.[1];
+  if (bare === undefined || bare === "") return unclear;
+  const meant = bare.replaceAll(/(^|\.)0+(?=\d)/g, "$1");
+  if (parseAsn(meant) !== null) {
+    const isPadded = meant !== bare;
+    return { reason: isPadded ? "it has leading zeros" : "it is digits, alone or after AS", suggestion: `AS${meant}` };
+  }
+  if (/^\d+$/.test(meant)) return because("the largest is 4294967295");
+  return because("asdot has two halves of 0 to 65535");
+}
+
+/** @returns what is wrong with the dotted decimal text of an IPv4 address. */
+function octetsFault(octets: readonly string[]): string {
+  if (octets.length !== 4 || octets.includes("")) return "an IPv4 address has four octets";
+  if (octets.some((octet) => Number(octet) > 255)) return "an octet is 0 to 255";
+  // Whether 010 is ten or eight depends on who reads it: nothing is suggested.
+  return "octets have no leading zeros, as some read them as octal";
+}
+
+/** The length that a netmask stands for; null when the text is none. */
+function maskLength(text: string): number | null {
+  const mask = parseAddress(text);
+  if (mask?.version !== 4) return null;
+  const length = Math.clz32(~mask.w0);
+  return (length === 0 ? 0 : (0xffff_ffff << (32 - length)) >>> 0) === mask.w0 ? length : null;
+}
+
+/** Nothing is suggested where what is left is no address either. */
+function addressMeant(text: string, reason: string): Mistake {
+  const address = parseAddress(text);
+  return { reason, suggestion: address === null ? null : formatAddress(address) };
+}
+
+function prefixMeant(text: string, reason: string): Mistake {
+  const reading = parsePrefix(text);
+  if (reading.ok) return { reason, suggestion: formatPrefix(reading.prefix) };
+  return { reason, suggestion: reading.fault === "host-bits" ? formatPrefix(reading.corrected) : null };
+}
+
+function because(reason: string | null): Mistake {
+  return { reason, suggestion: null };
+}

@@ -1,0 +1,59 @@
+/** Units that were admitted while the store was away, and are yet to be taken from it. */
+
+/** `admitted` = `refunded` + `settled` + `written_off` + what is owed. */
+export type DebtEvent = "admitted" | "refunded" | "settled" | "written_off";
+
+/** Of one window of one policy of one bucket. What it ever let in beyond the store's knowledge is at most `max` a window. */
+export class Debt {
+  readonly #max: number;
+  readonly #tell: (event: DebtEvent, units: number) => void;
+  #owed = 0;
+  /** Of this window: units that no counter will ever know of. They use up the allowance until the window ends. */
+  #writtenOff = 0;
+
+  constructor(max: number, tell: (event: DebtEvent, units: number) => void) {
+    this.#max = max;
+    this.#tell = tell;
+  }
+
+  get owed(): number {
+    return this.#owed;
+  }
+
+  /** @returns whether it is allowed; then the units are owed. */
+  incur(units: number): boolean {
+    if (this.#owed + this.#writtenOff + units > this.#max) return false;
+    this.#owed += units;
+    this.#tell("admitted", units);
+    return true;
+  }
+
+  /** Refunded units are owed no more. @returns how many of them were owed. */
+  forgive(units: number): number {
+    return this.#lower(units, "refunded");
+  }
+
+  /** The store has given them out. @returns how many of them were owed. */
+  pay(units: number): number {
+    return this.#lower(units, "settled");
+  }
+
+  /** Given out by no counter: beyond the limit, or with an outcome that is not known. */
+  writeOff(units: number): void {
+    this.#writtenOff += this.#lower(units, "written_off");
+  }
+
+  /** What is owed of an ended window limits nothing any more. */
+  enterWindow(): void {
+    this.#lower(this.#owed, "written_off");
+    this.#writtenOff = 0;
+  }
+
+  #lower(most: number, event: DebtEvent): number {
+    const units = Math.min(most, this.#owed);
+    if (units === 0) return 0;
+    this.#owed -= units;
+    this.#tell(event, units);
+    return units;
+  }
+}

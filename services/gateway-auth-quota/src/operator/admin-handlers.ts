@@ -1,0 +1,29 @@
+/** Everything that answers the gateway's own routes for operators, wired. */
+
+import { Administration, type ControlChange, type KeyLimits, type Pepper, type Store } from "@netfacts/storage";
+import { usageHandlers } from "../usage/usage-handlers.ts";
+import type { AdminHandlers } from "./admin-routes.ts";
+import { auditHandlers } from "./audit-handlers.ts";
+import { keyHandlers } from "./key-handlers.ts";
+import { planHandlers } from "./plan-handlers.ts";
+
+export interface AdminHandlerDeps {
+  readonly store: Pick<Store, "keys" | "plans" | "audit" | "idempotency" | "usage">;
+  readonly clock: { now(): number };
+  /** What new keys are hashed with. */
+  readonly pepper: Pepper | null;
+  /** Limits of the plan `default` while nobody wrote it. */
+  readonly defaultLimits: KeyLimits;
+  /** Called with each change that other gateways must hear of. */
+  readonly changed: (change: ControlChange) => void;
+}
+
+export function adminHandlers({ store, clock, pepper, defaultLimits, changed }: AdminHandlerDeps): AdminHandlers {
+  const administration = new Administration({ store, pepper, changed, now: () => clock.now() });
+  return {
+    ...keyHandlers({ store, administration, clock }),
+    ...planHandlers({ store, administration, defaultLimits }),
+    ...auditHandlers(store),
+    ...usageHandlers(store.usage, clock),
+  };
+}

@@ -1,0 +1,137 @@
+/** Requests of operators, read as their route's description says: parameters, body, Idempotency-Key; every fault with its place. */
+
+import { createHash } from "node:crypto";
+import { nearestWord, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
+import type { RouteDescription, RouteParameter } from "@netfacts/contracts/openapi";
+import type { Idempotency, Operator } from "@netfacts/storage";
+import type { FastifyRequest } from "fastify";
+import { Value } from "typebox/value";
+import { searchOf } from "../http/asked.ts";
+import { quoteValue } from "../http/echo.ts";
+import { schemaFaults, wantedText } from "./schema-fault.ts";
+
+/** What a handler gets. */
+export interface AdminCall {
+  readonly by: Operator;
+  /** Decoded path parameters, as they came. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Query parameters that were sent; each fits its schema. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Fits the schema of the route's body; `{}` where there is none. */
+  readonly body: unknown;
+  readonly idempotency: Idempotency | null;
+  /** The header of this name. */
+  readonly accept: string | undefined;
+}
+
+const jsonTypes = /^application\/(json|merge-patch\+json)(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+/** More faults than this help nobody. */
+const faultsMax = 50;
+
+/** @throws ProblemError that lists every fault. */
+export function readAdminCall(route: RouteDescription, request: FastifyRequest, by: Operator): AdminCall {
+  const query = readQuery(route, searchOf(request));
+  const idempotencyKey = readIdempotencyKey(route, request);
+  const body = readBody(route, request);
+  const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, bodyHash: requestHash(request, body) };
+  return { by, path: request.params as Record<string, string>, query, body, idempotency, accept: request.headers.accept };
+}
+
+/** The problem with these faults; one alone is its `detail`. */
+export function faultsProblem(code: ProblemCode, faults: readonly ProblemItem[]): ProblemError {
+  const [first] = faults;
+  const detail =
+    faults.length === 1 && first !== undefined
+      ? `${first.location} ${first.message}.`
+      : `There are ${faults.length} faults; errors lists each.`;
+  return new ProblemError(code, { detail, errors: faults.slice(0, faultsMax) });
+}
+
+function readQuery({ parameters }: RouteDescription, search: string): Record<string, string> {
+  const known = new Map(parameters.filter((each) => each.in === "query").map((each) => [each.name, each]));
+  const values: Record<string, string> = {};
+  const faults: ProblemItem[] = [];
+  const fault = (name: string, message: string, suggestion: string | null = null): void => {
+    faults.push({ location: `query.${quoteValue(name)}`, code: "invalid_parameter", message, ...(suggestion !== null && { suggestion }) });
+  };
+  for (const [name, value] of new URLSearchParams(search)) {
+    const parameter = known.get(name);
+    if (parameter === undefined)
+      fault(
+        name,
+        known.size === 0 ? "is unknown; this route takes none" : `is unknown; this route takes ${[...known.keys()].join(", ")}`,
+        nearestWord(name, [...known.keys()]),
+      );
+    else if (name in values) fault(name, "stands more than once");
+    else if (!fits(parameter, value)) fault(name, `takes ${wantedText(parameter.schema)}`);
+    else values[name] = value;
+  }
+  if (faults.length > 0) throw faultsProblem("invalid_parameter", faults);
+  return values;
+}
+
+/** Whether the text is a value of the parameter; a whole number only as it is usually written. */
+function fits({ schema }: RouteParameter, text: string): boolean {
+  if ((schema as { type?: unknown }).type !== "integer") return Value.Check(schema, text);
+  return /^(0|[1-9]\d{0,9})$/.test(text) && Value.Check(schema, Number(text));
+}
+
+function readIdempotencyKey({ parameters }: RouteDescription, { headers }: FastifyRequest): string | null {
+  const parameter = parameters.find((each) => each.in === "header");
+  const value = headers["idempotency-key"];
+  if (parameter === undefined || value === undefined) return null;
+  if (typeof value === "string" && Value.Check(parameter.schema, value)) return value;
+  throw faultsProblem("invalid_parameter", [
+    { location: "header.idempotency-key", code: "invalid_parameter", message: "takes 1 to 255 printable ASCII characters without blanks" },
+  ]);
+}
+
+function readBody({ body: wanted }: RouteDescription, request: FastifyRequest): unknown {
+  if (wanted === undefined) return {};
+  const bytes = request.body as Buffer | undefined;
+  if (bytes === undefined || bytes.length === 0) {
+    if (wanted.required === false) return {};
+    throw new ProblemError("invalid_body", { detail: "The request has no body." });
+  }
+  const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
+  if (!jsonTypes.test(type) || encoding !== "identity") {
+    throw new ProblemError("unsupported_media_type", { detail: "The body must be application/json, in UTF-8, not packed." });
+  }
+  const body = parseJson(bytes);
+  const schema = wanted.content[0]?.schema ?? null;
+  if (schema === null) return body;
+  const faults = new Map<string, ProblemItem>();
+  for (const error of Value.Errors(schema, body)) {
+    for (const { pointer, message, suggestion } of schemaFaults(schema, error)) {
+      const location = quoteValue(placeOf(pointer));
+      // The first thing that is wrong with a place; what follows from it is no news.
+      if (faults.has(location)) continue;
+      faults.set(location, { location, code: "invalid_body", message, ...(suggestion !== null && { suggestion }) });
+    }
+  }
+  if (faults.size > 0) throw faultsProblem("invalid_body", [...faults.values()]);
+  return body;
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes)) as unknown;
+  } catch (error) {
+    // The parser's own message repeats a part of the text.
+    const detail = (error as Error).name === "SyntaxError" ? "The body is not JSON." : "The body is not UTF-8.";
+    throw new ProblemError("invalid_body", { detail });
+  }
+}
+
+/** `/rate/limit` → `body.rate.limit`, `/scopes/1` → `body.scopes[1]`. */
+function placeOf(pointer: string): string {
+  return ["body", ...pointer.split("/").slice(1)].join(".").replaceAll(/\.(\d+)(?=\.|$)/g, "[$1]");
+}
+
+/** Of method, path and body: the same for the same request only. */
+function requestHash({ method, url }: FastifyRequest, body: unknown): string {
+  return createHash("sha256")
+    .update(`${method} ${url}\n${JSON.stringify(body)}`)
+    .digest("hex");
+}

@@ -1,0 +1,126 @@
+/** The routes that the gateway itself answers to operators, wired from their description: who may, what is read, what is answered. */
+
+import { Readable } from "node:stream";
+import { contentTypes, ProblemError, type ProblemItem } from "@netfacts/contracts";
+import { adminRoutes, type RouteDescription } from "@netfacts/contracts/openapi";
+import { IdempotencyConflict, KeySpecError, StoreError } from "@netfacts/storage";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { requireJson } from "../http/asked.ts";
+import type { Guard } from "../http/guard.ts";
+import { type ProblemOptions, sendProblem } from "../plugins/problems.ts";
+import { refuseOtherMethods } from "../plugins/routes.ts";
+import { type AdminCall, faultsProblem, readAdminCall } from "./admin-request.ts";
+
+export interface AdminAnswer {
+  readonly status: number;
+  /** Besides those of every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: object;
+  /** In place of a body: text that is made while it is read. */
+  readonly text?: { readonly contentType: string; readonly pieces: AsyncGenerator<string, undefined> };
+}
+
+/** By the id of the route. */
+export type AdminHandlers = Readonly<Record<string, (call: AdminCall) => Promise<AdminAnswer>>>;
+
+/** Many times the longest body that makes sense. */
+const bodyBytesMax = 65_536;
+
+/** @throws Error for a route without a handler, and a handler without a route. */
+export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers, guard: Guard, problems: ProblemOptions): void {
+  const unknown = Object.keys(handlers).filter((id) => !adminRoutes.some((route) => route.id === id));
+  if (unknown.length > 0) throw new Error(`no such route: ${unknown.join(", ")}`);
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: bodyBytesMax }, (_request, body, done) => done(null, body));
+    // Before anything of the body is read.
+    scope.addHook("onRequest", async (request, reply) => {
+      const pass = await guard.admit(request, reply, "admin", 0);
+      pass.settle(false);
+      request.keyId = pass.key.id;
+    });
+    scope.addHook("preParsing", (request, reply, _body, done) => {
+      // By now the key is known to be good: the client may send what it waits with.
+      if (request.headers.expect !== undefined) reply.raw.writeContinue();
+      done();
+    });
+    scope.setErrorHandler((error, request, reply) => sendProblem(problemOf(error), request, reply, problems));
+    for (const route of adminRoutes) installRoute(scope, route, handlers);
+  });
+  refuseUndescribed(app, adminRoutes, guard);
+}
+
+/** The methods that no route of a path has. */
+export function refuseUndescribed(app: FastifyInstance, routes: readonly RouteDescription[], guard: Guard): void {
+  const methods = new Map<string, string[]>();
+  for (const route of routes) methods.set(route.path, [...(methods.get(route.path) ?? []), ...methodsOf(route)]);
+  for (const [path, allowed] of methods) refuseOtherMethods(app, urlOf(path), allowed, guard);
+}
+
+function installRoute(scope: FastifyInstance, route: RouteDescription, handlers: AdminHandlers): void {
+  const handler = handlers[route.id];
+  if (handler === undefined) throw new Error(`route ${route.id} has no handler`);
+  scope.route({
+    method: methodsOf(route),
+    url: urlOf(route.path),
+    async handler(request: FastifyRequest, reply: FastifyReply) {
+      // A route that has other forms asks itself for the one that is wanted.
+      if (route.answers[0].content.length <= 1) requireJson(request);
+      const id = request.keyId ?? "";
+      const by = { actor: `key:${id}`, address: request.clientAddress, keyId: id };
+      const { status, headers, body, text } = await handler(readAdminCall(route, request, by));
+      // The first piece before the status is sent: a store that is away is told as such.
+      const first = await text?.pieces.next();
+      reply.code(status).headers({ "cache-control": "no-store", ...headers });
+      if (text !== undefined) return reply.header("content-type", text.contentType).send(textStream(first?.value ?? "", text.pieces));
+      if (body === undefined) return reply.send();
+      return reply.header("content-type", contentTypes.json).send(JSON.stringify(body));
+    },
+  });
+}
+
+function textStream(first: string, rest: AsyncIterable<string>): Readable {
+  async function* pieces() {
+    yield first;
+    yield* rest;
+  }
+  return Readable.from(pieces(), { objectMode: false });
+}
+
+function methodsOf({ method }: RouteDescription): string[] {
+  return method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()];
+}
+
+/** `/admin/v1/keys/{id}` as Fastify writes it. */
+function urlOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+/** What handlers, the store and the reading of bodies throw, as what operators are told. */
+function problemOf(error: unknown): unknown {
+  if (error instanceof KeySpecError) return specProblem(error);
+  if (error instanceof IdempotencyConflict) return new ProblemError("idempotency_conflict");
+  if (error instanceof StoreError) return new ProblemError("upstream_unavailable", { cause: error });
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
+    return new ProblemError("payload_too_large", { detail: `The body is longer than ${bodyBytesMax} bytes.` });
+  if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH")
+    return new ProblemError("bad_request", { detail: "The body is not as long as its Content-Length says." });
+  return typeof code === "string" && code.startsWith("FST_ERR_CTP_") ? new ProblemError("unsupported_media_type") : error;
+}
+
+function specProblem({ items }: KeySpecError): ProblemError {
+  // The name of a plan is in the path, all else in the body.
+  const inPath = items.some(({ field }) => field === "name");
+  const code = inPath ? "invalid_parameter" : "invalid_body";
+  const faults = items.map(
+    ({ field, message, suggestion }): ProblemItem => ({
+      location: field === "name" ? "path.name" : `body.${field}`,
+      code,
+      message,
+      ...(suggestion !== null && { suggestion }),
+    }),
+  );
+  return faultsProblem(code, faults);
+}

@@ -1,0 +1,38 @@
+/** Tells the other gateways what changed: at once, or as soon as they can be reached again. */
+
+import { type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
+import type { Messaging } from "@netfacts/messaging";
+import type { ControlChange } from "@netfacts/storage";
+
+/** More than this is not kept: by then the others have read everything again. */
+const waitingMax = 10_000;
+
+export class ChangeTeller {
+  readonly #messaging: Messaging;
+  readonly #waiting = new Map<string, KeyChange | PlanChange>();
+  readonly #connection: { stop(): unknown };
+  #up = false;
+
+  constructor(messaging: Messaging) {
+    this.#messaging = messaging;
+    this.#connection = messaging.watchConnection((up) => {
+      this.#up = up;
+      if (up) this.#tellWaiting();
+    });
+  }
+
+  tell(change: ControlChange): void {
+    const message = "keyId" in change ? { key_id: change.keyId, version: change.version } : change;
+    if (this.#up) this.#messaging.publish(keysChangedSubject, message);
+    else if (this.#waiting.size < waitingMax) this.#waiting.set("key_id" in message ? message.key_id : `plan ${message.plan}`, message);
+  }
+
+  stop(): void {
+    void this.#connection.stop();
+  }
+
+  #tellWaiting(): void {
+    for (const message of this.#waiting.values()) this.#messaging.publish(keysChangedSubject, message);
+    this.#waiting.clear();
+  }
+}

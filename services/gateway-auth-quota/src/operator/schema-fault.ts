@@ -1,0 +1,115 @@
+/** What a value that does not fit its schema should have been, in words: `takes a whole number from 1 to 1000`. */
+
+import { nearestWord } from "@netfacts/contracts";
+/** As typebox tells what is wrong. */
+export interface SchemaError {
+  readonly keyword: string;
+  /** A fragment like `#/properties/rate`: the schema that was not met. */
+  readonly schemaPath: string;
+  /** A JSON pointer into the value. */
+  readonly instancePath: string;
+  readonly params: object;
+}
+
+/** One place that is wrong. */
+export interface SchemaFault {
+  /** As typebox's pointer, with the member that is missing or unknown at its end. */
+  readonly pointer: string;
+  readonly message: string;
+  readonly suggestion: string | null;
+}
+
+/** The members of JSON Schema that ours use. */
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+/** What texts of a pattern are, by the pattern. */
+const formOf: Readonly<Record<string, string>> = {
+  "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$": "a time in UTC like 2026-11-21T09:00:00Z",
+  "^\\d{4}-\\d{2}-\\d{2}$": "a day like 2026-11-21",
+  "^\\d{4}-\\d{2}$": "a month like 2026-11",
+  "^[a-z0-9][a-z0-9_-]{0,39}$": "a name of 1 to 40 lower-case letters, digits, `-` and `_`, which begins with a letter or digit",
+};
+
+/** @returns the places of one error; several where several members are missing or unknown. */
+export function schemaFaults(root: unknown, { keyword, schemaPath, instancePath, params }: SchemaError): readonly SchemaFault[] {
+  const schema = schemaAt(root, schemaPath);
+  const fault = (pointer: string, message: string, suggestion: string | null = null): SchemaFault => ({ pointer, message, suggestion });
+  const { requiredProperties = [], additionalProperties = [] } = params as {
+    requiredProperties?: readonly string[];
+    additionalProperties?: readonly string[];
+  };
+  if (keyword === "required") return requiredProperties.map((name) => fault(`${instancePath}/${name}`, "is missing"));
+  if (keyword === "additionalProperties") {
+    const known = Object.keys(schema.properties ?? {});
+    const message = known.length === 0 ? "is unknown; nothing is taken here" : `is unknown; known are ${wordList(known, "and")}`;
+    return additionalProperties.map((name) => fault(`${instancePath}/${name}`, message, nearestWord(name, known)));
+  }
+  // That of a member which additionalProperties forbids; it tells more.
+  if (keyword === "boolean") return [];
+  if (keyword === "uniqueItems") return [fault(instancePath, "takes each value once")];
+  return [fault(instancePath, `takes ${wantedText(schema)}`)];
+}
+
+/** What a schema takes, as the end of "takes …". */
+export function wantedText(schema: unknown): string {
+  const wanted = schema as Schema;
+  if (wanted.enum !== undefined) return wordList(wanted.enum.map(String), "or");
+  const types = typeof wanted.type === "string" ? [wanted.type] : (wanted.type ?? []);
+  return types.length === 0
+    ? "what the reference describes"
+    : wordList(
+        types.map((type) => typeText(type, wanted)),
+        "or",
+      );
+}
+
+function typeText(type: string, schema: Schema): string {
+  switch (type) {
+    case "integer":
+    case "number":
+      return `${type === "integer" ? "a whole number" : "a number"}${rangeText(schema.minimum, schema.maximum)}`;
+    case "string":
+      if (schema.pattern !== undefined) return formOf[schema.pattern] ?? `text that matches ${schema.pattern}`;
+      return schema.maxLength === undefined
+        ? "text that is not empty"
+        : `text of ${schema.minLength ?? 0} to ${schema.maxLength} characters`;
+    case "array":
+      return `a list${schema.maxItems === undefined ? (schema.minItems === 1 ? " that is not empty" : "") : ` of ${schema.minItems ?? 0} to ${schema.maxItems}`}`;
+    case "object": {
+      const names = Object.keys(schema.properties ?? {});
+      return names.length === 0 ? "an object" : `an object with ${wordList(names, "and")}`;
+    }
+    case "boolean":
+      return "true or false";
+    default:
+      return type;
+  }
+}
+
+function rangeText(minimum: number | undefined, maximum: number | undefined): string {
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return ` of at least ${minimum}`;
+  return maximum === undefined ? "" : ` of at most ${maximum}`;
+}
+
+function schemaAt(root: unknown, path: string): Schema {
+  let schema = root;
+  for (const name of path.split("/").slice(1)) schema = (schema as Readonly<Record<string, unknown>> | undefined)?.[name];
+  return (schema ?? {}) as Schema;
+}
+
+function wordList(words: readonly string[], joint: "and" | "or"): string {
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} ${joint} ${last}`;
+}

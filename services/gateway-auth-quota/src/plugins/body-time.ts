@@ -1,0 +1,32 @@
+/** Time for the body of a request to arrive: in place of the server's own bound, which knows no body that may go on for hours. */
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { clientErrorHandler, type ProblemOptions } from "./problems.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Ends a request whose body is not there in time; null: it has none, or its route bounds it by itself. */
+    bodyTimer: NodeJS.Timeout | null;
+  }
+}
+
+export function installBodyTime(app: FastifyInstance, timeoutMs: number, problems: ProblemOptions): void {
+  const refuse = clientErrorHandler(problems);
+  app.decorateRequest("bodyTimer", null);
+  app.addHook("onRequest", (request, _reply, done) => {
+    const { headers, raw } = request;
+    if (headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0") {
+      request.bodyTimer = setTimeout(() => {
+        if (!raw.complete) refuse(Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), raw.socket);
+      }, timeoutMs);
+      raw.once("close", () => clearBodyTime(request));
+    }
+    done();
+  });
+}
+
+/** The route bounds the body by itself from now on. */
+export function clearBodyTime(request: FastifyRequest): void {
+  if (request.bodyTimer !== null) clearTimeout(request.bodyTimer);
+  request.bodyTimer = null;
+}

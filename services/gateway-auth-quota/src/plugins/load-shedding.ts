@@ -1,0 +1,61 @@
+/**
+ * Load shedding: what could be answered late only is refused at once, so that what is taken is answered in time. Two bounds: questions in
+ * flight to each service, so that a slow one takes no room from the others, and how late the event loop is.
+ */
+
+import { ProblemError, type ServiceName, serviceNames } from "@netfacts/contracts";
+
+export interface SheddingSettings {
+  /** Questions in flight to one service; one more is refused. */
+  readonly inFlightMax: number;
+  /** Lateness of the event loop beyond which questions are refused; 0: never. */
+  readonly loopDelayMsMax: number;
+}
+
+/** How often the lateness is looked at. */
+const sampleMs = 50;
+
+/** So many looks in a row must find the loop late: one pause of the machine is no overload. */
+const lateSamplesMin = 3;
+
+export class LoadShedder {
+  readonly #settings: SheddingSettings;
+  readonly #inFlight: Record<ServiceName, number>;
+  #timer: NodeJS.Timeout | undefined;
+  #lateSamples = 0;
+
+  constructor(settings: SheddingSettings) {
+    this.#settings = settings;
+    this.#inFlight = Object.fromEntries(serviceNames.map((name) => [name, 0])) as Record<ServiceName, number>;
+  }
+
+  /** Watches the event loop from now on. */
+  start(): void {
+    if (this.#settings.loopDelayMsMax === 0) return;
+    let dueAt = performance.now() + sampleMs;
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      this.#lateSamples = now - dueAt > this.#settings.loopDelayMsMax ? this.#lateSamples + 1 : 0;
+      dueAt = now + sampleMs;
+    }, sampleMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /**
+   * Takes a question for a service; call `leave` when it has ended, also when this throws.
+   *
+   * @throws ProblemError `temporarily_overloaded`
+   */
+  enter(service: ServiceName): void {
+    this.#inFlight[service] += 1;
+    if (this.#inFlight[service] > this.#settings.inFlightMax || this.#lateSamples >= lateSamplesMin)
+      throw new ProblemError("temporarily_overloaded");
+  }
+
+  leave(service: ServiceName): void {
+    this.#inFlight[service] -= 1;
+  }
+}

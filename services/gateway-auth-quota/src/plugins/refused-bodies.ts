@@ -1,0 +1,27 @@
+/** Answers that come before the end of a body: they must arrive, though what is still being sent is not wanted. */
+
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { discardBody } from "../proxy/request-body.ts";
+
+/**
+ * Such an answer is sent at once, and the connection held until some of the rest was thrown away.
+ *
+ * @param hasSentNothing whether there is no rest, though a body was announced.
+ */
+export function outliveRefusedBodies(app: FastifyInstance, hasSentNothing: (request: FastifyRequest) => boolean): void {
+  app.addHook("onSend", async (request, reply, payload) => {
+    const { raw, headers } = request;
+    const hasRest = !raw.complete && (headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0");
+    if (!hasRest || hasSentNothing(request) || !(typeof payload === "string" || payload instanceof Readable)) return payload;
+    if (typeof payload === "string") reply.header("content-length", Buffer.byteLength(payload));
+    reply.header("connection", "close");
+    return Readable.from(thenDiscard(payload, raw), { objectMode: false });
+  });
+}
+
+async function* thenDiscard(payload: string | Readable, request: Parameters<typeof discardBody>[0]) {
+  if (typeof payload === "string") yield payload;
+  else yield* payload;
+  await discardBody(request);
+}

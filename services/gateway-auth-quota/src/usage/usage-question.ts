@@ -1,0 +1,78 @@
+/** What an operator asks of usage: which days, of whom, kept apart by what, from where on. */
+
+import { ProblemError, type UsageApart, usageApart } from "@netfacts/contracts";
+import { daysOf, type UsagePlace, type UsageQuery } from "@netfacts/storage";
+
+export interface UsageQuestion {
+  readonly query: UsageQuery;
+  /** In the order of rows. */
+  readonly by: readonly UsageApart[];
+  readonly after: UsagePlace | null;
+}
+
+const byDefault: readonly UsageApart[] = ["key", "day", "route_class"];
+
+/**
+ * @param parameters  those that were sent; each fits its schema.
+ * @param now         Unix ms: the current month is the default.
+ * @throws ProblemError
+ */
+export function readUsageQuestion(parameters: Readonly<Record<string, string>>, now: number): UsageQuestion {
+  const { key_id: keyId, bucket, route_class: routeClass, by: byText, cursor } = parameters;
+  const named = new Set(byText?.split(",") ?? byDefault);
+  if (named.has("day") && named.has("month")) throw invalid("by", "names day and month; take one");
+  const by = usageApart.filter((name) => named.has(name));
+  return {
+    query: {
+      ...readDays(parameters, now),
+      ...(keyId !== undefined && { keyId }),
+      ...(bucket !== undefined && { bucket }),
+      ...(routeClass !== undefined && { routeClass }),
+    },
+    by,
+    after: cursor === undefined ? null : readCursor(by, cursor),
+  };
+}
+
+/** Says also by what rows are kept apart: another order would go on elsewhere. */
+export function usageCursor(by: readonly UsageApart[], { keyId, day, month, routeClass }: UsagePlace): string {
+  return Buffer.from(JSON.stringify([by.join(), keyId, day ?? month, routeClass])).toString("base64url");
+}
+
+function readCursor(by: readonly UsageApart[], text: string): UsagePlace {
+  try {
+    const [wanted, keyId, time, routeClass, ...rest] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
+    const place = {
+      keyId: textWhere(by.includes("key"), keyId),
+      day: textWhere(by.includes("day"), by.includes("day") ? time : null),
+      month: textWhere(by.includes("month"), by.includes("month") ? time : null),
+      routeClass: textWhere(by.includes("route_class"), routeClass),
+    };
+    if (wanted === by.join() && rest.length === 0) return place;
+  } catch {
+    // Told below.
+  }
+  throw new ProblemError("invalid_cursor", {
+    errors: [{ location: "query.cursor", code: "invalid_cursor", message: "is not whole, or of another `by`" }],
+  });
+}
+
+function textWhere(wanted: boolean, value: unknown): string | null {
+  if (wanted ? typeof value === "string" : value === null) return value as string | null;
+  throw new TypeError("another member is wanted");
+}
+
+function readDays({ month, from, to }: Readonly<Record<string, string>>, now: number): Pick<UsageQuery, "from" | "to"> {
+  if (from === undefined && to === undefined) return daysOf(month ?? new Date(now).toISOString().slice(0, 7));
+  if (month !== undefined) throw invalid("month", "goes without from and to");
+  if (from === undefined || to === undefined) throw invalid(from === undefined ? "from" : "to", "is missing: from and to go together");
+  if (from > to) throw invalid("from", "is after to");
+  return { from, to };
+}
+
+function invalid(name: string, message: string): ProblemError {
+  return new ProblemError("invalid_parameter", {
+    detail: `Parameter ${name} ${message}.`,
+    errors: [{ location: `query.${name}`, code: "invalid_parameter", message }],
+  });
+}

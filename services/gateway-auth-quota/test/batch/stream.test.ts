@@ -1,0 +1,367 @@
+/** Batches as streams of lines: any length, in both directions at once, at the pace of the slower side. */
+
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { Problem } from "@netfacts/contracts";
+import { problemReply, type ReplyItem } from "@netfacts/messaging";
+import { Value } from "typebox/value";
+import { exampleReply } from "../support/gateway.ts";
+import {
+  addresses,
+  asLines,
+  type BatchHarness,
+  codesOf,
+  linesOf,
+  ndjson,
+  openLines,
+  restOf,
+  sendAll,
+  startBatchGateway,
+  until,
+  untilItStands,
+} from "./support.ts";
+
+let gateway: BatchHarness;
+let impatient: BatchHarness;
+beforeAll(async () => {
+  gateway = await startBatchGateway({ config: { BATCHES_MAX: 4 } });
+  impatient = await startBatchGateway({ config: { BATCH_IDLE_MS: 400 } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await impatient.stop();
+});
+
+/** For a machine that is busy with much else. */
+const slowMs = 120_000;
+const line = '{"kind":"ip","value":"193.0.6.139"}';
+const authorized = async (spec: Parameters<BatchHarness["batchKey"]>[0] = {}, of = gateway) => ({
+  authorization: `Bearer ${await of.batchKey(spec)}`,
+});
+
+/** What is left of the month of the key, once all batches have ended. */
+async function monthLeft(headers: Record<string, string>): Promise<string | undefined> {
+  return (await gateway.request("GET", "/api/v1/me", headers)).headers["x-quota-remaining"];
+}
+
+/** Counts the addresses that are asked, and answers each when it is let. */
+function heldAnswers(op: "ip" | "reverse_dns", { answers } = gateway) {
+  const held: (() => void)[] = [];
+  const counts = { asked: 0, answered: 0, most: 0 };
+  answers.set(op, () => {
+    counts.asked += 1;
+    counts.most = Math.max(counts.most, counts.asked - counts.answered);
+    return new Promise<ReplyItem>((resolve) => {
+      held.push(() => {
+        counts.answered += 1;
+        resolve(exampleReply(op));
+      });
+    });
+  });
+  return {
+    counts,
+    release: (count = Number.POSITIVE_INFINITY) => {
+      for (const answer of held.splice(0, count)) answer();
+    },
+  };
+}
+
+test("lines may be cut anywhere, end anyhow, and be bad: each has its result in its place", async () => {
+  const pieces: [Uint8Array | string, string | null][] = [
+    [`\ufeff${line}\r\n`, "ok"],
+    ["\n \t\r\n", null],
+    ['{"kind":"ip","value":"193.0.6.139"\n', "batch_item_invalid"],
+    [`${line}\n`, "ok"],
+    [Buffer.concat([Buffer.from('{"kind":"ip","value":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}\n')]), "batch_item_invalid"],
+    [`{"kind":"ip","value":"${"1".repeat(9_000)}"}\n`, "batch_item_invalid"],
+    ['{"kind":"ip","value":"ünïcode"}\n', "invalid_ip"],
+    ["[]\n", "batch_item_invalid"],
+    [`${" ".repeat(4_000)}${line}\n`, "ok"],
+    [`\ufeff${line}\n`, "batch_item_invalid"],
+    ['{"kind":"asn","value":1}', "ok"],
+  ];
+  const body = Buffer.concat(pieces.map(([piece]) => Buffer.from(piece)));
+  const expected = pieces.flatMap(([, code]) => (code === null ? [] : [code]));
+  for (const step of [1, 7, body.length]) {
+    const stream = openLines(gateway.url, await authorized());
+    for (let start = 0; start < body.length; start += step) {
+      stream.send(body.subarray(start, start + step));
+      // So that pieces leave apart, now and then.
+      if (start % (97 * step) === 0) await new Promise(setImmediate);
+    }
+    stream.end();
+    const { results, summary } = await restOf(stream);
+    expect([step, codesOf(results)]).toEqual([step, expected]);
+    expect(results.map(({ index }) => index)).toEqual(expected.map((_, index) => index));
+    expect(summary).toMatchObject({ count: expected.length, failed_count: 6 });
+    expect(results[1]?.problem?.detail).toContain("line 4");
+    for (const { problem } of results) if (problem !== undefined) expect([...Value.Errors(Problem, problem)]).toEqual([]);
+  }
+});
+
+test("each line is answered without waiting for the next", async () => {
+  const stream = openLines(gateway.url, await authorized());
+  for (let index = 0; index < 3; index++) {
+    stream.send(`${line}\n`);
+    expect(JSON.parse((await stream.next()) ?? "")).toMatchObject({ index });
+  }
+  stream.end();
+  expect(JSON.parse((await stream.next()) ?? "")).toMatchObject({ count: 3, failed_count: 0 });
+  expect([await stream.next(), stream.isWhole()]).toEqual([null, true]);
+});
+
+test(
+  "the order is kept while answers come in any order",
+  async () => {
+    let asked = 0;
+    gateway.answers.set("ip", async () => {
+      const wait = (asked++ * 7_919) % 13;
+      for (let turn = 0; turn < wait; turn++) await new Promise(setImmediate);
+      return exampleReply("ip");
+    });
+    const questions = addresses(3_000);
+    const { results, summary } = linesOf(await gateway.post(asLines(questions), ndjson));
+    gateway.answers.clear();
+    expect(results.map(({ question }) => question)).toEqual(questions);
+    expect(summary).toMatchObject({ count: 3_000, failed_count: 0 });
+  },
+  slowMs,
+);
+
+test(
+  "no more is asked than the window holds while a reader does not read, and all of it comes once it does",
+  async () => {
+    const headers = await authorized();
+    let asked = 0;
+    gateway.answers.set("ip", () => {
+      asked += 1;
+      return exampleReply("ip");
+    });
+    const stream = openLines(gateway.url, headers);
+    const total = 30_000;
+    const sending = sendAll(stream, addresses(total));
+    const response = await stream.response();
+    // Both ends of a loopback connection hold some megabytes; the answer has more than 50.
+    await untilItStands(() => asked);
+    expect(asked).toBeLessThan(total / 2);
+    expect(response.complete).toBe(false);
+    const { results, summary } = await restOf(stream);
+    await sending;
+    gateway.answers.clear();
+    expect(results).toHaveLength(total);
+    expect(summary).toMatchObject({ count: total, failed_count: 0 });
+    expect(await monthLeft(headers)).toBe(String(100_000 - total));
+  },
+  slowMs,
+);
+
+test(
+  "when the client goes away midway, asking stops, and what it was not told is given back",
+  async () => {
+    const headers = await authorized({ month: { limit: 10_000 } });
+    const { counts, release } = heldAnswers("ip");
+    const stream = openLines(gateway.url, headers);
+    stream.send(asLines(addresses(5_000)));
+    await stream.response();
+    // The first answer decides of which snapshot all are; only then the rest is asked.
+    await until(() => counts.asked === 256, "the first frame");
+    release(1);
+    await until(() => counts.asked >= 2_000, "a full window");
+    release(299);
+    for (let count = 0; count < 300; count++) await stream.next();
+    const { asked } = counts;
+    stream.request.destroy();
+    await until(async () => Number(await monthLeft(headers)) >= 9_600, "the units that were not used");
+    expect(counts.asked).toBeLessThan(asked + 400);
+    release();
+    await new Promise(setImmediate);
+    release();
+    gateway.answers.clear();
+    // Its place is free again, and so is every place at the gate.
+    for (let count = 0; count < 5; count++) expect(linesOf(await gateway.post(asLines(addresses(10)), ndjson)).summary.count).toBe(10);
+  },
+  slowMs,
+);
+
+test("when the month ends midway, the rest are problems in their places", async () => {
+  const headers = await authorized({ month: { limit: 700 } });
+  const questions = addresses(1_000);
+  const { results, summary } = linesOf(await gateway.post(`{}\n${asLines(questions)}`, { ...ndjson, ...headers }));
+  expect(codesOf(results)).toEqual(["batch_item_invalid", ...Array(700).fill("ok"), ...Array(300).fill("quota_exceeded")]);
+  expect(results[701]).toMatchObject({
+    question: questions[700],
+    problem: { "violated-policies": ["month"], retry_after_seconds: expect.any(Number) },
+  });
+  expect(summary).toMatchObject({ count: 1_001, failed_count: 301 });
+  expect(await monthLeft(headers)).toBe("0");
+});
+
+test("units of items that our side failed at go back", async () => {
+  const headers = await authorized({ month: { limit: 1_000 } });
+  let asked = 0;
+  gateway.answers.set("ip", () => (asked++ % 2 === 0 ? problemReply({ code: "internal_error" }) : exampleReply("ip")));
+  const { results } = linesOf(await gateway.post(asLines(addresses(600)), { ...ndjson, ...headers }));
+  gateway.answers.clear();
+  expect(codesOf(results).filter((code) => code === "ok")).toHaveLength(300);
+  expect(await monthLeft(headers)).toBe("700");
+});
+
+test("a client that falls silent is told, with all that it had asked", async () => {
+  const stream = openLines(impatient.url, await authorized({}, impatient));
+  stream.send(`${line}\n${line}\n{"kind":`);
+  const { results, summary } = await restOf(stream);
+  expect(codesOf(results)).toEqual(["ok", "ok"]);
+  expect(summary).toMatchObject({ count: 2, failed_count: 0, problem: { code: "request_timeout" } });
+});
+
+test("silence is not the client's while it waits for an answer", async () => {
+  const { counts, release } = heldAnswers("ip", impatient);
+  const stream = openLines(impatient.url, await authorized({}, impatient));
+  stream.send(`${line}\n`);
+  await until(() => counts.asked === 1, "the question");
+  // Twice the idle time: an end would have come.
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  release();
+  impatient.answers.clear();
+  expect(JSON.parse((await stream.next()) ?? "")).toMatchObject({ index: 0, record: { ip: "193.0.6.139" } });
+  stream.end();
+  expect((await restOf(stream)).summary).toMatchObject({ count: 1 });
+});
+
+test(
+  "a client that never reads is cut off",
+  async () => {
+    const stream = openLines(impatient.url, await authorized({}, impatient));
+    const text = asLines(addresses(1_000));
+    let cut = false;
+    stream.request.once("close", () => {
+      cut = true;
+    });
+    await stream.response();
+    const send = () => {
+      if (!cut) stream.request.write(text, () => setImmediate(send));
+    };
+    send();
+    await until(() => cut, "the end of the connection");
+  },
+  slowMs,
+);
+
+test(
+  "gzip is unpacked as it comes; where it breaks, what came before is answered",
+  async () => {
+    const packed = gzipSync(asLines(addresses(5_000)));
+    const whole = linesOf(await gateway.post(packed, { ...ndjson, "content-encoding": "gzip" }));
+    expect(whole.summary).toMatchObject({ count: 5_000, failed_count: 0 });
+    const { results, summary } = linesOf(await gateway.post(packed.subarray(0, -100), { ...ndjson, "content-encoding": "gzip" }));
+    expect(summary).toMatchObject({ count: results.length, problem: { code: "invalid_body" } });
+  },
+  slowMs,
+);
+
+test.each([
+  ["blanks", Buffer.alloc(64 << 20, "\n")],
+  ["letters", Buffer.alloc(64 << 20, "x")],
+])(
+  "%s without end are given up",
+  async (_name, bytes) => {
+    const answer = await gateway.post(gzipSync(bytes), { ...ndjson, "content-encoding": "gzip" });
+    expect(linesOf(answer).summary).toMatchObject({ count: 0, problem: { code: "invalid_body" } });
+  },
+  slowMs,
+);
+
+test(
+  "a slow answer holds up no other question, and reverse DNS is asked no more than a resolver bears",
+  async () => {
+    const slow = heldAnswers("reverse_dns");
+    let asked = 0;
+    gateway.answers.set("ip", () => {
+      asked += 1;
+      return exampleReply("ip");
+    });
+    const names = addresses(600).map(({ value }) => ({ kind: "reverse_dns", value }));
+    const stream = openLines(gateway.url, await authorized());
+    stream.send(asLines([...names, ...addresses(300)]));
+    stream.end();
+    await until(() => asked === 300, "the questions behind the slow ones");
+    expect(slow.counts).toMatchObject({ asked: 256, answered: 0 });
+    const reading = restOf(stream);
+    await until(() => {
+      slow.release();
+      return slow.counts.answered === 600;
+    }, "the names");
+    gateway.answers.clear();
+    const { results, summary } = await reading;
+    expect(slow.counts.most).toBe(256);
+    expect(summary).toMatchObject({ count: 900, failed_count: 0 });
+    expect(results.map(({ question }) => question?.kind)).toEqual([...Array(600).fill("reverse_dns"), ...Array(300).fill("ip")]);
+  },
+  slowMs,
+);
+
+test("more batches than the gateway takes at a time are refused", async () => {
+  const headers = await authorized();
+  const streams = Array.from({ length: 4 }, () => openLines(gateway.url, headers));
+  await Promise.all(streams.map((stream) => stream.response()));
+  expect((await gateway.post(asLines(addresses(1)), ndjson)).status).toBe(503);
+  for (const stream of streams) stream.end();
+  for (const stream of streams) expect((await restOf(stream)).summary).toMatchObject({ count: 0 });
+  expect((await gateway.post(asLines(addresses(1)), ndjson)).status).toBe(200);
+});
+
+test(
+  "a client that goes away before its key is known leaves nothing behind",
+  async () => {
+    const headers = await authorized();
+    for (let count = 0; count < 8; count++) {
+      const { request } = openLines(gateway.url, headers);
+      request.write(`${line}\n`);
+      await new Promise(setImmediate);
+      request.destroy();
+    }
+    // Each of the four places is free again.
+    await until(async () => (await gateway.post(asLines(addresses(1)), ndjson)).status === 200, "a place");
+    const streams = Array.from({ length: 4 }, () => openLines(gateway.url, headers));
+    for (const stream of streams) expect((await stream.response()).statusCode).toBe(200);
+    for (const stream of streams) stream.request.destroy();
+    // Of the eight some were answered in time.
+    await until(async () => Number(await monthLeft(headers)) >= 99_992, "the units");
+  },
+  slowMs,
+);
+
+test("a stop ends streams with what they have asked, and says so", async () => {
+  const own = await startBatchGateway();
+  const stream = openLines(own.url, { authorization: `Bearer ${await own.batchKey()}` });
+  stream.send(`${line}\n`);
+  expect(JSON.parse((await stream.next()) ?? "")).toMatchObject({ index: 0 });
+  const stopped = own.stop();
+  const { summary } = await restOf(stream);
+  expect(summary).toMatchObject({ count: 1, problem: { code: "shutting_down" } });
+  await stopped;
+});
+
+test("records whose ending came apart are written whole, in documents and in streams", async () => {
+  const { answers } = gateway;
+  const body = Buffer.from(exampleReply("ip").body);
+  try {
+    const texts: string[] = [];
+    for (const cut of [body.length, body.length - 40]) {
+      const parts = { body: body.subarray(0, cut), ending: body.subarray(cut) };
+      answers.set("ip", () => ({ ...exampleReply("ip"), ...parts }));
+      const lines = await gateway.post(asLines(addresses(300)), ndjson);
+      const document = await gateway.post(JSON.stringify({ questions: addresses(300) }));
+      expect(linesOf(lines).results.length).toBe(300);
+      texts.push(
+        ...[lines, document].map((answer) =>
+          answer.body.replace(/"meta":\{"request_id":"[^"]*","generated_at":"[^"]*","data":\{\}.*/s, ""),
+        ),
+      );
+    }
+    expect(texts.slice(2)).toEqual(texts.slice(0, 2));
+    expect(texts[0]).toContain(body.toString());
+  } finally {
+    answers.delete("ip");
+  }
+});

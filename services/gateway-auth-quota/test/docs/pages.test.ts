@@ -1,0 +1,68 @@
+/** The open pages: the OpenAPI document, the reference page and its files, and what each problem means. */
+
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { errors, problemCodes } from "@netfacts/contracts";
+import { publicDocument } from "@netfacts/contracts/openapi";
+import { type Harness, startGateway } from "../support/gateway.ts";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startGateway();
+});
+afterAll(() => harness.stop());
+
+const open = (url: string, headers: Record<string, string> = {}) => harness.request("GET", url, headers);
+
+test("/openapi.json is the document, to anybody", async () => {
+  const answer = await open("/openapi.json");
+  expect(answer).toMatchObject({ status: 200, headers: { "content-type": "application/json; charset=utf-8" } });
+  expect(JSON.parse(answer.body)).toEqual(publicDocument());
+});
+
+test("/ leads to the reference page", async () => {
+  expect(await open("/")).toMatchObject({ status: 302, headers: { location: "/docs", "cache-control": "no-store" } });
+  expect(await harness.request("POST", "/", {})).toMatchObject({ status: 405 });
+});
+
+test("each file that the reference page names is there, and its policy lets the page load it", async () => {
+  const page = await open("/docs");
+  expect(page).toMatchObject({ status: 200, headers: { "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff" } });
+  expect(page.headers["content-security-policy"]).toContain("script-src 'self'");
+  expect(page.body).not.toMatch(/<script>|https?:/);
+  const files = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? "");
+  expect(files.length).toBeGreaterThan(3);
+  for (const file of files) expect([file, (await open(file)).status]).toEqual([file, 200]);
+  expect((await open("/docs/")).body).toBe(page.body);
+});
+
+test("every problem has a page that says what happened, what to do, and whether a retry helps", async () => {
+  const index = await open("/docs/errors");
+  for (const code of problemCodes) {
+    expect(index.body).toContain(`href="/docs/errors/${code}"`);
+    const { status, body } = await open(`/docs/errors/${code}`);
+    expect([code, status]).toEqual([code, 200]);
+    for (const part of ["What happened", "What to do", "Does a retry help?", String(errors[code].status)]) expect(body).toContain(part);
+    expect(body).not.toContain("undefined");
+  }
+  expect((await open("/docs/errors/no_such_code")).status).toBe(404);
+});
+
+test("the type of a problem leads to its page", async () => {
+  const { type } = JSON.parse((await harness.get("/api/v1/ip/nowhere")).body) as { type: string };
+  expect((await open(type)).status).toBe(200);
+});
+
+test("pages are packed for those who take it, and not sent again to those who have them", async () => {
+  const plain = await open("/docs/swagger-ui.css");
+  const packed = await harness.gateway.http.inject({ url: "/docs/swagger-ui.css", headers: { "accept-encoding": "br, gzip;q=0.5" } });
+  expect(packed.headers["content-encoding"]).toBe("gzip");
+  expect(gunzipSync(packed.rawPayload).toString()).toBe(plain.body);
+  expect((await open("/docs/swagger-ui.css", { "accept-encoding": "gzip;q=0" })).headers["content-encoding"]).toBeUndefined();
+  expect((await open("/docs/swagger-ui.css", { "if-none-match": plain.headers.etag ?? "" })).status).toBe(304);
+});
+
+test("pages answer GET and HEAD only", async () => {
+  expect(await harness.request("POST", "/docs", {})).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
+  expect(await harness.request("HEAD", "/docs", {})).toMatchObject({ status: 200, body: "" });
+});

@@ -1,0 +1,138 @@
+/** Cross-origin requests from browsers, and the headers that tell browsers what not to do. */
+
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Harness, startGateway } from "../support/gateway.ts";
+import { expectProblem } from "../support/provokes.ts";
+
+const url = "/api/v1/ip/193.0.6.139";
+const app = "https://app.example.com";
+const preflight = { "access-control-request-method": "GET", "access-control-request-headers": "authorization" };
+
+const names = (headers: Readonly<Record<string, string>>) => Object.keys(headers).filter((name) => name.startsWith("access-control-"));
+
+describe("by default", () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startGateway({ config: { OPERATOR_PORT: 0 } });
+  });
+  afterAll(() => harness.stop());
+
+  test("no origin is allowed anything, and a preflight is a method like any other", async () => {
+    expect(names((await harness.get(url, { origin: app })).headers)).toEqual([]);
+    const answer = await harness.request("OPTIONS", url, { origin: app, ...preflight });
+    expectProblem(answer, "method_not_allowed");
+    expect(names(answer.headers)).toEqual([]);
+  });
+
+  test("every answer forbids guessing and referrers; pages have a policy of their own, and HTTPS is not promised", async () => {
+    const paths = [url, "/api/v1/ip/nonsense", "/api/v1/me", "/api/v1/status", "/nowhere", "/api/v1/ip/%zz", "/flags/nl.svg"];
+    for (const path of paths) {
+      const { headers } = await harness.get(path);
+      expect({ path, headers }).toMatchObject({
+        headers: {
+          "x-content-type-options": "nosniff",
+          "referrer-policy": "no-referrer",
+        },
+      });
+      expect(headers["strict-transport-security"]).toBeUndefined();
+    }
+    for (const path of ["/docs", "/docs/errors", "/flags/nl.svg"])
+      expect([path, (await harness.get(path)).headers["content-security-policy"]]).toEqual([
+        path,
+        expect.stringContaining("default-src 'none'"),
+      ]);
+    const operator = await harness.gateway.operator?.inject({ url: "/nowhere" });
+    expect(operator?.headers).toMatchObject({ "x-content-type-options": "nosniff" });
+  });
+});
+
+describe("with listed origins", () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startGateway({
+      config: { CORS_ORIGINS: [app, "http://localhost:5173"], OPERATOR_PORT: 0, HSTS_SECONDS: 31_536_000 },
+    });
+  });
+  afterAll(() => harness.stop());
+
+  test.each([app, "http://localhost:5173"])("%s may ask, and read limits and tags", async (origin) => {
+    const { status, headers } = await harness.get(url, { origin });
+    expect(status).toBe(200);
+    expect(headers["access-control-allow-origin"]).toBe(origin);
+    expect(headers["timing-allow-origin"]).toBe(origin);
+    for (const name of ["ratelimit", "ratelimit-policy", "x-quota-remaining", "x-request-id", "etag", "link", "retry-after"])
+      expect(headers["access-control-expose-headers"]?.split(", ")).toContain(name);
+    expect(headers["access-control-allow-credentials"]).toBeUndefined();
+    expect(headers.vary).toMatch(/Origin/);
+  });
+
+  test.each([
+    "https://app.example.com.evil.example",
+    "https://evil.example",
+    "http://app.example.com",
+    "https://app.example.com:8443",
+    "https://sub.app.example.com",
+    "null",
+    "HTTPS://APP.EXAMPLE.COM",
+    "",
+  ])("%s may not", async (origin) => {
+    const answer = await harness.get(url, { origin });
+    expect([answer.status, names(answer.headers)]).toEqual([200, []]);
+    expect(names((await harness.request("OPTIONS", url, { origin, ...preflight })).headers)).toEqual([]);
+  });
+
+  test("a preflight is answered without a key, wherever it asks, and costs nothing", async () => {
+    for (const path of [url, "/api/v1/batch", "/api/v1/me", "/api/v1/nowhere"]) {
+      const { status, headers, body } = await harness.request("OPTIONS", path, { origin: app, ...preflight });
+      expect([path, status, body]).toEqual([path, 204, ""]);
+      expect(headers["access-control-allow-origin"]).toBe(app);
+      expect(headers["access-control-allow-methods"]).toMatch(/GET, HEAD/);
+      expect(headers["access-control-allow-headers"]).toMatch(/Authorization/);
+      expect(Number(headers["access-control-max-age"])).toBeGreaterThan(0);
+    }
+  });
+
+  test("problems can be read too, whatever refused the question", async () => {
+    const refused = [
+      ["/api/v1/ip/nonsense", {}],
+      [url, { authorization: "" }],
+      [url, { accept: "text/csv" }],
+      ["/api/v1/nowhere", {}],
+      [`${url}?key=x`, {}],
+      [`/api/v1/ip/${"1".repeat(3_000)}`, {}],
+    ] as const;
+    for (const [path, headers] of refused) {
+      const answer = await harness.get(path, { origin: app, ...headers });
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(answer.headers["access-control-allow-origin"]).toBe(app);
+    }
+  });
+
+  test("what caches keep is kept by origin", async () => {
+    for (const path of [url, "/api/v1/status", "/flags/nl.svg", "/docs/page.css", "/api/v1/ip/nonsense"])
+      expect((await harness.get(path)).headers.vary).toMatch(/\bOrigin\b/);
+  });
+
+  test("operators' routes have none of it", async () => {
+    const answer = await harness.gateway.operator?.inject({
+      method: "OPTIONS",
+      url: "/admin/v1/keys",
+      headers: { origin: app, ...preflight },
+    });
+    expect(answer?.statusCode).not.toBe(204);
+    expect(names((answer?.headers ?? {}) as Record<string, string>)).toEqual([]);
+  });
+
+  test("HTTPS is promised where that is configured", async () => {
+    expect((await harness.get(url)).headers["strict-transport-security"]).toBe("max-age=31536000");
+  });
+});
+
+test("any origin, where that is configured, and then caches need not know", async () => {
+  const harness = await startGateway({ config: { CORS_ORIGINS: "*" } });
+  const { headers } = await harness.get("/api/v1/status", { origin: "https://anything.example" });
+  const answer = await harness.request("OPTIONS", url, { origin: "null", ...preflight });
+  await harness.stop();
+  expect(headers["access-control-allow-origin"]).toBe("*");
+  expect(answer.status).toBe(204);
+});

@@ -1,0 +1,114 @@
+/** Why a text is no address, prefix or AS number, and what was meant. */
+
+import { describe, expect, test } from "@jest/globals";
+import { parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import fc from "fast-check";
+import { addressMistake, asnMistake, prefixMistake } from "../../src/http/mistake.ts";
+
+/** Text, a part of the reason, the suggestion. */
+type Case = readonly [text: string, reason: string | null, suggestion: string | null];
+
+describe("addresses", () => {
+  const cases: readonly Case[] = [
+    ["fe80::1%eth0", "zone id", "fe80::1"],
+    ["193.0.6.139/21", "has a length", "193.0.6.139"],
+    [" 193.0.6.139", "blanks around", "193.0.6.139"],
+    ["[2001:DB8::1]", "brackets", "2001:db8::1"],
+    ["[2001:db8::1]:443", "ports", "2001:db8::1"],
+    ["193.0.6.139:80", "ports", "193.0.6.139"],
+    ["193.0.6", "four octets", null],
+    ["193.0.6.139.1", "four octets", null],
+    ["3238000267", "four octets", null],
+    ["193.0..139", "four octets", null],
+    ["193.0.6.256", "0 to 255", null],
+    // Ten or eight: nobody knows.
+    ["193.0.6.010", "leading zeros", null],
+    ["www.ripe.net", "names are not looked up", null],
+    ["", null, null],
+    ["::g", null, null],
+  ];
+  for (const [text, reason, suggestion] of cases) tells(addressMistake, text, reason, suggestion);
+});
+
+describe("prefixes", () => {
+  const cases: readonly Case[] = [
+    ["193.0.0.0", "length is missing", null],
+    ["193.0.0.0/", "length is missing", null],
+    ["193.0.0.0/33", "0 to 32", null],
+    ["2001:db8::/129", "0 to 128", null],
+    ["193.0.0.0/x", "0 to 32", null],
+    ["193.0.0.0/021", "leading zeros", "193.0.0.0/21"],
+    ["2001:67C::/032", "leading zeros", "2001:67c::/32"],
+    ["193.0.0.0/255.255.248.0", "mask", "193.0.0.0/21"],
+    ["193.0.6.139/255.255.248.0", "mask", "193.0.0.0/21"],
+    ["0.0.0.0/0.0.0.0", "mask", "0.0.0.0/0"],
+    ["193.0.6.139/255.255.255.255", "mask", "193.0.6.139/32"],
+    ["193.0.0.0/255.0.255.0", "0 to 32", null],
+    [" 193.0.0.0/21", "blanks", "193.0.0.0/21"],
+    ["193/8", "four octets", null],
+    ["", null, null],
+  ];
+  for (const [text, reason, suggestion] of cases) tells(prefixMistake, text, reason, suggestion);
+});
+
+describe("AS numbers", () => {
+  const cases: readonly Case[] = [
+    ["AS03333", "leading zeros", "AS3333"],
+    ["1.010", "leading zeros", "AS1.10"],
+    ["AS 3333", "digits", "AS3333"],
+    ["ASN3333", "digits", "AS3333"],
+    ["as-3333", "digits", "AS3333"],
+    ["4294967296", "4294967295", null],
+    ["1.65536", "asdot", null],
+    ["1.2.3", "asdot", null],
+    ["AS", null, null],
+    ["ripe", null, null],
+  ];
+  for (const [text, reason, suggestion] of cases) tells(asnMistake, text, reason, suggestion);
+});
+
+test("whatever is suggested can be asked", () => {
+  const part = fc.constantFrom(
+    "AS",
+    "as",
+    "n",
+    "-",
+    " ",
+    ".",
+    "0",
+    "1",
+    "193",
+    "255",
+    "256",
+    "3333",
+    ":",
+    "::",
+    "/",
+    "%",
+    "[",
+    "]",
+    "db8",
+    "x",
+    "\n",
+    "é",
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      const text = parts.join("");
+      const [address, prefix, asn] = [addressMistake(text), prefixMistake(text), asnMistake(text)];
+      if (address.suggestion !== null) expect(parseAddress(address.suggestion)).not.toBeNull();
+      if (prefix.suggestion !== null) expect(parsePrefix(prefix.suggestion)).toMatchObject({ ok: true });
+      if (asn.suggestion !== null) expect(parseAsn(asn.suggestion)).not.toBeNull();
+    }),
+    { seed: 5952, numRuns: 5_000 },
+  );
+});
+
+function tells(mistake: typeof addressMistake, text: string, reason: string | null, suggestion: string | null): void {
+  test(`"${text}": ${reason ?? "no more is known"}${suggestion === null ? "" : `, ${suggestion} is meant`}`, () => {
+    const told = mistake(text);
+    expect(told.suggestion).toBe(suggestion);
+    if (reason === null) expect(told.reason).toBeNull();
+    else expect(told.reason).toContain(reason);
+  });
+}

@@ -1,0 +1,136 @@
+/** 413, 415, 422 and what else a body can be refused for: batches that are too large, of a wrong type, or cannot be read. */
+
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { errors, type ProblemCode } from "@netfacts/contracts";
+import { addresses, asLines, type BatchHarness, codesOf, documentOf, json, linesOf, ndjson, startBatchGateway } from "../batch/support.ts";
+import { expectProblem, provokes } from "../support/provokes.ts";
+import { exchange } from "../support/raw.ts";
+
+let gateway: BatchHarness;
+beforeAll(async () => {
+  gateway = await startBatchGateway({ config: { REQUEST_TIMEOUT_MS: 300 } });
+});
+afterAll(() => gateway.stop());
+
+/** Registers a test: an item of a batch must be a problem of this code. */
+function provokesInBatch(code: ProblemCode, sentence: string, line: string): void {
+  test(`${code}: ${sentence}`, async () => {
+    const { results } = linesOf(await gateway.post(`${line}\n`, ndjson));
+    expect(codesOf(results)).toEqual([code]);
+    expect(results[0]?.problem?.status).toBe(errors[code].status);
+  });
+}
+
+const document = (questions: readonly unknown[]) => JSON.stringify({ questions });
+
+describe("413", () => {
+  provokes("batch_too_large", "a document of 1,001 questions", () => gateway.post(document(addresses(1_001))));
+  provokes("batch_too_large", "1,001 lines to be answered as a document", () =>
+    gateway.post(asLines(addresses(1_001)), { ...ndjson, accept: "application/json" }),
+  );
+  provokes("payload_too_large", "a document of more than 1 MiB, told by its length", () => gateway.post(" ".repeat((1 << 20) + 1)));
+  provokes("payload_too_large", "a document that unpacks to more, long before it is unpacked", () =>
+    gateway.post(gzipSync(Buffer.alloc(256 << 20, " ")), { ...json, "content-encoding": "gzip" }),
+  );
+
+  test("1,000 questions and 1 MiB are read", async () => {
+    const text = document(addresses(1_000));
+    expect(documentOf(await gateway.post(text + " ".repeat((1 << 20) - text.length))).count).toBe(1_000);
+  });
+});
+
+describe("415", () => {
+  for (const type of ["text/plain", "application/json; charset=utf-16", "application/x-www-form-urlencoded", "nonsense", ""]) {
+    provokes("unsupported_media_type", `a body of type "${type}"`, async () => {
+      const { "content-type": _, ...none } = json;
+      return gateway.post(document([]), type === "" ? none : { "content-type": type });
+    });
+  }
+  provokes("unsupported_media_type", "a body packed with something else than gzip", async () => {
+    const answer = await gateway.post(document([]), { ...json, "content-encoding": "br" });
+    expect(answer.headers["accept-encoding"]).toBe("gzip");
+    return answer;
+  });
+  provokes("not_acceptable", "an answer as HTML", () => gateway.post(document([]), { ...json, accept: "text/html" }));
+  provokes("invalid_parameter", "a parameter that batches do not have", () => gateway.post(document([]), json, "?limit=3"));
+});
+
+describe("400", () => {
+  const places: [string, string | Uint8Array, string][] = [
+    ["a comma too many", '{"questions":[\n  {"kind":"ip","value":"193.0.6.139"},\n]}', "line 3, column 1"],
+    ["an end too early", '{"questions":[{"kind":"ip"', "line 1, column 27"],
+    ["text behind the end", '{"questions":[]} x', "line 1, column 18"],
+    ["single quotes", "{'questions':[]}", "line 1, column 2"],
+    ["nothing at all", "", "line 1, column 1"],
+    ["bytes that are not UTF-8", Buffer.concat([Buffer.from('{"questions":\n["'), Buffer.from([0xff]), Buffer.from('"]}')]), "line 2"],
+    ["another member", '{"questions":[],"options":{}}', "options"],
+    ["no questions", "{}", "questions"],
+    ["questions that are no list", '{"questions":{}}', "questions"],
+    ["a list as the whole", "[]", "body"],
+    ["nesting without end", "[".repeat(100_000), "line 1, column 65"],
+  ];
+  for (const [name, body, location] of places) {
+    provokes("invalid_body", `${name}, told with its place`, async () => {
+      const answer = await gateway.post(body);
+      expect(expectProblem(answer, "invalid_body").errors).toContainEqual(expect.objectContaining({ location }));
+      return answer;
+    });
+  }
+  provokes("invalid_body", "what is not gzip", () => gateway.post("{}", { ...json, "content-encoding": "gzip" }));
+  provokes("invalid_body", "gzip that ends too early", () =>
+    gateway.post(gzipSync(document(addresses(100))).subarray(0, -20), { ...json, "content-encoding": "gzip" }),
+  );
+});
+
+describe("408", () => {
+  provokes("request_timeout", "a document that does not end", async () => {
+    const head = `POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await gateway.batchKey()}\r\n`;
+    const [answer] = await exchange(gateway.url, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+    return answer as NonNullable<typeof answer>;
+  });
+  provokes("request_timeout", "a body that no route reads", async () => {
+    const [answer, late] = await exchange(gateway.url, "GET /api/v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n");
+    expect(answer?.status).toBe(200);
+    return late as NonNullable<typeof late>;
+  });
+});
+
+describe("405", () => {
+  for (const method of ["GET", "HEAD", "PUT", "DELETE"]) {
+    test(`${method} is told what is`, async () => {
+      const answer = await gateway.request(method, "/api/v1/batch", { authorization: `Bearer ${await gateway.batchKey()}` });
+      expect([answer.status, answer.headers.allow]).toEqual([405, "POST"]);
+    });
+  }
+});
+
+describe("422", () => {
+  provokesInBatch("batch_item_invalid", "a line that is not JSON", '{"kind":"ip",}');
+  provokesInBatch("batch_item_invalid", "a question of no kind", '{"value":"193.0.6.139"}');
+});
+
+describe("403 and 429", () => {
+  provokes("insufficient_scope", "a key without the scope of batches", async () =>
+    gateway.post(document([]), { ...json, authorization: `Bearer ${await gateway.key({ scopes: ["ip"] })}` }),
+  );
+  provokes("quota_exceeded", "a document that the month has too few units for: nothing of it is asked or charged", async () => {
+    const authorization = `Bearer ${await gateway.batchKey({ month: { limit: 5 } })}`;
+    const answer = await gateway.post(document(addresses(6)), { ...json, authorization });
+    expect(answer.headers["x-quota-remaining"]).toBe("5");
+    expect(documentOf(await gateway.post(document(addresses(5)), { ...json, authorization })).failed_count).toBe(0);
+    return answer;
+  });
+  provokes("quota_exceeded", "lines, when nothing is left of the month", async () => {
+    const authorization = `Bearer ${await gateway.batchKey({ month: { limit: 1 } })}`;
+    await gateway.post(document(addresses(1)), { ...json, authorization });
+    return gateway.post(asLines(addresses(1)), { ...ndjson, authorization });
+  });
+});
+
+describe("early refusals", () => {
+  provokes("missing_api_key", "arrives though the body is still being sent", () => {
+    const { authorization: _, ...headers } = { authorization: "", ...json };
+    return gateway.post("x".repeat(900_000), { ...headers, authorization: "" });
+  });
+});

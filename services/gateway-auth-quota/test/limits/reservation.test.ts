@@ -1,0 +1,68 @@
+/** Month units for the items of batches: all or nothing, or as many as there are, and back what was not answered. */
+
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { LimiterBench, limitedKey } from "../support/limited-keys.ts";
+
+let bench: LimiterBench;
+beforeEach(() => {
+  bench = new LimiterBench();
+});
+afterEach(() => bench.stop());
+
+test("a batch gets all of its units or none, and the rate is not asked again", async () => {
+  const gate = bench.limiter();
+  const key = limitedKey({ rate: 1, month: 100 });
+  expect(await gate.admit(key, { month: 0 })).toMatchObject({ admitted: true, charge: { month: 0 } });
+  expect(await gate.reserveMonth(key, 101)).toMatchObject({ admitted: false, code: "quota_exceeded", violatedPolicies: ["month"] });
+  expect(await gate.reserveMonth(key, 60)).toMatchObject({ admitted: true, charge: { month: 60, slot: false } });
+  expect(await gate.reserveMonth(key, 41)).toMatchObject({ admitted: false, code: "quota_exceeded" });
+  expect(await gate.reserveMonth(key, 40)).toMatchObject({ admitted: true });
+  expect(bench.store.leased(key.bucket, "month")).toBe(100);
+});
+
+test("what was not answered goes back, and can be reserved again", async () => {
+  const gate = bench.limiter();
+  const key = limitedKey({ month: 100 });
+  const reserved = await gate.reserveMonth(key, 100);
+  gate.settle(reserved, 30);
+  expect(gate.headers(key)["x-quota-remaining"]).toBe("70");
+  expect(await gate.reserveMonth(key, 70)).toMatchObject({ admitted: true });
+});
+
+test("a stream's block takes what the month has left when that is fewer, and is refused only when nothing is", async () => {
+  const gate = bench.limiter();
+  const key = limitedKey({ month: 600 });
+  const blocks = [];
+  for (let i = 0; i < 4; i++) blocks.push(await gate.reserveMonth(key, 256, 1));
+  expect(blocks.map((block) => (block.admitted ? block.charge.month : block.code))).toEqual([256, 256, 88, "quota_exceeded"]);
+});
+
+test("blocks of several gateways together are exactly the month", async () => {
+  const gates = [bench.limiter(), bench.limiter(), bench.limiter()];
+  const key = limitedKey({ month: 5_000 });
+  let units = 0;
+  const stream = async (gate: (typeof gates)[number]): Promise<void> => {
+    for (;;) {
+      const block = await gate.reserveMonth(key, 256, 1);
+      if (!block.admitted) return;
+      const answered = Math.ceil(block.charge.month / 2);
+      gate.settle(block, answered);
+      units += answered;
+    }
+  };
+  // Twice: what one refunded after another had found nothing is for the next.
+  for (let round = 0; round < 2; round++) await Promise.all(gates.map(stream));
+  await Promise.all(gates.map((gate) => gate.stop()));
+  const last = bench.limiter();
+  await stream(last);
+  expect(units).toBe(5_000);
+});
+
+test("without the store what is here unspent is given, and no more", async () => {
+  const gate = bench.limiter();
+  const key = limitedKey({ rate: 24_000, month: 100_000 });
+  await gate.admit(key, { month: 1 });
+  bench.store.mode = "fails";
+  expect(await gate.reserveMonth(key, 99)).toMatchObject({ admitted: true, charge: { month: 99 } });
+  expect(await gate.reserveMonth(key, 1)).toMatchObject({ admitted: false, code: "limits_unavailable", violatedPolicies: [] });
+});

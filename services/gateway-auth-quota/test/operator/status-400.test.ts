@@ -1,0 +1,141 @@
+/** What operators send that makes no sense: every fault, with its place. */
+
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Problem } from "@netfacts/contracts";
+import { ask, audit, keys, makeKey, plans } from "../support/admin.ts";
+import type { HttpAnswer } from "../support/gateway.ts";
+import { type OperatorHarness, startOperatorHarness } from "../support/operator.ts";
+import { expectProblem, provokes } from "../support/provokes.ts";
+
+let harness: OperatorHarness;
+beforeAll(async () => {
+  harness = await startOperatorHarness();
+});
+afterAll(() => harness.stop());
+
+const create = (body: unknown): Promise<HttpAnswer> => ask(harness, "POST", keys, body);
+const good = { label: "a", scopes: ["ip"] };
+const places = (problem: Problem) => problem.errors?.map(({ location }) => location).sort();
+
+describe("bodies", () => {
+  provokes("invalid_body", "a key without a label", () => create({ scopes: ["ip"] }));
+  provokes("invalid_body", "no body where one is wanted", () => ask(harness, "POST", keys));
+  provokes("invalid_body", "a body that is not JSON", () =>
+    harness.ask("POST", keys, { headers: { "content-type": "application/json" }, body: "{" }),
+  );
+  provokes("invalid_body", "a plan that is not there", () => create({ ...good, plan: "none" }));
+  provokes("invalid_body", "a test key with the scope admin", () => create({ label: "a", scopes: ["admin"], environment: "test" }));
+
+  test.each([
+    [{}, ["body.label", "body.scopes"]],
+    [{ ...good, colour: "red" }, ["body.colour"]],
+    [{ ...good, scopes: ["ip", "everything"] }, ["body.scopes[1]"]],
+    [{ ...good, scopes: [] }, ["body.scopes"]],
+    [{ ...good, rate: { limit: 0, window_seconds: 90_000 } }, ["body.rate.limit", "body.rate.window_seconds"]],
+    [{ ...good, month: { limit: "7" } }, ["body.month.limit"]],
+    [{ ...good, expires_at: "tomorrow" }, ["body.expires_at"]],
+    [{ ...good, label: "\n", expires_at: "2001-01-01T00:00:00Z" }, ["body.expires_at", "body.label"]],
+    [{ ...good, allowed_cidrs: ["10.0.0.0/8", "nowhere"] }, ["body.allowed_cidrs[1]"]],
+    [[], ["body"]],
+  ])("%j names its faults at %j", async (body, expected) => {
+    expect(places(expectProblem(await create(body), "invalid_body"))).toEqual(expected);
+  });
+
+  test.each([
+    [{}, { "body.label": "is missing", "body.scopes": "is missing" }],
+    [{ ...good, scopes: ["everything"] }, { "body.scopes[0]": "takes ip, routing, asn, prefix, reverse_dns, batch or admin" }],
+    [{ ...good, scopes: [] }, { "body.scopes": "takes a list that is not empty" }],
+    [{ ...good, scopes: ["ip", "ip"] }, { "body.scopes": "takes each value once" }],
+    [{ ...good, label: "" }, { "body.label": "takes text of 1 to 100 characters" }],
+    [{ ...good, rate: 600 }, { "body.rate": "takes an object with limit and window_seconds or null" }],
+    [
+      { ...good, rate: { limit: 0 } },
+      { "body.rate.window_seconds": "is missing", "body.rate.limit": "takes a whole number from 1 to 1000000000" },
+    ],
+    [{ ...good, expires_at: "tomorrow" }, { "body.expires_at": "takes a time in UTC like 2026-11-21T09:00:00Z or null" }],
+    [{ ...good, environment: "prod" }, { "body.environment": "takes live or test" }],
+    [{ ...good, plan: "A b" }, { "body.plan": expect.stringMatching(/^takes a name of 1 to 40 lower-case letters/) }],
+    [[], { body: expect.stringMatching(/^takes an object with label, scopes, /) }],
+  ])("%j is told what is taken", async (body, expected) => {
+    const { errors = [] } = expectProblem(await create(body), "invalid_body");
+    expect(Object.fromEntries(errors.map(({ location, message }) => [location, message]))).toEqual(expected);
+  });
+
+  test("an unknown member is told which ones there are, and which was meant", async () => {
+    const problem = expectProblem(await create({ ...good, expires: "a" }), "invalid_body");
+    expect(problem.detail).toMatch(/^body\.expires is unknown; known are label, scopes, /);
+    expect(problem.errors).toMatchObject([{ location: "body.expires", suggestion: "expires_at" }]);
+  });
+
+  test("a CIDR with host bits comes with the one that is meant", async () => {
+    const problem = expectProblem(await create({ ...good, allowed_cidrs: ["193.0.6.139/21"] }), "invalid_body");
+    expect(problem.errors).toMatchObject([{ location: "body.allowed_cidrs[0]", suggestion: "193.0.0.0/21" }]);
+  });
+
+  test("what is sent is not repeated where it may hold a key", async () => {
+    const { secret } = await makeKey(harness);
+    for (const body of [
+      { ...good, [secret]: 1 },
+      { ...good, scopes: [secret] },
+      { ...good, label: secret },
+      { ...good, plan: secret },
+    ]) {
+      expectProblem(await create(body), "invalid_body");
+    }
+    const text = await harness.ask("POST", keys, { headers: { "content-type": "application/json" }, body: `{${secret}` });
+    expectProblem(text, "invalid_body");
+  });
+
+  test("a refused body makes and changes nothing", async () => {
+    const { id, version } = await makeKey(harness);
+    const before = (await ask(harness, "GET", `${keys}?limit=1000`)).json.items.length;
+    await create({ ...good, plan: "none" });
+    await ask(harness, "PATCH", `${keys}/${id}`, { label: "b", scopes: ["none"] });
+    await ask(harness, "POST", `${keys}/${id}/rotate`, { overlap_seconds: 2_592_001 });
+    expect((await ask(harness, "GET", `${keys}?limit=1000`)).json.items).toHaveLength(before);
+    expect((await ask(harness, "GET", `${keys}/${id}`)).json.version).toBe(version);
+  });
+
+  test("overlaps are 0 to 30 days", async () => {
+    const { id } = await makeKey(harness);
+    for (const overlap_seconds of [-1, 2_592_001, 1.5, "1"]) {
+      const problem = expectProblem(await ask(harness, "POST", `${keys}/${id}/rotate`, { overlap_seconds }), "invalid_body");
+      expect(places(problem)).toEqual(["body.overlap_seconds"]);
+    }
+  });
+
+  test("plans have a rate and a month, and a name that can stand in a path", async () => {
+    const limits = { rate: { limit: 5, window_seconds: 1 }, month: { limit: 5 } };
+    expect(places(expectProblem(await ask(harness, "PUT", `${plans}/team`, { rate: limits.rate }), "invalid_body"))).toEqual([
+      "body.month",
+    ]);
+    expect(places(expectProblem(await ask(harness, "PUT", `${plans}/Team%20A`, limits), "invalid_parameter"))).toEqual(["path.name"]);
+  });
+});
+
+describe("parameters", () => {
+  provokes("invalid_parameter", "one that the route does not have", () => ask(harness, "GET", `${keys}?colour=red`));
+  provokes("invalid_cursor", "a cursor that no page gave", () => ask(harness, "GET", `${keys}?cursor=abc`));
+  provokes("invalid_cursor", "one of the audit, too", () => ask(harness, "GET", `${audit}?cursor=W10`));
+  provokes("key_in_query", "a key where a filter should be", async () =>
+    ask(harness, "GET", `${audit}?target=${await harness.gateway.key()}`),
+  );
+
+  test.each(["limit=0", "limit=1e2", "limit=1001", "limit=01", "limit=5&limit=6"])("lists refuse %s", async (query) => {
+    const problem = expectProblem(await ask(harness, "GET", `${keys}?${query}`), "invalid_parameter");
+    expect(places(problem)).toEqual(["query.limit"]);
+  });
+
+  test("times are RFC 3339 in UTC", async () => {
+    const problem = expectProblem(await ask(harness, "GET", `${audit}?from=yesterday&to=2026-11-21`), "invalid_parameter");
+    expect(places(problem)).toEqual(["query.from", "query.to"]);
+    for (const { message } of problem.errors ?? []) expect(message).toBe("takes a time in UTC like 2026-11-21T09:00:00Z");
+  });
+
+  test("an Idempotency-Key has 1 to 255 printable characters", async () => {
+    for (const value of ["a b", "x".repeat(256)]) {
+      const problem = expectProblem(await ask(harness, "POST", keys, good, { headers: { "idempotency-key": value } }), "invalid_parameter");
+      expect(places(problem)).toEqual(["header.idempotency-key"]);
+    }
+  });
+});

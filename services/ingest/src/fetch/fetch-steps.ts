@@ -1,0 +1,173 @@
+/**
+ * Fetches dated files of which all are needed, from the time of a table on: every step of their publisher, each once.
+ *
+ *     <downloads>/<source>/20261121T080500Z/   as of a source of its own (download-folder.ts)
+ *                          steps.json          steps that the publisher does not have
+ */
+
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { timestamp } from "@netfacts/contracts";
+import { locationAt, shownUrl, stepsBackMax } from "../sources/index.ts";
+import { type FetchedFile, pathOf, readFilesOf, replaceFile } from "./download-folder.ts";
+import { FetchError } from "./fetch-error.ts";
+import { type FetchContext, fetchSource, type RemoteSource } from "./fetch-source.ts";
+
+/** Three days of five minutes: who is further behind fetches a newer table. */
+const stepsMax = 1_000;
+
+/** One file that is here. Times are Unix seconds. */
+export interface HeldStep {
+  readonly at: number;
+  readonly path: string;
+  readonly file: FetchedFile;
+}
+
+export interface StepsOutcome {
+  readonly changed: boolean;
+  /** The newest that is here; null: there is none yet. */
+  readonly newest: HeldStep | null;
+  /** Over the wire. */
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly notes: readonly string[];
+}
+
+/** What is here, ascending, and what the publisher is known not to have. */
+export interface Steps {
+  readonly held: readonly HeldStep[];
+  readonly absent: ReadonlySet<number>;
+}
+
+/** The step in which a time lies. Unix seconds. */
+function stepOf(time: number, every: number): number {
+  return Math.floor(time / every) * every;
+}
+
+export async function readSteps(downloads: string, source: string): Promise<Steps> {
+  const folder = join(downloads, source);
+  const names = (await readdir(folder).catch(() => [] as string[])).filter((name) => timeOfStep(name) !== null).sort();
+  const held: HeldStep[] = [];
+  for (const name of names) {
+    const { latest } = await readFilesOf(downloads, `${source}/${name}`);
+    if (latest !== null) held.push({ at: timeOfStep(name) as number, path: pathOf(downloads, `${source}/${name}`, latest), file: latest });
+  }
+  const text = await readFile(join(folder, "steps.json"), "utf8").catch(() => "");
+  return { held, absent: new Set(absentIn(text)) };
+}
+
+/**
+ * Resolves when every step from `since` on is here that its publisher has. What is here is not asked for again, but for the newest one, which may
+ * have been fetched while it was written. A step is absent when a later one is there, or twelve later ones should be; it is not asked for again.
+ * Steps before `since` are removed.
+ *
+ * @param since  Unix seconds.
+ * @throws FetchError; what came before it stays. `absent` when twelve steps in a row are not there.
+ */
+export async function fetchSteps(source: RemoteSource, since: number, context: FetchContext): Promise<StepsOutcome> {
+  const { name, fetch } = source;
+  const { downloads, now = () => Date.now() } = context;
+  const every = fetch.everySeconds;
+  const started = performance.now();
+  const first = stepOf(since, every);
+  const last = stepOf(now() / 1_000, every);
+  if ((last - first) / every >= stepsMax)
+    throw new FetchError(
+      "refused",
+      `${shownUrl(fetch.url)}: the table that they are applied to is of ${timestamp(since * 1_000)}, more than ${stepsMax} files ago; they are not fetched until there is a newer one`,
+    );
+  const { held, absent: known } = await readSteps(downloads, name);
+  for (const { at } of held) if (at < first) await rm(join(downloads, name, nameOfStep(at)), { recursive: true, force: true });
+  const here = new Set(held.map(({ at }) => at));
+  const newestHere = held.at(-1)?.at;
+  const absent = new Set([...known].filter((at) => at >= first));
+  let waiting: number[] = [];
+  let changed = false;
+  let bytes = 0;
+  const notes: string[] = [];
+  const keep = async (): Promise<void> => {
+    for (const at of waiting) if (at < last - stepsBackMax * every) absent.add(at);
+    if (absent.size !== known.size || [...absent].some((at) => !known.has(at)))
+      await replaceFile(join(downloads, name, "steps.json"), { absent: [...absent].sort((a, b) => a - b).map(nameOfStep) });
+  };
+  try {
+    for (let at = first; at <= last && waiting.length < stepsBackMax; at += every) {
+      if (absent.has(at) || (here.has(at) && at !== newestHere)) continue;
+      const url = locationAt(fetch.url, new Date(at * 1_000));
+      const step = { ...source, name: `${name}/${nameOfStep(at)}`, fetch: { ...fetch, url, everySeconds: 0 } };
+      const got = await fetchSource(step, context).catch((error: unknown) => {
+        if (error instanceof FetchError && error.fault === "absent") return null;
+        throw error;
+      });
+      if (got === null) {
+        // What is here stays, whatever its server makes of it later.
+        if (here.has(at)) continue;
+        waiting.push(at);
+        await rm(join(downloads, step.name), { recursive: true, force: true });
+        continue;
+      }
+      for (const missed of waiting) absent.add(missed);
+      waiting = [];
+      changed ||= got.changed;
+      bytes += got.bytes;
+      notes.push(...got.notes);
+    }
+  } finally {
+    if (waiting.length > 0 || absent.size > 0 || known.size > 0) await keep();
+  }
+  const [missed] = waiting;
+  if (missed !== undefined && waiting.length >= stepsBackMax)
+    throw new FetchError(
+      "absent",
+      `${shownUrl(locationAt(fetch.url, new Date(missed * 1_000)))}: not there, nor are the ${stepsBackMax - 1} behind it`,
+    );
+  const newest = (await readSteps(downloads, name)).held.at(-1) ?? null;
+  return { changed, newest, bytes, seconds: (performance.now() - started) / 1_000, notes };
+}
+
+/** Steps in the order of their times, without what is not known yet: behind a step of which nothing is known none counts. */
+export function usableSteps(
+  { held, absent }: Steps,
+  every: number,
+  since: number,
+): { files: HeldStep[]; missing: { from: number; to: number }[] } {
+  const files: HeldStep[] = [];
+  const missing: { from: number; to: number }[] = [];
+  const from = stepOf(since, every);
+  const [oldest] = held;
+  for (let at = Math.min(from, oldest?.at ?? from), index = 0; index < held.length; at += every) {
+    const step = held[index];
+    if (step?.at === at) {
+      files.push(step);
+      index++;
+    } else if (absent.has(at) || at < from) {
+      const before = missing.at(-1);
+      if (before?.to === at) before.to = at + every;
+      else missing.push({ from: at, to: at + every });
+    } else break;
+  }
+  const end = files.at(-1)?.at ?? 0;
+  return { files, missing: missing.filter((gap) => gap.from < end) };
+}
+
+function nameOfStep(at: number): string {
+  return timestamp(at * 1_000).replaceAll(/[-:]/g, "");
+}
+
+function timeOfStep(name: string): number | null {
+  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(name);
+  if (parts === null) return null;
+  const [year = 0, month = 0, ...rest] = parts.slice(1).map(Number);
+  const [day = 0, hour = 0, minute = 0, second = 0] = rest;
+  return Date.UTC(year, month - 1, day, hour, minute, second) / 1_000;
+}
+
+/** A file that is not there or not whole says nothing: then they are asked for again. */
+function absentIn(text: string): number[] {
+  try {
+    const { absent } = JSON.parse(text) as { absent: string[] };
+    return absent.flatMap((name) => timeOfStep(name) ?? []);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,72 @@
+/** The replay with whole attributes: for who shows the table, and not only its paths. */
+
+import { MrtError, type RecordReading, type RibSink, readRecords } from "@netfacts/mrt";
+import { gapSecondsDefault, type ReplayInput, type ReplayOptions } from "./replay.ts";
+import { RouteTable } from "./route-table.ts";
+import { type EncodeAttributes, UpdateRun, type UpdatesReport } from "./update-run.ts";
+
+export interface ReplayRoutesOptions extends ReplayOptions {
+  /** Sees every record as it is read, of the RIB and of the updates, bad ones too. */
+  onReading?(input: ReplayInput, reading: RecordReading): void;
+}
+
+export interface ReplayedRoutes {
+  readonly updates: UpdatesReport;
+  /**
+   * Hands the table to the sink as a RIB in the order of RIB files, once; yields after each prefix. The `path` of a route is what `encode` made of its
+   * attributes.
+   */
+  emit(sink: RibSink): Generator<void, void, undefined>;
+}
+
+/**
+ * As `replay`, of whole attributes, and of all kinds of RIBs.
+ *
+ * @throws MrtError and what the chunks throw; MrtError also for a RIB without routes.
+ *
+ * Cost: some 1 µs a route of the RIB and 2 µs an update. Memory: that of `replay`, with the distinct encodings in place of paths.
+ */
+export async function replayRoutes(
+  rib: ReplayInput,
+  updates: Iterable<ReplayInput> | AsyncIterable<ReplayInput>,
+  encode: EncodeAttributes,
+  options: ReplayRoutesOptions = {},
+): Promise<ReplayedRoutes> {
+  const table = new RouteTable();
+  const times = await readRib(table, rib, encode, options);
+  const run = new UpdateRun(table, times, options.gapSeconds ?? gapSecondsDefault, encode);
+  for await (const input of updates) {
+    run.begin(input.name);
+    for await (const batch of readRecords(input.chunks, { name: input.name })) {
+      for (const reading of batch) {
+        options.onReading?.(input, reading);
+        run.take(reading);
+      }
+    }
+    options.onFile?.(run.ofFile());
+  }
+  return { updates: run.report, emit: (sink) => table.emitSorted(sink, run.report.lastTimestamp) };
+}
+
+/** @returns the times of its first and last record. */
+async function readRib(table: RouteTable, rib: ReplayInput, encode: EncodeAttributes, { onReading }: ReplayRoutesOptions) {
+  let firstTimestamp = Number.POSITIVE_INFINITY;
+  let lastTimestamp = 0;
+  for await (const batch of readRecords(rib.chunks, { name: rib.name })) {
+    for (const reading of batch) {
+      onReading?.(rib, reading);
+      if ("fault" in reading) continue;
+      const { header, body } = reading;
+      if (body.kind !== "rib" && body.kind !== "peer-index") continue;
+      firstTimestamp = Math.min(firstTimestamp, header.timestamp);
+      lastTimestamp = Math.max(lastTimestamp, header.timestamp);
+      if (body.kind === "peer-index") continue;
+      for (const { peer, originatedAt, pathId, attributes } of body.routes) {
+        const number = table.peerOf(peer.address, peer.asn);
+        table.announce(body.prefix, number, pathId ?? 0, table.pathOf(encode(attributes, body.addPath)), originatedAt);
+      }
+    }
+  }
+  if (table.routes === 0) throw new MrtError("not-a-rib", rib.name, 0, "has no routes");
+  return { firstTimestamp, lastTimestamp };
+}

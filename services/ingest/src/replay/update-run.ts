@@ -1,0 +1,203 @@
+/** Applies records of update files to a table, and counts what they did. */
+
+import type { MpReach, PathAttributes, RecordReading, RoutePrefix, StateChangeBody, UpdateBody } from "@netfacts/mrt";
+import type { RouteTable } from "./route-table.ts";
+
+/** Of one file of updates. */
+export interface UpdateFileCounts {
+  readonly name: string;
+  /** Time of the first record; null: it has none. */
+  readonly from: number | null;
+  readonly records: number;
+  readonly bad: number;
+  /** The first bad record. */
+  readonly example: { readonly offset: number; readonly detail: string } | null;
+}
+
+/** Times are Unix seconds. */
+export interface UpdatesReport {
+  records: number;
+  /** Messages that were applied, and changes of sessions' states. */
+  messages: number;
+  stateChanges: number;
+  announced: number;
+  /** Routes that went: also those that were not there are counted in `withdrawnUnknown`. */
+  withdrawn: number;
+  withdrawnUnknown: number;
+  /** Sessions that left Established, and the routes that went with them. */
+  sessionsLost: number;
+  routesLost: number;
+  /** Records older than the RIB, which has them already. */
+  beforeRib: number;
+  /** Messages that the collector sent itself, and prefixes of multicast and other families: of no concern for the table. */
+  sent: number;
+  otherFamilies: number;
+  /** Records that break their format, with the first ones; and records of no concern. */
+  bad: number;
+  readonly badExamples: { readonly name: string; readonly offset: number; readonly detail: string }[];
+  unread: number;
+  /** Silences between the RIB and its first update (the reason of the warning `updates_gap`), or between two files. */
+  readonly gaps: { readonly from: number; readonly to: number }[];
+  /** Of the last record applied; the RIB's own when there was none. */
+  lastTimestamp: number;
+}
+
+/**
+ * What the table keeps of a route's attributes, as bytes; equal ones are kept once.
+ *
+ * @param attributes  as those of a route in a RIB: nothing withdrawn, and of what MP_REACH_NLRI announces the one that announces it.
+ */
+export type EncodeAttributes = (attributes: PathAttributes, addPath: boolean) => Uint8Array;
+
+const established = 6;
+const badExamplesMax = 5;
+const none: readonly never[] = [];
+
+/** Applies the records of update files, one by one. */
+export class UpdateRun {
+  readonly #table: RouteTable;
+  readonly #encode: EncodeAttributes;
+  readonly #ribFrom: number;
+  readonly #gapSeconds: number;
+  /** Time of the latest record so far: the RIB's last at first. */
+  #latest: number;
+  #name = "";
+  /** The file at hand has had no record yet. */
+  #first = true;
+  #from: number | null = null;
+  #recordsBefore = 0;
+  #badBefore = 0;
+  #example: UpdateFileCounts["example"] = null;
+  readonly report: UpdatesReport;
+
+  /** @param rib  times of the table's first and last record */
+  constructor(
+    table: RouteTable,
+    { firstTimestamp, lastTimestamp }: { readonly firstTimestamp: number; readonly lastTimestamp: number },
+    gapSeconds: number,
+    encode: EncodeAttributes,
+  ) {
+    this.#table = table;
+    this.#encode = encode;
+    this.#ribFrom = firstTimestamp;
+    this.#latest = lastTimestamp;
+    this.#gapSeconds = gapSeconds;
+    this.report = {
+      records: 0,
+      messages: 0,
+      stateChanges: 0,
+      announced: 0,
+      withdrawn: 0,
+      withdrawnUnknown: 0,
+      sessionsLost: 0,
+      routesLost: 0,
+      beforeRib: 0,
+      sent: 0,
+      otherFamilies: 0,
+      bad: 0,
+      badExamples: [],
+      unread: 0,
+      gaps: [],
+      lastTimestamp,
+    };
+  }
+
+  begin(name: string): void {
+    this.#name = name;
+    this.#first = true;
+    this.#from = null;
+    this.#recordsBefore = this.report.records;
+    this.#badBefore = this.report.bad;
+    this.#example = null;
+  }
+
+  /** Counts of the file at hand. */
+  ofFile(): UpdateFileCounts {
+    const { records, bad } = this.report;
+    return {
+      name: this.#name,
+      from: this.#from,
+      records: records - this.#recordsBefore,
+      bad: bad - this.#badBefore,
+      example: this.#example,
+    };
+  }
+
+  take(reading: RecordReading): void {
+    const { report } = this;
+    const { timestamp, offset } = reading.header;
+    report.records++;
+    if (this.#first && timestamp - this.#latest > this.#gapSeconds) report.gaps.push({ from: this.#latest, to: timestamp });
+    if (this.#first) this.#from = timestamp;
+    this.#first = false;
+    this.#latest = Math.max(this.#latest, timestamp);
+    if ("fault" in reading) {
+      report.bad++;
+      this.#example ??= { offset, detail: reading.fault.detail };
+      if (report.badExamples.length < badExamplesMax) report.badExamples.push({ name: this.#name, offset, detail: reading.fault.detail });
+      return;
+    }
+    const { body } = reading;
+    if (body.kind !== "update" && body.kind !== "state-change") {
+      report.unread++;
+    } else if (timestamp < this.#ribFrom) {
+      // A RIB takes a while to write. What came while it was written may stand in it already: it is applied again, which does no harm.
+      report.beforeRib++;
+    } else {
+      report.lastTimestamp = Math.max(report.lastTimestamp, timestamp);
+      if (body.kind === "update") this.#update(body, timestamp);
+      else this.#stateChange(body);
+    }
+  }
+
+  #stateChange({ session: { peer }, oldState, newState }: StateChangeBody): void {
+    this.report.stateChanges++;
+    if (peer.address === null || oldState !== established || newState === established) return;
+    this.report.sessionsLost++;
+    this.report.routesLost += this.#table.removePeer(this.#table.peerOf(peer.address, peer.asn));
+  }
+
+  /** Withdrawals first: a prefix that is in both is announced (RFC 4271 §3.1 and §4.3). */
+  #update({ session: { peer }, sent, addPath, withdrawn, attributes, announced }: UpdateBody, at: number): void {
+    if (sent || peer.address === null) {
+      this.report.sent++;
+      return;
+    }
+    this.report.messages++;
+    const number = this.#table.peerOf(peer.address, peer.asn);
+    this.#withdraw(withdrawn, number);
+    for (const { safi, prefixes } of attributes.mpUnreach) if (this.#ofConcern(safi, prefixes)) this.#withdraw(prefixes, number);
+    this.#announce(announced, null, number, at, attributes, addPath);
+    for (const reach of attributes.mpReach)
+      if (this.#ofConcern(reach.safi, reach.prefixes)) this.#announce(reach.prefixes, reach, number, at, attributes, addPath);
+  }
+
+  #announce(
+    prefixes: readonly RoutePrefix[],
+    reach: MpReach | null,
+    peer: number,
+    at: number,
+    attributes: PathAttributes,
+    addPath: boolean,
+  ): void {
+    if (prefixes.length === 0) return;
+    const mpReach = reach === null ? none : [{ ...reach, prefixes: null }];
+    const kept = this.#table.pathOf(this.#encode({ ...attributes, mpReach, mpUnreach: none }, addPath));
+    for (const { prefix, pathId } of prefixes) this.#table.announce(prefix, peer, pathId ?? 0, kept, at);
+    this.report.announced += prefixes.length;
+  }
+
+  #withdraw(prefixes: readonly RoutePrefix[], peer: number): void {
+    for (const { prefix, pathId } of prefixes) {
+      if (this.#table.withdraw(prefix, peer, pathId ?? 0)) this.report.withdrawn++;
+      else this.report.withdrawnUnknown++;
+    }
+  }
+
+  /** Of IP, unicast. */
+  #ofConcern(safi: number, prefixes: readonly RoutePrefix[] | null): prefixes is readonly RoutePrefix[] {
+    if (safi === 1 && prefixes !== null) return true;
+    this.report.otherFamilies += prefixes?.length ?? 1;
+    return false;
+  }
+}

@@ -1,0 +1,120 @@
+/** What is here of the updates behind a table: files of a folder, or what was fetched. */
+
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { pathOf, readFilesOf, readSteps, usableSteps } from "../fetch/index.ts";
+import type { ReadyFile } from "../fetch/ready-files.ts";
+import type { SourceConfig, UpdateFiles } from "../sources/index.ts";
+import { digestOfAll, filesSince, firstTimestamp, listUpdateFiles } from "../updates/update-files.ts";
+import type { RefusedVersion } from "./source-state.ts";
+
+/** A file as it was when it was looked at. */
+interface Looked {
+  readonly mtimeMs: number;
+  readonly size: number;
+  readonly from: number | null;
+  /** Null: nobody has asked for it. */
+  sha256: string | null;
+}
+
+type Found = UpdateFiles & Pick<ReadyFile, "url" | "fetchedAt">;
+
+export class UpdateStock {
+  readonly #downloads: string;
+  /** By path: a file that was looked at is not read again until it is another. */
+  readonly #looked = new Map<string, Looked>();
+  /** By source, the files that there were last. */
+  readonly #filesOf = new Map<string, readonly string[]>();
+
+  constructor(downloads: string) {
+    this.#downloads = downloads;
+  }
+
+  /** Unix seconds of a table's first record; null where that cannot be read. */
+  async timeOf(table: string): Promise<number | null> {
+    return (await this.#look(table))?.from ?? null;
+  }
+
+  async #sha256Of(path: string): Promise<string> {
+    const looked = await this.#look(path);
+    // What went a moment ago is read by nobody.
+    if (looked === null) return "";
+    if (looked.sha256 !== null) return looked.sha256;
+    const digest = createHash("sha256");
+    for await (const chunk of createReadStream(path)) digest.update(chunk as Buffer);
+    looked.sha256 = digest.digest("hex");
+    return looked.sha256;
+  }
+
+  /**
+   * What a run may read. Its digest is of the files that the table needs.
+   *
+   * @param refused  a version that no run could use: a file, or all of them; null: there is none.
+   * @returns null where there is nothing, or nothing that is not refused
+   */
+  async ready(source: SourceConfig, table: string, refused: RefusedVersion | null): Promise<ReadyFile | null> {
+    const since = await this.timeOf(table);
+    const found = since === null ? null : await this.#find(source, since);
+    if (since === null || found === null) return null;
+    const { url, fetchedAt, files, missing } = found;
+    this.#forget(source.name, files);
+    const needed = await filesSince(files, since, (path) => this.timeOf(path));
+    const digests: string[] = [];
+    for (const path of needed) digests.push(await this.#sha256Of(path));
+    const left = refused === null ? -1 : digests.indexOf(refused.sha256);
+    const sha256 = digestOfAll(left < 0 ? digests : digests.slice(0, left));
+    const base = { location: source.location, url, fetchedAt, lastGood: null, sha256 };
+    if (refused === null || left < 0) return sha256 === refused?.sha256 ? null : { ...base, updates: { files, missing } };
+    if (source.required || left === 0) return null;
+    const file = needed[left] as string;
+    return { ...base, updates: { files: files.slice(0, files.indexOf(file)), missing, refused: { file, error: refused.error } } };
+  }
+
+  /** Of a file that was ready. */
+  digestOf(path: string): string | null {
+    return this.#looked.get(path)?.sha256 ?? null;
+  }
+
+  /** Drops what is known of files that went. */
+  #forget(source: string, files: readonly string[]): void {
+    const here = new Set(files);
+    for (const path of this.#filesOf.get(source) ?? []) if (!here.has(path)) this.#looked.delete(path);
+    this.#filesOf.set(source, files);
+  }
+
+  async #find({ name, location, fetch }: SourceConfig, since: number): Promise<Found | null> {
+    if (fetch === undefined) {
+      const files = listedOrNull(location);
+      return files === null ? null : { files, missing: null, url: null, fetchedAt: null };
+    }
+    if (fetch.everySeconds === 0) {
+      const { latest } = await readFilesOf(this.#downloads, name);
+      if (latest === null) return null;
+      return { files: [pathOf(this.#downloads, name, latest)], missing: null, url: latest.url, fetchedAt: latest.fetchedAt };
+    }
+    const { files, missing } = usableSteps(await readSteps(this.#downloads, name), fetch.everySeconds, since);
+    const newest = files.at(-1)?.file;
+    return { files: files.map(({ path }) => path), missing, url: newest?.url ?? null, fetchedAt: newest?.fetchedAt ?? null };
+  }
+
+  /** Null for what is not there any more. */
+  async #look(path: string): Promise<Looked | null> {
+    const found = await stat(path).catch(() => null);
+    if (found === null) return null;
+    const { mtimeMs, size } = found;
+    const known = this.#looked.get(path);
+    if (known?.mtimeMs === mtimeMs && known.size === size) return known;
+    const looked = { mtimeMs, size, from: await firstTimestamp(path), sha256: null };
+    this.#looked.set(path, looked);
+    return looked;
+  }
+}
+
+function listedOrNull(location: string): string[] | null {
+  try {
+    return listUpdateFiles(location);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,51 @@
+/** Which source of routes each source of updates is applied to. */
+
+import type { SourceConfig } from "./config.ts";
+import type { FaultList, MappingReader } from "./mapping.ts";
+import { didYouMean } from "./suggestion.ts";
+
+/** A source of updates as the file has it. `appliesTo`: the name that it gives, null where it gives none. */
+export interface ListedUpdates {
+  readonly source: SourceConfig;
+  readonly members: MappingReader;
+  readonly appliesTo: string | null;
+}
+
+/**
+ * Sets `appliesTo` of each. What names none goes with the only source of routes. A table takes the updates of one source: those of two could not be put in order.
+ *
+ * @param lineByName  of all sources, those with faults too: of these no more is said.
+ */
+export function attachUpdates(
+  updates: readonly ListedUpdates[],
+  sources: readonly SourceConfig[],
+  lineByName: ReadonlyMap<string, number>,
+  faults: FaultList,
+): void {
+  const tables = sources.filter(({ section }) => section === "routes");
+  const names = tables.map(({ name }) => name);
+  const taken = new Map<SourceConfig, SourceConfig>();
+  for (const { source, members, appliesTo } of updates) {
+    const fault = (key: string, message: string) => faults.at(members.offsetOf(key), message);
+    if (appliesTo === null && names.length !== 1) {
+      if (names.length > 1)
+        fault("section", `section: of updates there must be told in "applies_to" which source of routes they are of: ${names.join(", ")}`);
+      else if (faults.faults.length === 0) fault("section", "section: updates are applied to a source of routes; there is none");
+      continue;
+    }
+    const table = appliesTo === null ? tables[0] : tables.find(({ name }) => name === appliesTo);
+    if (table === undefined) {
+      const other = sources.find(({ name }) => name === appliesTo);
+      const known = names.length === 0 ? "; there is none" : `; expected ${names.length === 1 ? "" : "one of "}${names.join(", ")}`;
+      if (other !== undefined) fault("applies_to", `applies_to: "${appliesTo}" is a source of ${other.section}, not of routes${known}`);
+      else if (!lineByName.has(appliesTo as string))
+        fault("applies_to", `applies_to: there is no source of routes "${appliesTo}"${didYouMean(appliesTo as string, names) || known}`);
+      continue;
+    }
+    const before = taken.get(table);
+    if (before !== undefined)
+      fault("name", `name: the updates of line ${before.line} are applied to "${table.name}" already; list all files in one folder`);
+    taken.set(table, source);
+    source.appliesTo = table;
+  }
+}

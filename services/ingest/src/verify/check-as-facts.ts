@@ -1,0 +1,74 @@
+/** Asks sections `as_names`, `profiles` and `network_types`: of what several sources say, the later counts (README of `sources`). */
+
+import { firstAddress, formatPrefix } from "@netfacts/address";
+import type { Generation } from "@netfacts/dataset";
+import type { SaidOfProfile, TableSamples } from "./table-samples.ts";
+import { Asking } from "./wrong-answer.ts";
+
+/** @returns how many records were asked for. Throws `WrongAnswerError`. */
+export function checkNames({ names }: Generation, samples: TableSamples): number {
+  const asking = new Asking("as_names");
+  if (names === null) return 0;
+  for (const [asn, said] of samples.names.entries()) {
+    const last = said.at(-1);
+    if (last === undefined) continue;
+    const found = names.lookupName(Number(asn));
+    asking.of(last.source, `the name of AS${asn}`)(found === last.value, String(last.value), () => String(found));
+  }
+  return asking.checked;
+}
+
+/** @returns how many records were asked for. Throws `WrongAnswerError`. */
+export function checkProfiles({ profiles }: Generation, samples: TableSamples): number {
+  const asking = new Asking("profiles");
+  if (profiles === null) return 0;
+  for (const [asn, said] of samples.profiles.entries()) {
+    const found = profiles.lookupProfile(Number(asn));
+    const expected = expectedProfile(said, samples);
+    const source = said.at(-1)?.source ?? "";
+    for (const [member, value] of Object.entries(expected)) {
+      const own = found?.[member as keyof typeof expected] ?? null;
+      const [want, got] = [JSON.stringify(value), JSON.stringify(own)];
+      asking.of(source, `${member} of AS${asn}`)(want === got, want, () => got);
+    }
+  }
+  return asking.checked;
+}
+
+/** Each member by the last who says anything of it; a network's own website goes before that of its organisation. */
+function expectedProfile(said: readonly SaidOfProfile[], { organisations }: TableSamples) {
+  const last = <T>(of: (one: SaidOfProfile) => T | null | undefined): T | null =>
+    said
+      .toReversed()
+      .map(of)
+      .find((value) => value !== undefined) ?? null;
+  const organisationOf = ({ value }: SaidOfProfile) => (value.orgId === undefined ? undefined : organisations.get(value.orgId));
+  const type = said.findLast(({ value }) => value.networkType !== undefined);
+  const told = type?.value.networkType;
+  return {
+    organisation: last((one) => (one.value.organisation === undefined ? organisationOf(one)?.name : one.value.organisation)) || null,
+    website: last((one) => (one.value.website === undefined ? (organisationOf(one)?.website ?? undefined) : one.value.website)) || null,
+    networkType:
+      type === undefined || told == null
+        ? null
+        : { type: told.type, basis: type.basis, confidence: Math.round(told.confidence * 100) / 100 },
+  };
+}
+
+/** @returns how many records were asked for. Throws `WrongAnswerError`. */
+export function checkNetworkTypes({ networkTypes }: Generation, samples: TableSamples): number {
+  const asking = new Asking("network_types");
+  if (networkTypes === null) return 0;
+  const byPrefix = new Map([...networkTypes.prefixes()].map(([prefix, type]) => [formatPrefix(prefix), type]));
+  for (const [key, said] of samples.networkTypes.entries()) {
+    const last = said.at(-1);
+    if (last === undefined) continue;
+    const { value } = last;
+    const demand = asking.of(last.source, typeof key === "number" ? `the type of AS${key}` : `the type of ${key}`);
+    const found = "asn" in value ? networkTypes.ofAs(value.asn) : (byPrefix.get(String(key)) ?? null);
+    const holds = found?.type === value.type && found.confidence === Math.round(value.confidence * 100) / 100;
+    demand(holds, `${value.type} (${value.confidence})`, () => (found === null ? "none" : `${found.type} (${found.confidence})`));
+    if ("prefix" in value) demand(networkTypes.entry(firstAddress(value.prefix)) >= 0, "an entry for its first address", () => "none");
+  }
+  return asking.checked;
+}

@@ -1,0 +1,107 @@
+/** Asks whole records, as the services answer them, for some of what was sampled: there sections meet. */
+
+import { containsAddress, firstAddress, formatPrefix, parsePrefix } from "@netfacts/address";
+import { AnswerNotes, asnRecord, type Generation, ipRecord, prefixRecord, validityRecord } from "@netfacts/dataset";
+import { decodePath } from "@netfacts/mrt";
+import type { CollectorSample } from "./check-routes.ts";
+import type { TableSamples } from "./table-samples.ts";
+import { Asking } from "./wrong-answer.ts";
+
+/** Of each section. */
+const recordsMax = 32;
+const limit = 5;
+const anyOf = { family: null, rpki: null, aggregate: false, limit } as const;
+
+/** @returns how many records were asked for, by section. Throws `WrongAnswerError`. */
+export function checkRecords(
+  generation: Generation,
+  collectors: readonly CollectorSample[],
+  samples: TableSamples,
+  nowMs: number,
+): Record<"routes" | "vrps" | "allocations" | "as_names", number> {
+  const notes = () => new AnswerNotes(generation, nowMs);
+  return {
+    routes: askRoutes(generation, collectors, notes),
+    vrps: askValidity(generation, samples, notes),
+    allocations: askRegistrations(generation, samples, notes),
+    as_names: askNames(generation, samples, notes),
+  };
+}
+
+type Notes = () => AnswerNotes;
+
+function askRoutes({ routes }: Generation, collectors: readonly CollectorSample[], notes: Notes): number {
+  const asking = new Asking("routes");
+  if (routes === null) return 0;
+  for (const { source, sample } of collectors)
+    for (const { prefix, routes: sampled } of sample.prefixes.slice(0, recordsMax)) {
+      const text = formatPrefix(prefix);
+      const demand = asking.of(source, text);
+      const body = prefixRecord({ prefix, limit }, notes());
+      demand(body.match.type === "exact" && body.match.prefix === text, "/prefix to tell it as announced", () =>
+        JSON.stringify(body.match),
+      );
+      const asns = sampled.flatMap(({ path }) => {
+        const last = decodePath(path, 0, path.length).at(-1);
+        return last?.type === "sequence" ? (last.asns.at(-1) ?? []) : [];
+      });
+      const told = body.origins.map(({ asn }) => asn);
+      demand(
+        asns.every((asn) => told.includes(asn)),
+        `/prefix to tell the origins ${[...new Set(asns)].join(" ")}`,
+        () => told.join(" "),
+      );
+      if (prefix.length === 0) continue;
+      const { routing } = ipRecord(firstAddress(prefix), notes());
+      const match = routing.prefix === null ? null : parsePrefix(routing.prefix);
+      const holds = routing.announced === true && match?.ok === true && containsAddress(match.prefix, firstAddress(prefix));
+      demand(holds, "/ip to tell its first address as announced", () => String(routing.prefix));
+      const [asn] = asns;
+      if (asn === undefined) continue;
+      const { announced } = asnRecord({ ...anyOf, asn }, notes());
+      demand(announced === true, `/asn to tell AS${asn} as announcing`, () => String(announced));
+    }
+  return asking.checked;
+}
+
+/** A VRP's own prefix and AS are valid by it; where the operator's exceptions took it out there is nothing to ask. */
+function askValidity({ vrps }: Generation, samples: TableSamples, notes: Notes): number {
+  const asking = new Asking("vrps");
+  if (vrps === null || samples.slurm.some(({ exceptions }) => exceptions.filters.length > 0)) return 0;
+  for (const { source, items } of samples.vrps)
+    for (const { prefix, asn } of items.slice(0, recordsMax)) {
+      if (asn === 0) continue;
+      const { state } = validityRecord({ asn, prefix }, notes()).rpki;
+      asking.of(source, `${formatPrefix(prefix)} AS${asn}`)(state === "valid", "/rpki/validity to tell valid", () => String(state));
+    }
+  return asking.checked;
+}
+
+function askRegistrations({ allocations }: Generation, samples: TableSamples, notes: Notes): number {
+  const asking = new Asking("allocations");
+  if (allocations === null) return 0;
+  for (const { source, items } of samples.delegated)
+    for (const record of items.slice(0, recordsMax)) {
+      if (record.kind === "asn") continue;
+      const { allocation } = ipRecord(record.start, notes());
+      const winner = allocations.recordsAt(record.start)[0];
+      const registry = winner === undefined ? null : allocations.entry(winner).registry;
+      const demand = asking.of(source, formatPrefix({ ...record.start, length: record.kind === "ipv4" ? 32 : 128 }));
+      demand(registry !== null && allocation?.registry === registry, `/ip to tell the registry ${registry}`, () =>
+        String(allocation?.registry),
+      );
+    }
+  return asking.checked;
+}
+
+function askNames({ names }: Generation, samples: TableSamples, notes: Notes): number {
+  const asking = new Asking("as_names");
+  if (names === null) return 0;
+  for (const [key, said] of samples.names.entries().slice(0, recordsMax)) {
+    const last = said.at(-1);
+    if (last === undefined) continue;
+    const { name } = asnRecord({ ...anyOf, asn: Number(key) }, notes());
+    asking.of(last.source, `the name of AS${key}`)(name === last.value, `/asn to tell ${last.value}`, () => String(name));
+  }
+  return asking.checked;
+}

@@ -1,0 +1,104 @@
+/** Samples of what the readers of all sources but RIBs hand over, before anything is built of it. */
+
+import { comparePrefixes, formatPrefix } from "@netfacts/address";
+import type { ProfileBasis } from "@netfacts/dataset";
+import type { Aspa, Vrp } from "@netfacts/rpki";
+import type { DelegationRecord, NetworkTypeRecord, Organisation, ProfileRecord, SlurmExceptions } from "../readers/index.ts";
+import { KeyedSample } from "./keyed-sample.ts";
+import { Reservoir, randomOf } from "./reservoir.ts";
+
+/** Records of one source, as its reader found them. */
+export interface SourceSample<T> {
+  readonly source: string;
+  readonly items: readonly T[];
+}
+
+export interface DelegatedSample extends SourceSample<DelegationRecord> {
+  /** Unix seconds of the file's own date; null where it tells none. */
+  readonly asOf: number | null;
+  /** Registries that have records in the file. */
+  readonly registries: ReadonlySet<string>;
+}
+
+export interface AspaSample extends SourceSample<Aspa> {
+  /** Customers of which the export has several: they become one record. */
+  readonly joined: ReadonlySet<number>;
+}
+
+/** What one source says of something of which several may speak. */
+export interface Said<V> {
+  readonly source: string;
+  readonly value: V;
+}
+
+export interface SaidOfProfile extends Said<ProfileRecord> {
+  readonly basis: ProfileBasis;
+}
+
+/** Records kept of each source; names, profiles and types: of all sources of the section. */
+const samplesMax = { vrps: 1_000, aspas: 250, delegated: 1_000, names: 1_000, profiles: 500, networkTypes: 500 } as const;
+
+/** In the order in which the sources are read, which is that of `sources.yaml`. */
+export class TableSamples {
+  readonly vrps: SourceSample<Vrp>[] = [];
+  readonly aspas: AspaSample[] = [];
+  readonly slurm: { readonly source: string; readonly exceptions: SlurmExceptions }[] = [];
+  readonly delegated: DelegatedSample[] = [];
+  readonly names = new KeyedSample<Said<string | null>>(samplesMax.names, randomOf("as_names"));
+  readonly profiles = new KeyedSample<SaidOfProfile>(samplesMax.profiles, randomOf("profiles"));
+  readonly networkTypes = new KeyedSample<Said<NetworkTypeRecord>>(samplesMax.networkTypes, randomOf("network_types"));
+  /** All of them: any profile may name one. */
+  readonly organisations = new Map<number, Organisation>();
+
+  addVrps(source: string, vrps: Iterable<Vrp>): void {
+    const kept = new Reservoir<Vrp>(samplesMax.vrps, randomOf(source));
+    let least: Vrp | null = null;
+    let greatest: Vrp | null = null;
+    for (const vrp of vrps) {
+      kept.add(vrp);
+      if (least === null || compareVrps(vrp, least) < 0) least = vrp;
+      if (greatest === null || compareVrps(vrp, greatest) > 0) greatest = vrp;
+    }
+    const edges = [least, greatest].filter((vrp) => vrp !== null);
+    this.vrps.push({ source, items: [...new Set([...kept.items(), ...edges])] });
+  }
+
+  addAspas(source: string, aspas: Iterable<Aspa>): void {
+    const joined = new Set<number>();
+    const seen = new Set<number>();
+    const kept = new Reservoir<Aspa>(samplesMax.aspas, randomOf(source));
+    for (const aspa of aspas) {
+      (seen.has(aspa.customer) ? joined : seen).add(aspa.customer);
+      kept.add(aspa);
+    }
+    this.aspas.push({ source, joined, items: kept.items() });
+  }
+
+  addDelegated(source: string, records: readonly DelegationRecord[], asOf: number | null): void {
+    const registries = new Set(records.map(({ registry }) => registry));
+    this.delegated.push({ source, asOf, registries, items: sampleOf(source, records, samplesMax.delegated) });
+  }
+
+  /** @param name  null: the source says that there is none. */
+  addName(source: string, asn: number, name: string | null): void {
+    this.names.add(asn, { source, value: name });
+  }
+
+  addProfiles(source: string, records: ReadonlyMap<number, ProfileRecord>, basis: ProfileBasis): void {
+    for (const [asn, value] of records) this.profiles.add(asn, { source, value, basis });
+  }
+
+  addNetworkTypes(source: string, records: readonly NetworkTypeRecord[]): void {
+    for (const value of records) this.networkTypes.add("asn" in value ? value.asn : formatPrefix(value.prefix), { source, value });
+  }
+}
+
+function sampleOf<T>(source: string, records: Iterable<T>, max: number): T[] {
+  const kept = new Reservoir<T>(max, randomOf(source));
+  for (const record of records) kept.add(record);
+  return kept.items();
+}
+
+function compareVrps(a: Vrp, b: Vrp): number {
+  return comparePrefixes(a.prefix, b.prefix) || a.maxLength - b.maxLength || a.asn - b.asn;
+}

@@ -1,0 +1,77 @@
+/** Verification before publishing: reads what was stored as a pod will, and asks it for what the sources were seen to say. */
+
+import {
+  Generation,
+  type LoadedSnapshot,
+  loadSnapshot,
+  type Manifest,
+  type SectionName,
+  type SnapshotStore,
+  sectionNames,
+} from "@netfacts/dataset";
+import { PrefixTrie } from "@netfacts/prefix-trie";
+import { checkAllocations } from "./check-allocations.ts";
+import { checkNames, checkNetworkTypes, checkProfiles } from "./check-as-facts.ts";
+import { checkRecords } from "./check-records.ts";
+import { type CollectorSample, checkRoutes } from "./check-routes.ts";
+import { checkAspas, checkVrps } from "./check-rpki.ts";
+import type { TableSamples } from "./table-samples.ts";
+
+export interface VerifyOptions {
+  readonly store: SnapshotStore;
+  /** What is about to be published. */
+  readonly manifest: Manifest;
+  /** Sections that this run built; the others were verified when they were, and only their bytes are compared with their digests. */
+  readonly built: readonly SectionName[];
+  readonly collectors: readonly CollectorSample[];
+  readonly samples: TableSamples;
+  readonly upstreamsMax: number;
+}
+
+/** How many records were asked for, by section that was built. */
+export type CheckedCounts = Partial<Record<SectionName, number>>;
+
+/**
+ * Throws `WrongAnswerError` for the first record that the snapshot does not answer as its source demands, and `SnapshotError` for an
+ * object that cannot be read back. Nothing has been published by then.
+ */
+export async function verifySnapshot(options: VerifyOptions): Promise<CheckedCounts> {
+  const { store, manifest, built, collectors, samples, upstreamsMax } = options;
+  for (const name of sectionNames) {
+    const entry = manifest.sections[name];
+    if (entry !== undefined && !built.includes(name)) await store.getObject(entry.object, entry.bytes);
+  }
+  const own = { ...manifest, sections: Object.fromEntries(built.map((name) => [name, manifest.sections[name]])) };
+  const loaded = await loadSnapshot(store, own);
+  checkTries(loaded);
+  const generation = Generation.of(loaded);
+  const checked: CheckedCounts = {
+    routes: checkRoutes(generation, collectors, upstreamsMax),
+    vrps: checkVrps(generation, samples),
+    aspas: checkAspas(generation, samples),
+    allocations: checkAllocations(generation, samples),
+    as_names: checkNames(generation, samples),
+    profiles: checkProfiles(generation, samples),
+    network_types: checkNetworkTypes(generation, samples),
+  };
+  const records = checkRecords(generation, collectors, samples, Date.now());
+  return Object.fromEntries(built.map((name) => [name, (checked[name] ?? 0) + ((records as CheckedCounts)[name] ?? 0)]));
+}
+
+/** How many entries of each trie are asked for themselves. */
+const entriesAsked = 1_000;
+
+/** Asks each trie for a sample of its own prefixes. */
+function checkTries({ sections }: LoadedSnapshot): void {
+  for (const [name, section] of Object.entries(sections)) {
+    if (section.trie === null) continue;
+    const trie = PrefixTrie.fromParts(section.trie);
+    const step = Math.max(1, Math.floor(trie.size / entriesAsked));
+    for (let at = 0; at < trie.size; at += step) {
+      const prefix = trie.prefixAt(at);
+      const longest = trie.longest(prefix);
+      const holds = longest === at || (longest > at && longest < trie.end(at));
+      if (trie.exact(prefix) !== at || !holds) throw new Error(`section ${name} does not find its own entry ${at}`);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/** What a section may lose against the last snapshot: refused it stays as it was, and the run tells. */
+
+import { expect, test } from "@jest/globals";
+import { type RunReport, reportText, runIngest } from "../../src/app.ts";
+import { atWork, delegatedFile, namesFile, ribFile, vrpFile, type Workplace } from "../support/made-files.ts";
+
+/** Two registries of ten records each, either of which may be away. */
+const registries = `
+full_feed_min: {ipv4: 1, ipv6: 1}
+sources:
+  - {name: rib, section: routes, format: mrt, location: rib}
+  - {name: ripe, section: allocations, format: delegated, required: false, location: ripe}
+  - {name: arin, section: allocations, format: delegated, required: false, location: arin}
+  - {name: vrps, section: vrps, format: rpki-client-json, location: vrps}
+`;
+
+const arinFile = delegatedFile("arin").replaceAll("11.0.", "12.0.");
+const sectionOf = ({ sections }: RunReport, name: string) => sections.find((section) => section.name === name);
+const manifestOf = async ({ store }: Workplace) => store.getManifest((await store.currentId()) as string);
+
+test("with sources gone that are not required, what is left does not replace the whole; other sections go on", async () => {
+  await atWork(async (place) => {
+    await place.write("arin", arinFile);
+    const config = await place.sources(registries);
+    await runIngest({ config, store: place.store });
+    const before = await manifestOf(place);
+    await place.write("arin", "rubbish");
+    await place.write("vrps", vrpFile(11));
+    const report = await runIngest({ config, store: place.store });
+    const reason = "has 10 IPv4 records where the last snapshot has 20: shrunk by more than section_shrink_max (0.2) allows";
+    expect(sectionOf(report, "allocations")).toMatchObject({ kept: true, refused: reason, counts: { ipv4: 20 } });
+    expect(sectionOf(report, "vrps")).toMatchObject({ kept: false, refused: null, counts: { vrps: 11 } });
+    const after = await manifestOf(place);
+    expect(after.sections.allocations).toEqual(before.sections.allocations);
+    expect(after.sections.vrps).not.toEqual(before.sections.vrps);
+    expect(reportText(report)).toContain(`not taken: what was built ${reason}; --accept-shrink allocations takes it for one run`);
+
+    const accepted = await runIngest({ config, store: place.store, acceptShrink: ["allocations"] });
+    expect(sectionOf(accepted, "allocations")).toMatchObject({ kept: false, refused: null, counts: { ipv4: 10 } });
+    // What was accepted is the measure from now on.
+    expect(sectionOf(await runIngest({ config, store: place.store }), "allocations")).toMatchObject({ kept: false, refused: null });
+  });
+});
+
+test("a bound of the file goes before that of the sources, and the loosest source is that of its section", async () => {
+  await atWork(async (place) => {
+    await place.write("arin", arinFile);
+    await runIngest({ config: await place.sources(registries), store: place.store });
+    await place.write("arin", "rubbish");
+    for (const [yaml, refused] of [
+      [registries.replace("sources:", "section_shrink_max: {allocations: 49%}\nsources:"), true],
+      [registries.replace("location: ripe", "location: ripe, shrink_max: 49%"), true],
+      [
+        registries
+          .replace("location: ripe", "location: ripe, shrink_max: 90%")
+          .replace("sources:", "section_shrink_max: {allocations: 0}\nsources:"),
+        true,
+      ],
+      [registries.replace("location: ripe", "location: ripe, shrink_max: 50%"), false],
+    ] as const) {
+      const report = await runIngest({ config: await place.sources(yaml), store: place.store });
+      expect({ yaml, refused: sectionOf(report, "allocations")?.refused !== null }).toEqual({ yaml, refused });
+    }
+  });
+});
+
+test("a source that is taken off the list may take its records with it", async () => {
+  await atWork(async (place) => {
+    await place.write("arin", arinFile);
+    await runIngest({ config: await place.sources(registries), store: place.store });
+    const report = await runIngest({ config: await place.sources(registries.replace(/.*name: arin.*\n/, "")), store: place.store });
+    expect(sectionOf(report, "allocations")).toMatchObject({ kept: false, refused: null, counts: { ipv4: 10 } });
+  });
+});
+
+test("over routes that were not taken the VRPs are built by the routes that stay, whose paths stay too", async () => {
+  await atWork(async (place) => {
+    const yaml = `section_shrink_max: {routes: 10%}\n${registries.replace(/.*name: (ripe|arin).*\n/g, "").replace("location: rib}", "location: rib, shrink_max: 100%}")}`;
+    const config = await place.sources(yaml);
+    await runIngest({ config, store: place.store });
+    const before = await manifestOf(place);
+    await place.write("rib", ribFile(5));
+    const report = await runIngest({ config, store: place.store });
+    expect(sectionOf(report, "routes")?.refused).toContain("has 5 IPv4 prefixes where the last snapshot has 20");
+    expect(sectionOf(report, "vrps")).toMatchObject({ kept: false });
+    const after = await manifestOf(place);
+    expect([after.sections.routes, after.sections.vrps?.object, after.ingest_objects]).toEqual([
+      before.sections.routes,
+      before.sections.vrps?.object,
+      before.ingest_objects,
+    ]);
+  });
+});
+
+test("what the operator's own exceptions take out is no loss", async () => {
+  await atWork(async (place) => {
+    const slurm = (prefixFilters: readonly object[]) =>
+      JSON.stringify({
+        slurmVersion: 1,
+        validationOutputFilters: { prefixFilters, bgpsecFilters: [] },
+        locallyAddedAssertions: { prefixAssertions: [], bgpsecAssertions: [] },
+      });
+    const yaml = `sources:
+  - {name: vrps, section: vrps, format: rpki-client-json, location: vrps}
+  - {name: slurm, section: vrps, format: slurm, location: slurm}
+`;
+    await place.write("slurm", slurm([]));
+    const config = await place.sources(yaml);
+    await runIngest({ config, store: place.store });
+    await place.write("slurm", slurm([{ prefix: "11.0.0.0/20" }]));
+    const report = await runIngest({ config, store: place.store });
+    expect(sectionOf(report, "vrps")).toMatchObject({ kept: false, refused: null, counts: { vrps: 0, slurm_filtered: 10 } });
+  });
+});
+
+test("what an operator writes alone may lose what it likes, and accepting a section accepts its sources", async () => {
+  await atWork(async (place) => {
+    await place.write("types", "resource,network_type\n11.0.0.0/20,eyeball\n12.0.0.0/24,hosting\nAS9,cdn\n");
+    const yaml = `sources:
+  - {name: types, section: network_types, format: network-types-csv, location: types}
+  - {name: names, section: as_names, format: name-list, location: names}
+`;
+    const config = await place.sources(yaml);
+    await runIngest({ config, store: place.store });
+    await place.write("types", "resource,network_type\n11.0.0.0/20,eyeball\n");
+    expect(sectionOf(await runIngest({ config, store: place.store }), "network_types")).toMatchObject({
+      refused: null,
+      counts: { asns: 0 },
+    });
+    await place.write("names", namesFile(2));
+    await expect(runIngest({ config, store: place.store, acceptShrink: ["network_types"] })).rejects.toThrow(
+      /shrunk by more than shrink_max/,
+    );
+    const report = await runIngest({ config, store: place.store, acceptShrink: ["as_names"] });
+    expect(sectionOf(report, "as_names")).toMatchObject({ kept: false, refused: null, counts: { names: 2 } });
+  });
+});

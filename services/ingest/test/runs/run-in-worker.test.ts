@@ -1,0 +1,36 @@
+/** The thread of a run ends with it, whatever its store leaves open: a client of NATS goes on trying for as long as its thread lives. */
+
+import { expect, test } from "@jest/globals";
+import { runInWorker } from "../../src/runs/run-in-worker.ts";
+import { atWork } from "../support/made-files.ts";
+
+/** A store that is away, whose client does not give up. */
+const module = `export const openStore = async ({ turns }) => {
+  setInterval(() => Atomics.add(turns, 0, 1), 10);
+  throw new Error("the store is away");
+};`;
+
+test("a run whose store is away leaves no thread behind", async () => {
+  await atWork(async ({ sources, write }) => {
+    await write("names", "1 ONE, US\n");
+    const { file } = await sources("sources:\n  - {name: names, section: as_names, format: name-list, location: names}\n");
+    const turns = new Int32Array(new SharedArrayBuffer(4));
+    const outcome = await runInWorker({
+      sources: file,
+      snapshots: { kind: "module", url: `data:text/javascript,${encodeURIComponent(module)}`, options: { turns } },
+      files: {},
+      only: null,
+      acceptShrink: [],
+      onProgress: () => undefined,
+      confirm: async () => undefined,
+      signal: new AbortController().signal,
+    });
+    expect(outcome).toEqual({ ok: false, message: "the store is away", report: null });
+    const end = performance.now() + 10_000;
+    for (let before = -1; before !== turns[0]; await new Promise((resolve) => setTimeout(resolve, 500))) {
+      before = turns[0] as number;
+      expect(performance.now()).toBeLessThan(end);
+    }
+    expect(turns[0]).toBeGreaterThan(0);
+  });
+}, 30_000);
