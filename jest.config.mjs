@@ -8,8 +8,9 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/.netfacts", "<rootDir>/(libs|services)/[^/]+/dist/"],
   testEnvironmentOptions: { customExportConditions: ["source", "node", "import"] },
   coverageProvider: "v8",
+  testSequencer: "<rootDir>/test/support/sequencer.js",
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   testTimeout: 30_000,
   // In a worker that has run many files the same code takes up to five times as long: each is replaced before that.
-  workerIdleMemoryLimit: "100MB",
+  workerIdleMemoryLimit: "300MB",
 };
