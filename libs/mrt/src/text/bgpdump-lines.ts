@@ -37,9 +37,12 @@ const families = [
   [2, 3],
 ] as const;
 
+/** Most records print less. */
+const recordBytes = 1_024;
+
 /** The lines of one record, each with its newline, in pieces of whole lines; no piece for what `bgpdump -m` passes over. */
 export function* bgpdumpLines(record: MrtRecord): Generator<string, void, undefined> {
-  const out = new LineBuffer();
+  const out = new LineBuffer(recordBytes);
   for (const _ of writeBgpdumpLines(record, out)) yield Buffer.from(out.take()).toString("latin1");
   if (out.length > 0) yield Buffer.from(out.take()).toString("latin1");
 }

@@ -10,8 +10,13 @@ const hexDigits = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeA
 const shortBytesMax = 48;
 
 export class LineBuffer {
-  #bytes = new Uint8Array(initialBytes);
+  #bytes: Uint8Array<ArrayBuffer>;
   #length = 0;
+
+  /** @param bytes  what it has room for at first; it grows. */
+  constructor(bytes = initialBytes) {
+    this.#bytes = new Uint8Array(bytes);
+  }
 
   get length(): number {
     return this.#length;

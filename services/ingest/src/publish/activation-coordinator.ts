@@ -138,8 +138,9 @@ export class ActivationCoordinator {
   /** Until every known pod has loaded it, or the bound. */
   async #untilLoaded(id: string, started: number): Promise<void> {
     const { waitMs, discoverMs } = this.#settings;
-    // One report of each pod must have had time to come.
-    const allKnownAt = Math.min(this.#listeningSinceMs + podReportIntervalMs + discoverMs, started + waitMs);
+    // One report of each pod must have had time to come. With none known the broadcast itself may be just back: they are given it anew.
+    const since = this.pods().length === 0 ? started : this.#listeningSinceMs;
+    const allKnownAt = Math.min(since + podReportIntervalMs + discoverMs, started + waitMs);
     const earliest = Math.max(started, Math.min(allKnownAt, started + discoverMs));
     for (let now = started; !this.#stopped && now < started + waitMs; now = performance.now()) {
       const ready = this.pods().every((report) => report.snapshot === id && report.outcome === "loaded");

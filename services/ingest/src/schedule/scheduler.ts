@@ -35,9 +35,9 @@ const lookedAtEveryMs = 30_000;
 /** What is due so soon is asked for along with the rest, so that it makes one run. */
 const togetherMs = 15_000;
 const waitMsDefault = 20_000;
-/** After a run that failed for no source's fault (a full disk, a store that is away), doubled by each further one. */
+/** After a run that failed for no source's fault (a full disk, a store that is away), doubled by each further one; no longer than a store that is back may go unnoticed. */
 const runRetryMs = 60_000;
-const runRetryMsMax = 3_600_000;
+const runRetryMsMax = 600_000;
 
 const bySchedule: Starter = { actor: "schedule", keyId: null, address: null };
 

@@ -225,9 +225,12 @@ export class SourceStock {
   }
 
   async #look({ name, location, section }: SourceConfig): Promise<void> {
-    const { mtimeMs, size } = await stat(location).catch((error: NodeJS.ErrnoException) => {
+    const found = await stat(location).catch((error: NodeJS.ErrnoException) => {
       throw error.code === "ENOENT" ? new Error(`${location}: no such file`) : error;
     });
+    const { mtimeMs, size } = found;
+    // A pipe or a device may have no end.
+    if (!found.isFile() && !(section === "updates" && found.isDirectory())) throw new Error(`${location}: expected a file`);
     // Of updates each file is looked at when it is asked what there is.
     if (section === "updates") return;
     const { file } = this.state(name);

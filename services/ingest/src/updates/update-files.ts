@@ -10,14 +10,14 @@ const notUpdates = /^\.|\.(?:md5|part|tmp)$/;
 
 /**
  * The file at the location; of a folder its files in the ascending order of their names, which is that of their times in the names of all collectors
- * (`updates.20261121.0805.gz`). Folders in it, and what is hidden or ends in `.md5`, `.part` or `.tmp`, are passed over.
+ * (`updates.20261121.0805.gz`). What is no file, and what is hidden or ends in `.md5`, `.part` or `.tmp`, are passed over.
  *
  * Throws what the file system says.
  */
 export function listUpdateFiles(location: string): string[] {
   if (!statSync(location).isDirectory()) return [location];
-  const entries = readdirSync(location, { withFileTypes: true }).filter((entry) => !entry.isDirectory() && !notUpdates.test(entry.name));
-  return entries
+  return readdirSync(location, { withFileTypes: true })
+    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && !notUpdates.test(entry.name))
     .map(({ name }) => name)
     .sort()
     .map((name) => join(location, name));

@@ -1,6 +1,7 @@
 /** The schedule: who is asked when, what is built of it, and what happens when a source fails. */
 
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { Manifest } from "@netfacts/dataset";
@@ -94,6 +95,16 @@ test("what is due within moments is asked for along with the rest, and makes one
   expect(await world.look()).toEqual([]);
   world.pass(10_000);
   expect(await world.look()).toEqual(["/ripe", "/ripe.md5"]);
+});
+
+test("a file that is a pipe is told, not waited for; the other sections are built", async () => {
+  everything();
+  const names = join(world.folder, "names");
+  rmSync(names);
+  execFileSync("mkfifo", [names]);
+  await world.look();
+  expect(world.runs).toEqual([["routes", "allocations", "vrps"]]);
+  expect(world.stock.state("names")).toMatchObject({ failures: 1, error: `${names}: expected a file` });
 });
 
 test("a required source that is away keeps back its own section, and no other", async () => {
