@@ -7,10 +7,11 @@ export default {
   moduleFileExtensions: ["ts", "js", "mjs", "json", "node"],
   modulePathIgnorePatterns: ["<rootDir>/.netfacts", "<rootDir>/(libs|services)/[^/]+/dist/"],
   testEnvironmentOptions: { customExportConditions: ["source", "node", "import"] },
+  testEnvironment: "<rootDir>/test/support/environment.js",
   coverageProvider: "v8",
   testSequencer: "<rootDir>/test/support/sequencer.js",
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   testTimeout: 30_000,
-  // In a worker that has run many files the same code takes up to five times as long: each is replaced before that.
+  // What a worker holds of the files that it has run is gone through by each collection of its garbage.
   workerIdleMemoryLimit: "300MB",
 };

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeEach, expect, test } from "@jest/globals";
+import { compileCache } from "../support/compile-cache.ts";
 import { until } from "../support/http.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
 
@@ -22,7 +23,14 @@ beforeEach(() => {
   printed = "";
   const args = ["--conditions=source", join(root, "scripts/dev.ts")];
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
-  const env = { PATH, HOME, NODE_NO_WARNINGS: "1", TMPDIR: folder, ...(XDG_CACHE_HOME !== undefined && { XDG_CACHE_HOME }) };
+  const env = {
+    ...compileCache,
+    PATH,
+    HOME,
+    NODE_NO_WARNINGS: "1",
+    TMPDIR: folder,
+    ...(XDG_CACHE_HOME !== undefined && { XDG_CACHE_HOME }),
+  };
   dev = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], env });
   ended = once(dev, "close");
   for (const stream of [dev.stdout, dev.stderr]) {

@@ -1,7 +1,7 @@
 /** The count at the end of `make test`: what did not pass cannot look as if it had. Runs the real program on planted suites. */
 
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -14,7 +14,10 @@ beforeEach(() => {
   mkdirSync(join(root, "test/support"), { recursive: true });
   writeFileSync(join(root, "test/support/global-setup.ts"), "export default () => {};");
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
-  cpSync(join(repository, "jest.config.mjs"), join(root, "jest.config.mjs"));
+  const config = `import config from ${JSON.stringify(join(repository, "jest.config.mjs"))};
+    const here = (path) => path.replace("<rootDir>", ${JSON.stringify(repository)});
+    export default { ...config, testSequencer: here(config.testSequencer), testEnvironment: here(config.testEnvironment) };`;
+  writeFileSync(join(root, "jest.config.mjs"), config);
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 

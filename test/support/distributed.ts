@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { compileCache } from "./compile-cache.ts";
 import { type Mongodb, startMongodb } from "./mongodb.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
 import { publishSnapshot, type SnapshotOrigin } from "./publish-snapshot.ts";
@@ -108,7 +109,7 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   const routed = (await route?.({ natsUrl, mongoUrl })) ?? { natsUrl, mongoUrl };
 
   const common = {
-    NODE_COMPILE_CACHE: join(folder, "compiled"),
+    ...compileCache,
     NATS_URL: routed.natsUrl,
     MONGODB_URI: routed.mongoUrl,
     SNAPSHOT_BUCKET: bucket,

@@ -136,12 +136,12 @@ async function findProgram(durable: boolean): Promise<Program> {
   const lib = await findMongoJars().catch((cause: Error) => {
     throw new Error(`${wanted} (mongo-java-server could not be had: ${cause.message})`, { cause });
   });
-  const source = join(import.meta.dirname, "mongodb-serve.java");
+  const run = await javaArguments(java, lib, join(import.meta.dirname, "mongodb-serve.java"), "MongodbServe");
   return {
     kind: "mongo-java-server",
     command: java.command,
     env: java.env,
-    args: (port, folder) => javaArguments(lib, source, [`${port}`, join(folder, "data.h2"), durable ? "durable" : "plain"]),
+    args: (port, folder) => [...run, `${port}`, join(folder, "data.h2"), durable ? "durable" : "plain"],
   };
 }
 

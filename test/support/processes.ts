@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { compileCache } from "./compile-cache.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const standaloneMain = join(root, "services/standalone/src/main.ts");
@@ -109,15 +110,11 @@ function run(command: string, args: readonly string[], home: string, options: Sp
   };
 }
 
-let compiled: string | undefined;
-
 /** Settings that tests change; ports are free ones, and the resolver a port where nobody listens, unless told otherwise. */
 export type Settings = Readonly<Record<string, string>>;
 
 function environment(home: string, settings: Settings): NodeJS.ProcessEnv {
-  // Compiled once per test file: half of the time that a start takes.
-  compiled ??= temporaryFolder();
-  const own = { NODE_NO_WARNINGS: "1", NODE_COMPILE_CACHE: compiled, HOME: home, PATH: process.env.PATH };
+  const own = { ...compileCache, NODE_NO_WARNINGS: "1", HOME: home, PATH: process.env.PATH };
   return { ...own, NETFACTS_HOME: home, PORT: "0", TELEMETRY_PORT: "0", RESOLVERS: "127.0.0.1:9", ...settings };
 }
 

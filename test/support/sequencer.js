@@ -20,7 +20,7 @@ const slowest = [
   "libs/messaging/test/jetstream/snapshot-store.test.ts",
 ];
 
-export default class SlowestFirst extends sequencer.default {
+export default class SlowestFirst extends sequencer {
   sort(tests) {
     const place = ({ path, context }) => {
       const index = slowest.indexOf(relative(context.config.rootDir, path));

@@ -6,6 +6,7 @@ import { createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 import { type OtlpReceiver, type Span, startOtlpReceiver } from "../../../test/support/otlp-receiver.ts";
 
 const program = fileURLToPath(new URL("support/traced-server.ts", import.meta.url));
@@ -38,7 +39,10 @@ afterEach(async () => {
 });
 
 function launch(env: Readonly<Record<string, string>>): ChildProcess & { output: { out: string; err: string } } {
-  const child = spawn(process.execPath, ["--conditions=source", program], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--conditions=source", program], {
+    env: { ...compileCache, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   children.push(child);
   const output = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (text) => (output.out += text));

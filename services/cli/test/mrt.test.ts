@@ -9,6 +9,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { Chance, madePeerIndex, madeRecord } from "../../../libs/mrt/test/support/made-records.ts";
 import { mrtRecord, peerIndexRecord, ribRecord } from "../../../libs/mrt/test/support/mrt-writer.ts";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 import { exitCodes } from "../src/exit-codes.ts";
 import { run, runProcess, runWith } from "./support/run.ts";
 
@@ -132,7 +133,7 @@ test("a reader that leaves early is no failure, and nothing is said of it", asyn
   const path = fileOf("large", index, ...Array<Buffer>(50_000).fill(route("10.0.0.0/8")));
   const main = join(import.meta.dirname, "../src/main.ts");
   const child = spawn(process.execPath, ["--conditions=source", main, "mrt", "cat", path], {
-    env: { NODE_NO_WARNINGS: "1" },
+    env: { ...compileCache, NODE_NO_WARNINGS: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let err = "";

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 import { runCli } from "../../src/app.ts";
 
 export interface Ran {
@@ -54,7 +55,7 @@ export function runProcessWith(settings: Readonly<Record<string, string>>, dataD
 export async function runProgram(settings: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
   const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
   const child = spawn(process.execPath, ["--conditions=source", main, ...args], {
-    env: { NODE_NO_WARNINGS: "1", ...settings },
+    env: { ...compileCache, NODE_NO_WARNINGS: "1", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [out, err, exit] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);

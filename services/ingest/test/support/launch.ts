@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { internalHeaders } from "@netfacts/contracts";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 import type { HttpAnswer } from "./service.ts";
 import { proxyToken } from "./service.ts";
 
@@ -37,7 +38,7 @@ export async function endAllProcesses(): Promise<void> {
 export async function launchProcess(program: string, settings: Readonly<Record<string, string>>): Promise<LaunchedProcess> {
   const child = spawn(process.execPath, ["--conditions=source", join(import.meta.dirname, "../../..", program)], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: "1", TELEMETRY_PORT: "0", ...settings },
+    env: { ...compileCache, PATH: process.env.PATH, NODE_NO_WARNINGS: "1", TELEMETRY_PORT: "0", ...settings },
   });
   live.add(child);
   child.once("exit", () => live.delete(child));
