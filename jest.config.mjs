@@ -11,6 +11,7 @@ export default {
   coverageProvider: "v8",
   testSequencer: "<rootDir>/test/support/sequencer.js",
   globalSetup: "<rootDir>/test/support/global-setup.ts",
+  globalTeardown: "<rootDir>/test/support/global-teardown.ts",
   testTimeout: 30_000,
   // What a worker holds of the files that it has run is gone through by each collection of its garbage.
   workerIdleMemoryLimit: "300MB",

@@ -12,7 +12,7 @@ let root: string;
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "netfacts-counter-")));
   mkdirSync(join(root, "test/support"), { recursive: true });
-  writeFileSync(join(root, "test/support/global-setup.ts"), "export default () => {};");
+  for (const name of ["global-setup.ts", "global-teardown.ts"]) writeFileSync(join(root, "test/support", name), "export default () => {};");
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
   const config = `import config from ${JSON.stringify(join(repository, "jest.config.mjs"))};
     const here = (path) => path.replace("<rootDir>", ${JSON.stringify(repository)});

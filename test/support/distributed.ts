@@ -8,7 +8,7 @@ import { compileCache } from "./compile-cache.ts";
 import { type Mongodb, startMongodb } from "./mongodb.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
 import { publishSnapshot, type SnapshotOrigin } from "./publish-snapshot.ts";
-import { importSamples } from "./sample-snapshot.ts";
+import { sampleFolder } from "./sample-snapshot.ts";
 import { freePorts, type ServiceName, type ServicePorts, ServiceProcess } from "./service-process.ts";
 
 export type { ServiceName, ServiceProcess } from "./service-process.ts";
@@ -131,8 +131,7 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   undo.push(() => endProcesses(processes));
   for (const process of processes) process.launch();
   if (snapshot === undefined) {
-    await importSamples(join(folder, "samples"));
-    await publish(join(folder, "samples"));
+    await publish(await sampleFolder(join(folder, "samples")));
   } else if (snapshot !== null && snapshot !== "by-ingest") {
     await publish(snapshot);
   }

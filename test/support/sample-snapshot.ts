@@ -1,13 +1,31 @@
-/** The sample dataset, imported anew (about four seconds): as a folder, and as a generation in memory. */
+/** The sample dataset, imported once in a run of tests (some seconds): as a folder, and as a generation in memory. */
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Generation, loadSnapshot, openDataFolder, openSnapshot } from "@netfacts/dataset";
 import { readSources, runIngest } from "@netfacts/ingest/app";
+import { runFolderVariable } from "./run-folder.ts";
+import { withLock } from "./tool-cache.ts";
 
-/** Imports the samples into a data folder. */
-export async function importSamples(folder: string): Promise<void> {
+/** A data folder with the samples, to read from: the one of this run, else made at `own`. */
+export async function sampleFolder(own: string): Promise<string> {
+  const run = process.env[runFolderVariable];
+  if (run === undefined) {
+    await importSamples(own);
+    return own;
+  }
+  const folder = join(run, "samples");
+  await withLock(`${folder}.lock`, async () => {
+    if (existsSync(folder)) return;
+    await importSamples(`${folder}.part`);
+    await rename(`${folder}.part`, folder);
+  });
+  return folder;
+}
+
+async function importSamples(folder: string): Promise<void> {
   const config = await readSources(resolve(import.meta.dirname, "../../samples/sources.yaml"));
   await runIngest({ config, store: openDataFolder(folder) });
 }
@@ -15,8 +33,7 @@ export async function importSamples(folder: string): Promise<void> {
 export async function sampleGeneration(): Promise<Generation> {
   const folder = await mkdtemp(join(tmpdir(), "netfacts-samples-"));
   try {
-    await importSamples(folder);
-    const { store, manifest } = await openSnapshot(folder);
+    const { store, manifest } = await openSnapshot(await sampleFolder(folder));
     return Generation.of(await loadSnapshot(store, manifest));
   } finally {
     await rm(folder, { recursive: true, force: true });

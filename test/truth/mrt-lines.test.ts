@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, expect, jest, test } from "@jest/globals";
-import { ContentError, bgpdumpLines as linesOf, MrtError, openContent, readRecords } from "@netfacts/mrt";
+import { ContentError, LineBuffer, MrtError, openContent, readRecords, writeBgpdumpLines } from "@netfacts/mrt";
 import { Chance, madePeerIndex, madeRecord } from "../../libs/mrt/test/support/made-records.ts";
 import { bgpdumpLines, bgpdumpOutput, findBgpdump } from "../support/bgpdump.ts";
 import { toolOrNotRun } from "../support/debian.ts";
@@ -26,27 +26,26 @@ interface Told {
 }
 
 /** The text of a file as `netfacts mrt cat` prints it; what else it would tell goes into `told`. */
-async function* ourText(path: string, told: Told): AsyncGenerator<Buffer, void, undefined> {
-  let text = "";
+async function* ourText(path: string, told: Told): AsyncGenerator<Uint8Array, void, undefined> {
+  const out = new LineBuffer();
   try {
     for await (const batch of readRecords(openContent(path).stream, { name: path })) {
       for (const reading of batch) {
         if ("fault" in reading) told.bad.push(reading.header.offset);
-        else for (const piece of linesOf(reading)) text += piece;
+        else for (const _ of writeBgpdumpLines(reading, out)) yield out.take();
       }
-      yield Buffer.from(text, "latin1");
-      text = "";
+      yield out.take();
     }
   } catch (error) {
     if (!(error instanceof MrtError || error instanceof ContentError)) throw error;
     told.ending = error.code;
   }
-  yield Buffer.from(text, "latin1");
+  yield out.take();
 }
 
 async function ours(path: string): Promise<Told & { lines: string[] }> {
   const told: Told = { bad: [], ending: null };
-  const pieces: Buffer[] = [];
+  const pieces: Uint8Array[] = [];
   for await (const piece of ourText(path, told)) pieces.push(piece);
   const text = Buffer.concat(pieces).toString("latin1");
   return { ...told, lines: text === "" ? [] : text.slice(0, -1).split("\n") };

@@ -1,7 +1,7 @@
 /** A country's name and flag, by its two letters. */
 
 import type { CountryFlag } from "@netfacts/contracts";
-import countries from "i18n-iso-countries";
+import countries from "i18n-iso-countries/index.js";
 import english from "i18n-iso-countries/langs/en.json" with { type: "json" };
 
 countries.registerLocale(english);

@@ -1,6 +1,6 @@
 /** When a published snapshot is let be served: once all pods have it, or after the bound; and what a missed message costs. */
 
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import type { PodReport } from "@netfacts/contracts";
 import type { Broadcast, SnapshotPointer } from "@netfacts/dataset";
 import { ActivationCoordinator, type ActivationDeps } from "../../src/publish/activation-coordinator.ts";
@@ -96,6 +96,24 @@ test("holds back what every pod refuses, and activates it when one has loaded it
   expect(pointer.active).toBe(before);
   report("a", "loaded");
   while (pointer.active !== id) await new Promise((resolve) => setTimeout(resolve, 10));
+});
+
+test("pods of which none is known any more, as after NATS was away, are given time to show themselves", async () => {
+  const leader = coordinator();
+  report("a", "loaded", before);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const now = performance.now.bind(performance);
+  const later = jest.spyOn(performance, "now").mockImplementation(() => now() + 60_000);
+  try {
+    const activating = leader.activate(id);
+    setTimeout(() => report("a", "loaded", before), 10);
+    setTimeout(() => report("a", "loaded"), 150);
+    const outcome = await activating;
+    expect(outcome).toMatchObject({ activated: true, loaded: ["a"], loading: [] });
+    expect(outcome.waitedMs).toBeGreaterThanOrEqual(139);
+  } finally {
+    later.mockRestore();
+  }
 });
 
 test("a pod that was silent for too long is not waited for", async () => {
