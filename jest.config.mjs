@@ -13,6 +13,6 @@ export default {
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
   testTimeout: 30_000,
-  // What a worker holds of the files that it has run is gone through by each collection of its garbage.
+  // A worker holds on to a part of each file that it has run, and collects its garbage the more slowly.
   workerIdleMemoryLimit: "300MB",
 };
