@@ -10,6 +10,7 @@ import { Generation, loadSnapshot } from "@netfacts/dataset";
 import { buildApp } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
 import { addressTexts } from "./support/addresses.ts";
+import { askOne } from "./support/ask-one.ts";
 import { requireData } from "./support/data.ts";
 import { type Backing, withBacking } from "./support/distributed.ts";
 import { importModern } from "./support/modern.ts";
@@ -109,14 +110,4 @@ async function compare(backing: Backing): Promise<void> {
   printResults("P4 by HTTP, batches of addresses", "addresses/s", results, { microseconds, gatewayMib: residentMib(gateway.process.pid) });
   agent.destroy();
   await inProcess.close();
-}
-
-function askOne(messaging: ReturnType<typeof createInProcessMessaging>, query: string) {
-  return messaging.request("ip-routing", "batch", {
-    op: "ip",
-    query,
-    requestId: "01JD5T7Q9M3W8K2V6B4N1XCZPE",
-    traceparent: null,
-    budgetMs: 10_000,
-  });
 }

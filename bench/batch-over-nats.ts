@@ -17,6 +17,7 @@ import { createInProcessMessaging, type Messaging } from "@netfacts/messaging";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { startNatsServer } from "../test/support/nats-server.ts";
 import { addressTexts } from "./support/addresses.ts";
+import { askOne } from "./support/ask-one.ts";
 import { requireData } from "./support/data.ts";
 import { importModern } from "./support/modern.ts";
 import { interleave, median, printResults } from "./support/rounds.ts";
@@ -173,14 +174,4 @@ async function main(): Promise<void> {
     await server.stop();
     await rm(folder, { recursive: true });
   }
-}
-
-function askOne(messaging: Messaging, query: string) {
-  return messaging.request("ip-routing", "batch", {
-    op: "ip",
-    query,
-    requestId: "01JD5T7Q9M3W8K2V6B4N1XCZPE",
-    traceparent: null,
-    budgetMs: 10_000,
-  });
 }

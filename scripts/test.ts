@@ -13,7 +13,7 @@ const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
 /** As many as the smallest machine has processors: more would disturb the tests of deadlines. */
 const workers = 2;
-/** Half as long is enough for all of it; a machine that is shared may be slow. */
+/** For what hangs: all of it takes about half as long, on two processors that others use too. */
 const minutesMax = 40;
 /** Time for Jest to end once it has reported; longer means that a test left something open. */
 const endSecondsMax = 15;

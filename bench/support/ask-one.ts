@@ -1,0 +1,13 @@
+/** One question of a batch, asked by itself. */
+
+import type { Messaging } from "@netfacts/messaging";
+
+export function askOne(messaging: Pick<Messaging, "request">, query: string): ReturnType<Messaging["request"]> {
+  return messaging.request("ip-routing", "batch", {
+    op: "ip",
+    query,
+    requestId: "01JD5T7Q9M3W8K2V6B4N1XCZPE",
+    traceparent: null,
+    budgetMs: 10_000,
+  });
+}
