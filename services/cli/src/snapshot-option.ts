@@ -23,7 +23,7 @@ export function snapshotPath(command: Command): string {
 }
 
 /** Opens the snapshot that the command names. Throws `CliError`. */
-export async function openNamed(command: Command): Promise<OpenedSnapshot> {
+async function openNamed(command: Command): Promise<OpenedSnapshot> {
   return openSnapshot(snapshotPath(command)).catch(refuse);
 }
 

@@ -85,8 +85,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   });
 
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
-  // A batch may go on for hours: `installBodyTime` bounds what is not one.
-  const http = createServer({ config, clock, log, metrics, problems, requestTimeoutMs: 0 });
+  const http = createServer({ config, clock, log, metrics, problems });
   installProblems(http, problems);
   installObserver(http, log, metrics);
   installCors(http, config.CORS_ORIGINS);

@@ -17,7 +17,7 @@ import { AskGate } from "./ask-gate.ts";
 import { BatchAsker } from "./asker.ts";
 import { BatchRun } from "./batch-run.ts";
 import { BodySource, ClientGoneError } from "./body-source.ts";
-import { type Form, readForm } from "./form.ts";
+import { type Form, type Format, readForm } from "./form.ts";
 import { IdleWatch } from "./idle-watch.ts";
 import type { Item } from "./item-reader.ts";
 import { type Line, LineSplitter } from "./lines.ts";
@@ -134,23 +134,28 @@ export class Batches {
     const units = new MonthUnits(pass);
     const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
     await payFirst(pass, units, valid, valid);
-    return this.#answer(request, reply, pass, { source, units, form, endsAt: performance.now() + settings.documentMs }, async (run) => {
-      for (const item of items) {
-        await run.room();
-        if ("op" in item) units.spend();
-        run.put(item);
-      }
-      return null;
-    });
+    return this.#answer(
+      request,
+      reply,
+      pass,
+      { source, units, format: form.answered, endsAt: performance.now() + settings.documentMs },
+      async (run) => {
+        for (const item of items) {
+          await run.room();
+          if ("op" in item) units.spend();
+          run.put(item);
+        }
+        return null;
+      },
+    );
   }
 
   /** Lines are read no faster than answers are; units are reserved as they are needed, the first before the answer begins. */
   async #answerLines(request: FastifyRequest, reply: FastifyReply, pass: Pass, source: BodySource): Promise<FastifyReply> {
     const units = new MonthUnits(pass);
     await payFirst(pass, units, reserveLines, 1);
-    const form = { asked: "ndjson", answered: "ndjson", encoding: null } as const;
     const admit = withinScopes(pass.key);
-    return this.#answer(request, reply, pass, { source, units, form, endsAt: Number.POSITIVE_INFINITY }, async (run, watch) => {
+    return this.#answer(request, reply, pass, { source, units, format: "ndjson", endsAt: Number.POSITIVE_INFINITY }, async (run, watch) => {
       /** The month is used up, for all the rest. */
       let exhausted: ProblemError | null = null;
       const paidLate = async (item: Item): Promise<Item> => {
@@ -204,11 +209,10 @@ export class Batches {
     request: FastifyRequest,
     reply: FastifyReply,
     pass: Pass,
-    { source, units, form, endsAt }: { source: BodySource; units: MonthUnits; form: Form; endsAt: number },
+    { source, units, format, endsAt }: { source: BodySource; units: MonthUnits; format: Format; endsAt: number },
     ask: (run: BatchRun, watch: IdleWatch) => Promise<ProblemError | null>,
   ): Promise<FastifyReply> {
     const { clock, dispatcher, errorDocsBase, limiter, settings } = this.#deps;
-    const format = form.answered;
     const coding = this.#deps.compressor.codingOf(request.headers["accept-encoding"]);
     reply.headers({ ...limiter.headers(pass.key), "content-type": contentTypes[format], "cache-control": "no-store", vary });
     if (coding !== null) reply.header("content-encoding", coding);

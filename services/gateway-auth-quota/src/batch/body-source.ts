@@ -34,11 +34,6 @@ export class BodySource {
     if (request.destroyed) this.#gone();
   }
 
-  /** Whether somebody waits for the client. */
-  get isAwaited(): boolean {
-    return this.#waiter !== null;
-  }
-
   /**
    * The next piece; null after the last. One call at a time.
    *

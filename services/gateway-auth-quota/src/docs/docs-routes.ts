@@ -1,6 +1,6 @@
 /** The open pages of a listener: its OpenAPI document, the reference page, and what each problem means. */
 
-import { type ProblemCode, ProblemError, problemCodes } from "@netfacts/contracts";
+import { contentTypes, type ProblemCode, ProblemError, problemCodes } from "@netfacts/contracts";
 import type { Json } from "@netfacts/contracts/openapi";
 import type { Route } from "../plugins/routes.ts";
 import { errorIndex, errorPage } from "./error-pages.ts";
@@ -10,7 +10,7 @@ import { staticHandler } from "./static-file.ts";
 
 /** @param document  made when it is first asked for. */
 export function docsRoutes(title: string, document: () => Json): Route[] {
-  const openApi = staticHandler(() => ({ contentType: "application/json; charset=utf-8", body: JSON.stringify(document()) }));
+  const openApi = staticHandler(() => ({ contentType: contentTypes.json, body: JSON.stringify(document()) }));
   const reference = staticHandler(() => referencePage(title));
   const index = staticHandler(errorIndex);
   const errorPages = new Map<string, ReturnType<typeof staticHandler>>(

@@ -118,7 +118,7 @@ function readTime(snapshotId: string): LastModified | null {
 }
 
 /** Milliseconds since the epoch of a date in any of the three forms of RFC 9110 §5.6.7; null: not a date. */
-export function parseHttpDate(text: string): number | null {
+function parseHttpDate(text: string): number | null {
   const isGmt =
     /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$|^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
   const isAsctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;

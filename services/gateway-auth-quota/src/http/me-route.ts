@@ -1,7 +1,7 @@
 /** `/me`: the calling key, what is left of its limits, and the address that it is seen from. Costs no month. */
 
 import type { MeLimit, MeRecord } from "@netfacts/contracts";
-import { ProblemError, timestamp } from "@netfacts/contracts";
+import { contentTypes, ProblemError, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { VerifiedKey } from "../keys/index.ts";
 import type { Limiter, LimitStanding } from "../limits/index.ts";
@@ -22,7 +22,7 @@ export function meHandler(guard: Guard, limiter: Limiter, clock: { now(): number
     } finally {
       pass.settle(false);
     }
-    return reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" }).send(JSON.stringify(record));
+    return reply.headers({ "content-type": contentTypes.json, "cache-control": "no-store" }).send(JSON.stringify(record));
   };
 }
 

@@ -181,7 +181,8 @@ export class QuestionReader {
 /** Stands for a value that could not be read until `finish` refuses. */
 const noAddress: Address = { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 };
 
-function wordList(words: readonly string[], joint: "and" | "or"): string {
+/** `a, b and c`. */
+export function wordList(words: readonly string[], joint: "and" | "or"): string {
   const last = words.at(-1) ?? "";
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} ${joint} ${last}`;
 }

@@ -15,16 +15,13 @@ export interface ServerOptions {
   readonly log: RequestLog;
   readonly metrics: GatewayMetrics;
   readonly problems: ProblemOptions;
-  /** Time for a whole request to arrive; 0: no bound. Default: the setting of the public listener. */
-  readonly requestTimeoutMs?: number;
 }
 
-/** How often Node looks for connections that are past their time: often enough to keep the smaller bound within a fifth of it. */
-const timeoutCheckMs = (smallestMs: number) => Math.min(5_000, Math.ceil(smallestMs / 5));
+/** How often Node looks for connections that are past their time: often enough to keep the bound within a fifth of it. */
+const timeoutCheckMs = (boundMs: number) => Math.min(5_000, Math.ceil(boundMs / 5));
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { config, clock, log, metrics, problems, requestTimeoutMs = config.REQUEST_TIMEOUT_MS } = options;
-  const headersTimeout = requestTimeoutMs === 0 ? config.HEADERS_TIMEOUT_MS : Math.min(config.HEADERS_TIMEOUT_MS, requestTimeoutMs);
+  const { config, clock, log, metrics, problems } = options;
   const trust = proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER);
   const fixedHeaders = securityHeaders(config.HSTS_SECONDS);
   const observe = requestObserver(log, metrics);
@@ -37,12 +34,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // GET routes answer HEAD themselves; while stopping we refuse in our own form.
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    requestTimeout: requestTimeoutMs,
+    // A batch or an upload may go on for hours: `installBodyTime` and `endIdleConnections` bound what does not.
+    requestTimeout: 0,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     http: {
       maxHeaderSize: config.HEADER_BYTES_MAX,
-      headersTimeout,
-      connectionsCheckingInterval: timeoutCheckMs(headersTimeout),
+      headersTimeout: config.HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: timeoutCheckMs(config.HEADERS_TIMEOUT_MS),
       // A missing Host is refused by us, as a problem.
       requireHostHeader: false,
     },

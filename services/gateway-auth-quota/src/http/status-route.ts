@@ -1,6 +1,6 @@
 /** `/status`: the sections in service. Open to all, and an answer also while nothing is loaded. */
 
-import { encodeQuestion, ProblemError, type StatusRecord, timestamp } from "@netfacts/contracts";
+import { contentTypes, encodeQuestion, ProblemError, type StatusRecord, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
 import { requireJson, searchOf } from "./asked.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -10,7 +10,7 @@ export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }):
   return async (request, reply) => {
     requireJson(request);
     new QuestionReader({}, searchOf(request), []).finish();
-    reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
+    reply.headers({ "content-type": contentTypes.json, "cache-control": "no-store" });
     try {
       return reply.send((await dispatcher.ask("status", encodeQuestion("status", {}), request)).body);
     } catch (error) {

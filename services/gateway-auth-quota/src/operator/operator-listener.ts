@@ -17,7 +17,7 @@ import { securityHeaders } from "../plugins/security-headers.ts";
 import { installIngestProxy } from "../proxy/ingest-proxy.ts";
 import { type AdminHandlers, installAdminRoutes, refuseUndescribed } from "./admin-routes.ts";
 
-export interface OperatorListenerOptions extends Omit<ServerOptions, "requestTimeoutMs"> {
+export interface OperatorListenerOptions extends ServerOptions {
   readonly guard: Guard;
   /** What answers the routes of the gateway itself. */
   readonly handlers: AdminHandlers;
@@ -30,8 +30,8 @@ const stopMsMax = 5_000;
 /** Wires the listener; it does not listen yet. */
 export function createOperatorListener({ guard, handlers, isStopping, ...options }: OperatorListenerOptions): FastifyInstance {
   const { config, log, metrics, problems } = options;
-  // No bound in total: what ends an upload is silence.
-  const app = createServer({ ...options, requestTimeoutMs: 0 });
+  // What ends an upload is silence.
+  const app = createServer(options);
   endIdleConnections(app, config, problems);
   app.addHook("preClose", (done) => {
     setTimeout(() => app.server.closeAllConnections(), stopMsMax).unref();

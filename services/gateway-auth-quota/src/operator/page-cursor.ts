@@ -10,7 +10,7 @@ export interface PagePlace {
 
 export const pageLimitDefault = 100;
 
-export function encodePlace({ at, id }: PagePlace): string {
+function encodePlace({ at, id }: PagePlace): string {
   return Buffer.from(JSON.stringify([at, id])).toString("base64url");
 }
 

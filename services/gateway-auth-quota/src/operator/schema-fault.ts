@@ -1,6 +1,7 @@
 /** What a value that does not fit its schema should have been, in words: `takes a whole number from 1 to 1000`. */
 
 import { nearestWord } from "@netfacts/contracts";
+import { wordList } from "../http/question-reader.ts";
 /** As typebox tells what is wrong. */
 export interface SchemaError {
   readonly keyword: string;
@@ -107,9 +108,4 @@ function schemaAt(root: unknown, path: string): Schema {
   let schema = root;
   for (const name of path.split("/").slice(1)) schema = (schema as Readonly<Record<string, unknown>> | undefined)?.[name];
   return (schema ?? {}) as Schema;
-}
-
-function wordList(words: readonly string[], joint: "and" | "or"): string {
-  const last = words.at(-1) ?? "";
-  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} ${joint} ${last}`;
 }

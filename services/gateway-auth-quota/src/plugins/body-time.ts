@@ -1,7 +1,7 @@
 /** Time for the body of a request to arrive: in place of the server's own bound, which knows no body that may go on for hours. */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { clientErrorHandler, type ProblemOptions } from "./problems.ts";
+import { clientErrorHandler, holdsBody, type ProblemOptions } from "./problems.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -14,8 +14,8 @@ export function installBodyTime(app: FastifyInstance, timeoutMs: number, problem
   const refuse = clientErrorHandler(problems);
   app.decorateRequest("bodyTimer", null);
   app.addHook("onRequest", (request, _reply, done) => {
-    const { headers, raw } = request;
-    if (headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0") {
+    const { raw } = request;
+    if (holdsBody(request)) {
       request.bodyTimer = setTimeout(() => {
         if (!raw.complete) refuse(Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), raw.socket);
       }, timeoutMs);

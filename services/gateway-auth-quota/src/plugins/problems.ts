@@ -75,6 +75,7 @@ function codeOfClientError(code: string | undefined): ProblemCode {
   return "bad_request";
 }
 
-function holdsBody({ headers }: FastifyRequest): boolean {
+/** Whether the request announces a body (RFC 9112 §6.3). */
+export function holdsBody({ headers }: FastifyRequest): boolean {
   return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }

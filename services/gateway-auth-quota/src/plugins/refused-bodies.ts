@@ -3,6 +3,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { discardBody } from "../proxy/request-body.ts";
+import { holdsBody } from "./problems.ts";
 
 /**
  * Such an answer is sent at once, and the connection held until some of the rest was thrown away.
@@ -11,8 +12,8 @@ import { discardBody } from "../proxy/request-body.ts";
  */
 export function outliveRefusedBodies(app: FastifyInstance, hasSentNothing: (request: FastifyRequest) => boolean): void {
   app.addHook("onSend", async (request, reply, payload) => {
-    const { raw, headers } = request;
-    const hasRest = !raw.complete && (headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0");
+    const { raw } = request;
+    const hasRest = !raw.complete && holdsBody(request);
     if (!hasRest || hasSentNothing(request) || !(typeof payload === "string" || payload instanceof Readable)) return payload;
     if (typeof payload === "string") reply.header("content-length", Buffer.byteLength(payload));
     reply.header("connection", "close");

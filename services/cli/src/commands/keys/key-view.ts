@@ -1,4 +1,4 @@
-/** A key as commands print it: never its hash, and its secret only by `create`. */
+/** A key as commands print it: never its hash, and its secret only by `create` and `rotate`. */
 
 import { displayKey, type KeyRecord } from "@netfacts/storage";
 import type { CliContext, SharedSettings } from "../../context.ts";
