@@ -85,11 +85,6 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
   let changed = false;
   let bytes = 0;
   const notes: string[] = [];
-  const keep = async (): Promise<void> => {
-    for (const at of waiting) if (at < last - stepsBackMax * every) absent.add(at);
-    if (absent.size !== known.size || [...absent].some((at) => !known.has(at)))
-      await replaceFile(join(downloads, name, "steps.json"), { absent: [...absent].sort((a, b) => a - b).map(nameOfStep) });
-  };
   try {
     for (let at = first; at <= last && waiting.length < stepsBackMax; at += every) {
       if (absent.has(at) || (here.has(at) && at !== newestHere)) continue;
@@ -113,7 +108,9 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
       notes.push(...got.notes);
     }
   } finally {
-    if (waiting.length > 0 || absent.size > 0 || known.size > 0) await keep();
+    for (const at of waiting) if (at < last - stepsBackMax * every) absent.add(at);
+    if (absent.size !== known.size || [...absent].some((at) => !known.has(at)))
+      await replaceFile(join(downloads, name, "steps.json"), { absent: [...absent].sort((a, b) => a - b).map(nameOfStep) });
   }
   const [missed] = waiting;
   if (missed !== undefined && waiting.length >= stepsBackMax)

@@ -1,7 +1,7 @@
 /** Reads one RIB into columns, with the updates that are applied to it, in whatever thread it is called. */
 
 import { timestamp } from "@netfacts/contracts";
-import { MrtError, type RibReport, scanRib } from "@netfacts/mrt";
+import { type RibReport, scanRib } from "@netfacts/mrt";
 import { RibPass, type RibPaths, type RibTable } from "../build/rib-pass.ts";
 import { boundedContent, type ReaderReport, type SourceContent, SourceError } from "../readers/index.ts";
 import { replay, type UpdateFileCounts, type UpdatesReport } from "../replay/index.ts";
@@ -9,7 +9,7 @@ import type { SourceConfig } from "../sources/index.ts";
 import { randomOf } from "../verify/reservoir.ts";
 import { type RibSample, RibSampler } from "../verify/rib-sample.ts";
 import { type BytesListener, openSource, type StoredFile } from "./open-source.ts";
-import { type ReadUpdates, UpdateFeed } from "./read-updates.ts";
+import { type ReadUpdates, sourceErrorOf, UpdateFeed } from "./read-updates.ts";
 
 /** A source of routes, and that of its updates. */
 export type RibSource = SourceConfig & { readonly section: "routes"; readonly updates: SourceConfig | null };
@@ -36,7 +36,7 @@ export async function readRib(source: RibSource, onBytes: BytesListener, signal?
       return await readOnce(source, feed, onBytes, signal);
     } catch (error) {
       signal?.throwIfAborted();
-      if (feed?.leaveOutFailed(error, sourceErrorOf) !== true) throw sourceErrorOf(error, source.location);
+      if (feed?.leaveOutFailed(error) !== true) throw sourceErrorOf(error, source.location);
     }
   }
 }
@@ -107,9 +107,4 @@ function ribReport(rib: RibReport, seconds: number, { file, badRecordsMax }: Sou
       ...(applied ? [`written ${timestamp(rib.firstTimestamp * 1_000)}, and brought forward by its updates`] : []),
     ],
   };
-}
-
-function sourceErrorOf(error: unknown, file: string): Error {
-  if (!(error instanceof MrtError)) return error as Error;
-  return new SourceError(file, { offset: error.offset }, error.message.replace(`${file}: `, ""), { cause: error });
 }

@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { timestamp } from "@netfacts/contracts";
+import { MrtError } from "@netfacts/mrt";
 import { boundedContent, type ReaderReport, type SkippedRecords, SourceError } from "../readers/index.ts";
 import { gapSecondsDefault, type ReplayInput, type UpdateFileCounts, type UpdatesReport } from "../replay/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
@@ -141,14 +142,13 @@ export class UpdateFeed {
   /**
    * Leaves out the file at which a replay ended, and what is behind it: without it, what follows is not known to be right.
    *
-   * @param explain  from an error of reading to that of the file.
    * @returns false when it was no file of updates
    * @throws UpdatesError where the source is required
    */
-  leaveOutFailed(error: unknown, explain: (error: unknown, file: string) => Error): boolean {
+  leaveOutFailed(error: unknown): boolean {
     const file = this.#current;
     if (file === null) return false;
-    const { message } = explain(error, file);
+    const { message } = sourceErrorOf(error, file);
     if (this.#source.required) throw new UpdatesError(message, file, { cause: error });
     this.#fault = { message, file };
     this.#files = this.#files.slice(0, this.#files.indexOf(file));
@@ -218,4 +218,10 @@ export class UpdateFeed {
 function spanText({ from, to }: UpdatesGap): string {
   const begin = timestamp(from * 1_000);
   return to === null ? `after ${begin}` : `from ${begin} to ${timestamp(to * 1_000)}`;
+}
+
+/** An error of reading a file, as that of a source: with the place. */
+export function sourceErrorOf(error: unknown, file: string): Error {
+  if (!(error instanceof MrtError)) return error as Error;
+  return new SourceError(file, { offset: error.offset }, error.message.replace(`${file}: `, ""), { cause: error });
 }

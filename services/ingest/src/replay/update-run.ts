@@ -21,7 +21,7 @@ export interface UpdatesReport {
   messages: number;
   stateChanges: number;
   announced: number;
-  /** Routes that went: also those that were not there are counted in `withdrawnUnknown`. */
+  /** Routes that went; withdrawals of what was not there are in `withdrawnUnknown`. */
   withdrawn: number;
   withdrawnUnknown: number;
   /** Sessions that left Established, and the routes that went with them. */

@@ -1,7 +1,5 @@
 /** What is here of each source, and how it is brought up to date: fetched, or looked at where it is a file. */
 
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import {
   type FetchContext,
@@ -19,6 +17,7 @@ import type { IngestMetrics } from "../metrics.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { RtrSources } from "../rtr/index.ts";
 import { type SourceConfig, sectionOf } from "../sources/index.ts";
+import { sha256Of } from "../updates/update-files.ts";
 import { afterFailure, afterSuccess } from "./due.ts";
 import type { SourceState, SourceStates } from "./source-state.ts";
 import { UpdateStock } from "./update-stock.ts";
@@ -235,9 +234,7 @@ export class SourceStock {
     if (section === "updates") return;
     const { file } = this.state(name);
     if (file?.mtimeMs === mtimeMs && file.size === size) return;
-    const digest = createHash("sha256");
-    for await (const chunk of createReadStream(location)) digest.update(chunk as Buffer);
-    await this.#deps.states.change(name, { file: { mtimeMs, size, sha256: digest.digest("hex") } });
+    await this.#deps.states.change(name, { file: { mtimeMs, size, sha256: await sha256Of(location) } });
   }
 }
 

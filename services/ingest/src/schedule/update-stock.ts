@@ -1,12 +1,10 @@
 /** What is here of the updates behind a table: files of a folder, or what was fetched. */
 
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { pathOf, readFilesOf, readSteps, usableSteps } from "../fetch/index.ts";
 import type { ReadyFile } from "../fetch/ready-files.ts";
 import type { SourceConfig, UpdateFiles } from "../sources/index.ts";
-import { digestOfAll, filesSince, firstTimestamp, listUpdateFiles } from "../updates/update-files.ts";
+import { digestOfAll, filesSince, firstTimestamp, listUpdateFiles, sha256Of } from "../updates/update-files.ts";
 import type { RefusedVersion } from "./source-state.ts";
 
 /** A file as it was when it was looked at. */
@@ -41,9 +39,7 @@ export class UpdateStock {
     // What went a moment ago is read by nobody.
     if (looked === null) return "";
     if (looked.sha256 !== null) return looked.sha256;
-    const digest = createHash("sha256");
-    for await (const chunk of createReadStream(path)) digest.update(chunk as Buffer);
-    looked.sha256 = digest.digest("hex");
+    looked.sha256 = await sha256Of(path);
     return looked.sha256;
   }
 

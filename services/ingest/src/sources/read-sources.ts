@@ -26,15 +26,15 @@ import { durationForm, instantForm, readDuration, readInstant, readShare, readSi
 import {
   type BuiltFormat,
   builtFormats,
-  builtSections,
   formatFits,
   isBuiltFormat,
-  isBuiltSection,
   isKnownSection,
+  isSourceSection,
   isStanding,
   knownFormats,
   knownSections,
   type SourceSection,
+  sourceSections,
 } from "./sections.ts";
 import { didYouMean } from "./suggestion.ts";
 
@@ -204,30 +204,30 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
 }
 
 function readSectionAndFormat(members: MappingReader, faults: FaultList): { section: SourceSection; format: BuiltFormat } | null {
-  const section = members.need("section", `one of ${builtSections.join(", ")}`, readWord);
+  const section = members.need("section", `one of ${sourceSections.join(", ")}`, readWord);
   const format = members.need("format", "the name of a format", readWord);
-  if (section !== null && !isBuiltSection(section)) {
+  if (section !== null && !isSourceSection(section)) {
     faults.at(
       members.offsetOf("section"),
       isKnownSection(section)
-        ? `section: "${section}" is not supported by this version; it reads ${builtSections.join(", ")}`
-        : `section: unknown "${section}"${didYouMean(section, knownSections) || `; expected one of ${builtSections.join(", ")}`}`,
+        ? `section: "${section}" is not supported by this version; it reads ${sourceSections.join(", ")}`
+        : `section: unknown "${section}"${didYouMean(section, knownSections) || `; expected one of ${sourceSections.join(", ")}`}`,
     );
   }
   if (format === null) return null;
   const at = members.offsetOf("format");
   if (!knownFormats.includes(format)) {
-    const expected = section !== null && isBuiltSection(section) ? builtFormats[section].join(", ") : knownFormats.join(", ");
+    const expected = section !== null && isSourceSection(section) ? builtFormats[section].join(", ") : knownFormats.join(", ");
     faults.at(at, `format: unknown "${format}"${didYouMean(format, knownFormats) || `; expected one of ${expected}`}`);
     return null;
   }
   if (section === null || !isKnownSection(section)) return null;
   if (!formatFits(section, format)) {
-    const fitting = isBuiltSection(section) ? builtFormats[section] : knownFormats.filter((known) => formatFits(section, known));
+    const fitting = isSourceSection(section) ? builtFormats[section] : knownFormats.filter((known) => formatFits(section, known));
     faults.at(at, `format: "${format}" does not fit section ${section}; expected ${fitting.join(" or ")}`);
     return null;
   }
-  if (!isBuiltSection(section)) return null;
+  if (!isSourceSection(section)) return null;
   if (isBuiltFormat(section, format)) return { section, format };
   faults.at(at, `format: "${format}" is not supported by this version; for ${section} it reads ${builtFormats[section].join(", ")}`);
   return null;

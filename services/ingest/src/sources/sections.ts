@@ -38,14 +38,14 @@ export type BuiltSection = Exclude<SourceSection, "updates">;
 export type BuiltFormat = (typeof builtFormats)[SourceSection][number];
 
 export const knownSections = Object.keys(formatsBySection) as KnownSection[];
-export const builtSections = Object.keys(builtFormats) as SourceSection[];
+export const sourceSections = Object.keys(builtFormats) as SourceSection[];
 export const knownFormats: readonly string[] = [...new Set(Object.values(formatsBySection).flat())];
 
 export function isKnownSection(text: string): text is KnownSection {
   return Object.hasOwn(formatsBySection, text);
 }
 
-export function isBuiltSection(text: string): text is SourceSection {
+export function isSourceSection(text: string): text is SourceSection {
   return Object.hasOwn(builtFormats, text);
 }
 

@@ -1,7 +1,7 @@
 /** Files of updates: which there are at a location, and which of them a table needs. */
 
 import { createHash } from "node:crypto";
-import { readdirSync, statSync } from "node:fs";
+import { createReadStream, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openContent } from "@netfacts/mrt";
 
@@ -55,6 +55,13 @@ export async function filesSince(
     if (begins !== null && begins <= from) return files.slice(at);
   }
   return [...files];
+}
+
+/** Of a whole file. */
+export async function sha256Of(path: string): Promise<string> {
+  const digest = createHash("sha256");
+  for await (const chunk of createReadStream(path)) digest.update(chunk as Buffer);
+  return digest.digest("hex");
 }
 
 /**

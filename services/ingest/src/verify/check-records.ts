@@ -72,7 +72,7 @@ function askValidity({ vrps }: Generation, samples: TableSamples, notes: Notes):
     for (const { prefix, asn } of items.slice(0, recordsMax)) {
       if (asn === 0) continue;
       const { state } = validityRecord({ asn, prefix }, notes()).rpki;
-      asking.of(source, `${formatPrefix(prefix)} AS${asn}`)(state === "valid", "/rpki/validity to tell valid", () => String(state));
+      asking.of(source, `${formatPrefix(prefix)} AS${asn}`)(state === "valid", "/validity to tell valid", () => String(state));
     }
   return asking.checked;
 }

@@ -133,7 +133,7 @@ function listText(origins: ReadonlyMap<string, RouteOrigin>): string {
 }
 
 /** Any address of the prefix. */
-export function addressIn(prefix: Prefix, random: Random): Address {
+function addressIn(prefix: Prefix, random: Random): Address {
   const [first, last] = [firstAddress(prefix), lastAddress(prefix)];
   const word = (from: number, to: number) => from + Math.floor(random() * (to - from + 1));
   return {
