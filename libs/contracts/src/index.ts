@@ -11,7 +11,6 @@ export {
   type ListName,
   type ListView,
   listFormats,
-  listNames,
   listViews,
   mediaTypes,
   pagedLists,

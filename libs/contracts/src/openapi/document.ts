@@ -60,7 +60,7 @@ export function openApiDocument(text: DocumentText, routes: readonly RouteDescri
 }
 
 /** Every code that a route can answer. */
-export function problemsOf(route: RouteDescription): readonly ProblemCode[] {
+function problemsOf(route: RouteDescription): readonly ProblemCode[] {
   const common = route.scope === "open" ? commonProblems.open : [...commonProblems.open, ...commonProblems.keyed];
   return [...new Set([...route.problems, ...common])];
 }

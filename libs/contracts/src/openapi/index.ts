@@ -1,15 +1,12 @@
 /** @netfacts/contracts/openapi: the routes as data, and the documents of the API that are made of them and of the record schemas. */
 
 export { adminRoutes } from "../routes/admin.ts";
-export { auditPath } from "../routes/audit.ts";
 export { dataRoutes } from "../routes/data.ts";
 export { operatorRoutes, publicRoutes } from "../routes/index.ts";
 export { ingestRoutes } from "../routes/ingest.ts";
 export { keysPath } from "../routes/keys.ts";
 export { plansPath } from "../routes/plans.ts";
 export type { RouteAnswer, RouteContent, RouteDescription, RouteParameter } from "../routes/route.ts";
-export { usagePath } from "../routes/usage.ts";
-export { type DocumentText, openApiDocument, problemsOf } from "./document.ts";
 export { operatorDocument } from "./operator-document.ts";
 export { publicDocument } from "./public-document.ts";
 export type { Json } from "./schemas.ts";

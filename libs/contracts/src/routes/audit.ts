@@ -6,7 +6,7 @@ import { AuditRecords } from "../records/audit.ts";
 import { Timestamp } from "../schema.ts";
 import type { RouteDescription, RouteParameter } from "./route.ts";
 
-export const auditPath = "/admin/v1/audit";
+const auditPath = "/admin/v1/audit";
 
 const exactly = (name: string, description: string, example: string): RouteParameter => ({
   name,

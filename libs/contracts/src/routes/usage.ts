@@ -6,7 +6,7 @@ import { UsageItems, usageApart, usageClasses } from "../records/usage.ts";
 import { CalendarDate, oneOf } from "../schema.ts";
 import type { RouteDescription } from "./route.ts";
 
-export const usagePath = "/admin/v1/usage";
+const usagePath = "/admin/v1/usage";
 
 const id = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
 const apart = `(${usageApart.join("|")})`;

@@ -1,10 +1,10 @@
 /** Copies of a database's store: taken while it is in use, and put into one that is not. By plain operations, on every server that speaks the protocol. */
 
-import { type AnyBulkWriteOperation, type Document, MongoBulkWriteError } from "mongodb";
+import type { AnyBulkWriteOperation, Document } from "mongodb";
 import { StoreError } from "../store-error.ts";
 import { CopyWriter, copyFault, readCopy } from "./copy-file.ts";
 import { MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
-import { duplicateKey } from "./mongo-faults.ts";
+import { isDuplicateKey } from "./mongo-faults.ts";
 import { isRestoring, makeSchema, prepareSchema, type RestoringDocument } from "./mongo-schema.ts";
 
 /**
@@ -164,7 +164,7 @@ async function insert({ db, shown }: MongoConnection, into: string, documents: A
   try {
     await db.collection<Document>(into).bulkWrite(documents);
   } catch (cause) {
-    if (!(cause instanceof MongoBulkWriteError) || cause.code !== duplicateKey) throw cause;
+    if (!isDuplicateKey(cause)) throw cause;
     const remedy = "stop gateways and ingest, and restore again";
     throw new StoreError("locked", shown, `is written to by somebody while it is restored (${into})`, cause, remedy);
   }

@@ -12,7 +12,7 @@ export const replyMagic = 0x524e;
 export type FrameVersion = 1 | 2;
 export const headerBytes = 18;
 
-/** A message that is no frame of this version; says what is wrong, and at which byte. */
+/** A message that is no frame of a known version; says what is wrong, and at which byte. */
 export class FrameSyntaxError extends Error {
   override readonly name = "FrameSyntaxError";
   readonly offset: number;

@@ -234,12 +234,12 @@ function writeFields(
   at = frame.writeUInt16LE(etag.length, at);
   frame.set(etag, at);
   at += etag.length;
-  if ((flags & flag.ending) !== 0) {
+  const isApart = (flags & flag.ending) !== 0;
+  if (isApart) {
     at = frame.writeUInt16LE(ending.length, at);
     frame.set(ending, at);
     at += ending.length;
   }
-  const isApart = (flags & flag.ending) !== 0;
   at = frame.writeUInt32LE(body.length + (isApart ? 0 : ending.length), at);
   frame.set(body, at);
   at += body.length;
