@@ -4,7 +4,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type Prefix, parsePrefix } from "@netfacts/address";
-import { openContent, scanRib } from "@netfacts/mrt";
+import { openContent } from "@netfacts/content";
+import { scanRib } from "@netfacts/mrt";
 import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
 
 /** Taken byte for byte, under the same name. */

@@ -1,7 +1,7 @@
 /** rpki-client exports for servers that look at the clock: stayrtr drops what has expired and refuses files that are a day old. */
 
 import { renameSync, writeFileSync } from "node:fs";
-import { openContent } from "@netfacts/mrt";
+import { openContent } from "@netfacts/content";
 
 /** What stands in an export's `roas`. */
 export interface ExportedRoa {

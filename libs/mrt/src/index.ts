@@ -1,4 +1,4 @@
-/** @netfacts/mrt: routing tables and updates from MRT files (RFC 6396), and the opening of compressed files. */
+/** @netfacts/mrt: routing tables and updates from MRT files (RFC 6396). */
 
 export {
   decodePath,
@@ -14,8 +14,6 @@ export {
 export type { Discarded, UnknownAttribute } from "./attribute/attribute.ts";
 export type { MpReach } from "./attribute/mp-reach-nlri.ts";
 export type { PathAttributes } from "./attribute/path-attributes.ts";
-export { ContentError, type ContentErrorCode } from "./content/content-error.ts";
-export { type Compression, type Content, openContent, unpackStream } from "./content/open-content.ts";
 export { describeRecord } from "./header.ts";
 export { MrtError, type MrtErrorCode } from "./mrt-error.ts";
 export type { Peer } from "./peer-index-table.ts";

@@ -6,9 +6,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, jest, test } from "@jest/globals";
+import { ContentError, openContent } from "@netfacts/content";
 import { bgpdumpLines, findBgpdump } from "../../../test/support/bgpdump.ts";
 import { toolOrNotRun } from "../../../test/support/debian.ts";
-import { ContentError, openContent, type RibReport, scanRib } from "../src/index.ts";
+import { type RibReport, scanRib } from "../src/index.ts";
 import { lineSink } from "./support/dump.ts";
 import { attribute, peerIndexRecord, ribRecord, type WrittenRoute } from "./support/mrt-writer.ts";
 

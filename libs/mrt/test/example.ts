@@ -1,6 +1,7 @@
 /** The example of the README: which AS numbers originate most prefixes of a table. */
 
-import { openContent, type RibSink, readPathOrigin, scanRib } from "@netfacts/mrt";
+import { openContent } from "@netfacts/content";
+import { type RibSink, readPathOrigin, scanRib } from "@netfacts/mrt";
 
 export async function routesByOrigin(file: string): Promise<Map<number, number>> {
   const routes = new Map<number, number>();

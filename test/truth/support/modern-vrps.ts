@@ -1,6 +1,6 @@
 /** The VRPs of a whole rpki-client export, read by a pattern: rpki-client writes one on a line. Only the unpacking is ours. */
 
-import { openContent } from "@netfacts/mrt";
+import { openContent } from "@netfacts/content";
 import type { PlainVrp } from "./origin-rule.ts";
 
 export interface ExpiringVrp extends PlainVrp {

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { openContent } from "@netfacts/mrt";
+import { openContent } from "@netfacts/content";
 import { SourceError } from "../readers/index.ts";
 
 /**

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import { type Content, openContent } from "@netfacts/mrt";
+import { type Content, openContent } from "@netfacts/content";
 import { type SourceContent, SourceError } from "../readers/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
 

@@ -1,6 +1,6 @@
 /** The pieces of a source within its bounds of size and time, with every failure told as the source's. */
 
-import { ContentError } from "@netfacts/mrt";
+import { ContentError } from "@netfacts/content";
 import { type SourceContent, SourceError } from "./reader-report.ts";
 
 /** Counts what went through; read it after or during the iteration. */

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openContent } from "@netfacts/mrt";
+import { openContent } from "@netfacts/content";
 
 /** What lies beside the files of collectors, or is not whole yet. */
 const notUpdates = /^\.|\.(?:md5|part|tmp)$/;

@@ -1,6 +1,6 @@
 /** Made-up sources for the tests of the readers. */
 
-import { openContent } from "@netfacts/mrt";
+import { openContent } from "@netfacts/content";
 import type { SourceContent } from "../../src/readers/index.ts";
 
 /** Text or bytes as a source, cut into pieces of the given size. */

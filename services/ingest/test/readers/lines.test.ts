@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
-import { ContentError } from "@netfacts/mrt";
+import { ContentError } from "@netfacts/content";
 import { boundedContent, readNameList, SourceError } from "../../src/readers/index.ts";
 import { forEachLine, lineBytesMax } from "../../src/readers/lines.ts";
 import { contentOf, contentOfFile, failureOf } from "./content.ts";

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
 import { type Address, formatPrefix } from "@netfacts/address";
-import { openContent } from "@netfacts/mrt";
+import { openContent } from "@netfacts/content";
 import {
   type AsNameRecord,
   type DelegationRecord,

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, test } from "@jest/globals";
-import { openContent } from "@netfacts/mrt";
+import { openContent } from "@netfacts/content";
 import { makeSamples } from "../../../../samples/make-samples.ts";
 import { readSources } from "../../src/sources/index.ts";
 

@@ -1,6 +1,7 @@
 /** Files of a command line: opened whatever their compression, and what is said when one cannot be read. */
 
-import { ContentError, MrtError, openContent, unpackStream } from "@netfacts/mrt";
+import { ContentError, openContent, unpackStream } from "@netfacts/content";
+import { MrtError } from "@netfacts/mrt";
 import type { CliContext } from "../../context.ts";
 import { type ExitCode, exitCodes } from "../../exit-codes.ts";
 import { printNote } from "../../output.ts";

@@ -5,10 +5,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { bunzip2 } from "../src/content/bzip2.ts";
-import { findMark, marks } from "../src/content/bzip2-marks.ts";
-import { bunzip2InThreads } from "../src/content/bzip2-threads.ts";
-import { ContentError } from "../src/content/content-error.ts";
+import { bunzip2 } from "../src/bzip2.ts";
+import { findMark, marks } from "../src/bzip2-marks.ts";
+import { bunzip2InThreads } from "../src/bzip2-threads.ts";
+import { ContentError } from "../src/content-error.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const fixtures = join(import.meta.dirname, "fixtures");
