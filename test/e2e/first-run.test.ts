@@ -49,8 +49,10 @@ test("the questions of the README answer: the wrong one with a suggestion, the o
   const readme = readFileSync(join(newcomer.clone, "README.md"), "utf8");
   const key = /nf_live_\w+/.exec(curlLine)?.[0] ?? "";
   const lines = readme.match(/^curl .*$/gm) ?? [];
-  const answers = await Promise.all(lines.map((line) => paste(line.replace("$NETFACTS_KEY", key).replace(":8080", `:${ports.PORT}`))));
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400]);
+  const answers = await Promise.all(
+    lines.map((line) => paste(line.replace("$NETFACTS_KEY", key).replace("$NETFACTS_URL", `http://127.0.0.1:${ports.PORT}`))),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 400]);
   expect(answers.at(-1)?.record).toMatchObject({ errors: [{ suggestion: "193.0.0.0/21" }] });
 });
 
