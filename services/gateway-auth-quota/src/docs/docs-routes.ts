@@ -1,9 +1,10 @@
-/** The open pages of a listener: its OpenAPI document, the reference page, and what each problem means. */
+/** The open pages of a listener: its OpenAPI document, the reference page, what each problem means, and their icon. */
 
 import { contentTypes, type ProblemCode, ProblemError, problemCodes } from "@netfacts/contracts";
 import type { Json } from "@netfacts/contracts/openapi";
 import type { Route } from "../plugins/routes.ts";
 import { errorIndex, errorPage } from "./error-pages.ts";
+import { favicon } from "./favicon.ts";
 import { pageStyle } from "./page.ts";
 import { referencePage, referenceScript, swaggerUiScript, swaggerUiStyle } from "./reference-page.ts";
 import { staticHandler } from "./static-file.ts";
@@ -24,6 +25,7 @@ export function docsRoutes(title: string, document: () => Json): Route[] {
         return reply.header("cache-control", "no-store").redirect("/docs");
       },
     },
+    { url: "/favicon.ico", handler: staticHandler(favicon) },
     { url: "/openapi.json", handler: openApi },
     { url: "/docs", handler: reference },
     { url: "/docs/", handler: reference },

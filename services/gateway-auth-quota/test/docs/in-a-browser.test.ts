@@ -74,6 +74,19 @@ inBrowser(
 );
 
 inBrowser(
+  "the icon is one that a browser can decode",
+  async () => {
+    const { page, complaints } = await open("/docs/errors");
+    const size = await page.evaluate(
+      "const icon = new Image(); icon.src = '/favicon.ico'; icon.decode().then(() => [icon.naturalWidth, icon.naturalHeight])",
+    );
+    expect(size).toEqual([16, 16]);
+    expect(complaints).toEqual([]);
+  },
+  60_000,
+);
+
+inBrowser(
   "a problem's page can be read",
   async () => {
     const { page, complaints } = await open("/docs/errors/rate_limit_exceeded");

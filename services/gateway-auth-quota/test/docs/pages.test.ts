@@ -62,6 +62,16 @@ test("pages are packed for those who take it, and not sent again to those who ha
   expect((await open("/docs/swagger-ui.css", { "if-none-match": plain.headers.etag ?? "" })).status).toBe(304);
 });
 
+test("the icon is an ICO file of one 16 × 16 bitmap, open to all, cached, and answered by its entity tag", async () => {
+  const answer = await harness.gateway.http.inject("/favicon.ico");
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers).toMatchObject({ "content-type": "image/x-icon", "cache-control": "public, max-age=3600" });
+  const file = answer.rawPayload;
+  expect([...file.subarray(0, 8)]).toEqual([0, 0, 1, 0, 1, 0, 16, 16]);
+  expect(file.readUInt32LE(18) + file.readUInt32LE(14)).toBe(file.length);
+  expect((await open("/favicon.ico", { "if-none-match": `${answer.headers.etag}` })).status).toBe(304);
+});
+
 test("pages answer GET and HEAD only", async () => {
   expect(await harness.request("POST", "/docs", {})).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
   expect(await harness.request("HEAD", "/docs", {})).toMatchObject({ status: 200, body: "" });
