@@ -14,9 +14,9 @@ export function content(): string {
 
 # Problems
 
-Every answer that is not a record is a problem (RFC 9457) of type \`application/problem+json\`. Its \`code\` never changes meaning within
-v1; its \`detail\` says more about this one request, and \`errors[]\` lists each fault with its place and, where there is one, a suggestion.
-\`request_id\` is also in the header \`X-Request-Id\`: quote it to your operator.
+Every error response is a problem document (RFC 9457) of type \`application/problem+json\`. The meaning of a \`code\` never changes within
+v1. \`detail\` explains this occurrence. \`errors[]\` lists each error in the request with its location and, if there is one, a corrected
+value. \`request_id\` is also in the header \`X-Request-Id\`. Include it when you contact your operator.
 
 ${table(["status", "code", "title"], rows)}
 
@@ -24,7 +24,7 @@ ${sections.join("\n\n")}
 
 # Warnings
 
-\`meta.warnings[]\` of an answer: what to mind about it. \`detail\` says more about this one answer.
+\`meta.warnings[]\` lists what to consider when you use a response. \`detail\` contains the values of that response.
 
 ${table(["code", "meaning"], warnings)}
 `;
@@ -48,8 +48,8 @@ Retry: ${retryText(retry, retryAfterSeconds)}`;
 }
 
 function retryText(retry: ErrorEntry["retry"], seconds: number | null): string {
-  if (retry === "never") return "no, the same request fails again.";
+  if (retry === "never") return "no. The same request fails again.";
   return seconds === null
-    ? "later; after `Retry-After` where the answer carries it."
-    : `after \`Retry-After\` (${seconds} s unless told otherwise).`;
+    ? "yes, later. If the response has a `Retry-After` header, wait at least that long."
+    : `yes, after \`Retry-After\` (default: ${seconds} s).`;
 }

@@ -10,24 +10,24 @@ export type SectionName = (typeof sectionNames)[number];
 
 /** What each section tells, for documentation. */
 export const sectionMeanings: Readonly<Record<SectionName, string>> = {
-  routes: "Announced prefixes with their origins and who sees them, from collectors' tables.",
+  routes: "Announced prefixes with their origins and visibility, from the tables of route collectors.",
   vrps: "Validated ROA payloads (RFC 6811).",
-  aspas: "Validated ASPAs: the providers that an AS names.",
-  allocations: "What the registries allocated and assigned, from their delegated statistics.",
+  aspas: "Validated ASPAs: the providers that each AS authorises.",
+  allocations: "Address blocks and AS numbers that the registries have allocated or assigned, from their delegated statistics.",
   as_names: "Names of AS numbers.",
   profiles: "Organisations and websites of AS numbers.",
-  network_types: "Kinds of networks, from profiles and the operator's own list.",
-  locations: "Places of addresses, from the operator's own observations.",
+  network_types: "Network types, from profiles and from the operator's own list.",
+  locations: "Locations of addresses, from the operator's own observations.",
 };
 
 /** How fresh one section is: of `meta`, and of the status. */
 export const freshness = {
-  version: member(Type.String(), "Which version of the section answered; it changes with the section's content."),
-  as_of: member(Timestamp, "The moment that the data are of: that of the oldest source of the section."),
-  age_seconds: member(Count, "Seconds from `as_of` to this answer."),
+  version: member(Type.String(), "Version of the section; it changes whenever the content of the section changes."),
+  as_of: member(Timestamp, "Time of the data: the time of the oldest source of the section."),
+  age_seconds: member(Count, "Age of the data in seconds: from `as_of` to this response."),
   stale: member(
     Type.Boolean(),
-    "Whether the data are older than their sources promise: more than two intervals and an hour, or past a source's own bound.",
+    "Whether the data are out of date: older than twice the source's update interval plus one hour, or older than the limit set for the source.",
   ),
 };
 
@@ -40,32 +40,33 @@ export const RoutesData = record({
   ...freshness,
   peers_total: member(
     record({
-      ipv4: member(Count, "Full-feed peers for IPv4."),
-      ipv6: member(Count, "Full-feed peers for IPv6."),
+      ipv4: member(Count, "Number of full-feed peers for IPv4."),
+      ipv6: member(Count, "Number of full-feed peers for IPv6."),
     }),
-    "Peers that carry a full table, by IP version: what visibility is measured against.",
+    "Number of peers that send a full table, by IP version. Visibility is a share of these.",
   ),
-  collectors: member(Type.Array(Type.String()), "The route collectors whose tables were read."),
+  collectors: member(Type.Array(Type.String()), "Route collectors whose tables are included."),
 });
 export type RoutesData = Static<typeof RoutesData>;
 
 /** Warnings that stand for any section, by their ending. */
 const sectionWarnings = {
-  stale: "The section is older than its sources promise: more than two of their intervals and an hour, or past their own bound.",
-  unavailable: "The section could not be used: what the answer would tell from it is null, not absent.",
+  stale:
+    "The section is out of date: older than twice its sources' update interval plus one hour, or older than the limit set for a source.",
+  unavailable: "The section is unavailable. Values that depend on it are null.",
 } as const;
 
 const answerWarnings = {
-  low_visibility: "Few full-feed peers see the match, or a longer prefix that fewer see was passed over.",
+  low_visibility: "Few full-feed peers see the match, or a longer prefix was ignored because too few peers see it.",
   bogon_announced:
-    "Something is announced that should not be: space that is not globally reachable or not allocated, or a special-purpose origin AS.",
+    "An announcement that should not exist: address space that is not globally reachable or not allocated, or a special-purpose origin AS.",
   default_route_only: "Only a default route covers the address.",
-  rpki_mixed: "Some origins of the prefix are RPKI-valid and some invalid.",
-  updates_gap: "Updates between the table and what followed it are missing.",
-  sample_data: "The answer comes from the sample dataset, which is old and partial.",
+  rpki_mixed: "Some origins of the prefix are RPKI-valid and others are RPKI-invalid.",
+  updates_gap: "Some BGP updates that follow the imported table are missing.",
+  sample_data: "The response comes from the sample dataset, which is old and incomplete.",
   truncated: "A list has more items than its limit.",
   snapshot_changed:
-    "The snapshot that answered the first questions of the batch was given up midway: later ones are answered from a newer one.",
+    "The snapshot that answered the first items of the batch was retired during the batch. Later items come from a newer snapshot.",
 } as const;
 
 export type WarningCode = keyof typeof answerWarnings | `${SectionName}_${keyof typeof sectionWarnings}`;
@@ -85,8 +86,8 @@ export const warningMeanings: Readonly<Record<string, string>> = {
 
 /** Something true about the answer that its reader should mind. */
 export const Warning = record({
-  code: member(oneOf(warningCodes), "What to mind; its meaning never changes."),
-  detail: member(Type.String(), "The same in words, with the figures of this answer."),
+  code: member(oneOf(warningCodes), "Code of the warning. Its meaning never changes."),
+  detail: member(Type.String(), "Explanation of the warning, with the values of this response."),
 });
 export type Warning = Static<typeof Warning>;
 
@@ -105,8 +106,8 @@ export type MetaData = Static<typeof MetaData>;
 
 export const Meta = record({
   request_id: member(Type.String(), "Id of the request, as in `X-Request-Id`."),
-  generated_at: member(Timestamp, "When the answer was made."),
-  data: member(MetaData, "The sections that the answer used; one that it did not need, or that is not there, is absent."),
-  warnings: member(Type.Array(Warning), "What to mind about this answer; empty: nothing."),
+  generated_at: member(Timestamp, "Time at which the response was generated."),
+  data: member(MetaData, "Sections that the response is based on. A section that is not needed or not available is absent."),
+  warnings: member(Type.Array(Warning), "Warnings about this response; an empty list if there are none."),
 });
 export type Meta = Static<typeof Meta>;

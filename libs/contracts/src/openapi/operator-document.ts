@@ -6,15 +6,16 @@ import { openApiDocument } from "./document.ts";
 export const operatorDocument = () =>
   openApiDocument(
     {
-      title: "Netfacts, for operators",
-      description: "Keys, plans, usage, the audit log and ingest. Served on a listener of its own, to keys with the scope `admin` only.",
+      title: "Netfacts operator API",
+      description:
+        "Management of keys, plans, usage, the audit log and ingest. Served on a separate listener, and only for keys with the scope `admin`.",
       version: "1.0.0",
       tags: {
-        Keys: "Made, changed, replaced and ended. The secret of a key is in the answer that makes it, and nowhere else.",
-        Plans: "Named limits that keys refer to.",
-        Usage: "What keys were used for, by day and kind of question.",
-        Audit: "Who changed what, when and from where.",
-        Ingest: "Runs, their reports, and the health of the sources.",
+        Keys: "Create, change, rotate and revoke API keys. The secret of a key is returned only once, when the key is created.",
+        Plans: "Named sets of limits that keys refer to.",
+        Usage: "Usage of keys, by day and kind of request.",
+        Audit: "Changes made by operators: who made them, when, and from where.",
+        Ingest: "Ingest runs, their reports, and the health of the sources.",
       },
     },
     operatorRoutes,

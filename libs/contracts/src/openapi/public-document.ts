@@ -7,15 +7,15 @@ export const publicDocument = () =>
   openApiDocument(
     {
       title: "Netfacts",
-      description: `Facts about internet addresses and networks: who was allocated them, who announces them and who sees that, whether the announcement is RPKI-valid
-and why, what an AS is, and what reverse DNS says; from data that this installation's operator holds.
+      description: `Facts about internet addresses and networks: who holds them, who announces them, how widely the announcement is visible, whether it is
+RPKI-valid and why, what is known about each AS, and what reverse DNS returns. The data come from sources that the operator of this installation has configured.
 
-Every well-formed question has an answer of status 200, also about what is reserved, unallocated or unannounced. \`null\` means "not known"; an absent member was not asked for.
-Every refusal is a problem (RFC 9457) with a stable \`code\`. Send the key as \`Authorization: Bearer <key>\`.`,
+Every well-formed request returns status 200, even for reserved, unallocated or unannounced resources. \`null\` means "not known"; an absent member was not requested.
+Every error is a problem document (RFC 9457) with a stable \`code\`. Send the key as \`Authorization: Bearer <key>\`.`,
       version: "1.0.0",
       tags: {
-        Data: "Questions about addresses, prefixes and AS numbers.",
-        About: "The calling key, and the data in service.",
+        Data: "Records of addresses, prefixes and AS numbers.",
+        About: "The calling key, and the status of the data.",
       },
     },
     publicRoutes,

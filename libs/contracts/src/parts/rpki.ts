@@ -16,11 +16,11 @@ export const NullableRpkiReason = nullable(oneOf(["as", "length"]));
 
 /** A validated ROA payload; `ta` and `expires_at` are null where its source does not tell them. */
 export const VrpItem = record({
-  asn: member(Asn, "The AS that may originate; 0: nobody may (RFC 7607)."),
-  prefix: member(Type.String(), "The prefix in CIDR form."),
-  max_length: member(Type.Integer({ minimum: 0, maximum: 128 }), "The longest prefix length that is authorised."),
-  ta: member(NullableText, "Trust anchor, or `slurm` for a local assertion; null where the source does not tell it (RTR)."),
-  expires_at: member(NullableTimestamp, "When the payload expires; null where the source does not tell it (RTR)."),
+  asn: member(Asn, "AS that is authorised to originate the prefix. 0 means that no AS is (RFC 7607)."),
+  prefix: member(Type.String(), "Prefix in CIDR form."),
+  max_length: member(Type.Integer({ minimum: 0, maximum: 128 }), "Longest prefix length that is authorised."),
+  ta: member(NullableText, "Trust anchor, or `slurm` for a local assertion; null if the source (RTR) does not provide it."),
+  expires_at: member(NullableTimestamp, "Time at which the payload expires; null if the source (RTR) does not provide it."),
 });
 export type VrpItem = Static<typeof VrpItem>;
 
@@ -29,48 +29,54 @@ export type RpkiNote = (typeof rpkiNotes)[number];
 
 /** The verdict on one route with the VRPs that explain it, in the three lists of Routinator. */
 export const OriginValidation = record({
-  state: member(NullableRpkiState, "The verdict of RFC 6811 against every covering VRP; null where no usable VRPs are imported."),
+  state: member(
+    NullableRpkiState,
+    "Result of route origin validation (RFC 6811) against all covering VRPs; null if no usable VRPs are loaded.",
+  ),
   reason: member(
     NullableRpkiReason,
-    "Why it is invalid: no covering VRP names the AS (`as`), or those that do allow shorter prefixes only (`length`); else null.",
+    "Why the route is invalid. `as`: no covering VRP names the origin AS. `length`: covering VRPs name it, but only for shorter prefixes. Otherwise null.",
   ),
-  description: member(NullableText, "The verdict as a sentence; null without one."),
+  description: member(NullableText, "The state in a sentence; null if `state` is null."),
   vrps: member(
     record({
-      matched: member(Type.Array(VrpItem), "Those that make it valid."),
-      unmatched_as: member(Type.Array(VrpItem), "Those long enough that name another AS; AS 0 always stands here."),
-      unmatched_length: member(Type.Array(VrpItem), "Those whose `max_length` is too short, whatever their AS."),
+      matched: member(Type.Array(VrpItem), "VRPs that make the route valid."),
+      unmatched_as: member(
+        Type.Array(VrpItem),
+        "VRPs that authorise the prefix length for a different AS. VRPs for AS 0 are always listed here.",
+      ),
+      unmatched_length: member(Type.Array(VrpItem), "VRPs whose `max_length` is too short, for any AS."),
     }),
-    "Every VRP that covers the prefix, in three lists, which are empty exactly where the state is `not-found` or null.",
+    "All VRPs that cover the prefix, in three lists. All three are empty if and only if `state` is `not-found` or null.",
   ),
   notes: member(
     Type.Array(oneOf(rpkiNotes)),
-    "What else to know: `max_length_loose` would let a forged-origin sub-prefix be valid (RFC 9319); `expires_soon` is within 24 h of the data.",
+    "Additional findings. `max_length_loose`: a forged-origin sub-prefix would be valid (RFC 9319). `expires_soon`: expires within 24 hours of the time of the data.",
   ),
 });
 export type OriginValidation = Static<typeof OriginValidation>;
 
 const StateShare = record({
-  origins: member(Count, "Origins in this state."),
-  peers_seeing: member(Count, "Full-feed peers that see one of them."),
+  origins: member(Count, "Number of origins in this state."),
+  peers_seeing: member(Count, "Number of full-feed peers that see at least one of them."),
 });
 
 /** Routing security of a prefix in one word; states that no origin has are absent from `by_state`. */
 export const RpkiSummary = record({
   state: member(
     NullableRpkiState,
-    "State of the origin that most full-feed peers see, of equals the worse; null where nothing is announced or no usable VRPs are imported.",
+    "State of the origin that most full-feed peers see, and the worse one on a tie; null if nothing is announced or no usable VRPs are loaded.",
   ),
-  reason: member(NullableRpkiReason, "Why that origin is invalid; else null."),
-  mixed: member(Type.Boolean(), "Whether some origins are valid and some invalid."),
+  reason: member(NullableRpkiReason, "Why that origin is invalid; otherwise null."),
+  mixed: member(Type.Boolean(), "Whether some origins are valid and others are invalid."),
   by_state: member(
     record({
       valid: Type.Optional(member(StateShare, "Valid origins.")),
       invalid: Type.Optional(member(StateShare, "Invalid origins.")),
       not_found: Type.Optional(member(StateShare, "Origins that no VRP covers.")),
     }),
-    "How many origins are in which state, AS_SET origins too; a state without origins is absent.",
+    "Number of origins in each state, including AS_SET origins. A state without origins is absent.",
   ),
-  covering_vrps: member(NullableCount, "VRPs that cover the prefix; null where no usable VRPs are imported."),
+  covering_vrps: member(NullableCount, "Number of VRPs that cover the prefix; null if no usable VRPs are loaded."),
 });
 export type RpkiSummary = Static<typeof RpkiSummary>;

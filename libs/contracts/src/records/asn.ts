@@ -23,15 +23,15 @@ const NullableDate = nullable(CalendarDate);
 
 /** Address space that the holder of the AS number holds too; `total` is null where no file tells the holder. */
 export const AsnAllocation = record({
-  registry: member(Type.String(), "The registry that lists it."),
-  block: member(Block, "The record as it was published."),
-  allocated_on: member(NullableDate, "Date of the record; null where the file tells none."),
+  registry: member(Type.String(), "Registry that lists the block."),
+  block: member(Block, "The block as published by the registry."),
+  allocated_on: member(NullableDate, "Date of the registration; null if the file does not contain it."),
 });
 export type AsnAllocation = Static<typeof AsnAllocation>;
 
 const familyCounts = {
-  prefixes: member(Count, "Prefixes that at least one full-feed peer sees."),
-  prefixes_aggregated: member(Count, "The same, merged without adding unannounced space."),
+  prefixes: member(Count, "Number of prefixes that at least one full-feed peer sees."),
+  prefixes_aggregated: member(Count, "Number of prefixes after aggregation, which never adds unannounced space."),
 };
 
 /** What the AS announces; overlapping space counts once, `largest` is the shortest prefix length. */
@@ -39,125 +39,131 @@ export const AsnCounts = record({
   ipv4: member(
     record({
       ...familyCounts,
-      addresses: member(Count, "Addresses in them, overlap counted once."),
-      largest: member(NullableCount, "The shortest prefix length; null without prefixes."),
+      addresses: member(Count, "Number of addresses in these prefixes. Overlapping addresses count once."),
+      largest: member(NullableCount, "Shortest prefix length; null if there are no prefixes."),
     }),
-    "Of IPv4.",
+    "IPv4 prefixes.",
   ),
   ipv6: member(
     record({
       ...familyCounts,
-      slash48s: member(Count, "Distinct /48s that they touch, overlap counted once."),
-      largest: member(NullableCount, "The shortest prefix length; null without prefixes."),
+      slash48s: member(Count, "Number of distinct /48s that these prefixes touch. Overlapping space counts once."),
+      largest: member(NullableCount, "Shortest prefix length; null if there are no prefixes."),
     }),
-    "Of IPv6.",
+    "IPv6 prefixes.",
   ),
-  moas_prefixes: member(Count, "Prefixes among them that other ASes originate too."),
-  low_visibility_prefixes: member(Count, "Prefixes that no full-feed peer sees, which are counted nowhere else."),
+  moas_prefixes: member(Count, "Number of these prefixes that other ASes also originate."),
+  low_visibility_prefixes: member(Count, "Number of prefixes that no full-feed peer sees. They do not count towards any other value."),
 });
 export type AsnCounts = Static<typeof AsnCounts>;
 
 export const AsnRpki = record({
-  valid: member(NullableCount, "Prefixes that are valid with this origin; null where no routes are imported."),
-  invalid: member(NullableCount, "Prefixes that are invalid with this origin; null where no routes are imported."),
-  not_found: member(NullableCount, "Prefixes that no VRP covers; null where no routes are imported."),
-  valid_share: member(nullable(Share), "Valid prefixes over all; null where there are none."),
-  vrps_for_this_as: member(NullableCount, "VRPs that name this AS, whatever it announces."),
+  valid: member(NullableCount, "Number of prefixes that are valid with this origin; null if no routes are loaded."),
+  invalid: member(NullableCount, "Number of prefixes that are invalid with this origin; null if no routes are loaded."),
+  not_found: member(NullableCount, "Number of prefixes that no VRP covers; null if no routes are loaded."),
+  valid_share: member(nullable(Share), "Share of all prefixes that are valid; null if there are no prefixes."),
+  vrps_for_this_as: member(NullableCount, "Number of VRPs for this AS, announced or not."),
 });
 export type AsnRpki = Static<typeof AsnRpki>;
 
 export const Aspa = record({
   present: member(Type.Boolean(), "Whether the AS has a validated ASPA."),
-  providers: member(Type.Array(Asn), "The providers that it names, ascending."),
-  expires_at: member(NullableTimestamp, "When it expires; null where there is none, or its source does not tell."),
-  ta: member(NullableText, "Trust anchor; null where there is none, or its source does not tell."),
+  providers: member(Type.Array(Asn), "Providers that the ASPA authorises, in ascending order."),
+  expires_at: member(NullableTimestamp, "Time at which the ASPA expires; null if there is no ASPA or its source does not provide it."),
+  ta: member(NullableText, "Trust anchor; null if there is no ASPA or its source does not provide it."),
 });
 export type Aspa = Static<typeof Aspa>;
 
 /** A position in observed paths (left = towards the collector), never a business relation. */
 export const Neighbour = record({
-  asn: member(Asn, "The neighbouring AS."),
-  name: member(NullableText, "Its name; null where not known."),
+  asn: member(Asn, "AS number of the neighbour."),
+  name: member(NullableText, "Name of the AS; null if unknown."),
   position: member(
     oneOf(["left", "right", "uncertain"]),
-    "Where it stands in observed paths, never a business relation: `left` is towards the collector, `uncertain` was seen only as a collector's own peer.",
+    "Position in observed paths, not a business relationship. `left`: towards the collector. `right`: away from the collector. `uncertain`: seen only as a collector's own peer.",
   ),
-  paths_left: member(Count, "Paths on which it stands to the left."),
-  paths_right: member(Count, "Paths on which it stands to the right."),
-  share: member(nullable(Share), "Its paths over all paths on that side; null where there are none."),
-  ipv4: member(Type.Boolean(), "Whether it was seen on paths to IPv4 prefixes."),
-  ipv6: member(Type.Boolean(), "Whether it was seen on paths to IPv6 prefixes."),
-  aspa: member(NullableText, "`provider` where the ASPA of the AS names it; else null."),
+  paths_left: member(Count, "Number of paths on which the neighbour is to the left."),
+  paths_right: member(Count, "Number of paths on which the neighbour is to the right."),
+  share: member(nullable(Share), "Share of all paths on that side; null if there are none."),
+  ipv4: member(Type.Boolean(), "Whether the neighbour was seen on paths to IPv4 prefixes."),
+  ipv6: member(Type.Boolean(), "Whether the neighbour was seen on paths to IPv6 prefixes."),
+  aspa: member(NullableText, "`provider` if the ASPA of the AS lists the neighbour; otherwise null."),
 });
 export type Neighbour = Static<typeof Neighbour>;
 
 export const Neighbours = record({
-  method: member(Type.String(), "How they were found: `observed-paths`, prepends collapsed, paths with sets or loops left out."),
+  method: member(
+    Type.String(),
+    "How neighbours are found: `observed-paths`, with prepends collapsed, and without paths that contain sets or loops.",
+  ),
   counts: member(
     record({
-      left: member(Count, "ASes towards the collector."),
-      right: member(Count, "ASes away from the collector."),
-      uncertain: member(Count, "ASes seen only as a collector's own peer."),
+      left: member(Count, "Number of ASes towards the collector."),
+      right: member(Count, "Number of ASes away from the collector."),
+      uncertain: member(Count, "Number of ASes seen only as a collector's own peer."),
     }),
-    "How many there are at each position.",
+    "Number of neighbours at each position.",
   ),
-  items: member(Type.Array(Neighbour), "Those on the most paths, up to `limit`."),
+  items: member(Type.Array(Neighbour), "Neighbours on the most paths; at most `limit`."),
 });
 export type Neighbours = Static<typeof Neighbours>;
 
 /** One announced prefix; of an aggregate of several, what holds for each alone is null. */
 export const AsnPrefix = record({
-  prefix: member(Type.String(), "The prefix in CIDR form."),
+  prefix: member(Type.String(), "Prefix in CIDR form."),
   visibility_ratio: member(
     nullable(Share),
-    "Share of full-feed peers that see it from this AS; null where there are none, and of a merged prefix.",
+    "Share of full-feed peers that see the prefix from this AS; null if there are no full-feed peers, or if the prefix is an aggregate.",
   ),
-  rpki_state: member(NullableRpkiState, "Verdict with this origin; null where no usable VRPs are imported, and of a merged prefix."),
-  is_moas: member(NullableBoolean, "Whether other ASes originate it too; null of a merged prefix."),
+  rpki_state: member(
+    NullableRpkiState,
+    "Origin validation state with this origin; null if no usable VRPs are loaded, or if the prefix is an aggregate.",
+  ),
+  is_moas: member(NullableBoolean, "Whether other ASes also originate the prefix; null if the prefix is an aggregate."),
 });
 export type AsnPrefix = Static<typeof AsnPrefix>;
 
 export const AsnRecord = record({
-  asn: member(Asn, "The AS number asked."),
-  asdot: member(Type.String(), "The same in asdot (RFC 5396): `1.10` for 65546."),
-  name: member(NullableText, "Name of the AS; null where not known."),
-  organisation: member(NullableText, "Who runs it, from profiles; null where not known."),
-  website: member(NullableText, "Its website, from profiles; null where not known."),
-  registry: member(NullableText, "The registry that allocated the number; null where no imported file has it."),
-  registration_country: member(NullableText, "Country of the registration; null where not known."),
-  country_flag: member(nullable(CountryFlag), "The flag of that country; null where not known."),
-  status: member(nullable(oneOf(allocationStatuses)), "The registry's status of the number; null where no imported file has it."),
-  allocated_on: member(NullableDate, "Date of the record; null where the file tells none."),
-  holder: member(nullable(Holder), "Who holds it, by the registry's opaque ids; null where the file has none."),
-  special_purpose: member(nullable(AsnSpecialPurpose), "What the number is set apart for (IANA); null: nothing."),
+  asn: member(Asn, "The requested AS number."),
+  asdot: member(Type.String(), "The AS number in asdot notation (RFC 5396): `1.10` for 65546."),
+  name: member(NullableText, "Name of the AS; null if unknown."),
+  organisation: member(NullableText, "Organisation that runs the AS, from profiles; null if unknown."),
+  website: member(NullableText, "Website of the organisation, from profiles; null if unknown."),
+  registry: member(NullableText, "Registry that allocated the AS number; null if no imported file contains it."),
+  registration_country: member(NullableText, "Country of registration; null if unknown."),
+  country_flag: member(nullable(CountryFlag), "Flag of the country of registration; null if unknown."),
+  status: member(nullable(oneOf(allocationStatuses)), "Status of the AS number at the registry; null if no imported file contains it."),
+  allocated_on: member(NullableDate, "Date of the registration; null if the file does not contain it."),
+  holder: member(nullable(Holder), "Holder, identified by the registry's opaque id; null if the file does not contain one."),
+  special_purpose: member(nullable(AsnSpecialPurpose), "IANA special purpose of the AS number; null if it has none."),
   allocations: member(
     record({
-      items: member(Type.Array(AsnAllocation), "This page of them."),
-      total: member(NullableCount, "How many there are; null where the holder is not known."),
-      next_cursor: member(NullableText, "`cursor` of the next page; null on the last."),
+      items: member(Type.Array(AsnAllocation), "Items of this page."),
+      total: member(NullableCount, "Total number of items; null if the holder is unknown."),
+      next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
     }),
-    "Address space that the same holder holds.",
+    "Address space of the same holder.",
   ),
-  network_type: member(nullable(NetworkType), "Kind of network; null where not known."),
-  announced: member(NullableBoolean, "Whether the AS originates any prefix; null where no routes are imported."),
+  network_type: member(nullable(NetworkType), "Type of the network; null if unknown."),
+  announced: member(NullableBoolean, "Whether the AS originates any prefix; null if no routes are loaded."),
   first_seen_at: member(
     NullableTimestamp,
-    "The earliest table of this installation in which it originated anything; null before there is a history.",
+    "Time of the earliest table imported here in which the AS originates a prefix; null if there is no history yet.",
   ),
-  last_seen_at: member(NullableTimestamp, "The latest such table; null before there is a history."),
-  counts: member(nullable(AsnCounts), "How much it announces; null where no routes are imported."),
-  rpki: member(nullable(AsnRpki), "How much of that RPKI covers; null where no usable VRPs are imported."),
-  aspa: member(nullable(Aspa), "Whom it names as its providers; null where no ASPAs are imported."),
-  neighbours: member(nullable(Neighbours), "Who stands next to it in observed paths; null where paths are not known."),
+  last_seen_at: member(NullableTimestamp, "Time of the latest such table; null if there is no history yet."),
+  counts: member(nullable(AsnCounts), "Size of the announced space; null if no routes are loaded."),
+  rpki: member(nullable(AsnRpki), "RPKI coverage of the announced prefixes; null if no usable VRPs are loaded."),
+  aspa: member(nullable(Aspa), "Providers that the AS authorises; null if no ASPAs are loaded."),
+  neighbours: member(nullable(Neighbours), "Neighbours of the AS in observed paths; null if paths are unknown."),
   prefixes: member(
     record({
-      items: member(Type.Array(AsnPrefix), "This page of them, ascending."),
-      total: member(Count, "How many there are, by the filters asked."),
-      limit: member(Count, "Items of a page."),
-      next_cursor: member(NullableText, "`cursor` of the next page; null on the last."),
+      items: member(Type.Array(AsnPrefix), "Items of this page, in ascending order."),
+      total: member(Count, "Total number of items that match the filters."),
+      limit: member(Count, "Maximum number of items in a page."),
+      next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
     }),
-    "The prefixes that it originates.",
+    "Prefixes that the AS originates.",
   ),
-  meta: member(Meta, "Who asked when, which data answered, and what to mind."),
+  meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type AsnRecord = Static<typeof AsnRecord>;

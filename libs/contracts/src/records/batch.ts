@@ -18,13 +18,15 @@ import { ValidityRecord } from "./validity.ts";
 /** Questions of one batch that is asked or answered as one JSON document; NDJSON both ways has no such bound. */
 export const batchQuestionsMax = 1_000;
 
-const Limit = Type.Optional(member(Type.Integer({ minimum: 1, maximum: listLimitMax }), "Items of each list; default: 100."));
+const Limit = Type.Optional(
+  member(Type.Integer({ minimum: 1, maximum: listLimitMax }), "Maximum number of items in each list. Default: 100."),
+);
 const address = member(Type.String(), "An IPv4 or IPv6 address.");
-const asn = member(Type.Unsafe<string | number>({ type: ["string", "integer"] }), "`AS3333`, `3333`, asdot, or the number itself.");
+const asn = member(Type.Unsafe<string | number>({ type: ["string", "integer"] }), "AS number as `AS3333`, `3333`, asdot, or an integer.");
 const prefix = member(Type.String(), "A prefix in CIDR form, without host bits.");
 
 function kindOf<const T extends string>(kind: T) {
-  return member(oneOf([kind]), "Which route's question it is.");
+  return member(oneOf([kind]), "Kind of the item: the route that it corresponds to.");
 }
 
 /** The members that `fields` can keep of a record. */
@@ -32,7 +34,7 @@ function fieldsOf<R extends { readonly properties: object }>({ properties }: R) 
   return Type.Optional(
     member(
       wordsOf(Object.keys(properties) as (keyof R["properties"] & string)[]),
-      "Top-level members to keep, each once; `meta` always stands.",
+      "Top-level members to return, each at most once. `meta` is always returned.",
     ),
   );
 }
@@ -50,9 +52,9 @@ export const batchQuestions = {
   asn: record({
     kind: kindOf("asn"),
     value: asn,
-    family: Type.Optional(member(Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6] }), "`prefixes` of one IP version only.")),
-    rpki: Type.Optional(member(oneOf(rpkiStates), "`prefixes` of one RPKI state only.")),
-    aggregate: Type.Optional(member(Type.Boolean(), "Merges `prefixes` without ever adding unannounced space.")),
+    family: Type.Optional(member(Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6] }), "Returns only `prefixes` of this IP version.")),
+    rpki: Type.Optional(member(oneOf(rpkiStates), "Returns only `prefixes` in this RPKI state.")),
+    aggregate: Type.Optional(member(Type.Boolean(), "Aggregates `prefixes`, without adding unannounced space.")),
     limit: Limit,
     fields: fieldsOf(AsnRecord),
   }),
@@ -72,7 +74,7 @@ export type BatchQuestion = Static<(typeof batchQuestions)[BatchKind]>;
 
 /** What is asked as `application/json`. */
 export const BatchRequest = record({
-  questions: member(Type.Array(BatchQuestion, { maxItems: batchQuestionsMax }), "The questions, in the order in which they are answered."),
+  questions: member(Type.Array(BatchQuestion, { maxItems: batchQuestionsMax }), "Items of the batch. Results are in the same order."),
 });
 export type BatchRequest = Static<typeof BatchRequest>;
 
@@ -81,18 +83,18 @@ export type BatchRequest = Static<typeof BatchRequest>;
  * was asked; of one that could not be read, what could be read of it, or null.
  */
 export const BatchResult = record({
-  index: member(Count, "Place of the question, from 0."),
+  index: member(Count, "Index of the item in the request, starting at 0."),
   question: member(
     Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ["object", "null"] }),
-    "The question as it was asked; of one that cannot be read, what could be read of it, or null.",
+    "The item as sent. If it cannot be read, the parts that could be read, or null.",
   ),
   record: Type.Optional(
     member(
       Type.Unsafe<ShownRecord<BatchKind>>(Type.Union([...batchKinds.map((op) => operations[op].record), ...batchKinds.map(someMembers)])),
-      "What the route of that kind answers; absent where there is a problem.",
+      "The record that the corresponding route returns; absent if there is a `problem`.",
     ),
   ),
-  problem: Type.Optional(member(Problem, "Why there is no record; absent where there is one.")),
+  problem: Type.Optional(member(Problem, "Why there is no record; absent if there is one.")),
 });
 export type BatchResult = Static<typeof BatchResult>;
 
@@ -102,29 +104,29 @@ export type BatchResult = Static<typeof BatchResult>;
  */
 export const BatchMeta = record({
   ...Meta.properties,
-  data: member(MetaData, "Empty: each record tells in its own `meta` which sections it used."),
+  data: member(MetaData, "Always empty: the `meta` of each record lists the sections that the record is based on."),
   snapshots: member(
     Type.Array(Type.String()),
-    "The snapshots that answered, in their order: one, unless warning `snapshot_changed` stands; none where no record is of one.",
+    "Snapshots that answered, in order: one, or several with the warning `snapshot_changed`; empty if no record comes from a snapshot.",
   ),
 });
 export type BatchMeta = Static<typeof BatchMeta>;
 
 const sums = {
-  count: member(Count, "Results, problems included."),
-  failed_count: member(Count, "Results that are problems."),
-  meta: member(BatchMeta, "Who asked when, which snapshots answered, and what to mind."),
+  count: member(Count, "Number of results, including problems."),
+  failed_count: member(Count, "Number of results that are problems."),
+  meta: member(BatchMeta, "Request id, time, snapshots used, and warnings."),
 };
 
 /** What is answered as `application/json`. */
-export const BatchAnswer = record({ results: member(Type.Array(BatchResult), "One for each question, in their order."), ...sums });
+export const BatchAnswer = record({ results: member(Type.Array(BatchResult), "One result for each item, in the same order."), ...sums });
 export type BatchAnswer = Static<typeof BatchAnswer>;
 
 /** The last line of an NDJSON answer. `problem`: why the rest of the questions was not read. */
 export const BatchSummary = record({
   count: sums.count,
   failed_count: sums.failed_count,
-  problem: Type.Optional(member(Problem, "Why the rest of the questions was not read; absent where all were.")),
+  problem: Type.Optional(member(Problem, "Why the remaining items were not read; absent if all items were read.")),
   meta: sums.meta,
 });
 export type BatchSummary = Static<typeof BatchSummary>;

@@ -5,68 +5,71 @@ import { Count, member, NullableCount, NullableText, NullableTimestamp, nullable
 
 /** One kind of record that a source's reader left out. */
 const SkippedRecords = record({
-  reason: member(Type.String(), "Why they were left out."),
-  bad: member(Type.Boolean(), "Whether they broke a rule of the format; otherwise they were left out on purpose."),
-  count: member(Count, "How many."),
+  reason: member(Type.String(), "Why the records were skipped."),
+  bad: member(Type.Boolean(), "True if the records violate the format; false if they were skipped on purpose."),
+  count: member(Count, "Number of records."),
   examples: member(
     Type.Array(
       record({
-        line: Type.Optional(member(Count, "Line of the file; absent where it has none.")),
-        offset: Type.Optional(member(Count, "Byte of the file; absent where lines are counted.")),
+        line: Type.Optional(member(Count, "Line number in the file; absent if the format has no lines.")),
+        offset: Type.Optional(member(Count, "Byte offset in the file; absent if lines are counted.")),
         text: member(Type.String(), "The record, or its beginning."),
       }),
     ),
-    "The first few of them.",
+    "The first few skipped records.",
   ),
 });
 
 /** What updates did to their table. */
 const UpdateCounts = record({
-  files: member(Count, "Files that were applied."),
-  messages: member(Count, "BGP messages in them."),
-  announced: member(Count, "Routes that they announced."),
-  withdrawn: member(Count, "Routes that they withdrew."),
-  state_changes: member(Count, "Changes of a session's state."),
-  sessions_lost: member(Count, "Sessions that left Established."),
-  routes_lost: member(Count, "Routes that went with these sessions."),
+  files: member(Count, "Number of files applied."),
+  messages: member(Count, "Number of BGP messages in these files."),
+  announced: member(Count, "Number of routes announced."),
+  withdrawn: member(Count, "Number of routes withdrawn."),
+  state_changes: member(Count, "Number of session state changes."),
+  sessions_lost: member(Count, "Number of sessions that left the state Established."),
+  routes_lost: member(Count, "Number of routes removed because their session ended."),
   gaps: member(
     Type.Array(
       record({
-        from: member(Timestamp, "The last moment before the gap."),
-        to: member(NullableTimestamp, "The first moment after it; null: all after `from` is missing."),
+        from: member(Timestamp, "Last time before the gap."),
+        to: member(NullableTimestamp, "First time after the gap; null if everything after `from` is missing."),
       }),
     ),
-    "Times of which updates are missing.",
+    "Periods for which updates are missing.",
   ),
-  refused_file: member(NullableText, "The file that could not be trusted: it and all behind it were left out; null: none."),
+  refused_file: member(
+    NullableText,
+    "File that could not be trusted. This file and all later files were not applied. Null if there is none.",
+  ),
 });
 
 const listedSource = {
   name: member(Type.String(), "Name in the list of sources."),
-  section: member(Type.String(), "The section that it is for; `updates` are for `routes`."),
-  format: member(Type.String(), "What its files are read as."),
+  section: member(Type.String(), "Section that the source contributes to; `updates` contribute to `routes`."),
+  format: member(Type.String(), "Format of the files."),
 };
 
 export const RunSource = record({
   ...listedSource,
-  file: member(Type.String(), "The file that was read."),
-  url: member(NullableText, "Where the file was fetched from, without credentials; null for a file of the operator's."),
-  fetched_at: member(NullableTimestamp, "When it was fetched; null for a file of the operator's."),
+  file: member(Type.String(), "File that was read."),
+  url: member(NullableText, "URL that the file was fetched from, without credentials; null for a local file."),
+  fetched_at: member(NullableTimestamp, "Time at which the file was fetched; null for a local file."),
   state: member(
     oneOf(["read", "kept", "failed"]),
-    "How it went; `kept`: its newest version could not be used (see `error`), and the one before was read.",
+    "Result. `kept`: the newest version could not be used (see `error`), so the previous version was read.",
   ),
-  read: member(Count, "Records in the file."),
-  accepted: member(Count, "Records that were taken over."),
-  skipped: member(Type.Array(SkippedRecords), "Records that were left out, by reason."),
-  bytes: member(Count, "Bytes of its text, unpacked."),
-  stored_bytes: member(Count, "Bytes of the file as it is stored."),
-  seconds: member(Type.Number({ minimum: 0 }), "Seconds that reading took."),
-  as_of: member(NullableTimestamp, "The moment that its data are of; null where they do not tell, or were not read."),
-  sha256: member(NullableText, "SHA-256 of the file, in hexadecimal; null where it was not read."),
-  notes: member(Type.Array(Type.String()), "What an operator should know of it; empty: nothing."),
-  error: member(NullableText, "Why it, or its newest version, could not be used; null where it could."),
-  updates: Type.Optional(member(UpdateCounts, "What its updates did; only of a source of updates.")),
+  read: member(Count, "Number of records in the file."),
+  accepted: member(Count, "Number of records imported."),
+  skipped: member(Type.Array(SkippedRecords), "Skipped records, by reason."),
+  bytes: member(Count, "Size of the decompressed content in bytes."),
+  stored_bytes: member(Count, "Size of the file as stored, in bytes."),
+  seconds: member(Type.Number({ minimum: 0 }), "Time spent reading, in seconds."),
+  as_of: member(NullableTimestamp, "Time of the data; null if unknown or not read."),
+  sha256: member(NullableText, "SHA-256 of the file in hexadecimal; null if the file was not read."),
+  notes: member(Type.Array(Type.String()), "Notes for the operator; an empty list if there are none."),
+  error: member(NullableText, "Why the source, or its newest version, could not be used; null if it could."),
+  updates: Type.Optional(member(UpdateCounts, "Effects of the updates; only for a source of updates.")),
 });
 export type RunSource = Static<typeof RunSource>;
 
@@ -75,62 +78,64 @@ export const RunRequest = record({
   accept_shrink: Type.Optional(
     member(
       Type.Array(oneOf(["routes", "vrps", "aspas", "allocations", "as_names", "profiles", "network_types"]), { uniqueItems: true }),
-      "Sections that may lose more than `shrink_max` and `section_shrink_max` allow, this time.",
+      "Sections that may shrink by more than `shrink_max` and `section_shrink_max` allow, in this run only.",
     ),
   ),
 });
 export type RunRequest = Static<typeof RunRequest>;
 
-const publishedSnapshot = "The snapshot that was published, or was there already with the same content; null where none was.";
+const publishedSnapshot = "Snapshot that was published, or that already existed with the same content; null if none.";
 
 /** What a run tells at its end, or when it failed: how far it came. */
 export const RunReport = record({
   snapshot: member(NullableText, publishedSnapshot),
-  unchanged: member(Type.Boolean(), "Whether that snapshot was there already, with the same content."),
-  sample_data: member(Type.Boolean(), "Whether it is made of the sample dataset."),
-  sources: member(Type.Array(RunSource), "Each source, in the order of the list."),
+  unchanged: member(Type.Boolean(), "Whether the snapshot already existed with the same content."),
+  sample_data: member(Type.Boolean(), "Whether the snapshot contains the sample dataset."),
+  sources: member(Type.Array(RunSource), "Sources, in the order of the list."),
   sections: member(
     Type.Array(
       record({
         name: member(Type.String(), "Name of the section."),
-        version: member(Type.String(), "Its version, as answers tell it."),
-        kept: member(Type.Boolean(), "Whether it was taken over from the snapshot before."),
-        refused: member(NullableText, "What it had lost, where it shrank too much and the last one was kept; else null."),
+        version: member(Type.String(), "Version of the section, as in responses."),
+        kept: member(Type.Boolean(), "Whether the section was carried over from the previous snapshot."),
+        refused: member(NullableText, "What the section lost, if it shrank too much and the previous version was kept; otherwise null."),
         checked: member(
           Count,
-          "Records of its sources that the snapshot was asked for before it was published; 0 for one that was taken over.",
+          "Number of source records that were looked up in the snapshot before it was published; 0 if the section was carried over.",
         ),
-        counts: member(Type.Record(Type.String(), Count), "Records by kind, such as `ipv4` and `ipv6`."),
-        notes: Type.Optional(member(Type.Array(Type.String()), "What an operator should know of how it was built; absent: nothing.")),
+        counts: member(Type.Record(Type.String(), Count), "Number of records by kind, such as `ipv4` and `ipv6`."),
+        notes: Type.Optional(
+          member(Type.Array(Type.String()), "Notes for the operator about how the section was built; absent if there are none."),
+        ),
       }),
     ),
-    "Each section of the snapshot.",
+    "Sections of the snapshot.",
   ),
   stages: member(
     record({
-      read: member(Type.Number(), "Fetching and reading the sources."),
-      build: member(Type.Number(), "Making the sections."),
-      verify: member(Type.Number(), "Checking them."),
-      publish: member(Type.Number(), "Putting them into the store."),
+      read: member(Type.Number(), "Time to fetch and read the sources."),
+      build: member(Type.Number(), "Time to build the sections."),
+      verify: member(Type.Number(), "Time to verify the sections."),
+      publish: member(Type.Number(), "Time to write the snapshot to the store."),
     }),
-    "How long each stage took, in seconds.",
+    "Duration of each stage in seconds.",
   ),
-  peak_rss_bytes: member(Count, "The most memory that the run's process held, in bytes."),
-  error: member(NullableText, "Why the run failed; null where it did not."),
+  peak_rss_bytes: member(Count, "Peak resident memory of the process of the run, in bytes."),
+  error: member(NullableText, "Why the run failed; null if it did not fail."),
 });
 export type RunReport = Static<typeof RunReport>;
 
 const summaryMembers = {
   id: member(Type.String(), "Id of the run."),
-  state: member(oneOf(["running", "succeeded", "failed"]), "How it stands."),
-  started_at: member(Timestamp, "When it began."),
-  ended_at: member(NullableTimestamp, "When it ended; null while it runs."),
+  state: member(oneOf(["running", "succeeded", "failed"]), "State of the run."),
+  started_at: member(Timestamp, "Time at which the run started."),
+  ended_at: member(NullableTimestamp, "Time at which the run ended; null while it is running."),
   started_by: member(
     NullableText,
-    "`key:<id>` of the operator's key, `start` for the first import of an installation, `schedule`; null where it is not known.",
+    "Who started the run: `key:<id>` for an operator's key, `start` for the first import of an installation, `schedule`; null if unknown.",
   ),
   snapshot: member(NullableText, publishedSnapshot),
-  error: member(NullableText, "Why it failed; null where it did not."),
+  error: member(NullableText, "Why the run failed; null if it did not fail."),
 };
 
 /** A run in a list. */
@@ -139,50 +144,56 @@ export type IngestRunSummary = Static<typeof IngestRunSummary>;
 
 export const IngestRun = record({
   ...summaryMembers,
-  report: member(nullable(RunReport), "What was read, left out and made; null while it runs, and where its process died."),
+  report: member(nullable(RunReport), "What was read, skipped and built; null while the run is in progress, or if its process died."),
 });
 export type IngestRun = Static<typeof IngestRun>;
 
-export const IngestRuns = record({ items: member(Type.Array(IngestRunSummary), "Runs, the one that started last first.") });
+export const IngestRuns = record({ items: member(Type.Array(IngestRunSummary), "Runs, newest first.") });
 export type IngestRuns = Static<typeof IngestRuns>;
 
 /** When a source is asked for, and how that went. */
 export const SourceSchedule = record({
-  checked_at: member(NullableTimestamp, "When it was last asked for, with whatever outcome; null: never."),
-  succeeded_at: member(NullableTimestamp, "When its newest version was last known to be here; null: never."),
+  checked_at: member(NullableTimestamp, "Time of the last check, successful or not; null if there was none."),
+  succeeded_at: member(NullableTimestamp, "Time at which the newest version was last confirmed to be stored; null if never."),
   next_check_at: member(
     NullableTimestamp,
-    "When it is asked for next; in the past: as soon as a process follows the list. Null where that is not planned.",
+    "Time of the next check. A time in the past means as soon as a process follows the schedule. Null if no check is planned.",
   ),
-  failures: member(Count, "Checks that failed since the last that did not."),
-  error: member(NullableText, "Why the last check failed; null where it did not."),
-  refused: member(NullableText, "Why a run could not use the version that came last; null where it could."),
-  url: member(NullableText, "Where the version that is here was fetched from, without credentials; null for a file of the operator's."),
-  fetched_at: member(NullableTimestamp, "When that was; null for a file of the operator's."),
-  sha256: member(NullableText, "SHA-256 of that version, in hexadecimal; null where none is here."),
+  failures: member(Count, "Number of failed checks since the last successful one."),
+  error: member(NullableText, "Why the last check failed; null if it did not fail."),
+  refused: member(NullableText, "Why a run could not use the latest version; null if it could."),
+  url: member(NullableText, "URL that the stored version was fetched from, without credentials; null for a local file."),
+  fetched_at: member(NullableTimestamp, "Time at which the stored version was fetched; null for a local file."),
+  sha256: member(NullableText, "SHA-256 of the stored version in hexadecimal; null if none is stored."),
 });
 export type SourceSchedule = Static<typeof SourceSchedule>;
 
 export const IngestSource = record({
   ...listedSource,
-  location: member(Type.String(), "Path or URL, as the list has it."),
-  required: member(Type.Boolean(), "Whether a run fails without it."),
-  state: member(oneOf(["read", "kept", "failed", "unknown"]), "How the last run that came to it found it; `unknown`: no kept run did."),
-  error: member(NullableText, "Why that run could not use it, or its newest version; null where it could."),
-  as_of: member(NullableTimestamp, "The moment that its last good version is of; null where none is known."),
-  accepted: member(NullableCount, "Records of that version that were taken over; null where none is known."),
-  skipped: member(NullableCount, "Records of that version that were left out; null where none is known."),
-  read_at: member(NullableTimestamp, "When that version was read; null where none is known."),
-  stale: member(nullable(Type.Boolean()), "Whether that version is too old; null where none is known, or where it never grows stale."),
-  interval_seconds: member(Count, "Seconds between new versions, as the list has it."),
-  stale_after_seconds: member(NullableCount, "Age in seconds at which it is stale; null: never."),
-  run: member(NullableText, "Id of the run that `state` is of; null where there is none."),
-  schedule: member(nullable(SourceSchedule), "When it is asked for, and how that went; null while no process leads."),
+  location: member(Type.String(), "Path or URL, as in the list of sources."),
+  required: member(Type.Boolean(), "Whether a run fails without this source."),
+  state: member(
+    oneOf(["read", "kept", "failed", "unknown"]),
+    "Result of the last run that read the source; `unknown` if no stored run did.",
+  ),
+  error: member(NullableText, "Why that run could not use the source, or its newest version; null if it could."),
+  as_of: member(NullableTimestamp, "Time of the data of the last usable version; null if unknown."),
+  accepted: member(NullableCount, "Number of records imported from that version; null if unknown."),
+  skipped: member(NullableCount, "Number of records skipped in that version; null if unknown."),
+  read_at: member(NullableTimestamp, "Time at which that version was read; null if unknown."),
+  stale: member(nullable(Type.Boolean()), "Whether that version is out of date; null if unknown, or if the source never becomes stale."),
+  interval_seconds: member(Count, "Update interval of the source in seconds, as in the list."),
+  stale_after_seconds: member(NullableCount, "Age in seconds at which the source becomes stale; null if it never does."),
+  run: member(NullableText, "Id of the run that `state` refers to; null if there is none."),
+  schedule: member(
+    nullable(SourceSchedule),
+    "Schedule of the source and the result of its last check; null while no process is the leader.",
+  ),
 });
 export type IngestSource = Static<typeof IngestSource>;
 
 export const IngestSources = record({
-  items: member(Type.Array(IngestSource), "The sources, in the order of their list."),
-  faults: member(Type.Array(Type.String()), "Faults of the list itself, each with its line; `items` is empty then."),
+  items: member(Type.Array(IngestSource), "Sources, in the order of the list."),
+  faults: member(Type.Array(Type.String()), "Errors in the list itself, each with its line number. If there are any, `items` is empty."),
 });
 export type IngestSources = Static<typeof IngestSources>;

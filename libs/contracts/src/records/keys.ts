@@ -6,71 +6,80 @@ import { scopes } from "./me.ts";
 
 /** At most `limit` requests in each window of `window_seconds`. */
 export const RateLimit = record({
-  limit: member(Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), "Requests in a window."),
-  window_seconds: member(Type.Integer({ minimum: 1, maximum: 86_400 }), "Length of a window in seconds."),
+  limit: member(Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), "Maximum number of requests in a window."),
+  window_seconds: member(Type.Integer({ minimum: 1, maximum: 86_400 }), "Length of the window in seconds."),
 });
 export type RateLimit = Static<typeof RateLimit>;
 
 /** At most `limit` answered questions in a calendar month (UTC). */
 export const MonthLimit = record({
-  limit: member(Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), "Answered questions in a calendar month (UTC)."),
+  limit: member(
+    Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+    "Maximum number of successful requests in a calendar month (UTC). Each batch item counts as one.",
+  ),
 });
 export type MonthLimit = Static<typeof MonthLimit>;
 
 /** At most `limit` requests that are being answered at a time. */
 export const ConcurrencyLimit = record({
-  limit: member(Type.Integer({ minimum: 1, maximum: 1_000_000 }), "Requests that one gateway answers at a time."),
+  limit: member(Type.Integer({ minimum: 1, maximum: 1_000_000 }), "Maximum number of concurrent requests at one gateway."),
 });
 export type ConcurrencyLimit = Static<typeof ConcurrencyLimit>;
 
 export const keyStates = ["active", "disabled", "expired", "revoked"] as const;
 export type ShownKeyState = (typeof keyStates)[number];
 
-const scopeList = member(Type.Array(oneOf(scopes), { minItems: 1, uniqueItems: true }), "What it may ask.");
-const label = member(Type.String({ minLength: 1, maxLength: 100 }), "What operators call it.");
+const scopeList = member(Type.Array(oneOf(scopes), { minItems: 1, uniqueItems: true }), "What the key may be used for.");
+const label = member(Type.String({ minLength: 1, maxLength: 100 }), "Label that operators gave the key.");
 const Cidrs = Type.Array(Type.String({ minLength: 2 }), { maxItems: 100 });
 const PlanName = Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,39}$" });
 
 const keyMembers = {
-  id: member(Type.String(), "The eight characters after `nf_live_`; no secret."),
+  id: member(Type.String(), "The eight characters after `nf_live_`. They are not secret."),
   display: member(Type.String(), "Prefix, id and last four characters: `nf_live_7Q9M3W8K_…x4Pq`."),
-  label: member(Type.String(), "What operators call it."),
-  environment: member(oneOf(["live", "test"]), "A `test` key sees the same data, counts on its own, and never has the scope `admin`."),
+  label: member(Type.String(), "Label that operators gave the key."),
+  environment: member(
+    oneOf(["live", "test"]),
+    "Environment of the key. A `test` key sees the same data, has its own usage counts, and can never have the scope `admin`.",
+  ),
   state: member(
     oneOf(keyStates),
-    "Whether it works; `expired`: past its expiry, or replaced and past `rotation.valid_until`; `revoked` is final.",
+    "State of the key. `expired`: past `expires_at`, or replaced and past `rotation.valid_until`. `revoked` is final.",
   ),
-  scopes: member(Type.Array(oneOf(scopes)), "What it may ask."),
-  allowed_cidrs: member(Type.Array(Type.String()), "Where it may be used from; empty: anywhere."),
-  plan: member(Type.String(), "Name of its plan, whose limits hold where it has none of its own."),
-  rate: member(nullable(RateLimit), "Its own limit of requests; null: that of the plan."),
-  month: member(nullable(MonthLimit), "Its own limit of the month; null: that of the plan."),
-  concurrency: member(nullable(ConcurrencyLimit), "Its own bound of requests at a time; null: that of the plan."),
-  bucket: member(Type.String(), "What its usage is counted under: a successor has that of the key which it replaced."),
-  created_at: member(Timestamp, "When it was made."),
-  expires_at: member(NullableTimestamp, "When it stops working; null: never."),
+  scopes: member(Type.Array(oneOf(scopes)), "What the key may be used for."),
+  allowed_cidrs: member(Type.Array(Type.String()), "Networks that the key may be used from; an empty list means anywhere."),
+  plan: member(Type.String(), "Name of the key's plan. Its limits apply where the key has none of its own."),
+  rate: member(nullable(RateLimit), "Rate limit of the key; null if the plan's limit applies."),
+  month: member(nullable(MonthLimit), "Monthly quota of the key; null if the plan's quota applies."),
+  concurrency: member(nullable(ConcurrencyLimit), "Limit of concurrent requests of the key; null if the plan's limit applies."),
+  bucket: member(Type.String(), "Bucket in which the usage is counted. A successor shares the bucket of the key that it replaced."),
+  created_at: member(Timestamp, "Time at which the key was created."),
+  expires_at: member(NullableTimestamp, "Time at which the key expires; null if it never does."),
   rotation: member(
     record({
-      replaced_by: member(NullableText, "Id of the successor; null where there is none."),
-      rotated_at: member(NullableTimestamp, "When it was replaced; null where it was not."),
-      valid_until: member(NullableTimestamp, "Until when it still works; null where it was not replaced."),
+      replaced_by: member(NullableText, "Id of the successor; null if there is none."),
+      rotated_at: member(NullableTimestamp, "Time at which the key was replaced; null if it was not."),
+      valid_until: member(NullableTimestamp, "Time until which the replaced key still works; null if it was not replaced."),
     }),
-    "Whether the key was replaced.",
+    "Replacement of the key by a successor.",
   ),
-  pepper_id: member(NullableText, "The pepper that its hash was made with; null: none."),
-  version: member(Count, "Rises with each change."),
+  pepper_id: member(NullableText, "Id of the pepper used to hash the secret; null if there is none."),
+  version: member(Count, "Version of the key, incremented with each change."),
 };
 
 export const ManagedKey = record(keyMembers);
 export type ManagedKey = Static<typeof ManagedKey>;
 
 export const ManagedKeys = record({
-  items: member(Type.Array(ManagedKey), "This page, the oldest first."),
-  next_cursor: member(NullableText, "`cursor` of the next page; null on the last."),
+  items: member(Type.Array(ManagedKey), "Keys of this page, oldest first."),
+  next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
 });
 export type ManagedKeys = Static<typeof ManagedKeys>;
 
-const secret = member(NullableText, "The whole key, this once; null where the same `Idempotency-Key` made it before.");
+const secret = member(
+  NullableText,
+  "The whole key, shown only once; null if an earlier request with the same `Idempotency-Key` created it.",
+);
 
 export const CreatedKey = record({ ...keyMembers, secret });
 export type CreatedKey = Static<typeof CreatedKey>;
@@ -81,21 +90,25 @@ export const RotatedKey = record({
   secret,
   replaces: member(
     record({
-      id: member(Type.String(), "Id of the key that was replaced."),
-      valid_until: member(Timestamp, "Until when that key still works."),
+      id: member(Type.String(), "Id of the replaced key."),
+      valid_until: member(Timestamp, "Time until which the replaced key still works."),
     }),
-    "The key that this one succeeds.",
+    "The key that this one replaces.",
   ),
 });
 export type RotatedKey = Static<typeof RotatedKey>;
 
 const changeable = {
-  allowed_cidrs: Type.Optional(member(Cidrs, "Where it may be used from, CIDRs or single addresses; empty: anywhere.")),
-  plan: Type.Optional(member(PlanName, "Name of the plan; a new key's default: `default`.")),
-  rate: Type.Optional(member(nullable(RateLimit), "Its own limit of requests; null: that of the plan.")),
-  month: Type.Optional(member(nullable(MonthLimit), "Its own limit of the month; null: that of the plan.")),
-  concurrency: Type.Optional(member(nullable(ConcurrencyLimit), "Its own bound of requests at a time; null: that of the plan.")),
-  expires_at: Type.Optional(member(NullableTimestamp, "When it stops working, in the future; null: never.")),
+  allowed_cidrs: Type.Optional(
+    member(Cidrs, "Networks that the key may be used from, as CIDRs or single addresses; an empty list means anywhere."),
+  ),
+  plan: Type.Optional(member(PlanName, "Name of the plan. Default for a new key: `default`.")),
+  rate: Type.Optional(member(nullable(RateLimit), "Rate limit of the key; null if the plan's limit applies.")),
+  month: Type.Optional(member(nullable(MonthLimit), "Monthly quota of the key; null if the plan's quota applies.")),
+  concurrency: Type.Optional(
+    member(nullable(ConcurrencyLimit), "Limit of concurrent requests of the key; null if the plan's limit applies."),
+  ),
+  expires_at: Type.Optional(member(NullableTimestamp, "Time at which the key expires, in the future; null if it never does.")),
 };
 
 /** What a new key is to be. A `test` key sees the same data, counts on its own, and never has the scope `admin`. */
@@ -113,34 +126,38 @@ export type KeyPatch = Static<typeof KeyPatch>;
 
 export const KeyRotation = record({
   overlap_seconds: Type.Optional(
-    member(Type.Integer({ minimum: 0, maximum: 2_592_000 }), "How many seconds the old key works on; default: a day."),
+    member(Type.Integer({ minimum: 0, maximum: 2_592_000 }), "Time for which the old key keeps working, in seconds. Default: one day."),
   ),
-  expires_at: Type.Optional(member(NullableTimestamp, "When the successor expires; null: never; absent: when the old key would have.")),
+  expires_at: Type.Optional(
+    member(NullableTimestamp, "Time at which the successor expires; null if it never does. Default: the expiry of the old key."),
+  ),
 });
 export type KeyRotation = Static<typeof KeyRotation>;
 
 const planMembers = {
-  rate: member(RateLimit, "Requests in each window."),
-  month: member(MonthLimit, "Answered questions in a calendar month."),
+  rate: member(RateLimit, "Rate limit."),
+  month: member(MonthLimit, "Monthly quota."),
 };
 
 /** The limits of a plan. */
 export const PlanLimits = record({
   ...planMembers,
-  concurrency: Type.Optional(member(nullable(ConcurrencyLimit), "Requests at a time, at each gateway; absent or null: no bound.")),
+  concurrency: Type.Optional(
+    member(nullable(ConcurrencyLimit), "Maximum number of concurrent requests at each gateway; absent or null for no limit."),
+  ),
 });
 export type PlanLimits = Static<typeof PlanLimits>;
 
 export const Plan = record({
-  name: member(Type.String(), "What keys refer to."),
+  name: member(Type.String(), "Name of the plan, which keys refer to."),
   ...planMembers,
-  concurrency: member(nullable(ConcurrencyLimit), "Requests at a time, at each gateway; null: no bound."),
+  concurrency: member(nullable(ConcurrencyLimit), "Maximum number of concurrent requests at each gateway; null for no limit."),
   updated_at: member(
     NullableTimestamp,
-    "When it was last written; null: it is the plan `default`, which nobody wrote, with the limits of the gateway's settings.",
+    "Time of the last change; null for the built-in plan `default`, which has the limits of the gateway's settings.",
   ),
 });
 export type Plan = Static<typeof Plan>;
 
-export const Plans = record({ items: member(Type.Array(Plan), "Every plan, by name.") });
+export const Plans = record({ items: member(Type.Array(Plan), "All plans, ordered by name.") });
 export type Plans = Static<typeof Plans>;

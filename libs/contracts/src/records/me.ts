@@ -12,43 +12,43 @@ export type Scope = (typeof scopes)[number];
 export const MeLimit = record({
   name: member(
     oneOf(["rate", "month", "concurrency"]),
-    "`rate` counts requests, `month` answered questions, `concurrency` requests at a time.",
+    "Name of the limit. `rate`: requests. `month`: successful requests and batch items. `concurrency`: concurrent requests.",
   ),
-  limit: member(Count, "Units in a window; of concurrency, at a time."),
-  window_seconds: Type.Optional(member(Count, "Length of a window in seconds; only of the rate.")),
-  used: member(Count, "Units used in this window."),
-  remaining: member(Count, "Units left; exact with one gateway, with several what others hold is taken for used."),
-  resets_at: Type.Optional(member(Timestamp, "When the next month begins (UTC); only of the month.")),
-  resets_in_seconds: Type.Optional(member(Count, "Seconds until the next window; not of concurrency.")),
+  limit: member(Count, "Maximum number of units per window; for `concurrency`, at the same time."),
+  window_seconds: Type.Optional(member(Count, "Length of the window in seconds; only for `rate`.")),
+  used: member(Count, "Number of units used in this window."),
+  remaining: member(Count, "Number of units left. With several gateways, units reserved by the other gateways count as used."),
+  resets_at: Type.Optional(member(Timestamp, "Time at which the next month starts (UTC); only for `month`.")),
+  resets_in_seconds: Type.Optional(member(Count, "Seconds until the next window; absent for `concurrency`.")),
 });
 export type MeLimit = Static<typeof MeLimit>;
 
 export const MeKey = record({
-  id: member(Type.String(), "The eight characters after `nf_live_`; no secret."),
-  label: member(Type.String(), "What the operator named the key."),
-  display: member(Type.String(), "Prefix, id and last four characters, to tell keys apart."),
-  scopes: member(Type.Array(oneOf(scopes)), "What the key may ask."),
-  created_at: member(Timestamp, "When the key was made."),
-  expires_at: member(NullableTimestamp, "When the key stops working; null: never."),
+  id: member(Type.String(), "The eight characters after `nf_live_`. They are not secret."),
+  label: member(Type.String(), "Label that the operator gave the key."),
+  display: member(Type.String(), "Prefix, id and last four characters, to identify the key."),
+  scopes: member(Type.Array(oneOf(scopes)), "What the key may be used for."),
+  created_at: member(Timestamp, "Time at which the key was created."),
+  expires_at: member(NullableTimestamp, "Time at which the key expires; null if it never does."),
   rotation: member(
     record({
-      replaced_by: member(NullableText, "Id of the successor; null where there is none."),
-      valid_until: member(NullableTimestamp, "Until when this key still works; null where it was not replaced."),
+      replaced_by: member(NullableText, "Id of the successor; null if there is none."),
+      valid_until: member(NullableTimestamp, "Time until which the replaced key still works; null if it was not replaced."),
     }),
-    "Whether the key was replaced.",
+    "Replacement of the key by a successor.",
   ),
-  allowed_cidrs: member(Type.Array(Type.String()), "Where the key may be used from; empty: anywhere."),
+  allowed_cidrs: member(Type.Array(Type.String()), "Networks that the key may be used from; an empty list means anywhere."),
 });
 export type MeKey = Static<typeof MeKey>;
 
 export const MeRecord = record({
-  key: member(MeKey, "The key that asks, without its secret."),
-  plan: member(NullableText, "Name of its plan; null where it has none."),
-  limits: member(Type.Array(MeLimit), "Each limit with what is left of it."),
+  key: member(MeKey, "The key of this request, without its secret."),
+  plan: member(NullableText, "Name of the key's plan; null if it has none."),
+  limits: member(Type.Array(MeLimit), "Limits of the key and what is left of them."),
   client: member(
-    record({ ip: member(Type.String(), "The address that the question came from, behind trusted proxies.") }),
-    "The caller as the gateway sees it.",
+    record({ ip: member(Type.String(), "Client address of this request, as seen behind trusted proxies.") }),
+    "The client as the gateway sees it.",
   ),
-  meta: member(Meta, "Who asked when, which data answered, and what to mind."),
+  meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type MeRecord = Static<typeof MeRecord>;

@@ -9,9 +9,12 @@ import { Count, IpVersion, member, NullableBoolean, NullableText, nullable, oneO
 
 /** VRPs around the prefix asked; null in the record where none are imported. */
 export const PrefixVrps = record({
-  covering: member(Type.Array(VrpItem), "VRPs whose prefix equals or covers the prefix asked."),
-  more_specific_count: member(Count, "VRPs of longer prefixes inside it."),
-  unannounced: member(Type.Array(VrpItem), "VRPs of this prefix and inside it that authorise no announced route, up to `limit`."),
+  covering: member(Type.Array(VrpItem), "VRPs whose prefix equals or covers the requested prefix."),
+  more_specific_count: member(Count, "Number of VRPs for longer prefixes inside the requested prefix."),
+  unannounced: member(
+    Type.Array(VrpItem),
+    "VRPs for the requested prefix and for prefixes inside it that authorise no announced route; at most `limit`.",
+  ),
 });
 export type PrefixVrps = Static<typeof PrefixVrps>;
 
@@ -19,52 +22,52 @@ export type PrefixVrps = Static<typeof PrefixVrps>;
 export const PrefixAllocation = record({
   relation: member(
     nullable(oneOf(["equal", "within", "contains", "crosses", "none"])),
-    "How the prefix lies to the registered blocks; null where no registry's file is imported.",
+    "Relation of the requested prefix to the registered blocks; null if no registry file is loaded.",
   ),
-  total: member(Count, "How many blocks it touches."),
-  blocks: member(Type.Array(Allocation), "These blocks, up to `limit`."),
+  total: member(Count, "Number of blocks that overlap the prefix."),
+  blocks: member(Type.Array(Allocation), "The overlapping blocks; at most `limit`."),
 });
 export type PrefixAllocation = Static<typeof PrefixAllocation>;
 
 /** `origins`, `visibility` and `rpki` are of `match.prefix`; `vrps` and `allocation` of the prefix asked. */
 export const PrefixRecord = record({
-  prefix: member(Type.String(), "The prefix asked, in CIDR form."),
-  version: member(IpVersion, "Version of the Internet Protocol."),
+  prefix: member(Type.String(), "The requested prefix in CIDR form."),
+  version: member(IpVersion, "IP version."),
   special_purpose: member(
     nullable(SpecialPurpose),
-    "The longest entry of IANA's special-purpose registries that covers the prefix; null: none does.",
+    "Most specific entry of the IANA special-purpose registries that covers the prefix; null if there is none.",
   ),
-  announced: member(NullableBoolean, "Whether exactly this prefix is announced; null where no routes are imported."),
+  announced: member(NullableBoolean, "Whether exactly this prefix is announced; null if no routes are loaded."),
   match: member(
     record({
-      prefix: member(
-        NullableText,
-        "The announced prefix that `visibility`, `origins`, `moas` and `rpki` are of; null where there is none.",
+      prefix: member(NullableText, "The announced prefix that `visibility`, `origins`, `moas` and `rpki` describe; null if there is none."),
+      type: member(
+        oneOf(["exact", "covering", "none"]),
+        "`exact`: the requested prefix. `covering`: the longest announced prefix that covers it.",
       ),
-      type: member(oneOf(["exact", "covering", "none"]), "`exact`: the prefix asked; `covering`: the longest announced one around it."),
     }),
-    "The prefix that answers for the one asked.",
+    "The announced prefix that matches the requested one.",
   ),
-  visibility: member(nullable(Visibility), "Who sees the matched prefix, whatever its origin; null where there is none."),
-  origins: member(Type.Array(Origin), "Every origin of the matched prefix, with its evidence."),
-  as_set_origins: member(Type.Array(AsSetOrigin), "Its origins that are an AS_SET, kept apart and never unwrapped."),
-  moas: member(Moas, "Whether several ASes originate the matched prefix."),
-  rpki: member(RpkiSummary, "Routing security of the matched prefix in one word."),
-  vrps: member(nullable(PrefixVrps), "VRPs around the prefix asked; null where no usable VRPs are imported."),
-  less_specifics: member(Type.Array(RelatedPrefix), "Announced prefixes that cover the prefix asked, default routes left out."),
+  visibility: member(nullable(Visibility), "Visibility of the matched prefix, over all origins; null if there is no match."),
+  origins: member(Type.Array(Origin), "Origins of the matched prefix, with evidence."),
+  as_set_origins: member(Type.Array(AsSetOrigin), "Origins of the matched prefix that are an AS_SET, listed separately."),
+  moas: member(Moas, "Whether more than one AS originates the matched prefix."),
+  rpki: member(RpkiSummary, "RPKI state of the matched prefix, summarised over its origins."),
+  vrps: member(nullable(PrefixVrps), "VRPs that cover the requested prefix or lie inside it; null if no usable VRPs are loaded."),
+  less_specifics: member(Type.Array(RelatedPrefix), "Announced prefixes that cover the requested prefix, without default routes."),
   more_specifics: member(
     record({
-      count: member(Count, "How many there are."),
-      items: member(Type.Array(RelatedPrefix), "This page of them, ascending."),
+      count: member(Count, "Total number of items."),
+      items: member(Type.Array(RelatedPrefix), "Items of this page, in ascending order."),
       announced_share: member(
         nullable(Share),
-        "Share of the prefix's addresses that is announced, by itself or inside it, overlap counted once; null where no routes are imported.",
+        "Share of the addresses of the prefix that is announced, by the prefix itself or by prefixes inside it. Overlapping addresses count once. Null if no routes are loaded.",
       ),
-      next_cursor: member(NullableText, "`cursor` of the next page; null on the last."),
+      next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
     }),
-    "Announced prefixes inside the prefix asked.",
+    "Announced prefixes inside the requested prefix.",
   ),
-  allocation: member(PrefixAllocation, "How the prefix asked lies in registered space."),
-  meta: member(Meta, "Who asked when, which data answered, and what to mind."),
+  allocation: member(PrefixAllocation, "Registered blocks that overlap the requested prefix."),
+  meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type PrefixRecord = Static<typeof PrefixRecord>;

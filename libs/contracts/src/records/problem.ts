@@ -6,29 +6,32 @@ import { Count, member, NullableText, oneOf, record } from "../schema.ts";
 
 /** One fault of the question: where it stands, and what would be right. */
 export const ProblemItem = record({
-  location: member(Type.String(), "Where it stands: `path.ip`, `query.limit`, a member of the body, or its line and column."),
-  code: member(oneOf(problemCodes), "What is wrong; its meaning never changes."),
-  message: member(Type.String(), "The same in words."),
-  suggestion: Type.Optional(member(NullableText, "What would be right; absent or null where nobody can tell.")),
+  location: member(
+    Type.String(),
+    "Location of the error: `path.ip`, `query.limit`, a member of the body, or a line and column of the body.",
+  ),
+  code: member(oneOf(problemCodes), "Code of the error. Its meaning never changes."),
+  message: member(Type.String(), "Explanation of the error."),
+  suggestion: Type.Optional(member(NullableText, "A corrected value; absent or null if there is none.")),
 });
 export type ProblemItem = Static<typeof ProblemItem>;
 
 export const Problem = record({
-  type: member(Type.String(), "URI reference of the page about this code, on this installation."),
-  title: member(Type.String(), "The code in a few words; the same each time."),
+  type: member(Type.String(), "URI reference of the documentation of this code, on this server."),
+  title: member(Type.String(), "Short summary of the code, always the same."),
   status: member(
     Type.Integer({ minimum: 400, maximum: 599 }),
-    "HTTP status; of an item of a batch, that which its own route would answer.",
+    "HTTP status; for a batch item, the status that its own route would return.",
   ),
-  code: member(oneOf(problemCodes), "What to act on; its meaning never changes within v1."),
-  detail: member(Type.String(), "What happened this time, for people."),
-  instance: member(Type.String(), "Path that was asked, without keys."),
+  code: member(oneOf(problemCodes), "Code for programs to act on. Its meaning never changes within v1."),
+  detail: member(Type.String(), "Explanation of this occurrence, for people."),
+  instance: member(Type.String(), "Path of the request, without keys."),
   request_id: member(Type.String(), "Id of the request, as in `X-Request-Id`."),
-  errors: Type.Optional(member(Type.Array(ProblemItem), "Each fault of the question; absent where it is not about the question.")),
-  "violated-policies": Type.Optional(member(Type.Array(oneOf(["rate", "month", "concurrency"])), "The limits that refuse; only of 429.")),
-  retry_after_seconds: Type.Optional(
-    member(Count, "Seconds after which the same request may succeed; absent where waiting does not help."),
+  errors: Type.Optional(member(Type.Array(ProblemItem), "Errors in the request; absent if the request itself is not at fault.")),
+  "violated-policies": Type.Optional(
+    member(Type.Array(oneOf(["rate", "month", "concurrency"])), "Limits that were exceeded; only with status 429."),
   ),
+  retry_after_seconds: Type.Optional(member(Count, "Seconds after which the same request may succeed; absent if waiting does not help.")),
 });
 export type Problem = Static<typeof Problem>;
 

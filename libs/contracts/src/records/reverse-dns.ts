@@ -9,53 +9,56 @@ export type ReverseDnsStatus = (typeof reverseDnsStatuses)[number];
 
 /** Whether the name leads back to the address. */
 export const ForwardConfirmation = record({
-  status: member(oneOf(["ok", "nxdomain", "nodata", "servfail", "refused", "timeout"]), "How the forward question (A or AAAA) ended."),
-  confirmed: member(NullableBoolean, "Whether the name leads back to the address; null where DNS did not say."),
-  addresses: member(Type.Array(Type.String()), "Addresses that the name has."),
+  status: member(oneOf(["ok", "nxdomain", "nodata", "servfail", "refused", "timeout"]), "Result of the forward lookup (A or AAAA)."),
+  confirmed: member(NullableBoolean, "Whether the name resolves back to the address; null if DNS gave no answer."),
+  addresses: member(Type.Array(Type.String()), "Addresses of the name."),
 });
 export type ForwardConfirmation = Static<typeof ForwardConfirmation>;
 
 export const ReverseDnsName = record({
-  name: member(Type.String(), "The name that the PTR record gives, without the last dot."),
-  ttl_seconds: member(Count, "Seconds that the record may be kept, when it was asked for."),
-  forward: member(nullable(ForwardConfirmation), "Whether the name leads back to the address; null where that was not asked."),
+  name: member(Type.String(), "Name in the PTR record, without the trailing dot."),
+  ttl_seconds: member(Count, "TTL of the PTR record in seconds, at the time of the lookup."),
+  forward: member(nullable(ForwardConfirmation), "Forward confirmation of the name; null if no forward lookup was made."),
 });
 export type ReverseDnsName = Static<typeof ReverseDnsName>;
 
 /** `resolver` and `cache` are null where the question was withheld (`special_purpose`). */
 export const ReverseDnsRecord = record({
-  ip: member(Type.String(), "The address asked, in RFC 5952 form."),
-  query_name: member(Type.String(), "The name that DNS was asked for."),
+  ip: member(Type.String(), "The requested address in RFC 5952 form."),
+  query_name: member(Type.String(), "Name that was looked up in DNS."),
   status: member(
     oneOf(reverseDnsStatuses),
-    "How the question ended; `special_purpose`: it was withheld, as the address is not globally reachable.",
+    "Result of the lookup. `special_purpose`: no lookup was made, because the address is not globally reachable.",
   ),
-  names: member(Type.Array(ReverseDnsName), "Every name of the address; empty unless the status is `ok`."),
+  names: member(Type.Array(ReverseDnsName), "Names of the address; empty unless `status` is `ok`."),
   forward_confirmed: member(
     NullableBoolean,
-    "Whether any of the names leads back to the address; null where that was not asked, or DNS did not say.",
+    "Whether any of the names resolves back to the address; null if no forward lookup was made or DNS gave no answer.",
   ),
-  dnssec: member(nullable(oneOf(["secure", "insecure", "bogus"])), "What the resolver validated; null where it does not tell."),
+  dnssec: member(
+    nullable(oneOf(["secure", "insecure", "bogus"])),
+    "DNSSEC validation result of the resolver; null if the resolver does not report one.",
+  ),
   resolver: member(
     nullable(
       record({
-        duration_ms: member(Type.Number({ minimum: 0 }), "Milliseconds that asking took for this answer."),
-        attempts: member(Count, "Questions sent for it; 0 where the answer was kept."),
+        duration_ms: member(Type.Number({ minimum: 0 }), "Time spent on DNS for this response, in milliseconds."),
+        attempts: member(Count, "Number of DNS queries sent; 0 if the answer was cached."),
       }),
     ),
-    "What it took to ask; null where the question was withheld.",
+    "Cost of the lookup; null if no lookup was made.",
   ),
   cache: member(
     nullable(
       record({
-        hit: member(Type.Boolean(), "Whether the answer was stored before."),
-        stored_at: member(NullableTimestamp, "When it was stored; null where it was not."),
-        expires_at: member(NullableTimestamp, "Until when it is kept; null where it is not."),
-        negative: member(Type.Boolean(), "Whether it is stored that there is no name."),
+        hit: member(Type.Boolean(), "Whether the answer came from the cache."),
+        stored_at: member(NullableTimestamp, "Time at which the answer was cached; null if it was not."),
+        expires_at: member(NullableTimestamp, "Time at which the cached answer expires; null if it is not cached."),
+        negative: member(Type.Boolean(), "Whether the cached answer is that there is no name."),
       }),
     ),
-    "How the answer was kept; null where the question was withheld.",
+    "Cache status of the answer; null if no lookup was made.",
   ),
-  meta: member(Meta, "Who asked when, which data answered, and what to mind."),
+  meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type ReverseDnsRecord = Static<typeof ReverseDnsRecord>;

@@ -8,38 +8,38 @@ import { Count, member, NullableBoolean, NullableText, nullable, oneOf, record }
 
 /** `more_specifics` is absent unless asked for. */
 export const RoutingRecord = record({
-  ip: member(Type.String(), "The address asked, in RFC 5952 form."),
+  ip: member(Type.String(), "The requested address in RFC 5952 form."),
   announced: member(
     NullableBoolean,
-    "Whether an announced prefix other than a default route covers the address; null where no routes are imported.",
+    "Whether an announced prefix other than a default route covers the address; null if no routes are loaded.",
   ),
   match: member(
     record({
-      prefix: member(NullableText, "The prefix that the rest of the record is of; null where there is none."),
+      prefix: member(NullableText, "Prefix that this record describes; null if there is none."),
       type: member(oneOf(["longest", "none"]), "`longest`: the longest announced prefix that enough peers see."),
     }),
-    "The prefix that answers for the address.",
+    "The announced prefix that matches the address.",
   ),
-  visibility: member(nullable(Visibility), "Who sees the prefix, whatever its origin; null where nothing is announced."),
-  origins: member(Type.Array(Origin), "Every origin, with its evidence."),
-  as_set_origins: member(Type.Array(AsSetOrigin), "Origins that are an AS_SET, kept apart and never unwrapped."),
+  visibility: member(nullable(Visibility), "Visibility of the prefix, over all origins; null if nothing is announced."),
+  origins: member(Type.Array(Origin), "Origins of the prefix, with evidence."),
+  as_set_origins: member(Type.Array(AsSetOrigin), "Origins that are an AS_SET, listed separately."),
   low_visibility_matches: member(
     Type.Array(LowVisibilityMatch),
-    "Longer prefixes that cover the address and that too few peers see to be the match.",
+    "Longer prefixes that cover the address but that too few peers see to be the match.",
   ),
-  moas: member(Moas, "Whether several ASes originate the prefix."),
-  rpki: member(RpkiSummary, "Routing security of the prefix in one word."),
-  less_specifics: member(Type.Array(RelatedPrefix), "Announced prefixes that cover the match, default routes left out."),
+  moas: member(Moas, "Whether more than one AS originates the prefix."),
+  rpki: member(RpkiSummary, "RPKI state of the prefix, summarised over its origins."),
+  less_specifics: member(Type.Array(RelatedPrefix), "Announced prefixes that cover the match, without default routes."),
   more_specifics: Type.Optional(
     member(
       record({
-        count: member(Count, "How many there are."),
-        items: member(Type.Array(RelatedPrefix), "The first of them, ascending, up to `limit`."),
-        truncated: member(Type.Boolean(), "Whether `items` leaves some out."),
+        count: member(Count, "Total number of items."),
+        items: member(Type.Array(RelatedPrefix), "Announced prefixes inside the match, in ascending order; at most `limit`."),
+        truncated: member(Type.Boolean(), "Whether `items` is incomplete."),
       }),
       "Announced prefixes inside the match; only with `include=more_specifics`.",
     ),
   ),
-  meta: member(Meta, "Who asked when, which data answered, and what to mind."),
+  meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type RoutingRecord = Static<typeof RoutingRecord>;

@@ -6,23 +6,23 @@ import { Count, member, NullableText, NullableTimestamp, record } from "../schem
 
 export const SourceStatus = record({
   name: member(Type.String(), "Name in the operator's list of sources."),
-  as_of: member(NullableTimestamp, "The moment that its data are of; null where it could not be read."),
-  fetched_at: member(NullableTimestamp, "When it was fetched; null where that is not known."),
-  accepted: member(Count, "Records that were taken over."),
-  skipped: member(Count, "Records that were left out."),
-  error: member(NullableText, "Why it could not be read, or its newest version could not; null where it could."),
+  as_of: member(NullableTimestamp, "Time of the data; null if the source could not be read."),
+  fetched_at: member(NullableTimestamp, "Time at which the source was fetched; null if unknown."),
+  accepted: member(Count, "Number of records imported."),
+  skipped: member(Count, "Number of records skipped."),
+  error: member(NullableText, "Why the source, or its newest version, could not be read; null if it could."),
 });
 export type SourceStatus = Static<typeof SourceStatus>;
 
 export const SectionStatus = record({
   ...freshness,
-  counts: member(Type.Record(Type.String(), Count), "Records by kind, such as `ipv4` and `ipv6`."),
-  sources: member(Type.Array(SourceStatus), "What the section was made of."),
+  counts: member(Type.Record(Type.String(), Count), "Number of records by kind, such as `ipv4` and `ipv6`."),
+  sources: member(Type.Array(SourceStatus), "Sources of the section."),
 });
 export type SectionStatus = Static<typeof SectionStatus>;
 
 export const StatusRecord = record({
-  ready: member(Type.Boolean(), "Whether data are loaded, so that questions are answered."),
+  ready: member(Type.Boolean(), "Whether data are loaded and requests can be answered."),
   sections: member(
     record({
       routes: Type.Optional(member(SectionStatus, sectionMeanings.routes)),
@@ -34,8 +34,8 @@ export const StatusRecord = record({
       network_types: Type.Optional(member(SectionStatus, sectionMeanings.network_types)),
       locations: Type.Optional(member(SectionStatus, sectionMeanings.locations)),
     }),
-    "The sections in service; one that is not imported is absent.",
+    "Loaded sections. A section that was not imported is absent.",
   ),
-  meta: member(Meta, "Who asked when, which data answered, and what to mind."),
+  meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type StatusRecord = Static<typeof StatusRecord>;

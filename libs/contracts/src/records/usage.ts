@@ -32,30 +32,32 @@ export type UsageApart = (typeof usageApart)[number];
  * neither.
  */
 const counts = {
-  counted: member(Count, "Answers that cost a unit of the month each; of batches their answered items."),
+  counted: member(Count, "Number of successful requests and batch items, each of which counts towards the quota."),
   uncounted: member(
     Count,
-    "Admitted requests that cost none: 304, 4xx, 5xx, what is free, and a batch besides its items; refused ones are in neither.",
+    "Number of admitted requests that do not count towards the quota: status 304, 4xx or 5xx, free routes, and batch requests themselves. Rejected requests are not included in either count.",
   ),
 };
 
 /** Members that the rows are not kept apart by are absent. `bucket` stands with the key: keys of one rotation share it, and their limits. */
 export const UsageItem = record({
-  key_id: Type.Optional(member(Type.String(), "Id of the key; absent where `by` sums over keys.")),
-  bucket: Type.Optional(member(Type.String(), "What its limits are counted under, which keys of one rotation share; stands with the key.")),
-  day: Type.Optional(member(CalendarDate, "The day (UTC); absent where `by` sums over days.")),
-  month: Type.Optional(member(Type.String({ pattern: "^\\d{4}-\\d{2}$" }), "The month (UTC); only where `by` names it.")),
-  route_class: Type.Optional(member(oneOf(usageClasses), "Kind of question; absent where `by` sums over kinds.")),
+  key_id: Type.Optional(member(Type.String(), "Id of the key; absent if `by` sums over keys.")),
+  bucket: Type.Optional(
+    member(Type.String(), "Bucket of the key's limits, shared by the keys of one rotation; present together with `key_id`."),
+  ),
+  day: Type.Optional(member(CalendarDate, "Day (UTC); absent if `by` sums over days.")),
+  month: Type.Optional(member(Type.String({ pattern: "^\\d{4}-\\d{2}$" }), "Month (UTC); only if `by` contains `month`.")),
+  route_class: Type.Optional(member(oneOf(usageClasses), "Kind of request; absent if `by` sums over kinds.")),
   ...counts,
 });
 export type UsageItem = Static<typeof UsageItem>;
 
 /** `total` is of all items, of every page. `next_cursor`: null on the last page. */
 export const UsageItems = record({
-  from: member(CalendarDate, "The first day (UTC)."),
-  to: member(CalendarDate, "The last day (UTC)."),
-  total: member(record(counts), "Sums of all items, of every page."),
-  items: member(Type.Array(UsageItem), "This page of the rows."),
-  next_cursor: member(NullableText, "`cursor` of the next page; null on the last."),
+  from: member(CalendarDate, "First day (UTC)."),
+  to: member(CalendarDate, "Last day (UTC)."),
+  total: member(record(counts), "Totals over all items of all pages."),
+  items: member(Type.Array(UsageItem), "Items of this page."),
+  next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
 });
 export type UsageItems = Static<typeof UsageItems>;

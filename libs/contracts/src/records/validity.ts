@@ -7,10 +7,10 @@ import { Asn, member, record } from "../schema.ts";
 
 export const ValidityRecord = record({
   route: member(
-    record({ asn: member(Asn, "The origin AS asked."), prefix: member(Type.String(), "The prefix asked, in CIDR form.") }),
-    "The pair that was validated, announced or not.",
+    record({ asn: member(Asn, "The requested origin AS."), prefix: member(Type.String(), "The requested prefix in CIDR form.") }),
+    "The validated pair, whether or not it is announced.",
   ),
-  rpki: member(OriginValidation, "The verdict with the VRPs that decide."),
-  meta: member(Meta, "Who asked when, which data answered, and what to mind."),
+  rpki: member(OriginValidation, "Origin validation state and the VRPs that determine it."),
+  meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type ValidityRecord = Static<typeof ValidityRecord>;

@@ -48,7 +48,7 @@ export function createOperatorListener({ guard, handlers, isStopping, ...options
   app.decorateRequest("keyId", null);
   // Who waits for permission to send has sent nothing.
   outliveRefusedBodies(app, ({ headers, keyId }) => headers.expect !== undefined && keyId === null);
-  installRoutes(app, docsRoutes("Netfacts, for operators", operatorDocument), guard);
+  installRoutes(app, docsRoutes("Netfacts operator API", operatorDocument), guard);
   installAdminRoutes(app, handlers, guard, problems);
   if (config.INGEST_URL !== "") {
     app.register(async (scope) => {

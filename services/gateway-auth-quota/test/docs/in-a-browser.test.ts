@@ -90,7 +90,7 @@ inBrowser(
   "a problem's page can be read",
   async () => {
     const { page, complaints } = await open("/docs/errors/rate_limit_exceeded");
-    expect(await page.locator("h1").textContent()).toBe("The rate limit is used up");
+    expect(await page.locator("h1").textContent()).toBe("Rate limit exceeded");
     await page.locator("nav a", { hasText: "Problems" }).click();
     await page.locator("td", { hasText: "prefix_has_host_bits" }).first().waitFor();
     expect(complaints).toEqual([]);

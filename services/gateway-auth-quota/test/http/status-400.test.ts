@@ -46,7 +46,7 @@ describe("prefixes", () => {
     const problem = expectProblem(await harness.get("/api/v1/prefix/193.0.6.139/21", { "x-request-id": "r1" }), "prefix_has_host_bits");
     expect(problem).toEqual({
       type: "/docs/errors/prefix_has_host_bits",
-      title: "The prefix has host bits set",
+      title: "Prefix has host bits set",
       status: 400,
       code: "prefix_has_host_bits",
       detail: "193.0.6.139/21 has bits set beyond its length.",
