@@ -6,9 +6,9 @@
 
 import { Agent, request } from "node:http";
 import { parseArgs } from "node:util";
-import { Generation, loadSnapshot } from "@netfacts/dataset";
 import { buildApp } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
+import { Generation, loadSnapshot } from "@netfacts/snapshot";
 import { addressTexts } from "./support/addresses.ts";
 import { askOne } from "./support/ask-one.ts";
 import { requireData } from "./support/data.ts";

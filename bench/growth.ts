@@ -15,17 +15,9 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createGzip, gunzipSync } from "node:zlib";
 import { comparePrefixes, formatPrefix, makePrefix, type Prefix, parsePrefix } from "@netfacts/address";
-import {
-  AnswerNotes,
-  asnRecord,
-  type Generation,
-  ipRecord,
-  loadInWorker,
-  openDataFolder,
-  SnapshotFollower,
-  snapshotsFolder,
-} from "@netfacts/dataset";
 import { readSources, runIngest } from "@netfacts/ingest/app";
+import { AnswerNotes, asnRecord, ipRecord } from "@netfacts/records";
+import { type Generation, loadInWorker, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
 import { requireData } from "./support/data.ts";
 import { writeModernSources } from "./support/modern.ts";
 import { seededRandom } from "./support/random.ts";

@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/dataset";
+import { openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
 import { publishSnapshot } from "../test/support/publish-snapshot.ts";
 import { requireData } from "./support/data.ts";
 import { withBacking } from "./support/distributed.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { gunzipSync } from "node:zlib";
 import { AddressList, formatAddress, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
-import { Generation, loadSnapshot, openDataFolder } from "@netfacts/dataset";
+import { Generation, loadSnapshot, openDataFolder } from "@netfacts/snapshot";
 import { type AsnResponse, Reader } from "mmdb-lib";
 import { IpAnswers, type IpQuestionText } from "../services/ip-routing/src/domain/ip-answers.ts";
 import { requireData } from "./support/data.ts";

@@ -3,8 +3,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SnapshotStore } from "@netfacts/dataset";
 import { connectJetStreamStore } from "@netfacts/messaging/jetstream";
+import type { SnapshotStore } from "@netfacts/snapshot";
 import { createKey } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
 import { startMongodb } from "../../test/support/mongodb.ts";

@@ -5,8 +5,8 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { type Manifest, openDataFolder, type SnapshotStore } from "@netfacts/dataset";
 import { type RunReport, readSources, runIngest } from "@netfacts/ingest/app";
+import { type Manifest, openDataFolder, type SnapshotStore } from "@netfacts/snapshot";
 
 /** Two states of the world, which differ in every section. Two peers are enough for every prefix to be there. */
 const editions = {

@@ -5,7 +5,20 @@ import { findCircles } from "./circles.ts";
 import { type Import, importedPath, type Package, packageName, type SourceFile, type Sources } from "./read-sources.ts";
 
 /** Lower may use upper, never the other way. */
-const libOrder = ["address", "contracts", "prefix-trie", "rpki", "content", "mrt", "dataset", "messaging", "storage", "runtime", "client"];
+const libOrder = [
+  "address",
+  "contracts",
+  "prefix-trie",
+  "rpki",
+  "content",
+  "mrt",
+  "snapshot",
+  "records",
+  "messaging",
+  "storage",
+  "runtime",
+  "client",
+];
 
 /** Packages behind one module of ours, so that a successor is one change away. */
 const soleImporters = new Map([

@@ -1,8 +1,8 @@
 /** The services as processes of their own: the same questions as of the one-process form, and what only several processes can get wrong. */
 
 import { afterAll, expect, test } from "@jest/globals";
-import { openFolderStore } from "@netfacts/dataset";
-import { publishMade } from "../../libs/dataset/test/support/made-snapshot.ts";
+import { openFolderStore } from "@netfacts/snapshot";
+import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { madeWorld } from "../load/worlds.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { request, until } from "../support/http.ts";

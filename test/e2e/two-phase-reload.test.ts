@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { type OpenedStore, PodReporter, SnapshotFollower, type SnapshotStore } from "@netfacts/dataset";
 import type { Messaging } from "@netfacts/messaging";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/messaging/jetstream";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
-import { numbered, publishNumber, until } from "../../libs/dataset/test/store/contract.ts";
-import { publishMade } from "../../libs/dataset/test/support/made-snapshot.ts";
+import { type OpenedStore, PodReporter, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
 import { testBucket } from "../../libs/messaging/test/jetstream/bucket.ts";
+import { numbered, publishNumber, until } from "../../libs/snapshot/test/store/contract.ts";
+import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { ActivationCoordinator, activationDefaults } from "../../services/ingest/src/publish/activation-coordinator.ts";
 import { type NatsServer, startNatsServer } from "../support/nats-server.ts";
 

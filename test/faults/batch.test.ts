@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type BatchAnswer, type BatchResult, type BatchSummary, errors, type ProblemCode } from "@netfacts/contracts";
-import { openFolderStore, type SnapshotStore } from "@netfacts/dataset";
+import { openFolderStore, type SnapshotStore } from "@netfacts/snapshot";
 import { createKey, readScopes } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
-import { publishMade } from "../../libs/dataset/test/support/made-snapshot.ts";
+import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { asLines, json, openLines, post } from "../../services/gateway-auth-quota/test/batch/support.ts";
 import { madeWorld, WorldOracle, type WorldQuestion, worldQuestions } from "../load/worlds.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "@jest/globals";
-import type { Generation } from "@netfacts/dataset";
-import { madeGeneration } from "../../libs/dataset/test/support/made-snapshot.ts";
+import type { Generation } from "@netfacts/snapshot";
+import { madeGeneration } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { madeWorld, worldQuestions } from "../load/worlds.ts";
 import { FaultLoad } from "./fault-load.ts";
 

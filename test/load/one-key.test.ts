@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { openFolderStore } from "@netfacts/dataset";
+import { openFolderStore } from "@netfacts/snapshot";
 import { createKey, type LimitRepository, type Store } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
-import { publishMade } from "../../libs/dataset/test/support/made-snapshot.ts";
+import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { returningTwice } from "../../libs/storage/test/contract/over-admission.ts";
 import { holdMax } from "../../services/gateway-auth-quota/src/domain/limit-windows.ts";
 import { createLimiter } from "../../services/gateway-auth-quota/src/limits/index.ts";

@@ -1,7 +1,7 @@
 /** The oracle of the tests under load must see every kind of mixed answer, so each is planted here once. */
 
 import { expect, test } from "@jest/globals";
-import { madeGeneration } from "../../libs/dataset/test/support/made-snapshot.ts";
+import { madeGeneration } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { madeWorld, WorldOracle, type WorldQuestion, worldQuestions } from "./worlds.ts";
 
 const oracle = new WorldOracle([0, 1]);

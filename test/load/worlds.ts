@@ -1,10 +1,11 @@
 /** Numbered snapshots of one small world, of which any two in turn differ in every section of every record that is asked for; and what each answers. */
 
 import { encodeQuestion, type OperationName, type Questions } from "@netfacts/contracts";
-import { AnswerNotes, asnRecord, type Generation, ipRecord, prefixRecord, routingRecord, validityRecord } from "@netfacts/dataset";
-import { type MadeRoute, madeAllocations, madeNames, madeRoutes, madeVrps, route } from "../../libs/dataset/test/support/made-sections.ts";
-import { type MadeSnapshot, madeGeneration, madeManifest } from "../../libs/dataset/test/support/made-snapshot.ts";
-import { address, prefix } from "../../libs/dataset/test/support/text.ts";
+import { AnswerNotes, asnRecord, ipRecord, prefixRecord, routingRecord, validityRecord } from "@netfacts/records";
+import type { Generation } from "@netfacts/snapshot";
+import { type MadeRoute, madeAllocations, madeNames, madeRoutes, madeVrps, route } from "../../libs/snapshot/test/support/made-sections.ts";
+import { type MadeSnapshot, madeGeneration, madeManifest } from "../../libs/snapshot/test/support/made-snapshot.ts";
+import { address, prefix } from "../../libs/snapshot/test/support/text.ts";
 
 /** Networks of the world: 193.0.0.0/16, 193.1.0.0/16 and so on, each of an AS that stays and one that changes. */
 export const networks = 32;

@@ -1,7 +1,7 @@
 /** Copies a snapshot from a folder into JetStream and lets it be served, without ingest. */
 
-import { openSnapshot, type SnapshotStore } from "@netfacts/dataset";
 import { openStore } from "@netfacts/messaging/jetstream";
+import { openSnapshot, type SnapshotStore } from "@netfacts/snapshot";
 
 /** A data folder, whose current snapshot is taken, or a store and the snapshot's id in it. */
 export type SnapshotOrigin = string | { readonly store: SnapshotStore; readonly id: string };

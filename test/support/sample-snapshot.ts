@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Generation, loadSnapshot, openDataFolder, openSnapshot } from "@netfacts/dataset";
 import { readSources, runIngest } from "@netfacts/ingest/app";
+import { Generation, loadSnapshot, openDataFolder, openSnapshot } from "@netfacts/snapshot";
 import { runFolderVariable } from "./run-folder.ts";
 import { withLock } from "./tool-cache.ts";
 

@@ -3,7 +3,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { formatIpv4, formatIpv6, parseAddress } from "@netfacts/address";
-import { AnswerNotes, type Generation, ipRecord } from "@netfacts/dataset";
+import { AnswerNotes, ipRecord } from "@netfacts/records";
+import type { Generation } from "@netfacts/snapshot";
 import { bitsOf } from "./support/by-length.ts";
 import { Imported, samples } from "./support/cli.ts";
 import { MatchRule } from "./support/match-rule.ts";

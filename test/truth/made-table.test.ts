@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { formatIpv4, formatIpv6, parseAddress } from "@netfacts/address";
-import { AnswerNotes, ipRecord } from "@netfacts/dataset";
+import { AnswerNotes, ipRecord } from "@netfacts/records";
 import { bitsOf } from "./support/by-length.ts";
 import { Imported } from "./support/cli.ts";
 import { fullPeers, type MadeTable, makeTable } from "./support/made-table.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { parsePrefix } from "@netfacts/address";
-import { validationRecord, validationState } from "@netfacts/dataset";
+import { validationRecord, validationState } from "@netfacts/records";
 import { bitsOf } from "./support/by-length.ts";
 import { Imported, samples } from "./support/cli.ts";
 import { type ExpiringVrp, readExport } from "./support/modern-vrps.ts";

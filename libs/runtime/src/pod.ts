@@ -1,9 +1,9 @@
 /** A process that answers from snapshots: it follows those in JetStream, and reports to ingest what it loaded. */
 
 import { hostname } from "node:os";
-import { followerDefaults, ipv4IndexConfig, PodReporter, SnapshotFollower } from "@netfacts/dataset";
 import type { Messaging } from "@netfacts/messaging";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/messaging/jetstream";
+import { followerDefaults, ipv4IndexConfig, PodReporter, SnapshotFollower } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 import { busConfigSchema } from "./bus.ts";
 import type { ServiceApp, ServiceFrame } from "./service.ts";

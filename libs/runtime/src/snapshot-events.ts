@@ -1,6 +1,6 @@
 /** What is logged and measured of the snapshots that a process holds. */
 
-import type { FollowerEvents } from "@netfacts/dataset";
+import type { FollowerEvents } from "@netfacts/snapshot";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 

@@ -1,7 +1,8 @@
 /** The service `asn-prefix`: answers `asn` and `prefix` from the generation in service. */
 
-import { type DatasetHolder, enterDataset } from "@netfacts/dataset";
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
+import { enterDataset } from "@netfacts/records";
+import type { DatasetHolder } from "@netfacts/snapshot";
 import { operations } from "./operations/operations.ts";
 
 export interface AsnPrefixDeps {

@@ -8,7 +8,7 @@ import {
   PublicationConflictError,
   SnapshotError,
   SnapshotUnavailableError,
-} from "@netfacts/dataset";
+} from "@netfacts/snapshot";
 import { type Command, Option } from "commander";
 import { CliError } from "./cli-error.ts";
 import { sharedSettings } from "./context.ts";

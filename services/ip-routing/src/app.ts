@@ -1,7 +1,8 @@
 /** The service `ip-routing`: answers `ip`, `routing`, `validity` and `status` from the generation in service. */
 
-import { type DatasetHolder, enterDataset } from "@netfacts/dataset";
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
+import { enterDataset } from "@netfacts/records";
+import type { DatasetHolder } from "@netfacts/snapshot";
 import { IpAnswers } from "./domain/ip-answers.ts";
 import { answerIpTogether, createOperations } from "./operations/operations.ts";
 

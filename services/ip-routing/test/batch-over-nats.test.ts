@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Messaging, ReplyItem } from "@netfacts/messaging";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
-import { madeGeneration } from "../../../libs/dataset/test/support/made-snapshot.ts";
-import { world } from "../../../libs/dataset/test/support/made-world.ts";
+import { madeGeneration } from "../../../libs/snapshot/test/support/made-snapshot.ts";
+import { world } from "../../../libs/snapshot/test/support/made-world.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
 import { buildApp } from "../src/app.ts";
 

@@ -1,12 +1,12 @@
 /** All services in one process: in-process messaging, SQLite, snapshots in a folder. */
 
 import { buildApp as buildAsnPrefix } from "@netfacts/asn-prefix/app";
-import { type Ipv4IndexForm, SnapshotFollower, type SnapshotStore } from "@netfacts/dataset";
 import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
 import { buildApp as buildRdnsResolver, type RdnsConfig } from "@netfacts/rdns-resolver/app";
 import { createMessageTracing, createMetrics, type Logger, snapshotEvents } from "@netfacts/runtime";
+import { type Ipv4IndexForm, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 
 export interface StandaloneDeps {

@@ -1,8 +1,8 @@
 /** Settings of the one-process form, beside those of the gateway and the resolver: where it listens and keeps its state. */
 
-import { ipv4IndexConfig } from "@netfacts/dataset";
 import { fetchConfigSchema } from "@netfacts/ingest/app";
 import { logLevels } from "@netfacts/runtime";
+import { ipv4IndexConfig } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 
 export const standaloneConfigSchema = Type.Object({

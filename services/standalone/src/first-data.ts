@@ -1,6 +1,5 @@
 /** The data a start begins with: what is there already, the sources that were named, or the samples. */
 
-import type { SnapshotStore } from "@netfacts/dataset";
 import {
   type FetchConfig,
   IngestError,
@@ -11,6 +10,7 @@ import {
   reportText,
   showProgress,
 } from "@netfacts/ingest/app";
+import type { SnapshotStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 
 export interface FirstDataOptions {

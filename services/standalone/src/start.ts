@@ -2,7 +2,6 @@
 
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openDataFolder, snapshotsFolder } from "@netfacts/dataset";
 import { loadGatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { followSources } from "@netfacts/ingest/app";
 import { loadRdnsConfig } from "@netfacts/rdns-resolver/app";
@@ -16,6 +15,7 @@ import {
   systemClock,
   type Telemetry,
 } from "@netfacts/runtime";
+import { openDataFolder, snapshotsFolder } from "@netfacts/snapshot";
 import { createFirstKey, openSqliteStore } from "@netfacts/storage";
 import { buildApp } from "./app.ts";
 import { standaloneConfigSchema } from "./config.ts";

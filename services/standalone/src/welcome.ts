@@ -1,6 +1,6 @@
 /** What the start tells the person in front of it. */
 
-import type { Generation } from "@netfacts/dataset";
+import type { Generation } from "@netfacts/snapshot";
 import type { CreatedKey } from "@netfacts/storage";
 
 /** An address that the samples and today's Internet both know. */

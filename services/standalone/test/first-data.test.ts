@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
-import { openDataFolder } from "@netfacts/dataset";
+import { openDataFolder } from "@netfacts/snapshot";
 import { openSqliteStore, type Store } from "@netfacts/storage";
 import { smallSources } from "../../../test/support/small-sources.ts";
 import { ensureData } from "../src/first-data.ts";

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Generation, loadSnapshot, openSnapshot } from "@netfacts/dataset";
+import { Generation, loadSnapshot, openSnapshot } from "@netfacts/snapshot";
 
 export const root = join(import.meta.dirname, "../../..");
 /** The sample dataset, which every clone has. */

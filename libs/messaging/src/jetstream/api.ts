@@ -1,6 +1,6 @@
 /** Calls to JetStream, with its two kinds of failure told apart: something is not there, and nobody answered. */
 
-import { SnapshotUnavailableError } from "@netfacts/dataset";
+import { SnapshotUnavailableError } from "@netfacts/snapshot";
 import type { NatsError } from "nats";
 
 /** No such stream, message or consumer. */

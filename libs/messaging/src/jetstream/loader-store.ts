@@ -1,6 +1,6 @@
 /** Opens the store over a connection of its own: for a process, and for the thread of its loader. */
 
-import { type OpenedStore, SnapshotUnavailableError, type StoreSource } from "@netfacts/dataset";
+import { type OpenedStore, SnapshotUnavailableError, type StoreSource } from "@netfacts/snapshot";
 import type { NatsConnection } from "nats";
 import { type ConnectOptions, connect } from "../nats/connect.ts";
 import { type JetStreamStoreOptions, openJetStreamStore } from "./snapshot-store.ts";
@@ -12,7 +12,7 @@ export interface JetStreamSourceOptions extends JetStreamStoreOptions {
 /** The thread ends with its one task: a server that is not there is told, not waited for. */
 const connectMsMax = 10_000;
 
-/** Describes the store to a loader: see `loadInWorker` of @netfacts/dataset. */
+/** Describes the store to a loader: see `loadInWorker` of @netfacts/snapshot. */
 export function jetStreamSource(options: JetStreamSourceOptions): StoreSource {
   return { kind: "module", url: import.meta.url, options };
 }

@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ObjectBytes, piecesOf, SnapshotError } from "@netfacts/dataset";
+import { type ObjectBytes, piecesOf, SnapshotError } from "@netfacts/snapshot";
 import {
   consumerOpts,
   DiscardPolicy,

@@ -1,6 +1,6 @@
 /** The pointer and the manifests of a store of snapshots: keys of a NATS key-value bucket (ADR-8). */
 
-import { decodeManifest, encodeManifest, type Manifest, SnapshotError, type SnapshotPointer } from "@netfacts/dataset";
+import { decodeManifest, encodeManifest, type Manifest, SnapshotError, type SnapshotPointer } from "@netfacts/snapshot";
 import type { JetStreamClient, JetStreamManager, NatsConnection } from "nats";
 import { answered, found, isWrongLastSequence, unavailable } from "./api.ts";
 

@@ -8,7 +8,7 @@ import {
   SnapshotError,
   type SnapshotPointer,
   type SnapshotStore,
-} from "@netfacts/dataset";
+} from "@netfacts/snapshot";
 import { Events, type NatsConnection } from "nats";
 import { JetStreamObjects } from "./objects.ts";
 import { JetStreamKeys } from "./pointer.ts";

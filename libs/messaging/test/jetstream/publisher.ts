@@ -1,7 +1,7 @@
 /** Another process that publishes: `node publisher.ts URL BUCKET`, then one message per snapshot, its number. */
 
-import { madeNames, madeRoutes, route } from "../../../dataset/test/support/made-sections.ts";
-import { publishMade } from "../../../dataset/test/support/made-snapshot.ts";
+import { madeNames, madeRoutes, route } from "../../../snapshot/test/support/made-sections.ts";
+import { publishMade } from "../../../snapshot/test/support/made-snapshot.ts";
 import { openJetStreamStore } from "../../src/jetstream/index.ts";
 import { connect } from "../../src/nats/connect.ts";
 

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { loadInWorker, loadSnapshot, type SnapshotPointer } from "@netfacts/dataset";
+import { loadInWorker, loadSnapshot, type SnapshotPointer } from "@netfacts/snapshot";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
-import { describeSnapshotStore, numbered, publishNumber, until } from "../../../dataset/test/store/contract.ts";
-import { askChild, endChild } from "../../../dataset/test/support/children.ts";
-import { madeManifest, madeObjects } from "../../../dataset/test/support/made-snapshot.ts";
+import { describeSnapshotStore, numbered, publishNumber, until } from "../../../snapshot/test/store/contract.ts";
+import { askChild, endChild } from "../../../snapshot/test/support/children.ts";
+import { madeManifest, madeObjects } from "../../../snapshot/test/support/made-snapshot.ts";
 import { jetStreamSource, openJetStreamStore } from "../../src/jetstream/index.ts";
 import { type TestBucket, testBucket } from "./bucket.ts";
 

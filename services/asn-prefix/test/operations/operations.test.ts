@@ -11,13 +11,13 @@ import {
   type View,
   wholeRecord,
 } from "@netfacts/contracts";
-import type { Generation } from "@netfacts/dataset";
 import { createInProcessMessaging, type ReplyItem } from "@netfacts/messaging";
+import type { Generation } from "@netfacts/snapshot";
 import { Value } from "typebox/value";
-import { madeRoutes, route } from "../../../../libs/dataset/test/support/made-sections.ts";
-import { madeGeneration } from "../../../../libs/dataset/test/support/made-snapshot.ts";
-import { world } from "../../../../libs/dataset/test/support/made-world.ts";
-import { prefix } from "../../../../libs/dataset/test/support/text.ts";
+import { madeRoutes, route } from "../../../../libs/snapshot/test/support/made-sections.ts";
+import { madeGeneration } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
+import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
+import { prefix } from "../../../../libs/snapshot/test/support/text.ts";
 import { buildApp } from "../../src/app.ts";
 
 const failures: string[] = [];

@@ -2,8 +2,9 @@
 
 import { formatAddress, formatPrefix } from "@netfacts/address";
 import { timestamp } from "@netfacts/contracts";
-import { type AllocationTable, type Generation, type RouteTable, validationState } from "@netfacts/dataset";
+import { validationState } from "@netfacts/records";
 import type { VrpSet } from "@netfacts/rpki";
+import type { AllocationTable, Generation, RouteTable } from "@netfacts/snapshot";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import type { RegisterCommand } from "../context.ts";

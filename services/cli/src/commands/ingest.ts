@@ -1,7 +1,6 @@
 /** `netfacts ingest run`: imports sources and publishes a snapshot. `netfacts ingest sources`: how each of them fares. */
 
 import { existsSync } from "node:fs";
-import { openDataFolder, type SectionName, sectionNames } from "@netfacts/dataset";
 import {
   IngestError,
   importSources,
@@ -14,6 +13,7 @@ import {
   showProgress,
   sourcesOverview,
 } from "@netfacts/ingest/app";
+import { openDataFolder, type SectionName, sectionNames } from "@netfacts/snapshot";
 import { makeFolder, openSqliteStore, type Store } from "@netfacts/storage";
 import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";

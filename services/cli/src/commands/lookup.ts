@@ -2,7 +2,7 @@
 
 import { formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import { listLimitDefault, listLimitMax, type RpkiState, rpkiStates } from "@netfacts/contracts";
-import { AnswerNotes, asnRecord, ipRecord, prefixRecord, routingRecord, validityRecord } from "@netfacts/dataset";
+import { AnswerNotes, asnRecord, ipRecord, prefixRecord, routingRecord, validityRecord } from "@netfacts/records";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type RegisterCommand, sharedSettings } from "../context.ts";
 import { printJson, printLines } from "../output.ts";

@@ -1,7 +1,7 @@
 /** Builds section `allocations`: the registries' records by CIDR, by AS number and by holder, with who wins where they overlap. */
 
 import { type Address, compareAddresses, type Prefix, rangeToPrefixes } from "@netfacts/address";
-import { type AllocationsColumns, GrowableUint8, GrowableUint32, noHolder, packStrings, registries, statuses } from "@netfacts/dataset";
+import { type AllocationsColumns, GrowableUint8, GrowableUint32, noHolder, packStrings, registries, statuses } from "@netfacts/snapshot";
 import type { DelegationRecord } from "../readers/delegated.ts";
 
 /** The records of one file. An opaque id joins records of one file only. */

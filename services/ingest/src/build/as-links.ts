@@ -1,6 +1,6 @@
 /** Pairs of ASes that stand next to each other on paths, with how many paths have them. */
 
-import { GrowableUint8, GrowableUint32, linkSeen, release } from "@netfacts/dataset";
+import { GrowableUint8, GrowableUint32, linkSeen, release } from "@netfacts/snapshot";
 import { HopReader } from "./path-facts.ts";
 import type { PathTable } from "./path-table.ts";
 

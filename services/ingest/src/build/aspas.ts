@@ -1,7 +1,7 @@
 /** Builds section `aspas`: the ASPAs of all sources, one record per customer. */
 
-import { type AspasColumns, aspaSectionColumns } from "@netfacts/dataset";
 import { type Aspa, encodeAspaColumns } from "@netfacts/rpki";
+import { type AspasColumns, aspaSectionColumns } from "@netfacts/snapshot";
 
 /** Merges ASPAs as `encodeAspaColumns` does. */
 export function buildAspas(sources: readonly Iterable<Aspa>[]): AspasColumns {

@@ -1,6 +1,6 @@
 /** When prefixes were first and last seen with their origins: the tables of a run merged into the history of all before it. */
 
-import { GrowableUint8, GrowableUint32, type HistoryColumns, originKind, type RoutesColumns } from "@netfacts/dataset";
+import { GrowableUint8, GrowableUint32, type HistoryColumns, originKind, type RoutesColumns } from "@netfacts/snapshot";
 import type { MergedRoutes, OriginTimes, SeenColumn } from "./routes.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Builds section `network_types`: what the operator says of prefixes and AS numbers, the last of each. */
 
 import type { Prefix } from "@netfacts/address";
-import { type NetworkTypesColumns, networkTypesColumns, type TypeOf } from "@netfacts/dataset";
+import { type NetworkTypesColumns, networkTypesColumns, type TypeOf } from "@netfacts/snapshot";
 import type { NetworkTypeRecord } from "../readers/index.ts";
 
 /** Of two records of one prefix or AS number the later stays. */

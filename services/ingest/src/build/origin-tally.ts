@@ -1,6 +1,6 @@
 /** The origins of one prefix after the other: which peers see each, and who is next to it. */
 
-import { GrowableUint8, GrowableUint16, GrowableUint32, originKind } from "@netfacts/dataset";
+import { GrowableUint8, GrowableUint16, GrowableUint32, originKind } from "@netfacts/snapshot";
 
 /** Columns of section `routes`, one item per origin or upstream. */
 export class OriginColumns {

@@ -1,6 +1,6 @@
 /** Paths on their way into a `PathTable`: it is asked for many at once, so that what lies far apart in memory is waited for together. */
 
-import type { GrowableUint32 } from "@netfacts/dataset";
+import type { GrowableUint32 } from "@netfacts/snapshot";
 import { hashPath, type PathTable } from "./path-table.ts";
 
 /** More gain nothing: a processor waits for some ten reads at a time. */

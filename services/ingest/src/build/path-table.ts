@@ -1,6 +1,6 @@
 /** Distinct AS paths of a RIB, each stored once. */
 
-import { release } from "@netfacts/dataset";
+import { release } from "@netfacts/snapshot";
 
 const initialCapacity = 1 << 12;
 const initialBytes = 1 << 16;

@@ -1,6 +1,6 @@
 /** Builds object `paths/<collector>` from a RIB. */
 
-import type { ColumnPieces, PathsColumns, pathsFormat } from "@netfacts/dataset";
+import type { ColumnPieces, PathsColumns, pathsFormat } from "@netfacts/snapshot";
 import type { RibPaths, RibTable } from "./rib-pass.ts";
 
 /** Columns in place: those of the table are not to be used otherwise afterwards. `full` as `MergedRoutes` has it. */

@@ -1,6 +1,6 @@
 /** Builds section `profiles`: what the sources say of each AS, joined with PeeringDB's organisations. */
 
-import { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns } from "@netfacts/dataset";
+import { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns } from "@netfacts/snapshot";
 import type { Organisation, ProfileRecord } from "../readers/index.ts";
 
 /** What one source says, with what its network types rest on. */

@@ -1,6 +1,6 @@
 /** The routes of one address family of a RIB: collected in the order of the file, handed out sorted. */
 
-import { GrowableUint8, GrowableUint16, GrowableUint32, lookupSpecialPurposePrefix, release } from "@netfacts/dataset";
+import { GrowableUint8, GrowableUint16, GrowableUint32, lookupSpecialPurposePrefix, release } from "@netfacts/snapshot";
 
 /** Prefixes ascending by (address, length), each once, with their routes ascending by (peer, path), each pair once. */
 export interface RibFamily {

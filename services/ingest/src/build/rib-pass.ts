@@ -1,8 +1,8 @@
 /** The pass over one RIB: collects its routes and paths in columns, whatever the order of the file. */
 
 import type { Address } from "@netfacts/address";
-import { release } from "@netfacts/dataset";
 import type { Peer, RibSink } from "@netfacts/mrt";
+import { release } from "@netfacts/snapshot";
 import { type AsLinks, countLinks } from "./as-links.ts";
 import { type PathFacts, readPathFacts } from "./path-facts.ts";
 import { PathQueue } from "./path-queue.ts";

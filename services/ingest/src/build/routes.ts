@@ -1,6 +1,6 @@
 /** Builds section `routes` from the tables of any number of RIBs: full feeds, origins with their peers and upstreams, the index by AS. */
 
-import { GrowableUint8, GrowableUint16, GrowableUint32, originKind, type RoutesColumns, release } from "@netfacts/dataset";
+import { GrowableUint8, GrowableUint16, GrowableUint32, originKind, type RoutesColumns, release } from "@netfacts/snapshot";
 import { type AsLinks, linksByRight } from "./as-links.ts";
 import { type OriginColumns, OriginTally } from "./origin-tally.ts";
 import { type PathFacts, pathOrigin, pathUpstream } from "./path-facts.ts";

@@ -1,8 +1,8 @@
 /** Builds section `vrps`: the VRPs of all sources as one set, each with the note whether it authorises more than is announced. */
 
 import type { Prefix } from "@netfacts/address";
-import { type RouteTable, type VrpsColumns, vrpSectionColumns } from "@netfacts/dataset";
 import { encodeVrpColumns, type Vrp } from "@netfacts/rpki";
+import { type RouteTable, type VrpsColumns, vrpSectionColumns } from "@netfacts/snapshot";
 
 /** A VRP that authorises more prefixes than this is loose without counting: nobody announces them all. */
 const authorisedMax = 1 << 20;

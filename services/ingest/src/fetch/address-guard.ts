@@ -3,7 +3,7 @@
 import { lookup as systemLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { embeddedIpv4, parseAddress } from "@netfacts/address";
-import { isGlobal, lookupSpecialPurpose } from "@netfacts/dataset";
+import { isGlobal, lookupSpecialPurpose } from "@netfacts/snapshot";
 import { FetchError } from "./fetch-error.ts";
 
 export interface ResolvedAddress {

@@ -1,7 +1,7 @@
 /** The operator API: start a run, runs and their reports, the health of sources. Documented at the gateway, which passes requests on. */
 
 import { type IngestRuns, type IngestSources, ingestPath, internalHeaders, ProblemError, RunRequest } from "@netfacts/contracts";
-import { type Manifest, type SectionName, type SnapshotStore, sectionNames } from "@netfacts/dataset";
+import { type Manifest, type SectionName, type SnapshotStore, sectionNames } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from "fastify";
 import { Compile } from "typebox/compile";

@@ -1,7 +1,15 @@
 /** Builds section `routes` and the objects of paths from the RIBs that were read. */
 
 import { timestamp } from "@netfacts/contracts";
-import { columnPieces, historyFormat, type Manifest, pathsFormat, type RoutesColumns, release, type SectionEntry } from "@netfacts/dataset";
+import {
+  columnPieces,
+  historyFormat,
+  type Manifest,
+  pathsFormat,
+  type RoutesColumns,
+  release,
+  type SectionEntry,
+} from "@netfacts/snapshot";
 import { type AsLinks, mergeLinks } from "../build/as-links.ts";
 import { mergeHistory } from "../build/history.ts";
 import { pathsColumns } from "../build/paths.ts";

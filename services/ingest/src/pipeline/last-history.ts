@@ -10,7 +10,7 @@ import {
   SnapshotError,
   type SnapshotStore,
   SnapshotUnavailableError,
-} from "@netfacts/dataset";
+} from "@netfacts/snapshot";
 
 /** Its name among the objects of a manifest that only ingest reads. What the sample dataset shows is no past of the operator's own data. */
 export function historyObject(sampleData: boolean): string {

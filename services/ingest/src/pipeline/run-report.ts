@@ -1,7 +1,7 @@
 /** What a run tells at its end: per source and per stage, what was read, what was left out and why. */
 
 import { timestamp } from "@netfacts/contracts";
-import type { SectionName } from "@netfacts/dataset";
+import type { SectionName } from "@netfacts/snapshot";
 import type { ReaderReport, SkippedRecords } from "../readers/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
 import type { ReadUpdates } from "./read-updates.ts";

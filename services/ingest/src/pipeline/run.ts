@@ -12,7 +12,7 @@ import {
   type SourceEntry,
   sealManifest,
   sectionNames,
-} from "@netfacts/dataset";
+} from "@netfacts/snapshot";
 import { type ReaderReport, SourceError } from "../readers/index.ts";
 import { isStanding, type SourceConfig, type SourcesConfig, sectionOf } from "../sources/index.ts";
 import { verifySnapshot } from "../verify/verify-snapshot.ts";

@@ -1,6 +1,6 @@
 /** The bound on what a section may lose against the last published snapshot (docs/decisions/0019-snapshots-are-checked-before-they-count.md). */
 
-import type { Manifest, SectionEntry, SectionName } from "@netfacts/dataset";
+import type { Manifest, SectionEntry, SectionName } from "@netfacts/snapshot";
 import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
 
 type Counts = SectionEntry["counts"];

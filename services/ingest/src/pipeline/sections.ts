@@ -1,5 +1,6 @@
 /** From inputs to section objects: builds each section, stores it, and writes its entry of the manifest. */
 
+import { PrefixTrie } from "@netfacts/prefix-trie";
 import {
   type AllocationsColumns,
   allocationsFormat,
@@ -19,8 +20,7 @@ import {
   type SourceEntry,
   sectionNames,
   vrpsFormat,
-} from "@netfacts/dataset";
-import { PrefixTrie } from "@netfacts/prefix-trie";
+} from "@netfacts/snapshot";
 import { buildAllocations } from "../build/allocations.ts";
 import { buildAspas } from "../build/aspas.ts";
 import { buildNetworkTypes } from "../build/network-types.ts";

@@ -1,7 +1,7 @@
 /** Which reader reads which format, and how what it found joins the inputs; RIBs, which are too large for this, are read elsewhere. */
 
-import type { ProfileBasis } from "@netfacts/dataset";
 import type { Aspa, Vrp } from "@netfacts/rpki";
+import type { ProfileBasis } from "@netfacts/snapshot";
 import type { DelegatedFile } from "../build/allocations.ts";
 import type { ProfileSource } from "../build/profiles.ts";
 import {

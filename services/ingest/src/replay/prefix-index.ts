@@ -1,7 +1,7 @@
 /** Numbers for prefixes of both families, in the order first met. */
 
 import type { Prefix } from "@netfacts/address";
-import { release } from "@netfacts/dataset";
+import { release } from "@netfacts/snapshot";
 
 const initialCapacity = 1 << 12;
 /** Slots are at most three quarters full. */

@@ -1,8 +1,8 @@
 /** A routing table that changes: prefix × peer → path, and what a RIB and the updates behind it do to it. */
 
 import type { Address, Prefix } from "@netfacts/address";
-import { release } from "@netfacts/dataset";
 import type { Peer, RibSink } from "@netfacts/mrt";
+import { release } from "@netfacts/snapshot";
 import { PathTable } from "../build/path-table.ts";
 import { PrefixIndex } from "./prefix-index.ts";
 

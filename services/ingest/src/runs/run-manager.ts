@@ -1,6 +1,6 @@
 /** Runs of the leader: one at a time, each kept in the store from its start to its end, whatever becomes of its process. */
 
-import type { SectionName, SnapshotStore } from "@netfacts/dataset";
+import type { SectionName, SnapshotStore } from "@netfacts/snapshot";
 import type { RunRecord, Store } from "@netfacts/storage";
 import type { Term } from "../leadership/leadership.ts";
 import { type IngestMetrics, observeRun } from "../metrics.ts";

@@ -1,6 +1,6 @@
 /** What a run's thread and the process that started it tell each other. */
 
-import type { SectionName, StoreSource } from "@netfacts/dataset";
+import type { SectionName, StoreSource } from "@netfacts/snapshot";
 import type { ReadyFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";

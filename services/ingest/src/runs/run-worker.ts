@@ -1,7 +1,7 @@
 /** A run's thread: building a table of millions of routes stops whatever else its thread does, and leases do not wait. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { openStoreSource } from "@netfacts/dataset";
+import { openStoreSource } from "@netfacts/snapshot";
 import { withFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import { IngestError, runIngest } from "../pipeline/run.ts";

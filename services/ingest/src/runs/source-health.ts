@@ -2,7 +2,7 @@
 
 import type { IngestSource, SourceSchedule } from "@netfacts/contracts";
 import { timestamp } from "@netfacts/contracts";
-import type { Manifest } from "@netfacts/dataset";
+import type { Manifest } from "@netfacts/snapshot";
 import type { RunRecord } from "@netfacts/storage";
 import type { SourceReport } from "../pipeline/run-report.ts";
 import { type SourceConfig, sectionOf } from "../sources/index.ts";

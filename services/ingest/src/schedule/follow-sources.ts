@@ -1,7 +1,7 @@
 /** The schedule without a service around it: for the one-process form, which has its folder for itself. */
 
-import type { SnapshotStore, StoreSource } from "@netfacts/dataset";
 import type { Metrics } from "@netfacts/runtime";
+import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 import { fetchContext } from "../fetch/config.ts";
 import type { FetchConfig } from "../fetch/config-schema.ts";

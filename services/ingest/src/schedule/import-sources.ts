@@ -1,6 +1,6 @@
 /** One import from the command line or at a start: fetches what has a URL, and runs over all of it. */
 
-import type { SectionName, SnapshotStore } from "@netfacts/dataset";
+import type { SectionName, SnapshotStore } from "@netfacts/snapshot";
 import { fetchContext, loadFetchConfig } from "../fetch/config.ts";
 import type { FetchConfig } from "../fetch/config-schema.ts";
 import { withFiles } from "../fetch/ready-files.ts";

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { SourceSchedule } from "@netfacts/contracts";
-import type { SnapshotStore } from "@netfacts/dataset";
+import type { SnapshotStore } from "@netfacts/snapshot";
 import type { FetchContext } from "../fetch/index.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";

@@ -1,7 +1,7 @@
 /** How each source fares, for who has the folder and no service to ask. */
 
 import type { IngestSource } from "@netfacts/contracts";
-import type { SnapshotStore } from "@netfacts/dataset";
+import type { SnapshotStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 import { sourceHealth } from "../runs/source-health.ts";
 import type { SourcesConfig } from "../sources/index.ts";

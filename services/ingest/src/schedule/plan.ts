@@ -1,6 +1,6 @@
 /** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
 
-import type { Manifest } from "@netfacts/dataset";
+import type { Manifest } from "@netfacts/snapshot";
 import { type BuiltSection, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 export interface Plan {

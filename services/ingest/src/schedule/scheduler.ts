@@ -1,6 +1,6 @@
 /** The leader's clock: asks for each source when it is due, and starts a run for what came of it. */
 
-import type { Manifest, SnapshotStore } from "@netfacts/dataset";
+import type { Manifest, SnapshotStore } from "@netfacts/snapshot";
 import type { ReadyFile } from "../fetch/ready-files.ts";
 import type { RtrSources } from "../rtr/index.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";

@@ -1,6 +1,6 @@
 /** What `sources.yaml` says, once it was found free of faults. */
 
-import type { SectionName } from "@netfacts/dataset";
+import type { SectionName } from "@netfacts/snapshot";
 import type { FetchSettings } from "./fetch-settings.ts";
 import type { BuiltFormat, SourceSection } from "./sections.ts";
 

@@ -2,7 +2,7 @@
 
 import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { sectionNames } from "@netfacts/dataset";
+import { sectionNames } from "@netfacts/snapshot";
 import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { cacheListForm, readCacheList } from "../rtr/cache-address.ts";
 import { attachUpdates, type ListedUpdates } from "./attach-updates.ts";

@@ -1,7 +1,7 @@
 /** Asks section `allocations` for sampled records of the registries: each is the registration, or one that goes before it is (SEMANTICS, Registration). */
 
 import { type Address, compareAddresses, formatAddress } from "@netfacts/address";
-import type { AllocationEntry, AllocationTable, AsnEntry, Generation } from "@netfacts/dataset";
+import type { AllocationEntry, AllocationTable, AsnEntry, Generation } from "@netfacts/snapshot";
 import type { DelegationRecord } from "../readers/index.ts";
 import type { DelegatedSample, TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";

@@ -1,7 +1,7 @@
 /** Asks sections `as_names`, `profiles` and `network_types`: of what several sources say, the later counts (README of `sources`). */
 
 import { firstAddress, formatPrefix } from "@netfacts/address";
-import type { Generation } from "@netfacts/dataset";
+import type { Generation } from "@netfacts/snapshot";
 import type { SaidOfProfile, TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";
 

@@ -1,8 +1,9 @@
 /** Asks whole records, as the services answer them, for some of what was sampled: there sections meet. */
 
 import { containsAddress, firstAddress, formatPrefix, parsePrefix } from "@netfacts/address";
-import { AnswerNotes, asnRecord, type Generation, ipRecord, prefixRecord, validityRecord } from "@netfacts/dataset";
 import { decodePath } from "@netfacts/mrt";
+import { AnswerNotes, asnRecord, ipRecord, prefixRecord, validityRecord } from "@netfacts/records";
+import type { Generation } from "@netfacts/snapshot";
 import type { CollectorSample } from "./check-routes.ts";
 import type { TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";

@@ -1,8 +1,8 @@
 /** Asks section `routes` for sampled prefixes of RIBs: slowly, and by the words of SEMANTICS ("Which routes count") alone. */
 
 import { type Address, containsAddress, firstAddress, formatAddress, formatPrefix, lastAddress, type Prefix } from "@netfacts/address";
-import type { Generation, RouteOrigin, RouteTable } from "@netfacts/dataset";
 import { decodePath, type PathSegment } from "@netfacts/mrt";
+import type { Generation, RouteOrigin, RouteTable } from "@netfacts/snapshot";
 import { type Random, randomOf } from "./reservoir.ts";
 import type { RibSample, SampledPrefix, SampledRoute } from "./rib-sample.ts";
 import { Asking } from "./wrong-answer.ts";

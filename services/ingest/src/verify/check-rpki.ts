@@ -1,8 +1,8 @@
 /** Asks sections `vrps` and `aspas` for sampled records of validators' exports and of the operator's exceptions. */
 
 import { containsPrefix, formatPrefix } from "@netfacts/address";
-import type { Generation } from "@netfacts/dataset";
 import { type Aspa, originStates, stateWords, type Vrp } from "@netfacts/rpki";
+import type { Generation } from "@netfacts/snapshot";
 import { slurmAnchor } from "../readers/index.ts";
 import type { TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";

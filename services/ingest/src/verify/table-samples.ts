@@ -1,8 +1,8 @@
 /** Samples of what the readers of all sources but RIBs hand over, before anything is built of it. */
 
 import { comparePrefixes, formatPrefix } from "@netfacts/address";
-import type { ProfileBasis } from "@netfacts/dataset";
 import type { Aspa, Vrp } from "@netfacts/rpki";
+import type { ProfileBasis } from "@netfacts/snapshot";
 import type { DelegationRecord, NetworkTypeRecord, Organisation, ProfileRecord, SlurmExceptions } from "../readers/index.ts";
 import { KeyedSample } from "./keyed-sample.ts";
 import { Reservoir, randomOf } from "./reservoir.ts";

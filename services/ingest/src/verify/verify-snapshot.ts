@@ -1,5 +1,6 @@
 /** Verification before publishing: reads what was stored as a pod will, and asks it for what the sources were seen to say. */
 
+import { PrefixTrie } from "@netfacts/prefix-trie";
 import {
   Generation,
   type LoadedSnapshot,
@@ -8,8 +9,7 @@ import {
   type SectionName,
   type SnapshotStore,
   sectionNames,
-} from "@netfacts/dataset";
-import { PrefixTrie } from "@netfacts/prefix-trie";
+} from "@netfacts/snapshot";
 import { checkAllocations } from "./check-allocations.ts";
 import { checkNames, checkNetworkTypes, checkProfiles } from "./check-as-facts.ts";
 import { checkRecords } from "./check-records.ts";

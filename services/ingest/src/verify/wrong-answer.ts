@@ -1,6 +1,6 @@
 /** What ends a run whose snapshot does not say what its sources do. */
 
-import type { SectionName } from "@netfacts/dataset";
+import type { SectionName } from "@netfacts/snapshot";
 
 /** One record of a source, and what the snapshot says of it. */
 export interface Disagreement {

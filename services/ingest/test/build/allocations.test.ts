@@ -11,8 +11,8 @@ import {
   nextAddress,
   type Prefix,
 } from "@netfacts/address";
-import { type AllocationEntry, AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/dataset";
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
+import { type AllocationEntry, AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/snapshot";
 import fc from "fast-check";
 import { buildAllocations, type DelegatedFile } from "../../src/build/allocations.ts";
 import type { DelegationRecord } from "../../src/readers/index.ts";

@@ -1,9 +1,9 @@
 /** The merge of a history by itself: its bounds, and tables that do not tell their time. What it makes of runs is in `../pipeline`. */
 
 import { expect, test } from "@jest/globals";
-import { checkHistory, type HistoryColumns, type RoutesColumns, RouteTable, routesFormat } from "@netfacts/dataset";
 import { PrefixTrie } from "@netfacts/prefix-trie";
-import { madeRoutes, route } from "../../../../libs/dataset/test/support/made-sections.ts";
+import { checkHistory, type HistoryColumns, type RoutesColumns, RouteTable, routesFormat } from "@netfacts/snapshot";
+import { madeRoutes, route } from "../../../../libs/snapshot/test/support/made-sections.ts";
 import { type MergedHistory, mergeHistory } from "../../src/build/history.ts";
 
 interface Options {

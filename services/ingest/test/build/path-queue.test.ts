@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { GrowableUint32 } from "@netfacts/dataset";
+import { GrowableUint32 } from "@netfacts/snapshot";
 import { PathQueue } from "../../src/build/path-queue.ts";
 import { PathTable } from "../../src/build/path-table.ts";
 

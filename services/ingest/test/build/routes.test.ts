@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { comparePrefixes, formatPrefix, type Prefix, parsePrefix } from "@netfacts/address";
+import { scanRib } from "@netfacts/mrt";
+import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
 import {
   columnPieces,
   decodeColumns,
@@ -11,9 +13,7 @@ import {
   pathsFormat,
   RouteTable,
   routesFormat,
-} from "@netfacts/dataset";
-import { scanRib } from "@netfacts/mrt";
-import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
+} from "@netfacts/snapshot";
 import fc from "fast-check";
 import {
   pathBytes,

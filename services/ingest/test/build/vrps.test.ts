@@ -2,11 +2,11 @@
 
 import { expect, test } from "@jest/globals";
 import { formatPrefix, makePrefix, type Prefix, parsePrefix } from "@netfacts/address";
-import { encodeColumns, loadSection, RouteTable, vrpsFormat } from "@netfacts/dataset";
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import { type Vrp, VrpSet } from "@netfacts/rpki";
+import { encodeColumns, loadSection, RouteTable, vrpsFormat } from "@netfacts/snapshot";
 import fc from "fast-check";
-import { type MadeRoute, madeRoutes } from "../../../../libs/dataset/test/support/made-sections.ts";
+import { type MadeRoute, madeRoutes } from "../../../../libs/snapshot/test/support/made-sections.ts";
 import { buildVrps } from "../../src/build/vrps.ts";
 
 const prefixOf = (text: string): Prefix => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { internalHeaders } from "@netfacts/contracts";
-import type { StoreSource } from "@netfacts/dataset";
+import type { StoreSource } from "@netfacts/snapshot";
 import { atGate, gatedSource, openGate } from "../support/gated-store.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
 import { proxyToken, runsPath, type ServiceHarness, startedRun, startService } from "../support/service.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { openFolderStore } from "@netfacts/dataset";
+import { openFolderStore } from "@netfacts/snapshot";
 import { until } from "../../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../../test/support/mongodb.ts";
 import { smallSources } from "../../../../test/support/small-sources.ts";

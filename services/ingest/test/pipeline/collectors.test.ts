@@ -1,7 +1,7 @@
 /** RIBs of several collectors in one run, each read in a thread of its own: what they make together, and what the failure of one does. */
 
 import { describe, expect, jest, test } from "@jest/globals";
-import type { Manifest } from "@netfacts/dataset";
+import type { Manifest } from "@netfacts/snapshot";
 import { IngestError, type ProgressEvent, type RunOptions, runIngest } from "../../src/app.ts";
 import { atWork, ribFile, type Workplace } from "../support/made-files.ts";
 

@@ -3,9 +3,8 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
+import { AnswerNotes, asnRecord } from "@netfacts/records";
 import {
-  AnswerNotes,
-  asnRecord,
   Generation,
   loadSnapshot,
   type Manifest,
@@ -14,7 +13,7 @@ import {
   SnapshotUnavailableError,
   sealManifest,
   writePack,
-} from "@netfacts/dataset";
+} from "@netfacts/snapshot";
 import fc from "fast-check";
 import { IngestError, type RunReport, runIngest } from "../../src/app.ts";
 import { atWork, namesFile, type Workplace } from "../support/made-files.ts";

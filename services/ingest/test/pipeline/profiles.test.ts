@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import { parseAddress } from "@netfacts/address";
-import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/dataset";
+import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/snapshot";
 import { runIngest } from "../../src/app.ts";
 import { atWork, type Workplace } from "../support/made-files.ts";
 

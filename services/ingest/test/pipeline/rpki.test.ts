@@ -1,7 +1,7 @@
 /** RPKI sources together in a run: several exports, ASPAs, local exceptions, and of when the sections are. */
 
 import { expect, test } from "@jest/globals";
-import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/dataset";
+import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/snapshot";
 import { runIngest } from "../../src/app.ts";
 import { atWork, vrpFile, type Workplace } from "../support/made-files.ts";
 

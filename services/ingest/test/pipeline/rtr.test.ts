@@ -3,8 +3,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "@jest/globals";
-import { Generation, loadSnapshot } from "@netfacts/dataset";
 import { validateOrigin } from "@netfacts/rpki";
+import { Generation, loadSnapshot } from "@netfacts/snapshot";
 import { IngestError, runIngest } from "../../src/app.ts";
 import { type ReadyFile, withFiles } from "../../src/fetch/ready-files.ts";
 import { fetchVrps, readCacheList, writeVrpFile } from "../../src/rtr/index.ts";

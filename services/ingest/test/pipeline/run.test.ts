@@ -4,7 +4,7 @@ import { readdir, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { type Address, parseAddress } from "@netfacts/address";
-import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/dataset";
+import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/snapshot";
 import { IngestError, type ProgressEvent, type RunReport, reportText, runIngest } from "../../src/app.ts";
 import { allSources, atWork, delegatedFile, namesFile, optional, ribFile, vrpFile, type Workplace } from "../support/made-files.ts";
 

@@ -1,7 +1,7 @@
 /** A history kept in maps by the names of things, tables to fill it with, and what a snapshot tells in the same words. */
 
 import { parsePrefix } from "@netfacts/address";
-import { decodeColumns, Generation, historyFormat, loadSnapshot, type Manifest, type RouteTable } from "@netfacts/dataset";
+import { decodeColumns, Generation, historyFormat, loadSnapshot, type Manifest, type RouteTable } from "@netfacts/snapshot";
 import fc from "fast-check";
 import { peerIndexRecord, ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import type { Workplace } from "../support/made-files.ts";

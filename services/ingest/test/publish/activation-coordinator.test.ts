@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import type { PodReport } from "@netfacts/contracts";
-import type { Broadcast, SnapshotPointer } from "@netfacts/dataset";
+import type { Broadcast, SnapshotPointer } from "@netfacts/snapshot";
 import { ActivationCoordinator, type ActivationDeps } from "../../src/publish/activation-coordinator.ts";
 
 const id = "20260101T000002Z-00000002";

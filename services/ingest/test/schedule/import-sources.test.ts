@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { type Manifest, openFolderStore } from "@netfacts/dataset";
+import { type Manifest, openFolderStore } from "@netfacts/snapshot";
 import { IngestError, importSources, type RunReport, readSources } from "../../src/app.ts";
 import { answer, type HostileServer, serveFile, startHostileServer, writeHead } from "../support/hostile-server.ts";
 import { delegatedFile, namesFile } from "../support/made-files.ts";

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { Generation, loadSnapshot, openFolderStore } from "@netfacts/dataset";
+import { Generation, loadSnapshot, openFolderStore } from "@netfacts/snapshot";
 import { until } from "../../../../test/support/http.ts";
 import { importSources, readSources } from "../../src/app.ts";
 import { openStock } from "../../src/schedule/lead.ts";

@@ -1,7 +1,7 @@
 /** What a run would build: by content alone. */
 
 import { expect, test } from "@jest/globals";
-import type { Manifest } from "@netfacts/dataset";
+import type { Manifest } from "@netfacts/snapshot";
 import { planOf } from "../../src/schedule/plan.ts";
 import type { SourceConfig } from "../../src/sources/index.ts";
 

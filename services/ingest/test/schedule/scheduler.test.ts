@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import type { Manifest } from "@netfacts/dataset";
+import type { Manifest } from "@netfacts/snapshot";
 import { until } from "../../../../test/support/http.ts";
 import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
 import { objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";

@@ -1,8 +1,8 @@
 /** The schedule as a process, as the one-process form has it, over a store of snapshots that may stand still where a test says. */
 
 import { join } from "node:path";
-import { openFolderStore } from "@netfacts/dataset";
 import { createLogger, createMetrics, systemClock } from "@netfacts/runtime";
+import { openFolderStore } from "@netfacts/snapshot";
 import { openSqliteStore } from "@netfacts/storage";
 import { followSources } from "../../src/app.ts";
 import { stagedSource } from "./staged-store.ts";

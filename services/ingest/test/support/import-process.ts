@@ -1,6 +1,6 @@
 /** One import as a process: its outcome as a line of JSON. */
 
-import { openFolderStore } from "@netfacts/dataset";
+import { openFolderStore } from "@netfacts/snapshot";
 import { IngestError, importSources, readSources } from "../../src/app.ts";
 
 const [sources = "", stateFolder = "", snapshots = ""] = process.argv.slice(2);

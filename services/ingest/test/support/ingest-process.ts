@@ -1,8 +1,8 @@
 /** The service as a process, over a real store and a folder of snapshots whose writer waits at a gate; with a planted fault where that is asked for. */
 
-import { openFolderStore } from "@netfacts/dataset";
 import { createInProcessMessaging } from "@netfacts/messaging";
 import { runMain, startTelemetry } from "@netfacts/runtime/telemetry";
+import { openFolderStore } from "@netfacts/snapshot";
 import type { LeaseRepository } from "@netfacts/storage";
 import { gatedSource } from "./gated-store.ts";
 

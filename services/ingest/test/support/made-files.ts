@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openFolderStore, type SnapshotStore } from "@netfacts/dataset";
+import { openFolderStore, type SnapshotStore } from "@netfacts/snapshot";
 import { peerIndexRecord, ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { readSources, type SourcesConfig } from "../../src/app.ts";
 

@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type OpenStore, openFolderStore, type SnapshotStore, type StoreSource } from "@netfacts/dataset";
+import { type OpenStore, openFolderStore, type SnapshotStore, type StoreSource } from "@netfacts/snapshot";
 
 /** Before the operation; `published`: after it. */
 export type Stage = "getManifest" | "putObject" | "getObject" | "publish" | "published";

@@ -14,7 +14,7 @@ import {
   type SectionFormat,
   type SnapshotStore,
   vrpsFormat,
-} from "@netfacts/dataset";
+} from "@netfacts/snapshot";
 import { IngestError, runIngest } from "../../src/app.ts";
 import { WrongAnswerError } from "../../src/verify/wrong-answer.ts";
 import { atWork, delegatedFile, namesFile, vrpFile, type Workplace } from "../support/made-files.ts";

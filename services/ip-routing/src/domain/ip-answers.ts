@@ -5,18 +5,8 @@
 
 import { type Address, type AddressList, embeddedIpv4 } from "@netfacts/address";
 import type { Warning } from "@netfacts/contracts";
-import {
-  AnswerNotes,
-  clockWarnings,
-  etagInput,
-  type Generation,
-  ipRecord,
-  ipSections,
-  type RecordAnswer,
-  recordAnswer,
-  specialPurposeEntry,
-  specialPurposeInside,
-} from "@netfacts/dataset";
+import { AnswerNotes, clockWarnings, etagInput, ipRecord, ipSections, type RecordAnswer, recordAnswer } from "@netfacts/records";
+import { type Generation, specialPurposeEntry, specialPurposeInside } from "@netfacts/snapshot";
 import { Kept, type Line, onePiece, type Place, type Second } from "./kept-lines.ts";
 
 /** Prefixes whose text is kept: about 2 kB each. Beyond it all are forgotten, and made again when asked. */

@@ -2,8 +2,8 @@
 
 import { AddressList } from "@netfacts/address";
 import { decodeQuestion } from "@netfacts/contracts";
-import { type AnswerContext, ipRecord, recordOperation, routingRecord, statusRecord, validityRecord } from "@netfacts/dataset";
 import type { ItemHandler, RequestItem, ResponderOptions } from "@netfacts/messaging";
+import { type AnswerContext, ipRecord, recordOperation, routingRecord, statusRecord, validityRecord } from "@netfacts/records";
 import type { IpAnswers, IpQuestionText } from "../domain/ip-answers.ts";
 
 /** One handler per operation that `ip-routing` serves. */

@@ -2,12 +2,13 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { type Address, AddressList, firstAddress, formatAddress, lastAddress, specialPurposeBlocks } from "@netfacts/address";
-import { AnswerNotes, type Generation, ipRecord, type RecordAnswer, recordAnswer } from "@netfacts/dataset";
+import { AnswerNotes, ipRecord, type RecordAnswer, recordAnswer } from "@netfacts/records";
+import type { Generation } from "@netfacts/snapshot";
 import fc from "fast-check";
-import { madeAllocations, madeNetworkTypes, madeRoutes, madeVrps, route } from "../../../../libs/dataset/test/support/made-sections.ts";
-import { type MadeSnapshot, madeGeneration } from "../../../../libs/dataset/test/support/made-snapshot.ts";
-import { world } from "../../../../libs/dataset/test/support/made-world.ts";
-import { address } from "../../../../libs/dataset/test/support/text.ts";
+import { madeAllocations, madeNetworkTypes, madeRoutes, madeVrps, route } from "../../../../libs/snapshot/test/support/made-sections.ts";
+import { type MadeSnapshot, madeGeneration } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
+import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
+import { address } from "../../../../libs/snapshot/test/support/text.ts";
 import { sampleGeneration } from "../../../../test/support/sample-snapshot.ts";
 import { type IpAnswer, IpAnswers } from "../../src/domain/ip-answers.ts";
 

@@ -2,12 +2,12 @@
 
 import { afterAll, expect, test } from "@jest/globals";
 import { encodeQuestion, type OperationName, operations, type Questions } from "@netfacts/contracts";
-import type { Generation } from "@netfacts/dataset";
 import { createInProcessMessaging, type ReplyItem } from "@netfacts/messaging";
+import type { Generation } from "@netfacts/snapshot";
 import { Value } from "typebox/value";
-import { madeGeneration } from "../../../../libs/dataset/test/support/made-snapshot.ts";
-import { world } from "../../../../libs/dataset/test/support/made-world.ts";
-import { address, prefix } from "../../../../libs/dataset/test/support/text.ts";
+import { madeGeneration } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
+import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
+import { address, prefix } from "../../../../libs/snapshot/test/support/text.ts";
 import { buildApp } from "../../src/app.ts";
 
 const failures: { op: string; cause: unknown }[] = [];

@@ -1,6 +1,6 @@
 /** `netfacts snapshot diff`: what changed between two snapshots. */
 
-import { type SectionName, type SectionPair, type SnapshotChange, sectionChanges, sectionNames, sectionPairs } from "@netfacts/dataset";
+import { type SectionName, type SectionPair, type SnapshotChange, sectionChanges, sectionNames, sectionPairs } from "@netfacts/snapshot";
 import { type Command, Option } from "commander";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { none, printJson, printLines, tableLines } from "../../output.ts";

@@ -1,6 +1,6 @@
 /** `netfacts snapshot list`, `show`, `verify` and `pack`: what is kept, what is in it, whether it is whole, and one file of it. */
 
-import { type Manifest, type OpenedSnapshot, openPack, type SectionEntry, type SnapshotPointer, writePack } from "@netfacts/dataset";
+import { type Manifest, type OpenedSnapshot, openPack, type SectionEntry, type SnapshotPointer, writePack } from "@netfacts/snapshot";
 import type { Command } from "commander";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { printJson, printLines, tableLines } from "../../output.ts";

@@ -1,7 +1,7 @@
 /** The snapshots that the commands about them speak of: a data folder's, or those of the store that several services share. */
 
-import { Generation, loadSnapshot, type OpenedSnapshot, openSnapshot, type SnapshotStore } from "@netfacts/dataset";
 import type { ActivationOutcome } from "@netfacts/ingest/app";
+import { Generation, loadSnapshot, type OpenedSnapshot, openSnapshot, type SnapshotStore } from "@netfacts/snapshot";
 import { type Command, Option } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { sharedSettings } from "../../context.ts";
@@ -74,7 +74,7 @@ async function activateAll(servers: string, store: SnapshotStore, id: string): P
   const [{ ActivationCoordinator }, { createNatsMessaging }, { podReportIntervalMs }] = await Promise.all([
     import("@netfacts/ingest/app"),
     import("@netfacts/messaging/nats"),
-    import("@netfacts/dataset"),
+    import("@netfacts/snapshot"),
   ]);
   const broadcast = await createNatsMessaging({ servers, name: clientName, once: true }).catch(noServer);
   // Nobody is known at first: one report of each pod must have had time to come.

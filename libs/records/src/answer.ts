@@ -1,0 +1,208 @@
+/** What every answer carries beside its record: the sections it used, warnings, and what caches may go by. */
+
+import {
+  encodeCursor,
+  type ListName,
+  type Meta,
+  type MetaData,
+  type OperationName,
+  type Questions,
+  type SectionData,
+  timestamp,
+  type View,
+  type Warning,
+  type WarningCode,
+  wholeRecord,
+} from "@netfacts/contracts";
+import { ageSeconds, type Generation, isStale, type SectionEntry, type SectionName } from "@netfacts/snapshot";
+
+/** The longest time a cache may keep an answer, in seconds. */
+export const maxAgeSecondsMax = 300;
+
+/** How fresh a section is, as `meta.data` shows it. */
+export function sectionData(name: SectionName, section: SectionEntry, nowMs: number): SectionData {
+  const data = { version: section.version, as_of: section.as_of, age_seconds: ageSeconds(section, nowMs), stale: isStale(section, nowMs) };
+  if (name !== "routes") return data;
+  return Object.assign(data, { peers_total: section.peers_total ?? { ipv4: 0, ipv6: 0 }, collectors: section.collectors ?? [] });
+}
+
+/** Sections in the order in which `meta.data` shows them. */
+const dataOrder: readonly SectionName[] = ["allocations", "routes", "vrps", "aspas", "as_names", "profiles", "network_types"];
+
+/** What an answer says of a section that the snapshot lacks; those that it can do without say nothing. */
+const unavailable: Partial<Record<SectionName, string>> = {
+  routes: "no routes are imported: what is announced is not known",
+  vrps: "no VRPs are imported: RPKI states are not known",
+  allocations: "no registry files are imported: who was allocated what is not known",
+};
+
+/** Collects what an answer used and what its reader should mind, while the record is made. One per answer. */
+export class AnswerNotes {
+  readonly generation: Generation;
+  readonly nowMs: number;
+  readonly #view: View;
+  readonly #used: SectionName[] = [];
+  readonly #warnings: Warning[] = [];
+  /** Where each list goes on that does. */
+  readonly #next = new Map<ListName, number>();
+
+  constructor(generation: Generation, nowMs: number, view: View = wholeRecord) {
+    this.generation = generation;
+    this.nowMs = nowMs;
+    this.#view = view;
+  }
+
+  /** Place of the first item of a list that is shown. */
+  start(list: ListName): number {
+    return this.#view.page?.list === list ? this.#view.page.start : 0;
+  }
+
+  /**
+   * Notes that `shown` of `total` items of a list are in the answer.
+   *
+   * @returns the cursor of the next page; null at the end.
+   */
+  nextCursor<O extends OperationName>(op: O, question: Questions[O], list: ListName, shown: number, total: number): string | null {
+    const next = this.start(list) + shown;
+    if (next >= total) return null;
+    this.warn("truncated", `${list} shows ${shown} of ${total}`);
+    this.#next.set(list, next);
+    return encodeCursor(op, question, { snapshotId: this.generation.id, page: { list, start: next } });
+  }
+
+  /** Place at which a list goes on; undefined at its end. */
+  nextStart(list: ListName): number | undefined {
+    return this.#next.get(list);
+  }
+
+  /** Notes that the answer reads these sections; one that the snapshot lacks gives its warning. */
+  use(...names: SectionName[]): void {
+    for (const name of names) {
+      if (this.#used.includes(name)) continue;
+      this.#used.push(name);
+      const missing = this.generation.manifest.sections[name] === undefined ? unavailable[name] : undefined;
+      if (missing !== undefined) this.warn(`${name}_unavailable`, missing);
+    }
+  }
+
+  /** Adds a warning; a code stands once. */
+  warn(code: WarningCode, detail: string): void {
+    if (!this.#warnings.some((warning) => warning.code === code)) this.#warnings.push({ code, detail });
+  }
+
+  /** Warnings so far, without those that the clock gives. */
+  get warnings(): readonly Warning[] {
+    return this.#warnings;
+  }
+
+  /** `meta` of the answer. */
+  meta(requestId: string): Meta {
+    const data: Partial<Record<SectionName, SectionData>> = {};
+    for (const name of dataOrder) {
+      const section = this.#used.includes(name) ? this.generation.manifest.sections[name] : undefined;
+      if (section !== undefined) data[name] = sectionData(name, section, this.nowMs);
+    }
+    return {
+      request_id: requestId,
+      generated_at: timestamp(this.nowMs),
+      data: data as MetaData,
+      warnings: [...this.#warnings, ...clockWarnings(this.generation, this.#used, this.nowMs)],
+    };
+  }
+
+  /** What makes two answers to the same question equal but for ids and ages. */
+  etag(): string {
+    const input = etagInput(this.generation, this.#used, this.#warnings, this.nowMs);
+    // Cursors name the snapshot: who is told that nothing changed must be able to go on by those that he has.
+    return this.#next.size === 0 ? input : `${input};${this.generation.id}`;
+  }
+
+  /** Seconds until one of the used sections is expected to be replaced, at most `maxAgeSecondsMax`. */
+  maxAgeSeconds(): number {
+    return maxAge(this.generation, this.#used, this.nowMs);
+  }
+}
+
+/** What answers that use the routes are told of missing updates: the first gap, and how many more there are; null where there are none. */
+function gapDetail({ manifest }: Generation, used: readonly SectionName[]): string | null {
+  const [first, ...more] = used.includes("routes") ? (manifest.sections.routes?.updates_gaps ?? []) : [];
+  if (first === undefined) return null;
+  const span = first.to === null ? `after ${first.from}` : `between ${first.from} and ${first.to}`;
+  const others = more.length === 0 ? "" : `, and those of ${more.length} more times`;
+  return `updates of ${first.collector} ${span} are missing${others}: what changed then may not be in the answer`;
+}
+
+/** Warnings that come from the dataset and the clock, not from the question. */
+export function clockWarnings(generation: Generation, used: readonly SectionName[], nowMs: number): Warning[] {
+  const warnings: Warning[] = [];
+  for (const name of used) {
+    const section = generation.manifest.sections[name];
+    if (section !== undefined && isStale(section, nowMs))
+      warnings.push({ code: `${name}_stale`, detail: `${name} are as of ${section.as_of}` });
+  }
+  const gap = gapDetail(generation, used);
+  if (gap !== null) warnings.push({ code: "updates_gap", detail: gap });
+  if (generation.manifest.sample_data) {
+    const dates = used.flatMap((name) => {
+      const section = generation.manifest.sections[name];
+      return section === undefined ? [] : [`${name} of ${section.as_of.slice(0, 10)}`];
+    });
+    warnings.push({ code: "sample_data", detail: `the sample dataset answers: ${dates.join(", ")}` });
+  }
+  return warnings;
+}
+
+/** Names the versions of the sections used, whether they are stale, and the warnings. */
+export function etagInput(generation: Generation, used: readonly SectionName[], warnings: readonly Warning[], nowMs: number): string {
+  const sections = used.map((name) => {
+    const section = generation.manifest.sections[name];
+    return section === undefined
+      ? `${name}:none`
+      : `${name}:${section.version}:${section.object.slice(0, 16)}${isStale(section, nowMs) ? ":stale" : ""}`;
+  });
+  const sample = generation.manifest.sample_data ? ";sample" : "";
+  return `${sections.join(",")};${warnings.map((warning) => warning.code).join(",")}${sample};${gapDetail(generation, used) ?? ""}`;
+}
+
+export function maxAge(generation: Generation, used: readonly SectionName[], nowMs: number): number {
+  let least = maxAgeSecondsMax;
+  for (const name of used) {
+    const section = generation.manifest.sections[name];
+    if (section === undefined || section.interval_seconds === null) continue;
+    least = Math.min(least, Math.max(0, section.interval_seconds - ageSeconds(section, nowMs)));
+  }
+  return least;
+}
+
+/** An answer as a responder sends it. */
+export interface RecordAnswer {
+  readonly status: 200;
+  readonly contentType: "json";
+  readonly body: Uint8Array;
+  readonly counted: boolean;
+  readonly cacheable: true;
+  readonly maxAgeSeconds: number;
+  readonly etag: string;
+  readonly snapshotId: string;
+  /** Place at which the list goes on that a format without room for a cursor shows. */
+  readonly next?: number;
+}
+
+/** An answer with this body; caching as noted. */
+export function noted(notes: AnswerNotes, body: Uint8Array): RecordAnswer {
+  return {
+    status: 200,
+    contentType: "json",
+    body,
+    counted: true,
+    cacheable: true,
+    maxAgeSeconds: notes.maxAgeSeconds(),
+    etag: notes.etag(),
+    snapshotId: notes.generation.id,
+  };
+}
+
+/** Serialises a record with its `meta`, once. */
+export function recordAnswer(notes: AnswerNotes, record: object, requestId: string): RecordAnswer {
+  return noted(notes, Buffer.from(JSON.stringify({ ...record, meta: notes.meta(requestId) })));
+}

@@ -1,0 +1,115 @@
+/** The record of one address: allocation, routing, RPKI, flag and links. */
+
+import { type Address, embeddedIpv4, formatAddress, formatPrefix, type Prefix } from "@netfacts/address";
+import type { IpRecord, IpRouting, RpkiSummary } from "@netfacts/contracts";
+import { isGlobal, lookupSpecialPurpose, matchRoute, type SectionName } from "@netfacts/snapshot";
+import type { AnswerNotes } from "./answer.ts";
+import { countryFlag } from "./country-flag.ts";
+import { networkTypeOfAddress } from "./network-type.ts";
+import { allocationRecord, specialPurposeRecord } from "./registration-parts.ts";
+import {
+  asSetOriginRecord,
+  lowVisibilityRecord,
+  moasRecord,
+  originSummary,
+  rpkiSummary,
+  viewRoute,
+  visibilityRecord,
+  warnAboutRoute,
+} from "./route-parts.ts";
+
+/** The record without `meta`, which `notes` gives. */
+export type IpRecordBody = Omit<IpRecord, "meta">;
+
+/** The sections that the record reads, in the order in which it notes them. */
+export const ipSections: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names", "profiles", "network_types"];
+
+/** Everything known of an address. Reads one generation; warnings and sections used go to `notes`. */
+export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {
+  const { generation } = notes;
+  notes.use(...ipSections);
+  const block = lookupSpecialPurpose(ip);
+  const { allocations } = generation;
+  const records = allocations?.recordsAt(ip) ?? [];
+  const allocation = allocationRecord(generation, records);
+  const { routing, rpki } = routingOf(ip, records, notes);
+  const text = formatAddress(ip);
+  const embedded = embeddedIpv4(ip);
+  return {
+    ip: text,
+    version: ip.version,
+    special_purpose: specialPurposeRecord(block),
+    is_global: isGlobal(ip, block),
+    ...(embedded && { embedded_ipv4: formatAddress(embedded) }),
+    allocation,
+    country_flag: countryFlag(allocation?.registration_country ?? null),
+    routing,
+    rpki,
+    network_type: networkTypeOfAddress(
+      generation,
+      ip,
+      routing.origins.map(({ asn }) => asn),
+    ),
+    location: null,
+    links: {
+      routing: `/api/v1/routing/${text}`,
+      prefix: routing.prefix === null ? null : `/api/v1/prefix/${routing.prefix}`,
+      asn: routing.origins.flatMap((origin) => (origin.asn === null ? [] : [`/api/v1/asn/AS${origin.asn}`])),
+      reverse_dns: `/api/v1/reverse-dns/${text}`,
+      ...(embedded && { embedded_ipv4: `/api/v1/ip/${formatAddress(embedded)}` }),
+    },
+  };
+}
+
+/** The address as a prefix of full length. */
+export function hostPrefix(ip: Address): Prefix {
+  return { ...ip, length: ip.version === 4 ? 32 : 128 };
+}
+
+function routingOf(ip: Address, records: readonly number[], notes: AnswerNotes): { routing: IpRouting; rpki: RpkiSummary } {
+  const { generation } = notes;
+  const { routes, allocations } = generation;
+  const match = routes === null ? null : matchRoute(routes, ip, generation.matchPeersMin(ip.version));
+  if (routes === null || match === null || match.entry < 0) {
+    if (match?.defaultOnly) notes.warn("default_route_only", "only a default route covers the address");
+    return { routing: unannounced(announcedOf(notes, ip.version)), rpki: rpkiSummary(generation, null, hostPrefix(ip)) };
+  }
+  const view = viewRoute(routes, match.entry);
+  const rpki = rpkiSummary(generation, view, view.prefix);
+  const [winner] = records;
+  const entry = winner === undefined || allocations === null ? null : allocations.entry(winner);
+  warnAboutRoute(notes, view, rpki, entry, match.lowVisibility.length);
+  return {
+    rpki,
+    routing: {
+      announced: true,
+      prefix: formatPrefix(view.prefix),
+      moas: moasRecord(view),
+      visibility: visibilityRecord(generation, ip.version, view.counts),
+      origins: view.origins.map((origin) => originSummary(generation, view, origin, entry)),
+      as_set_origins: view.asSets.map((origin) => asSetOriginRecord(generation, view, origin, notes.nowMs)),
+      low_visibility_matches: match.lowVisibility.map((low) => lowVisibilityRecord(generation, routes, low)),
+    },
+  };
+}
+
+/**
+ * What "no route found" means: false where the tables can tell, null where they cannot: no routes imported, or a sample
+ * whose peers carry no full table of this family.
+ */
+export function announcedOf({ generation }: AnswerNotes, version: 4 | 6): false | null {
+  if (generation.routes === null) return null;
+  return generation.manifest.sample_data && generation.peersTotal(version) === 0 ? null : false;
+}
+
+function unannounced(announced: false | null): IpRouting {
+  return {
+    announced,
+    prefix: null,
+    moas: { is_moas: announced, origin_count: 0 },
+    visibility: null,
+    origins: [],
+    as_set_origins: [],
+    low_visibility_matches: [],
+  };
+}

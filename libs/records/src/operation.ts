@@ -1,0 +1,45 @@
+/** Operations that answer with a record of one generation: what the questions of a frame share, and the way from query to answer. */
+
+import { decodeQuery, type OperationName, type ProblemCode, type Questions } from "@netfacts/contracts";
+import type { DatasetHolder, Generation } from "@netfacts/snapshot";
+import { AnswerNotes, type RecordAnswer } from "./answer.ts";
+import { shownAnswer } from "./shown-answer.ts";
+
+/** What the questions of one frame are answered from: taken once, so that no frame mixes generations. */
+export interface AnswerContext {
+  readonly generation: Generation;
+  readonly nowMs: number;
+}
+
+/**
+ * Takes the generation that must answer.
+ *
+ * @param pinnedSnapshot null: the current one.
+ * @returns a refusal: `not_yet` when this process has not loaded the pinned snapshot so far.
+ */
+export function enterDataset(
+  dataset: DatasetHolder,
+  clock: { now(): number },
+  pinnedSnapshot: string | null,
+): { readonly context: AnswerContext } | { readonly refusal: ProblemCode | "not_yet" } {
+  const generation = pinnedSnapshot === null ? dataset.current() : dataset.at(pinnedSnapshot);
+  if (generation === null) return { refusal: "data_not_ready" };
+  if (generation === "not_yet") return { refusal: "not_yet" };
+  if (generation === "gone") return { refusal: "cursor_expired" };
+  return { context: { generation, nowMs: clock.now() } };
+}
+
+/** The handler of an operation, with its name: reads the canonical query, builds the record, and serialises what is shown of it once. */
+export function recordOperation<O extends OperationName>(
+  op: O,
+  build: (question: Questions[O], notes: AnswerNotes) => object,
+): [O, (item: { readonly query: string; readonly requestId: string }, context: AnswerContext) => RecordAnswer] {
+  return [
+    op,
+    ({ query, requestId }, { generation, nowMs }) => {
+      const { question, view } = decodeQuery(op, query);
+      const notes = new AnswerNotes(generation, nowMs, view);
+      return shownAnswer(op, notes, build(question, notes), view, requestId);
+    },
+  ];
+}

@@ -1,0 +1,41 @@
+/** Parts of records that tell who stands next to whom on the paths that peers announced: positions, never business relations. */
+
+import type { Neighbours, Upstream } from "@netfacts/contracts";
+import type { Generation } from "@netfacts/snapshot";
+import type { AnswerNotes } from "./answer.ts";
+import { nameOf, type RouteView, share } from "./route-parts.ts";
+
+/** ASes next to an origin on the paths to its prefix; null where they are not known. */
+export function upstreamsRecord(generation: Generation, view: RouteView, asn: number | null): Upstream[] | null {
+  const upstreams = asn === null ? null : (generation.routes?.upstreamsOf(view.entry, asn) ?? null);
+  if (upstreams === null) return null;
+  return upstreams.items.map(({ asn: next, paths }) => ({
+    asn: next,
+    name: nameOf(generation, next),
+    paths,
+    share: share(paths, upstreams.paths),
+  }));
+}
+
+/** Neighbours of an AS, those on the most paths first; null where they are not known. `aspa` tells whom the AS names as its provider. */
+export function neighboursRecord(asn: number, limit: number, notes: AnswerNotes): Neighbours | null {
+  const { generation } = notes;
+  const summary = generation.routes?.summariseNeighbours(asn, limit) ?? null;
+  if (summary === null) return null;
+  const { counts, pathsLeft, pathsRight, most } = summary;
+  const total = counts.left + counts.right + counts.uncertain;
+  if (total > limit) notes.warn("truncated", `neighbours shows ${limit} of ${total}`);
+  const providers = new Set(generation.aspas?.lookupAspa(asn)?.providers);
+  const items = most.map((neighbour) => ({
+    asn: neighbour.asn,
+    name: nameOf(generation, neighbour.asn),
+    position: neighbour.position,
+    paths_left: neighbour.pathsLeft,
+    paths_right: neighbour.pathsRight,
+    share: neighbour.position === "right" ? share(neighbour.pathsRight, pathsRight) : share(neighbour.pathsLeft, pathsLeft),
+    ipv4: neighbour.ipv4,
+    ipv6: neighbour.ipv6,
+    aspa: providers.has(neighbour.asn) ? "provider" : null,
+  }));
+  return { method: "observed-paths", counts, items };
+}

@@ -1,0 +1,214 @@
+/** Parts of records that tell what is announced: origins with their evidence, visibility, MOAS, and RPKI in one word. */
+
+import { formatPrefix, type Prefix } from "@netfacts/address";
+import type {
+  AsSetOrigin,
+  LowVisibilityMatch,
+  Moas,
+  Origin,
+  OriginSummary,
+  OriginValidation,
+  RelatedPrefix,
+  RpkiState,
+  RpkiSummary,
+  Visibility,
+} from "@netfacts/contracts";
+import {
+  type AllocationEntry,
+  type Generation,
+  lookupSpecialPurposePrefix,
+  manyPeers,
+  type PeerCounts,
+  type RouteOrigin,
+  type RouteTable,
+  secondsTimestamp,
+} from "@netfacts/snapshot";
+import type { AnswerNotes } from "./answer.ts";
+import { asnSpecialPurposeRecord, sameHolder } from "./registration-parts.ts";
+import { validationRecord, validationState } from "./validation-parts.ts";
+
+/** A match that fewer than this share of full-feed peers see gives the warning `low_visibility`. */
+export const lowVisibilityShare = 0.03;
+
+/** A share with three decimals; null of nothing. */
+export function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.round((part / whole) * 1000) / 1000;
+}
+
+export function visibilityRecord(generation: Generation, version: 4 | 6, counts: PeerCounts): Visibility {
+  const total = generation.peersTotal(version);
+  return { peers_seeing: counts.full, peers_total: total, ratio: share(counts.full, total), partial_peers_seeing: counts.partial };
+}
+
+/** A prefix with its origins, read once and shown in parts. */
+export interface RouteView {
+  /** In the table that it is of. */
+  readonly entry: number;
+  readonly prefix: Prefix;
+  readonly counts: PeerCounts;
+  /** AS numbers, and paths that name no origin. */
+  readonly origins: readonly RouteOrigin[];
+  readonly asSets: readonly RouteOrigin[];
+}
+
+export function viewRoute(table: RouteTable, entry: number): RouteView {
+  const origins = table.origins(entry);
+  return {
+    entry,
+    prefix: table.prefixes.prefixAt(entry),
+    counts: table.prefixCounts(entry),
+    origins: origins.filter((origin) => origin.asSet === null),
+    asSets: origins.filter((origin) => origin.asSet !== null),
+  };
+}
+
+export function moasRecord(view: RouteView | null): Moas {
+  const count = view?.origins.length ?? 0;
+  return { is_moas: count > 1, origin_count: count };
+}
+
+/** An origin in short, as `/ip` shows it. */
+export function originSummary(
+  generation: Generation,
+  view: RouteView,
+  origin: RouteOrigin,
+  allocation: AllocationEntry | null,
+): OriginSummary {
+  return {
+    asn: origin.asn,
+    name: nameOf(generation, origin.asn),
+    special_purpose: asnSpecialPurposeRecord(origin.asn),
+    same_holder_as_allocation: sameHolder(generation, origin.asn, allocation),
+    visibility: visibilityRecord(generation, view.prefix.version, origin),
+    rpki_state: validationState(generation, view.prefix, origin.asn).state,
+  };
+}
+
+/** An origin with its evidence. */
+export function originRecord(
+  generation: Generation,
+  view: RouteView,
+  origin: RouteOrigin,
+  allocation: AllocationEntry | null,
+  nowMs: number,
+): Origin {
+  const seen = origin.asn === null ? null : (generation.routes?.seen(view.entry, origin.asn) ?? null);
+  return {
+    asn: origin.asn,
+    name: nameOf(generation, origin.asn),
+    registration_country: origin.asn === null ? null : (generation.allocations?.asn(origin.asn)?.country ?? null),
+    special_purpose: asnSpecialPurposeRecord(origin.asn),
+    same_holder_as_allocation: sameHolder(generation, origin.asn, allocation),
+    visibility: visibilityRecord(generation, view.prefix.version, origin),
+    first_seen_at: secondsTimestamp(seen?.first ?? null),
+    last_seen_at: secondsTimestamp(seen?.last ?? null),
+    rpki: validationRecord(generation, view.prefix, origin.asn, false, nowMs),
+  };
+}
+
+export function asSetOriginRecord(generation: Generation, view: RouteView, origin: RouteOrigin, nowMs: number): AsSetOrigin {
+  return {
+    as_set: [...(origin.asSet ?? [])],
+    visibility: visibilityRecord(generation, view.prefix.version, origin),
+    rpki: validationRecord(generation, view.prefix, null, true, nowMs),
+  };
+}
+
+const badness: Record<RpkiState, number> = { valid: 0, "not-found": 1, invalid: 2 };
+
+/**
+ * RPKI of a prefix in one word: the state of the origin that most full-feed peers see, of a tie the worse. AS_SET origins
+ * count in `by_state`, and in `state` only when they are alone.
+ *
+ * @param prefix  the prefix that `covering_vrps` counts for where nothing is announced.
+ */
+export function rpkiSummary(generation: Generation, view: RouteView | null, prefix: Prefix): RpkiSummary {
+  const { vrps } = generation;
+  if (vrps === null) return { state: null, reason: null, mixed: false, by_state: {}, covering_vrps: null };
+  const coveringVrps = vrps.covering(view?.prefix ?? prefix).length;
+  const byState: Partial<Record<"valid" | "invalid" | "not_found", { origins: number; peers_seeing: number }>> = {};
+  let leading: { full: number; state: RpkiState; reason: OriginValidation["reason"] } | null = null;
+  for (const origin of view === null ? [] : [...view.origins, ...view.asSets]) {
+    const { state, reason } = validationState(generation, view?.prefix ?? prefix, origin.asn);
+    if (state === null) continue;
+    const member = state === "not-found" ? "not_found" : state;
+    const sum = byState[member] ?? { origins: 0, peers_seeing: 0 };
+    byState[member] = { origins: sum.origins + 1, peers_seeing: Math.min(sum.peers_seeing + origin.full, view?.counts.full ?? 0) };
+    const isSet = origin.asSet !== null;
+    if (isSet && view !== null && view.origins.length > 0) continue;
+    if (leading === null || origin.full > leading.full || (origin.full === leading.full && badness[state] > badness[leading.state]))
+      leading = { full: origin.full, state, reason };
+  }
+  return {
+    state: leading?.state ?? null,
+    reason: leading?.reason ?? null,
+    mixed: byState.valid !== undefined && byState.invalid !== undefined,
+    by_state: {
+      ...(byState.valid && { valid: byState.valid }),
+      ...(byState.invalid && { invalid: byState.invalid }),
+      ...(byState.not_found && { not_found: byState.not_found }),
+    },
+    covering_vrps: coveringVrps,
+  };
+}
+
+/** A neighbouring prefix in short. */
+export function relatedPrefix(generation: Generation, table: RouteTable, entry: number): RelatedPrefix {
+  const view = viewRoute(table, entry);
+  return {
+    prefix: formatPrefix(view.prefix),
+    origins: view.origins.map((origin) => origin.asn),
+    rpki_state: rpkiSummary(generation, view, view.prefix).state,
+    visibility_ratio: share(view.counts.full, generation.peersTotal(view.prefix.version)),
+  };
+}
+
+export function lowVisibilityRecord(generation: Generation, table: RouteTable, entry: number): LowVisibilityMatch {
+  const view = viewRoute(table, entry);
+  return {
+    prefix: formatPrefix(view.prefix),
+    origins: view.origins.map((origin) => origin.asn),
+    visibility: visibilityRecord(generation, view.prefix.version, view.counts),
+  };
+}
+
+/** Announced prefixes that cover an entry, the most specific first; default routes are none. */
+export function lessSpecifics(table: RouteTable, entry: number): number[] {
+  const list: number[] = [];
+  for (let at = entry < 0 ? -1 : table.prefixes.parent(entry); at >= 0 && table.prefixes.lengthAt(at) > 0; at = table.prefixes.parent(at))
+    list.push(at);
+  return list;
+}
+
+/** Adds the warnings that a matched route calls for. */
+export function warnAboutRoute(
+  notes: AnswerNotes,
+  view: RouteView,
+  rpki: RpkiSummary,
+  allocation: AllocationEntry | null,
+  lowVisibility: number,
+): void {
+  const total = notes.generation.peersTotal(view.prefix.version);
+  if (lowVisibility > 0) notes.warn("low_visibility", `${lowVisibility} longer prefixes are seen by too few peers to be the match`);
+  else if (total >= manyPeers && view.counts.full / total < lowVisibilityShare)
+    notes.warn("low_visibility", `seen by ${view.counts.full} of ${total} peers`);
+  const bogon = bogonReason(view, allocation);
+  if (bogon !== null) notes.warn("bogon_announced", bogon);
+  if (rpki.mixed) notes.warn("rpki_mixed", "some origins are RPKI valid, others invalid");
+}
+
+function bogonReason(view: RouteView, allocation: AllocationEntry | null): string | null {
+  const block = lookupSpecialPurposePrefix(view.prefix);
+  if (block !== null && block.globallyReachable === false) return `${formatPrefix(view.prefix)} lies in ${block.name} space (${block.rfc})`;
+  if (allocation !== null && (allocation.status === "available" || allocation.status === "reserved"))
+    return `${formatPrefix(view.prefix)} is announced; the registry calls its space ${allocation.status}`;
+  for (const { asn } of view.origins) {
+    const special = asnSpecialPurposeRecord(asn);
+    if (special !== null) return `AS${asn} is special-purpose (${special.name}, ${special.rfc})`;
+  }
+  return null;
+}
+
+export function nameOf(generation: Generation, asn: number | null): string | null {
+  return asn === null ? null : (generation.names?.lookupName(asn) ?? null);
+}

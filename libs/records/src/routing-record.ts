@@ -1,0 +1,84 @@
+/** The routing record of one address: its longest match with every origin, explained. */
+
+import { formatAddress, formatPrefix } from "@netfacts/address";
+import type { RoutingQuestion, RoutingRecord } from "@netfacts/contracts";
+import { matchRoute, type RouteTable } from "@netfacts/snapshot";
+import type { AnswerNotes } from "./answer.ts";
+import { announcedOf, hostPrefix } from "./ip-record.ts";
+import { upstreamsRecord } from "./path-parts.ts";
+import {
+  asSetOriginRecord,
+  lessSpecifics,
+  lowVisibilityRecord,
+  moasRecord,
+  originRecord,
+  relatedPrefix,
+  rpkiSummary,
+  viewRoute,
+  visibilityRecord,
+  warnAboutRoute,
+} from "./route-parts.ts";
+
+/** The record without `meta`, which `notes` gives. */
+export type RoutingRecordBody = Omit<RoutingRecord, "meta">;
+
+export function routingRecord({ ip, moreSpecifics, upstreams, limit }: RoutingQuestion, notes: AnswerNotes): RoutingRecordBody {
+  const { generation } = notes;
+  notes.use("routes", "vrps", "allocations", "as_names");
+  const { routes, allocations } = generation;
+  const match = routes === null ? null : matchRoute(routes, ip, generation.matchPeersMin(ip.version));
+  if (routes === null || match === null || match.entry < 0) {
+    if (match?.defaultOnly) notes.warn("default_route_only", "only a default route covers the address");
+    const announced = announcedOf(notes, ip.version);
+    return {
+      ip: formatAddress(ip),
+      announced,
+      match: { prefix: null, type: "none" },
+      visibility: null,
+      origins: [],
+      as_set_origins: [],
+      low_visibility_matches: [],
+      moas: { is_moas: announced, origin_count: 0 },
+      rpki: rpkiSummary(generation, null, hostPrefix(ip)),
+      less_specifics: [],
+      ...(moreSpecifics && { more_specifics: { count: 0, items: [], truncated: false } }),
+    };
+  }
+  const view = viewRoute(routes, match.entry);
+  const rpki = rpkiSummary(generation, view, view.prefix);
+  const [winner] = allocations?.recordsAt(ip) ?? [];
+  const allocation = winner === undefined || allocations === null ? null : allocations.entry(winner);
+  warnAboutRoute(notes, view, rpki, allocation, match.lowVisibility.length);
+  return {
+    ip: formatAddress(ip),
+    announced: true,
+    match: { prefix: formatPrefix(view.prefix), type: "longest" },
+    visibility: visibilityRecord(generation, ip.version, view.counts),
+    origins: view.origins.map((origin) => ({
+      ...originRecord(generation, view, origin, allocation, notes.nowMs),
+      ...(upstreams && { upstreams: upstreamsRecord(generation, view, origin.asn) }),
+    })),
+    as_set_origins: view.asSets.map((origin) => asSetOriginRecord(generation, view, origin, notes.nowMs)),
+    low_visibility_matches: match.lowVisibility.map((entry) => lowVisibilityRecord(generation, routes, entry)),
+    moas: moasRecord(view),
+    rpki,
+    less_specifics: lessSpecifics(routes, match.entry).map((entry) => relatedPrefix(generation, routes, entry)),
+    ...(moreSpecifics && { more_specifics: moreSpecificsOf(routes, match.entry, limit, notes) }),
+  };
+}
+
+function moreSpecificsOf(
+  routes: RouteTable,
+  entry: number,
+  limit: number,
+  notes: AnswerNotes,
+): NonNullable<RoutingRecord["more_specifics"]> {
+  const items: NonNullable<RoutingRecord["more_specifics"]>["items"] = [];
+  let count = 0;
+  for (const inside of routes.prefixes.moreSpecifics(routes.prefixes.prefixAt(entry))) {
+    if (count < limit) items.push(relatedPrefix(notes.generation, routes, inside));
+    count++;
+  }
+  if (count > limit) notes.warn("truncated", `more_specifics shows ${limit} of ${count}`);
+  return { count, items, truncated: count > limit };
+}

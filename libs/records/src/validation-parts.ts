@@ -1,0 +1,99 @@
+/** Origin validation as records show it: state, reason, lists, description and notes. */
+
+import type { Prefix } from "@netfacts/address";
+import { formatPrefix } from "@netfacts/address";
+import type { OriginValidation, RpkiNote, RpkiState, VrpItem } from "@netfacts/contracts";
+import { stateWords, type Validity, type Vrp, validateOrigin } from "@netfacts/rpki";
+import { type Generation, secondsTimestamp } from "@netfacts/snapshot";
+
+/** A VRP that ends within this time of the section's `as_of` gives the note `expires_soon`. */
+export const expiresSoonSeconds = 24 * 3600;
+
+const descriptions = {
+  valid: "At least one VRP that covers the prefix names this origin AS and allows this length.",
+  as: "VRPs cover the prefix, but none of those that allow its length names this origin AS.",
+  length: "Every VRP that covers the prefix allows shorter prefixes only.",
+  asSet: "The path ends in an AS_SET, which no VRP can match, and VRPs cover the prefix.",
+  notFound: "No VRP covers the prefix.",
+} as const;
+
+/** A VRP as records show it. */
+export function vrpRecord(vrp: Vrp): VrpItem {
+  return {
+    asn: vrp.asn,
+    prefix: formatPrefix(vrp.prefix),
+    max_length: vrp.maxLength,
+    ta: vrp.ta,
+    expires_at: secondsTimestamp(vrp.expiresAt),
+  };
+}
+
+/** What a record says where no VRPs are imported. */
+export function unknownValidation(): OriginValidation {
+  return { state: null, reason: null, description: null, vrps: { matched: [], unmatched_as: [], unmatched_length: [] }, notes: [] };
+}
+
+/**
+ * Validates one route and explains the verdict.
+ *
+ * @param origin  the AS number; null for an AS_SET or an unknown origin, which no VRP can match.
+ * @param asSet   whether the path ends in an AS_SET.
+ */
+export function validationRecord(
+  generation: Generation,
+  prefix: Prefix,
+  origin: number | null,
+  asSet: boolean,
+  nowMs: number,
+): OriginValidation {
+  if (generation.vrps === null) return unknownValidation();
+  const validity = validateOrigin(generation.vrps, prefix, origin);
+  return {
+    state: validity.state,
+    reason: validity.reason,
+    description: describe(validity, asSet),
+    vrps: {
+      matched: validity.matched.map(vrpRecord),
+      unmatched_as: validity.unmatchedAs.map(vrpRecord),
+      unmatched_length: validity.unmatchedLength.map(vrpRecord),
+    },
+    notes: notesOf(validity, origin, asSet, asOfSeconds(generation), nowMs / 1000),
+  };
+}
+
+/** The state alone; null where no VRPs are imported. */
+export function validationState(
+  generation: Generation,
+  prefix: Prefix,
+  origin: number | null,
+): { state: RpkiState | null; reason: "as" | "length" | null } {
+  if (generation.vrps === null) return { state: null, reason: null };
+  return stateWords(generation.vrps.originState(prefix, origin));
+}
+
+function asOfSeconds(generation: Generation): number {
+  const section = generation.manifest.sections.vrps;
+  return section === undefined ? 0 : Date.parse(section.as_of) / 1000;
+}
+
+function describe({ state, reason }: Validity, asSet: boolean): string {
+  if (state === "valid") return descriptions.valid;
+  if (state === "not-found") return descriptions.notFound;
+  return asSet ? descriptions.asSet : descriptions[reason ?? "as"];
+}
+
+function notesOf(validity: Validity, origin: number | null, asSet: boolean, asOf: number, now: number): RpkiNote[] {
+  const { matched, unmatchedAs, unmatchedLength } = validity;
+  const notes: RpkiNote[] = [];
+  const covering = [...matched, ...unmatchedAs, ...unmatchedLength];
+  if (validity.state === "invalid" && !asSet && !covering.some((vrp) => vrp.asn === origin && vrp.asn !== 0))
+    notes.push("no_vrp_for_origin");
+  if (covering.length > 0 && covering.every((vrp) => vrp.asn === 0)) notes.push("only_as0_covers");
+  // What the verdict rests on: the matches of a valid route, every covering VRP of an invalid one.
+  const basis = validity.state === "valid" ? matched : covering;
+  if (basis.some((vrp) => vrp.expiresAt !== null && vrp.expiresAt < now)) notes.push("expired");
+  else if (basis.some((vrp) => vrp.expiresAt !== null && vrp.expiresAt <= asOf + expiresSoonSeconds)) notes.push("expires_soon");
+  if (asSet) notes.push("as_set");
+  if (matched.some((vrp) => vrp.loose)) notes.push("max_length_loose");
+  return notes;
+}

@@ -1,0 +1,155 @@
+/** `/prefix`: how it is announced, what VRPs say, what lies around and inside, and how it lies in registered space. */
+
+import { describe, expect, test } from "@jest/globals";
+import { madeRoutes, madeVrps, route } from "../../snapshot/test/support/made-sections.ts";
+import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
+import { world } from "../../snapshot/test/support/made-world.ts";
+import { ask } from "./support/checked.ts";
+
+const { prefix } = ask(madeGeneration(world));
+
+test("an exact route is announced", () => {
+  const record = prefix("193.0.0.0/21");
+  expect(record).toMatchObject({
+    prefix: "193.0.0.0/21",
+    version: 4,
+    special_purpose: null,
+    announced: true,
+    match: { prefix: "193.0.0.0/21", type: "exact" },
+    origins: [{ asn: 3333, same_holder_as_allocation: true }],
+    rpki: { state: "valid", covering_vrps: 1 },
+    less_specifics: [],
+    more_specifics: { count: 0, items: [], announced_share: 1, next_cursor: null },
+    allocation: { relation: "equal", total: 1, blocks: [{ registry: "ripencc", conflicts: [] }] },
+  });
+  expect(record.vrps).toMatchObject({
+    covering: [{ asn: 3333, max_length: 21 }],
+    more_specific_count: 1,
+    unannounced: [{ prefix: "193.0.0.0/24" }],
+  });
+  expect(record.warnings).toEqual([]);
+});
+
+test("a prefix that only a shorter route covers is not announced: origins and RPKI are of the route, VRPs of the prefix asked", () => {
+  const record = prefix("11.1.2.0/25");
+  expect(record).toMatchObject({
+    announced: false,
+    match: { prefix: "11.1.2.0/24", type: "covering" },
+    origins: [{ asn: 200 }],
+    rpki: { state: "invalid", reason: "length", covering_vrps: 1 },
+    vrps: { covering: [{ prefix: "11.1.0.0/16" }], more_specific_count: 0 },
+    more_specifics: { announced_share: 0 },
+  });
+  expect(record.less_specifics.map((less) => less.prefix)).toEqual(["11.1.2.0/24", "11.1.0.0/16", "11.0.0.0/8"]);
+});
+
+test("an unannounced prefix matches nothing; a default route is not its match", () => {
+  expect(prefix("203.1.0.0/16")).toMatchObject({
+    announced: false,
+    match: { prefix: null, type: "none" },
+    visibility: null,
+    origins: [],
+    moas: { is_moas: false, origin_count: 0 },
+    rpki: { state: null },
+    less_specifics: [],
+    allocation: { relation: "none", total: 0, blocks: [] },
+  });
+});
+
+test("a default route is shown where it is asked for", () => {
+  const record = prefix("0.0.0.0/0");
+  expect(record).toMatchObject({
+    announced: true,
+    match: { prefix: "0.0.0.0/0", type: "exact" },
+    origins: [{ asn: 1 }],
+    less_specifics: [],
+  });
+  // It announces no space of its own.
+  expect(record.more_specifics.announced_share).toBeLessThan(0.1);
+  expect(prefix("::/0")).toMatchObject({ announced: true, more_specifics: { count: 2 } });
+});
+
+test("a prefix above routes tells how much of it they announce", () => {
+  const { prefix: asked } = ask(
+    madeGeneration({ routes: madeRoutes([route("192.0.2.0/25", [1, 1]), route("192.0.2.0/26", [1, 1]), route("192.0.2.192/26", [2, 1])]) }),
+  );
+  expect(asked("192.0.2.0/24").more_specifics).toMatchObject({ count: 3, announced_share: 0.75 });
+});
+
+describe("how it lies in registered space", () => {
+  test.each([
+    ["193.0.0.0/21", "equal", 1],
+    ["193.0.0.0/24", "within", 1],
+    ["193.0.4.0/24", "within", 1],
+    ["193.0.0.0/20", "contains", 2],
+    ["20.0.0.0/22", "contains", 1],
+    ["20.0.0.0/21", "contains", 2],
+    ["20.0.2.0/23", "crosses", 1],
+    ["20.0.0.0/23", "within", 1],
+    ["203.0.0.0/16", "none", 0],
+    ["2a00:1::/33", "within", 1],
+    ["2a00::/16", "contains", 1],
+  ])("%s: %s, %i blocks", (text, relation, total) => {
+    const { allocation } = prefix(text);
+    expect([allocation.relation, allocation.total, allocation.blocks.length]).toEqual([relation, total, total]);
+  });
+
+  test("rivals of the block that it lies in are its conflicts", () => {
+    expect(prefix("193.0.0.0/24").allocation.blocks[0]?.conflicts).toMatchObject([{ registry: "apnic" }]);
+  });
+
+  test("is null where no registry's file is imported", () => {
+    expect(ask(madeGeneration({ routes: world.routes })).prefix("193.0.0.0/21").allocation).toEqual({
+      relation: null,
+      total: 0,
+      blocks: [],
+    });
+  });
+});
+
+test("lists are cut at the limit, and say so", () => {
+  const record = prefix("20.0.0.0/21", 1);
+  expect(record.allocation).toMatchObject({ relation: "contains", total: 2 });
+  expect(record.allocation.blocks).toHaveLength(1);
+  expect(record.warnings).toEqual(["truncated"]);
+  const inside = prefix("11.0.0.0/8", 1);
+  expect(inside.more_specifics).toMatchObject({ count: 2, next_cursor: expect.stringMatching(/^[\w-]{30}$/) });
+  expect(inside.more_specifics.items).toHaveLength(1);
+  expect(inside.warnings).toContain("truncated");
+});
+
+test("a VRP is unannounced when no route that it authorises is there", () => {
+  const routes = madeRoutes([route("192.0.2.0/25", [1, 1]), route("198.51.100.0/24", [9, 1])]);
+  const vrps = madeVrps([
+    { prefix: "192.0.2.0/24", asn: 1, maxLength: 25 },
+    { prefix: "192.0.2.0/24", asn: 1, maxLength: 24 },
+    { prefix: "192.0.2.0/25", asn: 2 },
+    { prefix: "192.0.2.0/25", asn: 1 },
+    { prefix: "192.0.2.128/25", asn: 1 },
+  ]);
+  const { vrps: told } = ask(madeGeneration({ routes, vrps })).prefix("192.0.2.0/24");
+  expect(told?.more_specific_count).toBe(3);
+  expect(told?.unannounced.map(({ prefix: at, asn, max_length }) => `${at}-${max_length} ${asn}`)).toEqual([
+    "192.0.2.0/24-24 1",
+    "192.0.2.0/25-25 2",
+    "192.0.2.128/25-25 1",
+  ]);
+});
+
+test("special-purpose space and what is announced in it", () => {
+  expect(prefix("10.1.0.0/16")).toMatchObject({ special_purpose: { block: "10.0.0.0/8" }, announced: true, warnings: ["bogon_announced"] });
+  expect(prefix("8.0.0.0/5").special_purpose).toBeNull();
+});
+
+test("without routes and VRPs it says what is not known", () => {
+  const record = ask(madeGeneration({ allocations: world.allocations })).prefix("193.0.0.0/21");
+  expect(record).toMatchObject({
+    announced: null,
+    match: { prefix: null, type: "none" },
+    moas: { is_moas: null, origin_count: 0 },
+    vrps: null,
+    more_specifics: { count: 0, items: [], announced_share: null },
+    allocation: { relation: "equal" },
+  });
+  expect(record.warnings).toEqual(["routes_unavailable", "vrps_unavailable"]);
+});

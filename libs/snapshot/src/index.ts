@@ -1,0 +1,104 @@
+/** The snapshot: its sections, where it is kept, a generation in memory, and the lookups over its sections. */
+
+export {
+  type ColumnPieces,
+  type ColumnSpec,
+  type Columns,
+  columnPieces,
+  decodeColumns,
+  encodeColumns,
+  type SectionFormat,
+  SectionFormatError,
+} from "./columns.ts";
+export { type SectionPair, type SnapshotChange, sectionChanges, sectionPairs } from "./diff/snapshot-diff.ts";
+export {
+  type DatasetHolder,
+  type FollowerEvents,
+  type FollowerOptions,
+  type FollowerState,
+  followerDefaults,
+  SnapshotFollower,
+} from "./follower.ts";
+export { ageSeconds, isStale } from "./freshness.ts";
+export {
+  Generation,
+  type LoadedSection,
+  type LoadedSnapshot,
+  loadSection,
+  manyPeers,
+  matchPeersMinDefault,
+  sectionsOf,
+} from "./generation.ts";
+export { GrowableUint8, GrowableUint16, GrowableUint32, release } from "./growable.ts";
+export { type Ipv4IndexForm, ipv4IndexConfig, ipv4IndexForms } from "./ipv4-index.ts";
+export { loadInWorker, loadSnapshot, RefusedSnapshotError } from "./loader.ts";
+export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
+export { AsNameTable } from "./lookup/as-names.ts";
+export { LayeredPrefixes } from "./lookup/layered-prefixes.ts";
+export type { Neighbour, NeighbourSummary } from "./lookup/neighbours.ts";
+export { NetworkTypeTable } from "./lookup/network-types.ts";
+export { ProfileTable } from "./lookup/profiles.ts";
+export {
+  matchRoute,
+  type OriginatedRows,
+  type PeerCounts,
+  type RouteMatch,
+  type RouteOrigin,
+  type RouteOverlay,
+  RouteTable,
+  type Seen,
+  searchAscending,
+  type Upstreams,
+} from "./lookup/route-table.ts";
+export {
+  isGlobal,
+  lookupSpecialPurpose,
+  lookupSpecialPurposePrefix,
+  specialPurposeEntry,
+  specialPurposeInside,
+} from "./lookup/special-purpose.ts";
+export {
+  encodeManifest,
+  type Manifest,
+  ManifestError,
+  type SectionEntry,
+  type SectionName,
+  type SourceEntry,
+  sealManifest,
+  sectionNames,
+} from "./manifest.ts";
+export { decodeManifest } from "./manifest-form.ts";
+export { type Broadcast, PodReporter, type PodReporterDeps, podReportIntervalMs } from "./pod-reporter.ts";
+export { secondsTimestamp } from "./seconds-timestamp.ts";
+export {
+  type AllocationStatus,
+  type AllocationsColumns,
+  allocationsFormat,
+  noHolder,
+  type Registry,
+  registries,
+  statuses,
+} from "./sections/allocations.ts";
+export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
+export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
+export { checkHistory, type HistoryColumns, historyFormat } from "./sections/history.ts";
+export { type NetworkTypesColumns, networkTypesColumns, networkTypesFormat, type TypeOf } from "./sections/network-types.ts";
+export { type PathsColumns, pathsFormat } from "./sections/paths.ts";
+export { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns, profilesFormat } from "./sections/profiles.ts";
+export { linkSeen, originKind, type RoutesColumns, routesFormat } from "./sections/routes.ts";
+export { type VrpsColumns, vrpSectionColumns, vrpsFormat } from "./sections/vrps.ts";
+export { type FolderStoreOptions, manifestsKeptDefault, openFolderStore } from "./store/folder-store.ts";
+export { type OpenedSnapshot, openDataFolder, openSnapshot, snapshotsFolder } from "./store/open-snapshot.ts";
+export { openPack, writePack } from "./store/pack.ts";
+export {
+  type ObjectBytes,
+  PublicationConflictError,
+  type PublishOptions,
+  piecesOf,
+  SnapshotError,
+  type SnapshotPointer,
+  type SnapshotStore,
+  SnapshotUnavailableError,
+} from "./store/snapshot-store.ts";
+export { type OpenedStore, type OpenStore, openStoreSource, type StoreSource } from "./store/store-source.ts";
+export { packStrings, type StringColumns, stringAt } from "./strings.ts";

@@ -1,0 +1,256 @@
+/** Two phases at the follower: what is loaded waits, what is active serves, what served is kept for a while, what is refused shows. */
+
+import { unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, test } from "@jest/globals";
+import {
+  type DatasetHolder,
+  type FollowerOptions,
+  type Generation,
+  isStale,
+  type Manifest,
+  openFolderStore,
+  SnapshotFollower,
+  type SnapshotPointer,
+  type SnapshotStore,
+} from "../src/index.ts";
+import { publishNumber, until } from "./store/contract.ts";
+import { inFolder } from "./support/made-snapshot.ts";
+
+const followers: SnapshotFollower[] = [];
+afterEach(() => {
+  for (const follower of followers.splice(0)) follower.stop();
+});
+
+const nameOf = (generation: Generation | null): string | null => generation?.names?.lookupName(1) ?? null;
+
+/** A folder whose snapshots become active only when they are told to, as they do where several processes follow. */
+function inPhases(folder: string) {
+  const store = openFolderStore(folder);
+  let pointer: SnapshotPointer | null = null;
+  let listener: (pointer: SnapshotPointer) => void = () => undefined;
+  const move = (next: SnapshotPointer) => {
+    pointer = next;
+    listener(next);
+  };
+  const phased: SnapshotStore = {
+    ...store,
+    pointer: async () => pointer,
+    watch: (listen) => {
+      listener = listen;
+      return () => undefined;
+    },
+  };
+  return {
+    store: phased,
+    publish: async (number: number, harm: (manifest: Manifest) => Promise<void> = async () => undefined) => {
+      const manifest = await publishNumber(store, number);
+      await harm(manifest);
+      move({ published: manifest.id, active: pointer?.active ?? null });
+      return manifest;
+    },
+    /** One that was published before, as a rollback does. */
+    publishAgain: (id: string) => move({ published: id, active: pointer?.active ?? null }),
+    activate: (id: string) => move({ published: (pointer as SnapshotPointer).published, active: id }),
+  };
+}
+
+function follow(folder: string, store: SnapshotStore, options: FollowerOptions = {}) {
+  const diary: string[] = [];
+  const follower = new SnapshotFollower(
+    store,
+    { kind: "folder", path: folder },
+    {
+      prepared: (id) => diary.push(`prepared ${id}`),
+      activated: (generation) => diary.push(`activated ${generation.id}`),
+      refused: (id) => diary.push(`refused ${id}`),
+    },
+    options,
+  );
+  followers.push(follower);
+  return { follower, diary };
+}
+
+test("loads what is published and goes on serving what is active, until that moves", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const { follower, diary } = follow(folder, place.store);
+    const first = await place.publish(1);
+    await follower.start();
+    expect(follower.current()).toBeNull();
+    expect(nameOf(follower.at(first.id) as Generation)).toBe("NUMBER-1");
+    place.activate(first.id);
+    expect(nameOf(follower.current())).toBe("NUMBER-1");
+
+    const second = await place.publish(2);
+    await until(() => diary.length === 3);
+    expect(nameOf(follower.current())).toBe("NUMBER-1");
+    expect(nameOf(follower.at(second.id) as Generation)).toBe("NUMBER-2");
+    place.activate(second.id);
+    expect(nameOf(follower.current())).toBe("NUMBER-2");
+    expect(diary).toEqual([`prepared ${first.id}`, `activated ${first.id}`, `prepared ${second.id}`, `activated ${second.id}`]);
+  });
+});
+
+test("one that is published again while it is still held is told as loaded at once, so that nobody waits for it", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const { follower, diary } = follow(folder, place.store);
+    const first = await place.publish(1);
+    await follower.start();
+    place.activate(first.id);
+    const second = await place.publish(2);
+    await until(() => diary.includes(`prepared ${second.id}`));
+    place.activate(second.id);
+    diary.length = 0;
+    place.publishAgain(first.id);
+    expect([diary, follower.state()]).toEqual([
+      [`prepared ${first.id}`],
+      { serving: second.id, last: { id: first.id, outcome: "loaded", reason: null } },
+    ]);
+    place.activate(first.id);
+    expect(nameOf(follower.current())).toBe("NUMBER-1");
+  });
+});
+
+test("one that is active before it is loaded serves as soon as it is", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const first = await place.publish(1);
+    place.activate(first.id);
+    const { follower } = follow(folder, place.store);
+    await follower.start();
+    const second = await place.publish(2);
+    place.activate(second.id);
+    expect(nameOf(follower.current())).toBe("NUMBER-1");
+    await until(() => nameOf(follower.current()) === "NUMBER-2");
+  });
+});
+
+test("what was replaced stays for a while; then it is gone, as what is older is, and what is newer is still to come", async () => {
+  await inFolder(async (folder) => {
+    const store = openFolderStore(folder);
+    const first = await publishNumber(store, 1);
+    const { follower } = follow(folder, store, { keepMs: 1_500 });
+    await follower.start();
+    const second = await publishNumber(store, 2);
+    await until(() => follower.current()?.id === second.id);
+    expect(nameOf(follower.at(first.id) as Generation)).toBe("NUMBER-1");
+    expect(follower.at(second.id)).toBe(follower.current());
+    expect(follower.at("20250101T000000Z-00000000")).toBe("gone");
+    expect(follower.at("20270101T000000Z-00000000")).toBe("not_yet");
+    await until(() => follower.at(first.id) === "gone");
+    expect(nameOf(follower.current())).toBe("NUMBER-2");
+  });
+});
+
+test("before anything is loaded every snapshot is still to come", async () => {
+  await inFolder(async (folder) => {
+    const { follower } = follow(folder, openFolderStore(folder));
+    await follower.start();
+    expect(follower.at("20250101T000000Z-00000000")).toBe("not_yet");
+  });
+});
+
+test("refusing a newer snapshot makes the sections stale that it would have changed, until a good one serves", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const { follower, diary } = follow(folder, place.store);
+    place.activate((await place.publish(1)).id);
+    await follower.start();
+    const stale = () => {
+      const { routes, as_names } = (follower.current() as Generation).manifest.sections;
+      const nowMs = Date.UTC(2026, 0, 2);
+      return { routes: routes && isStale(routes, nowMs), as_names: as_names && isStale(as_names, nowMs) };
+    };
+    const fresh = { routes: false, as_names: false };
+    expect(stale()).toEqual(fresh);
+
+    const second = await place.publish(2, ({ sections }) => unlink(join(folder, "objects", sections.as_names?.object as string)));
+    await until(() => diary.length > 1);
+    expect(diary.at(-1)).toBe(`refused ${second.id}`);
+    expect(nameOf(follower.current())).toBe("NUMBER-1");
+    expect(stale()).toEqual({ routes: false, as_names: true });
+    expect(follower.state()).toMatchObject({ last: { id: second.id, outcome: "refused", reason: expect.stringMatching("missing") } });
+
+    const third = await place.publish(3);
+    await until(() => follower.at(third.id) !== "not_yet");
+    place.activate(third.id);
+    expect(stale()).toEqual(fresh);
+  });
+});
+
+test("one that starts where the active snapshot is damaged serves the one before, and tells that it is stale until a good one serves", async () => {
+  await inFolder(async (folder) => {
+    const { store, publish, activate } = inPhases(folder);
+    const first = await publish(1);
+    const second = await publish(2, (manifest) => unlink(join(folder, "objects", manifest.sections.as_names?.object as string)));
+    activate(second.id);
+    const { follower, diary } = follow(folder, store);
+    const told: boolean[] = [];
+    follower.listen({ stale: (stale) => told.push(stale) });
+    await follower.start();
+    expect(diary).toEqual([`refused ${second.id}`, `activated ${first.id}`]);
+    expect(told).toEqual([true]);
+
+    const third = await publish(3);
+    await until(() => diary.includes(`prepared ${third.id}`));
+    activate(third.id);
+    expect(diary.at(-1)).toBe(`activated ${third.id}`);
+    expect(told).toEqual([true, false]);
+  });
+});
+
+test("a refused snapshot is tried again after a while, and serves once it is repaired", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const { follower, diary } = follow(folder, place.store, { retryRefusedMs: 200 });
+    place.activate((await place.publish(1)).id);
+    await follower.start();
+    const second = await place.publish(2, ({ sections }) => unlink(join(folder, "objects", sections.as_names?.object as string)));
+    place.activate(second.id);
+    await until(() => diary.includes(`refused ${second.id}`));
+    expect(nameOf(follower.current())).toBe("NUMBER-1");
+    await publishNumber(place.store, 2);
+    await until(() => nameOf(follower.current()) === "NUMBER-2");
+  });
+});
+
+/** Three members of one frame, answered one after the other; `between` is called behind each. */
+async function frame(members: () => Generation | null, between: () => void): Promise<Set<string | null>> {
+  const names = new Set<string | null>();
+  for (let member = 0; member < 3; member++) {
+    names.add(nameOf(members()));
+    await new Promise((resolve) => setImmediate(resolve));
+    between();
+  }
+  return names;
+}
+
+/** How many of twenty frames had members of two generations while snapshots were swapped. */
+async function mixedFrames(ask: (dataset: DatasetHolder, swap: () => void) => Promise<Set<string | null>>): Promise<number> {
+  return await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const { follower } = follow(folder, place.store);
+    const ids = [(await place.publish(1)).id];
+    place.activate(ids[0] as string);
+    await follower.start();
+    ids.push((await place.publish(2)).id);
+    await until(() => follower.at(ids[1] as string) !== "not_yet");
+    let swaps = 0;
+    let mixed = 0;
+    for (let frames = 0; frames < 20; frames++) {
+      if ((await ask(follower, () => place.activate(ids[++swaps % 2] as string))).size > 1) mixed++;
+    }
+    return mixed;
+  });
+}
+
+test("a frame that takes its generation once is never mixed, and one that takes it late is seen to be", async () => {
+  const once = (dataset: DatasetHolder, swap: () => void) => {
+    const generation = dataset.current();
+    return frame(() => generation, swap);
+  };
+  expect(await mixedFrames(once)).toBe(0);
+  expect(await mixedFrames((dataset, swap) => frame(() => dataset.current(), swap))).toBe(20);
+});
