@@ -7,7 +7,9 @@ import type {
   BatchResult,
   IpRecord,
   MeRecord,
+  OperationName,
   PrefixRecord,
+  RecordOf,
   RelatedPrefix,
   ReverseDnsRecord,
   RoutingRecord,
@@ -48,13 +50,21 @@ export interface AsnOptions extends PageOptions {
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** `reverse_dns` → `reverseDns`. */
+type CamelCase<Text extends string> = Text extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Text;
+
+/** A method for every operation of the API, which answers its record. */
+type OperationMethods = {
+  readonly [O in OperationName as CamelCase<O>]: (...args: never[]) => Promise<RecordOf<O>>;
+};
+
 /**
  * Asks one installation. Safe to share: it holds no connection of its own.
  *
  * Every method throws `NetfactsProblem` for what the installation refuses, `NetfactsUnreachable` where there is no answer; both after
  * the retries that can help.
  */
-export class NetfactsClient {
+export class NetfactsClient implements OperationMethods {
   readonly #transport: Transport;
 
   constructor(options: ClientOptions) {

@@ -8,9 +8,9 @@
  */
 
 import { hash } from "node:crypto";
-import { listNames, pagedLists } from "./formats.ts";
-import type { OperationName } from "./operations.ts";
-import { encodeQuestion, type Questions } from "./questions.ts";
+import { type ListName, listNames } from "./formats.ts";
+import { type OperationName, operations, type Questions } from "./operations/index.ts";
+import { encodeQuestion } from "./questions.ts";
 import { snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";
 import type { Page } from "./view.ts";
 
@@ -49,7 +49,8 @@ export function decodeCursor<O extends OperationName>(op: O, question: Questions
   const list = listNames[place.readUInt8(1)];
   const seconds = place.readUInt32LE(10);
   const digest = place.readUInt32LE(6);
-  if (place.readUInt8(0) !== version || list === undefined || pagedLists[op]?.includes(list) !== true) return null;
+  const lists: readonly ListName[] = operations[op].lists;
+  if (place.readUInt8(0) !== version || list === undefined || !lists.includes(list)) return null;
   if (seconds === 0 && digest === 0) return null;
   const start = place.readUInt32LE(2);
   return start === 0 ? null : { snapshotId: snapshotIdOf({ seconds, digest }), page: { list, start } };

@@ -1,7 +1,5 @@
 /** The formats of lists: what `format` and `Accept` choose from, and the columns of their lines. */
 
-import type { OperationName } from "./operations.ts";
-
 /** Formats besides JSON; each shows one list of the record, a line an item. */
 export const listFormats = ["ndjson", "csv", "text"] as const;
 export type ListFormat = (typeof listFormats)[number];
@@ -35,15 +33,3 @@ export interface ListView {
 /** Lists that page, by the record's member; a name's place is its number in cursors and never changes. */
 export const listNames = ["prefixes", "allocations", "more_specifics"] as const;
 export type ListName = (typeof listNames)[number];
-
-/** The lists of each operation that page. */
-export const pagedLists: Partial<Readonly<Record<OperationName, readonly ListName[]>>> = {
-  asn: ["prefixes", "allocations"],
-  prefix: ["more_specifics"],
-};
-
-/** What the list formats show of each operation that has them. */
-export const listViews: Partial<Readonly<Record<OperationName, ListView>>> = {
-  asn: { list: "prefixes", columns: ["prefix", "visibility_ratio", "rpki_state", "is_moas"] },
-  prefix: { list: "more_specifics", columns: ["prefix", "origins", "rpki_state", "visibility_ratio"] },
-};

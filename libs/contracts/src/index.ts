@@ -11,9 +11,7 @@ export {
   type ListName,
   type ListView,
   listFormats,
-  listViews,
   mediaTypes,
-  pagedLists,
 } from "./formats.ts";
 export { headers, ingestPath, internalHeaders, limitHeaderNames, requestIdPattern } from "./headers.ts";
 export { type KeyChange, keysChangedSubject, type PlanChange } from "./key-change.ts";
@@ -30,7 +28,25 @@ export {
   warningMeanings,
 } from "./meta.ts";
 export { nearestWord } from "./nearest-word.ts";
-export { type OperationName, operationByCode, operations, type RecordOf, type ServiceName, serviceNames } from "./operations.ts";
+export type { AsnQuestion } from "./operations/asn.ts";
+export {
+  type LookupName,
+  lookupNames,
+  type OperationName,
+  type OperationOf,
+  operationByCode,
+  operations,
+  type Questions,
+  type RecordOf,
+} from "./operations/index.ts";
+export type { IpQuestion } from "./operations/ip.ts";
+export { listLimitDefault, listLimitMax } from "./operations/list-limits.ts";
+export { type LookupDescription, type ServiceName, serviceNames, services } from "./operations/operation.ts";
+export type { PrefixQuestion } from "./operations/prefix.ts";
+export type { ReverseDnsQuestion } from "./operations/reverse-dns.ts";
+export type { RoutingQuestion } from "./operations/routing.ts";
+export type { StatusQuestion } from "./operations/status.ts";
+export type { ValidityQuestion } from "./operations/validity.ts";
 export {
   Allocation,
   AllocationConflict,
@@ -47,21 +63,7 @@ export {
 export { AsSetOrigin, LowVisibilityMatch, Moas, Origin, OriginSummary, RelatedPrefix, Upstream, Visibility } from "./parts/routing.ts";
 export { OriginValidation, type RpkiNote, type RpkiState, RpkiSummary, rpkiNotes, rpkiStates, VrpItem } from "./parts/rpki.ts";
 export { ProblemError, type ProblemFields, type ProblemPlace, problemBody, problemHeaders } from "./problem-error.ts";
-export {
-  type AsnQuestion,
-  decodeQuestion,
-  encodeQuestion,
-  type IpQuestion,
-  listLimitDefault,
-  listLimitMax,
-  type PrefixQuestion,
-  QuestionSyntaxError,
-  type Questions,
-  type ReverseDnsQuestion,
-  type RoutingQuestion,
-  type StatusQuestion,
-  type ValidityQuestion,
-} from "./questions.ts";
+export { decodeQuestion, encodeQuestion, QuestionSyntaxError } from "./questions.ts";
 export { AsnAllocation, AsnCounts, AsnPrefix, AsnRecord, AsnRpki, Aspa, Neighbour, Neighbours } from "./records/asn.ts";
 export { AuditRecord, AuditRecords } from "./records/audit.ts";
 export {

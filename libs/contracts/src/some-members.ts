@@ -2,7 +2,7 @@
 
 import Type, { type TSchema } from "typebox";
 import type { Meta } from "./meta.ts";
-import { type OperationName, operations, type RecordOf } from "./operations.ts";
+import { type OperationName, operations, type RecordOf } from "./operations/index.ts";
 import { record } from "./schema.ts";
 
 /** Any members of a record, and `meta`. */
@@ -14,8 +14,7 @@ const partial = new Map<OperationName, TSchema>();
 export function someMembers<O extends OperationName>(op: O): TSchema {
   let schema = partial.get(op);
   if (schema === undefined) {
-    const { properties } = operations[op].record as unknown as { readonly properties: Readonly<Record<string, TSchema>> };
-    const { meta, ...others } = properties;
+    const { meta, ...others }: Readonly<Record<string, TSchema>> = operations[op].record.properties;
     const optional = Object.fromEntries(Object.entries(others).map(([name, member]) => [name, Type.Optional(member)]));
     schema = record({ ...optional, ...(meta !== undefined && { meta }) });
     partial.set(op, schema);

@@ -1,8 +1,9 @@
 /** How an answer shows its record: which members, in which format, from which place of a list on. Travels behind the question. */
 
-import { type Format, formats, type ListName, pagedLists } from "./formats.ts";
-import { type OperationName, operations } from "./operations.ts";
-import { decodeQuestion, encodeQuestion, QuestionSyntaxError, type Questions } from "./questions.ts";
+import { type Format, formats, type ListName } from "./formats.ts";
+import { none, separator } from "./operations/codec.ts";
+import { type OperationName, operations, type Questions } from "./operations/index.ts";
+import { decodeQuestion, encodeQuestion, QuestionSyntaxError } from "./questions.ts";
 
 /** Where a list goes on. */
 export interface Page {
@@ -24,16 +25,13 @@ export const wholeRecord: View = { fields: null, format: "json", page: null };
 
 /** Stands between question and view; in neither. */
 const viewMark = " ";
-const separator = "|";
-const none = "-";
 
 /** Lists are shorter. */
 const startMax = 0xffff_ffff;
 
 /** Names of an operation's top-level members: what `fields` takes. */
 export function membersOf(op: OperationName): readonly string[] {
-  const { properties } = operations[op].record as unknown as { readonly properties: Readonly<Record<string, unknown>> };
-  return Object.keys(properties);
+  return Object.keys(operations[op].record.properties);
 }
 
 /** The one text of this question shown in this way: that of the question alone where the whole record is wanted. */
@@ -78,7 +76,7 @@ function readFields(op: OperationName, text: string | undefined): readonly strin
 function readPage(op: OperationName, text: string | undefined): Page | null | undefined {
   if (text === undefined || text === none) return text === none ? null : undefined;
   const [name, startText = ""] = text.split(":");
-  const list = pagedLists[op]?.find((candidate) => candidate === name);
+  const list = operations[op].lists.find((candidate) => candidate === name);
   const start = /^[1-9]\d{0,9}$/.test(startText) ? Number(startText) : 0;
   return list === undefined || start === 0 || start > startMax ? undefined : { list, start };
 }

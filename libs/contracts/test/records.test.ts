@@ -16,6 +16,7 @@ import {
   ManagedKeys,
   MeRecord,
   NewKey,
+  type OperationName,
   operations,
   Plan,
   PlanLimits,
@@ -29,14 +30,10 @@ import { nullable, record } from "../src/schema.ts";
 
 type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 
+const ofOperations = Object.fromEntries(Object.values(operations).map(({ name, record }): [string, TSchema] => [name, record]));
+
 const schemas: Record<keyof typeof examples, TSchema> = {
-  ip: operations.ip.record,
-  routing: operations.routing.record,
-  asn: operations.asn.record,
-  prefix: operations.prefix.record,
-  reverse_dns: operations.reverse_dns.record,
-  validity: operations.validity.record,
-  status: operations.status.record,
+  ...(ofOperations as Record<OperationName, TSchema>),
   me: MeRecord,
   run: IngestRun,
   runs: IngestRuns,

@@ -1,6 +1,6 @@
 /** Records as they are asked to be shown: whole, some of their members, or one list of them a line an item. */
 
-import { type ListFormat, type ListView, listViews, type OperationName, shownMembers, type View, wholeRecord } from "@netfacts/contracts";
+import { type ListFormat, type ListView, type OperationName, operations, shownMembers, type View, wholeRecord } from "@netfacts/contracts";
 import { type AnswerNotes, noted, type RecordAnswer, recordAnswer } from "./answer.ts";
 
 type Item = Readonly<Record<string, unknown>>;
@@ -13,8 +13,8 @@ type Item = Readonly<Record<string, unknown>>;
 export function shownAnswer(op: OperationName, notes: AnswerNotes, record: object, view: View, requestId: string): RecordAnswer {
   if (view === wholeRecord) return recordAnswer(notes, record, requestId);
   if (view.format === "json") return recordAnswer(notes, shownMembers(record, view), requestId);
-  const shown = listViews[op];
-  if (shown === undefined) throw new Error(`operation ${op} has no list in the format ${view.format}`);
+  const shown = operations[op].listView;
+  if (shown === null) throw new Error(`operation ${op} has no list in the format ${view.format}`);
   const { items } = (record as Readonly<Record<string, { readonly items: readonly Item[] }>>)[shown.list] ?? { items: [] };
   const next = notes.nextStart(shown.list);
   return { ...noted(notes, Buffer.from(listText(items, view.format, shown))), ...(next !== undefined && { next }) };

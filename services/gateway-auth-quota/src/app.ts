@@ -80,8 +80,9 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   });
   const guard = new Guard(keyring, limiter, metrics);
   const dispatcher = new Dispatcher(messaging, {
-    lookupBudgetMs: config.LOOKUP_BUDGET_MS,
-    reverseDnsBudgetMs: config.REVERSE_DNS_BUDGET_MS,
+    "ip-routing": config.LOOKUP_BUDGET_MS,
+    "asn-prefix": config.LOOKUP_BUDGET_MS,
+    "rdns-resolver": config.REVERSE_DNS_BUDGET_MS,
   });
 
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };

@@ -1,9 +1,8 @@
 /** An example of every record, as the contract shows it: documentation is made of these, and tests answer with them. */
 
+import { type OperationName, operations, type RecordOf } from "../operations/index.ts";
 import type { MeRecord } from "../records/me.ts";
 import type { Problem } from "../records/problem.ts";
-import type { ReverseDnsRecord } from "../records/reverse-dns.ts";
-import type { StatusRecord } from "../records/status.ts";
 import { runExample, runRequestExample, runsExample, sourcesExample } from "./ingest.ts";
 import {
   auditExample,
@@ -18,21 +17,8 @@ import {
   plansExample,
   rotatedKeyExample,
 } from "./keys.ts";
-import { asnExample, ipExample, prefixExample, routingExample, validityExample } from "./lookups.ts";
 import { metaWithoutData } from "./meta.ts";
 import { usageExample } from "./usage.ts";
-
-const reverseDnsExample: ReverseDnsRecord = {
-  ip: "193.0.6.139",
-  query_name: "139.6.0.193.in-addr.arpa",
-  status: "ok",
-  names: [{ name: "www.ripe.net", ttl_seconds: 3_600, forward: { status: "ok", confirmed: true, addresses: ["193.0.6.139"] } }],
-  forward_confirmed: true,
-  dnssec: "secure",
-  resolver: { duration_ms: 12, attempts: 1 },
-  cache: { hit: false, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T10:00:02Z", negative: false },
-  meta: metaWithoutData,
-};
 
 const meExample: MeRecord = {
   key: {
@@ -54,30 +40,6 @@ const meExample: MeRecord = {
   meta: metaWithoutData,
 };
 
-const statusExample: StatusRecord = {
-  ready: true,
-  sections: {
-    routes: {
-      version: "20261121.0855",
-      as_of: "2026-11-21T08:55:00Z",
-      age_seconds: 302,
-      stale: false,
-      counts: { ipv4: 888_633, ipv6: 156_836 },
-      sources: [
-        {
-          name: "rrc00",
-          as_of: "2026-11-21T08:55:00Z",
-          fetched_at: "2026-11-21T08:56:10Z",
-          accepted: 1_045_469,
-          skipped: 3,
-          error: null,
-        },
-      ],
-    },
-  },
-  meta: metaWithoutData,
-};
-
 const problemExample: Problem = {
   type: "/docs/errors/prefix_has_host_bits",
   title: "The prefix has host bits set",
@@ -89,15 +51,13 @@ const problemExample: Problem = {
   errors: [{ location: "path.network", code: "prefix_has_host_bits", message: "host bits are set", suggestion: "193.0.0.0/21" }],
 };
 
+const ofOperations = Object.fromEntries(Object.values(operations).map(({ name, example }) => [name, example])) as {
+  readonly [O in OperationName]: RecordOf<O>;
+};
+
 /** The answers of the operations by name, those that ingest makes for operators, and `me` and a `problem`, which the gateway itself makes. */
 export const examples = {
-  ip: ipExample,
-  routing: routingExample,
-  asn: asnExample,
-  prefix: prefixExample,
-  reverse_dns: reverseDnsExample,
-  validity: validityExample,
-  status: statusExample,
+  ...ofOperations,
   me: meExample,
   run: runExample,
   run_request: runRequestExample,

@@ -1,20 +1,27 @@
-/** The schemas that have a name: every object schema that the package exports, by the name of its export, and records of some members. */
+/** The schemas that have a name: records of operations, every object schema that the package exports, and records of some members. */
 
 import type { TSchema } from "typebox";
 import * as contracts from "../index.ts";
 import { someMembers } from "../some-members.ts";
 
+const { batchKinds, operations } = contracts;
+
+/** `reverse_dns` → `ReverseDnsRecord`. */
+function recordName(op: string): string {
+  return `${op.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Record`;
+}
+
 const exported = Object.entries(contracts as Readonly<Record<string, unknown>>).filter((entry): entry is [string, TSchema] =>
   isObjectSchema(entry[1]),
 );
 
+const records = Object.values(operations).map(({ name, record }): [string, TSchema] => [recordName(name), record]);
+
 /** `SomeOfIpRecord`: what `fields` may keep of an `IpRecord`. */
-const some = contracts.batchKinds.flatMap((op) =>
-  exported.filter(([, schema]) => schema === contracts.operations[op].record).map(([name]) => [`SomeOf${name}`, someMembers(op)] as const),
-);
+const some = batchKinds.map((op): [string, TSchema] => [`SomeOf${recordName(op)}`, someMembers(op)]);
 
 export const namedSchemas: Readonly<Record<string, TSchema>> = Object.fromEntries(
-  [...exported, ...some].sort(([a], [b]) => (a < b ? -1 : 1)),
+  [...exported, ...records, ...some].sort(([a], [b]) => (a < b ? -1 : 1)),
 );
 
 function isObjectSchema(value: unknown): boolean {

@@ -1,76 +1,48 @@
 /** Batches: many questions in one request, and their results in the same order. */
 
-import Type, { type Static } from "typebox";
+import Type, { type Static, type TObject } from "typebox";
 import { Meta, MetaData } from "../meta.ts";
-import { operations } from "../operations.ts";
-import { rpkiStates } from "../parts/rpki.ts";
-import { listLimitMax } from "../questions.ts";
+import { type LookupName, lookupNames, type Operations, operations, type RecordOf } from "../operations/index.ts";
+import type { RecordSchema } from "../operations/operation.ts";
 import { Count, member, oneOf, record, wordsOf } from "../schema.ts";
 import { type ShownRecord, someMembers } from "../some-members.ts";
-import { AsnRecord } from "./asn.ts";
-import { IpRecord } from "./ip.ts";
-import { PrefixRecord } from "./prefix.ts";
 import { Problem } from "./problem.ts";
-import { ReverseDnsRecord } from "./reverse-dns.ts";
-import { RoutingRecord } from "./routing.ts";
-import { ValidityRecord } from "./validity.ts";
 
 /** Questions of one batch that is asked or answered as one JSON document; NDJSON both ways has no such bound. */
 export const batchQuestionsMax = 1_000;
-
-const Limit = Type.Optional(
-  member(Type.Integer({ minimum: 1, maximum: listLimitMax }), "Maximum number of items in each list. Default: 100."),
-);
-const address = member(Type.String(), "An IPv4 or IPv6 address.");
-const asn = member(Type.Unsafe<string | number>({ type: ["string", "integer"] }), "AS number as `AS3333`, `3333`, asdot, or an integer.");
-const prefix = member(Type.String(), "A prefix in CIDR form, without host bits.");
 
 function kindOf<const T extends string>(kind: T) {
   return member(oneOf([kind]), "Kind of the item: the route that it corresponds to.");
 }
 
 /** The members that `fields` can keep of a record. */
-function fieldsOf<R extends { readonly properties: object }>({ properties }: R) {
+function fieldsOf({ properties }: RecordSchema) {
   return Type.Optional(
-    member(
-      wordsOf(Object.keys(properties) as (keyof R["properties"] & string)[]),
-      "Top-level members to return, each at most once. `meta` is always returned.",
-    ),
+    member(wordsOf(Object.keys(properties)), "Top-level members to return, each at most once. `meta` is always returned."),
   );
 }
 
-/** The question of each kind: its value, and the options that the route of that kind takes as parameters. */
-export const batchQuestions = {
-  ip: record({ kind: kindOf("ip"), value: address, fields: fieldsOf(IpRecord) }),
-  routing: record({
-    kind: kindOf("routing"),
-    value: address,
-    include: Type.Optional(member(Type.Array(oneOf(["more_specifics", "upstreams"])), "Optional parts of the record.")),
-    limit: Limit,
-    fields: fieldsOf(RoutingRecord),
-  }),
-  asn: record({
-    kind: kindOf("asn"),
-    value: asn,
-    family: Type.Optional(member(Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6] }), "Returns only `prefixes` of this IP version.")),
-    rpki: Type.Optional(member(oneOf(rpkiStates), "Returns only `prefixes` in this RPKI state.")),
-    aggregate: Type.Optional(member(Type.Boolean(), "Aggregates `prefixes`, without adding unannounced space.")),
-    limit: Limit,
-    fields: fieldsOf(AsnRecord),
-  }),
-  prefix: record({ kind: kindOf("prefix"), value: prefix, limit: Limit, fields: fieldsOf(PrefixRecord) }),
-  reverse_dns: record({ kind: kindOf("reverse_dns"), value: address, fields: fieldsOf(ReverseDnsRecord) }),
-  validity: record({ kind: kindOf("validity"), asn, prefix, fields: fieldsOf(ValidityRecord) }),
-} as const;
-
-export type BatchKind = keyof typeof batchQuestions;
+/** A kind of question: an operation that has a data route. */
+export type BatchKind = LookupName;
 
 /** Every kind of question. */
-export const batchKinds = Object.keys(batchQuestions) as readonly BatchKind[];
+export const batchKinds: readonly BatchKind[] = lookupNames;
+
+/** The question of each kind: its value, and the options that the route of that kind takes as parameters. */
+export const batchQuestions = Object.fromEntries(
+  batchKinds.map((kind): [string, TObject] => {
+    const { record: schema, lookup } = operations[kind];
+    return [kind, record({ kind: kindOf(kind), ...lookup.batch.members, fields: fieldsOf(schema) })];
+  }),
+) as Readonly<Record<BatchKind, TObject>>;
+
+type MembersOf<K extends BatchKind> = Static<TObject<Operations[K]["lookup"]["batch"]["members"]>>;
 
 /** One question; in NDJSON, one line. */
 export const BatchQuestion = Type.Unsafe<BatchQuestion>(Type.Union(Object.values(batchQuestions)));
-export type BatchQuestion = Static<(typeof batchQuestions)[BatchKind]>;
+export type BatchQuestion = {
+  [K in BatchKind]: { kind: K } & MembersOf<K> & { fields?: (keyof RecordOf<K>)[] };
+}[BatchKind];
 
 /** What is asked as `application/json`. */
 export const BatchRequest = record({

@@ -1,26 +1,23 @@
 /** What keys were used for, as operators see it. */
 
 import Type, { type Static } from "typebox";
+import { type LookupName, lookupNames, operations } from "../operations/index.ts";
 import { CalendarDate, Count, member, NullableText, oneOf, record } from "../schema.ts";
 
 /**
  * What a request is counted as: the kind of its question, `batch`, `me`, `admin` for the operators' routes, and `other` for what no route
  * answers.
  */
-export const usageClasses = [
-  "ip",
-  "routing",
-  "validity",
-  "changes",
-  "asn",
-  "prefix",
-  "reverse_dns",
+export type UsageClass = LookupName | "batch" | "me" | "admin" | "other";
+
+/** In the order of the operations' numbers. */
+export const usageClasses: readonly UsageClass[] = [
+  ...lookupNames.toSorted((a, b) => operations[a].code - operations[b].code),
   "batch",
   "me",
   "admin",
   "other",
-] as const;
-export type UsageClass = (typeof usageClasses)[number];
+];
 
 /** What rows are kept apart by; what is not named is summed over. `day` and `month` exclude each other. */
 export const usageApart = ["key", "day", "month", "route_class"] as const;

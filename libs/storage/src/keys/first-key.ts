@@ -1,6 +1,6 @@
 /** The first key of an installation: made once, whatever happens between its two writes (PROTOCOLS, "Keys": bootstrap). */
 
-import type { Scope } from "@netfacts/contracts";
+import { type Scope, scopes } from "@netfacts/contracts";
 import type { Store } from "../store.ts";
 import { auditKey } from "./audit-details.ts";
 import type { Pepper } from "./key-hash.ts";
@@ -9,7 +9,7 @@ import { generateKeyText, parseKeyText } from "./key-text.ts";
 import { buildKeyRecord, type CreatedKey } from "./manage.ts";
 
 /** Every scope that only reads: all but `admin`. */
-export const readScopes: readonly Scope[] = ["ip", "routing", "asn", "prefix", "reverse_dns", "batch"];
+export const readScopes: readonly Scope[] = scopes.filter((scope) => scope !== "admin");
 
 export interface FirstKeyOptions {
   readonly label?: string;

@@ -1,7 +1,7 @@
 /** Asks the questions of one batch: all of one snapshot, within budgets, in its turn among other batches. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { operations, ProblemError, type ServiceName } from "@netfacts/contracts";
+import { operations, ProblemError, type ServiceName, services } from "@netfacts/contracts";
 import { frameItemsMax, type ReplyItem } from "@netfacts/messaging";
 import type { Asker as AskedFor, Dispatcher } from "../http/dispatcher.ts";
 import type { AskGate, Asking } from "./ask-gate.ts";
@@ -35,9 +35,6 @@ const notReadyRetryMs = 100;
 /** Questions of no snapshot yet: as many as share a frame. The first reply decides for all. */
 const scoutsMax = frameItemsMax.batch;
 
-/** Reverse DNS is of no snapshot. */
-const isPinned = (service: ServiceName): boolean => service !== "rdns-resolver";
-
 export class BatchAsker implements Asking {
   readonly #options: BatchAskerOptions;
   readonly #waiting = new Map<ServiceName, { items: Inquiry[]; next: number }>();
@@ -70,7 +67,7 @@ export class BatchAsker implements Asking {
     const queue = this.#waiting.get(service);
     const inquiry = queue?.items[queue.next];
     if (queue === undefined || inquiry === undefined) return false;
-    if (isPinned(service) && this.#snapshot === null && this.#scouts >= scoutsMax) return false;
+    if (services[service].snapshots && this.#snapshot === null && this.#scouts >= scoutsMax) return false;
     queue.next += 1;
     if (queue.next === queue.items.length) this.#waiting.set(service, { items: [], next: 0 });
     this.#inOwnContext(() => this.#send(service, inquiry));
@@ -100,8 +97,8 @@ export class BatchAsker implements Asking {
       });
       return;
     }
-    const pinnedSnapshot = isPinned(service) ? this.#snapshot : null;
-    const isScout = isPinned(service) && pinnedSnapshot === null;
+    const pinnedSnapshot = services[service].snapshots ? this.#snapshot : null;
+    const isScout = services[service].snapshots && pinnedSnapshot === null;
     if (isScout) this.#scouts += 1;
     dispatcher.askInBatch({ op, query, asker, budgetMs, pinnedSnapshot }, (outcome) => {
       if (isScout) this.#scouts -= 1;
@@ -114,7 +111,7 @@ export class BatchAsker implements Asking {
   }
 
   #receive(service: ServiceName, inquiry: Inquiry, pinned: string | null, outcome: Outcome): void {
-    const next = isPinned(service) ? this.#judge(inquiry, pinned, outcome) : "told";
+    const next = services[service].snapshots ? this.#judge(inquiry, pinned, outcome) : "told";
     if (next === "told") this.#tell(inquiry, outcome);
     else if (next === "again") this.#enqueue(inquiry);
     else setTimeout(() => this.#enqueue(inquiry), notReadyRetryMs);

@@ -7,6 +7,7 @@ import {
   batchQuestions,
   encodeQuery,
   membersOf,
+  operations,
   ProblemError,
   type ProblemItem,
   wholeRecord,
@@ -52,7 +53,9 @@ const compiled = new Map(
     Compile(Type.Object({ ...batchQuestions[kind].properties, fields: Words }, { additionalProperties: false })),
   ]),
 );
-const lookupsByOp = new Map(lookups.map((lookup) => [lookup.op as BatchKind, lookup]));
+const lookupsByOp = new Map(lookups.map((lookup) => [lookup.op, lookup]));
+/** Members that say what is asked, as no question of their kind goes without them. */
+const namingMembers = [...new Set(batchKinds.flatMap((kind): readonly string[] => batchQuestions[kind].required))];
 
 /** @param value what JSON made of the item. */
 export function readItem(value: unknown): Item {
@@ -98,7 +101,7 @@ function readAny(item: ItemValue): Item {
     reader.finish();
     const view = fields === null ? wholeRecord : { ...wholeRecord, fields };
     const limit = "limit" in question && typeof question.limit === "number" ? question.limit : 0;
-    const isList = kind === "asn" || kind === "prefix" || item.include !== undefined;
+    const isList = operations[kind].lists.length > 0 || item.include !== undefined;
     const weight = recordBytes + (isList ? Math.max(limit, listLimit) * listItemBytes : 0);
     return { op: kind, query: encodeQuery(kind, question as never, view), echo: JSON.stringify(item), weight };
   } catch (error) {
@@ -112,8 +115,8 @@ function readAny(item: ItemValue): Item {
 /** Where the same question stands in a URL. */
 function asRoute(kind: BatchKind, item: ItemValue): { path: Record<string, string>; search: string } {
   const { kind: _, value, ...rest } = item;
-  const path: Record<string, string> =
-    kind === "validity" ? {} : kind === "asn" ? { asn: `${value}` } : kind === "prefix" ? { network: `${value}` } : { ip: `${value}` };
+  const { value: parameter } = operations[kind].lookup.batch;
+  const path = parameter === null ? {} : { [parameter]: `${value}` };
   const search = new URLSearchParams();
   for (const [name, option] of Object.entries(rest)) search.set(name, Array.isArray(option) ? option.join(",") : `${option}`);
   return { path, search: search.toString() };
@@ -165,7 +168,7 @@ function itemProblem(errors: readonly ProblemItem[]): ProblemError {
 function echoOf(value: unknown): string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "null";
   const told: Record<string, string | number> = {};
-  for (const name of ["kind", "value", "asn", "prefix"]) {
+  for (const name of namingMembers) {
     const member = (value as ItemValue)[name];
     if (typeof member === "string") told[name] = quoteValue(member);
     else if (typeof member === "number") told[name] = member;

@@ -4,10 +4,10 @@ import {
   decodeCursor,
   encodeQuery,
   type Format,
-  listViews,
+  type LookupName,
   mediaTypes,
   membersOf,
-  type OperationName,
+  operations,
   ProblemError,
   type Questions,
   type View,
@@ -18,7 +18,7 @@ import { preferredType } from "./accept.ts";
 import type { Lookup } from "./lookups.ts";
 import { QuestionReader } from "./question-reader.ts";
 
-export interface Asked<O extends OperationName> {
+export interface Asked<O extends LookupName> {
   readonly question: Questions[O];
   readonly view: View;
   /** Both as the service gets them. */
@@ -40,7 +40,7 @@ export function requireJson(request: FastifyRequest): void {
 }
 
 /** @throws ProblemError that lists every fault. */
-export function readAsked<O extends OperationName>(lookup: Lookup<O>, request: FastifyRequest): Asked<O> {
+export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: FastifyRequest): Asked<O> {
   const { op } = lookup;
   const search = searchOf(request);
   const reader = new QuestionReader(request.params as Record<string, string>, search, lookup.parameters);
@@ -53,7 +53,7 @@ export function readAsked<O extends OperationName>(lookup: Lookup<O>, request: F
   const place = wish.cursor === "" ? null : decodeCursor(op, question, wish.cursor);
   if (wish.cursor !== "" && place === null) throw invalidCursor("is not whole, or not one of this question");
   const page = place?.page ?? null;
-  if (page !== null && format !== "json" && page.list !== listViews[op]?.list)
+  if (page !== null && format !== "json" && page.list !== operations[op].listView?.list)
     throw invalidCursor(`is one of ${page.list}, which no format but JSON shows`);
   const view = wish.fields === null && format === "json" && page === null ? wholeRecord : { fields: wish.fields, format, page };
   return { question, view, query: encodeQuery(op, question, view), pinnedSnapshot: place?.snapshotId ?? null };
@@ -68,13 +68,13 @@ interface Wish {
 
 const noWish: Wish = { fields: null, format: null, cursor: "" };
 
-function readWish<O extends OperationName>({ op, formats, pages }: Lookup<O>, reader: QuestionReader): Wish {
+function readWish<O extends LookupName>({ op, formats, pages }: Lookup<O>, reader: QuestionReader): Wish {
   const fields = reader.words("fields", membersOf(op));
   const format = reader.choice("format", formats);
   return { fields, format, cursor: pages ? reader.text("cursor") : "" };
 }
 
-function acceptedFormat({ formats }: Lookup<OperationName>, accept: string | undefined): Format {
+function acceptedFormat({ formats }: Lookup<LookupName>, accept: string | undefined): Format {
   const offers = formats.map((format) => mediaTypes[format]) as [string, ...string[]];
   const type = preferredType(accept, offers);
   const format = formats.find((candidate) => mediaTypes[candidate] === type);

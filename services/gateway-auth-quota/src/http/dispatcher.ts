@@ -8,15 +8,13 @@ import {
   ProblemError,
   type ResponderProblem,
   type ServiceName,
+  services,
 } from "@netfacts/contracts";
 import { type Messaging, MessagingError, type ReplyItem } from "@netfacts/messaging";
 import type { FastifyRequest } from "fastify";
 
-/** How long each kind of question may take. */
-export interface LookupBudgets {
-  readonly lookupBudgetMs: number;
-  readonly reverseDnsBudgetMs: number;
-}
+/** How long the questions to each service may take, in ms. */
+export type LookupBudgets = Readonly<Record<ServiceName, number>>;
 
 /** Who asks, as services are told. */
 export interface Asker {
@@ -93,7 +91,7 @@ export class Dispatcher {
 
   /** How long a question may take. */
   budgetMs(op: OperationName): number {
-    return op === "reverse_dns" ? this.#budgets.reverseDnsBudgetMs : this.#budgets.lookupBudgetMs;
+    return this.#budgets[operations[op].service];
   }
 
   #failure(service: ServiceName, error: unknown): ProblemError {
@@ -118,8 +116,7 @@ export class Dispatcher {
 
   /** A service subscribes when it has its data: one that was never there is still loading, one that was there is away. */
   #absence(service: ServiceName): ProblemCode {
-    const needsNoData = service === "rdns-resolver";
-    return needsNoData || this.#seen.has(service) ? "upstream_unavailable" : "data_not_ready";
+    return !services[service].snapshots || this.#seen.has(service) ? "upstream_unavailable" : "data_not_ready";
   }
 }
 

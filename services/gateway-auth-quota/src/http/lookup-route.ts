@@ -1,6 +1,6 @@
 /** The one way in which every data route answers: key, limits, question, service, bytes. */
 
-import { contentTypes, encodeCursor, listViews, type OperationName, operations, ProblemError } from "@netfacts/contracts";
+import { contentTypes, encodeCursor, type LookupName, operations, ProblemError } from "@netfacts/contracts";
 import type { ReplyItem } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { LoadShedder } from "../plugins/load-shedding.ts";
@@ -31,17 +31,14 @@ export interface LookupDeps {
 }
 
 /** The handler of one data route. */
-export function lookupHandler<O extends OperationName>(lookup: Lookup<O>, deps: LookupDeps): RouteHandlerMethod {
+export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: LookupDeps): RouteHandlerMethod {
   const { guard, dispatcher, compressor, shedder } = deps;
   const { scope, service } = operations[lookup.op];
-  const op: OperationName = lookup.op;
-  // The status is open: no key has its usage.
-  const usage = op === "status" ? "other" : op;
   return async (request, reply) => {
     try {
       // Before anything is spent on it.
       shedder.enter(service);
-      const admitted = guard.admit(request, reply, scope, 1, usage);
+      const admitted = guard.admit(request, reply, scope, 1, lookup.op);
       const pass = admitted instanceof Promise ? await admitted : admitted;
       let answer: Answer | undefined;
       try {
@@ -73,7 +70,7 @@ function tenths(ms: number): string {
 }
 
 /** @throws ProblemError when the caller's condition fails. */
-function answerOf<O extends OperationName>(op: O, asked: Asked<O>, item: ReplyItem, request: FastifyRequest): Answer {
+function answerOf<O extends LookupName>(op: O, asked: Asked<O>, item: ReplyItem, request: FastifyRequest): Answer {
   const etag = item.etag === "" ? null : weakEtag(op, asked.query, item.etag);
   const lastModified = lastModifiedOf(item.snapshotId);
   const headers: Record<string, string> = {
@@ -92,14 +89,14 @@ function answerOf<O extends OperationName>(op: O, asked: Asked<O>, item: ReplyIt
 }
 
 /** Where a list goes on whose format has no room to tell (RFC 8288): this URL with the next cursor. */
-function nextLink<O extends OperationName>(
+function nextLink<O extends LookupName>(
   op: O,
   { question }: Asked<O>,
   snapshotId: string,
   start: number,
   request: FastifyRequest,
 ): string | null {
-  const list = listViews[op]?.list;
+  const list = operations[op].listView?.list;
   if (list === undefined) return null;
   const search = new URLSearchParams(searchOf(request));
   search.set("cursor", encodeCursor(op, question, { snapshotId, page: { list, start } }));

@@ -1,12 +1,10 @@
 /** Option values of commands about keys and plans, from text to domain: each says what it wants when it gets something else. */
 
-import type { Scope } from "@netfacts/contracts";
-import { type RateLimit, readScopes } from "@netfacts/storage";
+import { type Scope, scopes } from "@netfacts/contracts";
+import type { RateLimit } from "@netfacts/storage";
 import { InvalidArgumentError } from "commander";
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-
-const scopes: readonly Scope[] = [...readScopes, "admin"];
 
 export function parseScopes(text: string): Scope[] {
   const words = text.split(",").map((word) => word.trim());

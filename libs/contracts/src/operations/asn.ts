@@ -1,0 +1,115 @@
+/** Operation `asn`: the profile of one AS, and what it announces. */
+
+import Type from "typebox";
+import { asnExample } from "../examples/lookups.ts";
+import { mediaTypes } from "../formats.ts";
+import { type RpkiState, rpkiStates } from "../parts/rpki.ts";
+import { AsnPrefix, AsnRecord } from "../records/asn.ts";
+import { lines } from "../routes/route.ts";
+import { member, oneOf } from "../schema.ts";
+import { asnMember, limitMember } from "./batch-members.ts";
+import { type Codec, none, readAsn, readFlag, readLimit, separator } from "./codec.ts";
+import { operation } from "./operation.ts";
+import { asnParameter, cursorParameter, limitParameter, upstreamProblems } from "./parameters.ts";
+
+/** `family`, `rpki`: null = all. */
+export interface AsnQuestion {
+  readonly asn: number;
+  readonly family: 4 | 6 | null;
+  readonly rpki: RpkiState | null;
+  readonly aggregate: boolean;
+  readonly limit: number;
+}
+
+const question: Codec<AsnQuestion> = {
+  encode: ({ asn, family, rpki, aggregate, limit }) =>
+    [asn, family ?? none, rpki ?? none, aggregate ? "aggregate" : none, limit].join(separator),
+  decode: ([asnText, familyText, rpkiText, aggregateText, limitText, ...rest]) => {
+    const asn = readAsn(asnText);
+    const family = readFamily(familyText);
+    const rpki = readRpkiState(rpkiText);
+    const aggregate = readFlag(aggregateText, "aggregate");
+    const limit = readLimit(limitText);
+    if (asn === null || family === undefined || rpki === undefined || aggregate === null || limit === null || rest.length > 0) return null;
+    return { asn, family, rpki, aggregate, limit };
+  },
+};
+
+/** Undefined = not readable; null = all. */
+function readFamily(text: string | undefined): 4 | 6 | null | undefined {
+  if (text === "4") return 4;
+  if (text === "6") return 6;
+  return text === none ? null : undefined;
+}
+
+function readRpkiState(text: string | undefined): RpkiState | null | undefined {
+  return text === none ? null : rpkiStates.find((state) => state === text);
+}
+
+export const asn = operation({
+  name: "asn",
+  code: 5,
+  service: "asn-prefix",
+  scope: "asn",
+  record: AsnRecord,
+  example: asnExample,
+  question,
+  lists: ["prefixes", "allocations"],
+  listView: { list: "prefixes", columns: ["prefix", "visibility_ratio", "rpki_state", "is_moas"] },
+  lookup: {
+    route: {
+      path: "/api/v1/asn/{asn}",
+      id: "getAsn",
+      summary: "An AS",
+      description:
+        "The profile of an autonomous system: registration, what it announces, how much of that RPKI covers, its ASPA, neighbours in observed paths. `prefixes` and `allocations` page by their `next_cursor`. NDJSON, CSV and plain text (one prefix a line) show `prefixes` alone; the next page is then in the `Link` header.",
+      parameters: [
+        asnParameter,
+        {
+          name: "family",
+          in: "query",
+          description: "`prefixes` of one IP version only.",
+          schema: oneOf(["4", "6"]),
+          examples: ["4", "6"],
+        },
+        {
+          name: "rpki",
+          in: "query",
+          description: "`prefixes` of one RPKI state only.",
+          schema: oneOf(rpkiStates),
+          examples: ["valid", "invalid", "not-found"],
+        },
+        {
+          name: "aggregate",
+          in: "query",
+          description: "`true`: `prefixes` are merged, without ever adding unannounced space.",
+          schema: oneOf(["true", "false"]),
+          examples: ["true", "false"],
+        },
+        limitParameter,
+        cursorParameter,
+      ],
+      answer: "The record, or a page of its prefixes.",
+      lists: [
+        lines(AsnPrefix, asnExample.prefixes.items[0]),
+        {
+          type: mediaTypes.csv,
+          schema: null,
+          example: "prefix,visibility_ratio,rpki_state,is_moas\r\n193.0.0.0/21,0.992,valid,false\r\n",
+        },
+        { type: mediaTypes.text, schema: null, example: "193.0.0.0/21\n" },
+      ],
+      problems: ["invalid_asn", "invalid_cursor", "cursor_expired", ...upstreamProblems],
+    },
+    batch: {
+      members: {
+        value: asnMember,
+        family: Type.Optional(member(Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6] }), "Returns only `prefixes` of this IP version.")),
+        rpki: Type.Optional(member(oneOf(rpkiStates), "Returns only `prefixes` in this RPKI state.")),
+        aggregate: Type.Optional(member(Type.Boolean(), "Aggregates `prefixes`, without adding unannounced space.")),
+        limit: limitMember,
+      },
+      value: "asn",
+    },
+  },
+});

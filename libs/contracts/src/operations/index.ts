@@ -1,0 +1,44 @@
+/** The operations: what can be asked of the services. Each is described once, in the file of its name; all else is derived from here. */
+
+import type { Static } from "typebox";
+import { asn } from "./asn.ts";
+import type { Codec } from "./codec.ts";
+import { ip } from "./ip.ts";
+import type { ServiceName } from "./operation.ts";
+import { prefix } from "./prefix.ts";
+import { reverseDns } from "./reverse-dns.ts";
+import { routing } from "./routing.ts";
+import { status } from "./status.ts";
+import { validity } from "./validity.ts";
+
+/** In the order of the reference page. */
+const all = [ip, routing, asn, prefix, reverseDns, validity, status] as const;
+
+type Described = (typeof all)[number];
+export type OperationName = Described["name"];
+export type Operations = { readonly [O in OperationName]: Extract<Described, { readonly name: O }> };
+
+/** Each operation by its name. */
+export const operations = Object.fromEntries(all.map((each) => [each.name, each])) as Operations;
+
+/** The question of each operation. */
+export type Questions = { readonly [O in OperationName]: Operations[O]["question"] extends Codec<infer Q> ? Q : never };
+
+/** The record that answers an operation. */
+export type RecordOf<O extends OperationName> = Static<Operations[O]["record"]>;
+
+/** The operations that one service answers. */
+export type OperationOf<S extends ServiceName> = Extract<Described, { readonly service: S }>["name"];
+
+/** The operations that have a data route and that batches take. */
+export type LookupName = { readonly [O in OperationName]: Operations[O]["lookup"] extends null ? never : O }[OperationName];
+
+/** Names of the lookups, in the order of the reference page. */
+export const lookupNames: readonly LookupName[] = all.flatMap(({ name, lookup }) => (lookup === null ? [] : [name]));
+
+const namesByCode = new Map<number, OperationName>(all.map(({ code, name }) => [code, name]));
+
+/** The operation of a number; null: none of this version. */
+export function operationByCode(code: number): OperationName | null {
+  return namesByCode.get(code) ?? null;
+}

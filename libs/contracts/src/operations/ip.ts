@@ -1,0 +1,40 @@
+/** Operation `ip`: everything known of one address. */
+
+import type { Address } from "@netfacts/address";
+import { ipExample } from "../examples/lookups.ts";
+import { IpRecord } from "../records/ip.ts";
+import { addressMember } from "./batch-members.ts";
+import { addressCodec, type Codec } from "./codec.ts";
+import { operation } from "./operation.ts";
+import { ipParameter, upstreamProblems } from "./parameters.ts";
+
+export interface IpQuestion {
+  readonly ip: Address;
+}
+
+const question: Codec<IpQuestion> = addressCodec;
+
+export const ip = operation({
+  name: "ip",
+  code: 1,
+  service: "ip-routing",
+  scope: "ip",
+  record: IpRecord,
+  example: ipExample,
+  question,
+  lists: [],
+  listView: null,
+  lookup: {
+    route: {
+      path: "/api/v1/ip/{ip}",
+      id: "getIp",
+      summary: "An address",
+      description:
+        "Everything known of one address: who was allocated it and where, who announces it and who sees that, what RPKI says of it in one word, what kind of network it is, and where it was observed.",
+      parameters: [ipParameter],
+      answer: "The record.",
+      problems: ["invalid_ip", ...upstreamProblems],
+    },
+    batch: { members: { value: addressMember }, value: "ip" },
+  },
+});

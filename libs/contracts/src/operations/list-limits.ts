@@ -1,0 +1,7 @@
+/** How many items a list of a record has. */
+
+/** Items of a list where the caller names no `limit`. */
+export const listLimitDefault = 100;
+
+/** The largest `limit`. */
+export const listLimitMax = 1_000;

@@ -1,0 +1,43 @@
+/** Parameters, and problems, that several data routes share. */
+
+import Type from "typebox";
+import type { ProblemCode } from "../errors.ts";
+import type { RouteParameter } from "../routes/route.ts";
+import { AddressText, AsnNotation } from "../schema.ts";
+import { listLimitDefault, listLimitMax } from "./list-limits.ts";
+
+/** What any question to a service can come to. */
+export const upstreamProblems: readonly ProblemCode[] = ["precondition_failed", "data_not_ready", "upstream_error", "upstream_timeout"];
+
+export const ipParameter: RouteParameter = {
+  name: "ip",
+  in: "path",
+  description: "An IPv4 or IPv6 address, without port, zone id or brackets.",
+  schema: AddressText,
+  examples: ["193.0.6.139", "2001:67c:2e8::1"],
+};
+
+export const asnParameter: RouteParameter = {
+  name: "asn",
+  in: "path",
+  description: "An AS number: `AS3333`, `as3333`, `3333` or asdot (`1.10`).",
+  schema: AsnNotation,
+  examples: ["AS3333", "1.10"],
+};
+
+export const limitParameter: RouteParameter = {
+  name: "limit",
+  in: "query",
+  description: "Items of each list.",
+  schema: Type.Integer({ minimum: 1, maximum: listLimitMax, default: listLimitDefault }),
+  examples: ["100", "1000"],
+};
+
+export const cursorParameter: RouteParameter = {
+  name: "cursor",
+  in: "query",
+  description:
+    "Where a list goes on: its `next_cursor`, with the same question. Bound to the version of the data, so that pages fit together; when that is gone, 410 `cursor_expired`. `limit` and `format` may change from page to page. Empty: the first page.",
+  schema: Type.String({ pattern: "^[A-Za-z0-9_-]{0,64}$" }),
+  examples: [""],
+};

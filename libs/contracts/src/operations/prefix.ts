@@ -1,0 +1,77 @@
+/** Operation `prefix`: a prefix, what covers it and what lies inside. */
+
+import { formatPrefix, type Prefix } from "@netfacts/address";
+import Type from "typebox";
+import { prefixExample, routingExample } from "../examples/lookups.ts";
+import { mediaTypes } from "../formats.ts";
+import { RelatedPrefix } from "../parts/routing.ts";
+import { PrefixRecord } from "../records/prefix.ts";
+import { lines } from "../routes/route.ts";
+import { AddressText } from "../schema.ts";
+import { limitMember, prefixMember } from "./batch-members.ts";
+import { type Codec, readLimit, readPrefix, separator } from "./codec.ts";
+import { operation } from "./operation.ts";
+import { cursorParameter, limitParameter, upstreamProblems } from "./parameters.ts";
+
+export interface PrefixQuestion {
+  readonly prefix: Prefix;
+  readonly limit: number;
+}
+
+const question: Codec<PrefixQuestion> = {
+  encode: ({ prefix, limit }) => `${formatPrefix(prefix)}${separator}${limit}`,
+  decode: ([prefixText, limitText, ...rest]) => {
+    const prefix = readPrefix(prefixText);
+    const limit = readLimit(limitText);
+    return prefix === null || limit === null || rest.length > 0 ? null : { prefix, limit };
+  },
+};
+
+export const prefix = operation({
+  name: "prefix",
+  code: 6,
+  service: "asn-prefix",
+  scope: "prefix",
+  record: PrefixRecord,
+  example: prefixExample,
+  question,
+  lists: ["more_specifics"],
+  listView: { list: "more_specifics", columns: ["prefix", "origins", "rpki_state", "visibility_ratio"] },
+  lookup: {
+    route: {
+      path: "/api/v1/prefix/{network}/{length}",
+      // Takes a prefix whose slash is percent-encoded.
+      otherPaths: ["/api/v1/prefix/{network}"],
+      id: "getPrefix",
+      summary: "A prefix",
+      description:
+        "A prefix as it is announced, or the longest announced one that covers it (`match.type`): its origins, the VRPs that cover it, what lies around and inside, and how it lies in registered space. `more_specifics` pages by its `next_cursor`. NDJSON, CSV and plain text (one prefix a line) show `more_specifics` alone; the next page is then in the `Link` header.",
+      parameters: [
+        {
+          name: "network",
+          in: "path",
+          description: "The first address of the prefix: no bit beyond its length is set.",
+          schema: AddressText,
+          examples: ["193.0.0.0", "2001:67c:2e8::"],
+        },
+        {
+          name: "length",
+          in: "path",
+          description: "The prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.",
+          schema: Type.Integer({ minimum: 0, maximum: 128 }),
+          examples: ["21", "48"],
+        },
+        limitParameter,
+        cursorParameter,
+      ],
+      answer: "The record, or a page of the prefixes inside.",
+      lists: [
+        lines(RelatedPrefix, routingExample.less_specifics[0]),
+        { type: mediaTypes.csv, schema: null, example: "prefix,origins,rpki_state,visibility_ratio\r\n193.0.0.0/22,3333,valid,0.98\r\n" },
+        { type: mediaTypes.text, schema: null, example: "193.0.0.0/22\n" },
+      ],
+      problems: ["invalid_prefix", "prefix_has_host_bits", "invalid_cursor", "cursor_expired", ...upstreamProblems],
+    },
+    batch: { members: { value: prefixMember, limit: limitMember }, value: "network" },
+  },
+});

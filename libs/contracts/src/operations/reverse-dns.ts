@@ -1,0 +1,40 @@
+/** Operation `reverse_dns`: the names of one address. */
+
+import type { Address } from "@netfacts/address";
+import { reverseDnsExample } from "../examples/reverse-dns.ts";
+import { ReverseDnsRecord } from "../records/reverse-dns.ts";
+import { addressMember } from "./batch-members.ts";
+import { addressCodec, type Codec } from "./codec.ts";
+import { operation } from "./operation.ts";
+import { ipParameter } from "./parameters.ts";
+
+export interface ReverseDnsQuestion {
+  readonly ip: Address;
+}
+
+const question: Codec<ReverseDnsQuestion> = addressCodec;
+
+export const reverseDns = operation({
+  name: "reverse_dns",
+  code: 7,
+  service: "rdns-resolver",
+  scope: "reverse_dns",
+  record: ReverseDnsRecord,
+  example: reverseDnsExample,
+  question,
+  lists: [],
+  listView: null,
+  lookup: {
+    route: {
+      path: "/api/v1/reverse-dns/{ip}",
+      id: "getReverseDns",
+      summary: "The names of an address",
+      description:
+        "PTR through the installation's own resolver: every name with its TTL, whether it leads back to the address, and the DNSSEC state. What DNS answers is an answer, failures too (`status`).",
+      parameters: [ipParameter],
+      answer: "The record.",
+      problems: ["invalid_ip", "precondition_failed", "resolver_unavailable", "upstream_error", "upstream_timeout"],
+    },
+    batch: { members: { value: addressMember }, value: "ip" },
+  },
+});

@@ -1,0 +1,73 @@
+/** Operation `routing`: the route of one address, with every origin. */
+
+import { type Address, formatAddress } from "@netfacts/address";
+import Type from "typebox";
+import { routingExample } from "../examples/lookups.ts";
+import { RoutingRecord } from "../records/routing.ts";
+import { member, oneOf, wordsOf } from "../schema.ts";
+import { addressMember, limitMember } from "./batch-members.ts";
+import { type Codec, none, readAddress, readFlag, readLimit, separator } from "./codec.ts";
+import { operation } from "./operation.ts";
+import { ipParameter, limitParameter, upstreamProblems } from "./parameters.ts";
+
+export interface RoutingQuestion {
+  readonly ip: Address;
+  readonly moreSpecifics: boolean;
+  readonly upstreams: boolean;
+  readonly limit: number;
+}
+
+const question: Codec<RoutingQuestion> = {
+  encode: ({ ip, moreSpecifics, upstreams, limit }) =>
+    [formatAddress(ip), moreSpecifics ? "more_specifics" : none, upstreams ? "upstreams" : none, limit].join(separator),
+  decode: ([ipText, moreText, upstreamsText, limitText, ...rest]) => {
+    const ip = readAddress(ipText);
+    const moreSpecifics = readFlag(moreText, "more_specifics");
+    const upstreams = readFlag(upstreamsText, "upstreams");
+    const limit = readLimit(limitText);
+    if (ip === null || moreSpecifics === null || upstreams === null || limit === null || rest.length > 0) return null;
+    return { ip, moreSpecifics, upstreams, limit };
+  },
+};
+
+export const routing = operation({
+  name: "routing",
+  code: 2,
+  service: "ip-routing",
+  scope: "routing",
+  record: RoutingRecord,
+  example: routingExample,
+  question,
+  lists: [],
+  listView: null,
+  lookup: {
+    route: {
+      path: "/api/v1/routing/{ip}",
+      id: "getRouting",
+      summary: "The route of an address",
+      description:
+        "The longest announced prefix of an address with every origin: how many peers see it, since when, and what RPKI origin validation says of it, with the VRPs that decide.",
+      parameters: [
+        ipParameter,
+        {
+          name: "include",
+          in: "query",
+          description: "Optional parts, separated by commas, each once: `more_specifics`, `upstreams`.",
+          schema: wordsOf(["more_specifics", "upstreams"]),
+          examples: ["more_specifics,upstreams", "upstreams"],
+        },
+        limitParameter,
+      ],
+      answer: "The record.",
+      problems: ["invalid_ip", ...upstreamProblems],
+    },
+    batch: {
+      members: {
+        value: addressMember,
+        include: Type.Optional(member(Type.Array(oneOf(["more_specifics", "upstreams"])), "Optional parts of the record.")),
+        limit: limitMember,
+      },
+      value: "ip",
+    },
+  },
+});

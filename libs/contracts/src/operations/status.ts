@@ -1,0 +1,26 @@
+/** Operation `status`: the sections in service. Its route is the gateway's own (`routes/about.ts`): it answers while nothing is loaded too. */
+
+import { statusExample } from "../examples/status.ts";
+import { StatusRecord } from "../records/status.ts";
+import type { Codec } from "./codec.ts";
+import { operation } from "./operation.ts";
+
+export type StatusQuestion = Readonly<Record<string, never>>;
+
+const question: Codec<StatusQuestion> = {
+  encode: () => "",
+  decode: ([text, ...rest]) => (text === "" && rest.length === 0 ? {} : null),
+};
+
+export const status = operation({
+  name: "status",
+  code: 4,
+  service: "ip-routing",
+  scope: null,
+  record: StatusRecord,
+  example: statusExample,
+  question,
+  lists: [],
+  listView: null,
+  lookup: null,
+});

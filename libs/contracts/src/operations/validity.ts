@@ -1,0 +1,58 @@
+/** Operation `validity`: RPKI origin validation of any pair of AS and prefix. */
+
+import { formatPrefix, type Prefix } from "@netfacts/address";
+import { validityExample } from "../examples/lookups.ts";
+import { ValidityRecord } from "../records/validity.ts";
+import { PrefixText } from "../schema.ts";
+import { asnMember, prefixMember } from "./batch-members.ts";
+import { type Codec, readAsn, readPrefix, separator } from "./codec.ts";
+import { operation } from "./operation.ts";
+import { asnParameter, upstreamProblems } from "./parameters.ts";
+
+export interface ValidityQuestion {
+  readonly asn: number;
+  readonly prefix: Prefix;
+}
+
+const question: Codec<ValidityQuestion> = {
+  encode: ({ asn, prefix }) => `${asn}${separator}${formatPrefix(prefix)}`,
+  decode: ([asnText, prefixText, ...rest]) => {
+    const asn = readAsn(asnText);
+    const prefix = readPrefix(prefixText);
+    return asn === null || prefix === null || rest.length > 0 ? null : { asn, prefix };
+  },
+};
+
+export const validity = operation({
+  name: "validity",
+  code: 3,
+  service: "ip-routing",
+  scope: "routing",
+  record: ValidityRecord,
+  example: validityExample,
+  question,
+  lists: [],
+  listView: null,
+  lookup: {
+    route: {
+      path: "/api/v1/validity",
+      id: "getValidity",
+      summary: "RPKI origin validation of any pair",
+      description: "RFC 6811 for any pair of AS and prefix, announced or not, with the VRPs that decide.",
+      parameters: [
+        { ...asnParameter, in: "query", required: true },
+        {
+          name: "prefix",
+          in: "query",
+          description: "A prefix in CIDR form.",
+          schema: PrefixText,
+          examples: ["193.0.0.0/21", "2001:67c:2e8::/48"],
+          required: true,
+        },
+      ],
+      answer: "The verdict.",
+      problems: ["invalid_asn", "invalid_prefix", "prefix_has_host_bits", ...upstreamProblems],
+    },
+    batch: { members: { asn: asnMember, prefix: prefixMember }, value: null },
+  },
+});
