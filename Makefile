@@ -15,7 +15,7 @@ dev: ## start each service as a process of its own, with NATS, a MongoDB-protoco
 test: ## run every test (TESTS=path for some)
 	@exec scripts/run.sh scripts/test.ts $(TESTS)
 
-check: ## format, lint, types, import rules, generated files, installed versions
+check: ## format, lint, types, import rules, citations, generated files, installed versions
 	@exec scripts/check.sh
 
 build: ## compile every package to its dist

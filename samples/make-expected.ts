@@ -50,7 +50,7 @@ function ipv6Value(text: string): bigint {
   return all.reduce((value, group) => value * 65_536n + BigInt(`0x${group}`), 0n);
 }
 
-/** SEMANTICS, Origin of a path. */
+/** Origin of a path (docs/design/semantics.md#which-routes-count). */
 function originOf(path: string, peerAs: string): string {
   if (path === "" || /[)\]]$/.test(path)) return peerAs;
   const set = /\{([\d,]+)\}$/.exec(path);

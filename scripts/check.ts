@@ -17,6 +17,7 @@ const checks: readonly Check[] = [
   { name: "types of the sources", command: [bin("tsc"), "-b"] },
   { name: "types of tests, benchmarks and scripts", command: [bin("tsc"), "-p", "tsconfig.tests.json"] },
   { name: "imports", command: [...node, "scripts/check-imports.ts"] },
+  { name: "citations", command: [...node, "scripts/check-citations.ts"] },
   { name: "generated files", command: [...node, "scripts/generated.ts", "--check"] },
   { name: "nothing changed the work tree", command: [...node, "scripts/check-tree.ts"] },
 ];

@@ -127,7 +127,7 @@ describe("limits over the end of the process", () => {
   test("kill -9 under load admits none too many, and loses at most the block that was held", async () => {
     const limit = 320;
     const callers = 8;
-    // PROTOCOLS, "Limits by leases": what a gateway holds is at most a sixteenth of what is left.
+    // A gateway holds at most a sixteenth of what is left (docs/design/protocols.md#limits-by-leases).
     const blockMax = limit / 16;
     const key = await newKey("--rate", "100000/60s", "--month", String(limit));
     const killed = await startStandalone(home, resolvers);

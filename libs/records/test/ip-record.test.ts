@@ -1,4 +1,4 @@
-/** `/ip`: registration, routing and RPKI of an address, case by case as SEMANTICS says. */
+/** `/ip`: registration, routing and RPKI of an address, case by case (docs/design/semantics.md). */
 
 import { describe, expect, test } from "@jest/globals";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";

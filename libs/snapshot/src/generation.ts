@@ -152,7 +152,7 @@ export class Generation {
     return (version === 4 ? total?.ipv4 : total?.ipv6) ?? 0;
   }
 
-  /** Full-feed peers that a match of this family needs (SEMANTICS, Which routes count): 0 = any peer will do. */
+  /** Full-feed peers that a match of this family needs (docs/design/semantics.md#which-routes-count): 0 = any peer will do. */
   matchPeersMin(version: 4 | 6): number {
     return this.peersTotal(version) >= manyPeers ? (this.manifest.sections.routes?.match_peers_min ?? matchPeersMinDefault) : 0;
   }

@@ -1,4 +1,4 @@
-/** The marker that makes the first key of an installation happen once (PROTOCOLS, "Keys"). */
+/** The marker that makes the first key of an installation happen once (docs/design/protocols.md#keys). */
 
 export interface BootstrapClaim {
   /** The id that the first key has, or must get when it is missing. */

@@ -1,4 +1,4 @@
-/** What an Idempotency-Key stood for: the body that it came with, and what that made (PROTOCOLS, "Keys"). */
+/** What an Idempotency-Key stood for: the body that it came with, and what that made (docs/design/protocols.md#keys). */
 
 export interface IdempotencyClaim {
   /** Digest of who asked and the Idempotency-Key. */

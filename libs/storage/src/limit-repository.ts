@@ -1,4 +1,4 @@
-/** Shared counters of leased units: one per bucket, policy and window (PROTOCOLS, "Limits by leases"). */
+/** Shared counters of leased units: one per bucket, policy and window (docs/design/protocols.md#limits-by-leases). */
 
 import type { StoreError } from "./store-error.ts";
 

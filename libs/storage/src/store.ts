@@ -25,7 +25,7 @@ export interface Store {
   readonly leases: LeaseRepository;
   /**
    * Which writes `onChange` tells of: `any`, or `own` = those through this handle only. With `own` whoever writes a key or plan tells the
-   * other processes by a broadcast (PROTOCOLS, "Keys": cache).
+   * other processes by a broadcast (docs/design/protocols.md#keys).
    */
   readonly changesSeen: "any" | "own";
   /**

@@ -1,4 +1,4 @@
-/** Records as a responder sends them, each checked against its schema: members, types, and the order of RECORDS. */
+/** Records as a responder sends them, each checked against its schema: members, their types and their order. */
 
 import { expect } from "@jest/globals";
 import { AsnRecord, IpRecord, PrefixRecord, RoutingRecord, StatusRecord, ValidityRecord } from "@netfacts/contracts";

@@ -243,7 +243,7 @@ export interface RouteMatch {
 const noEntries: readonly number[] = [];
 
 /**
- * The match of an address as SEMANTICS says: the longest prefix that at least `peersMin` full-feed peers see, else the
+ * The match of an address (docs/design/semantics.md#which-routes-count): the longest prefix that at least `peersMin` full-feed peers see, else the
  * longest of all; a default route never.
  *
  * @param peersMin  full-feed peers a match needs; 0 = any peer will do.

@@ -33,7 +33,7 @@ const columns = {
   /** year × 10,000 + month × 100 + day; 0 = none told. */
   date: "u32",
   holder: "u32",
-  /** Where overlapping records claim an address, the lowest rank wins (SEMANTICS, Registration). */
+  /** Where overlapping records claim an address, the lowest rank wins (docs/design/semantics.md#registration). */
   rank: "u32",
   /** Ascending runs of AS numbers that do not overlap: the winning record of each. */
   as_first: "u32",

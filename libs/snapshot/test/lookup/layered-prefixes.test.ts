@@ -73,7 +73,7 @@ const longestOf = (routes: readonly MadeRoute[]): MadeRoute | null =>
 const textOf = (one: MadeRoute | null): string | null => (one === null ? null : formatPrefix(one.prefix));
 const fullOf = (one: MadeRoute): number => Math.max(...one.origins.map(({ full = 0 }) => full));
 
-/** The rule of SEMANTICS, by looking at every route. */
+/** The rule of docs/design/semantics.md#which-routes-count, by looking at every route. */
 function slowMatch(routes: readonly MadeRoute[], at: Address, peersMin: number) {
   const holding = routes.filter((one) => containsAddress(one.prefix, at));
   const real = holding.filter((one) => one.prefix.length > 0);
@@ -153,7 +153,7 @@ test("gives the origins, counts and prefixes of every AS as the map has them", (
   );
 });
 
-test("matches every address as the rule of SEMANTICS does, whatever the number of peers that it asks for", () => {
+test("matches every address as the slow rule does, whatever the number of peers that it asks for", () => {
   fc.assert(
     fc.property(layers, fc.nat(5), ({ base, changes }, peersMin) => {
       const table = tableOf(base, changes);

@@ -1,4 +1,4 @@
-/** A small world in which every case of SEMANTICS happens once: ten full-feed peers of each family. */
+/** A small world in which every case of docs/design/semantics.md happens once: ten full-feed peers of each family. */
 
 import { madeAllocations, madeAspas, madeNames, madeNetworkTypes, madeProfiles, madeRoutes, madeVrps, route } from "./made-sections.ts";
 import { type MadeSnapshot, madeAsOf } from "./made-snapshot.ts";

@@ -1,4 +1,4 @@
-/** The first key of an installation: made once, whatever happens between its two writes (PROTOCOLS, "Keys": bootstrap). */
+/** The first key of an installation: made once, whatever happens between its two writes (docs/design/protocols.md#keys). */
 
 import { type Scope, scopes } from "@netfacts/contracts";
 import type { Store } from "../store.ts";

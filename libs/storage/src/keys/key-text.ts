@@ -1,4 +1,4 @@
-/** The text of a key: `nf_<live|test>_<id>_<secret><checksum>` (PROTOCOLS, "Keys"). */
+/** The text of a key: `nf_<live|test>_<id>_<secret><checksum>` (docs/design/protocols.md#keys). */
 
 import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";

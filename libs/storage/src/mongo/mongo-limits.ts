@@ -1,4 +1,4 @@
-/** Counters of leased units in MongoDB (PROTOCOLS, "Limits by leases"): each change is one atomic operation on one document, sent once. */
+/** Counters of leased units in MongoDB (docs/design/protocols.md#limits-by-leases): each change is one atomic operation on one document, sent once. */
 
 import { type Collection, Long } from "mongodb";
 import type { GiveBackOutcome, LimitReading, LimitRepository, LimitWindow, TakeOutcome } from "../limit-repository.ts";

@@ -130,7 +130,7 @@ const steps: readonly string[] = [
 
   CREATE INDEX audit_by_target ON audit (target, at, id);
 
-  -- What an Idempotency-Key stands for (PROTOCOLS, "Keys").
+  -- What an Idempotency-Key stands for (docs/design/protocols.md#keys).
   CREATE TABLE idempotency (
     id TEXT PRIMARY KEY,
     body_hash TEXT NOT NULL,

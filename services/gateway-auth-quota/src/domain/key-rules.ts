@@ -1,4 +1,4 @@
-/** Whether a key whose secret matched may be used, now, from there, for this (PROTOCOLS, "Keys": check order). */
+/** Whether a key whose secret matched may be used, now, from there, for this (docs/design/protocols.md#keys). */
 
 import { type Address, containsAddress, type Prefix } from "@netfacts/address";
 import type { Scope } from "@netfacts/contracts";

@@ -1,4 +1,4 @@
-/** Fixed windows and block sizes (PROTOCOLS, "Limits by leases"). Times in Unix ms of the store's clock, starts in seconds. */
+/** Fixed windows and block sizes (docs/design/protocols.md#limits-by-leases). Times in Unix ms of the store's clock, starts in seconds. */
 
 export type PolicyName = "rate" | "month";
 

@@ -1,4 +1,4 @@
-/** The keyring: from an `Authorization` header to a verified key, in the order that PROTOCOLS ("Keys") sets. */
+/** The keyring: from an `Authorization` header to a verified key, in the order of docs/design/protocols.md#keys. */
 
 import { keysChangedSubject, type Scope } from "@netfacts/contracts";
 import { type KeyText, parseKeyText, secretMatches } from "@netfacts/storage";

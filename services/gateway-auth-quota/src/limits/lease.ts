@@ -1,4 +1,4 @@
-/** One bucket's share of one policy: units leased from the store in blocks, spent here without asking (PROTOCOLS, "Limits by leases"). */
+/** One bucket's share of one policy: units leased from the store in blocks, spent here without asking (docs/design/protocols.md#limits-by-leases). */
 
 import type { LimitRepository, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";

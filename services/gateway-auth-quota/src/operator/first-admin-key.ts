@@ -1,4 +1,4 @@
-/** The first key of a new installation, out of a secret (PROTOCOLS, "Keys": bootstrap). */
+/** The first key of a new installation, out of a secret (docs/design/protocols.md#keys). */
 
 import { createFirstKey, displayKey, type Pepper, type Store } from "@netfacts/storage";
 import type { RequestLog } from "../plugins/observe.ts";

@@ -208,7 +208,7 @@ function ranks(addresses: readonly Sourced<AddressRecord>[]): Uint32Array {
 }
 
 /**
- * Who wins where records overlap (SEMANTICS, Registration): allocated or assigned before reserved or available; the newer
+ * Who wins where records overlap (docs/design/semantics.md#registration): allocated or assigned before reserved or available; the newer
  * file; the narrower range; the later date; the registry's name. Negative: the first does.
  */
 function precedence(a: Sourced<DelegationRecord>, b: Sourced<DelegationRecord>, sizeDifference: number): number {

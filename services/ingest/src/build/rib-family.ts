@@ -15,7 +15,7 @@ export interface RibFamily {
 
 /** Told of every route, once. */
 export interface RouteCounts {
-  /** Prefixes of each peer that tell how full its feed is (SEMANTICS, Which routes count). */
+  /** Prefixes of each peer that tell how full its feed is (docs/design/semantics.md#which-routes-count). */
   readonly feedSize: Uint32Array;
   /** Routes of each path, but for default routes. */
   readonly pathUses: Uint32Array;

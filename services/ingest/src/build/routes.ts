@@ -7,7 +7,7 @@ import { type PathFacts, pathOrigin, pathUpstream } from "./path-facts.ts";
 import type { RibFamily } from "./rib-family.ts";
 import { peersMax, type RibTable } from "./rib-pass.ts";
 
-/** When a peer counts as carrying the full table of a family (SEMANTICS, Which routes count). */
+/** When a peer counts as carrying the full table of a family (docs/design/semantics.md#which-routes-count). */
 export interface FullFeedRule {
   /** Share of the largest peer's prefixes. */
   readonly share: number;

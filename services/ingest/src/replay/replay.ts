@@ -1,4 +1,4 @@
-/** A RIB and the update files behind it, as the table at the last second of them (docs: SEMANTICS, Time). */
+/** A RIB and the update files behind it, as the table at the last second of them (docs/design/semantics.md#time). */
 
 import { encodePath, type PathAttributes, type RibReport, type RibSink, readRecords, scanRib } from "@netfacts/mrt";
 import { RouteTable } from "./route-table.ts";

@@ -38,12 +38,12 @@ export const defaultShrinkMax = 0.2;
 /** Real files have a handful of odd lines; one in a hundred means that this is not the format we take it for. */
 export const defaultBadRecordsMax = 0.01;
 
-/** Two versions missed, and an hour of grace for the import itself (SEMANTICS, Time). */
+/** Two versions missed, and an hour of grace for the import itself (docs/design/semantics.md#time). */
 export function defaultStaleAfterSeconds(intervalSeconds: number): number {
   return 2 * intervalSeconds + hour;
 }
 
-/** SEMANTICS, "Which routes count". */
+/** Who has a full feed (docs/design/semantics.md#which-routes-count). */
 export const defaultFullFeedMin: PerFamily = { ipv4: 100_000, ipv6: 10_000 };
 export const defaultFullFeedShare = 0.7;
 export const defaultMatchPeersMin = 2;

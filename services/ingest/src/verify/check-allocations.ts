@@ -1,4 +1,4 @@
-/** Asks section `allocations` for sampled records of the registries: each is the registration, or one that goes before it is (SEMANTICS, Registration). */
+/** Asks section `allocations` for sampled records of the registries: each is the registration, or one that goes before it is (docs/design/semantics.md#registration). */
 
 import { type Address, compareAddresses, formatAddress } from "@netfacts/address";
 import type { AllocationEntry, AllocationTable, AsnEntry, Generation } from "@netfacts/snapshot";

@@ -1,4 +1,4 @@
-/** Asks section `routes` for sampled prefixes of RIBs: slowly, and by the words of SEMANTICS ("Which routes count") alone. */
+/** Asks section `routes` for sampled prefixes of RIBs: slowly, by docs/design/semantics.md#which-routes-count alone. */
 
 import { type Address, containsAddress, firstAddress, formatAddress, formatPrefix, lastAddress, type Prefix } from "@netfacts/address";
 import { decodePath, type PathSegment } from "@netfacts/mrt";

@@ -23,7 +23,7 @@ interface Line {
   readonly last: Point;
   /** What an answer tells: registry, country, status, date, holder's id and its AS numbers. */
   readonly told: string;
-  /** In the order of SEMANTICS; what is smaller wins. */
+  /** In the order of docs/design/semantics.md#registration; what is smaller wins. */
   readonly rules: readonly (Point | string)[];
 }
 

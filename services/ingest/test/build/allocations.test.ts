@@ -42,7 +42,7 @@ function widthOf(record: DelegationRecord): bigint {
   return value(record.end) - value(record.start);
 }
 
-/** The rules of SEMANTICS in their order; what is smaller wins. */
+/** The rules of docs/design/semantics.md#registration in their order; what is smaller wins. */
 function rulesOf({ record, asOf }: Known): (number | bigint | string)[] {
   const held = record.status === "allocated" || record.status === "assigned";
   return [held ? 0 : 1, -asOf, widthOf(record), -(record.date ?? 0), record.registry];

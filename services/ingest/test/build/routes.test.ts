@@ -110,7 +110,7 @@ async function built(ribs: readonly MadeRib[], rule = anyFeed, upstreamsMax = 5)
   };
 }
 
-/** The origin of a path as text, by the rule of SEMANTICS: `AS64500`, `{1,2}` or `none`. */
+/** The origin of a path as text, by docs/design/semantics.md#which-routes-count: `AS64500`, `{1,2}` or `none`. */
 function slowOrigin(path: string, peer: WrittenPeer): string {
   const set = /\{([\d,]*)\}$/.exec(path);
   if (set !== null) return `{${[...new Set((set[1] ?? "").split(",").map(Number))].sort((a, b) => a - b).join()}}`;

@@ -44,7 +44,7 @@ export const tableFile = ({ hour: at, routes }: Table): Buffer => {
 
 type Times = readonly [first: number, last: number];
 
-/** The history as SEMANTICS would tell it: everything by its name, nothing clever. */
+/** The history by docs/design/semantics.md#time: everything by its name, nothing clever. */
 export interface Slow {
   readonly origins: ReadonlyMap<string, Times>;
   readonly ases: ReadonlyMap<number, Times>;

@@ -1,0 +1,9 @@
+/** Checks what comments and pages cite: `node scripts/check-citations.ts [FOLDER]` prints each broken citation and fails when there is one. */
+
+import { resolve } from "node:path";
+import { findBrokenCitations } from "./citations/broken-citations.ts";
+
+const root = resolve(process.argv[2] ?? `${import.meta.dirname}/..`);
+const broken = findBrokenCitations(root);
+for (const line of broken) console.log(line);
+if (broken.length > 0) process.exitCode = 1;
