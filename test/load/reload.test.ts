@@ -7,7 +7,7 @@ import { operations } from "@netfacts/contracts";
 import { createResponder, type Lane, type Messaging, type ReplyItem, withWholeBody } from "@netfacts/messaging";
 import { openStore } from "@netfacts/messaging/jetstream";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
-import { enterDataset, recordOperation, routingRecord } from "@netfacts/records";
+import { enterDataset, recordHandler } from "@netfacts/records";
 import { type Generation, openFolderStore, type SnapshotStore } from "@netfacts/snapshot";
 import { testBucket } from "../../libs/messaging/test/jetstream/bucket.ts";
 import { madeGeneration, madeManifest, publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
@@ -258,7 +258,7 @@ function restlessHolder() {
 async function faultsOf(generationOf: (holder: ReturnType<typeof restlessHolder>, entered: Generation) => Generation): Promise<string[]> {
   const holder = restlessHolder();
   const clock = { now: Date.now };
-  const [, routing] = recordOperation("routing", routingRecord);
+  const routing = recordHandler("routing");
   const handler = createResponder({
     enter: (pinned) => enterDataset(holder, clock, pinned),
     ops: new Map([["routing", (item, { generation, nowMs }) => routing(item, { generation: generationOf(holder, generation), nowMs })]]),

@@ -12,8 +12,9 @@ export {
 export { type AsnRecordBody, asnRecord } from "./asn-record.ts";
 export { countryFlag } from "./country-flag.ts";
 export { type IpRecordBody, ipRecord, ipSections } from "./ip-record.ts";
-export { type AnswerContext, enterDataset, recordOperation } from "./operation.ts";
+export { type AnswerContext, enterDataset, type RecordHandler, recordHandler, recordHandlers } from "./operation.ts";
 export { type PrefixRecordBody, prefixRecord } from "./prefix-record.ts";
+export { type RecordBuilder, recordBuilders, type SnapshotOperation } from "./record-builders.ts";
 export {
   allocationRecord,
   asnSpecialPurposeRecord,

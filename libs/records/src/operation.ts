@@ -1,8 +1,9 @@
 /** Operations that answer with a record of one generation: what the questions of a frame share, and the way from query to answer. */
 
-import { decodeQuery, type OperationName, type ProblemCode, type Questions } from "@netfacts/contracts";
+import { decodeQuery, operations, type ProblemCode } from "@netfacts/contracts";
 import type { DatasetHolder, Generation } from "@netfacts/snapshot";
 import { AnswerNotes, type RecordAnswer } from "./answer.ts";
+import { type RecordBuilder, recordBuilders, type SnapshotOperation, type SnapshotService } from "./record-builders.ts";
 import { shownAnswer } from "./shown-answer.ts";
 
 /** What the questions of one frame are answered from: taken once, so that no frame mixes generations. */
@@ -29,17 +30,21 @@ export function enterDataset(
   return { context: { generation, nowMs: clock.now() } };
 }
 
-/** The handler of an operation, with its name: reads the canonical query, builds the record, and serialises what is shown of it once. */
-export function recordOperation<O extends OperationName>(
-  op: O,
-  build: (question: Questions[O], notes: AnswerNotes) => object,
-): [O, (item: { readonly query: string; readonly requestId: string }, context: AnswerContext) => RecordAnswer] {
-  return [
-    op,
-    ({ query, requestId }, { generation, nowMs }) => {
-      const { question, view } = decodeQuery(op, query);
-      const notes = new AnswerNotes(generation, nowMs, view);
-      return shownAnswer(op, notes, build(question, notes), view, requestId);
-    },
-  ];
+/** Answers one question that came as its canonical query. */
+export type RecordHandler = (item: { readonly query: string; readonly requestId: string }, context: AnswerContext) => RecordAnswer;
+
+/** The handler of an operation: reads the canonical query, builds the record, and serialises what is shown of it once. */
+export function recordHandler<O extends SnapshotOperation>(op: O): RecordHandler {
+  const build: RecordBuilder<O> = recordBuilders[op];
+  return ({ query, requestId }, { generation, nowMs }) => {
+    const { question, view } = decodeQuery(op, query);
+    const notes = new AnswerNotes(generation, nowMs, view);
+    return shownAnswer(op, notes, build(question, notes), view, requestId);
+  };
+}
+
+/** The handlers of every operation of a service, by name. */
+export function recordHandlers<S extends SnapshotService>(service: S): ReadonlyMap<string, RecordHandler> {
+  const names = Object.keys(recordBuilders) as SnapshotOperation[];
+  return new Map(names.filter((op) => operations[op].service === service).map((op) => [op, recordHandler(op)]));
 }

@@ -1,9 +1,8 @@
 /** The service `asn-prefix`: answers `asn` and `prefix` from the generation in service. */
 
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
-import { enterDataset } from "@netfacts/records";
+import { enterDataset, recordHandlers } from "@netfacts/records";
 import type { DatasetHolder } from "@netfacts/snapshot";
-import { operations } from "./operations/operations.ts";
 
 export interface AsnPrefixDeps {
   readonly messaging: Messaging;
@@ -20,7 +19,11 @@ export interface AsnPrefixApp {
 }
 
 export function buildApp({ messaging, dataset, clock, onFailure }: AsnPrefixDeps): AsnPrefixApp {
-  const handler = createResponder({ enter: (pinned) => enterDataset(dataset, clock, pinned), ops: operations, onFailure });
+  const handler = createResponder({
+    enter: (pinned) => enterDataset(dataset, clock, pinned),
+    ops: recordHandlers("asn-prefix"),
+    onFailure,
+  });
   let subscription: Subscription | null = null;
   return {
     async start() {

@@ -1,8 +1,8 @@
 /** `netfacts lookup`: the records of the API, asked of a snapshot without any service. */
 
 import { formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import { listLimitDefault, listLimitMax, type RpkiState, rpkiStates } from "@netfacts/contracts";
-import { AnswerNotes, asnRecord, ipRecord, prefixRecord, routingRecord, validityRecord } from "@netfacts/records";
+import { type LookupName, listLimitDefault, listLimitMax, type Questions, type RpkiState, rpkiStates } from "@netfacts/contracts";
+import { AnswerNotes, type RecordBuilder, recordBuilders, type SnapshotOperation } from "@netfacts/records";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type RegisterCommand, sharedSettings } from "../context.ts";
 import { printJson, printLines } from "../output.ts";
@@ -12,48 +12,70 @@ import { loadNamed, snapshotOption } from "../snapshot-option.ts";
 /** Stands where the API names the request. */
 const requestId = "lookup";
 
+/** The operations that a snapshot answers. */
+type SnapshotLookup = LookupName & SnapshotOperation;
+
+type Ask<O extends SnapshotLookup> = (command: Command, question: Questions[O]) => Promise<void>;
+
+/** What each operation takes on a command line, in the order of `--help`. */
+const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>) => void } = {
+  ip(command, ask) {
+    command
+      .description("everything known of an address")
+      .argument("<address>", "IPv4 or IPv6 address", addressArgument)
+      .action((ip, _options, command) => ask(command, { ip }));
+  },
+  routing(command, ask) {
+    command
+      .description("the longest match of an address with every origin")
+      .argument("<address>", "IPv4 or IPv6 address", addressArgument)
+      .option("--more-specifics", "also the prefixes inside the match", false)
+      .addOption(limitOption())
+      .action((ip, { moreSpecifics, limit }: { moreSpecifics: boolean; limit: number }, command) =>
+        ask(command, { ip, moreSpecifics, upstreams: false, limit }),
+      );
+  },
+  asn(command, ask) {
+    command
+      .description("an AS: registration, prefixes, RPKI")
+      .argument("<asn>", "AS number: 3333, AS3333 or asdot", asnArgument)
+      .addOption(new Option("--family <version>", "prefixes of one family only").choices(["4", "6"]))
+      .addOption(new Option("--rpki <state>", "prefixes of one state only").choices([...rpkiStates]))
+      .option("--aggregate", "merge prefixes without adding unannounced space", false)
+      .addOption(limitOption())
+      .action(
+        (asn, { family, rpki, aggregate, limit }: { family?: "4" | "6"; rpki?: RpkiState; aggregate: boolean; limit: number }, command) =>
+          ask(command, { asn, family: versionOf(family), rpki: rpki ?? null, aggregate, limit }),
+      );
+  },
+  prefix(command, ask) {
+    command
+      .description("a prefix: origins, VRPs, what lies around and inside, who registered it")
+      .argument("<prefix>", "IPv4 or IPv6 prefix", prefixArgument)
+      .addOption(limitOption())
+      .action((prefix, { limit }: { limit: number }, command) => ask(command, { prefix, limit }));
+  },
+  validity(command, ask) {
+    command
+      .description("RPKI origin validation of any AS and prefix (RFC 6811)")
+      .argument("<asn>", "AS number", asnArgument)
+      .argument("<prefix>", "IPv4 or IPv6 prefix", prefixArgument)
+      .action((asn, prefix, _options, command) => ask(command, { asn, prefix }));
+  },
+};
+
 export const lookup: RegisterCommand = (program, context) => {
   const group = program.command("lookup").description("answer a question from a snapshot, as the API would");
-  const question = (name: string, description: string): Command => group.command(name).description(description).addOption(snapshotOption());
-  const answer = async (command: Command, record: (notes: AnswerNotes) => object): Promise<void> => {
-    const notes = new AnswerNotes(await loadNamed(command), context.now());
-    const body = { ...record(notes), meta: notes.meta(requestId) };
-    if (sharedSettings(command).json) printJson(context, body);
-    else printLines(context, recordLines(body));
+  const add = <O extends SnapshotLookup>(op: O): void => {
+    const build: RecordBuilder<O> = recordBuilders[op];
+    commands[op](group.command(op.replaceAll("_", "-")).addOption(snapshotOption()), async (command, question) => {
+      const notes = new AnswerNotes(await loadNamed(command), context.now());
+      const body = { ...build(question, notes), meta: notes.meta(requestId) };
+      if (sharedSettings(command).json) printJson(context, body);
+      else printLines(context, recordLines(body));
+    });
   };
-
-  question("ip", "everything known of an address")
-    .argument("<address>", "IPv4 or IPv6 address", addressArgument)
-    .action((ip, _options, command) => answer(command, (notes) => ipRecord(ip, notes)));
-
-  question("routing", "the longest match of an address with every origin")
-    .argument("<address>", "IPv4 or IPv6 address", addressArgument)
-    .option("--more-specifics", "also the prefixes inside the match", false)
-    .addOption(limitOption())
-    .action((ip, { moreSpecifics, limit }: { moreSpecifics: boolean; limit: number }, command) =>
-      answer(command, (notes) => routingRecord({ ip, moreSpecifics, upstreams: false, limit }, notes)),
-    );
-
-  question("asn", "an AS: registration, prefixes, RPKI")
-    .argument("<asn>", "AS number: 3333, AS3333 or asdot", asnArgument)
-    .addOption(new Option("--family <version>", "prefixes of one family only").choices(["4", "6"]))
-    .addOption(new Option("--rpki <state>", "prefixes of one state only").choices([...rpkiStates]))
-    .option("--aggregate", "merge prefixes without adding unannounced space", false)
-    .addOption(limitOption())
-    .action(
-      (asn, { family, rpki, aggregate, limit }: { family?: "4" | "6"; rpki?: RpkiState; aggregate: boolean; limit: number }, command) =>
-        answer(command, (notes) => asnRecord({ asn, family: versionOf(family), rpki: rpki ?? null, aggregate, limit }, notes)),
-    );
-
-  question("prefix", "a prefix: origins, VRPs, what lies around and inside, who registered it")
-    .argument("<prefix>", "IPv4 or IPv6 prefix", prefixArgument)
-    .addOption(limitOption())
-    .action((prefix, { limit }: { limit: number }, command) => answer(command, (notes) => prefixRecord({ prefix, limit }, notes)));
-
-  question("validity", "RPKI origin validation of any AS and prefix (RFC 6811)")
-    .argument("<asn>", "AS number", asnArgument)
-    .argument("<prefix>", "IPv4 or IPv6 prefix", prefixArgument)
-    .action((asn, prefix, _options, command) => answer(command, (notes) => validityRecord({ asn, prefix }, notes)));
+  for (const op of Object.keys(commands) as SnapshotLookup[]) add(op);
 };
 
 function versionOf(family: "4" | "6" | undefined): 4 | 6 | null {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "@jest/globals";
 import { makePrefix } from "@netfacts/address";
 import { encodeQuestion } from "@netfacts/contracts";
-import { recordOperation, validityRecord } from "@netfacts/records";
+import { recordHandler } from "@netfacts/records";
 import { SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
 import { ribFile } from "../support/made-files.ts";
 import { bytesOf, type ScriptedCache, startScriptedCache } from "../support/scripted-cache.ts";
@@ -51,7 +51,7 @@ sources:
   );
   stops.push(() => follower.stop());
   await follower.start();
-  const [, answer] = recordOperation("validity", validityRecord);
+  const answer = recordHandler("validity");
   const pod: Pod = {
     swaps,
     validity() {

@@ -3,25 +3,18 @@
 import { AddressList } from "@netfacts/address";
 import { decodeQuestion } from "@netfacts/contracts";
 import type { ItemHandler, RequestItem, ResponderOptions } from "@netfacts/messaging";
-import { type AnswerContext, ipRecord, recordOperation, routingRecord, statusRecord, validityRecord } from "@netfacts/records";
+import { type AnswerContext, recordHandler, recordHandlers } from "@netfacts/records";
 import type { IpAnswers, IpQuestionText } from "../domain/ip-answers.ts";
 
-/** One handler per operation that `ip-routing` serves. */
+/** One handler for each operation that `ip-routing` serves. */
 export function createOperations(ipAnswers: IpAnswers): ReadonlyMap<string, ItemHandler<AnswerContext>> {
-  const [, shownIp] = recordOperation("ip", ({ ip }, notes) => ipRecord(ip, notes));
-  return new Map<string, ItemHandler<AnswerContext>>([
-    [
-      "ip",
-      (item, context) => {
-        // Kept texts are of whole records.
-        if (isShownInPart(item)) return shownIp(item, context);
-        return ipAnswers.answer(context.generation, questionOf(item), context.nowMs);
-      },
-    ],
-    recordOperation("routing", routingRecord),
-    recordOperation("validity", validityRecord),
-    recordOperation("status", (_question, notes) => statusRecord(notes)),
-  ]);
+  const shownIp = recordHandler("ip");
+  const ip: ItemHandler<AnswerContext> = (item, context) => {
+    // Kept texts are of whole records.
+    if (isShownInPart(item)) return shownIp(item, context);
+    return ipAnswers.answer(context.generation, questionOf(item), context.nowMs);
+  };
+  return new Map([...recordHandlers("ip-routing"), ["ip", ip]]);
 }
 
 /** Answers the addresses of a frame together, which costs a third of one by one under load, and leaves all else. */
