@@ -1,6 +1,7 @@
 /** Writes docs/api/errors.md from the tables of problems and warnings in `contracts`. */
 
 import { type ErrorEntry, errors, problemCodes, warningMeanings } from "@netfacts/contracts";
+import { table } from "./markdown-table.ts";
 
 /** Path of the page, from the repository's root. */
 export const path = "docs/api/errors.md";
@@ -28,13 +29,6 @@ ${sections.join("\n\n")}
 
 ${table(["code", "meaning"], warnings)}
 `;
-}
-
-/** A table whose columns are as wide as their widest cell, as the formatter has them. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }
 
 function section(code: string, { status, title, happened, remedy, retry, retryAfterSeconds }: ErrorEntry): string {

@@ -2,7 +2,9 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import * as decisionIndex from "./generate-decision-index.ts";
 import * as errorDocs from "./generate-error-docs.ts";
+import * as layers from "./generate-layers.ts";
 import { documents } from "./generate-openapi.ts";
 
 /** One generated file: where it stands, from the repository's root, and what should stand there. */
@@ -12,7 +14,7 @@ export interface Generated {
 }
 
 /** Every generated file. Add yours here. */
-export const generated: readonly Generated[] = [errorDocs, ...documents];
+export const generated: readonly Generated[] = [errorDocs, ...documents, decisionIndex, layers];
 
 const root = new URL("../", import.meta.url);
 

@@ -5,7 +5,7 @@ import { findCircles } from "./circles.ts";
 import { type Import, importedPath, type Package, packageName, type SourceFile, type Sources } from "./read-sources.ts";
 
 /** Lower may use upper, never the other way. */
-const libOrder = [
+export const libOrder = [
   "address",
   "contracts",
   "prefix-trie",
