@@ -18,10 +18,6 @@ export { type KeyChange, keysChangedSubject, type PlanChange } from "./key-chang
 export {
   Meta,
   MetaData,
-  RoutesData,
-  SectionData,
-  type SectionName,
-  sectionNames,
   Warning,
   type WarningCode,
   warningCodes,
@@ -116,6 +112,14 @@ export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";
 export { type UsageApart, type UsageClass, UsageItem, UsageItems, usageApart, usageClasses } from "./records/usage.ts";
 export { ValidityRecord } from "./records/validity.ts";
 export { PodReport, readPodReport, reloadSubjects, SnapshotNotice } from "./reload.ts";
+export {
+  type ImportedSection,
+  importedSections,
+  metaSections,
+  RoutesData,
+  SectionData,
+  sectionContracts,
+} from "./sections.ts";
 export { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";
 export { timestamp } from "./timestamp.ts";
 export { decodeQuery, encodeQuery, membersOf, type Page, shownMembers, type View, wholeRecord } from "./view.ts";

@@ -1,53 +1,8 @@
 /** `meta`, the last member of every record: who asked when, which data the answer used, and what to mind about it. */
 
 import Type, { type Static } from "typebox";
-import { Count, member, oneOf, record, Timestamp } from "./schema.ts";
-
-/** The sections of a snapshot. */
-export const sectionNames = ["routes", "vrps", "aspas", "allocations", "as_names", "profiles", "network_types", "locations"] as const;
-
-export type SectionName = (typeof sectionNames)[number];
-
-/** What each section tells, for documentation. */
-export const sectionMeanings: Readonly<Record<SectionName, string>> = {
-  routes: "Announced prefixes with their origins and visibility, from the tables of route collectors.",
-  vrps: "Validated ROA payloads (RFC 6811).",
-  aspas: "Validated ASPAs: the providers that each AS authorises.",
-  allocations: "Address blocks and AS numbers that the registries have allocated or assigned, from their delegated statistics.",
-  as_names: "Names of AS numbers.",
-  profiles: "Organisations and websites of AS numbers.",
-  network_types: "Network types, from profiles and from the operator's own list.",
-  locations: "Locations of addresses, from the operator's own observations.",
-};
-
-/** How fresh one section is: of `meta`, and of the status. */
-export const freshness = {
-  version: member(Type.String(), "Version of the section; it changes whenever the content of the section changes."),
-  as_of: member(Timestamp, "Time of the data: the time of the oldest source of the section."),
-  age_seconds: member(Count, "Age of the data in seconds: from `as_of` to this response."),
-  stale: member(
-    Type.Boolean(),
-    "Whether the data are out of date: older than twice the source's update interval plus one hour, or older than the limit set for the source.",
-  ),
-};
-
-/** How fresh one section is. */
-export const SectionData = record(freshness);
-export type SectionData = Static<typeof SectionData>;
-
-/** How fresh the routes are, and who saw them. */
-export const RoutesData = record({
-  ...freshness,
-  peers_total: member(
-    record({
-      ipv4: member(Count, "Number of full-feed peers for IPv4."),
-      ipv6: member(Count, "Number of full-feed peers for IPv6."),
-    }),
-    "Number of peers that send a full table, by IP version. Visibility is a share of these.",
-  ),
-  collectors: member(Type.Array(Type.String()), "Route collectors whose tables are included."),
-});
-export type RoutesData = Static<typeof RoutesData>;
+import { member, oneOf, record, Timestamp } from "./schema.ts";
+import { dataMembers, type SectionName, sectionNames } from "./sections.ts";
 
 /** Warnings that stand for any section, by their ending. */
 const sectionWarnings = {
@@ -92,16 +47,7 @@ export const Warning = record({
 export type Warning = Static<typeof Warning>;
 
 /** `data` names each section that the answer used; a section that was not needed, or is not there, is absent. */
-export const MetaData = record({
-  allocations: Type.Optional(member(SectionData, sectionMeanings.allocations)),
-  routes: Type.Optional(member(RoutesData, sectionMeanings.routes)),
-  vrps: Type.Optional(member(SectionData, sectionMeanings.vrps)),
-  aspas: Type.Optional(member(SectionData, sectionMeanings.aspas)),
-  as_names: Type.Optional(member(SectionData, sectionMeanings.as_names)),
-  profiles: Type.Optional(member(SectionData, sectionMeanings.profiles)),
-  network_types: Type.Optional(member(SectionData, sectionMeanings.network_types)),
-  locations: Type.Optional(member(SectionData, sectionMeanings.locations)),
-});
+export const MetaData = record(dataMembers());
 export type MetaData = Static<typeof MetaData>;
 
 export const Meta = record({

@@ -5,9 +5,11 @@ import {
   type ListName,
   type Meta,
   type MetaData,
+  metaSections,
   type OperationName,
   type Questions,
   type SectionData,
+  sectionContracts,
   timestamp,
   type View,
   type Warning,
@@ -25,16 +27,6 @@ export function sectionData(name: SectionName, section: SectionEntry, nowMs: num
   if (name !== "routes") return data;
   return Object.assign(data, { peers_total: section.peers_total ?? { ipv4: 0, ipv6: 0 }, collectors: section.collectors ?? [] });
 }
-
-/** Sections in the order in which `meta.data` shows them. */
-const dataOrder: readonly SectionName[] = ["allocations", "routes", "vrps", "aspas", "as_names", "profiles", "network_types"];
-
-/** What an answer says of a section that the snapshot lacks; those that it can do without say nothing. */
-const unavailable: Partial<Record<SectionName, string>> = {
-  routes: "no routes are imported: what is announced is not known",
-  vrps: "no VRPs are imported: RPKI states are not known",
-  allocations: "no registry files are imported: who was allocated what is not known",
-};
 
 /** Collects what an answer used and what its reader should mind, while the record is made. One per answer. */
 export class AnswerNotes {
@@ -80,8 +72,8 @@ export class AnswerNotes {
     for (const name of names) {
       if (this.#used.includes(name)) continue;
       this.#used.push(name);
-      const missing = this.generation.manifest.sections[name] === undefined ? unavailable[name] : undefined;
-      if (missing !== undefined) this.warn(`${name}_unavailable`, missing);
+      const { missing } = sectionContracts[name];
+      if (missing !== null && this.generation.manifest.sections[name] === undefined) this.warn(`${name}_unavailable`, missing);
     }
   }
 
@@ -98,7 +90,7 @@ export class AnswerNotes {
   /** `meta` of the answer. */
   meta(requestId: string): Meta {
     const data: Partial<Record<SectionName, SectionData>> = {};
-    for (const name of dataOrder) {
+    for (const name of metaSections) {
       const section = this.#used.includes(name) ? this.generation.manifest.sections[name] : undefined;
       if (section !== undefined) data[name] = sectionData(name, section, this.nowMs);
     }

@@ -2,7 +2,7 @@
 
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import { ManifestError, sealManifest } from "./manifest.ts";
+import { ManifestError, type SectionName, sealManifest, sectionNames } from "./manifest.ts";
 
 /** RFC 3339 in UTC, whole seconds: what ids sort by and ages are counted from. */
 const timestampPattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$";
@@ -47,23 +47,17 @@ const SectionEntry = Type.Object({
   ),
 });
 
+const sectionEntries = Object.fromEntries(sectionNames.map((name) => [name, Type.Optional(SectionEntry)])) as {
+  [S in SectionName]: Type.TOptional<typeof SectionEntry>;
+};
+
 const Manifest = Type.Object({
   format: Type.Literal("netfacts-snapshot"),
   format_version: Type.Literal(1),
   id: Type.String({ pattern: "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$" }),
   /** True: the sample dataset; answers say so. */
   sample_data: Type.Boolean(),
-  sections: Type.Partial(
-    Type.Object({
-      routes: SectionEntry,
-      vrps: SectionEntry,
-      aspas: SectionEntry,
-      allocations: SectionEntry,
-      as_names: SectionEntry,
-      profiles: SectionEntry,
-      network_types: SectionEntry,
-    }),
-  ),
+  sections: Type.Object(sectionEntries),
   /** Objects that only ingest reads. */
   ingest_objects: Type.Record(
     Type.String(),

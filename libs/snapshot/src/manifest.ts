@@ -1,10 +1,12 @@
 /** The snapshot's manifest: which section objects make one dataset, from which sources, as of when. */
 
 import { createHash } from "node:crypto";
+import { type ImportedSection, importedSections } from "@netfacts/contracts";
 import type { Manifest } from "./manifest-form.ts";
 
-export const sectionNames = ["routes", "vrps", "aspas", "allocations", "as_names", "profiles", "network_types"] as const;
-export type SectionName = (typeof sectionNames)[number];
+/** The sections of a snapshot, in the order of manifests. */
+export const sectionNames = importedSections;
+export type SectionName = ImportedSection;
 
 export type { Manifest, SectionEntry, SourceEntry } from "./manifest-form.ts";
 

@@ -2,6 +2,7 @@
 
 import Type, { type Static } from "typebox";
 import { Count, member, NullableCount, NullableText, NullableTimestamp, nullable, oneOf, record, Timestamp } from "../schema.ts";
+import { importedSections } from "../sections.ts";
 
 /** One kind of record that a source's reader left out. */
 const SkippedRecords = record({
@@ -77,7 +78,7 @@ export type RunSource = Static<typeof RunSource>;
 export const RunRequest = record({
   accept_shrink: Type.Optional(
     member(
-      Type.Array(oneOf(["routes", "vrps", "aspas", "allocations", "as_names", "profiles", "network_types"]), { uniqueItems: true }),
+      Type.Array(oneOf(importedSections), { uniqueItems: true }),
       "Sections that may shrink by more than `shrink_max` and `section_shrink_max` allow, in this run only.",
     ),
   ),

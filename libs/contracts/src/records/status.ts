@@ -1,8 +1,9 @@
 /** The record of `/status`: the sections in service, how fresh they are, and where they come from. */
 
 import Type, { type Static } from "typebox";
-import { freshness, Meta, sectionMeanings } from "../meta.ts";
+import { Meta } from "../meta.ts";
 import { Count, member, NullableText, NullableTimestamp, record } from "../schema.ts";
+import { freshness, sectionMembers } from "../sections.ts";
 
 export const SourceStatus = record({
   name: member(Type.String(), "Name in the operator's list of sources."),
@@ -23,19 +24,7 @@ export type SectionStatus = Static<typeof SectionStatus>;
 
 export const StatusRecord = record({
   ready: member(Type.Boolean(), "Whether data are loaded and requests can be answered."),
-  sections: member(
-    record({
-      routes: Type.Optional(member(SectionStatus, sectionMeanings.routes)),
-      vrps: Type.Optional(member(SectionStatus, sectionMeanings.vrps)),
-      aspas: Type.Optional(member(SectionStatus, sectionMeanings.aspas)),
-      allocations: Type.Optional(member(SectionStatus, sectionMeanings.allocations)),
-      as_names: Type.Optional(member(SectionStatus, sectionMeanings.as_names)),
-      profiles: Type.Optional(member(SectionStatus, sectionMeanings.profiles)),
-      network_types: Type.Optional(member(SectionStatus, sectionMeanings.network_types)),
-      locations: Type.Optional(member(SectionStatus, sectionMeanings.locations)),
-    }),
-    "Loaded sections. A section that was not imported is absent.",
-  ),
+  sections: member(record(sectionMembers(SectionStatus)), "Loaded sections. A section that was not imported is absent."),
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type StatusRecord = Static<typeof StatusRecord>;
