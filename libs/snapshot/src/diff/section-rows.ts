@@ -2,13 +2,11 @@
 
 import { type Address, formatAddress, formatPrefix, type Prefix } from "@netfacts/address";
 import type { AspaSet, VrpSet } from "@netfacts/rpki";
-import type { Generation } from "../generation.ts";
 import type { AllocationEntry, AllocationTable, AsnEntry } from "../lookup/allocation-table.ts";
 import type { AsNameTable } from "../lookup/as-names.ts";
 import type { NetworkTypeTable } from "../lookup/network-types.ts";
 import type { ProfileTable } from "../lookup/profiles.ts";
 import type { RouteOrigin, RouteTable } from "../lookup/route-table.ts";
-import type { SectionName } from "../manifest.ts";
 import { secondsTimestamp } from "../seconds-timestamp.ts";
 
 export interface SectionRow {
@@ -20,23 +18,8 @@ export interface SectionRow {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-const rowsBySection: { readonly [S in SectionName]: (generation: Generation) => Iterable<SectionRow> | null } = {
-  routes: ({ routes }) => routes && routeRows(routes),
-  vrps: ({ vrps }) => vrps && vrpRows(vrps),
-  aspas: ({ aspas }) => aspas && aspaRows(aspas),
-  allocations: ({ allocations }) => allocations && allocationRows(allocations),
-  as_names: ({ names }) => names && nameRows(names),
-  profiles: ({ profiles }) => profiles && profileRows(profiles),
-  network_types: ({ networkTypes }) => networkTypes && networkTypeRows(networkTypes),
-};
-
-/** The rows of a section as it was imported, ascending by key; null where there is no such section. Cost: microseconds a row. */
-export function sectionRows(generation: Generation, section: SectionName): Iterable<SectionRow> | null {
-  return rowsBySection[section](generation);
-}
-
 /** A row for each origin of each prefix. When it was seen is left out: last_seen moves with every table. */
-function* routeRows(routes: RouteTable): Generator<SectionRow> {
+export function* routeRows(routes: RouteTable): Generator<SectionRow> {
   const { base } = routes.prefixes;
   for (let entry = 0; entry < base.size; entry++) {
     const prefix = base.prefixAt(entry);
@@ -56,7 +39,7 @@ function originKey({ asn, asSet }: Pick<RouteOrigin, "asn" | "asSet">): string {
   return asn === null ? "none" : `as ${padded(asn)}`;
 }
 
-function* vrpRows(vrps: VrpSet): Generator<SectionRow> {
+export function* vrpRows(vrps: VrpSet): Generator<SectionRow> {
   for (let index = 0; index < vrps.size; index++) {
     const { prefix, maxLength, asn, ta, expiresAt, loose } = vrps.vrpAt(index);
     yield {
@@ -67,7 +50,7 @@ function* vrpRows(vrps: VrpSet): Generator<SectionRow> {
   }
 }
 
-function* aspaRows(aspas: AspaSet): Generator<SectionRow> {
+export function* aspaRows(aspas: AspaSet): Generator<SectionRow> {
   for (let index = 0; index < aspas.size; index++) {
     const { customer, providers, ta, expiresAt } = aspas.aspaAt(index);
     yield { key: padded(customer), identity: { customer }, value: { providers, ta, expires_at: secondsTimestamp(expiresAt) } };
@@ -75,7 +58,7 @@ function* aspaRows(aspas: AspaSet): Generator<SectionRow> {
 }
 
 /** Opaque ids are left out: registries may write all of them anew from one day to the next. */
-function* allocationRows(allocations: AllocationTable): Generator<SectionRow> {
+export function* allocationRows(allocations: AllocationTable): Generator<SectionRow> {
   const rows: SectionRow[] = [];
   for (let record = 0; record < allocations.size; record++) {
     const { start, end, ...entry } = allocations.entry(record);
@@ -98,16 +81,16 @@ function registration({ country, status, date }: AllocationEntry | AsnEntry): Se
   return { status, registration_country: country, allocated_on: date };
 }
 
-function* nameRows(names: AsNameTable): Generator<SectionRow> {
+export function* nameRows(names: AsNameTable): Generator<SectionRow> {
   for (const [asn, name] of names.entries()) yield { key: padded(asn), identity: { asn }, value: { name } };
 }
 
-function* profileRows(profiles: ProfileTable): Generator<SectionRow> {
+export function* profileRows(profiles: ProfileTable): Generator<SectionRow> {
   for (const [asn, { organisation, website, networkType }] of profiles.entries())
     yield { key: padded(asn), identity: { asn }, value: { organisation, website, network_type: networkType } };
 }
 
-function* networkTypeRows(types: NetworkTypeTable): Generator<SectionRow> {
+export function* networkTypeRows(types: NetworkTypeTable): Generator<SectionRow> {
   for (const [prefix, type] of types.prefixes())
     yield { key: prefixKey(prefix), identity: { prefix: formatPrefix(prefix) }, value: { ...type } };
   for (const [asn, type] of types.asns()) yield { key: `as ${padded(asn)}`, identity: { asn }, value: { ...type } };

@@ -1,0 +1,135 @@
+/** What a snapshot knows of each section: its columns, how they are checked and indexed, the tables over them, and the rows that a diff compares. */
+
+import type { PrefixColumns, PrefixTrie } from "@netfacts/prefix-trie";
+import { AspaSet, VrpSet } from "@netfacts/rpki";
+import type { ColumnSpec, Columns, SectionFormat } from "./columns.ts";
+import {
+  allocationRows,
+  aspaRows,
+  nameRows,
+  networkTypeRows,
+  profileRows,
+  routeRows,
+  type SectionRow,
+  vrpRows,
+} from "./diff/section-rows.ts";
+import { AllocationTable } from "./lookup/allocation-table.ts";
+import { AsNameTable } from "./lookup/as-names.ts";
+import { NetworkTypeTable } from "./lookup/network-types.ts";
+import { ProfileTable } from "./lookup/profiles.ts";
+import { type RouteOverlay, RouteTable } from "./lookup/route-table.ts";
+import type { SectionName } from "./manifest.ts";
+import { allocationPrefixes, allocationsFormat, checkAllocations } from "./sections/allocations.ts";
+import { asNamesFormat, checkAsNames } from "./sections/as-names.ts";
+import { aspaSetColumns, aspasFormat, checkAspas } from "./sections/aspas.ts";
+import { checkNetworkTypes, networkTypePrefixes, networkTypesFormat } from "./sections/network-types.ts";
+import { checkProfiles, profilesFormat } from "./sections/profiles.ts";
+import { checkRoutes, routePrefixes, routesFormat } from "./sections/routes.ts";
+import { checkVrps, vrpPrefixes, vrpSetColumns, vrpsFormat } from "./sections/vrps.ts";
+
+/** One section. `S`: its columns; `T`: its tables, which become members of a generation. */
+export interface SectionKind<S extends ColumnSpec, T extends object> {
+  readonly format: SectionFormat<S>;
+  /** Throws `SectionFormatError`: columns that pass can be read without leaving their bounds. */
+  check(columns: Columns<S>): void;
+  /** The prefixes that are indexed; null: none are. */
+  readonly prefixes: ((columns: Columns<S>) => PrefixColumns) | null;
+  /** Whether the operator chooses the form of its IPv4 index. The others have fewer prefixes, and the compact form. */
+  readonly ipv4IndexIsSet?: true;
+  /** Points at loaded columns; `trie` indexes `prefixes`, and must not be read where these are null. */
+  tables(columns: Columns<S>, trie: PrefixTrie, overlay: RouteOverlay | null): T;
+  /** The tables of a snapshot without the section. */
+  readonly none: { readonly [N in keyof T]: null };
+  /** The rows that two snapshots are compared by, ascending by key. */
+  rows(tables: T): Iterable<SectionRow>;
+}
+
+/** Infers what a kind is made of. */
+function kind<S extends ColumnSpec, T extends object>(of: SectionKind<S, T>): SectionKind<S, T> {
+  return of;
+}
+
+export const sectionKinds = {
+  routes: kind({
+    format: routesFormat,
+    check: checkRoutes,
+    prefixes: routePrefixes,
+    ipv4IndexIsSet: true,
+    tables: (columns, trie, overlay) => ({ routes: new RouteTable({ columns, trie }, overlay) }),
+    none: { routes: null },
+    rows: ({ routes }) => routeRows(routes),
+  }),
+  vrps: kind({
+    format: vrpsFormat,
+    check: checkVrps,
+    prefixes: vrpPrefixes,
+    tables(section, trie) {
+      const { columns, taNames } = vrpSetColumns(section);
+      return { vrps: VrpSet.fromColumns(columns, taNames, trie), vrpCountByAs: { asn: section.as_number, count: section.as_vrps } };
+    },
+    none: { vrps: null, vrpCountByAs: null },
+    rows: ({ vrps }) => vrpRows(vrps),
+  }),
+  aspas: kind({
+    format: aspasFormat,
+    check: checkAspas,
+    prefixes: null,
+    tables(section) {
+      const { columns, taNames } = aspaSetColumns(section);
+      return { aspas: AspaSet.fromColumns(columns, taNames) };
+    },
+    none: { aspas: null },
+    rows: ({ aspas }) => aspaRows(aspas),
+  }),
+  allocations: kind({
+    format: allocationsFormat,
+    check: checkAllocations,
+    prefixes: allocationPrefixes,
+    tables: (columns, trie) => ({ allocations: new AllocationTable(columns, trie) }),
+    none: { allocations: null },
+    rows: ({ allocations }) => allocationRows(allocations),
+  }),
+  as_names: kind({
+    format: asNamesFormat,
+    check: checkAsNames,
+    prefixes: null,
+    tables: (columns) => ({ names: new AsNameTable(columns) }),
+    none: { names: null },
+    rows: ({ names }) => nameRows(names),
+  }),
+  profiles: kind({
+    format: profilesFormat,
+    check: checkProfiles,
+    prefixes: null,
+    tables: (columns) => ({ profiles: new ProfileTable(columns) }),
+    none: { profiles: null },
+    rows: ({ profiles }) => profileRows(profiles),
+  }),
+  network_types: kind({
+    format: networkTypesFormat,
+    check: checkNetworkTypes,
+    prefixes: networkTypePrefixes,
+    tables: (columns, trie) => ({ networkTypes: new NetworkTypeTable(columns, trie) }),
+    none: { networkTypes: null },
+    rows: ({ networkTypes }) => networkTypeRows(networkTypes),
+  }),
+} satisfies { readonly [S in SectionName]: unknown };
+
+type Kinds = typeof sectionKinds;
+
+/** The columns of a section. */
+export type SectionColumns<S extends SectionName> = Parameters<Kinds[S]["check"]>[0];
+
+type TablesOf<S extends SectionName> = ReturnType<Kinds[S]["tables"]>;
+type AllTables = { [S in SectionName]: (tables: TablesOf<S>) => void }[SectionName] extends (tables: infer T) => void ? T : never;
+
+/** The tables of a snapshot by their names; null where it has no such section. */
+export type SectionTables = { readonly [N in keyof AllTables]: AllTables[N] | null };
+
+/** A kind whatever its section: only names and formats are known. */
+export type AnySectionKind = SectionKind<ColumnSpec, object>;
+
+/** The kind of a section that is known by its name at run time alone. */
+export function kindOf(name: SectionName): AnySectionKind {
+  return sectionKinds[name] as unknown as AnySectionKind;
+}
