@@ -118,6 +118,7 @@ export {
   metaSections,
   RoutesData,
   SectionData,
+  type SectionName,
   sectionContracts,
 } from "./sections.ts";
 export { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { ingestConfigSchema } from "../src/config.ts";
 import * as defaults from "../src/sources/defaults.ts";
-import { builtFormats, sourceSections } from "../src/sources/sections.ts";
+import { readingOf, sourceSections } from "../src/sources/sections.ts";
 import { atWork } from "./support/made-files.ts";
 
 const text = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
@@ -37,9 +37,11 @@ test("every setting of the service stands in the table with its default", () => 
 
 test("sections, formats and defaults are those of the code", () => {
   expect(rows.get("section")?.meaning).toBe(sourceSections.map((section) => `\`${section}\``).join(", "));
-  for (const format of Object.values(builtFormats).flat()) expect(rows.get("format")?.meaning).toContain(`\`${format}\``);
+  for (const format of sourceSections.flatMap((section) => readingOf(section).formats))
+    expect(rows.get("format")?.meaning).toContain(`\`${format}\``);
   const units = { d: 86_400, h: 3_600, m: 60 };
-  const intervals = Object.entries(defaults.defaultIntervalSeconds).map(([section, seconds]) => {
+  const intervals = sourceSections.map((section) => {
+    const seconds = readingOf(section).intervalSeconds;
     const [unit, length] = Object.entries(units).find(([, each]) => seconds % each === 0) ?? ["s", 1];
     return `${section} ${seconds / length}${unit}`;
   });

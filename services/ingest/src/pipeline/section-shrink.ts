@@ -1,28 +1,17 @@
 /** The bound on what a section may lose against the last published snapshot (docs/decisions/0019-snapshots-are-checked-before-they-count.md). */
 
 import type { Manifest, SectionEntry, SectionName } from "@netfacts/snapshot";
+import { sectionKinds } from "../section-kinds/index.ts";
 import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
 
 type Counts = SectionEntry["counts"];
 
 /** The bound where none is set: the loosest of its sources, but for those that may lose what they like by their nature. */
 function loosestOf(sources: readonly SourceConfig[], name: SectionName): number {
-  const section = name === "aspas" ? "vrps" : name;
+  const section = sectionKinds[name].listedFor ?? name;
   const bounds = sources.flatMap((one) => (one.section === section && !isStanding(one.format) ? [one.shrinkMax] : []));
   return bounds.length === 0 ? 1 : Math.max(...bounds);
 }
-
-/** What of a section's counts is compared, each by itself. */
-const compared: Record<SectionName, (counts: Counts) => Readonly<Record<string, number>>> = {
-  routes: ({ ipv4 = 0, ipv6 = 0 }) => ({ "IPv4 prefixes": ipv4, "IPv6 prefixes": ipv6 }),
-  // The operator's own exceptions are no loss.
-  vrps: ({ vrps = 0, slurm_filtered: filtered = 0, slurm_asserted: asserted = 0 }) => ({ VRPs: vrps + filtered - asserted }),
-  aspas: ({ customers = 0 }) => ({ ASPAs: customers }),
-  allocations: ({ ipv4 = 0, ipv6 = 0, asn = 0 }) => ({ "IPv4 records": ipv4, "IPv6 records": ipv6, "AS number records": asn }),
-  as_names: ({ names = 0 }) => ({ names }),
-  profiles: ({ profiles = 0 }) => ({ profiles }),
-  network_types: ({ prefixes = 0, asns = 0 }) => ({ prefixes, "AS numbers": asns }),
-};
 
 export interface SectionShrinkOptions {
   readonly config: Pick<SourcesConfig, "sources" | "sectionShrinkMax">;
@@ -51,7 +40,8 @@ export class SectionShrink {
     // Who takes a source off the list, or whose data were given up (RFC 8210 §6), means them to go.
     if (before.sources.some(({ name: source }) => !listed.has(source) || listed.get(source)?.givenUp !== undefined)) return true;
     const max = config.sectionShrinkMax[name] ?? loosestOf(config.sources, name);
-    const [now, then] = [compared[name](counts), compared[name](before.counts)];
+    const { compared } = sectionKinds[name];
+    const [now, then] = [compared(counts), compared(before.counts)];
     const lost = Object.entries(then).filter(([what, count]) => (now[what] ?? 0) < count * (1 - max));
     if (lost.length === 0) return true;
     const told = lost.map(([what, count]) => `${now[what] ?? 0} ${what} where the last snapshot has ${count}`).join(", ");

@@ -2,34 +2,18 @@
 
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import {
-  type AllocationsColumns,
-  allocationsFormat,
-  asNamesColumns,
-  asNamesFormat,
-  aspasFormat,
-  columnPieces,
   type Manifest,
-  networkTypesFormat,
-  profilesFormat,
   type RoutesColumns,
   RouteTable,
-  routesFormat,
   type SectionEntry,
   type SectionName,
   type SnapshotStore,
   type SourceEntry,
   sectionNames,
-  vrpsFormat,
 } from "@netfacts/snapshot";
-import { buildAllocations } from "../build/allocations.ts";
-import { buildAspas } from "../build/aspas.ts";
-import { buildNetworkTypes } from "../build/network-types.ts";
-import { buildProfiles } from "../build/profiles.ts";
-import { applySlurm } from "../build/slurm.ts";
-import { buildVrps } from "../build/vrps.ts";
+import { buildOrder, sectionKinds } from "../section-kinds/index.ts";
+import type { SectionDraft } from "../section-kinds/section-kind.ts";
 import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
-import { buildRoutes } from "./build-routes.ts";
-import { collectGarbage } from "./collect-garbage.ts";
 import type { LastHistory } from "./last-history.ts";
 import type { RibReading } from "./rib-readers.ts";
 import type { SectionShrink } from "./section-shrink.ts";
@@ -57,53 +41,13 @@ export interface SectionInputs {
   readonly drafts: SectionDrafts;
 }
 
-/** A section's object, not stored yet. */
-interface SectionDraft {
-  readonly pieces: readonly Uint8Array[];
-  readonly counts: SectionEntry["counts"];
-}
+export type SectionDrafts = { [S in SectionName]?: SectionDraft };
 
-/** Sections that need no other one. */
-const independent = ["allocations", "as_names", "profiles", "network_types"] as const;
-
-export type SectionDrafts = { [S in (typeof independent)[number]]?: SectionDraft };
-
-/** IPv4 blocks of registries whose records, as objects, held so much that it is worth while to have it back before the rest is read. */
-const manyRecords = 50_000;
-
-/**
- * Builds a section that needs no other one as soon as the last of its sources was read, and lets go of its inputs: these are objects,
- * many times the size of what is built from them. Other sections wait for `buildSections`.
- */
+/** Builds a section that needs no other one, once the last of its sources was read. Other sections wait for `buildSections`. */
 export function draftSection(name: SectionName, inputs: TableInputs, drafts: SectionDrafts): void {
-  if (name === "allocations" && inputs.delegated.length > 0) {
-    const draft = draftAllocations(inputs);
-    drafts.allocations = draft;
-    if ((draft.counts.ipv4 ?? 0) >= manyRecords) collectGarbage();
-  } else if (name === "as_names" && inputs.names.size > 0) {
-    const columns = asNamesColumns(inputs.names);
-    inputs.names.clear();
-    drafts.as_names = { pieces: columnPieces(asNamesFormat, columns), counts: { names: columns.asn.length } };
-  } else if (name === "profiles") {
-    const columns = buildProfiles(inputs.profiles.splice(0), inputs.organisations);
-    inputs.organisations.clear();
-    drafts.profiles = { pieces: columnPieces(profilesFormat, columns), counts: { profiles: columns.asn.length } };
-  } else if (name === "network_types") {
-    const columns = buildNetworkTypes(inputs.networkTypes.splice(0));
-    drafts.network_types = {
-      pieces: columnPieces(networkTypesFormat, columns),
-      counts: { prefixes: columns.prefix_type.length, asns: columns.as_number.length },
-    };
-  }
-}
-
-/** A function of its own: when it has returned, nothing holds the records. */
-function draftAllocations({ delegated }: TableInputs): SectionDraft {
-  const { columns, counts, asnConflicts } = buildAllocations(delegated.splice(0));
-  return {
-    pieces: columnPieces(allocationsFormat, columns satisfies AllocationsColumns),
-    counts: { ...counts, asn_conflicts: asnConflicts },
-  };
+  const kind = sectionKinds[name];
+  const draft = "draft" in kind ? kind.draft(inputs) : null;
+  if (draft !== null) drafts[name] = draft;
 }
 
 /**
@@ -118,7 +62,7 @@ function draftAllocations({ delegated }: TableInputs): SectionDraft {
 export async function buildSections(
   store: SnapshotStore,
   config: SourcesConfig,
-  { tables: inputs, ribs, drafts }: SectionInputs,
+  { tables, ribs, drafts }: SectionInputs,
   sources: Readonly<Partial<Record<SectionName, SectionSources>>>,
   shrink: SectionShrink,
   previousRoutes: () => Promise<RouteTable | null>,
@@ -129,74 +73,30 @@ export async function buildSections(
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     return { object: await store.putObject(pieces), bytes };
   };
+  let ingestObjects = null as Manifest["ingest_objects"] | null;
+  const notes: { [S in SectionName]?: readonly string[] } = {};
+  let newRoutes: RouteTable | null = null;
+  const routes = async () => newRoutes ?? (await previousRoutes());
 
-  for (const name of independent) {
-    const draft = drafts[name];
+  for (const name of buildOrder) {
     const from = sources[name];
-    if (draft === undefined || from === undefined) continue;
-    if (!shrink.takes(name, draft.counts)) {
-      delete drafts[name];
-      continue;
-    }
+    if (from === undefined) continue;
+    const kind = sectionKinds[name];
+    const draft = "build" in kind ? await kind.build({ config, tables, ribs, put, readHistory, routes }) : drafts[name];
+    delete drafts[name];
+    if (draft === undefined || !shrink.takes(name, draft.counts)) continue;
     sections[name] = {
       ...(await put(draft.pieces)),
-      ...timesOf(from, (iso) => iso.slice(0, 10)),
+      ...timesOf(from, kind.version),
       counts: draft.counts,
+      ...draft.entry,
       sources: [...from.entries],
     };
-    delete drafts[name];
-  }
-  let ingestObjects: Manifest["ingest_objects"] | null = null;
-  let notes: BuiltSnapshot["notes"] = {};
-  let routes: RouteTable | null = null;
-  if (sources.routes !== undefined) {
-    const built = await buildRoutes(config, ribs, put, readHistory);
-    if (shrink.takes("routes", built.entry.counts)) {
-      ingestObjects = built.ingestObjects;
-      notes = { routes: built.notes };
-      sections.routes = {
-        ...(await put(columnPieces(routesFormat, built.columns))),
-        ...timesOf(sources.routes, (iso) => iso.slice(0, 16).replace(/-/g, "").replace("T", ".").replace(":", "")),
-        ...built.entry,
-        sources: [...sources.routes.entries],
-      };
-      if (sources.vrps !== undefined) routes = routeTable(built.columns);
-    }
-  }
-  if (sources.vrps !== undefined && sections.routes === undefined) routes = await previousRoutes();
-  if (sources.vrps !== undefined) {
-    const slurm = applySlurm(joined(inputs.vrps.splice(0)), inputs.slurm);
-    const columns = buildVrps([slurm.vrps], routes);
-    const times = timesOf(sources.vrps, (iso) => iso.replace(/[-:]/g, ""));
-    const loose = columns.loose.reduce((sum, flag) => sum + flag, 0);
-    const counts = {
-      vrps: columns.asn.length,
-      prefixes: columns.vrp_start.length - 1,
-      loose,
-      ...(inputs.slurm.length > 0 && {
-        slurm_filtered: slurm.filtered(),
-        slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
-      }),
-    };
-    if (shrink.takes("vrps", counts))
-      sections.vrps = { ...(await put(columnPieces(vrpsFormat, columns))), ...times, counts, sources: [...sources.vrps.entries] };
-  }
-  if (sources.aspas !== undefined) {
-    const columns = buildAspas(inputs.aspas.splice(0));
-    const counts = { customers: columns.customer.length, providers: columns.provider.length };
-    if (shrink.takes("aspas", counts))
-      sections.aspas = {
-        ...(await put(columnPieces(aspasFormat, columns))),
-        ...timesOf(sources.aspas, (iso) => iso.replace(/[-:]/g, "")),
-        counts,
-        sources: [...sources.aspas.entries],
-      };
+    if (draft.ingestObjects !== undefined) ingestObjects = { ...ingestObjects, ...draft.ingestObjects };
+    if (draft.notes !== undefined) notes[name] = draft.notes;
+    if (draft.routes !== undefined && sources.vrps !== undefined) newRoutes = routeTable(draft.routes);
   }
   return { sections, ingestObjects, notes };
-}
-
-function* joined<T>(lists: readonly Iterable<T>[]): Generator<T> {
-  for (const list of lists) yield* list;
 }
 
 function routeTable(columns: RoutesColumns): RouteTable {

@@ -1,33 +1,9 @@
 /** Bounds, intervals and shares that hold where `sources.yaml` names none. */
 
 import type { PerFamily } from "./config.ts";
-import type { SourceSection } from "./sections.ts";
 
-const gibibyte = 2 ** 30;
 const hour = 3600;
 const day = 24 * hour;
-
-/** Unpacked bytes: four times the largest public file of today (a RIS RIB of some 4 GiB; an rpki-client export of 75 MB). Of updates all files together. */
-export const defaultBytesMax: Record<SourceSection, number> = {
-  routes: 16 * gibibyte,
-  updates: 16 * gibibyte,
-  allocations: gibibyte,
-  vrps: gibibyte,
-  as_names: gibibyte / 4,
-  profiles: gibibyte / 4,
-  network_types: gibibyte / 4,
-};
-
-/** How often the public sources publish: RIS tables every 8 h and updates every 5 min, the registries daily, a validator every hour, name lists and profiles weekly. */
-export const defaultIntervalSeconds: Record<SourceSection, number> = {
-  routes: 8 * hour,
-  updates: 300,
-  allocations: day,
-  vrps: hour,
-  as_names: 7 * day,
-  profiles: 7 * day,
-  network_types: 7 * day,
-};
 
 /** An hour: twenty times what a full table needs on a small machine. */
 export const defaultSecondsMax = hour;

@@ -9,11 +9,9 @@ import { attachUpdates, type ListedUpdates } from "./attach-updates.ts";
 import { type SourceConfig, type SourcesConfig, SourcesFileError } from "./config.ts";
 import {
   defaultBadRecordsMax,
-  defaultBytesMax,
   defaultFullFeedMin,
   defaultFullFeedShare,
   defaultHistoryKeptSeconds,
-  defaultIntervalSeconds,
   defaultMatchPeersMin,
   defaultSecondsMax,
   defaultShrinkMax,
@@ -25,7 +23,6 @@ import { FaultList, MappingReader, resolved } from "./mapping.ts";
 import { durationForm, instantForm, readDuration, readInstant, readShare, readSize, shareForm, sizeForm } from "./quantities.ts";
 import {
   type BuiltFormat,
-  builtFormats,
   formatFits,
   isBuiltFormat,
   isKnownSection,
@@ -33,6 +30,7 @@ import {
   isStanding,
   knownFormats,
   knownSections,
+  readingOf,
   type SourceSection,
   sourceSections,
 } from "./sections.ts";
@@ -182,14 +180,14 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
 
   // Where each file of updates is so long, another is to be expected as often.
   const every = kind.section === "updates" ? place.fetch?.everySeconds || null : null;
-  const intervalSeconds = interval ?? every ?? defaultIntervalSeconds[kind.section];
+  const intervalSeconds = interval ?? every ?? readingOf(kind.section).intervalSeconds;
   return {
     name,
     ...kind,
     ...place,
     required,
     intervalSeconds,
-    bytesMax: bytesMax ?? defaultBytesMax[kind.section],
+    bytesMax: bytesMax ?? readingOf(kind.section).bytesMax,
     secondsMax: secondsMax ?? defaultSecondsMax,
     // How many updates there are since the table says nothing of their being whole.
     shrinkMax: shrinkMax ?? (isStanding(kind.format) || kind.section === "updates" ? 1 : defaultShrinkMax),
@@ -217,19 +215,19 @@ function readSectionAndFormat(members: MappingReader, faults: FaultList): { sect
   if (format === null) return null;
   const at = members.offsetOf("format");
   if (!knownFormats.includes(format)) {
-    const expected = section !== null && isSourceSection(section) ? builtFormats[section].join(", ") : knownFormats.join(", ");
+    const expected = section !== null && isSourceSection(section) ? readingOf(section).formats.join(", ") : knownFormats.join(", ");
     faults.at(at, `format: unknown "${format}"${didYouMean(format, knownFormats) || `; expected one of ${expected}`}`);
     return null;
   }
   if (section === null || !isKnownSection(section)) return null;
   if (!formatFits(section, format)) {
-    const fitting = isSourceSection(section) ? builtFormats[section] : knownFormats.filter((known) => formatFits(section, known));
+    const fitting = isSourceSection(section) ? readingOf(section).formats : knownFormats.filter((known) => formatFits(section, known));
     faults.at(at, `format: "${format}" does not fit section ${section}; expected ${fitting.join(" or ")}`);
     return null;
   }
   if (!isSourceSection(section)) return null;
   if (isBuiltFormat(section, format)) return { section, format };
-  faults.at(at, `format: "${format}" is not supported by this version; for ${section} it reads ${builtFormats[section].join(", ")}`);
+  faults.at(at, `format: "${format}" is not supported by this version; for ${section} it reads ${readingOf(section).formats.join(", ")}`);
   return null;
 }
 

@@ -1,29 +1,63 @@
-/** Which sections and formats a source may have, and which of them this version reads. */
+/** What a source may say that it is for: the sections of `sources.yaml`, their formats, and the bounds where the file names none. */
 
-/** Every section of the file's form, with the formats that fit it. */
-const formatsBySection = {
-  routes: ["mrt", "ris-live"],
-  updates: ["mrt", "ris-live"],
-  allocations: ["delegated"],
-  vrps: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
-  as_names: ["name-list", "autnums", "peeringdb-net", "overrides-csv"],
-  profiles: ["peeringdb-net", "peeringdb-org", "overrides-csv"],
-  network_types: ["network-types-csv"],
-  locations: ["geofeed", "observations"],
-} as const;
+import type { ImportedSection, SectionName } from "@netfacts/contracts";
 
-export type KnownSection = keyof typeof formatsBySection;
+const gibibyte = 2 ** 30;
+const hour = 3600;
+const day = 24 * hour;
 
-/** What this version reads. */
-export const builtFormats = {
-  routes: ["mrt"],
-  updates: ["mrt"],
-  allocations: ["delegated"],
-  vrps: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
-  as_names: ["name-list", "autnums", "peeringdb-net", "overrides-csv"],
-  profiles: ["peeringdb-net", "peeringdb-org", "overrides-csv"],
-  network_types: ["network-types-csv"],
-} as const;
+interface SectionSources {
+  /** Every format that fits the section. */
+  readonly formats: readonly string[];
+  /** How this version reads it; absent: it does not. */
+  readonly reading?: {
+    /** The formats that it reads. */
+    readonly formats: readonly string[];
+    /** Bound of the uncompressed content where a source names none: about four times the largest public file. Of updates all files together. */
+    readonly bytesMax: number;
+    /** How often the public sources publish, in seconds. */
+    readonly intervalSeconds: number;
+  };
+}
+
+/** Sections that are filled from the sources of another one, or that are part of another one. */
+type Listed<S extends SectionName> = Exclude<S, "aspas"> | "updates";
+
+const sections = {
+  // RIS tables: every 8 h, some 4 GiB.
+  routes: { formats: ["mrt", "ris-live"], reading: { formats: ["mrt"], bytesMax: 16 * gibibyte, intervalSeconds: 8 * hour } },
+  updates: { formats: ["mrt", "ris-live"], reading: { formats: ["mrt"], bytesMax: 16 * gibibyte, intervalSeconds: 300 } },
+  allocations: { formats: ["delegated"], reading: { formats: ["delegated"], bytesMax: gibibyte, intervalSeconds: day } },
+  vrps: {
+    formats: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
+    reading: {
+      formats: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
+      // An rpki-client export has 75 MB.
+      bytesMax: gibibyte,
+      intervalSeconds: hour,
+    },
+  },
+  as_names: {
+    formats: ["name-list", "autnums", "peeringdb-net", "overrides-csv"],
+    reading: {
+      formats: ["name-list", "autnums", "peeringdb-net", "overrides-csv"],
+      bytesMax: gibibyte / 4,
+      intervalSeconds: 7 * day,
+    },
+  },
+  profiles: {
+    formats: ["peeringdb-net", "peeringdb-org", "overrides-csv"],
+    reading: { formats: ["peeringdb-net", "peeringdb-org", "overrides-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day },
+  },
+  network_types: {
+    formats: ["network-types-csv"],
+    reading: { formats: ["network-types-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day },
+  },
+  locations: { formats: ["geofeed", "observations"] },
+} as const satisfies Readonly<Record<Listed<ImportedSection>, Required<SectionSources>>> &
+  Readonly<Record<Listed<SectionName>, SectionSources>>;
+
+type Sections = typeof sections;
 
 /**
  * What an operator writes once and changes when there is a reason: it is of no time, does not grow old beside data that do, and may
@@ -31,27 +65,33 @@ export const builtFormats = {
  */
 const standingFormats: readonly string[] = ["slurm", "overrides-csv", "network-types-csv"];
 
-/** What a source may say that it is for. */
-export type SourceSection = keyof typeof builtFormats;
-/** What a snapshot has. */
+export type KnownSection = keyof Sections;
+/** What a source may say that it is for, and this version reads. */
+export type SourceSection = { [S in KnownSection]: Sections[S] extends Required<SectionSources> ? S : never }[KnownSection];
+/** What a snapshot has, and sources are listed for. */
 export type BuiltSection = Exclude<SourceSection, "updates">;
-export type BuiltFormat = (typeof builtFormats)[SourceSection][number];
+export type BuiltFormat = Sections[SourceSection]["reading"]["formats"][number];
 
-export const knownSections = Object.keys(formatsBySection) as KnownSection[];
-export const sourceSections = Object.keys(builtFormats) as SourceSection[];
-export const knownFormats: readonly string[] = [...new Set(Object.values(formatsBySection).flat())];
+export const knownSections = Object.keys(sections) as KnownSection[];
+export const sourceSections = knownSections.filter(isSourceSection);
+export const knownFormats: readonly string[] = [...new Set(Object.values(sections).flatMap(({ formats }) => formats))];
 
 export function isKnownSection(text: string): text is KnownSection {
-  return Object.hasOwn(formatsBySection, text);
+  return Object.hasOwn(sections, text);
 }
 
 export function isSourceSection(text: string): text is SourceSection {
-  return Object.hasOwn(builtFormats, text);
+  return isKnownSection(text) && "reading" in sections[text];
+}
+
+/** How this version reads the sources of a section. */
+export function readingOf(section: SourceSection): Required<SectionSources>["reading"] {
+  return sections[section].reading;
 }
 
 /** Whether the file's form allows the format in the section, read by this version or not. */
 export function formatFits(section: KnownSection, format: string): boolean {
-  return (formatsBySection[section] as readonly string[]).includes(format);
+  return (sections[section].formats as readonly string[]).includes(format);
 }
 
 /** Whether a file of the format stands until it is changed. */
@@ -60,7 +100,7 @@ export function isStanding(format: string): boolean {
 }
 
 export function isBuiltFormat(section: SourceSection, format: string): format is BuiltFormat {
-  return (builtFormats[section] as readonly string[]).includes(format);
+  return readingOf(section).formats.includes(format);
 }
 
 /** The section that a source has a part in: updates are part of the routes. */

@@ -10,11 +10,9 @@ import {
   type SnapshotStore,
   sectionNames,
 } from "@netfacts/snapshot";
-import { checkAllocations } from "./check-allocations.ts";
-import { checkNames, checkNetworkTypes, checkProfiles } from "./check-as-facts.ts";
+import { sectionKinds } from "../section-kinds/index.ts";
 import { checkRecords } from "./check-records.ts";
-import { type CollectorSample, checkRoutes } from "./check-routes.ts";
-import { checkAspas, checkVrps } from "./check-rpki.ts";
+import type { CollectorSample } from "./check-routes.ts";
 import type { TableSamples } from "./table-samples.ts";
 
 export interface VerifyOptions {
@@ -45,17 +43,10 @@ export async function verifySnapshot(options: VerifyOptions): Promise<CheckedCou
   const loaded = await loadSnapshot(store, own);
   checkTries(loaded);
   const generation = Generation.of(loaded);
-  const checked: CheckedCounts = {
-    routes: checkRoutes(generation, collectors, upstreamsMax),
-    vrps: checkVrps(generation, samples),
-    aspas: checkAspas(generation, samples),
-    allocations: checkAllocations(generation, samples),
-    as_names: checkNames(generation, samples),
-    profiles: checkProfiles(generation, samples),
-    network_types: checkNetworkTypes(generation, samples),
-  };
-  const records = checkRecords(generation, collectors, samples, Date.now());
-  return Object.fromEntries(built.map((name) => [name, (checked[name] ?? 0) + ((records as CheckedCounts)[name] ?? 0)]));
+  const context = { collectors, samples, upstreamsMax };
+  const checked = new Map(sectionNames.map((name) => [name, sectionKinds[name].check(generation, context)]));
+  const records: CheckedCounts = checkRecords(generation, collectors, samples, Date.now());
+  return Object.fromEntries(built.map((name) => [name, (checked.get(name) ?? 0) + (records[name] ?? 0)]));
 }
 
 /** How many entries of each trie are asked for themselves. */

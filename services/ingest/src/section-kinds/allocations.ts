@@ -1,0 +1,32 @@
+/** Section `allocations`. */
+
+import { type AllocationsColumns, allocationsFormat, columnPieces } from "@netfacts/snapshot";
+import { buildAllocations } from "../build/allocations.ts";
+import { collectGarbage } from "../pipeline/collect-garbage.ts";
+import type { TableInputs } from "../pipeline/table-readers.ts";
+import { checkAllocations } from "../verify/check-allocations.ts";
+import { dayVersion, type IndependentSection, type SectionDraft } from "./section-kind.ts";
+
+/** IPv4 blocks of registries whose records, as objects, held so much that it is worth while to have it back before the rest is read. */
+const manyRecords = 50_000;
+
+export const allocations: IndependentSection = {
+  draft(inputs) {
+    if (inputs.delegated.length === 0) return null;
+    const draft = draftAllocations(inputs);
+    if ((draft.counts.ipv4 ?? 0) >= manyRecords) collectGarbage();
+    return draft;
+  },
+  compared: ({ ipv4 = 0, ipv6 = 0, asn = 0 }) => ({ "IPv4 records": ipv4, "IPv6 records": ipv6, "AS number records": asn }),
+  version: dayVersion,
+  check: (generation, { samples }) => checkAllocations(generation, samples),
+};
+
+/** A function of its own: when it has returned, nothing holds the records. */
+function draftAllocations({ delegated }: TableInputs): SectionDraft {
+  const { columns, counts, asnConflicts } = buildAllocations(delegated.splice(0));
+  return {
+    pieces: columnPieces(allocationsFormat, columns satisfies AllocationsColumns),
+    counts: { ...counts, asn_conflicts: asnConflicts },
+  };
+}

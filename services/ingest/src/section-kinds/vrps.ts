@@ -1,0 +1,33 @@
+/** Section `vrps`. */
+
+import { columnPieces, vrpsFormat } from "@netfacts/snapshot";
+import { applySlurm } from "../build/slurm.ts";
+import { buildVrps } from "../build/vrps.ts";
+import { checkVrps } from "../verify/check-rpki.ts";
+import { type JoiningSection, secondVersion } from "./section-kind.ts";
+
+export const vrps: JoiningSection = {
+  async build({ tables: inputs, routes }) {
+    const table = await routes();
+    const slurm = applySlurm(joined(inputs.vrps.splice(0)), inputs.slurm);
+    const columns = buildVrps([slurm.vrps], table);
+    const counts = {
+      vrps: columns.asn.length,
+      prefixes: columns.vrp_start.length - 1,
+      loose: columns.loose.reduce((sum, flag) => sum + flag, 0),
+      ...(inputs.slurm.length > 0 && {
+        slurm_filtered: slurm.filtered(),
+        slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
+      }),
+    };
+    return { pieces: columnPieces(vrpsFormat, columns), counts };
+  },
+  // The operator's own exceptions are no loss.
+  compared: ({ vrps = 0, slurm_filtered: filtered = 0, slurm_asserted: asserted = 0 }) => ({ VRPs: vrps + filtered - asserted }),
+  version: secondVersion,
+  check: (generation, { samples }) => checkVrps(generation, samples),
+};
+
+function* joined<T>(lists: readonly Iterable<T>[]): Generator<T> {
+  for (const list of lists) yield* list;
+}
