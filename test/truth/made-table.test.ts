@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { formatIpv4, formatIpv6, parseAddress } from "@netfacts/address";
 import { AnswerNotes, ipRecord } from "@netfacts/records";
+import { runs, seed } from "../support/runs.ts";
 import { bitsOf } from "./support/by-length.ts";
 import { Imported } from "./support/cli.ts";
 import { fullPeers, type MadeTable, makeTable } from "./support/made-table.ts";
@@ -52,11 +53,12 @@ test("the match of an address is the longest prefix that two full feeds see; lon
   const generation = await imported.load();
   expect([generation.peersTotal(4), generation.peersTotal(6)]).toEqual([fullPeers, fullPeers]);
   const rule = new MatchRule(made.prefixes, 2);
-  const random = seededRandom(4);
+  const random = seededRandom(seed(4));
   // Of IPv6's default route nearly every address is one that no other prefix holds: once is enough.
   const asked = made.prefixes.map(({ prefix }) => prefix).filter((prefix) => prefix !== "::/0");
+  const questions = runs(10_000);
   let low = 0;
-  for (let question = 0; question < 10_000; question++) {
+  for (let question = 0; question < questions; question++) {
     const text = question === 0 ? "2001:4860::1" : addressInside(asked[random.below(asked.length)] as string, random.below(2 ** 32));
     const address = parseAddress(text);
     if (address === null) throw new TypeError(`${text} is no address`);
@@ -66,7 +68,7 @@ test("the match of an address is the longest prefix that two full feeds see; lon
     if (expected.lowVisibility.length > 0) low++;
     expect({ text, ...answer }).toEqual({ text, ...expected });
   }
-  expect(low).toBeGreaterThan(500);
+  expect(low).toBeGreaterThan(questions / 20);
 });
 
 /** An address that the prefix holds; the last 32 bits of it are those of `noise` where the prefix leaves them free. */

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { formatAsdot, parseAsn, specialPurposeAsn } from "../src/index.ts";
 import { hostileText, word } from "./address-text.ts";
 
@@ -83,7 +84,7 @@ test("any text is read as the grammar says", () => {
     .map(([asn, mark, form]) => mark + (form === 0 ? asn : form === 1 ? formatAsdot(asn) : `${asn >>> 16}.${asn & 0xffff}`));
   fc.assert(
     fc.property(fc.oneof(written, hostileText(written)), (text) => expect([text, parseAsn(text)]).toEqual([text, slowAsn(text)])),
-    { seed: 5396, numRuns: 20_000 },
+    { seed: seed(5396), numRuns: runs(20_000) },
   );
 });
 

@@ -3,6 +3,7 @@
 import { isIP } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import {
   type Address,
   comparePrefixes,
@@ -63,7 +64,7 @@ describe("text", () => {
           }
         },
       ),
-      { seed: 4632, numRuns: 30_000 },
+      { seed: seed(4632), numRuns: runs(30_000) },
     );
     expect(seen).toEqual(new Set(["ok", "host-bits", "syntax"]));
   });
@@ -71,7 +72,7 @@ describe("text", () => {
   test("is read back as the same prefix", () => {
     fc.assert(
       fc.property(prefix, (value) => expect(parsePrefix(formatPrefix(value))).toEqual({ ok: true, prefix: value })),
-      { seed: 24, numRuns: 5_000 },
+      { seed: seed(24), numRuns: runs(5_000) },
     );
   });
 
@@ -115,7 +116,7 @@ describe("arithmetic", () => {
         expect(bits(firstAddress(made))).toBe(network.padEnd(all.length, "0"));
         expect(bits(lastAddress(made))).toBe(network.padEnd(all.length, "1"));
       }),
-      { seed: 33, numRuns: 10_000 },
+      { seed: seed(33), numRuns: runs(10_000) },
     );
   });
 
@@ -128,7 +129,7 @@ describe("arithmetic", () => {
         const key = (value: Prefix) => `${value.version}${bits(value)}${String(value.length).padStart(3, "0")}`;
         expect(Math.sign(comparePrefixes(a, b))).toBe(key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0);
       }),
-      { seed: 34, numRuns: 20_000 },
+      { seed: seed(34), numRuns: runs(20_000) },
     );
   });
 

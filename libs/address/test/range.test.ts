@@ -3,6 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { type IPv6, RangedSet } from "ip-num";
+import { runs, seed } from "../../../test/support/runs.ts";
 import {
   type Address,
   compareAddresses,
@@ -71,7 +72,7 @@ describe("the prefixes of a range", () => {
         fc.pre(end !== null);
         expect(rangeToPrefixes(start, end as Address).map(formatPrefix)).toEqual(mergedSingles(start, count));
       }),
-      { seed: 1878, numRuns: 400 },
+      { seed: seed(1878), numRuns: runs(400) },
     );
   });
 
@@ -89,7 +90,7 @@ describe("the prefixes of a range", () => {
         });
         expect(faults.map(formatPrefix)).toEqual([]);
       }),
-      { seed: 1879, numRuns: 1_000 },
+      { seed: seed(1879), numRuns: runs(1_000) },
     );
   });
 
@@ -106,7 +107,7 @@ describe("the prefixes of a range", () => {
         const joined = sets.reduce((left, right) => left.append(right));
         expect(joined.isEquals(rangedSet(start, end))).toBe(true);
       }),
-      { seed: 1880, numRuns: 60 },
+      { seed: seed(1880), numRuns: runs(60) },
     );
   });
 

@@ -2,6 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { type Address, formatIpv4, parseAddress, reverseName } from "../src/index.ts";
 import { word } from "./address-text.ts";
 
@@ -19,6 +20,6 @@ test("digits stand last first, one a label", () => {
       expect(reverseName({ version: 6, w0, w1, w2, w3 })).toBe(`${[...hex].reverse().join(".")}.ip6.arpa`);
       expect(reverseName({ version: 4, w0, w1: 0, w2: 0, w3: 0 })).toBe(`${formatIpv4(w0).split(".").reverse().join(".")}.in-addr.arpa`);
     }),
-    { seed: 3596, numRuns: 2_000 },
+    { seed: seed(3596), numRuns: runs(2_000) },
   );
 });

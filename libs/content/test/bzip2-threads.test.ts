@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { bunzip2 } from "../src/bzip2.ts";
 import { findMark, marks } from "../src/bzip2-marks.ts";
 import { bunzip2InThreads } from "../src/bzip2-threads.ts";
@@ -73,7 +74,7 @@ test("unpacks many streams, whole, cut, damaged or followed by something else, a
       broken[at] = (broken[at] as number) ^ (1 << bit);
       await expectAsByOne(broken);
     }),
-    { seed: 265359, numRuns: 8 },
+    { seed: seed(265359), numRuns: runs(8) },
   );
 }, 120_000);
 

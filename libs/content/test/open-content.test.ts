@@ -8,6 +8,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
 import { findDebianTool, toolOrNotRun } from "../../../test/support/debian.ts";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { ContentError, openContent, unpackStream } from "../src/index.ts";
 import { fixtures, packedFixtures } from "./support/packed-fixtures.ts";
 
@@ -160,7 +161,7 @@ describe("bzip2", () => {
           }
         },
       ),
-      { seed: 314159, numRuns: 200 },
+      { seed: seed(314159), numRuns: runs(200) },
     );
   });
 
@@ -182,7 +183,7 @@ describe("bzip2", () => {
         const packed = execFileSync(bzip2.command, [`-${level}`], { input, env: { ...process.env, ...bzip2.env } });
         expect((await unpack(fileOf(packed))).equals(input)).toBe(true);
       }),
-      { seed: 265359, numRuns: 50 },
+      { seed: seed(265359), numRuns: runs(50) },
     );
   });
 });

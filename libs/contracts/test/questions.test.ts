@@ -3,6 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { makePrefix } from "@netfacts/address";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import {
   decodeQuestion,
   encodeQuestion,
@@ -48,7 +49,7 @@ describe.each(names)("operation %s", (op) => {
       fc.property(questions[op] as fc.Arbitrary<Questions[typeof op]>, (question) => {
         expect(plain(decodeQuestion(op, encodeQuestion(op, question)))).toEqual(plain(question));
       }),
-      { seed: 3, numRuns: 300 },
+      { seed: seed(3), numRuns: runs(300) },
     );
   });
 
@@ -67,7 +68,7 @@ describe.each(names)("operation %s", (op) => {
         }
         expect(reread).toBe(mutant);
       }),
-      { seed: 3, numRuns: 500 },
+      { seed: seed(3), numRuns: runs(500) },
     );
   });
 
@@ -76,7 +77,7 @@ describe.each(names)("operation %s", (op) => {
       fc.property(questions[op] as fc.Arbitrary<Questions[typeof op]>, (question) => {
         expect(encodeQuestion(op, question)).toMatch(/^[!-~]{0,100}$/);
       }),
-      { seed: 3, numRuns: 300 },
+      { seed: seed(3), numRuns: runs(300) },
     );
   });
 });

@@ -2,6 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { snapshotIdOf, snapshotNumberOf } from "../src/index.ts";
 
 test("an id is its time and its digest", () => {
@@ -14,7 +15,7 @@ test("every number but 0 is an id, and comes back", () => {
     fc.property(number, (expected) => {
       expect(snapshotNumberOf(snapshotIdOf(expected))).toEqual(expected);
     }),
-    { seed: 64, numRuns: 5_000 },
+    { seed: seed(64), numRuns: runs(5_000) },
   );
 });
 
@@ -25,7 +26,7 @@ test("numbers sort as ids do", () => {
       const byNumber = Math.sign(a.seconds - b.seconds || a.digest - b.digest);
       expect(Math.sign(snapshotIdOf(a) < snapshotIdOf(b) ? -1 : snapshotIdOf(a) > snapshotIdOf(b) ? 1 : 0)).toBe(byNumber);
     }),
-    { seed: 65, numRuns: 2_000 },
+    { seed: seed(65), numRuns: runs(2_000) },
   );
 });
 

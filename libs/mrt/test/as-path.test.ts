@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { isAsPath } from "../src/as-path.ts";
 import { decodePath, originIsPeer, originIsSet, type PathSegment, pathText, readPathOrigin, readPathSet } from "../src/index.ts";
 import { pathBytes } from "./support/mrt-writer.ts";
@@ -82,7 +83,7 @@ test("decodes what was encoded, anywhere in a buffer, and names the origin that 
       const expected = last?.type === "sequence" ? last.asns.at(-1) : last?.type === "set" ? originIsSet : originIsPeer;
       expect(readPathOrigin(bytes, before, end)).toBe(expected);
     }),
-    { seed: 4271, numRuns: 2_000 },
+    { seed: seed(4271), numRuns: runs(2_000) },
   );
 });
 
@@ -97,7 +98,7 @@ test("a path is sound only in its whole length", () => {
       }
       for (let end = 0; end <= bytes.length; end++) expect(isAsPath(bytes, 0, end)).toBe(ends.has(end));
     }),
-    { seed: 7606, numRuns: 200 },
+    { seed: seed(7606), numRuns: runs(200) },
   );
 });
 

@@ -2,12 +2,13 @@
 
 import { expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { isAsPath } from "../src/as-path.ts";
 import { MrtError, type RibSink, readPathOrigin, readPathSet, scanRib } from "../src/index.ts";
 import { chunksOf, dump } from "./support/dump.ts";
 import { attribute, mrtRecord, peerIndexRecord, ribRecord, type WrittenRoute } from "./support/mrt-writer.ts";
 
-// 10,000 files; the machine may be busy.
+// A long run reads 10,000 files, and the machine may be busy.
 jest.setTimeout(30_000);
 
 const routes: WrittenRoute[] = [
@@ -89,7 +90,9 @@ function suspiciousSink(bytesMax: number): { sink: RibSink; routes: () => number
   return { sink, routes: () => count };
 }
 
-test("10,000 mutations each end in an error or a report, and the sink gets only what it was promised", async () => {
+const mutations = runs(10_000);
+
+test(`${mutations} mutations each end in an error or a report, and the sink gets only what it was promised`, async () => {
   const mutation = fc.record({
     bytes: fc.array(fc.tuple(fc.nat(file.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }),
     cut: fc.option(fc.nat(file.length), { freq: 4 }),
@@ -114,7 +117,7 @@ test("10,000 mutations each end in an error or a report, and the sink gets only 
       const kind = outcome instanceof MrtError ? outcome.code : outcome.bad > 0 ? "bad records" : "sound";
       outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
     }),
-    { seed: 6396, numRuns: 10_000 },
+    { seed: seed(6396), numRuns: mutations },
   );
   // The mutations reach every way in which a table can end.
   expect([...outcomes.keys()].sort()).toEqual([

@@ -1,6 +1,7 @@
 /** Records of every kind against a second decoder that shares nothing with the first: sound ones, and mutated ones. */
 
 import { expect, jest, test } from "@jest/globals";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { attributes } from "../src/attribute/index.ts";
 import { bgpdumpLines, type MrtRecord, recordJson } from "../src/index.ts";
 import { Chance, madePeerIndex, madeRecord } from "./support/made-records.ts";
@@ -10,20 +11,23 @@ import { type Decode, decoded, disagreement } from "./support/readings.ts";
 // The machine may be busy.
 jest.setTimeout(120_000);
 
-test("3,000 sound records of every kind read as the slow decoder reads them, in chunks of any size", async () => {
+const soundFiles = runs(300);
+
+test(`${soundFiles * 10} sound records of every kind read as the slow decoder reads them, in chunks of any size`, async () => {
   const kinds = new Map<string, number>();
   const told = new Set<string>();
-  for (let seed = 1; seed <= 300; seed++) {
-    const chance = new Chance(seed);
+  const first = seed(1);
+  for (let one = first; one < first + soundFiles; one++) {
+    const chance = new Chance(one);
     const file = Buffer.concat([madePeerIndex(), ...Array.from({ length: 10 }, () => madeRecord(chance))]);
     const { readings } = await decoded(file, 1 + chance.below(file.length));
     for (const reading of readings) {
-      if ("fault" in reading) throw new Error(`seed ${seed}: refused: ${reading.fault.detail}`);
+      if ("fault" in reading) throw new Error(`seed ${one}: refused: ${reading.fault.detail}`);
       const { body } = reading;
       kinds.set(body.kind, (kinds.get(body.kind) ?? 0) + 1);
       for (const name of attributeNames(recordJson(reading))) told.add(name);
     }
-    expect({ seed, wrong: await disagreement(file, decoded, 1 + chance.below(file.length)) }).toEqual({ seed, wrong: null });
+    expect({ one, wrong: await disagreement(file, decoded, 1 + chance.below(file.length)) }).toEqual({ one, wrong: null });
   }
   const every = ["keepalive", "notification", "open", "peer-index", "rib", "route-refresh", "state-change", "unread", "update"];
   expect([...kinds.keys()].sort()).toEqual(every);
@@ -41,8 +45,8 @@ function attributeNames(json: Record<string, unknown>): string[] {
 const oddBytes = [0, 1, 2, 3, 4, 14, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 254, 255];
 
 /** One case: a file of at most 4 kB, and one to three strokes of damage. */
-function mutatedFile(seed: number): Buffer {
-  const chance = new Chance(seed);
+function mutatedFile(number: number): Buffer {
+  const chance = new Chance(number);
   const records = [madePeerIndex(), ...Array.from({ length: 1 + chance.below(4) }, () => madeRecord(chance))];
   let file = Buffer.concat(records).subarray(0, 4096);
   for (let stroke = chance.below(3); stroke >= 0; stroke--) {
@@ -65,14 +69,15 @@ function mutatedFile(seed: number): Buffer {
   return file.subarray(0, 4096);
 }
 
-const cases = 12_000;
+const cases = runs(12_000);
+const firstCase = seed(1);
 
 /** @returns the first cases in which the decoder and the slow one differ. */
 async function differingCases(decode: Decode, count: number, most: number): Promise<string[]> {
   const found: string[] = [];
-  for (let seed = 1; seed <= count && found.length < most; seed++) {
-    const wrong = await disagreement(mutatedFile(seed), decode);
-    if (wrong !== null) found.push(`case ${seed}: ${wrong}`);
+  for (let one = firstCase; one < firstCase + count && found.length < most; one++) {
+    const wrong = await disagreement(mutatedFile(one), decode);
+    if (wrong !== null) found.push(`case ${one}: ${wrong}`);
   }
   return found;
 }

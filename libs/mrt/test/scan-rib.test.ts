@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { MrtError, type Peer, type RibSink, scanRib } from "../src/index.ts";
 import { chunksOf, dump } from "./support/dump.ts";
 import {
@@ -206,8 +207,8 @@ describe("a sound table", () => {
       }),
       // The first chunk ends at each byte of the two empty records, then anywhere.
       {
-        seed: 6396,
-        numRuns: 60,
+        seed: seed(6396),
+        numRuns: runs(60),
         examples: [...Array.from({ length: 25 }, (_, n): [number] => [index.length + n]), [1], [12], [bytes.length - 1]],
       },
     );

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Prefix } from "@netfacts/address";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { type PrefixColumns, type PrefixFault, PrefixOrderError, PrefixTrie, sortPrefixes } from "../src/index.ts";
 import { anyPrefix, prefixOf } from "./arbitraries.ts";
 import { bitsOf, ReferenceTable } from "./reference-table.ts";
@@ -75,7 +76,7 @@ describe("sorting", () => {
           expect(position).toBe(prefixes.findIndex((prefix) => same(prefix, trie.prefixAt(entry))));
         });
       }),
-      { seed: 1520, numRuns: 300 },
+      { seed: seed(1520), numRuns: runs(300) },
     );
   });
 

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Address, AddressList, formatAddress, type Prefix } from "@netfacts/address";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { PrefixTrie, type PrefixTrieOptions, sortPrefixes } from "../src/index.ts";
 import { addressOf, anyPrefix, edgesOf, ipv4Prefix, ipv6Prefix, prefixOf } from "./arbitraries.ts";
 import { ReferenceTable } from "./reference-table.ts";
@@ -58,7 +59,7 @@ describe("the trie answers as the reference table does", () => {
       fc.property(fc.array(ipv4Prefix, { maxLength: 40 }), fc.array(ipv4Prefix, { maxLength: 10 }), (prefixes, asked) =>
         expectAsReference(build(prefixes, { ipv4: "compact" }), prefixes, asked),
       ),
-      { seed: 4271, numRuns: 150 },
+      { seed: seed(4271), numRuns: runs(150) },
     );
   });
 
@@ -67,7 +68,7 @@ describe("the trie answers as the reference table does", () => {
       fc.property(fc.array(ipv4Prefix, { maxLength: 40 }), fc.array(ipv4Prefix, { maxLength: 10 }), (prefixes, asked) =>
         expectAsReference(build(prefixes, { ipv4: "direct" }), prefixes, asked),
       ),
-      { seed: 4632, numRuns: 25 },
+      { seed: seed(4632), numRuns: runs(25) },
     );
   });
 
@@ -76,7 +77,7 @@ describe("the trie answers as the reference table does", () => {
       fc.property(fc.array(ipv6Prefix, { maxLength: 40 }), fc.array(ipv6Prefix, { maxLength: 10 }), (prefixes, asked) =>
         expectAsReference(build(prefixes), prefixes, asked),
       ),
-      { seed: 4291, numRuns: 150 },
+      { seed: seed(4291), numRuns: runs(150) },
     );
   });
 
@@ -85,7 +86,7 @@ describe("the trie answers as the reference table does", () => {
       fc.property(fc.array(anyPrefix, { maxLength: 40 }), fc.array(anyPrefix, { maxLength: 10 }), (prefixes, asked) =>
         expectAsReference(build(prefixes), prefixes, asked),
       ),
-      { seed: 2460, numRuns: 100 },
+      { seed: seed(2460), numRuns: runs(100) },
     );
   });
 
@@ -101,7 +102,7 @@ describe("the trie answers as the reference table does", () => {
           expect([prefix, chain(trie, trie.covering(prefix))]).toEqual([prefix, reference.coveringChain(prefix)]);
         }
       }),
-      { seed: 8200, numRuns: 25 },
+      { seed: seed(8200), numRuns: runs(25) },
     );
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import { linkSeen } from "@netfacts/snapshot";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { type MadeRoute, madeAllocations, madeRoutes, route } from "../../snapshot/test/support/made-sections.ts";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
@@ -262,7 +263,7 @@ describe("sums over prefixes", () => {
         expect(counts?.ipv6).toMatchObject({ prefixes: ipv6.length, slash48s: touched.size });
         expect(counts?.ipv4.largest).toBe(ipv4.length === 0 ? null : Math.min(...ipv4.map(({ length }) => length)));
       }),
-      { seed: 48, numRuns: 150 },
+      { seed: seed(48), numRuns: runs(150) },
     );
   });
 
@@ -284,7 +285,7 @@ describe("sums over prefixes", () => {
         expect(record.counts?.ipv4.prefixes_aggregated).toBe(merged4.length);
         expect(record.counts?.ipv6.prefixes_aggregated).toBe(merged6.length);
       }),
-      { seed: 96, numRuns: 150 },
+      { seed: seed(96), numRuns: runs(150) },
     );
   });
 

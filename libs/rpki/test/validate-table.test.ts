@@ -4,6 +4,7 @@ import { expect, test } from "@jest/globals";
 import type { Prefix } from "@netfacts/address";
 import { sortPrefixes } from "@netfacts/prefix-trie";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { type OriginState, type RouteColumns, stateWords, VrpSet, validateTable } from "../src/index.ts";
 import { anyPrefix, anyRoute, type Route, vrpList } from "./arbitraries.ts";
 import { ByLengthRule } from "./by-length-rule.ts";
@@ -33,7 +34,7 @@ test("gives every route of a random table the state of the linear rule", () => {
         expected.map(({ state, reason }) => ({ state, reason })),
       );
     }),
-    { seed: 1105, numRuns: 800 },
+    { seed: seed(1105), numRuns: runs(800) },
   );
 });
 
@@ -46,7 +47,7 @@ test("the rule by length, which stands in for the linear one on full tables, is 
         expect(stateWords(rule.state(prefix, origin ?? 0))).toEqual({ state, reason });
       }
     }),
-    { seed: 1107, numRuns: 800 },
+    { seed: seed(1107), numRuns: runs(800) },
   );
 });
 
@@ -57,7 +58,7 @@ test("finds each prefix of the set itself, in both families", () => {
       const { columns } = tableOf(prefixes.map((prefix) => ({ prefix, origin: 7 })));
       expect(new Set(validateTable(VrpSet.from(vrps), columns))).toEqual(new Set(prefixes.length > 0 ? [1] : []));
     }),
-    { seed: 1106, numRuns: 300 },
+    { seed: seed(1106), numRuns: runs(300) },
   );
 });
 

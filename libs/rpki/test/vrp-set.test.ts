@@ -4,6 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { makePrefix } from "@netfacts/address";
 import { PrefixOrderError, PrefixTrie } from "@netfacts/prefix-trie";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import { encodeVrpColumns, type Vrp, VrpSet } from "../src/index.ts";
 import { anyPrefix, anyVrp, vrpList } from "./arbitraries.ts";
 import { bitsOf, covers, inOrder } from "./linear-rule.ts";
@@ -27,7 +28,7 @@ test("holds the VRPs that it was made from, ascending by prefix, max length and 
       expect(set.size).toBe(vrps.length);
       expect(all(set)).toEqual(inOrder(vrps));
     }),
-    { seed: 1, numRuns: 500 },
+    { seed: seed(1), numRuns: runs(500) },
   );
 });
 
@@ -42,7 +43,7 @@ test("finds what covers a prefix and what lies inside it as a filter over all do
       const { start, end } = set.moreSpecificRange(prefix);
       expect(all(set).slice(start, end)).toEqual(expected);
     }),
-    { seed: 2, numRuns: 1_500 },
+    { seed: seed(2), numRuns: runs(1_500) },
   );
 });
 
@@ -53,7 +54,7 @@ test("is the same, byte for byte, whatever the order of its input", () => {
       input.chain((vrps) => fc.tuple(fc.constant(vrps), fc.shuffledSubarray(vrps, { minLength: vrps.length }))),
       ([vrps, shuffled]) => expect(encodeVrpColumns(shuffled)).toEqual(encodeVrpColumns(vrps)),
     ),
-    { seed: 3, numRuns: 500 },
+    { seed: seed(3), numRuns: runs(500) },
   );
 });
 
@@ -67,7 +68,7 @@ test("answers the same from its columns, and from a copy as another thread gets 
       expect(VrpSet.fromColumns(columns, taNames, trie).trie).toBe(trie);
     }),
     // Each run makes a direct table of 64 MiB.
-    { seed: 4, numRuns: 5 },
+    { seed: seed(4), numRuns: runs(5) },
   );
 });
 

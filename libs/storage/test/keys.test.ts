@@ -3,6 +3,7 @@
 import { crc32 } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../test/support/runs.ts";
 import {
   createKey,
   disableKey,
@@ -62,7 +63,7 @@ describe("key text", () => {
         fc.pre(text[at] !== letter);
         expect(parseKeyText(text.slice(0, at) + letter + text.slice(at + 1))).toBeNull();
       }),
-      { seed: 62, numRuns: 2_000 },
+      { seed: seed(62), numRuns: runs(2_000) },
     );
   });
 

@@ -3,6 +3,7 @@
 import { expect, test } from "@jest/globals";
 import { formatPrefix, makePrefix } from "@netfacts/address";
 import { seeded } from "../../../../test/support/random.ts";
+import { seed } from "../../../../test/support/runs.ts";
 import { VrpTable, vrpsOf } from "../../src/rtr/index.ts";
 
 const contentOf = (table: VrpTable) =>
@@ -11,7 +12,7 @@ const contentOf = (table: VrpTable) =>
 const without = (a: ReadonlySet<string>, b: ReadonlySet<string>) => [...a].filter((text) => !b.has(text)).length;
 
 test("follows any sequence of transactions as sets of texts do", () => {
-  const random = seeded(6);
+  const random = seeded(seed(6));
   const table = new VrpTable(4_000);
   let current = new Set<string>();
   for (let round = 0; round < 60; round++) {

@@ -2,6 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { asNamesColumns, sectionChanges, sectionNames, sectionPairs } from "../../src/index.ts";
 import { madeAllocations, madeAspas, madeRoutes, madeVrps, route } from "../support/made-sections.ts";
 import { type MadeSnapshot, madeGeneration } from "../support/made-snapshot.ts";
@@ -82,7 +83,7 @@ test("every difference of two snapshots is told once, and nothing else", () => {
           .sort(),
       );
     }),
-    { seed: 20261121, numRuns: 300 },
+    { seed: seed(20261121), numRuns: runs(300) },
   );
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { type Address, comparePrefixes, containsAddress, containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { anyPrefix, edgesOf } from "../../../prefix-trie/test/arbitraries.ts";
 import { matchRoute, RouteTable } from "../../src/index.ts";
 import { type MadeOrigin, type MadeRoute, madeRoutes, route } from "../support/made-sections.ts";
@@ -112,7 +113,7 @@ test("reads as a plain map to which the changes were applied", () => {
           expect(text(prefixes.longest(edge))).toBe(textOf(longestOf(routes.filter((one) => containsAddress(one.prefix, edge)))));
       }
     }),
-    { seed: 4632, numRuns: 600 },
+    { seed: seed(4632), numRuns: runs(600) },
   );
 });
 
@@ -149,7 +150,7 @@ test("gives the origins, counts and prefixes of every AS as the map has them", (
         expect(found).toEqual(expected);
       }
     }),
-    { seed: 4271, numRuns: 600 },
+    { seed: seed(4271), numRuns: runs(600) },
   );
 });
 
@@ -165,7 +166,7 @@ test("matches every address as the slow rule does, whatever the number of peers 
           expect({ match: text(entry), low: lowVisibility.map(text), defaultOnly }).toEqual(slowMatch(routes, edge, peersMin));
         }
     }),
-    { seed: 6890, numRuns: 600 },
+    { seed: seed(6890), numRuns: runs(600) },
   );
 });
 

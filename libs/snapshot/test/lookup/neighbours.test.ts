@@ -3,6 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { linkSeen, type Neighbour, RouteTable, routesFormat } from "../../src/index.ts";
 import { type MadeLink, madeRoutes } from "../support/made-sections.ts";
 
@@ -58,7 +59,7 @@ test("the neighbours of every AS are those of a look at every pair", () => {
           });
       }
     }),
-    { seed: 3333, numRuns: 500 },
+    { seed: seed(3333), numRuns: runs(500) },
   );
 });
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import {
   allocationsFormat,
   asNamesFormat,
@@ -345,7 +346,7 @@ test("whatever single value is planted, a section is refused or can be read ever
       }
       readEverywhere(Generation.of({ manifest: madeManifest({}), sections: { [section]: loaded } } as LoadedSnapshot));
     }),
-    { seed: 7, numRuns: 3_000 },
+    { seed: seed(7), numRuns: runs(3_000) },
   );
 });
 

@@ -2,6 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { jsonFault } from "../../src/batch/json-fault.ts";
 
 const parses = (text: string): boolean => {
@@ -30,7 +31,7 @@ test("finds a fault exactly where the engine refuses", () => {
       }
       expect([text, jsonFault(text) === null]).toEqual([text, parses(text)]);
     }),
-    { seed: 8_259, numRuns: 3_000 },
+    { seed: seed(8_259), numRuns: runs(3_000) },
   );
 });
 

@@ -3,11 +3,12 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { problemCodes } from "@netfacts/contracts";
 import { seeded } from "../../../../test/support/random.ts";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { type Harness, startGateway } from "../support/gateway.ts";
 import { type RawAnswer, RawConnection } from "./connection.ts";
 import { type HostileRequest, hostileRequest } from "./requests.ts";
 
-const requests = Number(process.env.HOSTILE_REQUESTS ?? 20_000);
+const requests = Number(process.env.HOSTILE_REQUESTS ?? runs(50_000));
 const connections = 8;
 const bodyCharsMax = 4_096;
 
@@ -90,7 +91,7 @@ function faultOf({ method }: HostileRequest, index: number, { status, headers, b
 test(
   `${requests} requests are answered or refused, each with its own answer`,
   async () => {
-    const random = seeded(9112);
+    const random = seeded(seed(9112));
     const byStatus = new Map<number, number>();
     let sent = 0;
     const ask = async () => {

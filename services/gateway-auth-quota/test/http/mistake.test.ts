@@ -3,6 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { addressMistake, asnMistake, prefixMistake } from "../../src/http/mistake.ts";
 
 /** Text, a part of the reason, the suggestion. */
@@ -100,7 +101,7 @@ test("whatever is suggested can be asked", () => {
       if (prefix.suggestion !== null) expect(parsePrefix(prefix.suggestion)).toMatchObject({ ok: true });
       if (asn.suggestion !== null) expect(parseAsn(asn.suggestion)).not.toBeNull();
     }),
-    { seed: 5952, numRuns: 5_000 },
+    { seed: seed(5952), numRuns: runs(5_000) },
   );
 });
 

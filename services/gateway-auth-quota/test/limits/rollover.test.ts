@@ -7,6 +7,7 @@ import { setImmediate as immediate } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { type LimitRepository, openSqliteStore, type Store } from "@netfacts/storage";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { type Admission, createLimiter, type Limiter } from "../../src/limits/index.ts";
 import { limitedKey } from "../support/limited-keys.ts";
 
@@ -163,7 +164,7 @@ test("no window admits more than its limit, whenever units were leased, spent, r
       if (over.length > 0) throw new Error(JSON.stringify(over));
       ended += books.filter(({ policy }) => policy === "month").length > 1 ? 1 : 0;
     }),
-    { seed: 1_231, numRuns: 60 },
+    { seed: seed(1_231), numRuns: runs(60) },
   );
   // Most histories have seen the month end.
   expect(ended).toBeGreaterThan(20);

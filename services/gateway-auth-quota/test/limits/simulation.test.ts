@@ -3,9 +3,8 @@
 import { expect, test } from "@jest/globals";
 import type { LimitRepository } from "@netfacts/storage";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { keepsItsPromise, type Scenario, scenarios, simulate } from "./simulation.ts";
-
-const runs = { seed: 6_585, numRuns: 120 };
 
 test("admits the limit exactly, less at most one block for each killed gateway", async () => {
   await fc.assert(
@@ -13,7 +12,7 @@ test("admits the limit exactly, less at most one block for each killed gateway",
       const outcome = await simulate(scenario);
       if (!keepsItsPromise(scenario, outcome)) throw new Error(JSON.stringify(outcome));
     }),
-    runs,
+    { seed: seed(6_585), numRuns: runs(120) },
   );
 }, 60_000);
 

@@ -8,6 +8,7 @@ import type { Address } from "@netfacts/address";
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
 import { AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/snapshot";
 import { seeded } from "../../../../test/support/random.ts";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { buildAllocations, type DelegatedFile } from "../../src/build/allocations.ts";
 import { type DelegationRecord, readDelegated } from "../../src/readers/index.ts";
 import { contentOfFile } from "../readers/content.ts";
@@ -83,10 +84,10 @@ function* sweep(lines: readonly Line[], points: readonly Point[]): Generator<[po
 
 /** Edges of all lines, what follows each, and so many random ones, ascending, each once. */
 function pointsOf(lines: readonly Line[], kind: Line["kind"]): Point[] {
-  const random = seeded(1930);
+  const random = seeded(seed(1930));
   const edges = lines.flatMap(({ first, last }): Point[] => [first, last, typeof last === "bigint" ? last + 1n : last + 1]);
   const most: Point = kind === "ipv6" ? 2n ** 128n - 1n : 0xffff_ffff;
-  const others = Array.from({ length: 10_000 }, (): Point => {
+  const others = Array.from({ length: runs(10_000) }, (): Point => {
     const [w0, w1] = [random(2 ** 32), random(2 ** 32)];
     return kind === "ipv6" ? pointOf({ version: 6, w0: 0x2000_0000 + (w0 >>> 3), w1, w2: random(2), w3: w1 }) : w0;
   });

@@ -14,6 +14,7 @@ import {
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
 import { type AllocationEntry, AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/snapshot";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { buildAllocations, type DelegatedFile } from "../../src/build/allocations.ts";
 import type { DelegationRecord } from "../../src/readers/index.ts";
 
@@ -132,7 +133,7 @@ describe("against a plain list of records", () => {
           expect(found).toHaveLength(place);
         }
       }),
-      { seed: 2050, numRuns: 800 },
+      { seed: seed(2050), numRuns: runs(800) },
     );
   });
 
@@ -155,7 +156,7 @@ describe("against a plain list of records", () => {
           expect({ relation, records: records.map((record) => told(table.entry(record))).toSorted() }).toEqual(expected);
         }
       }),
-      { seed: 4632, numRuns: 500 },
+      { seed: seed(4632), numRuns: runs(500) },
     );
   });
 
@@ -174,7 +175,7 @@ describe("against a plain list of records", () => {
           else expect(best).toContain([entry.registry, entry.country, entry.date, entry.status].join("|"));
         }
       }),
-      { seed: 5398, numRuns: 800 },
+      { seed: seed(5398), numRuns: runs(800) },
     );
   });
 
@@ -207,7 +208,7 @@ describe("against a plain list of records", () => {
           }
         });
       }),
-      { seed: 84, numRuns: 500 },
+      { seed: seed(84), numRuns: runs(500) },
     );
   });
 });
@@ -298,6 +299,6 @@ test("the same files give the same bytes", () => {
       const bytes = () => encodeColumns(allocationsFormat, buildAllocations(made).columns);
       expect(bytes().equals(bytes())).toBe(true);
     }),
-    { seed: 1, numRuns: 50 },
+    { seed: seed(1), numRuns: runs(50) },
   );
 });

@@ -22,6 +22,7 @@ import {
   type WrittenPeer,
   type WrittenRoute,
 } from "../../../../libs/mrt/test/support/mrt-writer.ts";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { RibPass } from "../../src/build/rib-pass.ts";
 import { type BuiltRoutes, buildRoutes } from "../../src/pipeline/build-routes.ts";
 import type { RibReading } from "../../src/pipeline/rib-readers.ts";
@@ -276,7 +277,7 @@ test("prefixes, origins, peers, unions and full feeds are those of plain maps, w
         expect(Array.from(table.originatedBy(asn).entry, (at) => formatPrefix(table.prefixes.prefixAt(at)))).toEqual(expected);
       }
     }),
-    { seed: 6396, numRuns: 400 },
+    { seed: seed(6396), numRuns: runs(400) },
   );
 });
 
@@ -303,7 +304,7 @@ test("upstreams of each origin are those next to it on its paths, the most frequ
         expect(table.upstreamsOf(entry, 77)).toBeNull();
       }
     }),
-    { seed: 4271, numRuns: 200 },
+    { seed: seed(4271), numRuns: runs(200) },
   );
 });
 
@@ -334,7 +335,7 @@ test("neighbours of each AS are those next to it on any path but to a default ro
         expect(table.neighboursOf(asn)).toEqual(expected);
       }
     }),
-    { seed: 8195, numRuns: 150 },
+    { seed: seed(8195), numRuns: runs(150) },
   );
 });
 
@@ -349,7 +350,7 @@ test("the same RIBs give the same bytes, in whatever order they come", async () 
       expect([...two.objects]).toEqual([...one.objects]);
       expect(two.entry).toEqual(one.entry);
     }),
-    { seed: 6, numRuns: 100 },
+    { seed: seed(6), numRuns: runs(100) },
   );
 });
 
@@ -382,7 +383,7 @@ test("the objects of paths hold every route of their collector with its peer and
         expect(found.sort()).toEqual([...new Set(expected)].sort());
       }
     }),
-    { seed: 8050, numRuns: 150 },
+    { seed: seed(8050), numRuns: runs(150) },
   );
 });
 

@@ -13,6 +13,7 @@ import {
   type SourceContent,
 } from "../../src/readers/index.ts";
 import { mutatedText, type TextForm } from "../support/mutate-text.ts";
+import { cases } from "../support/mutation-run.ts";
 import { badRecordsMax, format } from "./damaged-format.ts";
 import { obviousReading } from "./delegated-oracle.ts";
 import { obviousNames, obviousOverrides, obviousTypes, obviousVrpCsv } from "./oracles/lists.ts";
@@ -105,7 +106,7 @@ format("name-list", {
       nasty: namesNasty,
     }),
   read: (source) => namesOf(readNameList, source),
-  refusedMin: 100,
+  refusedMin: cases / 200,
   oracle: (bytes) => obviousNames(bytes, "name-list", badRecordsMax),
   // What only looks like an encoding gone wrong.
   bug: (names) => names.map((name) => name.replaceAll("\u00e9", "\u00c3\u00a9")),
@@ -119,7 +120,7 @@ format("autnums", {
       nasty: namesNasty,
     }),
   read: (source) => namesOf(readAutnums, source),
-  refusedMin: 100,
+  refusedMin: cases / 200,
   oracle: (bytes) => obviousNames(bytes, "autnums", badRecordsMax),
   // ZZ taken for a country.
   bug: (names) => names.map((name) => name.replace(/NOBODY null$/, "NOBODY ZZ")),

@@ -1,6 +1,7 @@
 /** Thousands of damaged documents of one format: each is read exactly as a slow oracle reads it, or refused with place and cause. */
 
 import { type Random, seeded } from "../../../../test/support/random.ts";
+import { runs } from "../../../../test/support/runs.ts";
 import { SourceError } from "../../src/readers/index.ts";
 
 export interface MutationRun {
@@ -19,7 +20,8 @@ export interface MutationOutcome {
   readonly finding: string | null;
 }
 
-export const cases = 10_000;
+/** As many as a planted bug is looked for in, and no fewer. */
+export const cases = runs(10_000);
 
 export async function runMutations({ seed, make, read, oracle }: MutationRun): Promise<MutationOutcome> {
   const random = seeded(seed);

@@ -9,6 +9,7 @@ import { madeAllocations, madeNetworkTypes, madeRoutes, madeVrps, route } from "
 import { type MadeSnapshot, madeGeneration } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
 import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
 import { address } from "../../../../libs/snapshot/test/support/text.ts";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { sampleGeneration } from "../../../../test/support/sample-snapshot.ts";
 import { type IpAnswer, IpAnswers } from "../../src/domain/ip-answers.ts";
 
@@ -215,7 +216,7 @@ describe("over the sample snapshot", () => {
         const [listed] = answers.texts(sample, list, ["id-1"], at);
         if (listed !== plain) expect(listed).toBe(plain);
       }),
-      { seed: 4291, numRuns: 10_000 },
+      { seed: seed(4291), numRuns: runs(10_000) },
     );
   }, 60_000);
 });

@@ -3,6 +3,7 @@
 import { expect, test } from "@jest/globals";
 import dnsPacket from "dns-packet";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { MalformedMessageError } from "../../src/dns/malformed-message.ts";
 import { answersQuestion, canAsk, readAnswer, writeQuestion } from "../../src/dns/message.ts";
 import { ptr, soa } from "../support/dns-server.ts";
@@ -43,8 +44,8 @@ test("writes every name as dns-packet does, the root and the longest included", 
       expect(folded).toBe(text === "" ? "." : text.toLowerCase());
     }),
     {
-      seed: 1035,
-      numRuns: 2_000,
+      seed: seed(1035),
+      numRuns: runs(2_000),
       examples: [
         ["", true],
         ["", false],

@@ -3,6 +3,7 @@
 import { expect, test } from "@jest/globals";
 import dnsPacket from "dns-packet";
 import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
 import { readName } from "../../src/dns/name.ts";
 
 /** Names lie behind the header of a message. */
@@ -23,7 +24,7 @@ test("reads plain names as dns-packet writes them", () => {
       const message = dnsPacket.encode({ type: "query", questions: [{ type: "PTR", name: text }] });
       expect(readName(message, 12)).toEqual({ text, end: message.length - 4 });
     }),
-    { seed: 1035, numRuns: 1_000 },
+    { seed: seed(1035), numRuns: runs(1_000) },
   );
 });
 
@@ -35,7 +36,7 @@ test("has one text for each name: the bytes of every label can be had back", () 
       expect(text).toMatch(/^[\x21-\x7e]+$/);
       expect(labelsOf(text)).toEqual(labels);
     }),
-    { seed: 4343, numRuns: 2_000 },
+    { seed: seed(4343), numRuns: runs(2_000) },
   );
 });
 
