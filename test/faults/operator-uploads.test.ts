@@ -18,10 +18,12 @@ import { endAll, netfactsJsonWith, removeFolders, temporaryFolder } from "../sup
 import { smallSources } from "../support/small-sources.ts";
 
 /** Of these the bounds are made that are waited for. */
-const ingestTimeoutMs = 4_000;
-const idleMs = 6_000;
+const ingestTimeoutMs = 1_500;
+const idleMs = 2_000;
 /** For what a busy machine takes long to do. */
 const patient = { timeoutMs: 60_000 };
+/** Time for what must not happen to happen: a run that half of a body started is listed well before. */
+const settledMs = 400;
 /** What is beyond a bound here is called a hang. */
 const slackMs = 10_000;
 const bodyBytes = 40_000;
@@ -132,9 +134,12 @@ interface Run {
 const runsPath = "/admin/v1/ingest/runs";
 
 async function runs(): Promise<Run[]> {
-  const { status, json, text } = await request(`${all.gateways[1]?.operatorUrl}${runsPath}?limit=100`, { key: adminKey });
-  if (status !== 200) throw new Error(`runs cannot be listed: ${text}`);
-  return json.items;
+  const ask = () => request(`${all.gateways[1]?.operatorUrl}${runsPath}?limit=100`, { key: adminKey });
+  let answer = await ask();
+  // A busy ingest may take longer than the short time that it has here.
+  for (const deadline = performance.now() + slackMs; answer.status === 504 && performance.now() < deadline; ) answer = await ask();
+  if (answer.status !== 200) throw new Error(`runs cannot be listed: ${answer.text}`);
+  return answer.json.items;
 }
 
 interface Outcome {
@@ -190,7 +195,7 @@ class Upload {
   /** Half of it, and a moment for that to come to ingest. */
   async half(): Promise<void> {
     this.send(this.bytes / 2);
-    await sleep(500);
+    await sleep(150);
   }
 
   rest(): void {
@@ -239,7 +244,7 @@ test.each([false, true])(
     const upload = new Upload(0, { chunked });
     await upload.half();
     upload.socket.destroy();
-    await sleep(1_000);
+    await sleep(settledMs);
     await expectUntouched(before);
     await expectNextWorks();
   },
@@ -296,7 +301,7 @@ test("ingest frozen: 504 when the body was sent and its time is over, and what i
     all.services.ingest[0]?.signal("SIGCONT");
   }
   // The whole body may have arrived: then a run was started, as it was asked for. Never more than that one.
-  await sleep(1_000);
+  await sleep(settledMs);
   expect((await runs()).length - before.length).toBeLessThanOrEqual(1);
   await expectNextWorks();
 }, 120_000);
@@ -306,7 +311,7 @@ test("ingest frozen with half of a body, and continued: the rest is taken, and t
   const upload = new Upload(0);
   await upload.half();
   freezeProcess(all.services.ingest[0]?.pid ?? 0);
-  await sleep(1_000);
+  await sleep(settledMs);
   all.services.ingest[0]?.signal("SIGCONT");
   await expectUntouched(before);
   upload.rest();
@@ -320,7 +325,7 @@ test("a gateway killed in the middle: the connection ends, and half a body start
   await upload.half();
   await all.kill("gateway-auth-quota", 0);
   expect(await upload.outcome).toMatchObject({ status: null });
-  await sleep(1_000);
+  await sleep(settledMs);
   await expectUntouched(before);
   await expectNextWorks(1);
   await all.restart("gateway-auth-quota", 0);
@@ -339,7 +344,7 @@ test("a gateway that stops waits for a body, and not for long", async () => {
   expect((await upload.outcome).status).toBe(null);
   expect(all.gateways[0]?.ended).toEqual({ code: 0, signal: null });
   expect(stoppedMs).toBeLessThan(5_000 + slackMs);
-  await sleep(1_000);
+  await sleep(settledMs);
   await expectUntouched(before);
   await all.restart("gateway-auth-quota", 0);
   await expectNextWorks();
@@ -368,7 +373,7 @@ test("NATS away in the middle: the body is answered, its run ends with a reason 
   expect([202, 409, 503]).toContain(outcome.status);
   await all.restartNats();
   await until(async () => (await lookups.ask()).status === 200, patient);
-  await sleep(1_000);
+  await sleep(settledMs);
   lookups.allowed = [];
   await until(async () => (await runs()).every(({ state }) => state !== "running"), patient);
   await expectNextWorks();
@@ -381,11 +386,11 @@ test("a byte now and then is an upload that goes on; silence is none", async () 
   const slow = new Upload(0, { bytes: 16 });
   for (let sent = 0; sent < 8; sent++) {
     slow.send(2);
-    await sleep(1_000);
+    await sleep(idleMs / 6);
   }
   const [ended, answered] = await Promise.all([silent.outcome, slow.outcome]);
   expect(ended).toMatchObject({ status: 408, code: "request_timeout" });
-  expect(ended.ms).toBeGreaterThan(idleMs - 1_000);
+  expect(ended.ms).toBeGreaterThan(idleMs - 200);
   expect(ended.ms).toBeLessThan(idleMs + slackMs);
   expect([answered.status, answered.ms > idleMs]).toEqual([202, true]);
   await until(async () => (await runs()).length === before.length + 1, patient);
