@@ -13,12 +13,13 @@ import { defaultLimiterSettings } from "../../services/gateway-auth-quota/src/li
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { request, until } from "../support/http.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
+import { isLong } from "../support/runs.ts";
 import { sendPipelined } from "./pipelined-requests.ts";
 import { madeWorld, worldQuestions } from "./worlds.ts";
 
 const monthLimit = 20_000;
 /** A slow machine may be told fewer: those beyond the limit only need to be refused. */
-const requests = Number(process.env.NETFACTS_LOAD_REQUESTS ?? 100_000);
+const requests = Number(process.env.NETFACTS_LOAD_REQUESTS ?? (isLong ? 100_000 : 30_000));
 const rate = { limit: 1_000_000, windowSeconds: 60 };
 const gateways = 4;
 const connections = 2;

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Generation, loadSnapshot, openSnapshot } from "@netfacts/snapshot";
+import { compileCache } from "../../support/compile-cache.ts";
+import { sampleFolder } from "../../support/sample-snapshot.ts";
 
 export const root = join(import.meta.dirname, "../../..");
 /** The sample dataset, which every clone has. */
@@ -21,22 +23,38 @@ export interface ImportReport {
   readonly sections: readonly { readonly name: string; readonly counts: Readonly<Record<string, number>> }[];
 }
 
-/** An imported snapshot in a temporary folder; `remove` when done. */
+/** What the tests read of a manifest. */
+export interface ShownManifest {
+  readonly sources: readonly { readonly name: string; readonly accepted: number }[];
+  readonly sections: { readonly routes: { readonly peers_total: unknown } };
+}
+
+/** An imported snapshot in a folder; `remove` when done. */
 export class Imported {
   readonly folder: string;
-  readonly report: ImportReport;
+  /** null: the import was another's. */
+  readonly report: ImportReport | null;
+  readonly #temporary: string;
 
-  private constructor(folder: string, report: ImportReport) {
+  private constructor(folder: string, temporary: string, report: ImportReport | null) {
     this.folder = folder;
     this.report = report;
+    this.#temporary = temporary;
   }
 
-  /** Runs `netfacts ingest run`. @param sources  path of a sources.yaml, or its content. */
+  /** Runs `netfacts ingest run`. @param sources  content of a sources.yaml. */
   static async of(sources: string): Promise<Imported> {
     const folder = mkdtempSync(join(tmpdir(), "netfacts-truth-"));
-    const path = sources.includes("\n") ? join(folder, "sources.yaml") : sources;
-    if (path !== sources) writeFileSync(path, sources);
-    return new Imported(folder, JSON.parse(await netfacts(folder, "ingest", "run", "--sources", path, "--json")) as ImportReport);
+    const path = join(folder, "sources.yaml");
+    writeFileSync(path, sources);
+    const report = JSON.parse(await netfacts(folder, "ingest", "run", "--sources", path, "--json")) as ImportReport;
+    return new Imported(folder, folder, report);
+  }
+
+  /** The sample dataset, which is imported once in a run of tests. */
+  static async samples(): Promise<Imported> {
+    const own = mkdtempSync(join(tmpdir(), "netfacts-truth-"));
+    return new Imported(await sampleFolder(own), own, null);
   }
 
   /** Lines of `netfacts dump routes`, in its order: prefix, origin or {a,b}, full-feed peers, all peers, RPKI state. */
@@ -51,8 +69,8 @@ export class Imported {
     return (await netfacts(this.folder, "snapshot", "diff", folder, "--ndjson", "--section", section)).trimEnd().split("\n");
   }
 
-  async manifest(): Promise<Record<string, unknown>> {
-    return JSON.parse(await netfacts(this.folder, "snapshot", "show", "--json")) as Record<string, unknown>;
+  async manifest(): Promise<ShownManifest> {
+    return JSON.parse(await netfacts(this.folder, "snapshot", "show", "--json")) as ShownManifest;
   }
 
   /** The snapshot in this process, for questions by the hundred thousand. */
@@ -61,8 +79,9 @@ export class Imported {
     return Generation.of(await loadSnapshot(store, manifest));
   }
 
+  /** The folder goes, unless others of this run share it. */
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.#temporary, { recursive: true, force: true });
   }
 }
 
@@ -70,7 +89,7 @@ export class Imported {
 async function netfacts(dataDir: string, ...args: string[]): Promise<string> {
   const command = ["--conditions=source", main, "--data-dir", dataDir, ...args];
   // An explicit environment: the options that Jest needs are not those of the command line.
-  const env = { PATH: process.env.PATH, NODE_NO_WARNINGS: "1" };
+  const env = { ...compileCache, PATH: process.env.PATH, NODE_NO_WARNINGS: "1" };
   const { stdout } = await run(process.execPath, command, { encoding: "latin1", maxBuffer: outputMax, env });
   return stdout;
 }
