@@ -42,8 +42,8 @@ afterAll(() => imported?.remove());
 
 test("the sample is the file from which the expected table was made", async () => {
   expect(sha256(readFileSync(rib))).toBe(expected.rib.sha256);
-  const { sources } = await imported.manifest();
-  expect(sources.find(({ name }) => name === "rpki-client")?.accepted).toBe(expected.vrps.count);
+  const { vrps } = (await imported.manifest()).sections;
+  expect(vrps.sources.find(({ name }) => name === "rpki-client")?.accepted).toBe(expected.vrps.count);
 });
 
 test("every 500th line of the dump is the expected one", () => {

@@ -25,8 +25,10 @@ export interface ImportReport {
 
 /** What the tests read of a manifest. */
 export interface ShownManifest {
-  readonly sources: readonly { readonly name: string; readonly accepted: number }[];
-  readonly sections: { readonly routes: { readonly peers_total: unknown } };
+  readonly sections: {
+    readonly routes: { readonly peers_total: unknown };
+    readonly vrps: { readonly sources: readonly { readonly name: string; readonly accepted: number }[] };
+  };
 }
 
 /** An imported snapshot in a folder; `remove` when done. */

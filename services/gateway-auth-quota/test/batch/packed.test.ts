@@ -77,8 +77,8 @@ describe.each(codings)("in %s", (coding) => {
         const at = (asked * 37) % 2_000;
         return { ...exampleReply("ip"), body: Buffer.from(`{"noise":"${text.slice(at) + randomBytes(600).toString("base64")}"}`) };
       });
-      // Some 50 MB, several times what the sockets and the packer hold.
-      const total = 12_000;
+      // Some 100 MB, three times what the sockets and the packers hold.
+      const total = 24_000;
       const stream = openLines(gateway.url, accepting());
       const sending = sendAll(stream, addresses(total));
       const response = await stream.response();
