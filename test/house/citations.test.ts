@@ -36,7 +36,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 test("accepts a tree whose citations all lead somewhere", () => {
-  expect(findBrokenCitations(root)).toEqual([]);
+  expect(findBrokenCitations(root)).toEqual({ broken: [], moved: [] });
 });
 
 test.each<[fault: string, path: string, text: string, line: string]>([
@@ -61,17 +61,22 @@ test.each<[fault: string, path: string, text: string, line: string]>([
   ["a reference to no page", "docs/guide.md", "[x]\n\n[x]: none.md", "3: none.md: no such file"],
   ["a path to no file", "docs/guide.md", "see `libs/one/src/gone.ts`", "1: libs/one/src/gone.ts: no such file"],
   ["a path of a package to no file", "libs/one/README.md", "see `src/gone.ts`", "1: src/gone.ts: no such file"],
-  ["a guide to a folder that is not there", "docs/extending/leaf.md", "`libs/two/src/leaf.ts`", "1: libs/two/src/leaf.ts: no such file"],
+  ["a guide to a folder that is not there", "docs/extending/leaf.md", "`libs/two/src/other.ts`", "1: libs/two/src/other.ts: no such file"],
   ["a link of a decision to no page", "docs/decisions/0001-leaf.md", "[x](0002-none.md)", "1: 0002-none.md: no such file"],
   ["a page by its bare name", "libs/one/src/leaf.ts", `// as ${"rules".toUpperCase()} says`, "1: RULES: cite"],
 ])("finds %s", (_fault, path, text, line) => {
   write({ [path]: text });
-  const broken = findBrokenCitations(root);
+  const { broken } = findBrokenCitations(root);
   expect(broken).toHaveLength(1);
   expect(broken[0]).toContain(`${path}:${line}`);
 });
 
+test("tells a path to a file that is in another folder now apart", () => {
+  write({ "docs/guide.md": "# Guide\n`libs/two/src/leaf.ts`" });
+  expect(findBrokenCitations(root)).toEqual({ broken: [], moved: ["docs/guide.md:2: libs/two/src/leaf.ts: no such file"] });
+});
+
 test("takes a name in capitals that is no page's as a word", () => {
   write({ "libs/one/src/leaf.ts": "// RULES_MAX, RULE and OTHER\n" });
-  expect(findBrokenCitations(root)).toEqual([]);
+  expect(findBrokenCitations(root)).toEqual({ broken: [], moved: [] });
 });
