@@ -1,6 +1,6 @@
 # What can be done here: make help. Each target is a script; variables given to make (PORT=8081) reach it through the environment.
 
-.PHONY: help up dev test check build bench soak doctor clean uninstall
+.PHONY: help up dev test test-unit test-long check build bench soak doctor clean uninstall
 .DEFAULT_GOAL := help
 
 help: ## these lines
@@ -12,8 +12,14 @@ up: ## start all services in this terminal (HOST= PORT= TELEMETRY_PORT= OPERATOR
 dev: ## start each service as a process of its own, with NATS, a MongoDB-protocol server and unbound, for development (RESOLVERS=)
 	@exec scripts/run.sh scripts/dev.ts
 
-test: ## run every test (TESTS=path for some)
+test: ## run every test that a change must pass (TESTS=path for some)
 	@exec scripts/run.sh scripts/test.ts $(TESTS)
+
+test-unit: ## run the tests that start no process (TESTS=path for some)
+	@exec scripts/run.sh scripts/test.ts --unit $(TESTS)
+
+test-long: ## run every test with all inputs from new seeds, then the soak (TESTS=path for some; NETFACTS_TEST_SEED= repeats a run, MINUTES= of the soak)
+	@exec scripts/run.sh scripts/test-long.ts $(TESTS)
 
 check: ## format, lint, types, import rules, citations, generated files, installed versions
 	@exec scripts/check.sh

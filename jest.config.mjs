@@ -10,6 +10,9 @@ export default {
   testEnvironment: "<rootDir>/test/support/environment.js",
   coverageProvider: "v8",
   testSequencer: "<rootDir>/test/support/sequencer.js",
+  runner: "<rootDir>/test/support/runner.js",
+  // Holds the times of the last run, too.
+  cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
   testTimeout: 30_000,

@@ -42,6 +42,11 @@ export function countLine({ passed, failed }: Count): string {
   return `${passed} passed, ${failed} failed`;
 }
 
+/** How long the run took by the clock. */
+export function timeLine({ testResults }: JestReport, seconds: number): string {
+  return `${testResults.length} files in ${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+}
+
 /** The slowest files, slowest first. */
 export function slowestLines({ testResults }: JestReport, root: string, linesMax = 10): string[] {
   return testResults

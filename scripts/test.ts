@@ -1,5 +1,6 @@
 /**
- * `make test`: the tools, Jest, the slowest files and the count. Arguments are Jest's (paths, `-t NAME`); without any, everything runs.
+ * `make test`: the tools, Jest, the slowest files, the time and the count. Arguments are Jest's (paths, `-t NAME`); without any, everything
+ * runs. Before them, `--unit` leaves out the files that start processes, and `--long` tries all inputs of every property, from new seeds.
  * With TEST_COUNT set, the count is also written to the file of that name, as `passed failed`.
  */
 
@@ -7,19 +8,45 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Count, countLine, countReport, type JestReport, slowestLines } from "./test-report.ts";
+import { type Count, countLine, countReport, type JestReport, slowestLines, timeLine } from "./test-report.ts";
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
-/** As many as the smallest machine has processors: more would disturb the tests of deadlines. */
-const workers = 2;
-/** For what hangs: all of it takes about half as long, on two processors that others use too. */
+/** More than the two processors of the smallest machine, as half of the files mostly wait. Tests of deadlines run alone. */
+const workers = 4;
+/** Ends what hangs: the whole suite takes a quarter of it on two quiet processors. */
 const minutesMax = 40;
+/** With all inputs of every property. */
+const longMinutesMax = 240;
 /** Time for Jest to end once it has reported; longer means that a test left something open. */
 const endSecondsMax = 15;
 
+/** In the environment of the tests (test/support/runs.ts): the long run, and the number that its seeds follow from. */
+const longVariable = "NETFACTS_TEST_LONG";
+const seedVariable = "NETFACTS_TEST_SEED";
+
+interface Tier {
+  /** Options of Jest. */
+  readonly options: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly minutesMax: number;
+}
+
+const unitTier: Tier = { options: [`--filter=${join(import.meta.dirname, "../test/support/unit-files.js")}`], env: {}, minutesMax };
+const gateTier: Tier = { options: [], env: {}, minutesMax };
+
+function longTier(): Tier {
+  const seed = process.env[seedVariable] || `${Date.now() % 1_000_000_000}`;
+  console.log(`to repeat: ${seedVariable}=${seed} make test-long`);
+  return { options: [], env: { [longVariable]: "1", [seedVariable]: seed }, minutesMax: longMinutesMax };
+}
+
 /** Runs Jest; null when it came to no report. */
-async function runJest(options: readonly string[], reportPath: string): Promise<{ report: JestReport | null; fault: string | null }> {
+async function runJest(
+  { options, env, minutesMax }: Tier,
+  args: readonly string[],
+  reportPath: string,
+): Promise<{ report: JestReport | null; fault: string | null }> {
   const child = spawn(
     process.execPath,
     [
@@ -31,12 +58,13 @@ async function runJest(options: readonly string[], reportPath: string): Promise<
       "--json",
       `--outputFile=${reportPath}`,
       ...options,
+      ...args,
     ],
     {
       cwd: root,
       // Jest prints its report to standard output too; people read standard error.
       stdio: ["ignore", "ignore", "inherit"],
-      env: { ...process.env, NODE_OPTIONS: "--experimental-vm-modules --conditions=source --disable-warning=ExperimentalWarning" },
+      env: { ...process.env, ...env, NODE_OPTIONS: "--experimental-vm-modules --conditions=source --disable-warning=ExperimentalWarning" },
     },
   );
   let fault: string | null = null;
@@ -74,9 +102,14 @@ function countOf(report: JestReport | null, fault: string | null): Count {
 
 const folder = mkdtempSync(join(tmpdir(), "netfacts-test-"));
 try {
-  spawnSync(join(import.meta.dirname, "doctor.sh"), { stdio: "inherit" });
-  const { report, fault } = await runJest(process.argv.slice(2), join(folder, "report.json"));
-  if (report !== null) console.log(`\nslowest files:\n${slowestLines(report, root).join("\n")}\n`);
+  const [first, ...others] = process.argv.slice(2);
+  const tier = first === "--unit" ? unitTier : first === "--long" ? longTier() : gateTier;
+  const args = tier === gateTier ? process.argv.slice(2) : others;
+  if (tier !== unitTier) spawnSync(join(import.meta.dirname, "doctor.sh"), { stdio: "inherit" });
+  const began = performance.now();
+  const { report, fault } = await runJest(tier, args, join(folder, "report.json"));
+  const seconds = (performance.now() - began) / 1_000;
+  if (report !== null) console.log(`\nslowest files:\n${slowestLines(report, root).join("\n")}\n\n${timeLine(report, seconds)}`);
   if (fault !== null) console.log(`Jest: ${fault}`);
   else if (report === null) console.log("Jest: came to no report");
   const count = countOf(report, fault);

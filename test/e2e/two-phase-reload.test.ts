@@ -1,4 +1,8 @@
-/** A new snapshot over a real nats-server: three pods load it, and serve it together; what a pod misses, refuses or finds away heals. */
+/**
+ * A new snapshot over a real nats-server: three pods load it, and serve it together; what a pod misses, refuses or finds away heals.
+ *
+ * @alone It asserts deadlines.
+ */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

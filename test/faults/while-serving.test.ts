@@ -1,4 +1,8 @@
-/** What happens around a process that serves: its resolver goes and comes, its disk fills up, another process publishes. */
+/**
+ * What happens around a process that serves: its resolver goes and comes, its disk fills up, another process publishes.
+ *
+ * @alone It asserts deadlines.
+ */
 
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,8 @@
-/** Snapshots that replace each other under load: each answer is wholly of one, none fails, and a pod that cannot load a new one says so. */
+/**
+ * Snapshots that replace each other under load: each answer is wholly of one, none fails, and a pod that cannot load a new one says so.
+ *
+ * @alone It asserts deadlines.
+ */
 
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,7 @@
-/** Before the tests: makes the folder of what their files share, and gets the programs that take longer than a test may. One that is not to be had is the failure of the tests that need it. */
+/**
+ * Before the tests: makes the folder of what their files share, lets them ask for shared servers, and gets the programs that take longer
+ * than a test may. A program that cannot be had fails the tests that need it.
+ */
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,12 +10,17 @@ import { findMongodb } from "./mongodb.ts";
 import { findNatsServer } from "./nats-server.ts";
 import { findNsd } from "./nsd.ts";
 import { runFolderVariable } from "./run-folder.ts";
+import { startServerOwner } from "./server-owner.ts";
+import { serverOwnerVariable } from "./shared-server.ts";
 import { findUnbound } from "./unbound.ts";
 
-export default async function getPrograms(): Promise<void> {
+/** @param filter  of the unit run, which starts no process. */
+export default async function prepareRun({ filter }: { readonly filter?: string | undefined }): Promise<void> {
   process.env[runFolderVariable] = mkdtempSync(join(tmpdir(), "netfacts-run-"));
+  if (filter) return;
   await findNatsServer();
   await findMongodb().catch(() => undefined);
   await findUnbound();
   await findNsd();
+  process.env[serverOwnerVariable] = await startServerOwner();
 }

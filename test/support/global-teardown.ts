@@ -1,9 +1,11 @@
-/** After the tests: removes what their files shared. */
+/** After the tests: stops and removes what their files shared. */
 
 import { rmSync } from "node:fs";
 import { runFolderVariable } from "./run-folder.ts";
+import { stopServerOwner } from "./server-owner.ts";
 
-export default function removeShared(): void {
+export default async function removeShared(): Promise<void> {
+  await stopServerOwner();
   const folder = process.env[runFolderVariable];
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }

@@ -10,6 +10,7 @@ import { findInstalledTool } from "./debian.ts";
 import { freezeProcess } from "./frozen.ts";
 import { findJava, findMongoJars, javaArguments } from "./mongodb-java.ts";
 import { freePort } from "./processes.ts";
+import { askForServer, type SharedServer } from "./shared-server.ts";
 
 /** Names a server that runs already; tests then share it and keep to databases of their own. */
 export const mongodbUriVariable = "MONGODB_URI";
@@ -28,7 +29,10 @@ export interface MongodbOptions {
   readonly port?: number;
   /** Where the data are kept, left in place at `stop`. Default: a temporary folder, removed at `stop`. */
   readonly folder?: string;
-  /** True: never the server of `MONGODB_URI`, for tests that stop, kill or freeze it. It is so too when port, folder or durable are given. */
+  /**
+   * True: a server of the test's own, which it can stop, kill and freeze. It is so too when port, folder or durable are given.
+   * Default: the server of `MONGODB_URI`; else the one that all files of the run share; else, outside a run, one of its own.
+   */
   readonly own?: boolean;
 }
 
@@ -36,11 +40,11 @@ export interface Mongodb {
   /** `mongodb://127.0.0.1:27017`, without a database. */
   readonly url: string;
   readonly kind: "environment" | "mongod" | "mongo-java-server";
-  /** Of the process that runs now; null for one of the environment, which can be neither stopped nor frozen, and after its end. */
+  /** Of the process that runs now; null after its end, and for a shared server, which can be neither stopped nor frozen. */
   readonly pid: number | null;
-  /** The URL with this database: tests that share a server keep to their own. */
+  /** The URL with this database: files that share a server keep to databases of their own. */
   database(name: string): string;
-  /** SIGTERM, and its end; a temporary folder goes. Does nothing to the environment's server, and nothing the second time. */
+  /** SIGTERM, and its end; a temporary folder goes. Does nothing to a shared server, and nothing the second time. */
   stop(): Promise<void>;
   /** SIGTERM, and its end; the data stay for `restart`. */
   halt(): Promise<void>;
@@ -68,7 +72,11 @@ interface Program {
 export async function startMongodb(options: MongodbOptions = {}): Promise<Mongodb> {
   const { port: wantedPort, folder: wantedFolder, durable = false, own = false } = options;
   const foreign = process.env[mongodbUriVariable];
-  if (foreign && !own && !durable && wantedPort === undefined && wantedFolder === undefined) return foreignServer(foreign);
+  if (!own && !durable && wantedPort === undefined && wantedFolder === undefined) {
+    if (foreign) return foreignServer(foreign);
+    const shared = await askForServer("mongodb");
+    if (shared !== null) return sharedServer(shared);
+  }
   const program = await findProgram(durable);
   const folder = wantedFolder ?? (await mkdtemp(join(tmpdir(), "netfacts-mongodb-")));
   await mkdir(folder, { recursive: true });
@@ -187,18 +195,22 @@ async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<
 }
 
 function foreignServer(uri: string): Mongodb {
+  // Not by URL: a list of hosts is none.
+  const [, base = uri, query = ""] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)[^?]*(\?.*)?$/.exec(uri) ?? [];
+  return { ...unsignalled(mongodbUriVariable), url: uri, kind: "environment", database: (name) => `${base}/${name}${query}` };
+}
+
+function sharedServer({ url, kind }: SharedServer): Mongodb {
+  return { ...unsignalled("this run"), url, kind: kind as Mongodb["kind"], database: (name) => `${url}/${name}` };
+}
+
+/** A server that others use too. */
+function unsignalled(owner: string): Omit<Mongodb, "url" | "kind" | "database"> {
   const refuse = (): never => {
-    throw new Error(`the server of ${mongodbUriVariable} is not ours to signal: ask for an own one`);
+    throw new Error(`the server of ${owner} is not ours to signal: ask for an own one`);
   };
   return {
-    url: uri,
-    kind: "environment",
     pid: null,
-    database(name) {
-      // Not by URL: a list of hosts is none.
-      const [, base = uri, query = ""] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)[^?]*(\?.*)?$/.exec(uri) ?? [];
-      return `${base}/${name}${query}`;
-    },
     stop: async () => undefined,
     halt: async () => refuse(),
     kill: async () => refuse(),

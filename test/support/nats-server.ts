@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type FoundTool, findDebianTool, findInstalledTool, isProgram } from "./debian.ts";
 import { freezeProcess } from "./frozen.ts";
+import { askForServer } from "./shared-server.ts";
 import { toolCache, withLock } from "./tool-cache.ts";
 
 /** The first line with per-key expiry in buckets; scripts/doctor.sh names it too. */
@@ -28,17 +29,21 @@ export interface NatsServerOptions {
   readonly storeDir?: string;
   /** Further text of its configuration file: users and permissions, `max_payload: 65536`. */
   readonly config?: string;
-  /** True: never a foreign server, for tests that stop, freeze or configure it. It is so too when port, storeDir or config are given. */
+  /**
+   * True: a server of the test's own, which it can stop and freeze. It is so too when port, storeDir or config are given.
+   * Default: the server of NETFACTS_TEST_NATS_URL; else an account of the server that all files of the run share, with JetStream, and
+   * with subjects and buckets that no other file sees; else, outside a run, one of its own.
+   */
   readonly own?: boolean;
 }
 
 export interface NatsServer {
-  /** `nats://127.0.0.1:4222`. */
+  /** `nats://127.0.0.1:4222`; with user and password for a shared server. */
   readonly url: string;
   readonly port: number;
-  /** null: a foreign server, which can be neither killed nor frozen. */
+  /** null: a shared server, which can be neither killed nor frozen. */
   readonly pid: number | null;
-  /** SIGTERM, and its end. Does nothing to a foreign server, and nothing the second time. */
+  /** SIGTERM, and its end. Does nothing to a shared server, and nothing the second time. */
   stop(): Promise<void>;
   /** SIGKILL, and its end; its files stay until `stop`. */
   kill(): Promise<void>;
@@ -96,7 +101,11 @@ async function buildByGo(folder: string): Promise<string | null> {
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
   const { jetstream = false, port, storeDir, config, own = false } = options;
   const foreign = process.env[natsUrlVariable];
-  if (foreign && !own && port === undefined && storeDir === undefined && config === undefined) return foreignServer(foreign);
+  if (!own && port === undefined && storeDir === undefined && config === undefined) {
+    if (foreign) return unsignalled(foreign, natsUrlVariable);
+    const shared = await askForServer("nats");
+    if (shared !== null) return unsignalled(shared.url, "this run");
+  }
   const tool = await findNatsServer();
   if (!tool.found) throw new Error(`nats-server is needed: ${tool.remedy}`);
 
@@ -161,9 +170,10 @@ function untilReady(child: ChildProcess, log: () => string): Promise<void> {
   });
 }
 
-function foreignServer(url: string): NatsServer {
+/** A server that others use too. */
+function unsignalled(url: string, owner: string): NatsServer {
   const refuse = (): never => {
-    throw new Error(`the server of ${natsUrlVariable} is not ours to signal: ask for an own one`);
+    throw new Error(`the server of ${owner} is not ours to signal: ask for an own one`);
   };
   return {
     url,

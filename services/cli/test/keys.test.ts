@@ -1,4 +1,8 @@
-/** `netfacts keys`: what it makes, shows, changes and refuses. */
+/**
+ * `netfacts keys`: what it makes, shows, changes and refuses.
+ *
+ * @alone It asserts deadlines.
+ */
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -16,7 +16,7 @@ import { type TestBucket, testBucket } from "./bucket.ts";
 
 let server: NatsServer;
 beforeAll(async () => {
-  server = await startNatsServer({ jetstream: true });
+  server = await startNatsServer({ jetstream: true, own: true });
 });
 afterAll(() => server?.stop());
 

@@ -1,4 +1,8 @@
-/** A key changed by another process is answered by its new state within a second. */
+/**
+ * A key changed by another process is answered by its new state within a second.
+ *
+ * @alone It asserts deadlines.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,8 @@
-/** A change made at one gateway reaches another one: over NATS within a second, and without it within the life of its cache. */
+/**
+ * A change made at one gateway reaches another one: over NATS within a second, and without it within the life of its cache.
+ *
+ * @alone It asserts deadlines.
+ */
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

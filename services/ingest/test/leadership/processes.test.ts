@@ -1,4 +1,8 @@
-/** Two ingest processes over a real server: one leads; the other after a crash, and after a freeze that the first one does not outlive as leader. */
+/**
+ * Two ingest processes over a real server: one leads; the other after a crash, and after a freeze that the first one does not outlive as leader.
+ *
+ * @alone It asserts deadlines.
+ */
 
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,0 +1,16 @@
+/** Runs the files side by side, and after them those that must run alone (`@alone`), one at a time. */
+
+import TestRunner from "jest-runner";
+import { runsAlone } from "./test-groups.ts";
+
+export default class AloneLast extends TestRunner {
+  async runTests(tests, watcher, options) {
+    const alone = tests.filter(({ path }) => runsAlone(path));
+    const together = tests.filter((test) => !alone.includes(test));
+    if (together.length > 0) await super.runTests(together, watcher, options);
+    if (alone.length === 0 || watcher.isInterrupted()) return;
+    // Workers and not this process, which a test could end.
+    this._globalConfig = { ...this._globalConfig, maxWorkers: 1 };
+    await super.runTests(alone, watcher, options);
+  }
+}
