@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 import { createLogger } from "../src/index.ts";
 
 let folder: string;
@@ -73,7 +74,7 @@ test.each([
     log.info("first"); log.info("last"); ${ending}`;
   const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "--no-warnings", "--eval", program], {
     cwd: fileURLToPath(new URL("..", import.meta.url)),
-    env: { PATH: process.env.PATH },
+    env: { ...compileCache, PATH: process.env.PATH },
     stdio: ["ignore", "ignore", "pipe"],
   });
   const written = (await text(child.stderr)).split("\n").filter((line) => line.startsWith("{"));

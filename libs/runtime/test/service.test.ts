@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "@jest/globals";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 import { until } from "../../../test/support/http.ts";
 import { startOtlpReceiver } from "../../../test/support/otlp-receiver.ts";
 
@@ -24,7 +25,7 @@ interface Child {
 
 function launch(what: string, env: Readonly<Record<string, string>> = {}): Child {
   const child = spawn(process.execPath, ["--conditions=source", program, what], {
-    env: { TELEMETRY_PORT: "0", ...env },
+    env: { ...compileCache, TELEMETRY_PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   children.push(child);

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "@jest/globals";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 
 const program = fileURLToPath(new URL("stopping-child.ts", import.meta.url));
 const children: ChildProcess[] = [];
@@ -16,7 +17,7 @@ interface Child {
 }
 
 async function start(what: string): Promise<Child> {
-  const child = spawn(process.execPath, ["--conditions=source", program, what], { env: {}, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--conditions=source", program, what], { env: compileCache, stdio: ["ignore", "pipe", "pipe"] });
   children.push(child);
   const output = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (text) => (output.out += text));

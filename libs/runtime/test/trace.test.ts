@@ -1,10 +1,12 @@
 /** One trace of one request, through two services' processes, a real nats-server and a real MongoDB-protocol server. */
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { generateKeyText } from "@netfacts/storage";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 import { until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
@@ -33,7 +35,13 @@ afterAll(async () => {
 
 async function start(program: string): Promise<Service> {
   const path = fileURLToPath(new URL(`support/${program}.ts`, import.meta.url));
-  const env = { ...receiver.env, TELEMETRY_PORT: "0", NATS_URL: nats.url, MONGODB_URI: mongodb.database("trace") };
+  const env = {
+    ...compileCache,
+    ...receiver.env,
+    TELEMETRY_PORT: "0",
+    NATS_URL: nats.url,
+    MONGODB_URI: mongodb.database(`trace_${randomUUID().slice(0, 8)}`),
+  };
   const child = spawn(process.execPath, ["--conditions=source", path], { env, stdio: ["ignore", "ignore", "pipe"] });
   children.push(child);
   let text = "";

@@ -1,5 +1,6 @@
 /** Copies of a store in a database: taken while it is used, put into another one, and what keys, limits, usage and the audit are then. */
 
+import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ let server: Mongodb;
 let raw: MongoClient;
 let folder: string;
 let round = 0;
+const file = randomUUID().slice(0, 8);
 const stores: Store[] = [];
 beforeAll(async () => {
   server = await startMongodb();
@@ -30,13 +32,14 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await Promise.all(stores.splice(0).map((store) => store.close()));
-  for (const name of ["from", "to"]) await raw.db(`${name}-${round}`).dropDatabase();
+  for (const name of ["from", "to"]) await raw.db(databaseOf(name)).dropDatabase();
   rmSync(folder, { recursive: true });
 });
 
 const now = Date.UTC(2026, 10, 21, 9);
-const from = () => server.database(`from-${round}`);
-const to = () => server.database(`to-${round}`);
+const databaseOf = (side: string) => `${side}-${round}-${file}`;
+const from = () => server.database(databaseOf("from"));
+const to = () => server.database(databaseOf("to"));
 const copy = () => join(folder, "copy.ndjson");
 const month = { bucket: "7Q9M3W8K", policy: "month", start: Date.UTC(2026, 10, 1) / 1_000, expiresAt: Date.UTC(2100, 0, 1) };
 const usage = { keyId: "7Q9M3W8K", bucket: "7Q9M3W8K", day: "2026-11-21", routeClass: "ip", counted: 40, uncounted: 2 };
@@ -83,7 +86,7 @@ test("a copy has keys in every state, plans, limits, usage and the audit, and on
   expect(await copied.bootstrap.read()).toBe(key.id);
   expect(await copied.usage.list(days)).toEqual([usage]);
   // 64-bit counters come back as such, and times as what the server itself takes counters away by.
-  const counter = await raw.db(`to-${round}`).collection("limit_windows").findOne({}, { promoteLongs: false });
+  const counter = await raw.db(databaseOf("to")).collection("limit_windows").findOne({}, { promoteLongs: false });
   expect([counter?.leased, counter?.expiresAt]).toEqual([Long.fromNumber(40), new Date(month.expiresAt)]);
   // What was leased by then is not given again.
   expect(await copied.limits.take(month, 100, 61)).toMatchObject({ outcome: "does-not-fit", leased: 40 });
@@ -134,8 +137,8 @@ test("a store that is half restored is opened by nobody, and whole after another
   await backUpMongoStore(from(), copy(), now);
   await open(to());
   // As a restore leaves it that was killed.
-  await raw.db(`to-${round}`).collection<{ _id: string }>("markers").insertOne({ _id: "restoring" });
-  await raw.db(`to-${round}`).collection<{ _id: string }>("keys").insertOne({ _id: "HALFHALF" });
+  await raw.db(databaseOf("to")).collection<{ _id: string }>("markers").insertOne({ _id: "restoring" });
+  await raw.db(databaseOf("to")).collection<{ _id: string }>("keys").insertOne({ _id: "HALFHALF" });
   const refused = await rejection(openMongoStore(to()));
   expect([refused.fault, refused.message]).toEqual(["unavailable", expect.stringContaining("run `netfacts restore` again")]);
   expect((await rejection(backUpMongoStore(to(), join(folder, "half"), now))).fault).toBe("unavailable");
@@ -166,7 +169,7 @@ test("neither takes what is no whole copy, and nothing of it is written", async 
   expect(await faultOf(text.slice(0, text.length / 2))).toBe("damaged");
   expect(await faultOf(`${text}${lines[1]}\n`)).toBe("damaged");
   expect((await rejection(restoreMongoStore(join(folder, "none"), to(), { now }))).fault).toBe("unavailable");
-  expect(await raw.db(`to-${round}`).collections()).toEqual([]);
+  expect(await raw.db(databaseOf("to")).collections()).toEqual([]);
 
   appendFileSync(join(folder, "there"), "x");
   expect((await rejection(backUpMongoStore(from(), join(folder, "there"), now))).message).toContain("is there already");

@@ -1,6 +1,7 @@
 /** The examples in the README run, and print what they say. */
 
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,11 +33,11 @@ test("the README's example of a file works as it stands", async () => {
 });
 
 test("the README's example of a server works as it stands", async () => {
-  const server = await startMongodb({ own: true });
+  const server = await startMongodb();
   try {
     const program = `
       import { openMongoStore } from "@netfacts/storage/mongo";
-      ${examples[1]?.replace("mongodb://netfacts:secret@db.example:27017/netfacts", server.database("netfacts"))}
+      ${examples[1]?.replace("mongodb://netfacts:secret@db.example:27017/netfacts", server.database(`readme_${randomUUID().slice(0, 8)}`))}
       console.log(leadership.outcome);`;
     expect(await output(program)).toBe("held\n");
   } finally {

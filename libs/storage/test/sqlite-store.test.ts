@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { compileCache } from "../../../test/support/compile-cache.ts";
 import { createFirstKey, createKey, openSqliteStore, type Store, StoreError } from "../src/index.ts";
 import { SqliteConnection } from "../src/sqlite/connection.ts";
 import { listSql } from "../src/sqlite/sqlite-usage.ts";
@@ -234,7 +235,7 @@ describe("processes", () => {
 function run(program: string): ChildProcess {
   return spawn(process.execPath, ["--conditions=source", "--input-type=module", "--eval", program, path()], {
     cwd: import.meta.dirname,
-    env: { NODE_NO_WARNINGS: "1" },
+    env: { ...compileCache, NODE_NO_WARNINGS: "1" },
     stdio: ["ignore", "pipe", "inherit"],
   });
 }

@@ -3,8 +3,13 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 
-const env = { PATH: process.env.PATH, NODE_OPTIONS: "--conditions=source --disable-warning=ExperimentalWarning" } as NodeJS.ProcessEnv;
+const env = {
+  ...compileCache,
+  PATH: process.env.PATH,
+  NODE_OPTIONS: "--conditions=source --disable-warning=ExperimentalWarning",
+} as NodeJS.ProcessEnv;
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** Starts a program of this folder that answers messages. */

@@ -13,6 +13,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { createKey, openSqliteStore, type Store } from "@netfacts/storage";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 import { createKeyring, type Keyring } from "../../src/keys/index.ts";
 
 /** Disables and enables a key, one command a line, as the command line would; says when each change is written. */
@@ -46,7 +47,7 @@ test("a change by another process is seen within a second: median of ten, each w
   const { key, secret } = await createKey(store, { label: "a", scopes: ["ip"] });
   const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "--eval", changer, join(folder, "store.sqlite")], {
     cwd: import.meta.dirname,
-    env: { NODE_NO_WARNINGS: "1" },
+    env: { ...compileCache, NODE_NO_WARNINGS: "1" },
     stdio: ["pipe", "pipe", "inherit"],
   });
   const lines = createInterface({ input: child.stdout });

@@ -1,5 +1,6 @@
 /** The end of a month under load, by the clocks of real stores: three gateways, each with a handle of its own. */
 
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,7 @@ const gateways = 3;
 /** Far less than is asked for before the month ends. */
 const limit = 300;
 
+const database = `month_end_${randomUUID().slice(0, 8)}`;
 let mongodb: Mongodb;
 let folder: string;
 beforeAll(async () => {
@@ -41,7 +43,7 @@ function ahead(limits: LimitRepository, ms: number): LimitRepository {
 
 const stores: Record<string, () => Promise<Store>> = {
   SQLite: () => openSqliteStore(join(folder, "store.sqlite")),
-  MongoDB: () => openMongoStore(mongodb.database("month-end")),
+  MongoDB: () => openMongoStore(mongodb.database(database)),
 };
 
 test.each(Object.entries(stores))(

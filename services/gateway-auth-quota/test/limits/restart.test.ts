@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 
 const program = join(import.meta.dirname, "..", "support", "limiter-process.ts");
 let folder: string;
@@ -30,7 +31,7 @@ class GatewayProcess {
 
   constructor(month: number) {
     this.#child = spawn(process.execPath, ["--conditions=source", program, join(folder, "store.sqlite"), JSON.stringify(limits(month))], {
-      env: { NODE_NO_WARNINGS: "1" },
+      env: { ...compileCache, NODE_NO_WARNINGS: "1" },
       stdio: ["pipe", "pipe", "inherit"],
     });
     children.add(this.#child);

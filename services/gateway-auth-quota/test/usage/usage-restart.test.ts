@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { openSqliteStore, type Store } from "@netfacts/storage";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
 
 const program = join(import.meta.dirname, "..", "support", "usage-process.ts");
 let folder: string;
@@ -28,7 +29,7 @@ afterEach(async () => {
 
 function start(flushMs: number) {
   const child = spawn(process.execPath, ["--conditions=source", program, join(folder, "store.sqlite"), `${flushMs}`], {
-    env: { NODE_NO_WARNINGS: "1" },
+    env: { ...compileCache, NODE_NO_WARNINGS: "1" },
     stdio: ["pipe", "pipe", "inherit"],
   });
   children.add(child);
