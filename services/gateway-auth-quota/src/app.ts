@@ -5,36 +5,32 @@ import type { Messaging } from "@netfacts/messaging";
 import type { Metrics } from "@netfacts/runtime";
 import type { KeyLimits, Store } from "@netfacts/storage";
 import type { FastifyInstance } from "fastify";
-import { installBatchRoute } from "./batch/batch-route.ts";
-import { Batches } from "./batch/batches.ts";
+import { flagHandler } from "./about/flags-route.ts";
+import { meHandler } from "./about/me-route.ts";
+import { statusHandler } from "./about/status-route.ts";
 import type { GatewayConfig } from "./config.ts";
 import { docsRoutes } from "./docs/docs-routes.ts";
-import { proxyTrust } from "./http/client-address.ts";
-import { Compressor } from "./http/compression.ts";
-import { Dispatcher } from "./http/dispatcher.ts";
-import { flagHandler } from "./http/flags-route.ts";
-import { Guard } from "./http/guard.ts";
-import { lookupHandler } from "./http/lookup-route.ts";
-import { lookups } from "./http/lookups.ts";
-import { meHandler } from "./http/me-route.ts";
-import { createServer } from "./http/server.ts";
-import { statusHandler } from "./http/status-route.ts";
+import { installBodyTime } from "./edge/body-time.ts";
+import { Compressor } from "./edge/compression.ts";
+import { Guard } from "./edge/guard.ts";
+import { createListener, type ListenerOptions } from "./edge/listener.ts";
+import { LoadShedder } from "./edge/load-shedding.ts";
+import type { RequestLog } from "./edge/observe.ts";
+import type { ProblemOptions } from "./edge/problems.ts";
+import { installRoutes, type Route } from "./edge/routes.ts";
 import { createKeyring, type KeyringSettings } from "./keys/index.ts";
 import { createLimiter } from "./limits/index.ts";
 import { watchedLimits } from "./limits/watched-limits.ts";
+import { installBatchRoute } from "./lookups/batch/batch-route.ts";
+import { Batches } from "./lookups/batch/batches.ts";
+import { Dispatcher } from "./lookups/dispatcher.ts";
+import { lookupHandler } from "./lookups/lookup-route.ts";
+import { lookups } from "./lookups/lookups.ts";
 import { createGatewayMetrics, type GatewayMetrics } from "./metrics.ts";
 import { adminHandlers } from "./operator/admin-handlers.ts";
 import { ChangeTeller } from "./operator/change-teller.ts";
 import { ensureFirstAdminKey } from "./operator/first-admin-key.ts";
 import { createOperatorListener } from "./operator/operator-listener.ts";
-import { installBodyTime } from "./plugins/body-time.ts";
-import { installCors } from "./plugins/cors.ts";
-import { LoadShedder } from "./plugins/load-shedding.ts";
-import { installObserver, type RequestLog } from "./plugins/observe.ts";
-import { installProblems, type ProblemOptions } from "./plugins/problems.ts";
-import { installRequestContext } from "./plugins/request-context.ts";
-import { installRoutes, type Route } from "./plugins/routes.ts";
-import { securityHeaders } from "./plugins/security-headers.ts";
 import { UsageMeter } from "./usage/usage-meter.ts";
 
 export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig, storeConfigSchema } from "./config.ts";
@@ -86,16 +82,8 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   });
 
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
-  const http = createServer({ config, clock, log, metrics, problems });
-  installProblems(http, problems);
-  installObserver(http, log, metrics);
-  installCors(http, config.CORS_ORIGINS);
-  installRequestContext(http, {
-    urlBytesMax: config.URL_BYTES_MAX,
-    trust: proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER),
-    fixedHeaders: securityHeaders(config.HSTS_SECONDS),
-    isStopping: () => stopping,
-  });
+  const listenerOptions: ListenerOptions = { config, clock, log, metrics, problems, isStopping: () => stopping };
+  const http = createListener(listenerOptions, config.CORS_ORIGINS);
   const shedder = new LoadShedder({ inFlightMax: config.SHED_IN_FLIGHT_MAX, loopDelayMsMax: config.SHED_LOOP_DELAY_MS });
   const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
   const lookupDeps = { guard, dispatcher, compressor, shedder };
@@ -137,10 +125,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     defaultLimits: defaultLimits(config),
     changed: (change) => teller.tell(change),
   });
-  const operator =
-    config.OPERATOR_PORT < 0
-      ? null
-      : createOperatorListener({ config, clock, log, metrics, problems, guard, handlers, isStopping: () => stopping });
+  const operator = config.OPERATOR_PORT < 0 ? null : createOperatorListener({ ...listenerOptions, guard, handlers });
   await operator?.ready();
   await ensureFirstAdminKey(store, config.ADMIN_KEY, log, config.PEPPERS.current);
 

@@ -5,8 +5,8 @@ import { parseAddress, parsePrefix } from "@netfacts/address";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
 import { noPeppers, type Peppers, parseKeyText, readPeppers } from "@netfacts/storage";
 import Type, { type Static } from "typebox";
-import type { ForwardingHeader } from "./http/client-address.ts";
-import type { CorsOrigins } from "./plugins/cors.ts";
+import type { CorsOrigins } from "./edge/cors.ts";
+import type { ForwardingHeader } from "./edge/trusted-proxies.ts";
 
 /** Every setting with its default; names as in the environment. */
 export const gatewayConfigSchema = Type.Object({

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "@jest/globals";
 import { createLogger } from "@netfacts/runtime";
 import { gatewayConfigSchema, loadGatewayConfig } from "../src/app.ts";
-import type { RequestLog } from "../src/plugins/observe.ts";
+import type { RequestLog } from "../src/edge/observe.ts";
 
 test("an empty environment gives the defaults", () => {
   expect(loadGatewayConfig({})).toMatchObject({

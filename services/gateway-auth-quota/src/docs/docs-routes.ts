@@ -2,7 +2,7 @@
 
 import { contentTypes, type ProblemCode, ProblemError, problemCodes } from "@netfacts/contracts";
 import type { Json } from "@netfacts/contracts/openapi";
-import type { Route } from "../plugins/routes.ts";
+import type { Route } from "../edge/routes.ts";
 import { errorIndex, errorPage } from "./error-pages.ts";
 import { favicon } from "./favicon.ts";
 import { pageStyle } from "./page.ts";

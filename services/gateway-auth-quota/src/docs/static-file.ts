@@ -3,8 +3,8 @@
 import { hash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { RouteHandlerMethod } from "fastify";
-import { preferredCoding } from "../http/accept.ts";
-import { matchesEtag } from "../http/conditional.ts";
+import { preferredCoding } from "../edge/accept.ts";
+import { matchesEtag } from "../lookups/conditional.ts";
 
 /** One file as it is served. */
 export interface StaticFile {

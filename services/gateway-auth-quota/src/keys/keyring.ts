@@ -2,7 +2,7 @@
 
 import { keysChangedSubject, type Scope } from "@netfacts/contracts";
 import { type KeyText, parseKeyText, secretMatches } from "@netfacts/storage";
-import { clientAddressOf, sourceOf } from "../domain/client-source.ts";
+import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
 import { FailedKeys } from "./failed-keys.ts";
 import { KeyCache, type KeyLookup } from "./key-cache.ts";
@@ -53,14 +53,14 @@ export function createKeyring(options: KeyringOptions): Keyring {
     if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
     // Also hashes and compares for an unknown id: both failures take the same time.
     if (!secretMatches(text.text, lookup?.record ?? null, settings.peppers) || lookup === null) {
-      failed.record(sourceOf(clientAddressOf(clientAddress)), monotonic());
+      failed.record(sourceOf(plainAddress(clientAddress)), monotonic());
       tellUnknownPepper(lookup?.record.pepperId ?? null);
       return refuse("invalid_api_key");
     }
     const { record, allowed, key } = lookup;
     rehasher.used(record, text.text);
     const rules = { state: record.state, expiresAt: record.expiresAt, validUntil: record.validUntil, allowed, scopes: key.scopes };
-    const address = allowed.length === 0 ? null : clientAddressOf(clientAddress);
+    const address = allowed.length === 0 ? null : plainAddress(clientAddress);
     const refusal = keyRefusal(rules, clock.now(), address, scope ?? null);
     return refusal === null ? { ok: true, key } : refuseKey(refusal, key, scope);
   };
@@ -71,7 +71,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       if (token === undefined) return refuse("missing_api_key");
       const text = parseKeyText(token);
       if (text === null) return refuse("invalid_api_key");
-      const waitMs = failed.quiet ? 0 : failed.waitMs(sourceOf(clientAddressOf(clientAddress)), monotonic());
+      const waitMs = failed.quiet ? 0 : failed.waitMs(sourceOf(plainAddress(clientAddress)), monotonic());
       if (waitMs > 0) return refuse("too_many_failed_keys", { retryAfterSeconds: Math.ceil(waitMs / 1_000) });
       const found = cache.lookup(text.id);
       if (found instanceof Promise) return found.then((lookup) => judge(lookup, text, clientAddress, scope));

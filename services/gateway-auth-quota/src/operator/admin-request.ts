@@ -6,8 +6,8 @@ import type { RouteDescription, RouteParameter } from "@netfacts/contracts/opena
 import type { Idempotency, Operator } from "@netfacts/storage";
 import type { FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
-import { searchOf } from "../http/asked.ts";
-import { quoteValue } from "../http/echo.ts";
+import { quoteValue } from "../edge/echo.ts";
+import { searchOf } from "../edge/search.ts";
 import { schemaFaults, wantedText } from "./schema-fault.ts";
 
 /** What a handler gets. */

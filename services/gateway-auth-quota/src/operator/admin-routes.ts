@@ -5,10 +5,10 @@ import { contentTypes, ProblemError, type ProblemItem } from "@netfacts/contract
 import { adminRoutes, type RouteDescription } from "@netfacts/contracts/openapi";
 import { IdempotencyConflict, KeySpecError, StoreError } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { requireJson } from "../http/asked.ts";
-import type { Guard } from "../http/guard.ts";
-import { type ProblemOptions, sendProblem } from "../plugins/problems.ts";
-import { refuseOtherMethods } from "../plugins/routes.ts";
+import { requireJson } from "../edge/accept.ts";
+import type { Guard } from "../edge/guard.ts";
+import { type ProblemOptions, sendProblem } from "../edge/problems.ts";
+import { refuseOtherMethods } from "../edge/routes.ts";
 import { type AdminCall, faultsProblem, readAdminCall } from "./admin-request.ts";
 
 export interface AdminAnswer {

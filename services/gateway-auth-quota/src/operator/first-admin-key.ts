@@ -1,7 +1,7 @@
 /** The first key of a new installation, out of a secret (docs/design/protocols.md#keys). */
 
 import { createFirstKey, displayKey, type Pepper, type Store } from "@netfacts/storage";
-import type { RequestLog } from "../plugins/observe.ts";
+import type { RequestLog } from "../edge/observe.ts";
 
 /**
  * Makes the key with the scope `admin` only, unless this installation had its first key before: that one is final, whatever its state is.

@@ -5,45 +5,32 @@ import { ingestRoutes, operatorDocument } from "@netfacts/contracts/openapi";
 import type { FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import { docsRoutes } from "../docs/docs-routes.ts";
-import { proxyTrust } from "../http/client-address.ts";
-import type { Guard } from "../http/guard.ts";
-import { createServer, type ServerOptions } from "../http/server.ts";
-import { installObserver } from "../plugins/observe.ts";
-import { clientErrorHandler, installProblems, type ProblemOptions } from "../plugins/problems.ts";
-import { outliveRefusedBodies } from "../plugins/refused-bodies.ts";
-import { installRequestContext } from "../plugins/request-context.ts";
-import { installRoutes } from "../plugins/routes.ts";
-import { securityHeaders } from "../plugins/security-headers.ts";
+import type { Guard } from "../edge/guard.ts";
+import { createListener, type ListenerOptions } from "../edge/listener.ts";
+import { clientErrorHandler, type ProblemOptions } from "../edge/problems.ts";
+import { outliveRefusedBodies } from "../edge/refused-bodies.ts";
+import { installRoutes } from "../edge/routes.ts";
 import { installIngestProxy } from "../proxy/ingest-proxy.ts";
 import { type AdminHandlers, installAdminRoutes, refuseUndescribed } from "./admin-routes.ts";
 
-export interface OperatorListenerOptions extends ServerOptions {
+export interface OperatorListenerOptions extends ListenerOptions {
   readonly guard: Guard;
   /** What answers the routes of the gateway itself. */
   readonly handlers: AdminHandlers;
-  readonly isStopping: () => boolean;
 }
 
 /** An upload may go on for hours; a stop waits for it no longer than this. */
 const stopMsMax = 5_000;
 
 /** Wires the listener; it does not listen yet. */
-export function createOperatorListener({ guard, handlers, isStopping, ...options }: OperatorListenerOptions): FastifyInstance {
-  const { config, log, metrics, problems } = options;
+export function createOperatorListener({ guard, handlers, ...options }: OperatorListenerOptions): FastifyInstance {
+  const { config, problems } = options;
   // What ends an upload is silence.
-  const app = createServer(options);
+  const app = createListener(options, []);
   endIdleConnections(app, config, problems);
   app.addHook("preClose", (done) => {
     setTimeout(() => app.server.closeAllConnections(), stopMsMax).unref();
     done();
-  });
-  installProblems(app, problems);
-  installObserver(app, log, metrics);
-  installRequestContext(app, {
-    urlBytesMax: config.URL_BYTES_MAX,
-    trust: proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER),
-    fixedHeaders: securityHeaders(config.HSTS_SECONDS),
-    isStopping,
   });
   app.decorateRequest("keyId", null);
   // Who waits for permission to send has sent nothing.

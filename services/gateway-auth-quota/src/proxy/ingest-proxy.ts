@@ -3,7 +3,7 @@
 import httpProxy from "@fastify/http-proxy";
 import { ingestPath, ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type ProblemOptions, sendProblem } from "../plugins/problems.ts";
+import { type ProblemOptions, sendProblem } from "../edge/problems.ts";
 import { answerHeaders, requestHeaders, withoutAnswerHeaders } from "./proxied-headers.ts";
 import { detachedBody } from "./request-body.ts";
 

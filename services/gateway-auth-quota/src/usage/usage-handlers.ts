@@ -2,7 +2,7 @@
 
 import { contentTypes, ProblemError, type UsageItems } from "@netfacts/contracts";
 import { type UsageGroup, type UsageRepository, usageColumns, usageGroups, usageItem } from "@netfacts/storage";
-import { preferredType } from "../http/accept.ts";
+import { preferredType } from "../edge/accept.ts";
 import type { AdminHandlers } from "../operator/admin-routes.ts";
 import { readUsageQuestion, type UsageQuestion, usageCursor } from "./usage-question.ts";
 

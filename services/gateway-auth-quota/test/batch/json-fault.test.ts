@@ -3,7 +3,7 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { jsonFault } from "../../src/batch/json-fault.ts";
+import { jsonFault } from "../../src/lookups/batch/json-fault.ts";
 
 const parses = (text: string): boolean => {
   try {

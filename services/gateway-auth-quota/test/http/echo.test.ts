@@ -1,7 +1,7 @@
 /** What logs tell of URLs. */
 
 import { expect, test } from "@jest/globals";
-import { logUrl } from "../../src/http/echo.ts";
+import { logUrl } from "../../src/edge/echo.ts";
 
 const key = "nf_live_7Q9M3W8K_abcdefghijklmnopqrstuvwxyzABCDEF0123x4Pq";
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { addressMistake, asnMistake, prefixMistake } from "../../src/http/mistake.ts";
+import { addressMistake, asnMistake, prefixMistake } from "../../src/lookups/mistake.ts";
 
 /** Text, a part of the reason, the suggestion. */
 type Case = readonly [text: string, reason: string | null, suggestion: string | null];

@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import { createLogger, infoLines } from "@netfacts/runtime";
-import { type RequestFields, requestMembers } from "../../src/plugins/observe.ts";
+import { type RequestFields, requestMembers } from "../../src/edge/observe.ts";
 
 const answered: RequestFields = {
   request_id: "01M80CJYVZ8YJY2FRZ4334821S",

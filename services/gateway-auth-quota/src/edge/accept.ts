@@ -1,5 +1,8 @@
 /** Content negotiation (RFC 9110 §12.5): which of what is on offer a caller wants most. */
 
+import { mediaTypes, ProblemError } from "@netfacts/contracts";
+import type { FastifyRequest } from "fastify";
+
 interface Preference {
   readonly name: string;
   readonly weight: number;
@@ -21,6 +24,11 @@ export function preferredType<T extends string>(header: string | undefined, offe
     const [type] = offer.split("/");
     return weightOf(ranges, [offer, `${type}/*`, "*/*"]) ?? 0;
   });
+}
+
+/** @throws ProblemError unless the caller takes JSON. */
+export function requireJson(request: FastifyRequest): void {
+  if (preferredType(request.headers.accept, [mediaTypes.json]) === null) throw new ProblemError("not_acceptable");
 }
 
 /**

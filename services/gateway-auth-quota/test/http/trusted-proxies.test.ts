@@ -1,7 +1,7 @@
 /** Whose address counts: chains of proxies, in both headers, with whatever clients put into them. */
 
 import { describe, expect, test } from "@jest/globals";
-import { clientAddress, type ForwardingHeader, proxyTrust } from "../../src/http/client-address.ts";
+import { clientAddress, type ForwardingHeader, proxyTrust } from "../../src/edge/trusted-proxies.ts";
 import { startGateway } from "../support/gateway.ts";
 
 const proxies = ["10.0.0.0/8", "192.0.2.1", "2001:db8:ffff::/48"];

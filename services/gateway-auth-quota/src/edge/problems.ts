@@ -4,9 +4,9 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { errors, type ProblemCode, ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { echoPath } from "../http/echo.ts";
-import { newRequestId } from "../http/request-id.ts";
+import { echoPath } from "./echo.ts";
 import type { RequestLog } from "./observe.ts";
+import { newRequestId } from "./request-id.ts";
 
 export interface ProblemOptions {
   /** What `type` begins with. */

@@ -1,33 +1,41 @@
-/** The HTTP server: Fastify with our bounds, ids and problems in place of its own. */
+/** A listener, public or for operators: Fastify with our bounds, ids and problems in place of its own, and what every request passes first. */
 
 import Fastify, { type FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import type { GatewayMetrics } from "../metrics.ts";
-import { type RequestLog, requestObserver } from "../plugins/observe.ts";
-import { clientErrorHandler, frameworkProblem, type ProblemOptions, sendProblem } from "../plugins/problems.ts";
-import { securityHeaders } from "../plugins/security-headers.ts";
-import { clientAddress, proxyTrust } from "./client-address.ts";
+import { type CorsOrigins, installCors } from "./cors.ts";
+import { installObserver, type RequestLog, requestObserver } from "./observe.ts";
+import { clientErrorHandler, frameworkProblem, installProblems, type ProblemOptions, sendProblem } from "./problems.ts";
+import { installRequestContext } from "./request-context.ts";
 import { requestIdOf } from "./request-id.ts";
+import { securityHeaders } from "./security-headers.ts";
+import { clientAddress, proxyTrust } from "./trusted-proxies.ts";
 
-export interface ServerOptions {
+export interface ListenerOptions {
   readonly config: GatewayConfig;
   readonly clock: { now(): number };
   readonly log: RequestLog;
   readonly metrics: GatewayMetrics;
   readonly problems: ProblemOptions;
+  readonly isStopping: () => boolean;
 }
 
 /** How often Node looks for connections that are past their time: often enough to keep the bound within a fifth of it. */
 const timeoutCheckMs = (boundMs: number) => Math.min(5_000, Math.ceil(boundMs / 5));
 
-export function createServer(options: ServerOptions): FastifyInstance {
-  const { config, clock, log, metrics, problems } = options;
+/**
+ * Makes a listener without routes: it answers problems, keeps a log, and knows of each request its id and its client.
+ *
+ * @param corsOrigins whose scripts may call.
+ */
+export function createListener(options: ListenerOptions, corsOrigins: CorsOrigins): FastifyInstance {
+  const { config, clock, log, metrics, problems, isStopping } = options;
   const trust = proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER);
   const fixedHeaders = securityHeaders(config.HSTS_SECONDS);
   const observe = requestObserver(log, metrics);
   const app = Fastify({
     logger: false,
-    // Who asks is ours to read (`client-address.ts`).
+    // `trusted-proxies.ts` reads the address of the client.
     trustProxy: false,
     requestIdHeader: false,
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"], clock.now()),
@@ -64,5 +72,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer a bare 417.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  installProblems(app, problems);
+  installObserver(app, log, metrics);
+  installCors(app, corsOrigins);
+  installRequestContext(app, { urlBytesMax: config.URL_BYTES_MAX, trust, fixedHeaders, isStopping });
   return app;
 }

@@ -1,16 +1,8 @@
 /** The address of the client: the peer's, or behind trusted proxies the one that they tell. */
 
 import type { IncomingHttpHeaders } from "node:http";
-import {
-  type Address,
-  containsAddress,
-  embeddedIpv4,
-  formatAddress,
-  makePrefix,
-  type Prefix,
-  parseAddress,
-  parsePrefix,
-} from "@netfacts/address";
+import { type Address, containsAddress, formatAddress, makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { plainAddress } from "../domain/client-address.ts";
 
 /** Which header the trusted proxies write. The other one is never read: a proxy hands on what a client made up in it. */
 export type ForwardingHeader = "x-forwarded-for" | "forwarded";
@@ -58,13 +50,6 @@ export function clientAddress(headers: IncomingHttpHeaders, peer: string, { prox
 
 function isTrusted(proxies: readonly Prefix[], address: Address): boolean {
   return proxies.some((proxy) => proxy.version === address.version && containsAddress(proxy, address));
-}
-
-function plainAddress(text: string): Address | null {
-  const address = parseAddress(text);
-  if (address === null || address.version === 4) return address;
-  const isMapped = address.w0 === 0 && address.w1 === 0 && address.w2 === 0xffff;
-  return isMapped ? embeddedIpv4(address) : address;
 }
 
 /** The address of a node as proxies write it: with a port or without, IPv6 in brackets or not. */

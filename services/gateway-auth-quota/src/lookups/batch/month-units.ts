@@ -1,7 +1,7 @@
 /** The units of the month that one batch costs: reserved before items are asked, and given back for those that were not answered. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { limitProblem, type Pass, type Reserved } from "../http/guard.ts";
+import { limitProblem, type Pass, type Reserved } from "../../edge/guard.ts";
 
 /** A store that is late has often answered by then; a batch is worth the wait. */
 const retryMs = 300;

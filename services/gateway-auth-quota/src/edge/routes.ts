@@ -3,7 +3,7 @@
 import { METHODS } from "node:http";
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, RouteHandlerMethod } from "fastify";
-import type { Guard } from "../http/guard.ts";
+import type { Guard } from "./guard.ts";
 
 /** CONNECT never reaches a router. */
 const methods = METHODS.filter((method) => method !== "CONNECT");

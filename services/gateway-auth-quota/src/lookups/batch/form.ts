@@ -2,9 +2,9 @@
 
 import { mediaTypes, ProblemError } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";
-import { preferredType } from "../http/accept.ts";
-import { searchOf } from "../http/asked.ts";
-import { QuestionReader } from "../http/question-reader.ts";
+import { preferredType } from "../../edge/accept.ts";
+import { searchOf } from "../../edge/search.ts";
+import { QuestionReader } from "../question-reader.ts";
 
 const formats = ["json", "ndjson"] as const;
 export type Format = (typeof formats)[number];

@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { operations, ProblemError, type ServiceName, services } from "@netfacts/contracts";
 import { frameItemsMax, type ReplyItem } from "@netfacts/messaging";
-import type { Asker as AskedFor, Dispatcher } from "../http/dispatcher.ts";
+import type { Asker as AskedFor, Dispatcher } from "../dispatcher.ts";
 import type { AskGate, Asking } from "./ask-gate.ts";
 import type { Asked } from "./item-reader.ts";
 

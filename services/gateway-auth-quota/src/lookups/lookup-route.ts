@@ -3,13 +3,14 @@
 import { contentTypes, encodeCursor, type LookupName, operations, ProblemError } from "@netfacts/contracts";
 import type { ReplyItem } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
-import type { LoadShedder } from "../plugins/load-shedding.ts";
-import { type Asked, readAsked, searchOf } from "./asked.ts";
-import type { Compressor, PackedBody } from "./compression.ts";
+import type { Compressor, PackedBody } from "../edge/compression.ts";
+import { echoPath } from "../edge/echo.ts";
+import type { Guard } from "../edge/guard.ts";
+import type { LoadShedder } from "../edge/load-shedding.ts";
+import { searchOf } from "../edge/search.ts";
+import { type Asked, readAsked } from "./asked.ts";
 import { conditionOf, lastModifiedOf, weakEtag } from "./conditional.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { echoPath } from "./echo.ts";
-import type { Guard } from "./guard.ts";
 import type { Lookup } from "./lookups.ts";
 
 /** What the answers to one path depend on besides its URL. */

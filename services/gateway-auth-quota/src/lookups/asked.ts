@@ -14,7 +14,8 @@ import {
   wholeRecord,
 } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";
-import { preferredType } from "./accept.ts";
+import { preferredType } from "../edge/accept.ts";
+import { searchOf } from "../edge/search.ts";
 import type { Lookup } from "./lookups.ts";
 import { QuestionReader } from "./question-reader.ts";
 
@@ -25,18 +26,6 @@ export interface Asked<O extends LookupName> {
   readonly query: string;
   /** The snapshot that must answer; null: the current one. */
   readonly pinnedSnapshot: string | null;
-}
-
-/** The raw query string of the request, without `?`. */
-export function searchOf(request: FastifyRequest): string {
-  const { url } = request;
-  const at = url.indexOf("?");
-  return at < 0 ? "" : url.slice(at + 1);
-}
-
-/** @throws ProblemError unless the caller takes JSON. */
-export function requireJson(request: FastifyRequest): void {
-  if (preferredType(request.headers.accept, [mediaTypes.json]) === null) throw new ProblemError("not_acceptable");
 }
 
 /** @throws ProblemError that lists every fault. */

@@ -1,7 +1,7 @@
 /** Writes results to a response out of memory that is used again and again, at the pace at which the client reads. */
 
 import type { ServerResponse } from "node:http";
-import type { Coding } from "../http/compression.ts";
+import type { Coding } from "../../edge/compression.ts";
 import { Packer } from "./packer.ts";
 
 /** What is collected before it is written, unless the turn of the event loop ends first. */

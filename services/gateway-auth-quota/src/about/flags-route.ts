@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { ProblemError } from "@netfacts/contracts";
 import * as flags from "country-flag-icons/string/3x2";
 import type { RouteHandlerMethod } from "fastify";
-import { matchesEtag } from "./conditional.ts";
+import { matchesEtag } from "../lookups/conditional.ts";
 
 interface Flag {
   readonly svg: string;

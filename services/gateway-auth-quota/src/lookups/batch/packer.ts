@@ -6,7 +6,7 @@
 import type { ServerResponse } from "node:http";
 import type { Transform } from "node:stream";
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from "node:zlib";
-import type { Coding } from "../http/compression.ts";
+import type { Coding } from "../../edge/compression.ts";
 
 type Packing = Transform & { flush(kind: number, done: () => void): void };
 

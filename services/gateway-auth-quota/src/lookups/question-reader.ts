@@ -2,7 +2,7 @@
 
 import { type Address, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import { listLimitDefault, listLimitMax, nearestWord, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
-import { quoteValue } from "./echo.ts";
+import { quoteValue } from "../edge/echo.ts";
 import { addressMistake, asnMistake, type Mistake, prefixMistake } from "./mistake.ts";
 
 interface Fault extends ProblemItem {

@@ -2,8 +2,8 @@
 
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { clientAddress, type ProxyTrust } from "../http/client-address.ts";
-import { queryHoldsKey } from "../http/echo.ts";
+import { queryHoldsKey } from "./echo.ts";
+import { clientAddress, type ProxyTrust } from "./trusted-proxies.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -3,11 +3,12 @@
 import type { MeLimit, MeRecord } from "@netfacts/contracts";
 import { contentTypes, ProblemError, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
+import { requireJson } from "../edge/accept.ts";
+import type { Guard } from "../edge/guard.ts";
+import { searchOf } from "../edge/search.ts";
 import type { VerifiedKey } from "../keys/index.ts";
 import type { Limiter, LimitStanding } from "../limits/index.ts";
-import { requireJson, searchOf } from "./asked.ts";
-import type { Guard } from "./guard.ts";
-import { QuestionReader } from "./question-reader.ts";
+import { QuestionReader } from "../lookups/question-reader.ts";
 
 export function meHandler(guard: Guard, limiter: Limiter, clock: { now(): number }): RouteHandlerMethod {
   return async (request, reply) => {

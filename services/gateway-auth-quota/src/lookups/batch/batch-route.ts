@@ -2,11 +2,11 @@
 
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance } from "fastify";
-import type { Guard } from "../http/guard.ts";
-import { clearBodyTime } from "../plugins/body-time.ts";
-import { type ProblemOptions, sendProblem } from "../plugins/problems.ts";
-import { outliveRefusedBodies } from "../plugins/refused-bodies.ts";
-import { refuseOtherMethods } from "../plugins/routes.ts";
+import { clearBodyTime } from "../../edge/body-time.ts";
+import type { Guard } from "../../edge/guard.ts";
+import { type ProblemOptions, sendProblem } from "../../edge/problems.ts";
+import { outliveRefusedBodies } from "../../edge/refused-bodies.ts";
+import { refuseOtherMethods } from "../../edge/routes.ts";
 import type { Batches } from "./batches.ts";
 
 const url = "/api/v1/batch";

@@ -14,9 +14,9 @@ import {
 } from "@netfacts/contracts";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import { quoteValue } from "../http/echo.ts";
-import { lookups } from "../http/lookups.ts";
-import { QuestionReader } from "../http/question-reader.ts";
+import { quoteValue } from "../../edge/echo.ts";
+import { lookups } from "../lookups.ts";
+import { QuestionReader } from "../question-reader.ts";
 
 /** A question that a service can be asked. */
 export interface Asked {

@@ -2,8 +2,8 @@
 
 import { infoLines } from "@netfacts/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { logUrl } from "../http/echo.ts";
 import type { GatewayMetrics } from "../metrics.ts";
+import { logUrl } from "./echo.ts";
 
 /** What this service needs of a log. */
 export interface RequestLog {

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { batchQuestionsMax, ProblemError, type ProblemItem } from "@netfacts/contracts";
-import { quoteValue } from "../http/echo.ts";
+import { quoteValue } from "../../edge/echo.ts";
 import type { BodySource } from "./body-source.ts";
 import { type Item, readItem, unreadableItem } from "./item-reader.ts";
 import { jsonFault } from "./json-fault.ts";

@@ -2,9 +2,10 @@
 
 import { contentTypes, encodeQuestion, ProblemError, type StatusRecord, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
-import { requireJson, searchOf } from "./asked.ts";
-import type { Dispatcher } from "./dispatcher.ts";
-import { QuestionReader } from "./question-reader.ts";
+import { requireJson } from "../edge/accept.ts";
+import { searchOf } from "../edge/search.ts";
+import type { Dispatcher } from "../lookups/dispatcher.ts";
+import { QuestionReader } from "../lookups/question-reader.ts";
 
 export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }): RouteHandlerMethod {
   return async (request, reply) => {

@@ -3,7 +3,7 @@
 import type { ServerResponse } from "node:http";
 import { ProblemError } from "@netfacts/contracts";
 import type { ReplyItem } from "@netfacts/messaging";
-import type { Coding } from "../http/compression.ts";
+import type { Coding } from "../../edge/compression.ts";
 import type { BatchAsker, Outcome } from "./asker.ts";
 import type { Format } from "./form.ts";
 import type { Item } from "./item-reader.ts";
