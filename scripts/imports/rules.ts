@@ -119,7 +119,7 @@ function* domainStaysPure({ packages }: Sources): Generator<string> {
   for (const { folder, files } of packages) {
     for (const found of importsOf(files.filter(({ path }) => path.startsWith(`${folder}/src/domain/`)))) {
       const path = importedPath(found.file, found.specifier);
-      const edge = /\/src\/(http|operations|plugins)\//.exec(path ?? "")?.[1];
+      const edge = /\/src\/(edge|http|lookups|operations|plugins)\//.exec(path ?? "")?.[1];
       if (edge !== undefined) yield at(found, `domain imports ${edge}; it points the other way`);
       if (impure.test(found.specifier)) yield at(found, `domain imports ${found.specifier}; it does no I/O and knows no framework`);
     }

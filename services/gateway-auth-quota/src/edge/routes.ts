@@ -4,6 +4,7 @@ import { METHODS } from "node:http";
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, RouteHandlerMethod } from "fastify";
 import type { Guard } from "./guard.ts";
+import { wordList } from "./word-list.ts";
 
 /** CONNECT never reaches a router. */
 const methods = METHODS.filter((method) => method !== "CONNECT");
@@ -38,7 +39,7 @@ export function refuseOtherMethods(app: FastifyInstance, url: string, allowed: r
     // Before the body is read, let alone parsed.
     onRequest: async (request, reply) => {
       await guard.admitToNothing(request, reply);
-      const detail = `This route answers ${new Intl.ListFormat("en-GB", { type: "conjunction" }).format(allowed)}.`;
+      const detail = `This route answers ${wordList(allowed, "and")}.`;
       throw new ProblemError("method_not_allowed", { detail, headers: { allow: allowed.join(", ") } });
     },
     handler: unreachable,

@@ -3,6 +3,7 @@
 import { type Address, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import { listLimitDefault, listLimitMax, nearestWord, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
 import { quoteValue } from "../edge/echo.ts";
+import { wordList } from "../edge/word-list.ts";
 import { addressMistake, asnMistake, type Mistake, prefixMistake } from "./mistake.ts";
 
 interface Fault extends ProblemItem {
@@ -180,9 +181,3 @@ export class QuestionReader {
 
 /** Stands for a value that could not be read until `finish` refuses. */
 const noAddress: Address = { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 };
-
-/** `a, b and c`. */
-export function wordList(words: readonly string[], joint: "and" | "or"): string {
-  const last = words.at(-1) ?? "";
-  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} ${joint} ${last}`;
-}

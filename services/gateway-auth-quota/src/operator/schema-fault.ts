@@ -1,7 +1,7 @@
 /** What a value that does not fit its schema should have been, in words: `takes a whole number from 1 to 1000`. */
 
 import { nearestWord } from "@netfacts/contracts";
-import { wordList } from "../lookups/question-reader.ts";
+import { wordList } from "../edge/word-list.ts";
 /** As typebox tells what is wrong. */
 export interface SchemaError {
   readonly keyword: string;

@@ -1,12 +1,10 @@
 /**
  * DNS messages (RFC 1035 §4): the PTR questions that we send, and what of an answer concerns them.
  *
- * The form of questions is dns-packet's; their names are written here, as each lookup writes one. Answers are read here, because
- * dns-packet gives names in which a dot inside a label and a byte that is not UTF-8 cannot be told any more, and does not hold records to
- * their stated length.
+ * Both are ours, because dns-packet reads names so that a dot inside a label and a byte that is not UTF-8 are lost, and does not hold
+ * records to their stated length. The tests compare both with it.
  */
 
-import dnsPacket, { type OptAnswer } from "dns-packet";
 import { foldName } from "../domain/ptr-chain.ts";
 import { MalformedMessageError } from "./malformed-message.ts";
 import { type NameReading, readName } from "./name.ts";
@@ -16,6 +14,12 @@ const udpPayloadBytes = 1232;
 
 const headerBytes = 12;
 
+/** Type and class behind the name of a question. */
+const questionTailBytes = 4;
+
+/** In the flags of the header: the server is to resolve. */
+const recursionDesired = 0x0100;
+
 /** Type, class, TTL and length of a record (RFC 1035 §4.1.3). */
 const recordHeadBytes = 10;
 
@@ -23,17 +27,6 @@ const recordTypes = { ns: 2, cname: 5, soa: 6, ptr: 12, opt: 41 } as const;
 const classIn = 1;
 
 export const rcodes = { noError: 0, formErr: 1, nxDomain: 3, notImp: 4, refused: 5 } as const;
-
-const optRecord: OptAnswer = {
-  type: "OPT",
-  name: ".",
-  udpPayloadSize: udpPayloadBytes,
-  extendedRcode: 0,
-  ednsVersion: 0,
-  flags: 0,
-  flag_do: false,
-  options: [],
-};
 
 /** The root as owner, and no options. */
 const optRecordBytes = 1 + recordHeadBytes;
@@ -72,12 +65,21 @@ export interface Answer {
   readonly referral: boolean;
 }
 
-/** Questions about the root, by dns-packet: all others differ from them in the name alone. */
-const rootQuestions = { plain: writeRootQuestion([]), edns: writeRootQuestion([optRecord]) };
+/** Questions about the root: all others differ from them in the name alone. */
+const rootQuestions = { plain: writeRootQuestion(false), edns: writeRootQuestion(true) };
 
-function writeRootQuestion(additionals: OptAnswer[]): Buffer {
-  const questions = [{ type: "PTR", name: ".", class: "IN" }] as const;
-  return dnsPacket.encode({ type: "query", flags: dnsPacket.RECURSION_DESIRED, questions: [...questions], additionals });
+function writeRootQuestion(edns: boolean): Buffer {
+  const bytes = Buffer.alloc(headerBytes + 1 + questionTailBytes + (edns ? optRecordBytes : 0));
+  bytes.writeUInt16BE(recursionDesired, 2);
+  bytes.writeUInt16BE(1, 4);
+  bytes.writeUInt16BE(recordTypes.ptr, headerBytes + 1);
+  bytes.writeUInt16BE(classIn, headerBytes + 3);
+  if (!edns) return bytes;
+  bytes.writeUInt16BE(1, 10);
+  const opt = bytes.length - optRecordBytes + 1;
+  bytes.writeUInt16BE(recordTypes.opt, opt);
+  bytes.writeUInt16BE(udpPayloadBytes, opt + 2);
+  return bytes;
 }
 
 const dot = 0x2e;
