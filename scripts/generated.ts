@@ -6,6 +6,7 @@ import * as decisionIndex from "./generate-decision-index.ts";
 import * as errorDocs from "./generate-error-docs.ts";
 import * as layers from "./generate-layers.ts";
 import { documents } from "./generate-openapi.ts";
+import { documents as recordPages } from "./generate-record-docs.ts";
 
 /** One generated file: where it stands, from the repository's root, and what should stand there. */
 export interface Generated {
@@ -19,6 +20,7 @@ export interface Generated {
 export const generated: readonly Generated[] = [
   errorDocs,
   ...documents,
+  ...recordPages,
   { ...decisionIndex, checked: false },
   { ...layers, checked: false },
 ];

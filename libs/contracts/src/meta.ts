@@ -1,8 +1,10 @@
 /** `meta`, the last member of every record: who asked when, which data the answer used, and what to mind about it. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "./facts/fact.ts";
+import { peers, seconds } from "./facts/units.ts";
 import { member, oneOf, record, Timestamp } from "./schema.ts";
-import { dataMembers, type SectionName, sectionNames } from "./sections.ts";
+import { dataMembers, type SectionData, type SectionName, sectionNames } from "./sections.ts";
 
 /** Warnings that stand for any section, by their ending. */
 const sectionWarnings = {
@@ -57,3 +59,32 @@ export const Meta = record({
   warnings: member(Type.Array(Warning), "Warnings about this response; an empty list if there are none."),
 });
 export type Meta = Static<typeof Meta>;
+
+export const freshnessFacts: FactsOf<SectionData> = {
+  version: "snapshot",
+  as_of: "snapshot",
+  age_seconds: { from: ["snapshot", "service"], unit: seconds },
+  stale: ["snapshot", "service"],
+};
+
+/** The same made for each section. */
+export function ofSections<T>(make: (section: SectionName) => T): Readonly<Record<SectionName, T>> {
+  return Object.fromEntries(sectionNames.map((section) => [section, make(section)])) as Record<SectionName, T>;
+}
+
+export const metaFacts: FactsOf<Meta> = {
+  request_id: ["request", "gateway"],
+  generated_at: "service",
+  data: {
+    ...ofSections(() => freshnessFacts),
+    routes: {
+      ...freshnessFacts,
+      peers_total: { ipv4: { from: "routes", unit: peers }, ipv6: { from: "routes", unit: peers } },
+      collectors: "routes",
+    },
+  },
+  warnings: {
+    code: "service",
+    detail: { from: "service", example: "seen by 1 of 355 peers" },
+  },
+};

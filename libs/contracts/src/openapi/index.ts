@@ -1,5 +1,7 @@
 /** @netfacts/contracts/openapi: the routes as data, and the documents of the API that are made of them and of the record schemas. */
 
+export { type Fact, type FactsOf, type From, factSources } from "../facts/fact.ts";
+export { type RecordPage, type RecordPageName, recordPages } from "../facts/pages.ts";
 export { adminRoutes } from "../routes/admin.ts";
 export { dataRoutes } from "../routes/data.ts";
 export { operatorRoutes, publicRoutes } from "../routes/index.ts";

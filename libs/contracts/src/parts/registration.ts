@@ -1,6 +1,8 @@
 /** Parts of records that tell what registries and operators say about space: allocation, holder, special purpose, place. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { asNumber, ratio } from "../facts/units.ts";
 import {
   Asn,
   CalendarDate,
@@ -112,3 +114,61 @@ export const Location = record({
   agrees_with_registration: member(NullableBoolean, "Whether the country matches the country of registration; null if either is unknown."),
 });
 export type Location = Static<typeof Location>;
+
+export const blockFacts: FactsOf<Block> = { start: "allocations", end: "allocations", cidrs: "allocations" };
+
+export const holderFacts: FactsOf<Holder> = {
+  id: "allocations",
+  asns: { from: "allocations", unit: asNumber },
+  name: "as_names",
+  basis: ["allocations", "as_names"],
+};
+
+const registeredFacts: FactsOf<AllocationConflict> = {
+  registry: { from: "allocations", example: "ripencc" },
+  status: "allocations",
+  registration_country: { from: "allocations", example: "NL" },
+  block: blockFacts,
+  allocated_on: { from: "allocations", example: "1993-09-01" },
+};
+
+export const allocationFacts: FactsOf<Allocation> = { ...registeredFacts, conflicts: registeredFacts, holder: holderFacts };
+
+export const countryFlagFacts: FactsOf<CountryFlag> = {
+  country: "allocations",
+  name: "iso3166",
+  emoji: "iso3166",
+  svg_url: "iso3166",
+};
+
+export const specialPurposeFacts: FactsOf<SpecialPurpose> = {
+  name: { from: "iana", example: "Private-Use" },
+  rfc: { from: "iana", example: "RFC1918" },
+  block: { from: "iana", example: "10.0.0.0/8" },
+  globally_reachable: { from: "iana", example: false },
+};
+
+export const asnSpecialPurposeFacts: FactsOf<AsnSpecialPurpose> = {
+  name: { from: "iana", example: "Reserved for use in documentation and sample code" },
+  rfc: { from: "iana", example: "RFC5398" },
+};
+
+export const networkTypeFacts: FactsOf<NetworkType> = {
+  type: ["network_types", "profiles"],
+  basis: ["network_types", "profiles"],
+  confidence: { from: ["network_types", "profiles"], unit: ratio },
+};
+
+export const locationFacts: FactsOf<Location> = {
+  country: "locations",
+  region: "locations",
+  city: "locations",
+  latitude: { from: "locations", unit: "degrees north" },
+  longitude: { from: "locations", unit: "degrees east" },
+  radius_km: { from: "locations", unit: "kilometres" },
+  basis: "locations",
+  confidence: { from: "locations", unit: ratio },
+  observations: { from: "locations", unit: "observations" },
+  last_observed_at: "locations",
+  agrees_with_registration: ["locations", "allocations"],
+};

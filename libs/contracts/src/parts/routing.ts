@@ -1,9 +1,11 @@
 /** Parts of records that tell what is announced, by whom, and how many peers see it. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { asNumber, origins, partialPeers, paths, peers, ratio } from "../facts/units.ts";
 import { Asn, Count, member, NullableBoolean, NullableText, NullableTimestamp, nullable, record, Share } from "../schema.ts";
-import { AsnSpecialPurpose } from "./registration.ts";
-import { NullableRpkiState, OriginValidation } from "./rpki.ts";
+import { AsnSpecialPurpose, asnSpecialPurposeFacts } from "./registration.ts";
+import { NullableRpkiState, OriginValidation, validationFacts } from "./rpki.ts";
 
 /** Full-feed peers that see it, of all full-feed peers; other peers apart. `ratio` is null without full-feed peers. */
 export const Visibility = record({
@@ -99,3 +101,60 @@ export const RelatedPrefix = record({
   visibility_ratio: member(nullable(Share), "Share of full-feed peers that see the prefix; null if there are no full-feed peers."),
 });
 export type RelatedPrefix = Static<typeof RelatedPrefix>;
+
+export const visibilityFacts: FactsOf<Visibility> = {
+  peers_seeing: { from: "routes", unit: peers },
+  peers_total: { from: "routes", unit: peers },
+  ratio: { from: "routes", unit: ratio },
+  partial_peers_seeing: { from: "routes", unit: partialPeers },
+};
+
+export const moasFacts: FactsOf<Moas> = { is_moas: "routes", origin_count: { from: "routes", unit: origins } };
+
+const upstreamFacts: FactsOf<Upstream> = {
+  asn: { from: "routes", unit: asNumber },
+  name: "as_names",
+  paths: { from: "routes", unit: paths },
+  share: { from: "routes", unit: ratio },
+};
+
+const originFacts = { asn: { from: "routes", unit: asNumber }, name: "as_names" } as const;
+
+export const fullOriginFacts: FactsOf<Origin> = {
+  ...originFacts,
+  registration_country: "allocations",
+  special_purpose: asnSpecialPurposeFacts,
+  same_holder_as_allocation: "allocations",
+  visibility: visibilityFacts,
+  first_seen_at: "routes",
+  last_seen_at: "routes",
+  rpki: validationFacts,
+  upstreams: upstreamFacts,
+};
+
+export const originSummaryFacts: FactsOf<OriginSummary> = {
+  ...originFacts,
+  special_purpose: asnSpecialPurposeFacts,
+  same_holder_as_allocation: "allocations",
+  visibility: visibilityFacts,
+  rpki_state: ["vrps", "routes"],
+};
+
+export const asSetOriginFacts: FactsOf<AsSetOrigin> = {
+  as_set: { from: "routes", unit: asNumber, example: 64_500 },
+  visibility: visibilityFacts,
+  rpki: validationFacts,
+};
+
+export const lowVisibilityFacts: FactsOf<LowVisibilityMatch> = {
+  prefix: { from: "routes", example: "193.0.6.139/32" },
+  origins: { from: "routes", unit: asNumber, example: 64_500 },
+  visibility: visibilityFacts,
+};
+
+export const relatedPrefixFacts: FactsOf<RelatedPrefix> = {
+  prefix: "routes",
+  origins: { from: "routes", unit: asNumber },
+  rpki_state: ["vrps", "routes"],
+  visibility_ratio: { from: "routes", unit: ratio },
+};

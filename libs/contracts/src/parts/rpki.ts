@@ -1,6 +1,8 @@
 /** Parts of records that tell RPKI origin validation (RFC 6811) and its reasons. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { asNumber, origins, peers, vrps } from "../facts/units.ts";
 import { Asn, Count, member, NullableCount, NullableText, NullableTimestamp, nullable, oneOf, record } from "../schema.ts";
 
 /** States as values; the member name of `not-found` is `not_found`. */
@@ -80,3 +82,32 @@ export const RpkiSummary = record({
   covering_vrps: member(NullableCount, "Number of VRPs that cover the prefix; null if no usable VRPs are loaded."),
 });
 export type RpkiSummary = Static<typeof RpkiSummary>;
+
+export const vrpFacts: FactsOf<VrpItem> = {
+  asn: { from: "vrps", unit: asNumber },
+  prefix: "vrps",
+  max_length: { from: "vrps", unit: "bits" },
+  ta: "vrps",
+  expires_at: "vrps",
+};
+
+export const validationFacts: FactsOf<OriginValidation> = {
+  state: ["vrps", "routes"],
+  reason: ["vrps", "routes"],
+  description: { from: ["vrps", "routes"] },
+  vrps: { matched: vrpFacts, unmatched_as: vrpFacts, unmatched_length: vrpFacts },
+  notes: ["vrps", "routes"],
+};
+
+const stateShareFacts: FactsOf<Static<typeof StateShare>> = {
+  origins: { from: ["vrps", "routes"], unit: origins },
+  peers_seeing: { from: "routes", unit: peers },
+};
+
+export const rpkiSummaryFacts: FactsOf<RpkiSummary> = {
+  state: ["vrps", "routes"],
+  reason: ["vrps", "routes"],
+  mixed: ["vrps", "routes"],
+  by_state: { valid: stateShareFacts, invalid: stateShareFacts, not_found: stateShareFacts },
+  covering_vrps: { from: "vrps", unit: vrps },
+};

@@ -1,8 +1,22 @@
 /** The record of `/asn/AS<number>`. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { asNumber, items, paths, prefixes, ratio, vrps } from "../facts/units.ts";
 import { Meta } from "../meta.ts";
-import { AsnSpecialPurpose, allocationStatuses, Block, CountryFlag, Holder, NetworkType } from "../parts/registration.ts";
+import {
+  AsnSpecialPurpose,
+  allocationStatuses,
+  asnSpecialPurposeFacts,
+  Block,
+  blockFacts,
+  CountryFlag,
+  countryFlagFacts,
+  Holder,
+  holderFacts,
+  NetworkType,
+  networkTypeFacts,
+} from "../parts/registration.ts";
 import { NullableRpkiState } from "../parts/rpki.ts";
 import {
   Asn,
@@ -62,7 +76,10 @@ export const AsnRpki = record({
   invalid: member(NullableCount, "Number of prefixes that are invalid with this origin; null if no routes are loaded."),
   not_found: member(NullableCount, "Number of prefixes that no VRP covers; null if no routes are loaded."),
   valid_share: member(nullable(Share), "Share of all prefixes that are valid; null if there are no prefixes."),
-  vrps_for_this_as: member(NullableCount, "Number of VRPs for this AS, announced or not."),
+  vrps_for_this_as: member(
+    NullableCount,
+    "Number of VRPs for this AS, announced or not; never null here, as `rpki` is null if no VRPs are loaded.",
+  ),
 });
 export type AsnRpki = Static<typeof AsnRpki>;
 
@@ -167,3 +184,83 @@ export const AsnRecord = record({
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type AsnRecord = Static<typeof AsnRecord>;
+
+const familyFacts = {
+  prefixes: { from: "routes", unit: prefixes },
+  prefixes_aggregated: { from: "routes", unit: prefixes },
+  largest: { from: "routes", unit: "bits" },
+} as const;
+
+const countsFacts: FactsOf<AsnCounts> = {
+  ipv4: { ...familyFacts, addresses: { from: "routes", unit: "addresses" } },
+  ipv6: { ...familyFacts, slash48s: { from: "routes", unit: "/48 prefixes" } },
+  moas_prefixes: { from: "routes", unit: prefixes },
+  low_visibility_prefixes: { from: "routes", unit: prefixes },
+};
+
+const asnRpkiFacts: FactsOf<AsnRpki> = {
+  valid: { from: ["vrps", "routes"], unit: prefixes },
+  invalid: { from: ["vrps", "routes"], unit: prefixes },
+  not_found: { from: ["vrps", "routes"], unit: prefixes },
+  valid_share: { from: ["vrps", "routes"], unit: ratio },
+  vrps_for_this_as: { from: "vrps", unit: vrps },
+};
+
+const neighbourFacts: FactsOf<Neighbour> = {
+  asn: { from: "routes", unit: asNumber },
+  name: "as_names",
+  position: "routes",
+  paths_left: { from: "routes", unit: paths },
+  paths_right: { from: "routes", unit: paths },
+  share: { from: "routes", unit: ratio },
+  ipv4: "routes",
+  ipv6: "routes",
+  aspa: "aspas",
+};
+
+const neighbours = { from: "routes", unit: "ASes" } as const;
+const cursor = { from: ["snapshot", "request"], example: "AQBkAAAAHqmDU2RcAWuxn_1nRUPcaA" } as const;
+
+export const asnFacts: FactsOf<AsnRecord> = {
+  asn: { from: "request", unit: asNumber },
+  asdot: "request",
+  name: "as_names",
+  organisation: "profiles",
+  website: { from: "profiles", example: "https://www.ripe.net/" },
+  registry: "allocations",
+  registration_country: "allocations",
+  country_flag: countryFlagFacts,
+  status: "allocations",
+  allocated_on: "allocations",
+  holder: holderFacts,
+  special_purpose: asnSpecialPurposeFacts,
+  allocations: {
+    items: { registry: "allocations", block: blockFacts, allocated_on: "allocations" },
+    total: { from: "allocations", unit: "blocks" },
+    next_cursor: cursor,
+  },
+  network_type: networkTypeFacts,
+  announced: "routes",
+  first_seen_at: "routes",
+  last_seen_at: "routes",
+  counts: countsFacts,
+  rpki: asnRpkiFacts,
+  aspa: { present: "aspas", providers: { from: "aspas", unit: asNumber }, expires_at: "aspas", ta: "aspas" },
+  neighbours: {
+    method: "service",
+    counts: { left: neighbours, right: neighbours, uncertain: neighbours },
+    items: neighbourFacts,
+  },
+  prefixes: {
+    items: {
+      prefix: "routes",
+      visibility_ratio: { from: "routes", unit: ratio },
+      rpki_state: ["vrps", "routes"],
+      is_moas: "routes",
+    },
+    total: { from: "routes", unit: prefixes },
+    limit: { from: "request", unit: items },
+    next_cursor: cursor,
+  },
+  meta: { page: "meta" },
+};

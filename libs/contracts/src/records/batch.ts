@@ -1,6 +1,7 @@
 /** Batches: many questions in one request, and their results in the same order. */
 
 import Type, { type Static, type TObject } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
 import { Meta, MetaData } from "../meta.ts";
 import { type LookupName, lookupNames, type Operations, operations, type RecordOf } from "../operations/index.ts";
 import type { RecordSchema } from "../operations/operation.ts";
@@ -102,3 +103,23 @@ export const BatchSummary = record({
   meta: sums.meta,
 });
 export type BatchSummary = Static<typeof BatchSummary>;
+
+const results = { from: "gateway", unit: "results" } as const;
+
+export const batchFacts: FactsOf<BatchAnswer> = {
+  results: {
+    index: { from: "request", unit: "place, from 0" },
+    question: "request",
+    record: { page: "README" },
+    problem: { page: "problem" },
+  },
+  count: results,
+  failed_count: results,
+  meta: {
+    request_id: ["request", "gateway"],
+    generated_at: "gateway",
+    data: { page: "meta" },
+    warnings: { page: "meta" },
+    snapshots: "snapshot",
+  },
+};

@@ -1,10 +1,33 @@
 /** The record of `/ip/{ip}`. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
 import { Meta } from "../meta.ts";
-import { Allocation, CountryFlag, Location, NetworkType, SpecialPurpose } from "../parts/registration.ts";
-import { AsSetOrigin, LowVisibilityMatch, Moas, OriginSummary, Visibility } from "../parts/routing.ts";
-import { RpkiSummary } from "../parts/rpki.ts";
+import {
+  Allocation,
+  allocationFacts,
+  CountryFlag,
+  countryFlagFacts,
+  Location,
+  locationFacts,
+  NetworkType,
+  networkTypeFacts,
+  SpecialPurpose,
+  specialPurposeFacts,
+} from "../parts/registration.ts";
+import {
+  AsSetOrigin,
+  asSetOriginFacts,
+  LowVisibilityMatch,
+  lowVisibilityFacts,
+  Moas,
+  moasFacts,
+  OriginSummary,
+  originSummaryFacts,
+  Visibility,
+  visibilityFacts,
+} from "../parts/routing.ts";
+import { RpkiSummary, rpkiSummaryFacts } from "../parts/rpki.ts";
 import { IpVersion, member, NullableBoolean, NullableText, nullable, record } from "../schema.ts";
 
 export const IpRouting = record({
@@ -60,3 +83,33 @@ export const IpRecord = record({
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type IpRecord = Static<typeof IpRecord>;
+
+export const ipFacts: FactsOf<IpRecord> = {
+  ip: "request",
+  version: "request",
+  special_purpose: specialPurposeFacts,
+  is_global: "iana",
+  embedded_ipv4: { from: "request", example: "192.0.2.1" },
+  allocation: allocationFacts,
+  country_flag: countryFlagFacts,
+  routing: {
+    announced: "routes",
+    prefix: "routes",
+    moas: moasFacts,
+    visibility: visibilityFacts,
+    origins: originSummaryFacts,
+    as_set_origins: asSetOriginFacts,
+    low_visibility_matches: lowVisibilityFacts,
+  },
+  rpki: rpkiSummaryFacts,
+  network_type: networkTypeFacts,
+  location: locationFacts,
+  links: {
+    routing: "request",
+    prefix: "routes",
+    asn: "routes",
+    reverse_dns: "request",
+    embedded_ipv4: { from: "request", example: "/api/v1/ip/192.0.2.1" },
+  },
+  meta: { page: "meta" },
+};

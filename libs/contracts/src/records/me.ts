@@ -1,6 +1,8 @@
 /** The record of `/me`: the calling key and what is left of its limits. Never the secret. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { seconds } from "../facts/units.ts";
 import { Meta } from "../meta.ts";
 import { Count, member, NullableText, NullableTimestamp, oneOf, record, Timestamp } from "../schema.ts";
 
@@ -52,3 +54,33 @@ export const MeRecord = record({
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type MeRecord = Static<typeof MeRecord>;
+
+const limitUnits = "requests or answers, by limit";
+
+export const meFacts: FactsOf<MeRecord> = {
+  key: {
+    id: "keys",
+    label: "keys",
+    display: "keys",
+    scopes: "keys",
+    created_at: "keys",
+    expires_at: { from: "keys", example: "2027-12-31T00:00:00Z" },
+    rotation: {
+      replaced_by: { from: "keys", example: "2F8ZC5TN" },
+      valid_until: { from: "keys", example: "2026-11-22T09:00:02Z" },
+    },
+    allowed_cidrs: "keys",
+  },
+  plan: "keys",
+  limits: {
+    name: "keys",
+    limit: { from: "keys", unit: limitUnits },
+    window_seconds: { from: "keys", unit: seconds },
+    used: { from: "counters", unit: limitUnits },
+    remaining: { from: "counters", unit: limitUnits },
+    resets_at: "gateway",
+    resets_in_seconds: { from: "gateway", unit: seconds },
+  },
+  client: { ip: "request" },
+  meta: { page: "meta" },
+};

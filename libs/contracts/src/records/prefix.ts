@@ -1,10 +1,23 @@
 /** The record of `/prefix/{network}/{length}`. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { prefixes, ratio, vrps } from "../facts/units.ts";
 import { Meta } from "../meta.ts";
-import { Allocation, SpecialPurpose } from "../parts/registration.ts";
-import { AsSetOrigin, Moas, Origin, RelatedPrefix, Visibility } from "../parts/routing.ts";
-import { RpkiSummary, VrpItem } from "../parts/rpki.ts";
+import { Allocation, allocationFacts, SpecialPurpose, specialPurposeFacts } from "../parts/registration.ts";
+import {
+  AsSetOrigin,
+  asSetOriginFacts,
+  fullOriginFacts,
+  Moas,
+  moasFacts,
+  Origin,
+  RelatedPrefix,
+  relatedPrefixFacts,
+  Visibility,
+  visibilityFacts,
+} from "../parts/routing.ts";
+import { RpkiSummary, rpkiSummaryFacts, VrpItem, vrpFacts } from "../parts/rpki.ts";
 import { Count, IpVersion, member, NullableBoolean, NullableText, nullable, oneOf, record, Share } from "../schema.ts";
 
 /** VRPs around the prefix asked; null in the record where none are imported. */
@@ -71,3 +84,26 @@ export const PrefixRecord = record({
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type PrefixRecord = Static<typeof PrefixRecord>;
+
+export const prefixFacts: FactsOf<PrefixRecord> = {
+  prefix: "request",
+  version: "request",
+  special_purpose: specialPurposeFacts,
+  announced: "routes",
+  match: { prefix: "routes", type: "routes" },
+  visibility: visibilityFacts,
+  origins: fullOriginFacts,
+  as_set_origins: asSetOriginFacts,
+  moas: moasFacts,
+  rpki: rpkiSummaryFacts,
+  vrps: { covering: vrpFacts, more_specific_count: { from: "vrps", unit: vrps }, unannounced: vrpFacts },
+  less_specifics: relatedPrefixFacts,
+  more_specifics: {
+    count: { from: "routes", unit: prefixes },
+    items: relatedPrefixFacts,
+    announced_share: { from: "routes", unit: ratio },
+    next_cursor: { from: ["snapshot", "request"], example: "AQBkAAAAHqmDU2RcAWuxn_1nRUPcaA" },
+  },
+  allocation: { relation: "allocations", total: { from: "allocations", unit: "blocks" }, blocks: allocationFacts },
+  meta: { page: "meta" },
+};

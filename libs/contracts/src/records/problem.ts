@@ -2,6 +2,8 @@
 
 import Type, { type Static } from "typebox";
 import { type ProblemCode, problemCodes } from "../errors.ts";
+import type { FactsOf } from "../facts/fact.ts";
+import { seconds } from "../facts/units.ts";
 import { Count, member, NullableText, oneOf, record } from "../schema.ts";
 
 /** One fault of the question: where it stands, and what would be right. */
@@ -41,3 +43,16 @@ export interface ResponderProblem {
   readonly detail: string;
   readonly errors?: readonly ProblemItem[];
 }
+
+export const problemFacts: FactsOf<Problem> = {
+  type: "gateway",
+  title: "gateway",
+  status: { from: "gateway", unit: "HTTP status" },
+  code: "gateway",
+  detail: ["gateway", "service"],
+  instance: "request",
+  request_id: ["request", "gateway"],
+  errors: { location: "request", code: "gateway", message: ["gateway", "service"], suggestion: ["request", "gateway"] },
+  "violated-policies": "counters",
+  retry_after_seconds: { from: "gateway", unit: seconds, example: 37 },
+};

@@ -1,6 +1,8 @@
 /** The record of `/reverse-dns/{ip}`. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { seconds } from "../facts/units.ts";
 import { Meta } from "../meta.ts";
 import { Count, member, NullableBoolean, NullableTimestamp, nullable, oneOf, record } from "../schema.ts";
 
@@ -62,3 +64,19 @@ export const ReverseDnsRecord = record({
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type ReverseDnsRecord = Static<typeof ReverseDnsRecord>;
+
+export const reverseDnsFacts: FactsOf<ReverseDnsRecord> = {
+  ip: "request",
+  query_name: "request",
+  status: "dns",
+  names: {
+    name: "dns",
+    ttl_seconds: { from: "dns", unit: seconds },
+    forward: { status: "dns", confirmed: "dns", addresses: "dns" },
+  },
+  forward_confirmed: "dns",
+  dnssec: "dns",
+  resolver: { duration_ms: { from: "service", unit: "milliseconds" }, attempts: { from: "service", unit: "DNS queries" } },
+  cache: { hit: "service", stored_at: "service", expires_at: ["dns", "service"], negative: "dns" },
+  meta: { page: "meta" },
+};

@@ -1,9 +1,24 @@
 /** The record of `/routing/{ip}`. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { prefixes } from "../facts/units.ts";
 import { Meta } from "../meta.ts";
-import { AsSetOrigin, LowVisibilityMatch, Moas, Origin, RelatedPrefix, Visibility } from "../parts/routing.ts";
-import { RpkiSummary } from "../parts/rpki.ts";
+import {
+  AsSetOrigin,
+  asSetOriginFacts,
+  fullOriginFacts,
+  LowVisibilityMatch,
+  lowVisibilityFacts,
+  Moas,
+  moasFacts,
+  Origin,
+  RelatedPrefix,
+  relatedPrefixFacts,
+  Visibility,
+  visibilityFacts,
+} from "../parts/routing.ts";
+import { RpkiSummary, rpkiSummaryFacts } from "../parts/rpki.ts";
 import { Count, member, NullableBoolean, NullableText, nullable, oneOf, record } from "../schema.ts";
 
 /** `more_specifics` is absent unless asked for. */
@@ -43,3 +58,18 @@ export const RoutingRecord = record({
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type RoutingRecord = Static<typeof RoutingRecord>;
+
+export const routingFacts: FactsOf<RoutingRecord> = {
+  ip: "request",
+  announced: "routes",
+  match: { prefix: "routes", type: "routes" },
+  visibility: visibilityFacts,
+  origins: fullOriginFacts,
+  as_set_origins: asSetOriginFacts,
+  low_visibility_matches: lowVisibilityFacts,
+  moas: moasFacts,
+  rpki: rpkiSummaryFacts,
+  less_specifics: relatedPrefixFacts,
+  more_specifics: { count: { from: "routes", unit: prefixes }, items: relatedPrefixFacts, truncated: ["routes", "request"] },
+  meta: { page: "meta" },
+};

@@ -1,7 +1,9 @@
 /** The record of `/status`: the sections in service, how fresh they are, and where they come from. */
 
 import Type, { type Static } from "typebox";
-import { Meta } from "../meta.ts";
+import type { FactsOf } from "../facts/fact.ts";
+import { records } from "../facts/units.ts";
+import { freshnessFacts, Meta, ofSections } from "../meta.ts";
 import { Count, member, NullableText, NullableTimestamp, record } from "../schema.ts";
 import { freshness, sectionMembers } from "../sections.ts";
 
@@ -28,3 +30,22 @@ export const StatusRecord = record({
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type StatusRecord = Static<typeof StatusRecord>;
+
+const sectionStatusFacts: FactsOf<SectionStatus> = {
+  ...freshnessFacts,
+  counts: { from: "snapshot", unit: records },
+  sources: {
+    name: "snapshot",
+    as_of: "snapshot",
+    fetched_at: "snapshot",
+    accepted: { from: "snapshot", unit: records },
+    skipped: { from: "snapshot", unit: records },
+    error: { from: "snapshot", example: "the file ends in the middle of a record" },
+  },
+};
+
+export const statusFacts: FactsOf<StatusRecord> = {
+  ready: "service",
+  sections: ofSections(() => sectionStatusFacts),
+  meta: { page: "meta" },
+};
