@@ -1,5 +1,5 @@
 #!/bin/sh
-# Removes what `make build` and `make check` compile.
+# Removes what `make build`, `make check` and `make docs` make.
 set -eu
 cd "$(dirname -- "$0")/.."
-rm -rf libs/*/dist services/*/dist
+rm -rf libs/*/dist services/*/dist docs/.vitepress/dist docs/.vitepress/cache

@@ -1,0 +1,95 @@
+/** The navigation of the documentation site, from the pages that are there: a page that is added is found without a list. */
+
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+export interface NavigationItem {
+  readonly text: string;
+  readonly link: string;
+}
+
+export interface NavigationGroup {
+  readonly text: string;
+  readonly collapsed: boolean;
+  readonly items: readonly NavigationItem[];
+}
+
+interface Group {
+  readonly text: string;
+  /** Globs from the repository's root. Pages that come first are listed in their order, the others by path. */
+  readonly pages: readonly string[];
+  readonly collapsed?: boolean;
+}
+
+/** In the order of the navigation. A page belongs to the first group that has it. */
+const groups: readonly Group[] = [
+  { text: "Start", pages: ["README.md", "docs/getting-started.md", "docs/concepts.md", "samples/README.md"] },
+  { text: "Guides", pages: ["docs/guides/*.md"] },
+  {
+    text: "API",
+    pages: [
+      "docs/api/conventions.md",
+      "docs/api/headers.md",
+      "docs/api/batch.md",
+      "docs/api/errors.md",
+      "docs/api/*.md",
+      "libs/client/README.md",
+    ],
+  },
+  { text: "Records", pages: ["docs/api/records/README.md", "docs/api/records/*.md"] },
+  { text: "Operation", pages: ["docs/operations/*.md", "docs/threat-model.md"] },
+  { text: "Services", pages: ["services/*/README.md", "services/**/README.md"], collapsed: true },
+  { text: "Design", pages: ["docs/design/architecture.md", "docs/design/*.md", "docs/truth.md", "docs/performance.md"] },
+  { text: "Contributing", pages: ["CONTRIBUTING.md", "docs/extending/*.md", "CHANGELOG.md"] },
+  { text: "Libraries", pages: ["libs/*/README.md", "libs/**/README.md"], collapsed: true },
+  { text: "Decisions", pages: ["docs/decisions/README.md", "docs/decisions/*.md"], collapsed: true },
+  { text: "More", pages: ["docs/**/*.md", "*.md"], collapsed: true },
+];
+
+/** Folders whose pages are not ours, or are made by a run. */
+const skipped = ["node_modules", "dist", "fixtures", ".netfacts"];
+
+/** The sidebar: every page of the site once, under its title. */
+export function navigation(root: string): NavigationGroup[] {
+  const listed = new Set<string>();
+  return groups.flatMap(({ text, pages, collapsed = false }) => {
+    const found = pages.flatMap((glob) => pagesOf(root, glob)).filter((path) => !listed.has(path) && listed.add(path));
+    const items = found.map((path) => ({ text: titleOf(root, path), link: linkOf(path) }));
+    return items.length === 0 ? [] : [{ text, collapsed, items }];
+  });
+}
+
+/** Paths of the pages that the site has, sorted. */
+export function sitePages(root: string): string[] {
+  return [...new Set(groups.flatMap(({ pages }) => pages.flatMap((glob) => pagesOf(root, glob))))].sort();
+}
+
+function pagesOf(root: string, glob: string): string[] {
+  return globSync(glob, { cwd: root, exclude: (path) => path.split("/").some((part) => skipped.includes(part)) }).sort();
+}
+
+/** The first heading; a decision keeps its number. */
+function titleOf(root: string, path: string): string {
+  const title = /^# (.+)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1]?.replaceAll("`", "") ?? basename(path, ".md");
+  const number = /^docs\/decisions\/(\d{4})-/.exec(path)?.[1];
+  return number === undefined || title.startsWith(number) ? title : `${number} ${title}`;
+}
+
+/**
+ * What a link of a page leads to in the repository, from the root: a file, of a folder its README or else its first page. Null for what is
+ * not in the repository, and for folders without pages.
+ */
+export function linkedFile(root: string, page: string, href: string): string | null {
+  if (/^([a-z][a-z0-9+.-]*:|#)/i.test(href)) return null;
+  const [path = ""] = decodeURI(href).split(/[#?]/);
+  const target = join(path.startsWith("/") ? "" : dirname(page), path);
+  if (target.startsWith("..") || !existsSync(join(root, target))) return null;
+  if (!statSync(join(root, target)).isDirectory()) return target;
+  const pages = pagesOf(root, join(target, "*.md"));
+  return pages.find((inside) => basename(inside) === "README.md") ?? pages[0] ?? null;
+}
+
+/** Path of a page on the site: `/docs/concepts`, `/services/ingest/`. */
+export function linkOf(path: string): string {
+  return `/${basename(path) === "README.md" ? path.slice(0, -"README.md".length) : path.slice(0, -".md".length)}`;
+}
