@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectJetStreamStore } from "@netfacts/messaging/jetstream";
+import { connectJetStreamStore } from "@netfacts/pod/jetstream";
 import type { SnapshotStore } from "@netfacts/snapshot";
 import { createKey } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { readSources, runIngest } from "@netfacts/ingest/app";
-import { connectJetStreamStore } from "@netfacts/messaging/jetstream";
+import { connectJetStreamStore } from "@netfacts/pod/jetstream";
 
 const folder = process.argv[2] as string;
 const { store, close } = await connectJetStreamStore({ connection: { servers: process.env.NATS_URL as string, name: "ingest" } });

@@ -17,6 +17,7 @@ export const libOrder = [
   "messaging",
   "storage",
   "runtime",
+  "pod",
   "client",
 ];
 

@@ -1,6 +1,6 @@
 /** Copies a snapshot from a folder into JetStream and lets it be served, without ingest. */
 
-import { openStore } from "@netfacts/messaging/jetstream";
+import { openStore } from "@netfacts/pod/jetstream";
 import { openSnapshot, type SnapshotStore } from "@netfacts/snapshot";
 
 /** A data folder, whose current snapshot is taken, or a store and the snapshot's id in it. */

@@ -22,6 +22,5 @@ export {
 } from "./metrics.ts";
 export { type OperationsServer, type OperationsServerOptions, startOperationsServer } from "./operations-server.ts";
 export { processConfigSchema, runService, type ServiceApp, type ServiceFrame, type ServiceOptions } from "./service.ts";
-export { snapshotEvents } from "./snapshot-events.ts";
 export { installStop, type StopOptions } from "./stop.ts";
 export type { Telemetry } from "./telemetry.ts";

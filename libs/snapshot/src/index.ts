@@ -68,7 +68,6 @@ export {
   sectionNames,
 } from "./manifest.ts";
 export { decodeManifest } from "./manifest-form.ts";
-export { type Broadcast, PodReporter, type PodReporterDeps, podReportIntervalMs } from "./pod-reporter.ts";
 export { secondsTimestamp } from "./seconds-timestamp.ts";
 export {
   type AllocationStatus,

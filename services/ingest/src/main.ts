@@ -9,7 +9,7 @@ await runMain(async () => {
   // Only now: what is imported earlier is not instrumented.
   const { runService, systemClock } = await import("@netfacts/runtime");
   const { openBus } = await import("@netfacts/runtime/bus");
-  const { connectJetStreamStore, jetStreamSource } = await import("@netfacts/messaging/jetstream");
+  const { connectJetStreamStore, jetStreamSource } = await import("@netfacts/pod/jetstream");
   const { openMongoStore } = await import("@netfacts/storage/mongo");
   const { buildApp } = await import("./app.ts");
   const { loadIngestConfig } = await import("./config.ts");

@@ -2,8 +2,9 @@
 
 import { randomUUID } from "node:crypto";
 import { networkInterfaces } from "node:os";
+import type { Broadcast } from "@netfacts/pod";
 import type { Logger, Metrics, ServiceApp } from "@netfacts/runtime";
-import type { Broadcast, SnapshotStore, StoreSource } from "@netfacts/snapshot";
+import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 import type { IngestConfig } from "./config.ts";
 import { fetchContext } from "./fetch/config.ts";

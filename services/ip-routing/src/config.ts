@@ -1,7 +1,7 @@
 /** Settings of the process of `ip-routing`: only those of every service that answers from snapshots. */
 
+import { type PodConfig, podConfigSchema } from "@netfacts/pod/frame";
 import { loadConfig } from "@netfacts/runtime";
-import { type PodConfig, podConfigSchema } from "@netfacts/runtime/pod";
 
 /** @throws ConfigError that lists every fault. */
 export function loadPodConfig(env: NodeJS.ProcessEnv = process.env): PodConfig {

@@ -4,8 +4,9 @@ import { buildApp as buildAsnPrefix } from "@netfacts/asn-prefix/app";
 import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
+import { snapshotEvents } from "@netfacts/pod";
 import { buildApp as buildRdnsResolver, type RdnsConfig } from "@netfacts/rdns-resolver/app";
-import { createMessageTracing, createMetrics, type Logger, snapshotEvents } from "@netfacts/runtime";
+import { createMessageTracing, createMetrics, type Logger } from "@netfacts/runtime";
 import { type Ipv4IndexForm, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 

@@ -1,7 +1,8 @@
 /** Ingest's side of two-phase activation: tells the pods what was published, waits until they have loaded it, and lets it be served. */
 
 import { type PodReport, readPodReport, reloadSubjects, type SnapshotNotice } from "@netfacts/contracts";
-import { type Broadcast, podReportIntervalMs, type SnapshotStore } from "@netfacts/snapshot";
+import { type Broadcast, podReportIntervalMs } from "@netfacts/pod";
+import type { SnapshotStore } from "@netfacts/snapshot";
 
 export const activationDefaults = {
   /** How long pods that are known have time to load; then the others go on without them. */

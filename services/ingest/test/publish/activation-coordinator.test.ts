@@ -2,7 +2,8 @@
 
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import type { PodReport } from "@netfacts/contracts";
-import type { Broadcast, SnapshotPointer } from "@netfacts/snapshot";
+import type { Broadcast } from "@netfacts/pod";
+import type { SnapshotPointer } from "@netfacts/snapshot";
 import { ActivationCoordinator, type ActivationDeps } from "../../src/publish/activation-coordinator.ts";
 
 const id = "20260101T000002Z-00000002";

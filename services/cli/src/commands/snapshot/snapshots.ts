@@ -46,7 +46,7 @@ function sharedServers(command: Command): string | null {
 
 /** The client of NATS is loaded only here. */
 async function withShared<T>(servers: string, work: (snapshots: Snapshots) => Promise<T>): Promise<T> {
-  const { connectJetStreamStore, snapshotsBucketDefault } = await import("@netfacts/messaging/jetstream");
+  const { connectJetStreamStore, snapshotsBucketDefault } = await import("@netfacts/pod/jetstream");
   const bucket = process.env.SNAPSHOT_BUCKET || snapshotsBucketDefault;
   const place = `bucket ${bucket}`;
   const opened = await connectJetStreamStore({ bucket, connection: { servers, name: clientName, once: true } }).catch(noServer);
@@ -74,7 +74,7 @@ async function activateAll(servers: string, store: SnapshotStore, id: string): P
   const [{ ActivationCoordinator }, { createNatsMessaging }, { podReportIntervalMs }] = await Promise.all([
     import("@netfacts/ingest/app"),
     import("@netfacts/messaging/nats"),
-    import("@netfacts/snapshot"),
+    import("@netfacts/pod"),
   ]);
   const broadcast = await createNatsMessaging({ servers, name: clientName, once: true }).catch(noServer);
   // Nobody is known at first: one report of each pod must have had time to come.

@@ -1,7 +1,7 @@
 /** Calls to JetStream, with its two kinds of failure told apart: something is not there, and nobody answered. */
 
+import type { NatsError } from "@netfacts/messaging/nats-client";
 import { SnapshotUnavailableError } from "@netfacts/snapshot";
-import type { NatsError } from "nats";
 
 /** No such stream, message or consumer. */
 const notFound = "404";

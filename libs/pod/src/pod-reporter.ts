@@ -1,7 +1,7 @@
 /** A pod's side of two-phase activation over broadcasts: tells ingest what it loaded, and takes ingest's hints. */
 
 import { type PodReport, reloadSubjects } from "@netfacts/contracts";
-import type { SnapshotFollower } from "./follower.ts";
+import type { SnapshotFollower } from "@netfacts/snapshot";
 
 /** The part of messaging that is needed; payloads are JSON values. */
 export interface Broadcast {

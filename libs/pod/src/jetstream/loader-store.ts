@@ -1,8 +1,8 @@
 /** Opens the store over a connection of its own: for a process, and for the thread of its loader. */
 
+import type { NatsConnection } from "@netfacts/messaging/nats-client";
+import { type ConnectOptions, connect } from "@netfacts/messaging/nats-client";
 import { type OpenedStore, SnapshotUnavailableError, type StoreSource } from "@netfacts/snapshot";
-import type { NatsConnection } from "nats";
-import { type ConnectOptions, connect } from "../nats/connect.ts";
 import { type JetStreamStoreOptions, openJetStreamStore } from "./snapshot-store.ts";
 
 export interface JetStreamSourceOptions extends JetStreamStoreOptions {

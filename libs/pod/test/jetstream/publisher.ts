@@ -1,9 +1,9 @@
 /** Another process that publishes: `node publisher.ts URL BUCKET`, then one message per snapshot, its number. */
 
+import { connect } from "@netfacts/messaging/nats-client";
 import { madeNames, madeRoutes, route } from "../../../snapshot/test/support/made-sections.ts";
 import { publishMade } from "../../../snapshot/test/support/made-snapshot.ts";
 import { openJetStreamStore } from "../../src/jetstream/index.ts";
-import { connect } from "../../src/nats/connect.ts";
 
 const [servers, bucket] = process.argv.slice(2) as [string, string];
 const nc = await connect({ servers, name: "publisher" });

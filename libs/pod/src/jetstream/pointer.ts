@@ -1,7 +1,7 @@
 /** The pointer and the manifests of a store of snapshots: keys of a NATS key-value bucket (ADR-8). */
 
+import type { JetStreamClient, JetStreamManager, NatsConnection } from "@netfacts/messaging/nats-client";
 import { decodeManifest, encodeManifest, type Manifest, SnapshotError, type SnapshotPointer } from "@netfacts/snapshot";
-import type { JetStreamClient, JetStreamManager, NatsConnection } from "nats";
 import { answered, found, isWrongLastSequence, unavailable } from "./api.ts";
 
 /** The record behind the key `current`. */

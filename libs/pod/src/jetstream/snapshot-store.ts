@@ -1,5 +1,6 @@
 /** Snapshots in JetStream: objects in an Object Store bucket, manifests and the pointer in a key-value bucket of the same name. */
 
+import { Events, type NatsConnection } from "@netfacts/messaging/nats-client";
 import {
   type Manifest,
   ManifestError,
@@ -9,7 +10,6 @@ import {
   type SnapshotPointer,
   type SnapshotStore,
 } from "@netfacts/snapshot";
-import { Events, type NatsConnection } from "nats";
 import { JetStreamObjects } from "./objects.ts";
 import { JetStreamKeys } from "./pointer.ts";
 

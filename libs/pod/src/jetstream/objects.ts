@@ -5,7 +5,6 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ObjectBytes, piecesOf, SnapshotError } from "@netfacts/snapshot";
 import {
   consumerOpts,
   DiscardPolicy,
@@ -15,7 +14,8 @@ import {
   type JsMsg,
   type NatsConnection,
   nuid,
-} from "nats";
+} from "@netfacts/messaging/nats-client";
+import { type ObjectBytes, piecesOf, SnapshotError } from "@netfacts/snapshot";
 import { answered, found, unavailable } from "./api.ts";
 
 /** What the Object Store's other clients write. */

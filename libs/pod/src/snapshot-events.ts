@@ -1,8 +1,7 @@
 /** What is logged and measured of the snapshots that a process holds. */
 
+import type { Logger, Metrics } from "@netfacts/runtime";
 import type { FollowerEvents } from "@netfacts/snapshot";
-import type { Logger } from "./logger.ts";
-import type { Metrics } from "./metrics.ts";
 
 export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
   const loads = metrics.counter({ name: "netfacts_snapshot_loads_total", help: "Snapshots loaded, by outcome", labelNames: ["outcome"] });

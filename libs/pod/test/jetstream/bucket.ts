@@ -1,7 +1,8 @@
 /** A bucket of its own on a test's server, and ways to harm what is in it. */
 
-import { connect, type NatsConnection, nuid } from "nats";
+import { type NatsConnection, nuid } from "@netfacts/messaging/nats-client";
 import type { NatsServer } from "../../../../test/support/nats-server.ts";
+import { connect } from "../../../messaging/test/nats/plain-connection.ts";
 import { type JetStreamSourceOptions, openJetStreamStore } from "../../src/jetstream/index.ts";
 
 export interface TestBucket {

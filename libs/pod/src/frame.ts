@@ -2,11 +2,12 @@
 
 import { hostname } from "node:os";
 import type { Messaging } from "@netfacts/messaging";
-import { connectJetStreamStore, jetStreamSource } from "@netfacts/messaging/jetstream";
-import { followerDefaults, ipv4IndexConfig, PodReporter, SnapshotFollower } from "@netfacts/snapshot";
+import type { ServiceApp, ServiceFrame } from "@netfacts/runtime";
+import { busConfigSchema } from "@netfacts/runtime/bus";
+import { followerDefaults, ipv4IndexConfig, SnapshotFollower } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
-import { busConfigSchema } from "./bus.ts";
-import type { ServiceApp, ServiceFrame } from "./service.ts";
+import { connectJetStreamStore, jetStreamSource } from "./jetstream/index.ts";
+import { PodReporter } from "./pod-reporter.ts";
 import { snapshotEvents } from "./snapshot-events.ts";
 
 /** Settings of every service that answers from snapshots: those of the bus, where snapshots are, and how they are indexed. */

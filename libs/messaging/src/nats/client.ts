@@ -1,0 +1,15 @@
+/** @netfacts/messaging/nats-client: the NATS client, for what keeps data in JetStream. No other package imports `nats` itself. */
+
+export {
+  consumerOpts,
+  DiscardPolicy,
+  Events,
+  headers,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+  type NatsConnection,
+  type NatsError,
+  nuid,
+} from "nats";
+export { type ConnectOptions, connect } from "./connect.ts";

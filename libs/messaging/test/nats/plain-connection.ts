@@ -1,0 +1,3 @@
+/** The client's own connection, with whatever settings a test needs. */
+
+export { connect } from "nats";
