@@ -8,6 +8,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { longVariable, seedVariable } from "../test/support/runs.ts";
 import { type Count, countLine, countReport, type JestReport, slowestLines, timeLine } from "./test-report.ts";
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
@@ -20,10 +21,6 @@ const minutesMax = 40;
 const longMinutesMax = 240;
 /** Time for Jest to end once it has reported; longer means that a test left something open. */
 const endSecondsMax = 15;
-
-/** In the environment of the tests (test/support/runs.ts): the long run, and the number that its seeds follow from. */
-const longVariable = "NETFACTS_TEST_LONG";
-const seedVariable = "NETFACTS_TEST_SEED";
 
 interface Tier {
   /** Options of Jest. */
