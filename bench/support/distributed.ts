@@ -3,9 +3,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createKey } from "@netfacts/keys";
 import { connectJetStreamStore } from "@netfacts/pod/jetstream";
 import type { SnapshotStore } from "@netfacts/snapshot";
-import { createKey } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
 import { startMongodb } from "../../test/support/mongodb.ts";
 import { startNatsServer } from "../../test/support/nats-server.ts";

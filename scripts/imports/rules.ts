@@ -15,6 +15,7 @@ export const libOrder = [
   "snapshot",
   "records",
   "messaging",
+  "keys",
   "storage",
   "runtime",
   "pod",

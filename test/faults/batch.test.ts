@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type BatchAnswer, type BatchResult, type BatchSummary, errors, type ProblemCode } from "@netfacts/contracts";
+import { createKey, readScopes } from "@netfacts/keys";
 import { openFolderStore, type SnapshotStore } from "@netfacts/snapshot";
-import { createKey, readScopes } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
 import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { asLines, json, openLines, post } from "../../services/gateway-auth-quota/test/batch/support.ts";

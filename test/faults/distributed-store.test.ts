@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { ProblemCode } from "@netfacts/contracts";
-import { createKey, StoreError } from "@netfacts/storage";
+import { createKey } from "@netfacts/keys";
+import { StoreError } from "@netfacts/storage";
 import { request } from "../support/http.ts";
 import type { Fault } from "./fault-load.ts";
 import { expectMet, type FaultyWorld, startFaultyWorld } from "./faulty-world.ts";

@@ -1,8 +1,9 @@
 /** Five services as processes over servers of their own, with a proxy before each server, under the load of `fault-load.ts`. */
 
 import { expect } from "@jest/globals";
+import { createKey, readScopes } from "@netfacts/keys";
 import { openFolderStore } from "@netfacts/snapshot";
-import { createKey, readScopes, type Store } from "@netfacts/storage";
+import type { Store } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
 import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { type DnsServer, honest, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";

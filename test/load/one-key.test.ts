@@ -2,8 +2,9 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { createKey } from "@netfacts/keys";
 import { openFolderStore } from "@netfacts/snapshot";
-import { createKey, type LimitRepository, type Store } from "@netfacts/storage";
+import type { LimitRepository, Store } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
 import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { returningTwice } from "../../libs/storage/test/contract/over-admission.ts";

@@ -91,6 +91,7 @@ export {
   CreatedKey,
   KeyPatch,
   KeyRotation,
+  keyBounds,
   keyStates,
   ManagedKey,
   ManagedKeys,

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { generateKeyText } from "@netfacts/storage";
+import { generateKeyText } from "@netfacts/keys";
 import { compileCache } from "../../../test/support/compile-cache.ts";
 import { until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";

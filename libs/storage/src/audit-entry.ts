@@ -1,8 +1,8 @@
 /** The entry as every store keeps it: with an id, and without secrets. */
 
 import { randomUUID } from "node:crypto";
-import type { AuditEntry } from "./audit-repository.ts";
-import { redactText, withoutKeys } from "./keys/redact.ts";
+import type { AuditEntry } from "@netfacts/keys";
+import { redactText, withoutKeys } from "@netfacts/keys";
 
 export function auditEntry(entry: Omit<AuditEntry, "id">): AuditEntry {
   const { at, actor, action, target, address, keyId, details } = entry;

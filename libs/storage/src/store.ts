@@ -1,12 +1,8 @@
 /** The store: every repository of the control data, behind one handle. */
 
-import type { AuditRepository } from "./audit-repository.ts";
-import type { BootstrapRepository } from "./bootstrap-repository.ts";
-import type { IdempotencyRepository } from "./idempotency-repository.ts";
-import type { KeyRepository } from "./key-repository.ts";
+import type { AuditRepository, BootstrapRepository, IdempotencyRepository, KeyRepository, PlanRepository } from "@netfacts/keys";
 import type { LeaseRepository } from "./lease-repository.ts";
 import type { LimitRepository } from "./limit-repository.ts";
-import type { PlanRepository } from "./plan-repository.ts";
 import type { ProfileRepository } from "./profile-repository.ts";
 import type { RunRepository } from "./run-repository.ts";
 import type { UsageRepository } from "./usage-repository.ts";

@@ -2,18 +2,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import {
-  createFirstKey,
-  createKey,
-  disableKey,
-  generateKeyText,
-  KeySpecError,
-  readScopes,
-  revokeKey,
-  runsKept,
-  type Store,
-  secretMatches,
-} from "../src/index.ts";
+import { createFirstKey, createKey, disableKey, generateKeyText, KeySpecError, readScopes, revokeKey, secretMatches } from "@netfacts/keys";
+import { runsKept, type Store } from "../src/index.ts";
 import { describeAdministration } from "./contract/administration.ts";
 import { describeLeases } from "./contract/leases.ts";
 import { describeLimits } from "./contract/limits.ts";

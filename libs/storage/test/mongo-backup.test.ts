@@ -5,9 +5,10 @@ import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { createKey, revokeKey } from "@netfacts/keys";
 import { Long, MongoClient } from "mongodb";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
-import { createKey, revokeKey, type Store, type StoreError } from "../src/index.ts";
+import type { Store, StoreError } from "../src/index.ts";
 import { CopyWriter } from "../src/mongo/copy-file.ts";
 import { backUpMongoStore, openMongoStore, restoreMongoStore } from "../src/mongo/index.ts";
 import { rejection } from "./store-faults.ts";

@@ -2,12 +2,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "@jest/globals";
+import { createKey } from "@netfacts/keys";
 import { MongoClient } from "mongodb";
 import { until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { freePort } from "../../../test/support/processes.ts";
 import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
-import { createKey, type Store } from "../src/index.ts";
+import type { Store } from "../src/index.ts";
 import { openMongoStore } from "../src/mongo/index.ts";
 import { rejection, timed } from "./store-faults.ts";
 

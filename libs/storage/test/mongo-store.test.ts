@@ -2,10 +2,11 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { createKey } from "@netfacts/keys";
 import { MongoClient, MongoServerError } from "mongodb";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { type MongodbProxy, startMongodbProxy } from "../../../test/support/mongodb-proxy.ts";
-import { createKey, type LimitWindow, type Store, StoreError } from "../src/index.ts";
+import { type LimitWindow, type Store, StoreError } from "../src/index.ts";
 import { openMongoStore } from "../src/mongo/index.ts";
 import { asStoreError } from "../src/mongo/mongo-faults.ts";
 import { rejection, timed } from "./store-faults.ts";

@@ -23,7 +23,8 @@ async function output(program: string): Promise<string> {
 test("the README's example of a file works as it stands", async () => {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-readme-"));
   const program = `
-    import { createKey, openSqliteStore, parseKeyText } from "@netfacts/storage";
+    import { createKey, parseKeyText } from "@netfacts/keys";
+    import { openSqliteStore } from "@netfacts/storage";
     ${examples[0]?.replace(".netfacts/store.sqlite", join(folder, "store.sqlite"))}
     console.log(parseKeyText(secret)?.id === key.id);`;
   const out = await output(program);

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { backUpSqliteStore, createKey, openSqliteStore, restoreSqliteStore, type Store } from "../src/index.ts";
+import { createKey } from "@netfacts/keys";
+import { backUpSqliteStore, openSqliteStore, restoreSqliteStore, type Store } from "../src/index.ts";
 
 let folder: string;
 const stores: Store[] = [];

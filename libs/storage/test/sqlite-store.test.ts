@@ -8,8 +8,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { createFirstKey, createKey } from "@netfacts/keys";
 import { compileCache } from "../../../test/support/compile-cache.ts";
-import { createFirstKey, createKey, openSqliteStore, type Store, StoreError } from "../src/index.ts";
+import { openSqliteStore, type Store, StoreError } from "../src/index.ts";
 import { SqliteConnection } from "../src/sqlite/connection.ts";
 import { listSql } from "../src/sqlite/sqlite-usage.ts";
 import { describeStore } from "./contract.ts";
@@ -214,7 +215,8 @@ describe("a store that cannot be used says so in one line", () => {
 describe("processes", () => {
   test("a key written just before kill -9 is there", async () => {
     const program = `
-      import { createKey, openSqliteStore } from "@netfacts/storage";
+      import { createKey } from "@netfacts/keys";
+import { openSqliteStore } from "@netfacts/storage";
       const store = await openSqliteStore(process.argv[1]);
       const { key } = await createKey(store, { label: "killed", scopes: ["ip"] });
       process.stdout.write(key.id);

@@ -8,7 +8,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { openSqliteStore, parseKeyText } from "@netfacts/storage";
+import { parseKeyText } from "@netfacts/keys";
+import { openSqliteStore } from "@netfacts/storage";
 import { now, run, runJson, runProcess, temporaryFolder } from "./support/run.ts";
 
 let dataDir: string;

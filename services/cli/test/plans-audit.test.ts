@@ -4,7 +4,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { openSqliteStore, secretMatches } from "@netfacts/storage";
+import { secretMatches } from "@netfacts/keys";
+import { openSqliteStore } from "@netfacts/storage";
 import { run, runJson, runProcessWith, temporaryFolder } from "./support/run.ts";
 
 let dataDir: string;

@@ -1,9 +1,10 @@
 /** The gateway, wired: keys, limits, routes and problems in front of the services. */
 
 import { publicDocument } from "@netfacts/contracts/openapi";
+import type { KeyLimits } from "@netfacts/keys";
 import type { Messaging } from "@netfacts/messaging";
 import type { Metrics } from "@netfacts/runtime";
-import type { KeyLimits, Store } from "@netfacts/storage";
+import type { Store } from "@netfacts/storage";
 import type { FastifyInstance } from "fastify";
 import { flagHandler } from "./about/flags-route.ts";
 import { meHandler } from "./about/me-route.ts";

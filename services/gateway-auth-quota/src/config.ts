@@ -2,8 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { parseAddress, parsePrefix } from "@netfacts/address";
+import { keyBounds } from "@netfacts/contracts";
+import { noPeppers, type Peppers, parseKeyText, readPeppers } from "@netfacts/keys";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
-import { noPeppers, type Peppers, parseKeyText, readPeppers } from "@netfacts/storage";
 import Type, { type Static } from "typebox";
 import type { CorsOrigins } from "./edge/cors.ts";
 import type { ForwardingHeader } from "./edge/trusted-proxies.ts";
@@ -75,7 +76,12 @@ export const gatewayConfigSchema = Type.Object({
   BATCHES_MAX: Type.Integer({ default: 64, minimum: 1, description: "Batches at a time; more: 503" }),
   ERROR_DOCS_BASE: Type.String({ default: "/docs/errors/", description: "What the `type` of problems begins with" }),
   DEFAULT_RATE_LIMIT: Type.Integer({ default: 600, minimum: 1, description: "Requests per window of a key without a limit of its own" }),
-  DEFAULT_RATE_WINDOW_SECONDS: Type.Integer({ default: 60, minimum: 1, maximum: 86_400, description: "Length of that window" }),
+  DEFAULT_RATE_WINDOW_SECONDS: Type.Integer({
+    default: 60,
+    minimum: 1,
+    maximum: keyBounds.windowSecondsMax,
+    description: "Length of that window",
+  }),
   DEFAULT_MONTH_LIMIT: Type.Integer({
     default: 100_000,
     minimum: 1,
@@ -84,7 +90,7 @@ export const gatewayConfigSchema = Type.Object({
   DEFAULT_CONCURRENCY_LIMIT: Type.Integer({
     default: 0,
     minimum: 0,
-    maximum: 1_000_000,
+    maximum: keyBounds.concurrencyMax,
     description: "Requests at a time, at each gateway, of a key without a bound of its own or of its plan; 0: no bound",
   }),
   LIMITS_DEBT_MAX: Type.Integer({

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { generateKeyText } from "@netfacts/storage";
+import { generateKeyText } from "@netfacts/keys";
 import { request, until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";

@@ -4,6 +4,7 @@ import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadGatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { followSources } from "@netfacts/ingest/app";
+import { createFirstKey } from "@netfacts/keys";
 import { loadRdnsConfig } from "@netfacts/rdns-resolver/app";
 import {
   createLogger,
@@ -16,7 +17,7 @@ import {
   type Telemetry,
 } from "@netfacts/runtime";
 import { openDataFolder, snapshotsFolder } from "@netfacts/snapshot";
-import { createFirstKey, openSqliteStore } from "@netfacts/storage";
+import { openSqliteStore } from "@netfacts/storage";
 import { buildApp } from "./app.ts";
 import { standaloneConfigSchema } from "./config.ts";
 import { ensureData } from "./first-data.ts";

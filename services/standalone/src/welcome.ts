@@ -1,7 +1,7 @@
 /** What the start tells the person in front of it. */
 
+import type { CreatedKey } from "@netfacts/keys";
 import type { Generation } from "@netfacts/snapshot";
-import type { CreatedKey } from "@netfacts/storage";
 
 /** An address that the samples and today's Internet both know. */
 const exampleAddress = "193.0.6.139";

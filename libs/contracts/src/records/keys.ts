@@ -4,17 +4,28 @@ import Type, { type Static } from "typebox";
 import { Count, member, NullableText, NullableTimestamp, nullable, oneOf, record, Timestamp } from "../schema.ts";
 import { scopes } from "./me.ts";
 
+/** The limits of what a key or a plan may say, for schemas, checks and settings alike. */
+export const keyBounds = {
+  labelCharsMax: 100,
+  allowedCidrsMax: 100,
+  /** Of a rate and of a month. */
+  limitMax: 1_000_000_000,
+  windowSecondsMax: 86_400,
+  concurrencyMax: 1_000_000,
+  planName: "^[a-z0-9][a-z0-9_-]{0,39}$",
+} as const;
+
 /** At most `limit` requests in each window of `window_seconds`. */
 export const RateLimit = record({
-  limit: member(Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), "Maximum number of requests in a window."),
-  window_seconds: member(Type.Integer({ minimum: 1, maximum: 86_400 }), "Length of the window in seconds."),
+  limit: member(Type.Integer({ minimum: 1, maximum: keyBounds.limitMax }), "Maximum number of requests in a window."),
+  window_seconds: member(Type.Integer({ minimum: 1, maximum: keyBounds.windowSecondsMax }), "Length of the window in seconds."),
 });
 export type RateLimit = Static<typeof RateLimit>;
 
 /** At most `limit` answered questions in a calendar month (UTC). */
 export const MonthLimit = record({
   limit: member(
-    Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+    Type.Integer({ minimum: 1, maximum: keyBounds.limitMax }),
     "Maximum number of successful requests in a calendar month (UTC). Each batch item counts as one.",
   ),
 });
@@ -22,7 +33,7 @@ export type MonthLimit = Static<typeof MonthLimit>;
 
 /** At most `limit` requests that are being answered at a time. */
 export const ConcurrencyLimit = record({
-  limit: member(Type.Integer({ minimum: 1, maximum: 1_000_000 }), "Maximum number of concurrent requests at one gateway."),
+  limit: member(Type.Integer({ minimum: 1, maximum: keyBounds.concurrencyMax }), "Maximum number of concurrent requests at one gateway."),
 });
 export type ConcurrencyLimit = Static<typeof ConcurrencyLimit>;
 
@@ -30,9 +41,9 @@ export const keyStates = ["active", "disabled", "expired", "revoked"] as const;
 export type ShownKeyState = (typeof keyStates)[number];
 
 const scopeList = member(Type.Array(oneOf(scopes), { minItems: 1, uniqueItems: true }), "What the key may be used for.");
-const label = member(Type.String({ minLength: 1, maxLength: 100 }), "Label that operators gave the key.");
-const Cidrs = Type.Array(Type.String({ minLength: 2 }), { maxItems: 100 });
-const PlanName = Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,39}$" });
+const label = member(Type.String({ minLength: 1, maxLength: keyBounds.labelCharsMax }), "Label that operators gave the key.");
+const Cidrs = Type.Array(Type.String({ minLength: 2 }), { maxItems: keyBounds.allowedCidrsMax });
+const PlanName = Type.String({ pattern: keyBounds.planName });
 
 const keyMembers = {
   id: member(Type.String(), "The eight characters after `nf_live_`. They are not secret."),

@@ -2,7 +2,7 @@
 
 import Type, { type TSchema } from "typebox";
 import { examples } from "../examples/index.ts";
-import { Plan, PlanLimits, Plans } from "../records/keys.ts";
+import { keyBounds, Plan, PlanLimits, Plans } from "../records/keys.ts";
 import type { RouteDescription, RouteParameter } from "./route.ts";
 
 export const plansPath = "/admin/v1/plans";
@@ -14,7 +14,7 @@ const name: RouteParameter = {
   name: "name",
   in: "path",
   description: "Name of the plan: lower-case letters, digits, `-` and `_`.",
-  schema: Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,39}$" }),
+  schema: Type.String({ pattern: keyBounds.planName }),
   examples: [examples.plan.name],
 };
 

@@ -10,7 +10,7 @@ await runMain(async () => {
   const [{ default: fastify }, { createNatsMessaging }, { parseKeyText }, { openMongoStore }, { default: Type }] = await Promise.all([
     import("fastify"),
     import("@netfacts/messaging/nats"),
-    import("@netfacts/storage"),
+    import("@netfacts/keys"),
     import("@netfacts/storage/mongo"),
     import("typebox"),
   ]);

@@ -1,8 +1,8 @@
 /** The audit in MongoDB. */
 
+import type { AuditEntry, AuditRepository } from "@netfacts/keys";
 import type { Filter } from "mongodb";
 import { auditEntry } from "../audit-entry.ts";
-import type { AuditEntry, AuditRepository } from "../audit-repository.ts";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import type { AuditDocument } from "./mongo-schema.ts";
 

@@ -1,6 +1,6 @@
 /** The bootstrap marker in MongoDB. */
 
-import type { BootstrapRepository } from "../bootstrap-repository.ts";
+import type { BootstrapRepository } from "@netfacts/keys";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { BootstrapDocument } from "./mongo-schema.ts";

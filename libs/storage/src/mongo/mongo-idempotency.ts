@@ -1,6 +1,6 @@
 /** Idempotency-Keys in MongoDB. */
 
-import type { IdempotencyRepository } from "../idempotency-repository.ts";
+import type { IdempotencyRepository } from "@netfacts/keys";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { IdempotencyDocument } from "./mongo-schema.ts";

@@ -1,7 +1,7 @@
 /** Keys in MongoDB. */
 
+import type { KeyRecord, KeyRepository } from "@netfacts/keys";
 import type { Filter } from "mongodb";
-import type { KeyRecord, KeyRepository } from "../key-repository.ts";
 import { keyReadTimeoutMs, type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { KeyDocument } from "./mongo-schema.ts";

@@ -1,6 +1,6 @@
 /** Plans in MongoDB. */
 
-import type { PlanRecord, PlanRepository } from "../plan-repository.ts";
+import type { PlanRecord, PlanRepository } from "@netfacts/keys";
 import { keyReadTimeoutMs, type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { PlanDocument } from "./mongo-schema.ts";

@@ -1,9 +1,7 @@
 /** Collections, their documents and indexes. Times are Unix milliseconds, but where the server itself must read or write them: then dates. */
 
+import type { AuditEntry, KeyRecord, PlanRecord } from "@netfacts/keys";
 import type { IndexDescription, Long } from "mongodb";
-import type { AuditEntry } from "../audit-repository.ts";
-import type { KeyRecord } from "../key-repository.ts";
-import type { PlanRecord } from "../plan-repository.ts";
 import type { RunRecord } from "../run-repository.ts";
 import { StoreError } from "../store-error.ts";
 import type { MongoConnection } from "./mongo-connection.ts";

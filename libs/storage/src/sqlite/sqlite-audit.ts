@@ -1,7 +1,7 @@
 /** The audit in SQLite; a trigger of the schema refuses changes. */
 
+import type { AuditEntry, AuditRepository } from "@netfacts/keys";
 import { auditEntry } from "../audit-entry.ts";
-import type { AuditEntry, AuditRepository } from "../audit-repository.ts";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const columns = "at, id, actor, action, target, address, key_id, details";

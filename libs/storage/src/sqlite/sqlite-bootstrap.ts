@@ -1,6 +1,6 @@
 /** The bootstrap marker in SQLite. */
 
-import type { BootstrapRepository } from "../bootstrap-repository.ts";
+import type { BootstrapRepository } from "@netfacts/keys";
 import type { SqliteConnection } from "./connection.ts";
 
 const marker = "bootstrap";

@@ -1,6 +1,6 @@
 /** Idempotency-Keys in SQLite. */
 
-import type { IdempotencyOutcome, IdempotencyRepository } from "../idempotency-repository.ts";
+import type { IdempotencyOutcome, IdempotencyRepository } from "@netfacts/keys";
 import type { SqliteConnection } from "./connection.ts";
 
 export function sqliteIdempotency(connection: SqliteConnection): IdempotencyRepository {

@@ -1,7 +1,7 @@
 /** Keys in SQLite. */
 
 import type { Scope } from "@netfacts/contracts";
-import type { KeyChange, KeyEnvironment, KeyRecord, KeyRepository, KeyState, KeyUpdate } from "../key-repository.ts";
+import type { KeyChange, KeyEnvironment, KeyRecord, KeyRepository, KeyState, KeyUpdate } from "@netfacts/keys";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const columns =

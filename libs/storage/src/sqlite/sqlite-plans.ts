@@ -1,6 +1,6 @@
 /** Plans in SQLite. */
 
-import type { PlanRecord, PlanRepository } from "../plan-repository.ts";
+import type { PlanRecord, PlanRepository } from "@netfacts/keys";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const columns = "name, rate_limit, rate_window_seconds, month_limit, concurrency_limit, updated_at, version";

@@ -13,10 +13,10 @@ import {
   type NewKey,
   revokeKey,
   rotateKey,
-  type Store,
   secretMatches,
   updateKey,
-} from "../../src/index.ts";
+} from "@netfacts/keys";
+import type { Store } from "../../src/index.ts";
 import type { StoreFactory } from "../contract.ts";
 
 const spec: NewKey = { label: "siem-prod", scopes: ["ip", "routing"] };

@@ -1,7 +1,7 @@
 /** Plans: what every store must do. */
 
 import { describe, expect, test } from "@jest/globals";
-import { createKey } from "../../src/index.ts";
+import { createKey } from "@netfacts/keys";
 import type { StoreFactory } from "../contract.ts";
 
 const team = { name: "team", rate: { limit: 600, windowSeconds: 60 }, month: { limit: 100_000 }, concurrency: { limit: 8 }, updatedAt: 10 };

@@ -1,7 +1,8 @@
 /** The part of the contract that keeps records for operators: AS profiles and the audit. */
 
 import { describe, expect, test } from "@jest/globals";
-import { generateKeyText, type ProfileRecord } from "../../src/index.ts";
+import { generateKeyText } from "@netfacts/keys";
+import type { ProfileRecord } from "../../src/index.ts";
 import type { StoreFactory } from "../contract.ts";
 
 const profile: ProfileRecord = {

@@ -1,6 +1,6 @@
 /** `netfacts audit`: who changed which key or plan, when and from where. */
 
-import type { AuditEntry, AuditQuery } from "@netfacts/storage";
+import type { AuditEntry, AuditQuery } from "@netfacts/keys";
 import { InvalidArgumentError } from "commander";
 import { type RegisterCommand, sharedSettings } from "../context.ts";
 import { none, printJson, printLines, tableLines, timeText } from "../output.ts";

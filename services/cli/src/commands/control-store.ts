@@ -3,16 +3,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
-import {
-  Administration,
-  type ControlChange,
-  KeySpecError,
-  type Operator,
-  openSqliteStore,
-  type Pepper,
-  readPeppers,
-  type Store,
-} from "@netfacts/storage";
+import { Administration, type ControlChange, KeySpecError, type Operator, type Pepper, readPeppers } from "@netfacts/keys";
+import { openSqliteStore, type Store } from "@netfacts/storage";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, sharedSettings, storePath } from "../context.ts";

@@ -1,6 +1,6 @@
 /** `netfacts plans`: named limits that keys refer to. */
 
-import { defaultPlan, type KeyLimits, type PlanRecord, type RateLimit } from "@netfacts/storage";
+import { defaultPlan, type KeyLimits, type PlanRecord, type RateLimit } from "@netfacts/keys";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";

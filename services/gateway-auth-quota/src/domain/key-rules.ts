@@ -2,7 +2,7 @@
 
 import { type Address, containsAddress, type Prefix } from "@netfacts/address";
 import type { Scope } from "@netfacts/contracts";
-import type { KeyState } from "@netfacts/storage";
+import type { KeyState } from "@netfacts/keys";
 
 export interface RuledKey {
   readonly state: KeyState;

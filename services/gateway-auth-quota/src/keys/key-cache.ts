@@ -1,7 +1,8 @@
 /** Keys by id in memory: soft lifetime, single flight, remembered absence, and loads that a change overtook thrown away. */
 
 import { type Prefix, parsePrefix } from "@netfacts/address";
-import { displayKey, type KeyLimits, type KeyRecord, type Store, StoreError } from "@netfacts/storage";
+import { displayKey, type KeyLimits, type KeyRecord } from "@netfacts/keys";
+import { type Store, StoreError } from "@netfacts/storage";
 import { LRUCache } from "lru-cache";
 import { endHeaders } from "../domain/end-headers.ts";
 import { PlanCache, type PlanLimits } from "./plan-cache.ts";

@@ -1,7 +1,7 @@
 /** The keyring: from an `Authorization` header to a verified key, in the order of docs/design/protocols.md#keys. */
 
 import { keysChangedSubject, type Scope } from "@netfacts/contracts";
-import { type KeyText, parseKeyText, secretMatches } from "@netfacts/storage";
+import { type KeyText, parseKeyText, secretMatches } from "@netfacts/keys";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
 import { FailedKeys } from "./failed-keys.ts";

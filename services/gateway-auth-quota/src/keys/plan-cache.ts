@@ -1,6 +1,7 @@
 /** The limits of plans, read once for the many keys of a plan that are read at the same time. */
 
-import { defaultPlan, type KeyLimits, type Store } from "@netfacts/storage";
+import { defaultPlan, type KeyLimits } from "@netfacts/keys";
+import type { Store } from "@netfacts/storage";
 
 /** Limits with when their reading began, in monotonic ms, and a text that differs where they do. */
 export interface PlanLimits {

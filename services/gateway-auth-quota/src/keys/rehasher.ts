@@ -1,6 +1,7 @@
 /** Keys that were hashed with an earlier pepper, or none, get the current one when they are used: only then their text is at hand. */
 
-import { hashKey, type KeyRecord, type Pepper, type Store } from "@netfacts/storage";
+import { hashKey, type KeyRecord, type Pepper } from "@netfacts/keys";
+import type { Store } from "@netfacts/storage";
 
 export class Rehasher {
   readonly #keys: Store["keys"];

@@ -1,7 +1,8 @@
 /** The types by which the HTTP edge and the limiter know a key. */
 
 import type { ProblemCode, Scope } from "@netfacts/contracts";
-import type { KeyLimits, Pepper, Store } from "@netfacts/storage";
+import type { KeyLimits, Pepper } from "@netfacts/keys";
+import type { Store } from "@netfacts/storage";
 
 /** A key whose secret matched and whose state and client address allow it. One object per load from the store; never the secret. */
 export interface VerifiedKey {

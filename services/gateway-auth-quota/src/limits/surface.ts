@@ -1,7 +1,8 @@
 /** The types by which the HTTP edge knows limits. */
 
 import type { UsageClass } from "@netfacts/contracts";
-import type { KeyLimits, LimitRepository } from "@netfacts/storage";
+import type { KeyLimits } from "@netfacts/keys";
+import type { LimitRepository } from "@netfacts/storage";
 import type { DebtEvent } from "./debt.ts";
 
 /** What the limiter reads of a key; a `VerifiedKey` is one. The same object each time makes admission cheapest. */

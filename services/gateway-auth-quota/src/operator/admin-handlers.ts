@@ -1,6 +1,7 @@
 /** Everything that answers the gateway's own routes for operators, wired. */
 
-import { Administration, type ControlChange, type KeyLimits, type Pepper, type Store } from "@netfacts/storage";
+import { Administration, type ControlChange, type KeyLimits, type Pepper } from "@netfacts/keys";
+import type { Store } from "@netfacts/storage";
 import { usageHandlers } from "../usage/usage-handlers.ts";
 import type { AdminHandlers } from "./admin-routes.ts";
 import { auditHandlers } from "./audit-handlers.ts";

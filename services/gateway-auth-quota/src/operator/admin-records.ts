@@ -2,7 +2,7 @@
 
 import type { AuditRecord, ManagedKey, Plan } from "@netfacts/contracts";
 import { timestamp } from "@netfacts/contracts";
-import { type AuditEntry, defaultPlan, displayKey, type KeyLimits, type KeyRecord, type PlanRecord } from "@netfacts/storage";
+import { type AuditEntry, defaultPlan, displayKey, type KeyLimits, type KeyRecord, type PlanRecord } from "@netfacts/keys";
 
 /** @param now  Unix ms: from its moment on an active key is `expired`. */
 export function managedKey(key: KeyRecord, now: number): ManagedKey {

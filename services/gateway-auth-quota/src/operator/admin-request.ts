@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { nearestWord, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
 import type { RouteDescription, RouteParameter } from "@netfacts/contracts/openapi";
-import type { Idempotency, Operator } from "@netfacts/storage";
+import type { Idempotency, Operator } from "@netfacts/keys";
 import type { FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
 import { quoteValue } from "../edge/echo.ts";

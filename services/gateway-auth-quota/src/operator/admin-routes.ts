@@ -3,7 +3,8 @@
 import { Readable } from "node:stream";
 import { contentTypes, ProblemError, type ProblemItem } from "@netfacts/contracts";
 import { adminRoutes, type RouteDescription } from "@netfacts/contracts/openapi";
-import { IdempotencyConflict, KeySpecError, StoreError } from "@netfacts/storage";
+import { IdempotencyConflict, KeySpecError } from "@netfacts/keys";
+import { StoreError } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { requireJson } from "../edge/accept.ts";
 import type { Guard } from "../edge/guard.ts";

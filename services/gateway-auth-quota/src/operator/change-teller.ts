@@ -1,8 +1,8 @@
 /** Tells the other gateways what changed: at once, or as soon as they can be reached again. */
 
 import { type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
+import type { ControlChange } from "@netfacts/keys";
 import type { Messaging } from "@netfacts/messaging";
-import type { ControlChange } from "@netfacts/storage";
 
 /** More than this is not kept: by then the others have read everything again. */
 const waitingMax = 10_000;

@@ -1,6 +1,7 @@
 /** The first key of a new installation, out of a secret (docs/design/protocols.md#keys). */
 
-import { createFirstKey, displayKey, type Pepper, type Store } from "@netfacts/storage";
+import { createFirstKey, displayKey, type Pepper } from "@netfacts/keys";
+import type { Store } from "@netfacts/storage";
 import type { RequestLog } from "../edge/observe.ts";
 
 /**

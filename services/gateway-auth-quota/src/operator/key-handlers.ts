@@ -10,7 +10,8 @@ import {
   timestamp,
 } from "@netfacts/contracts";
 import { keysPath } from "@netfacts/contracts/openapi";
-import type { Administration, KeyRecord, KeyStateOutcome, Store, KeyPatch as StoredPatch } from "@netfacts/storage";
+import type { Administration, KeyOutcome, KeyRecord, KeyPatch as StoredPatch } from "@netfacts/keys";
+import type { Store } from "@netfacts/storage";
 import { managedKey } from "./admin-records.ts";
 import type { AdminCall } from "./admin-request.ts";
 import type { AdminAnswer, AdminHandlers } from "./admin-routes.ts";
@@ -97,7 +98,7 @@ function made(key: KeyRecord, secret: string | null, body: object): AdminAnswer 
   return secret === null ? { status: 200, body } : { status: 201, body, headers: { location: `${keysPath}/${key.id}` } };
 }
 
-function answerOf(outcome: KeyStateOutcome, shown: (key: KeyRecord) => object): AdminAnswer {
+function answerOf(outcome: KeyOutcome, shown: (key: KeyRecord) => object): AdminAnswer {
   switch (outcome.outcome) {
     case "absent":
       throw new ProblemError("key_not_found");

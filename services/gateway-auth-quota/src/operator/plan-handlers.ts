@@ -2,7 +2,8 @@
 
 import { type PlanLimits, ProblemError } from "@netfacts/contracts";
 import { plansPath } from "@netfacts/contracts/openapi";
-import { type Administration, defaultPlan, type KeyLimits, type Store } from "@netfacts/storage";
+import { type Administration, defaultPlan, type KeyLimits } from "@netfacts/keys";
+import type { Store } from "@netfacts/storage";
 import { plan, unwrittenDefault } from "./admin-records.ts";
 import type { AdminCall } from "./admin-request.ts";
 import type { AdminHandlers } from "./admin-routes.ts";

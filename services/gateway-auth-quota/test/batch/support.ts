@@ -4,7 +4,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import type { Duplex, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import type { BatchAnswer, BatchResult, BatchSummary } from "@netfacts/contracts";
-import type { NewKey } from "@netfacts/storage";
+import type { NewKey } from "@netfacts/keys";
 import { type GatewayOptions, type Harness, type HttpAnswer, readScopes, startGateway } from "../support/gateway.ts";
 
 export interface BatchHarness extends Harness {

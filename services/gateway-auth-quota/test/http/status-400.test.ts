@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { encodeCursor, type Questions } from "@netfacts/contracts";
-import { generateKeyText } from "@netfacts/storage";
+import { generateKeyText } from "@netfacts/keys";
 import { type Harness, startGateway } from "../support/gateway.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
 import { exchange } from "../support/raw.ts";

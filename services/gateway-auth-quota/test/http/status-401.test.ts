@@ -1,7 +1,7 @@
 /** 401: no key, or one that is not valid. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { generateKeyText, revokeKey } from "@netfacts/storage";
+import { generateKeyText, revokeKey } from "@netfacts/keys";
 import { type Harness, startGateway } from "../support/gateway.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
 

@@ -1,7 +1,7 @@
 /** 403: a key that may not ask this, or not from here. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { disableKey } from "@netfacts/storage";
+import { disableKey } from "@netfacts/keys";
 import { type Harness, startGateway } from "../support/gateway.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
 

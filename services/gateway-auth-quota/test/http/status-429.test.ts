@@ -1,7 +1,7 @@
 /** 429: limits that are used up, and keys that fail too often. */
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { generateKeyText } from "@netfacts/storage";
+import { generateKeyText } from "@netfacts/keys";
 import { type Harness, startGateway } from "../support/gateway.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
 

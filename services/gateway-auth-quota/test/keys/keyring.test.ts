@@ -1,7 +1,7 @@
 /** The keyring: order of checks, what each failure tells, caching and what ends it. */
 
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { generateKeyText, hashKey } from "@netfacts/storage";
+import { generateKeyText, hashKey } from "@netfacts/keys";
 import { createKeyring, type Keyring, type KeyringSettings } from "../../src/keys/index.ts";
 import { FakeKeys } from "../support/key-stores.ts";
 

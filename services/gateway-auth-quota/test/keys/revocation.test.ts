@@ -12,14 +12,16 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { createKey, openSqliteStore, type Store } from "@netfacts/storage";
+import { createKey } from "@netfacts/keys";
+import { openSqliteStore, type Store } from "@netfacts/storage";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
 import { createKeyring, type Keyring } from "../../src/keys/index.ts";
 
 /** Disables and enables a key, one command a line, as the command line would; says when each change is written. */
 const changer = `
   import { createInterface } from "node:readline";
-  import { disableKey, enableKey, openSqliteStore } from "@netfacts/storage";
+  import { disableKey, enableKey } from "@netfacts/keys";
+import { openSqliteStore } from "@netfacts/storage";
   const store = await openSqliteStore(process.argv[1]);
   for await (const line of createInterface({ input: process.stdin })) {
     const [state, id] = line.split(" ");

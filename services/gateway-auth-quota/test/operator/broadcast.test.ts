@@ -7,9 +7,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { createKey } from "@netfacts/keys";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
-import { createKey, openSqliteStore } from "@netfacts/storage";
+import { openSqliteStore } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
 import { Value } from "typebox/value";
 import { type Mongodb, startMongodb } from "../../../../test/support/mongodb.ts";

@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { generateKeyText, openSqliteStore, revokeKey, type Store } from "@netfacts/storage";
+import { generateKeyText, revokeKey } from "@netfacts/keys";
+import { openSqliteStore, type Store } from "@netfacts/storage";
 import { loadGatewayConfig } from "../../src/app.ts";
 import { ensureFirstAdminKey } from "../../src/operator/first-admin-key.ts";
 

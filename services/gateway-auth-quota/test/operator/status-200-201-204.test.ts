@@ -1,7 +1,7 @@
 /** What operators do to keys and plans, and see of them: each answer as its route is described. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { parseKeyText } from "@netfacts/storage";
+import { parseKeyText } from "@netfacts/keys";
 import { ask, audit, keys, makeKey, plans } from "../support/admin.ts";
 import { type OperatorHarness, startOperatorHarness } from "../support/operator.ts";
 

@@ -1,7 +1,7 @@
 /** Who is let in at the operators' listener, and what is there. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { generateKeyText } from "@netfacts/storage";
+import { generateKeyText } from "@netfacts/keys";
 import { startGateway } from "../support/gateway.ts";
 import { type OperatorHarness, runsPath, startOperatorHarness } from "../support/operator.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";

@@ -4,9 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { examples, type OperationName, operations, type ServiceName, serviceNames } from "@netfacts/contracts";
+import { createKey, type NewKey } from "@netfacts/keys";
 import { createInProcessMessaging, createResponder, type ItemHandler, type Messaging, type ReplyItem } from "@netfacts/messaging";
 import { createMetrics, createRegistry, type MetricsRegistry } from "@netfacts/runtime";
-import { createKey, type NewKey, openSqliteStore, type Store } from "@netfacts/storage";
+import { openSqliteStore, type Store } from "@netfacts/storage";
 import { Value } from "typebox/value";
 import { buildApp, type Gateway, type GatewayConfig, gatewayConfig, gatewayConfigSchema } from "../../src/app.ts";
 

@@ -8,8 +8,8 @@ import {
   type NewKey,
   type PlanRecord,
   type PlanRepository,
-  StoreError,
-} from "@netfacts/storage";
+} from "@netfacts/keys";
+import { StoreError } from "@netfacts/storage";
 
 export class FakeKeys implements Pick<KeyRepository, "find" | "rehash"> {
   readonly records = new Map<string, KeyRecord>();

@@ -1,7 +1,7 @@
 /** `netfacts keys create`: makes a key and shows it, this once. */
 
 import type { Scope } from "@netfacts/contracts";
-import { type NewKey, type RateLimit, readScopes } from "@netfacts/storage";
+import { type NewKey, type RateLimit, readScopes } from "@netfacts/keys";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { withAdministration } from "../control-store.ts";
 import { collect, parseCount, parseExpiry, parseRate, parseScopes } from "./key-options.ts";

@@ -1,7 +1,7 @@
 /** Option values of commands about keys and plans, from text to domain: each says what it wants when it gets something else. */
 
 import { type Scope, scopes } from "@netfacts/contracts";
-import type { RateLimit } from "@netfacts/storage";
+import type { RateLimit } from "@netfacts/keys";
 import { InvalidArgumentError } from "commander";
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };

@@ -1,11 +1,11 @@
 /** What became of a change of a key: the key, or why not. */
 
-import type { KeyRecord, KeyStateOutcome } from "@netfacts/storage";
+import type { KeyOutcome, KeyRecord } from "@netfacts/keys";
 import { CliError } from "../../cli-error.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { keyNotFound } from "./key-id.ts";
 
-export function changedKey(id: string, outcome: KeyStateOutcome): KeyRecord {
+export function changedKey(id: string, outcome: KeyOutcome): KeyRecord {
   switch (outcome.outcome) {
     case "changed":
     case "unchanged":

@@ -1,6 +1,6 @@
 /** A key as commands print it: never its hash, and its secret only by `create` and `rotate`. */
 
-import { displayKey, type KeyRecord } from "@netfacts/storage";
+import { displayKey, type KeyRecord } from "@netfacts/keys";
 import type { CliContext, SharedSettings } from "../../context.ts";
 import { fieldLines, none, printJson, printLines, tableLines, timeText } from "../../output.ts";
 

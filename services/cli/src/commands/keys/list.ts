@@ -1,6 +1,5 @@
 /** `netfacts keys list`: every key, oldest first. */
 
-import { listKeys } from "@netfacts/storage";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { printJson, printLines } from "../../output.ts";
 import { withStore } from "../control-store.ts";
@@ -11,7 +10,7 @@ export const listCommand: RegisterCommand = (keys, context) => {
     .command("list")
     .description("list every key, oldest first")
     .action(async (_options, command) => {
-      const records = await withStore({ command, context, create: false }, listKeys);
+      const records = await withStore({ command, context, create: false }, (store) => store.keys.list());
       const now = context.now();
       if (sharedSettings(command).json) return printJson(context, { keys: records.map((key) => keyJson(key, now)) });
       printLines(context, records.length === 0 ? ["No keys yet: netfacts keys create --label NAME"] : keyTable(records, now));

@@ -1,6 +1,5 @@
 /** `netfacts keys show`: one key. */
 
-import { showKey } from "@netfacts/storage";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { printJson, printLines } from "../../output.ts";
 import { withStore } from "../control-store.ts";
@@ -14,7 +13,7 @@ export const showCommand: RegisterCommand = (keys, context) => {
     .argument("<id>", "the key's id, as `keys list` shows it")
     .action(async (text: string, _options, command) => {
       const id = keyIdOf(text);
-      const key = await withStore({ command, context, create: false }, (store) => showKey(store, id));
+      const key = await withStore({ command, context, create: false }, (store) => store.keys.find(id));
       if (key === null) throw keyNotFound(id);
       if (sharedSettings(command).json) return printJson(context, keyJson(key, context.now()));
       printLines(context, keyLines(key, context.now()));

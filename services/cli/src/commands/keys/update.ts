@@ -1,7 +1,7 @@
 /** `netfacts keys update`: changes what a key may do, from where, how much and how long. */
 
 import type { Scope } from "@netfacts/contracts";
-import type { KeyPatch, RateLimit } from "@netfacts/storage";
+import type { KeyPatch, RateLimit } from "@netfacts/keys";
 import { CliError } from "../../cli-error.ts";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
 import { exitCodes } from "../../exit-codes.ts";

@@ -1,14 +1,14 @@
 /** Management of keys: what the command line and the operator's routes do to the store. Carries no permission rules of callers. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { KeyChange, KeyRecord, KeyState } from "../key-repository.ts";
-import type { Store } from "../store.ts";
 import { type ChangeOptions, changeKey, type KeyOutcome } from "./change-key.ts";
 import { hashKey, type Pepper } from "./key-hash.ts";
+import type { KeyChange, KeyRecord, KeyState } from "./key-repository.ts";
 import { checkKey, checkNewKey, type KeyPatch, type NewKey } from "./key-spec.ts";
+import type { KeyStore } from "./key-store.ts";
 import { generateKeyText, type KeyText } from "./key-text.ts";
 
-type KeyStore = Pick<Store, "keys">;
+type Keys = Pick<KeyStore, "keys">;
 
 export const defaultPlan = "default";
 
@@ -19,7 +19,7 @@ export interface CreatedKey {
 }
 
 /** @throws KeySpecError with every fault of `spec`; StoreError. */
-export async function createKey(store: KeyStore, spec: NewKey, pepper: Pepper | null = null): Promise<CreatedKey> {
+export async function createKey(store: Keys, spec: NewKey, pepper: Pepper | null = null): Promise<CreatedKey> {
   for (;;) {
     const text = generateKeyText(spec.environment ?? "live");
     const key = buildKeyRecord(spec, text, pepper);
@@ -55,30 +55,19 @@ export function buildKeyRecord(spec: NewKey, text: KeyText, pepper: Pepper | nul
   };
 }
 
-/** Oldest first. */
-export function listKeys(store: KeyStore): Promise<KeyRecord[]> {
-  return store.keys.list();
-}
-
-export function showKey(store: KeyStore, id: string): Promise<KeyRecord | null> {
-  return store.keys.find(id);
-}
-
-export type KeyStateOutcome = KeyOutcome;
-
-export function disableKey(store: KeyStore, id: string, options: ChangeOptions = {}): Promise<KeyStateOutcome> {
+export function disableKey(store: Keys, id: string, options: ChangeOptions = {}): Promise<KeyOutcome> {
   return changeState(store, id, "disabled", options);
 }
 
-export function enableKey(store: KeyStore, id: string, options: ChangeOptions = {}): Promise<KeyStateOutcome> {
+export function enableKey(store: Keys, id: string, options: ChangeOptions = {}): Promise<KeyOutcome> {
   return changeState(store, id, "active", options);
 }
 
-export function revokeKey(store: KeyStore, id: string, options: ChangeOptions = {}): Promise<KeyStateOutcome> {
+export function revokeKey(store: Keys, id: string, options: ChangeOptions = {}): Promise<KeyOutcome> {
   return changeState(store, id, "revoked", options);
 }
 
-function changeState(store: KeyStore, id: string, state: KeyState, options: ChangeOptions): Promise<KeyStateOutcome> {
+function changeState(store: Keys, id: string, state: KeyState, options: ChangeOptions): Promise<KeyOutcome> {
   return changeKey<never>(store, id, (key) => (key.state === state ? null : { state }), options);
 }
 
@@ -87,7 +76,7 @@ function changeState(store: KeyStore, id: string, state: KeyState, options: Chan
  *
  * @throws KeySpecError with every fault of `patch`.
  */
-export async function updateKey(store: KeyStore, id: string, patch: KeyPatch, options: ChangeOptions = {}): Promise<KeyStateOutcome> {
+export async function updateKey(store: Keys, id: string, patch: KeyPatch, options: ChangeOptions = {}): Promise<KeyOutcome> {
   const now = options.now ?? Date.now();
   const decide = (key: KeyRecord): KeyChange | null => {
     const allowedCidrs = checkKey(patch, key.environment, now);

@@ -1,10 +1,10 @@
 /** The first key of an installation: made once, whatever happens between its two writes (docs/design/protocols.md#keys). */
 
 import { type Scope, scopes } from "@netfacts/contracts";
-import type { Store } from "../store.ts";
 import { auditKey } from "./audit-details.ts";
 import type { Pepper } from "./key-hash.ts";
 import { KeySpecError, specFault } from "./key-spec.ts";
+import type { KeyStore } from "./key-store.ts";
 import { generateKeyText, parseKeyText } from "./key-text.ts";
 import { buildKeyRecord, type CreatedKey } from "./manage.ts";
 
@@ -30,7 +30,7 @@ export interface FirstKeyOptions {
  * @throws KeySpecError for a given key that is none, or that is not the one with which an unfinished start began.
  */
 export async function createFirstKey(
-  store: Pick<Store, "keys" | "bootstrap" | "audit">,
+  store: Pick<KeyStore, "keys" | "bootstrap" | "audit">,
   options: FirstKeyOptions = {},
 ): Promise<CreatedKey | null> {
   const given = options.key === undefined ? null : parseKeyText(options.key);

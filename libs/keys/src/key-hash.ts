@@ -1,7 +1,7 @@
 /** Hashes of keys. Keys have full entropy, so a fast hash is right; a slow one would only block the event loop. */
 
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
-import type { KeyRecord } from "../key-repository.ts";
+import type { KeyRecord } from "./key-repository.ts";
 
 /** A secret outside the store, so that a stolen store alone cannot even confirm a guessed key. */
 export interface Pepper {

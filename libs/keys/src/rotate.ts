@@ -1,11 +1,11 @@
 /** Rotation: a successor with the same scopes, limits and usage, while the old key works on for a time. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { KeyChange, KeyRecord } from "../key-repository.ts";
-import type { Store } from "../store.ts";
 import { type ChangeOptions, changeKey } from "./change-key.ts";
 import { hashKey, type Pepper } from "./key-hash.ts";
+import type { KeyChange, KeyRecord } from "./key-repository.ts";
 import { KeySpecError, specFault } from "./key-spec.ts";
+import type { KeyStore } from "./key-store.ts";
 import { generateKeyText, type KeyText } from "./key-text.ts";
 
 const overlapDefaultMs = 86_400_000;
@@ -35,7 +35,7 @@ export type RotateOutcome =
  *
  * @throws KeySpecError for an overlap or expiry out of bounds.
  */
-export async function rotateKey(store: Pick<Store, "keys">, id: string, options: RotateOptions = {}): Promise<RotateOutcome> {
+export async function rotateKey(store: Pick<KeyStore, "keys">, id: string, options: RotateOptions = {}): Promise<RotateOutcome> {
   const { overlapMs = overlapDefaultMs, now = Date.now() } = options;
   checkRotation(options, now);
   const old = await store.keys.find(id);
@@ -73,7 +73,7 @@ export async function rotateKey(store: Pick<Store, "keys">, id: string, options:
 }
 
 /** Whoever revoked what an earlier try had left must not find it in the place of a key that works. */
-async function usableId({ keys }: Pick<Store, "keys">, id: string | undefined): Promise<string | undefined> {
+async function usableId({ keys }: Pick<KeyStore, "keys">, id: string | undefined): Promise<string | undefined> {
   return id !== undefined && (await keys.find(id))?.state === "revoked" ? undefined : id;
 }
 

@@ -1,8 +1,8 @@
 /** One change of one key: read, decided, noted, and written over what was read; repeated while others are quicker. */
 
-import type { KeyChange, KeyRecord } from "../key-repository.ts";
-import type { Store } from "../store.ts";
 import { admitsOperators, pause, stepDown } from "./admin-guard.ts";
+import type { KeyChange, KeyRecord } from "./key-repository.ts";
+import type { KeyStore } from "./key-store.ts";
 
 export interface ChangeOptions {
   /** Also the last active admin key. Default: false. */
@@ -28,7 +28,7 @@ export type KeyOutcome<Refusal extends string = never> =
 
 /** @param decide  what is to change; null: it is so already; text: why it may not be. Called again when another writer was quicker. */
 export async function changeKey<Refusal extends string = never>(
-  store: Pick<Store, "keys">,
+  store: Pick<KeyStore, "keys">,
   id: string,
   decide: (key: KeyRecord) => KeyChange | null | Refusal,
   options: ChangeOptions = {},

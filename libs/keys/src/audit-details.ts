@@ -1,6 +1,6 @@
 /** What the audit says of a change, in the names of the HTTP API; never a hash, let alone a secret. */
 
-import type { KeyLimits, KeyRecord } from "../key-repository.ts";
+import type { KeyLimits, KeyRecord } from "./key-repository.ts";
 
 type Shown = Readonly<Record<string, unknown>>;
 

@@ -7,10 +7,10 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KeyRecord } from "../key-repository.ts";
-import type { Store } from "../store.ts";
+import type { KeyRecord } from "./key-repository.ts";
+import type { KeyStore } from "./key-store.ts";
 
-type Keys = Pick<Store, "keys">;
+type Keys = Pick<KeyStore, "keys">;
 
 /** Keys that are read at a time: those that were replaced or have expired are active still, and of a rotation by plan they are many. */
 const keysRead = 100;

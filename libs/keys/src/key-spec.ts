@@ -1,8 +1,8 @@
 /** What a key or a plan is asked to be, checked whole: every fault at once. */
 
 import { formatPrefix, makePrefix, parseAddress, parsePrefix } from "@netfacts/address";
-import type { Scope } from "@netfacts/contracts";
-import type { ConcurrencyLimit, KeyEnvironment, KeyLimits, MonthLimit, RateLimit } from "../key-repository.ts";
+import { keyBounds, type Scope } from "@netfacts/contracts";
+import type { ConcurrencyLimit, KeyEnvironment, KeyLimits, MonthLimit, RateLimit } from "./key-repository.ts";
 import { redactText } from "./redact.ts";
 
 export interface NewKey {
@@ -22,12 +22,8 @@ export interface NewKey {
 /** What may be changed of a key; absent members stay as they are. */
 export type KeyPatch = Partial<Omit<NewKey, "environment">>;
 
-const labelMax = 100;
-export const cidrsMax = 100;
-export const limitMax = 1_000_000_000;
-const windowSecondsMax = 86_400;
-const concurrencyMax = 1_000_000;
-const planNamePattern = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+const { labelCharsMax, allowedCidrsMax, limitMax, windowSecondsMax, concurrencyMax } = keyBounds;
+const planNamePattern = new RegExp(keyBounds.planName);
 
 export interface SpecFault {
   /** As the HTTP API names it: `allowed_cidrs[1]`. */
@@ -70,8 +66,8 @@ export function checkNewKey(spec: NewKey, now: number): readonly string[] {
 export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: number): readonly string[] {
   const faults: SpecFault[] = [];
   const { label, scopes, plan, expiresAt, allowedCidrs: cidrs = [] } = spec;
-  if (label !== undefined && (label.trim() === "" || label.length > labelMax || /\p{Cc}/u.test(label))) {
-    faults.push(specFault("label", `1 to ${labelMax} characters, no control characters`));
+  if (label !== undefined && (label.trim() === "" || label.length > labelCharsMax || /\p{Cc}/u.test(label))) {
+    faults.push(specFault("label", `1 to ${labelCharsMax} characters, no control characters`));
   }
   if (label !== undefined && redactText(label) !== label) faults.push(specFault("label", "holds the text of a key"));
   if (scopes?.length === 0) faults.push(specFault("scopes", "at least one"));
@@ -79,7 +75,7 @@ export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: numbe
   if (plan !== undefined && !planNamePattern.test(plan)) faults.push(planNameFault("plan"));
   faults.push(...limitFaults(spec));
   if (typeof expiresAt === "number" && !(expiresAt > now)) faults.push(specFault("expires_at", "must be in the future", "expiry"));
-  if (cidrs.length > cidrsMax) faults.push(specFault("allowed_cidrs", `at most ${cidrsMax}`, "allowed CIDRs"));
+  if (cidrs.length > allowedCidrsMax) faults.push(specFault("allowed_cidrs", `at most ${allowedCidrsMax}`, "allowed CIDRs"));
   const canonical = cidrs.map((text, at) => canonicalCidr(text, `allowed_cidrs[${at}]`, faults));
   if (faults.length > 0) throw new KeySpecError(faults);
   return [...new Set(canonical)];

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
-import type { KeyEnvironment, KeyRecord } from "../key-repository.ts";
+import type { KeyEnvironment, KeyRecord } from "./key-repository.ts";
 
 /** Crockford's base 32: no I, L, O, U. */
 const idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -1,14 +1,15 @@
 /** What operators do to keys and plans, from wherever: checked, audited, told. Whether they may is for the caller to know. */
 
 import { createHash } from "node:crypto";
-import type { KeyLimits, KeyRecord } from "../key-repository.ts";
-import type { PlanRecord } from "../plan-repository.ts";
-import type { Store } from "../store.ts";
 import { auditChanges, auditKey, auditLimits } from "./audit-details.ts";
+import type { KeyOutcome } from "./change-key.ts";
 import type { Pepper } from "./key-hash.ts";
+import type { KeyLimits, KeyRecord } from "./key-repository.ts";
 import { checkPlan, type KeyPatch, KeySpecError, type NewKey, specFault } from "./key-spec.ts";
+import type { KeyStore } from "./key-store.ts";
 import { generateKeyText } from "./key-text.ts";
-import { buildKeyRecord, defaultPlan, disableKey, enableKey, type KeyStateOutcome, revokeKey, updateKey } from "./manage.ts";
+import { buildKeyRecord, defaultPlan, disableKey, enableKey, revokeKey, updateKey } from "./manage.ts";
+import type { PlanRecord } from "./plan-repository.ts";
 import { checkRotation, type RotateOptions, type RotateOutcome, rotateKey } from "./rotate.ts";
 
 /** Who does it, from where, with which key; as in the audit. */
@@ -22,7 +23,7 @@ export interface Operator {
 export type ControlChange = { readonly keyId: string; readonly version: number } | { readonly plan: string; readonly version: number };
 
 export interface AdministrationOptions {
-  readonly store: Pick<Store, "keys" | "plans" | "audit" | "idempotency">;
+  readonly store: Pick<KeyStore, "keys" | "plans" | "audit" | "idempotency">;
   readonly pepper: Pepper | null;
   /** Called after each write that others must hear of. */
   readonly changed: (change: ControlChange) => void;
@@ -91,7 +92,7 @@ export class Administration {
     return { key: record, secret: text.text };
   }
 
-  async updateKey(by: Operator, id: string, patch: KeyPatch, force = false): Promise<KeyStateOutcome> {
+  async updateKey(by: Operator, id: string, patch: KeyPatch, force = false): Promise<KeyOutcome> {
     await this.#checkPlanOf(patch);
     return this.#told(
       await updateKey(this.#store, id, patch, {
@@ -102,7 +103,7 @@ export class Administration {
     );
   }
 
-  async setKeyState(by: Operator, id: string, action: "disable" | "enable" | "revoke", force = false): Promise<KeyStateOutcome> {
+  async setKeyState(by: Operator, id: string, action: "disable" | "enable" | "revoke", force = false): Promise<KeyOutcome> {
     const change = { disable: disableKey, enable: enableKey, revoke: revokeKey }[action];
     return this.#told(
       await change(this.#store, id, {
@@ -200,7 +201,7 @@ export class Administration {
     await this.#store.audit.append({ at: this.#now(), actor, action, target, address, keyId, details });
   }
 
-  #told(outcome: KeyStateOutcome): KeyStateOutcome {
+  #told(outcome: KeyOutcome): KeyOutcome {
     if (outcome.outcome === "changed") this.#changed({ keyId: outcome.key.id, version: outcome.key.version });
     return outcome;
   }

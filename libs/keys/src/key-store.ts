@@ -1,0 +1,16 @@
+/** What the life of keys needs of a store; `Store` of @netfacts/storage is one. */
+
+import type { AuditRepository } from "./audit-repository.ts";
+import type { BootstrapRepository } from "./bootstrap-repository.ts";
+import type { IdempotencyRepository } from "./idempotency-repository.ts";
+import type { KeyRepository } from "./key-repository.ts";
+import type { PlanRepository } from "./plan-repository.ts";
+
+/** Methods of the repositories reject with the store's own error, unless their outcome type has a case for it. */
+export interface KeyStore {
+  readonly keys: KeyRepository;
+  readonly plans: PlanRepository;
+  readonly bootstrap: BootstrapRepository;
+  readonly idempotency: IdempotencyRepository;
+  readonly audit: AuditRepository;
+}
