@@ -4,6 +4,6 @@ import { resolve } from "node:path";
 import { findBrokenCitations } from "./citations/broken-citations.ts";
 
 const root = resolve(process.argv[2] ?? `${import.meta.dirname}/..`);
-const { broken, moved } = findBrokenCitations(root);
-for (const line of [...broken, ...moved]) console.log(line);
+const broken = findBrokenCitations(root);
+for (const line of broken) console.log(line);
 if (broken.length > 0) process.exitCode = 1;

@@ -1,7 +1,7 @@
 /** Citations of pages and files that lead nowhere. Each rule yields lines that name the citation and its place. */
 
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { basename, dirname, join, normalize, sep } from "node:path";
+import { dirname, join, normalize, sep } from "node:path";
 import { type Found, type MarkdownPage, readMarkdown } from "./markdown.ts";
 
 interface TextFile {
@@ -35,24 +35,11 @@ const records = /^(CHANGELOG\.md|docs\/decisions\/)/;
 /** Guides name files that the reader is to make: the folder must exist. */
 const guides = /^docs\/extending\//;
 
-export interface BrokenCitations {
-  readonly broken: readonly string[];
-  /** Paths in inline code to a file that is in another folder now. */
-  readonly moved: readonly string[];
-}
-
 /** Every broken citation, sorted by place. */
-export function findBrokenCitations(root: string): BrokenCitations {
+export function findBrokenCitations(root: string): string[] {
   const repository = readRepository(root);
-  const lines = (rules: readonly ((repository: Repository) => Iterable<string>)[]) =>
-    [...new Set(rules.flatMap((rule) => [...rule(repository)]))].sort();
-  const names = new Set(repository.files.map(({ path }) => basename(path)));
-  const paths = lines([brokenPaths]);
-  const isMoved = (line: string) => line.endsWith(": no such file") && names.has(basename(line.slice(0, -": no such file".length)));
-  return {
-    broken: [...lines([brokenLinks, brokenPages, bareNames]), ...paths.filter((line) => !isMoved(line))].sort(),
-    moved: paths.filter(isMoved),
-  };
+  const rules = [brokenLinks, brokenPages, brokenPaths, bareNames];
+  return [...new Set(rules.flatMap((rule) => [...rule(repository)]))].sort();
 }
 
 function readRepository(root: string): Repository {
