@@ -2,7 +2,7 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type CodeBlock, codeBlocks } from "../../scripts/docs-site/code-blocks.ts";
@@ -38,9 +38,10 @@ test("most blocks are run", () => {
   expect(runnable.length).toBeGreaterThan(20);
 });
 
-/** A folder like the clone: `bin/netfacts` is there, and files may be made. `curl` notes the status of each answer. */
+/** A folder like the clone: `bin/netfacts` and the state are there, and files may be made. `curl` notes the status of each answer. */
 function readersFolder(): { readonly folder: string; readonly statuses: () => string[] } {
   const folder = temporaryFolder();
+  symlinkSync(standalone.home, join(folder, ".netfacts"));
   for (const name of ["bin", "tools", "headers"]) mkdirSync(join(folder, name));
   const program = (path: string, line: string): void => {
     writeFileSync(join(folder, path), `#!/bin/sh\n${line}\n`);
@@ -68,7 +69,6 @@ async function runBlock(folder: string, { text }: CodeBlock): Promise<{ status: 
   const env = {
     ...process.env,
     PATH: `${join(folder, "tools")}:${process.env.PATH}`,
-    NETFACTS_HOME: standalone.home,
     NETFACTS_URL: standalone.url,
     NETFACTS_KEY: standalone.key,
   };
@@ -105,7 +105,7 @@ describe("the commands of a page work, one after the other", () => {
         for (const block of ofPage) {
           const place = `${block.page}:${block.line}`;
           const ran = await runBlock(folder, block);
-          expect({ place, ...ran }).toMatchObject({ place, status: 0 });
+          expect({ place, ...ran }).toMatchObject({ place, status: 0, err: "" });
           const wanted = mark.exec(block.info)?.groups?.status ?? expect.stringMatching(/^(2..|304)$/);
           for (const status of statuses()) expect([place, status]).toEqual([place, wanted]);
         }
