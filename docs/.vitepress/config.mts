@@ -1,6 +1,6 @@
 /** The documentation site: the repository's Markdown pages where they are, so that they read alike here and on a forge. */
 
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync, globSync, mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { defineConfig } from "vitepress";
 import { anchorOf } from "../../scripts/citations/markdown.ts";
@@ -8,7 +8,11 @@ import { linkedFile, linkOf, navigation, sitePages } from "../../scripts/docs-si
 
 const root = resolve(import.meta.dirname, "../..");
 const packages = resolve(import.meta.dirname, "../node_modules");
-const readmes = sitePages(root).filter((path) => path.endsWith("README.md"));
+const pages = sitePages(root);
+const readmes = pages.filter((path) => path.endsWith("README.md"));
+const excluded = ["**/node_modules/**", "**/dist/**", "**/.netfacts/**"];
+/** The navigation says what is a page of the site; other Markdown, such as fixtures, is none. */
+const others = globSync("**/*.md", { cwd: root, exclude: excluded }).filter((path) => !pages.includes(path));
 
 /** Files that pages link to and that are no pages, such as openapi.json: the site brings them along. */
 const files = new Set<string>();
@@ -26,7 +30,7 @@ export default defineConfig({
   title: "Netfacts",
   description: "IP, routing and ASN intelligence API that you run yourself",
   srcDir: "..",
-  srcExclude: ["**/node_modules/**", "**/dist/**", "**/test/**", "**/.netfacts/**"],
+  srcExclude: [...excluded, ...others],
   outDir: ".vitepress/dist",
   cacheDir: ".vitepress/cache",
   rewrites: Object.fromEntries(readmes.map((path) => [path, path.replace(/README\.md$/, "index.md")])),

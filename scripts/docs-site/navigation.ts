@@ -40,10 +40,10 @@ const groups: readonly Group[] = [
   { text: "Operation", pages: ["docs/operations/*.md", "docs/threat-model.md"] },
   { text: "Services", pages: ["services/*/README.md", "services/**/README.md"], collapsed: true },
   { text: "Design", pages: ["docs/design/architecture.md", "docs/design/*.md", "docs/truth.md", "docs/performance.md"] },
-  { text: "Contributing", pages: ["CONTRIBUTING.md", "docs/extending/*.md", "CHANGELOG.md"] },
+  { text: "Contributing", pages: ["CONTRIBUTING.md", "docs/extending/*.md", "test/README.md", "CHANGELOG.md"] },
   { text: "Libraries", pages: ["libs/*/README.md", "libs/**/README.md"], collapsed: true },
   { text: "Decisions", pages: ["docs/decisions/README.md", "docs/decisions/*.md"], collapsed: true },
-  { text: "More", pages: ["docs/**/*.md", "*.md"], collapsed: true },
+  { text: "More", pages: ["docs/**/*.md", "*.md", "**/README.md"], collapsed: true },
 ];
 
 /** Folders whose pages are not ours, or are made by a run. */

@@ -1,9 +1,10 @@
 /** The documentation site's own parts: every page is in the navigation, links lead to what is there, and nothing is asked of another host. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
+import { readMarkdown } from "../../scripts/citations/markdown.ts";
 import { foreignRequests } from "../../scripts/docs-site/foreign-requests.ts";
 import { linkedFile, linkOf, navigation, sitePages } from "../../scripts/docs-site/navigation.ts";
 
@@ -15,6 +16,17 @@ test("every page of the site is in the navigation once", () => {
   const links = navigation(root).flatMap(({ items }) => items.map(({ link }) => link));
   expect([...links].sort()).toEqual(sitePages(root).map(linkOf).sort());
   expect(links).toEqual(expect.arrayContaining(["/", "/docs/concepts", "/docs/api/records/ip", "/services/ingest/", "/CHANGELOG"]));
+});
+
+test("a page links to no page that the site lacks", () => {
+  const pages = sitePages(root);
+  const lacking = pages.flatMap((page) =>
+    readMarkdown(readFileSync(join(root, page), "utf8")).links.flatMap(({ text }) => {
+      const target = linkedFile(root, page, text);
+      return target === null || !target.endsWith(".md") || pages.includes(target) ? [] : [`${page}: ${text}`];
+    }),
+  );
+  expect(lacking).toEqual([]);
 });
 
 test("a link leads to a page, to a file, to the page of a folder, or nowhere", () => {
