@@ -13,6 +13,7 @@ import { type BatchQuestion, type BatchResult, NetfactsClient } from "@netfacts/
 import { findChromium, startChromium } from "../support/chromium.ts";
 import { toolOrNotRun } from "../support/debian.ts";
 import { endAll, removeFolders, type Standalone, startStandalone, temporaryFolder } from "../support/processes.ts";
+import { withSamples } from "../support/sample-snapshot.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const source = join(root, "libs/client/src");
@@ -33,7 +34,7 @@ beforeAll(async () => {
   }).listen(0, "127.0.0.1");
   await once(pages, "listening");
   pageOrigin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-  running = await startStandalone(temporaryFolder(), { CORS_ORIGINS: pageOrigin, RESOLVERS: "127.0.0.1:9" });
+  running = await startStandalone(await withSamples(temporaryFolder()), { CORS_ORIGINS: pageOrigin, RESOLVERS: "127.0.0.1:9" });
   client = new NetfactsClient({ url: running.url, key: running.key });
 }, 120_000);
 afterAll(async () => {

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type CodeBlock, codeBlocks } from "../../scripts/docs-site/code-blocks.ts";
 import { endAll, removeFolders, type Standalone, startStandalone, temporaryFolder } from "../support/processes.ts";
+import { withSamples } from "../support/sample-snapshot.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const blocks = codeBlocks(root).filter(({ language }) => language === "sh");
@@ -21,7 +22,7 @@ const pages = [...new Set(runnable.map(({ page }) => page))].map(
 let standalone: Standalone;
 
 beforeAll(async () => {
-  standalone = await startStandalone(temporaryFolder());
+  standalone = await startStandalone(await withSamples(temporaryFolder()));
 }, 120_000);
 
 afterAll(async () => {

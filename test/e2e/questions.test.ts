@@ -4,10 +4,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { endAll, netfacts, netfactsJson, removeFolders, startStandalone, temporaryFolder } from "../support/processes.ts";
 import { startRecursiveDns } from "../support/recursive-dns.ts";
+import { withSamples } from "../support/sample-snapshot.ts";
 import { askEverything, resolverSettings } from "./questions.ts";
 
 askEverything(async () => {
-  const home = temporaryFolder();
+  const home = await withSamples(temporaryFolder());
   const dns = await startRecursiveDns();
   const standalone = await startStandalone(home, { RESOLVERS: dns.address, ...resolverSettings }).catch(async (error: unknown) => {
     await dns.stop();

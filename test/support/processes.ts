@@ -40,6 +40,9 @@ export interface Standalone extends Running {
   stop(): Promise<Ended>;
 }
 
+/** A first start imports data, on a machine that is busy otherwise. */
+const readyMsMax = 110_000;
+
 const live = new Set<ChildProcess>();
 
 /** Ends whatever a failed test left behind: for `afterAll`. */
@@ -135,7 +138,7 @@ export async function startStandalone(home: string, settings: Settings = {}): Pr
 }
 
 export async function ready(running: Running): Promise<Standalone> {
-  await running.printed(/^ready/m, 60_000);
+  await running.printed(/^ready/m, readyMsMax);
   const out = running.out();
   return {
     ...running,

@@ -1,7 +1,7 @@
 /** The sample dataset, imported once in a run of tests (some seconds): as a folder, and as a generation in memory. */
 
 import { existsSync } from "node:fs";
-import { mkdtemp, rename, rm } from "node:fs/promises";
+import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { readSources, runIngest } from "@netfacts/ingest/app";
@@ -23,6 +23,13 @@ export async function sampleFolder(own: string): Promise<string> {
     await rename(`${folder}.part`, folder);
   });
   return folder;
+}
+
+/** Copies the samples into the empty folder `home`, where the one-process form then starts without importing them. @returns `home`. */
+export async function withSamples(home: string): Promise<string> {
+  const samples = await sampleFolder(home);
+  if (samples !== home) await cp(samples, home, { recursive: true });
+  return home;
 }
 
 async function importSamples(folder: string): Promise<void> {
