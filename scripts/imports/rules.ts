@@ -22,11 +22,20 @@ export const libOrder = [
   "client",
 ];
 
+interface SoleImporter {
+  readonly folder: string;
+  /** The only files of `src` that import it; absent: all may. */
+  readonly sources?: readonly string[];
+}
+
 /** Packages behind one module of ours, so that a successor is one change away. */
-const soleImporters = new Map([
-  ["nats", "libs/messaging"],
-  ["prom-client", "libs/runtime"],
+const soleImporters = new Map<string, SoleImporter>([
+  ["nats", { folder: "libs/messaging", sources: ["nats/client.ts", "nats/connect.ts", "nats/link.ts", "nats/transport.ts"] }],
+  ["prom-client", { folder: "libs/runtime" }],
 ]);
+
+/** Folders of `libs/messaging/src` that know their broker: nothing outside of them imports them. */
+const brokers = /^libs\/messaging\/src\/(nats)\//;
 
 /** What would make the pure part of a service do I/O or know its framework. `node:net` stays for what it says of addresses. */
 const impure =
@@ -48,6 +57,7 @@ export function findBreaches(sources: Sources): string[] {
     outOfPackage,
     domainStaysPure,
     soleImporter,
+    messagingKnowsNoBroker,
     fileCircles,
     packageCircles,
     telemetryFirst,
@@ -131,7 +141,20 @@ function* domainStaysPure({ packages }: Sources): Generator<string> {
 function* soleImporter({ packages, others }: Sources): Generator<string> {
   for (const found of importsOf([...packages.flatMap(({ files }) => files), ...others])) {
     const owner = soleImporters.get(packageName(found.specifier));
-    if (owner !== undefined && !found.file.path.startsWith(`${owner}/`)) yield at(found, `only ${owner} imports ${found.specifier}`);
+    if (owner === undefined) continue;
+    const { folder, sources } = owner;
+    const { path } = found.file;
+    if (!path.startsWith(`${folder}/`)) yield at(found, `only ${folder} imports ${found.specifier}`);
+    else if (path.startsWith(`${folder}/src/`) && sources?.every((source) => path !== `${folder}/src/${source}`))
+      yield at(found, `in ${folder}/src only ${sources.join(", ")} import ${found.specifier}`);
+  }
+}
+
+function* messagingKnowsNoBroker({ packages }: Sources): Generator<string> {
+  for (const found of importsOf(packages.filter(({ folder }) => folder === "libs/messaging").flatMap(sourceFiles))) {
+    const broker = brokers.exec(importedPath(found.file, found.specifier) ?? "")?.[1];
+    if (broker !== undefined && broker !== brokers.exec(found.file.path)?.[1])
+      yield at(found, `queues, retries, frames and deadlines know no broker, and must not import ${broker}`);
   }
 }
 

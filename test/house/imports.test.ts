@@ -28,7 +28,10 @@ const lawful = {
   "libs/address/src/parse.ts": 'import { isIP } from "node:net";\n',
   "libs/address/test/parse.test.ts": 'import fc from "fast-check";\nimport { parse } from "@netfacts/address";\n',
   "libs/messaging/package.json": manifest("@netfacts/messaging", "nats"),
-  "libs/messaging/src/index.ts": 'import { connect } from "nats";\n',
+  "libs/messaging/src/deadlines.ts": "",
+  "libs/messaging/src/nats/link.ts": 'import { connect } from "nats";\nimport { Deadlines } from "../deadlines.ts";\n',
+  "libs/messaging/src/nats/index.ts": 'export { Link } from "./link.ts";\n',
+  "libs/messaging/test/nats/link.test.ts": 'import { connect } from "nats";\nimport { Link } from "../../src/nats/link.ts";\n',
   "libs/runtime/package.json": manifest("@netfacts/runtime", "prom-client", "@netfacts/address"),
   "libs/runtime/src/index.ts": 'import * as prom from "prom-client";\nimport type { Address } from "@netfacts/address";\n',
   "libs/runtime/src/telemetry.ts": 'import { start } from "./start.ts";\n',
@@ -127,6 +130,16 @@ test.each<[string, Record<string, string>, string]>([
     "a second importer of nats",
     { "libs/runtime/test/bus.test.ts": 'import { connect } from "nats";\n' },
     "libs/runtime/test/bus.test.ts:1: only libs/messaging imports nats",
+  ],
+  [
+    "another file of messaging that imports nats",
+    { "libs/messaging/src/nats/index.ts": 'import type { Msg } from "nats/lib/src/core.js";\n' },
+    "libs/messaging/src/nats/index.ts:1: in libs/messaging/src only nats/client.ts, nats/connect.ts, nats/link.ts, nats/transport.ts import nats/lib/src/core.js",
+  ],
+  [
+    "a part of messaging that knows its broker",
+    { "libs/messaging/src/deadlines.ts": 'import type { Link } from "./nats/link.ts";\n' },
+    "libs/messaging/src/deadlines.ts:1: queues, retries, frames and deadlines know no broker, and must not import nats",
   ],
   [
     "a second importer of prom-client",

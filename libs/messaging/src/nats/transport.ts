@@ -9,6 +9,7 @@ import { createConnection, type Socket } from "node:net";
 import type { ConnectionOptions, NatsConnection } from "nats";
 import { NatsConnectionImpl, setTransportFactory } from "nats/lib/src/nats-base-client.js";
 import { NodeTransport, nodeResolveHost } from "nats/lib/src/node_transport.js";
+import type { MessageMemory } from "../frames/message-memory.ts";
 
 const readBytesMax = 256 * 1_024;
 
@@ -63,4 +64,23 @@ class OwnTransport extends NodeTransport {
 export function connectWithLongReads(options: ConnectionOptions): Promise<NatsConnection> {
   setTransportFactory({ factory: () => new OwnTransport(), dnsResolveFn: nodeResolveHost });
   return NatsConnectionImpl.connect(options);
+}
+
+const lineEnd = Buffer.from("\r\n");
+
+/**
+ * Sends the first bytes of a memory's message, no more than the server takes, after all that the client has handed on so far. The
+ * client's own `publish` copies a message into memory of its own, which cost a pod a third of its time.
+ *
+ * @param onFree  called when the memory may be written again.
+ * @returns false when it was not sent, and `onFree` will not be called: there is no connection, or none that we know how to write to.
+ */
+export function sendFrom(connection: NatsConnection, memory: MessageMemory, bytes: number, subject: string, onFree: () => void): boolean {
+  const { transport, connected } = (connection as NatsConnectionImpl).protocol;
+  if (!connected || connection.isClosed() || !(transport instanceof NodeTransport) || transport.isClosed) return false;
+  const whole = memory.between(Buffer.from(`PUB ${subject} ${bytes}\r\n`), bytes, lineEnd);
+  if (whole === null) return false;
+  // A failed write ends the connection, which its owner is told by itself.
+  transport.socket.write(whole, onFree);
+  return true;
 }

@@ -2,12 +2,12 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import { decodeReplyFrame } from "../../src/frames/frame-codec/index.ts";
+import { FrameServer } from "../../src/frames/frame-server.ts";
+import { ReplyWriter } from "../../src/frames/reply-writer.ts";
 import { createResponder, type FrameHandler, type ItemHandler, type Messaging } from "../../src/index.ts";
 import { connect } from "../../src/nats/connect.ts";
-import { decodeReplyFrame } from "../../src/nats/frame-codec/index.ts";
-import { FrameServer } from "../../src/nats/frame-server.ts";
-import { Link } from "../../src/nats/link.ts";
-import { ReplyWriter } from "../../src/nats/reply-writer.ts";
+import { NatsLink } from "../../src/nats/link.ts";
 import { item, reply, textOf } from "../contract/items.ts";
 import { Ends, pause } from "./support.ts";
 
@@ -240,7 +240,7 @@ test("a pod that stops under load loses no reply", async () => {
 test("with nc.drain() in its place, late replies are lost", async () => {
   const connection = await connect({ servers: server.url, name: "planted" });
   const onError = () => {};
-  const link = new Link(connection, { onError, events: {} });
+  const link = new NatsLink(connection, { onError, events: {} });
   const replies = new ReplyWriter(link, onError);
   new FrameServer({ link, replies, service: "slow", handler: slowly, events: {}, onError });
   await link.flush();

@@ -1,9 +1,9 @@
 /** Both ends of messaging over NATS, and a third one that speaks frames itself: it sees, withholds and damages what it likes. */
 
 import type { Msg, NatsConnection } from "nats";
+import { decodeRequestFrame, encodeReplyFrame, headerBytes, type ReplyPart, replyPartBytes } from "../../src/frames/frame-codec/index.ts";
 import type { Messaging, MessagingOptions, ReplyItem } from "../../src/index.ts";
 import { connect } from "../../src/nats/connect.ts";
-import { decodeRequestFrame, encodeReplyFrame, headerBytes, type ReplyPart, replyPartBytes } from "../../src/nats/frame-codec/index.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
 
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

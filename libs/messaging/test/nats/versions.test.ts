@@ -2,12 +2,12 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import { decodeReplyFrame } from "../../src/frames/frame-codec/index.ts";
+import { RequestQueue } from "../../src/frames/request-queue.ts";
 import type { FrameHandler, Messaging } from "../../src/index.ts";
-import { decodeReplyFrame } from "../../src/nats/frame-codec/index.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
-import { RequestQueue } from "../../src/nats/request-queue.ts";
 import { item, reply, textOf } from "../contract/items.ts";
-import { requestBytes } from "./frames.ts";
+import { requestBytes } from "../frames/frames.ts";
 import { Ends, pause, type SeenFrame, whole } from "./support.ts";
 
 let server: NatsServer;

@@ -1,8 +1,6 @@
-/** The asking side over NATS: puts items into frames, bounds them, retries each once, and brings every answer to its asker. */
+/** The asking side: puts items into frames, bounds them, retries each once, and brings every answer to its asker. */
 
 import { snapshotNumberOf } from "@netfacts/contracts";
-import type { Msg } from "nats";
-import { createInbox } from "nats";
 import { notYetRetriesMax, queuedItemsMax } from "../bounds.ts";
 import { Deadlines } from "../deadlines.ts";
 import { MessagingError, type MessagingErrorCode } from "../messaging-error.ts";
@@ -19,7 +17,7 @@ import {
   type ReplyPart,
   requestItemBytes,
 } from "./frame-codec/index.ts";
-import type { Link } from "./link.ts";
+import type { Link, Message } from "./link.ts";
 import { frameBytesMax, olderFramesMs, type Pending, RequestQueue } from "./request-queue.ts";
 import { SentFrame } from "./sent-frame.ts";
 import { requestSubject } from "./subjects.ts";
@@ -30,7 +28,7 @@ export const connectionWaitMs = 250;
 export class Requester {
   readonly #link: Link;
   readonly #options: MessagingOptions;
-  readonly #inbox = createInbox();
+  readonly #inbox: string;
   /** By service. */
   readonly #queues = new Map<string, Readonly<Record<Lane, RequestQueue>>>();
   readonly #frames = new Map<number, SentFrame>();
@@ -47,7 +45,8 @@ export class Requester {
   constructor(link: Link, options: MessagingOptions) {
     this.#link = link;
     this.#options = options;
-    link.subscribe(`${this.#inbox}.*`, (message) => this.#receive(message));
+    this.#inbox = link.newInbox();
+    link.subscribe(`${this.#inbox}.*`, (message, unserved) => this.#receive(message, unserved));
     link.onPublishRefused = (subject) => this.#publishRefused(subject);
     link.watch((up) => this.#connectionChanged(up));
   }
@@ -166,9 +165,9 @@ export class Requester {
     else for (const pending of items) this.#fail(pending, "not_connected");
   }
 
-  #receive(message: Msg): void {
+  #receive(message: Message, unserved: boolean): void {
     const frame = this.#frames.get(Number(message.subject.slice(this.#inbox.length + 1)));
-    if (message.data.length === 0 && message.headers?.code === 503) {
+    if (unserved) {
       if (frame?.version === 2) this.#askInOlderFrame(frame, performance.now() + olderFramesMs);
       else if (frame !== undefined) this.#giveUp(frame, "no_responders");
       return;

@@ -1,12 +1,12 @@
-/** The answering side over NATS: one service's frames, single before batch, in short turns. */
+/** The answering side: one service's frames, single before batch, in short turns. */
 
-import type { Msg, Subscription } from "nats";
 import { Deadlines, type Watched } from "../deadlines.ts";
 import type { MessagingEvents } from "../options.ts";
 import { turnMs } from "../turns.ts";
 import type { FrameHandler, Lane } from "../types.ts";
+import { within } from "../within.ts";
 import { decodeRequestFrame, encodeFailedFrame, type FrameVersion, type RequestFrame } from "./frame-codec/index.ts";
-import { type Link, within } from "./link.ts";
+import type { Link, LinkSubscription, Message } from "./link.ts";
 import type { ReplyAddress, ReplyWriter } from "./reply-writer.ts";
 import { requestSubject, servedLanes } from "./subjects.ts";
 
@@ -31,9 +31,9 @@ interface Work extends ReplyAddress, Watched {
 
 export class FrameServer {
   readonly #deps: FrameServerDeps;
-  readonly #subscriptions: readonly Subscription[];
+  readonly #subscriptions: readonly LinkSubscription[];
   /** Those without which it does not serve at all. */
-  readonly #needed: readonly Subscription[];
+  readonly #needed: readonly LinkSubscription[];
   readonly #queues: Readonly<Record<Lane, Work[]>> = { single: [], batch: [] };
   /** Frames that are not answered in full, until nobody waits for them any more. */
   readonly #unfinished = new Set<Work>();
@@ -48,7 +48,7 @@ export class FrameServer {
     this.#deps = deps;
     const { link, service } = deps;
     const subscriptions = servedLanes.map(({ lane, version }) => {
-      const receive = (message: Msg) => this.#receive(lane, version, message);
+      const receive = (message: Message) => this.#receive(lane, version, message);
       return { version, subscription: link.subscribe(requestSubject(service, lane, version), receive, service) };
     });
     this.#subscriptions = subscriptions.map(({ subscription }) => subscription);
@@ -64,7 +64,7 @@ export class FrameServer {
   async ready(): Promise<void> {
     await this.#deps.link.flush();
     if (this.#stopping === undefined && this.#needed.some((subscription) => subscription.isClosed()))
-      throw new Error(`the NATS server does not let this connection serve ${this.#deps.service}: look at its permissions`);
+      throw new Error(`the server does not let this connection serve ${this.#deps.service}: look at its permissions`);
   }
 
   /** Takes nothing new; resolves when what was taken is answered and the server has the answers, or after about 10 s. */
@@ -87,7 +87,7 @@ export class FrameServer {
     await this.#deps.link.flush();
   }
 
-  #receive(lane: Lane, version: FrameVersion, message: Msg): void {
+  #receive(lane: Lane, version: FrameVersion, message: Message): void {
     const subject = message.reply;
     // Nobody could be answered: not a request of ours.
     if (subject === undefined || subject === "") return;

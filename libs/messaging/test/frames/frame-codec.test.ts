@@ -15,7 +15,7 @@ import {
   type RequestFrame,
   replyPartBytes,
   requestItemBytes,
-} from "../../src/nats/frame-codec/index.ts";
+} from "../../src/frames/frame-codec/index.ts";
 import type { ReplyItem } from "../../src/types.ts";
 import { withWholeBody } from "../../src/whole-body.ts";
 import { anyReply, anyRequest, goldenReplies, goldenRequests, type OutgoingFrame, replyBytes, requestBytes } from "./frames.ts";

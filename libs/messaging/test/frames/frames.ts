@@ -2,7 +2,6 @@
 
 import { snapshotIdOf } from "@netfacts/contracts";
 import fc from "fast-check";
-import type { ReplyItem } from "../../src/index.ts";
 import {
   encodeReplyFrame,
   encodeRequestFrame,
@@ -13,7 +12,8 @@ import {
   type ReplyPart,
   replyPartBytes,
   requestItemBytes,
-} from "../../src/nats/frame-codec/index.ts";
+} from "../../src/frames/frame-codec/index.ts";
+import type { ReplyItem } from "../../src/index.ts";
 
 export interface OutgoingFrame {
   readonly version: FrameVersion;

@@ -1,0 +1,9 @@
+/** Waits for a promise, however it ends, but no longer than so many milliseconds. */
+export async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise.catch(() => undefined), over]);
+  clearTimeout(timer);
+}
