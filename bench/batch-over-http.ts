@@ -31,7 +31,7 @@ async function compare(backing: Backing): Promise<void> {
   const { snapshot } = await importModern(data, backing.folder, { store: backing.store });
   await backing.store.activate(snapshot as string);
   const pod = backing.startPod("ip-routing");
-  await pod.logged(/takes questions/);
+  await pod.logged(/ready for requests/);
   const gateway = await backing.startGateway();
   const texts = addressTexts(data, 100_000);
   const agent = new Agent({ keepAlive: true, maxSockets: batchesAtOnce });

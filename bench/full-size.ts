@@ -40,7 +40,7 @@ async function run(backing: Backing): Promise<void> {
   await timed("activate", () => store.activate(id));
   const pods = await timed("three processes from their start to taking questions", async () => {
     const started = (["ip-routing", "ip-routing", "asn-prefix"] as const).map((name, index) => backing.startPod(name, `${name}-${index}`));
-    await Promise.all(started.map((pod) => pod.logged(/takes questions/)));
+    await Promise.all(started.map((pod) => pod.logged(/ready for requests/)));
     return started;
   });
   const messaging = await createNatsMessaging({ servers: env.NATS_URL as string, name: "bench" });

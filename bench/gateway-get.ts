@@ -125,7 +125,7 @@ async function importedAndActive({ folder, store }: Backing): Promise<{ readonly
 async function startSides(backing: Backing, paths: readonly string[], headers: Readonly<Record<string, string>>): Promise<HttpSide[]> {
   const { folder, env, own } = backing;
   const pod = backing.startPod("ip-routing");
-  await pod.logged(/takes questions/);
+  await pod.logged(/ready for requests/);
   const gateway = await backing.startGateway();
   const answers: Record<string, string> = {};
   for (const path of paths) {
@@ -140,7 +140,7 @@ async function startSides(backing: Backing, paths: readonly string[], headers: R
   const bare = own(startProcess("bench/support/bare-fastify.ts", { name: "bare", folder, args: [file] }));
   const obvious = "bench/support/obvious-design.ts";
   const obviousPod = own(startProcess(obvious, { name: "obvious-pod", folder, env, args: ["pod", file] }));
-  await obviousPod.logged(/takes questions/);
+  await obviousPod.logged(/ready for requests/);
   const [memory, mongo] = ["memory", "mongo"].map((kind) =>
     own(startProcess(obvious, { name: `obvious-${kind}`, folder, env, args: ["gateway", kind, backing.key] })),
   ) as [ServiceProcess, ServiceProcess];

@@ -38,7 +38,7 @@ async function run(backing: Backing): Promise<void> {
   const { folder, store, key } = backing;
   const { snapshot } = await importModern(data, folder, { store });
   await store.activate(snapshot as string);
-  await backing.startPod("ip-routing").logged(/takes questions/);
+  await backing.startPod("ip-routing").logged(/ready for requests/);
   const { url, process } = await backing.startGateway(["--cpu-prof", `--cpu-prof-dir=${join(folder, "profile")}`]);
   const paths = addressTexts(data, 2_000).map((ip) => `/api/v1/ip/${ip}`);
   const load = { url, paths, folder, connections: 64, headers: { authorization: `Bearer ${key}` }, seconds: Number(values.seconds) };

@@ -21,7 +21,7 @@ await withBacking(async ({ natsUrl, store, folder, startPod }) => {
   await store.publish(before);
   await store.activate(before.id);
   const pod = startPod("ip-routing");
-  await pod.logged(/"msg":"takes questions"/);
+  await pod.logged(/"msg":"ready for requests"/);
   const messaging = await createNatsMessaging({ servers: natsUrl, name: "bench" });
   const addresses = evenAddresses(data);
   const started = performance.now();

@@ -112,7 +112,7 @@ async function reload({ backing, messaging, before, after, texts, name }: Reload
   await store.publish(before);
   await store.activate(before.id);
   const pod = backing.startPod("ip-routing", name, ["--import", join(import.meta.dirname, "support/loop-gap.ts")]);
-  await pod.logged(/takes questions/);
+  await pod.logged(/ready for requests/);
   const expected = new Map<string, string>();
   await askAll(messaging, texts, (text, reply) => expected.set(`${before.id} ${text}`, contentOf(reply)));
 

@@ -98,7 +98,7 @@ async function measurePods(origin: string): Promise<PodRound[]> {
     for (let round = 0; round < rounds; round++) {
       const started = performance.now();
       const pod = startPod("ip-routing", `ip-routing-${round}`);
-      await pod.logged(/"msg":"takes questions"/);
+      await pod.logged(/"msg":"ready for requests"/);
       const ms = performance.now() - started;
       const [, loadMs] = await pod.logged(/"load_ms":(\d+),"msg":"snapshot in service"/);
       const { now: mib, peak: peakMib } = residentMib(pod.pid);

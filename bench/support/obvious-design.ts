@@ -30,7 +30,7 @@ if (role === "pod") {
     },
   });
   await nats.flush();
-  console.log("takes questions");
+  console.log("ready for requests");
 } else {
   const [kind, key] = args;
   const limiter =

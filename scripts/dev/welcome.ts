@@ -30,7 +30,7 @@ export function welcomeText({ rows, notes, key, url, operatorUrl, env }: Welcome
     ...table([["process", "pid", "reached at", "metrics and health"], ...rows.map(cells)]),
     "",
     ...notes,
-    `Your key, shown this once: ${key}`,
+    `Your API key, shown only once: ${key}`,
     "",
     "Try it:",
     `curl -sS -H 'Authorization: Bearer ${key}' ${url}/api/v1/ip/${exampleAddress}`,
@@ -38,10 +38,10 @@ export function welcomeText({ rows, notes, key, url, operatorUrl, env }: Welcome
     "Keys and limits of these processes:",
     `${settings.join(" ")} bin/netfacts keys list`,
     "",
-    `Operators: ${operatorUrl}/docs, with a key of the scope admin:`,
+    `Operator API: ${operatorUrl}/docs, with a key that has the scope admin:`,
     `${settings.join(" ")} bin/netfacts keys create --label operator --scopes admin`,
     "",
-    "ready; Ctrl-C stops all in order, a second one at once; then everything is gone",
+    "Ready. Press Ctrl-C to stop all processes in order, or twice to stop at once. All data are then deleted.",
     "",
   ].join("\n");
 }

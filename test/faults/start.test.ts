@@ -99,7 +99,7 @@ describe("what is taken", () => {
       const home = copy();
       expectOneLine(
         await failingStart(home, { [setting]: port }),
-        `port ${port} of 127.0.0.1 is taken`,
+        `port ${port} of 127.0.0.1 is in use`,
         `by process ${process.pid}`,
         ` ${setting}=`,
       );
@@ -120,7 +120,7 @@ test("wrong settings are told all at once, of every service, and nothing is begu
 });
 
 describe("the state folder", () => {
-  test("that is a file, or lies in one, is told", async () => {
+  test("that is a file, or is inside one, is told", async () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
     for (const home of [file, join(file, "inside")]) expectOneLine(await failingStart(home), home, "is a file", "NETFACTS_HOME=");
@@ -128,13 +128,17 @@ describe("the state folder", () => {
 
   test("that cannot be written is told", async () => {
     // The one folder in which not even root can make another.
-    expectOneLine(await failingStart("/sys/netfacts"), /^\/sys\/netfacts cannot be (written by this user|used)/, "NETFACTS_HOME=");
+    expectOneLine(await failingStart("/sys/netfacts"), /^\/sys\/netfacts (is not writable for this user|cannot be used)/, "NETFACTS_HOME=");
   });
 
   test("that can be made nowhere is told, also by the command line", async () => {
     // Where the system says of a new folder that its parent is missing.
     const home = "/proc/netfacts/inside";
-    expectOneLine(await failingStart(home), /^\/proc\/netfacts\/inside cannot be (made|written by this user|used)/, "NETFACTS_HOME=");
+    expectOneLine(
+      await failingStart(home),
+      /^\/proc\/netfacts\/inside (cannot be (created|used)|is not writable for this user)/,
+      "NETFACTS_HOME=",
+    );
     for (const args of [
       ["keys", "create", "--label", "none"],
       ["ingest", "run", "--sources", sources],
@@ -158,7 +162,7 @@ describe("damage", () => {
       const home = copy();
       damageCurrent(home);
       const standalone = await startStandalone(home);
-      expect(standalone.out()).toMatch(/^refused: snapshot .*section allocations: .*damaged; a snapshot kept from before serves$/m);
+      expect(standalone.out()).toMatch(/^rejected: snapshot .*section allocations: .*damaged; an older snapshot is in service$/m);
       expect(await countryOf(standalone)).toBe("NL");
       // Importing again mends it while it serves.
       expect((await netfacts(home, "ingest", "run", "--sources", sources)).code).toBe(0);
@@ -263,7 +267,7 @@ describe("a full disk", () => {
       const home = copy();
       const before = readdirSync(join(home, "snapshots"), { recursive: true }).sort();
       const standalone = await ready(launchUnder('ulimit -f 1000; exec "$@"', home, { SOURCES: join(big, "sources.yaml") }));
-      expect(standalone.out()).toMatch(/the import failed: .*(disk is full|too large).*\nthe data imported before go on serving/);
+      expect(standalone.out()).toMatch(/import failed: .*(disk is full|too large).*\nthe data imported before go on serving/);
       expect(await countryOf(standalone)).toBe("SE");
       await standalone.stop();
       expect(readdirSync(join(home, "snapshots"), { recursive: true }).sort()).toEqual(before);

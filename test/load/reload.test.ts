@@ -233,7 +233,7 @@ test("a pod that finds a new snapshot damaged stays on the old one and tells so;
   const told = late
     .log()
     .split("\n")
-    .filter((line) => line.includes("snapshot refused"));
+    .filter((line) => line.includes("snapshot rejected"));
   expect(told).toHaveLength(1);
   expect(JSON.parse(told[0] as string)).toMatchObject({
     level: "error",

@@ -16,15 +16,16 @@ export const podConfigSchema = Type.Object({
   SNAPSHOT_BUCKET: Type.String({
     default: "netfacts-snapshots",
     pattern: "^[A-Za-z0-9_-]+$",
-    description: "Name of the Object Store and of the key-value bucket of snapshots",
+    description: "Name of the Object Store and key-value bucket that hold snapshots",
   }),
   SNAPSHOT_KEEP_MS: Type.Integer({
     default: followerDefaults.keepMs,
     minimum: 1_000,
     maximum: 86_400_000,
-    description: "How long a snapshot stays after it was replaced, for the next pages of lists that began in it; each costs its memory",
+    description:
+      "Time for which a replaced snapshot is kept, so that lists that started in it can be continued, in ms; each one uses memory",
   }),
-  POD_NAME: Type.String({ default: "", description: "Name of this process among all; empty: the host's name and the process id" }),
+  POD_NAME: Type.String({ default: "", description: "Unique name of this process; if empty, the host name and the process id" }),
   ...ipv4IndexConfig,
 });
 
@@ -57,9 +58,9 @@ export async function openPod(service: string, config: PodConfig, messaging: Mes
         serving ??= app.start().then(
           () => {
             ready = true;
-            log.info("takes questions");
+            log.info("ready for requests");
           },
-          (err: unknown) => log.error({ err }, "cannot take questions"),
+          (err: unknown) => log.error({ err }, "not ready for requests"),
         );
       };
       dataset.listen({ activated: serveOnce });
@@ -67,8 +68,7 @@ export async function openPod(service: string, config: PodConfig, messaging: Mes
         async start() {
           await dataset.start();
           reporter.start();
-          if (dataset.current() === null)
-            log.warn("there is no snapshot to answer from yet; it takes questions once ingest has published one");
+          if (dataset.current() === null) log.warn("no snapshot available yet; ready for requests once ingest has published one");
           await serving;
         },
         async stop() {

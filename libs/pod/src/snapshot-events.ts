@@ -7,15 +7,18 @@ export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
   const loads = metrics.counter({ name: "netfacts_snapshot_loads_total", help: "Snapshots loaded, by outcome", labelNames: ["outcome"] });
   const asOf = metrics.gauge({
     name: "netfacts_section_as_of_seconds",
-    help: "Unix time of each section in service",
+    help: "Time of the data of each section in service, as Unix time",
     labelNames: ["section"],
   });
-  const stale = metrics.gauge({ name: "netfacts_snapshot_stale", help: "1 while a newer snapshot was refused and an older one serves" });
+  const stale = metrics.gauge({
+    name: "netfacts_snapshot_stale",
+    help: "1 while a newer snapshot is rejected and an older one remains in service",
+  });
   stale.set({}, 0);
   return {
     prepared(snapshot, loadMs) {
       loads.inc({ outcome: "prepared" });
-      log.info({ snapshot, load_ms: Math.round(loadMs) }, "snapshot loaded; it serves once it is activated");
+      log.info({ snapshot, load_ms: Math.round(loadMs) }, "snapshot loaded; waiting for activation");
     },
     activated(generation, loadMs) {
       loads.inc({ outcome: "activated" });
@@ -24,12 +27,12 @@ export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
     },
     refused(snapshot, err) {
       loads.inc({ outcome: "refused" });
-      log.error({ snapshot, err }, "snapshot refused; what served before goes on serving, marked as stale");
+      log.error({ snapshot, err }, "snapshot rejected; the previous one remains in service, marked as stale");
     },
     stale: (now) => stale.set({}, now ? 1 : 0),
     unavailable(snapshot, err) {
       loads.inc({ outcome: "unavailable" });
-      log.warn({ snapshot, err }, "the snapshot could not be read; it is tried again in seconds");
+      log.warn({ snapshot, err }, "snapshot cannot be read; retrying in seconds");
     },
   };
 }

@@ -120,8 +120,8 @@ function gapDetail({ manifest }: Generation, used: readonly SectionName[]): stri
   const [first, ...more] = used.includes("routes") ? (manifest.sections.routes?.updates_gaps ?? []) : [];
   if (first === undefined) return null;
   const span = first.to === null ? `after ${first.from}` : `between ${first.from} and ${first.to}`;
-  const others = more.length === 0 ? "" : `, and those of ${more.length} more times`;
-  return `updates of ${first.collector} ${span} are missing${others}: what changed then may not be in the answer`;
+  const others = more.length === 0 ? "" : `, and in ${more.length} more periods`;
+  return `updates of ${first.collector} ${span} are missing${others}; changes in that time may not be included`;
 }
 
 /** Warnings that come from the dataset and the clock, not from the question. */
@@ -139,7 +139,7 @@ export function clockWarnings(generation: Generation, used: readonly SectionName
       const section = generation.manifest.sections[name];
       return section === undefined ? [] : [`${name} of ${section.as_of.slice(0, 10)}`];
     });
-    warnings.push({ code: "sample_data", detail: `the sample dataset answers: ${dates.join(", ")}` });
+    warnings.push({ code: "sample_data", detail: `this response uses the sample dataset: ${dates.join(", ")}` });
   }
   return warnings;
 }

@@ -44,7 +44,7 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
   if (announced && asnSpecialPurposeRecord(asn) !== null)
     notes.warn("bogon_announced", `AS${asn} is special-purpose and originates prefixes`);
   else if (announced && (registered?.status === "available" || registered?.status === "reserved"))
-    notes.warn("bogon_announced", `AS${asn} originates prefixes; the registry calls the number ${registered.status}`);
+    notes.warn("bogon_announced", `AS${asn} originates prefixes, but its registry status is ${registered.status}`);
   return {
     asn,
     asdot: formatAsdot(asn),

@@ -189,19 +189,19 @@ export function warnAboutRoute(
   lowVisibility: number,
 ): void {
   const total = notes.generation.peersTotal(view.prefix.version);
-  if (lowVisibility > 0) notes.warn("low_visibility", `${lowVisibility} longer prefixes are seen by too few peers to be the match`);
+  if (lowVisibility > 0) notes.warn("low_visibility", `${lowVisibility} longer prefixes were ignored because too few peers see them`);
   else if (total >= manyPeers && view.counts.full / total < lowVisibilityShare)
     notes.warn("low_visibility", `seen by ${view.counts.full} of ${total} peers`);
   const bogon = bogonReason(view, allocation);
   if (bogon !== null) notes.warn("bogon_announced", bogon);
-  if (rpki.mixed) notes.warn("rpki_mixed", "some origins are RPKI valid, others invalid");
+  if (rpki.mixed) notes.warn("rpki_mixed", "some origins are RPKI-valid, others are RPKI-invalid");
 }
 
 function bogonReason(view: RouteView, allocation: AllocationEntry | null): string | null {
   const block = lookupSpecialPurposePrefix(view.prefix);
-  if (block !== null && block.globallyReachable === false) return `${formatPrefix(view.prefix)} lies in ${block.name} space (${block.rfc})`;
+  if (block !== null && block.globallyReachable === false) return `${formatPrefix(view.prefix)} is in ${block.name} space (${block.rfc})`;
   if (allocation !== null && (allocation.status === "available" || allocation.status === "reserved"))
-    return `${formatPrefix(view.prefix)} is announced; the registry calls its space ${allocation.status}`;
+    return `${formatPrefix(view.prefix)} is announced, but the registry status of its space is ${allocation.status}`;
   for (const { asn } of view.origins) {
     const special = asnSpecialPurposeRecord(asn);
     if (special !== null) return `AS${asn} is special-purpose (${special.name}, ${special.rfc})`;

@@ -32,7 +32,7 @@ export async function openBus(service: string, { NATS_URL }: BusConfig, frame: S
     tracing,
     events: busEvents(metrics, log),
     onWaiting: ({ servers, waitedMs }) =>
-      log.warn({ servers, waited_ms: waitedMs }, "NATS does not answer; the service starts as soon as it does"),
+      log.warn({ servers, waited_ms: waitedMs }, "NATS is unavailable; the service starts when it becomes available"),
     onError: (what, cause) => log.error({ err: cause }, what),
   });
   const messaging = await connecting.catch((error: unknown) => {
@@ -65,8 +65,12 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
     help: "Bytes of request frames sent",
     labelNames: ["to", "lane"],
   });
-  const framesServed = metrics.counter({ name: "netfacts_frames_served_total", help: "Request frames taken", labelNames: ["lane"] });
-  const itemsServed = metrics.counter({ name: "netfacts_items_served_total", help: "Items of request frames taken", labelNames: ["lane"] });
+  const framesServed = metrics.counter({ name: "netfacts_frames_served_total", help: "Request frames received", labelNames: ["lane"] });
+  const itemsServed = metrics.counter({
+    name: "netfacts_items_served_total",
+    help: "Items of request frames received",
+    labelNames: ["lane"],
+  });
   const framesRefused = metrics.counter({
     name: "netfacts_frames_refused_total",
     help: "Request frames that could not be read",
@@ -74,7 +78,7 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
   });
   metrics.gauge({
     name: "netfacts_frames_in_flight",
-    help: "Request frames that wait for answers",
+    help: "Request frames waiting for responses",
     labelNames: ["to", "lane"],
     collect: (gauge) => {
       for (const { to, lane, inFlight } of ways.values()) gauge.set({ to, lane }, inFlight);
@@ -93,17 +97,17 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
   };
   const retried = metrics.counter({
     name: "netfacts_items_retried_total",
-    help: "Items sent a second time, by why",
+    help: "Items sent a second time, by reason",
     labelNames: ["to", "lane", "reason"],
   });
   const dropped = metrics.counter({
     name: "netfacts_replies_dropped_total",
-    help: "Replies that nobody waited for",
+    help: "Replies received after their request had ended",
     labelNames: ["reason"],
   });
   const failed = metrics.counter({
     name: "netfacts_requests_unanswered_total",
-    help: "Requests to other services that ended without reply",
+    help: "Requests to other services that ended without a reply",
     labelNames: ["to", "lane", "code"],
   });
   return {
@@ -119,7 +123,7 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
     },
     frameRefused(_service, lane) {
       framesRefused.inc({ lane });
-      log.warn({ lane }, "a request frame could not be read; its sender was told");
+      log.warn({ lane }, "malformed request frame; an error was returned to its sender");
     },
     framesInFlight(to, lane, frames) {
       wayOf(to, lane).inFlight = frames;
@@ -130,7 +134,7 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
     connection(up) {
       connected.set({}, up ? 1 : 0);
       if (up) log.info("connected to NATS");
-      else log.warn("the connection to NATS is lost and tried again until it is back; check that the servers of NATS_URL can be reached");
+      else log.warn("connection to NATS lost; reconnecting until it succeeds. Check that the servers in NATS_URL can be reached");
     },
   };
 }

@@ -88,5 +88,5 @@ function rule(broken: readonly Violation[]): string {
     return keyword === "const" ? [params.allowedValue] : [];
   });
   if (choices.length > 0) return `must be one of ${choices.join(", ")}`;
-  return [...new Set(broken.map(({ message = "is wrong" }) => message))].join(" and ");
+  return [...new Set(broken.map(({ message = "is invalid" }) => message))].join(" and ");
 }

@@ -108,7 +108,7 @@ class PromRegistry implements MetricsRegistry {
     const definition = JSON.stringify([kind, options.help, labelNames, options.buckets ?? null]);
     const known = this.#definitions.get(options.name);
     if (known !== undefined) {
-      if (known.definition !== definition) throw new Error(`metric ${options.name} is already defined otherwise`);
+      if (known.definition !== definition) throw new Error(`metric ${options.name} is already defined differently`);
       return known.metric as Metric;
     }
     const metric = make({ name: options.name, help: options.help, labelNames, registers: [] });
@@ -135,7 +135,7 @@ function registryOfProcess(): PromRegistry {
 
 /** What `service` measures, in the one registry of this process unless told otherwise. */
 export function createMetrics(service: string, registry: MetricsRegistry = registryOfProcess()): Metrics {
-  if (!(registry instanceof PromRegistry)) throw new TypeError("a registry comes from createRegistry()");
+  if (!(registry instanceof PromRegistry)) throw new TypeError("the registry must be created by createRegistry()");
   return {
     registry,
     counter<Name extends string>(options: MetricOptions<Name>): Counter<Name> {

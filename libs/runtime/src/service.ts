@@ -16,18 +16,18 @@ export const processConfigSchema = Type.Object({
     type: "string",
     enum: [...logLevels],
     default: "info",
-    description: "Least severe log line that is written",
+    description: "Minimum level of log lines",
   }),
   TELEMETRY_HOST: Type.String({
     default: "127.0.0.1",
     minLength: 1,
-    description: "Address of metrics and health: loopback or the pod's, never public",
+    description: "Address for metrics and health: loopback or the pod's own, never public",
   }),
   TELEMETRY_PORT: Type.Integer({
     default: 9464,
     minimum: 0,
     maximum: 65_535,
-    description: "Port of metrics and health; 0: any free one, told in the log line `started`",
+    description: "Port for metrics and health; 0 selects any free port, which the log line `started` reports",
   }),
 });
 
@@ -74,8 +74,8 @@ export async function runService<Config>({ service, telemetry, loadConfig: loadO
   const metrics = createMetrics(service);
   const closing = new Closing();
   telemetry.onExport((fault) => {
-    if (fault === null) log.info({}, "traces are sent again");
-    else log.warn({ fault }, "traces cannot be sent; the service goes on without");
+    if (fault === null) log.info({}, "traces are exported again");
+    else log.warn({ fault }, "traces cannot be exported; the service continues without them");
   });
   closing.add(() => telemetry.stop());
   installStop({ log, stop: () => closing.run() });
@@ -142,7 +142,7 @@ class Closing {
 /** Node would end the process too, with a text that no log reader can take apart. */
 function endOnFault(log: Logger): void {
   process.on("uncaughtException", (err) => {
-    log.fatal({ err }, "ended by a fault of its own");
+    log.fatal({ err }, "service terminated by an internal error");
     process.exit(1);
   });
 }

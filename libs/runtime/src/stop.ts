@@ -35,7 +35,7 @@ export function installStop({
   let stopping = false;
 
   const fail = (error: unknown): void => {
-    log.error({ err: error }, "stopped with a fault");
+    log.error({ err: error }, "stopped with an error");
     process.exit(1);
   };
   const end = (): void => {
@@ -58,7 +58,7 @@ export function installStop({
   const watch = setInterval(() => {
     if (hasTerminal()) return;
     clearInterval(watch);
-    if (!stopping) log.info({}, "stopping: the terminal is gone");
+    if (!stopping) log.info({}, "stopping: the terminal was closed");
     end();
   }, terminalCheckMs).unref();
   return end;

@@ -103,7 +103,7 @@ test("a fault that nobody caught is a line of the log and status 1", async () =>
   const child = launch("faulty");
   expect(await child.ended).toBe(1);
   const last = JSON.parse(child.err().at(-1) ?? "{}");
-  expect(last).toMatchObject({ level: "fatal", service: "child", msg: "ended by a fault of its own" });
+  expect(last).toMatchObject({ level: "fatal", service: "child", msg: "service terminated by an internal error" });
   expect(last.err.message).toBe("nobody expected this");
 });
 

@@ -70,7 +70,7 @@ test("stops likewise without a signal", async () => {
 test("stops when its terminal is gone, though no signal tells", async () => {
   const child = await start("closed");
   expect(await child.ended).toBe(0);
-  expect(child.output.err).toContain("the terminal is gone");
+  expect(child.output.err).toContain("the terminal was closed");
 });
 
 test("lives on when whoever read its output is gone, and still ends with status 0", async () => {

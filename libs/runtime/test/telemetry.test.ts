@@ -238,12 +238,12 @@ test("a collector that refuses is told once, and once that it takes spans again"
     await ask(`${traced.url}/ask/one`);
     while (receiver.bodies.length < round) await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  expect(messages()).toEqual(["traces cannot be sent"]);
+  expect(messages()).toEqual(["traces cannot be exported"]);
   receiver.answerWith(200);
   await ask(`${traced.url}/ask/two`);
   await receiver.waitFor(({ attributes }) => attributes["url.path"] === "/ask/two");
   await traced.stop();
-  expect(messages()).toEqual(["traces cannot be sent", "traces are sent again", "stopping"]);
+  expect(messages()).toEqual(["traces cannot be exported", "traces are exported again", "stopping"]);
 });
 
 test("a stop does not wait for a collector that is not there", async () => {

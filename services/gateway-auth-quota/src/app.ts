@@ -65,7 +65,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     messaging,
     clock,
     settings: keyringSettings(config),
-    onUnknownPepper: (pepper_id) => log.warn({ pepper_id }, "keys of this pepper are refused, as KEY_PEPPERS does not have it"),
+    onUnknownPepper: (pepper_id) => log.warn({ pepper_id }, "keys with this pepper are rejected, because it is not in KEY_PEPPERS"),
   });
   const usage = new UsageMeter({ usage: countingWrites(store.usage, metrics), log, flushMs: config.USAGE_FLUSH_MS });
   metrics.watchUsage(usage);
@@ -135,7 +135,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     operator,
     async listen() {
       const operatorUrl = await operator?.listen({ host: config.OPERATOR_HOST, port: config.OPERATOR_PORT });
-      if (operatorUrl !== undefined) log.info({ operator_url: operatorUrl }, "operators are served");
+      if (operatorUrl !== undefined) log.info({ operator_url: operatorUrl }, "operator listener started");
       shedder.start();
       return http.listen({ host: config.HOST, port: config.PORT });
     },

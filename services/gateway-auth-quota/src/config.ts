@@ -12,129 +12,169 @@ import type { ForwardingHeader } from "./edge/trusted-proxies.ts";
 /** Every setting with its default; names as in the environment. */
 export const gatewayConfigSchema = Type.Object({
   HOST: Type.String({ default: "127.0.0.1", description: "Address to listen on" }),
-  PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535, description: "Port to listen on; 0: any free one" }),
+  PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535, description: "Port to listen on; 0 selects any free port" }),
   TRUSTED_PROXIES: Type.String({
     default: "",
-    description: "Addresses and CIDRs of proxies that are believed in who came to them, separated by commas",
+    description: "Proxies trusted to report the client address: addresses and CIDRs, separated by commas",
   }),
   FORWARDING_HEADER: Type.Unsafe<ForwardingHeader>({
     type: "string",
     enum: ["x-forwarded-for", "forwarded"],
     default: "x-forwarded-for",
-    description: "The header in which they tell it: `x-forwarded-for`, or `forwarded` (RFC 7239); the other one is not read",
+    description: "Header from which the client address is read: `x-forwarded-for` or `forwarded` (RFC 7239). The other header is ignored",
   }),
   CORS_ORIGINS: Type.String({
     default: "",
-    description: "Origins whose scripts may call, separated by commas, such as `https://app.example.com`; `*`: any; empty: none",
+    description:
+      "Origins allowed to make cross-origin requests, separated by commas, such as `https://app.example.com`; `*` allows any; empty allows none",
   }),
   HSTS_SECONDS: Type.Integer({
     default: 0,
     minimum: 0,
-    description: "How long browsers are to come by HTTPS only; 0: not told. Only where HTTPS is in front",
+    description: "HSTS max-age in seconds; 0 disables the header. Set it only if clients connect through HTTPS",
   }),
   COMPRESS_FROM_BYTES: Type.Integer({
     default: 1_024,
     minimum: -1,
-    description: "Shortest answer that is compressed for callers that take that; -1: none is",
+    description: "Minimum size of a response that is compressed, in bytes; -1 disables compression",
   }),
   SHED_IN_FLIGHT_MAX: Type.Integer({
     default: 1_024,
     minimum: 1,
-    description: "Questions in flight to one service; more: 503 at once, so that those taken are answered in time",
+    description: "Maximum number of requests in progress at one service; further requests get 503 immediately",
   }),
   SHED_LOOP_DELAY_MS: Type.Integer({
     default: 1_000,
     minimum: 0,
-    description: "Lateness of the process, three looks in a row, beyond which questions get 503; 0: never",
+    description: "Event-loop delay that, seen three times in a row, triggers 503, in ms; 0 disables the check",
   }),
-  URL_BYTES_MAX: Type.Integer({ default: 2_048, minimum: 256, maximum: 8_192, description: "Longest URL; longer: 414" }),
+  URL_BYTES_MAX: Type.Integer({
+    default: 2_048,
+    minimum: 256,
+    maximum: 8_192,
+    description: "Maximum length of a URL in bytes; longer URLs get 414",
+  }),
   HEADER_BYTES_MAX: Type.Integer({
     default: 16_384,
     minimum: 8_192,
     maximum: 65_536,
-    description: "Size of all headers with the URL; more: 431",
+    description: "Maximum size of all headers including the URL, in bytes; larger ones get 431",
   }),
   HEADERS_TIMEOUT_MS: Type.Integer({
     default: 10_000,
     minimum: 100,
-    description: "Time for the headers of a request to arrive; longer: 408",
+    description: "Timeout for receiving the headers of a request, in ms; then 408",
   }),
-  REQUEST_TIMEOUT_MS: Type.Integer({ default: 30_000, minimum: 100, description: "Time for a whole request to arrive; longer: 408" }),
-  KEEP_ALIVE_TIMEOUT_MS: Type.Integer({ default: 72_000, minimum: 1_000, description: "Idle time before a connection is closed" }),
-  LOOKUP_BUDGET_MS: Type.Integer({ default: 5_000, minimum: 1, maximum: 60_000, description: "Time for a service to answer; longer: 504" }),
-  REVERSE_DNS_BUDGET_MS: Type.Integer({ default: 15_000, minimum: 1, maximum: 60_000, description: "The same for reverse DNS" }),
+  REQUEST_TIMEOUT_MS: Type.Integer({
+    default: 30_000,
+    minimum: 100,
+    description: "Timeout for receiving a whole request, in ms; then 408",
+  }),
+  KEEP_ALIVE_TIMEOUT_MS: Type.Integer({
+    default: 72_000,
+    minimum: 1_000,
+    description: "Idle time after which a connection is closed, in ms",
+  }),
+  LOOKUP_BUDGET_MS: Type.Integer({
+    default: 5_000,
+    minimum: 1,
+    maximum: 60_000,
+    description: "Timeout for the response of a service, in ms; then 504",
+  }),
+  REVERSE_DNS_BUDGET_MS: Type.Integer({
+    default: 15_000,
+    minimum: 1,
+    maximum: 60_000,
+    description: "Timeout for reverse DNS lookups, in ms; then 504",
+  }),
   BATCH_IDLE_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
-    description: "Time without a byte in either direction after which a batch is ended, while it is the client's turn",
+    description: "Time without traffic, while waiting for the client, after which a batch is aborted, in ms",
   }),
   BATCH_DOCUMENT_MS: Type.Integer({
     default: 60_000,
     minimum: 100,
-    description: "Time for the questions of a batch that is one document; those without answer by then are problems",
+    description: "Timeout for answering a batch in one JSON document, in ms; items without a result by then become problems",
   }),
-  BATCHES_MAX: Type.Integer({ default: 64, minimum: 1, description: "Batches at a time; more: 503" }),
-  ERROR_DOCS_BASE: Type.String({ default: "/docs/errors/", description: "What the `type` of problems begins with" }),
-  DEFAULT_RATE_LIMIT: Type.Integer({ default: 600, minimum: 1, description: "Requests per window of a key without a limit of its own" }),
+  BATCHES_MAX: Type.Integer({ default: 64, minimum: 1, description: "Maximum number of concurrent batches; further batches get 503" }),
+  ERROR_DOCS_BASE: Type.String({ default: "/docs/errors/", description: "URI prefix of the `type` of problems" }),
+  DEFAULT_RATE_LIMIT: Type.Integer({ default: 600, minimum: 1, description: "Default rate limit of a key: requests per window" }),
   DEFAULT_RATE_WINDOW_SECONDS: Type.Integer({
     default: 60,
     minimum: 1,
     maximum: keyBounds.windowSecondsMax,
-    description: "Length of that window",
+    description: "Length of the rate window of the default rate limit, in seconds",
   }),
   DEFAULT_MONTH_LIMIT: Type.Integer({
     default: 100_000,
     minimum: 1,
-    description: "Answers per calendar month (UTC) of a key without a limit of its own",
+    description: "Default monthly quota of a key: successful requests per calendar month (UTC)",
   }),
   DEFAULT_CONCURRENCY_LIMIT: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: keyBounds.concurrencyMax,
-    description: "Requests at a time, at each gateway, of a key without a bound of its own or of its plan; 0: no bound",
+    description: "Default limit of concurrent requests of a key, at each gateway; 0 means no limit",
   }),
   LIMITS_DEBT_MAX: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: 1_000_000,
-    description:
-      "While the store of limits is away: units that each gateway admits without it, of each key, limit and window; 0: none, such requests are refused",
+    description: "Units that each gateway admits per key, limit and window while the limit store is unavailable; 0 rejects such requests",
   }),
   USAGE_FLUSH_MS: Type.Integer({
     default: 5_000,
     minimum: 100,
     maximum: 600_000,
-    description: "Time between two writings of usage: so much of it is lost at most when a gateway is killed",
+    description: "Interval between writes of usage counts, in ms. A gateway that is killed loses at most this much usage",
   }),
-  KEY_CACHE_LIFETIME_MS: Type.Integer({ default: 30_000, minimum: 0, description: "A key is read from the store again after this time" }),
-  KEY_CACHE_AWAY_MS: Type.Integer({ default: 300_000, minimum: 0, description: "How long a known key serves while the store is away" }),
-  FAILED_KEYS_MAX: Type.Integer({ default: 20, minimum: 1, description: "Failed keys of one IPv4 /32 or IPv6 /64 and window; more: 429" }),
-  FAILED_KEYS_WINDOW_MS: Type.Integer({ default: 60_000, minimum: 1_000, description: "Length of that window" }),
-  OPERATOR_HOST: Type.String({ default: "127.0.0.1", description: "Address on which operators are served" }),
+  KEY_CACHE_LIFETIME_MS: Type.Integer({
+    default: 30_000,
+    minimum: 0,
+    description: "Time after which a cached key is read from the store again, in ms",
+  }),
+  KEY_CACHE_AWAY_MS: Type.Integer({
+    default: 300_000,
+    minimum: 0,
+    description: "Time for which cached keys remain valid while the store is unavailable, in ms",
+  }),
+  FAILED_KEYS_MAX: Type.Integer({
+    default: 20,
+    minimum: 1,
+    description: "Invalid keys allowed per window from one IPv4 address or IPv6 /64; further requests get 429",
+  }),
+  FAILED_KEYS_WINDOW_MS: Type.Integer({ default: 60_000, minimum: 1_000, description: "Length of the window for invalid keys, in ms" }),
+  OPERATOR_HOST: Type.String({ default: "127.0.0.1", description: "Address of the operator listener" }),
   OPERATOR_PORT: Type.Integer({
     default: -1,
     minimum: -1,
     maximum: 65_535,
-    description: "Port on which operators are served, under `/admin/v1`; 0: any free one; -1: none",
+    description: "Port of the operator listener, which serves `/admin/v1`; 0 selects any free port; -1 disables the listener",
   }),
   OPERATOR_IDLE_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
-    description: "Time without a byte in either direction after which an operator's connection is closed",
+    description: "Time without traffic after which an operator's connection is closed, in ms",
   }),
   ADMIN_KEY: Type.String({
     default: "",
-    description: "The first key of a new installation, with the scope `admin` only; it must be a whole key",
+    description: "First key of a new installation: a complete key, which gets the scope `admin` only",
   }),
-  ADMIN_KEY_FILE: Type.String({ default: "", description: "A file that holds it, in place of `ADMIN_KEY`" }),
+  ADMIN_KEY_FILE: Type.String({ default: "", description: "File that contains the first key; alternative to `ADMIN_KEY`" }),
   KEY_PEPPERS: Type.String({
     default: "",
-    description: "Secrets that hashes of keys are made with, `id:secret` separated by commas: the first writes, all read; empty: none",
+    description:
+      "Peppers for hashing keys, as `id:secret` separated by commas. New hashes use the first; all are accepted; empty means none",
   }),
-  KEY_PEPPERS_FILE: Type.String({ default: "", description: "A file that holds them, one a line, in place of `KEY_PEPPERS`" }),
-  INGEST_URL: Type.String({ default: "", description: "URL of ingest's operator API; empty: none is offered" }),
-  INGEST_TIMEOUT_MS: Type.Integer({ default: 25_000, minimum: 1, description: "Time for ingest to answer or to go on; longer: 504" }),
-  PROXY_TOKEN: Type.String({ default: "", description: "What proves to ingest that a gateway asks; at least 32 characters" }),
+  KEY_PEPPERS_FILE: Type.String({ default: "", description: "File that contains the peppers, one per line; alternative to `KEY_PEPPERS`" }),
+  INGEST_URL: Type.String({ default: "", description: "URL of ingest's operator API; if empty, the ingest routes are not available" }),
+  INGEST_TIMEOUT_MS: Type.Integer({
+    default: 25_000,
+    minimum: 1,
+    description: "Timeout for ingest to respond or to send more data, in ms; then 504",
+  }),
+  PROXY_TOKEN: Type.String({ default: "", description: "Shared secret that authenticates the gateway to ingest; at least 32 characters" }),
 });
 
 const proxyTokenCharsMin = 32;
@@ -144,7 +184,7 @@ export const storeConfigSchema = Type.Object({
   MONGODB_URI: Type.String({
     default: "mongodb://127.0.0.1:27017/netfacts",
     minLength: 1,
-    description: "Database of keys and limits: mongodb://user:password@host:27017/database",
+    description: "MongoDB database of keys and limits: mongodb://user:password@host:27017/database",
   }),
 });
 
@@ -171,7 +211,7 @@ export function gatewayConfig({ ADMIN_KEY_FILE, KEY_PEPPERS, KEY_PEPPERS_FILE, .
     .filter((text) => text !== "");
   const faults = proxies
     .filter((text) => parseAddress(text) === null && !parsePrefix(text).ok)
-    .map((text) => `TRUSTED_PROXIES: "${text}" is no address and no CIDR`);
+    .map((text) => `TRUSTED_PROXIES: "${text}" is not an address or a CIDR`);
   const CORS_ORIGINS = readOrigins(settings.CORS_ORIGINS, faults);
   const ADMIN_KEY = readAdminKey(settings.ADMIN_KEY, ADMIN_KEY_FILE, faults);
   const PEPPERS = readPepperSettings(KEY_PEPPERS, KEY_PEPPERS_FILE, faults);
@@ -188,14 +228,14 @@ function readOrigins(setting: string, faults: string[]): CorsOrigins {
     .filter((text) => text !== "");
   for (const text of origins) {
     if (!URL.canParse(text) || new URL(text).origin !== text)
-      faults.push(`CORS_ORIGINS: "${text}" is no origin: scheme, host and port, without a path, in lower case`);
+      faults.push(`CORS_ORIGINS: "${text}" is not an origin: use scheme, host and port in lower case, without a path`);
   }
   return origins;
 }
 
 /** Tells faults without a part of a secret. */
 function readPepperSettings(setting: string, file: string, faults: string[]): Peppers {
-  if (setting !== "" && file !== "") faults.push("KEY_PEPPERS and KEY_PEPPERS_FILE are both set; set one");
+  if (setting !== "" && file !== "") faults.push("KEY_PEPPERS and KEY_PEPPERS_FILE are both set; set only one");
   let text = setting;
   if (file !== "") {
     try {
@@ -213,7 +253,7 @@ function readPepperSettings(setting: string, file: string, faults: string[]): Pe
 
 /** Tells faults without a part of the key. */
 function readAdminKey(setting: string, file: string, faults: string[]): string {
-  if (setting !== "" && file !== "") faults.push("ADMIN_KEY and ADMIN_KEY_FILE are both set; set one");
+  if (setting !== "" && file !== "") faults.push("ADMIN_KEY and ADMIN_KEY_FILE are both set; set only one");
   let key = setting;
   if (file !== "") {
     try {
@@ -227,8 +267,8 @@ function readAdminKey(setting: string, file: string, faults: string[]): string {
   if (key === "") return "";
   const text = parseKeyText(key);
   const name = file === "" ? "ADMIN_KEY" : "ADMIN_KEY_FILE";
-  if (text === null) faults.push(`${name}: its value is no key, or has a typing error: its checksum does not fit`);
-  else if (text.environment !== "live") faults.push(`${name}: a test key never has the scope admin; a live one is needed`);
+  if (text === null) faults.push(`${name}: the value is not a valid key (the checksum does not match); check it for typing errors`);
+  else if (text.environment !== "live") faults.push(`${name}: a test key cannot have the scope admin; use a live key`);
   return key;
 }
 
@@ -237,9 +277,9 @@ function proxyFaults({ INGEST_URL, PROXY_TOKEN }: Pick<Settings, "INGEST_URL" | 
   const faults: string[] = [];
   const url = URL.canParse(INGEST_URL) ? new URL(INGEST_URL) : null;
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" && url.username === "";
-  if (!isOrigin) faults.push("INGEST_URL must be an http or https URL of a host and a port, without a path or credentials");
+  if (!isOrigin) faults.push("INGEST_URL must be an http or https URL with a host and a port, without a path or credentials");
   if (PROXY_TOKEN.length < proxyTokenCharsMin)
-    faults.push(`PROXY_TOKEN must have at least ${proxyTokenCharsMin} characters where INGEST_URL is set`);
-  if (/[^!-~]/.test(PROXY_TOKEN)) faults.push("PROXY_TOKEN must be printable ASCII without blanks");
+    faults.push(`PROXY_TOKEN must have at least ${proxyTokenCharsMin} characters if INGEST_URL is set`);
+  if (/[^!-~]/.test(PROXY_TOKEN)) faults.push("PROXY_TOKEN must be printable ASCII without spaces");
   return faults;
 }

@@ -26,7 +26,7 @@ await runMain(async () => {
       const messaging = await openBus(service, config.bus, frame);
       const store = await openMongoStore(config.store.MONGODB_URI, {
         appName: service,
-        onWaiting: (err) => log.warn({ err }, "the store does not answer; the service starts as soon as it does"),
+        onWaiting: (err) => log.warn({ err }, "store is unavailable; the service starts when it becomes available"),
         signal: stopping,
       });
       onStop(() => store.close());

@@ -19,25 +19,25 @@ export function createGatewayMetrics(metrics: Metrics) {
   });
   const decisions = metrics.counter({
     name: "netfacts_limit_decisions_total",
-    help: "Requests admitted or refused by limits",
+    help: "Requests admitted or rejected by limits",
     labelNames: ["decision"],
   });
   const batchItems = metrics.counter({
     name: "netfacts_batch_items_total",
-    help: "Results of batches, by kind of question and outcome",
+    help: "Results of batches, by kind of item and outcome",
     labelNames: ["kind", "outcome"],
   });
   const batchItemsOf = kept((kind: string) => kept((outcome: string) => batchItems.of({ kind, outcome })));
   const durations = metrics.histogram({
     name: "netfacts_http_request_duration_seconds",
-    help: "Time from the request's first line to the answer's last byte",
+    help: "Time from the first line of the request to the last byte of the response",
     labelNames: ["route"],
     buckets: durationBuckets,
   });
   let inFlight = 0;
   metrics.gauge({
     name: "netfacts_http_requests_in_flight",
-    help: "HTTP requests that are being answered",
+    help: "HTTP requests in progress",
     labelNames: [],
     collect: (gauge) => gauge.set({}, inFlight),
   });
@@ -54,23 +54,23 @@ export function createGatewayMetrics(metrics: Metrics) {
     verifications: kept((outcome: string) => verifications.of({ outcome })),
     keyLoads: metrics.counter({
       name: "netfacts_key_loads_total",
-      help: "API keys read from the store, because the cache did not have them fresh",
+      help: "API keys read from the store because the cache had no fresh copy",
       labelNames: ["outcome"],
     }),
     debt: metrics.counter({
       name: "netfacts_limit_debt_units_total",
-      help: "Units that were admitted while the store of limits was away, and what became of them",
+      help: "Units admitted while the limit store was unavailable, by outcome",
       labelNames: ["event", "policy"],
     }),
     usageWrites: metrics.counter({
       name: "netfacts_usage_writes_total",
-      help: "Batches of usage written to the store, by outcome",
+      help: "Batches of usage counts written to the store, by outcome",
       labelNames: ["outcome"],
     }),
     watchUsage(meter: { readonly unwritten: number }): void {
       metrics.gauge({
         name: "netfacts_usage_unwritten_requests",
-        help: "Requests that are counted and not yet in the store",
+        help: "Requests counted but not yet written to the store",
         labelNames: [],
         collect: (gauge) => gauge.set({}, meter.unwritten),
       });

@@ -23,7 +23,7 @@ test("proxies are addresses and CIDRs, separated by commas", () => {
     "2001:db8::/32",
   ]);
   expect(() => loadGatewayConfig({ TRUSTED_PROXIES: "loopback,10.0.0.1/8" })).toThrow(
-    'TRUSTED_PROXIES: "loopback" is no address and no CIDR\nTRUSTED_PROXIES: "10.0.0.1/8" is no address and no CIDR',
+    'TRUSTED_PROXIES: "loopback" is not an address or a CIDR\nTRUSTED_PROXIES: "10.0.0.1/8" is not an address or a CIDR',
   );
 });
 

@@ -46,7 +46,7 @@ beforeAll(async () => {
     INGEST_URL: follower.url,
     PROXY_TOKEN: proxyToken,
   });
-  operatorUrl = ((await gateway.said("operators are served")) as { operator_url: string }).operator_url;
+  operatorUrl = ((await gateway.said("operator listener started")) as { operator_url: string }).operator_url;
 }, 120_000);
 afterAll(async () => {
   await endAllProcesses();

@@ -36,7 +36,7 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
     health(server, up) {
       measured.up.set({ server }, up ? 1 : 0);
       if (up) log.info({ server }, "nameserver answers");
-      else log.warn({ server }, "nameserver does not answer and is probed until it does; check that it runs and can be reached");
+      else log.warn({ server }, "nameserver does not answer and is probed until it does. Check that it runs and can be reached");
     },
   };
   const { timeoutMs, attempts } = resolverSettings(config);

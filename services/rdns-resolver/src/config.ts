@@ -18,29 +18,34 @@ const wholeNumber = (minimum: number, maximum: number, defaultValue: number, des
 export const rdnsConfigSchema = Type.Object({
   RESOLVERS: Type.String({
     default: "",
-    description: "Nameservers as `host[:port]` with commas between, IPv6 in brackets; empty: those of `RESOLV_CONF`",
+    description: "Nameservers as `host[:port]`, separated by commas, IPv6 addresses in brackets; if empty, those of `RESOLV_CONF`",
   }),
-  RESOLV_CONF: Type.String({ default: "/etc/resolv.conf", description: "File in which the system names its nameservers" }),
-  RDNS_TIMEOUT_MS: wholeNumber(0, 30_000, 0, "Longest wait for one attempt; 0: as `RESOLV_CONF` says, else 2000"),
-  RDNS_ATTEMPTS: wholeNumber(0, 5, 0, "Rounds through the nameservers; 0: as `RESOLV_CONF` says, else 2"),
-  RDNS_SOCKETS: wholeNumber(4, 8, 4, "UDP sockets, and so random ports, per nameserver"),
-  RDNS_SILENT_PROBES_MAX: wholeNumber(1, 100, 2, "Unanswered probes in a row after which a nameserver is down"),
+  RESOLV_CONF: Type.String({ default: "/etc/resolv.conf", description: "File that lists the nameservers of the system" }),
+  RDNS_TIMEOUT_MS: wholeNumber(0, 30_000, 0, "Timeout of one attempt in ms; 0 uses the value of `RESOLV_CONF`, or else 2000"),
+  RDNS_ATTEMPTS: wholeNumber(0, 5, 0, "Number of attempts over all nameservers; 0 uses the value of `RESOLV_CONF`, or else 2"),
+  RDNS_SOCKETS: wholeNumber(4, 8, 4, "Number of UDP sockets, and thus of random ports, per nameserver"),
+  RDNS_SILENT_PROBES_MAX: wholeNumber(1, 100, 2, "Number of consecutive unanswered probes after which a nameserver counts as down"),
   RDNS_PROBE_INTERVAL_MS: wholeNumber(
     50,
     60_000,
     500,
-    "Time for a probe of a nameserver that is down or left a question unanswered, and between them",
+    "Timeout of a probe and interval between probes of a nameserver that is down or did not answer a query, in ms",
   ),
-  RDNS_IN_FLIGHT_MAX: wholeNumber(1, 100_000, 4_096, "Names resolved at a time; more: `temporarily_overloaded`"),
-  RDNS_NAMES_MAX: wholeNumber(1, 1_000, 100, "Names of one address that are kept and shown; more: warning `truncated`"),
-  RDNS_CACHE_ENTRIES: wholeNumber(1, 10_000_000, 100_000, "Answers kept"),
-  RDNS_CACHE_BYTES: wholeNumber(1_048_576, 17_179_869_184, 67_108_864, "Memory of the answers kept, estimated"),
-  RDNS_TTL_MAX_SECONDS: wholeNumber(0, 604_800, 86_400, "Longest time that names are kept, whatever their TTL"),
-  RDNS_NEGATIVE_TTL_MAX_SECONDS: wholeNumber(0, 86_400, 3_600, "Longest time that an absence is kept (RFC 2308)"),
-  RDNS_FAILURE_TTL_SECONDS: wholeNumber(1, 300, 5, "Time that `servfail` and `refused` are kept (RFC 9520)"),
+  RDNS_IN_FLIGHT_MAX: wholeNumber(1, 100_000, 4_096, "Maximum number of concurrent lookups; further ones get `temporarily_overloaded`"),
+  RDNS_NAMES_MAX: wholeNumber(
+    1,
+    1_000,
+    100,
+    "Maximum number of names cached and returned for an address; more names add the warning `truncated`",
+  ),
+  RDNS_CACHE_ENTRIES: wholeNumber(1, 10_000_000, 100_000, "Maximum number of cached answers"),
+  RDNS_CACHE_BYTES: wholeNumber(1_048_576, 17_179_869_184, 67_108_864, "Maximum memory of cached answers, estimated, in bytes"),
+  RDNS_TTL_MAX_SECONDS: wholeNumber(0, 604_800, 86_400, "Maximum time for which names are cached, regardless of their TTL, in seconds"),
+  RDNS_NEGATIVE_TTL_MAX_SECONDS: wholeNumber(0, 86_400, 3_600, "Maximum time for which negative answers are cached (RFC 2308), in seconds"),
+  RDNS_FAILURE_TTL_SECONDS: wholeNumber(1, 300, 5, "Time for which `servfail` and `refused` are cached (RFC 9520), in seconds"),
   RDNS_OPEN_PREFIXES: Type.String({
     default: "",
-    description: "Prefixes with commas between whose PTR questions are asked although they are not globally reachable",
+    description: "Prefixes, separated by commas, that are looked up although they are not globally reachable",
   }),
 });
 
@@ -66,8 +71,10 @@ export function rdnsConfig(settings: Settings): RdnsConfig {
   const resolvers = parseNameservers(settings.RESOLVERS);
   const prefixes = parseOpenPrefixes(settings.RDNS_OPEN_PREFIXES);
   const faults = [
-    ...resolvers.faults.map((item) => `RESOLVERS must list host[:port], IPv6 in brackets, not ${JSON.stringify(item)}`),
-    ...prefixes.faults.map((item) => `RDNS_OPEN_PREFIXES must list prefixes without host bits, not ${JSON.stringify(item)}`),
+    ...resolvers.faults.map(
+      (item) => `RESOLVERS must be a list of host[:port], with IPv6 addresses in brackets, not ${JSON.stringify(item)}`,
+    ),
+    ...prefixes.faults.map((item) => `RDNS_OPEN_PREFIXES must be a list of prefixes without host bits, not ${JSON.stringify(item)}`),
   ];
   if (faults.length > 0) throw new ConfigError(faults);
   return { ...settings, RESOLVERS: resolvers.servers, RDNS_OPEN_PREFIXES: prefixes.prefixes };

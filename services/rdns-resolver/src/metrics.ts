@@ -9,28 +9,32 @@ export function createRdnsMetrics(metrics: Metrics) {
   return {
     lookups: metrics.counter({
       name: "netfacts_rdns_lookups_total",
-      help: "PTR lookups by outcome, and whether the answer was kept from an earlier one",
+      help: "PTR lookups, by outcome and whether the answer was cached",
       labelNames: ["outcome", "hit"],
     }),
     durations: metrics.histogram({
       name: "netfacts_rdns_resolution_duration_seconds",
-      help: "Time of lookups that asked nameservers",
+      help: "Duration of lookups that queried nameservers",
       buckets: durationBuckets,
     }),
     questions: metrics.counter({
       name: "netfacts_rdns_questions_total",
-      help: "Questions sent to nameservers",
+      help: "Queries sent to nameservers",
       labelNames: ["transport"],
     }),
     dropped: metrics.counter({
       name: "netfacts_rdns_dropped_messages_total",
-      help: "Messages from nameservers that answered no open question or could not be read",
+      help: "Messages from nameservers that matched no open query or could not be parsed",
       labelNames: ["reason"],
     }),
     up: metrics.gauge({ name: "netfacts_rdns_nameserver_up", help: "1 while the nameserver answers", labelNames: ["server"] }),
     measureCache(read: () => { entries: number; inFlight: number }) {
-      metrics.gauge({ name: "netfacts_rdns_cache_entries", help: "Answers kept", collect: (gauge) => gauge.set({}, read().entries) });
-      metrics.gauge({ name: "netfacts_rdns_in_flight", help: "Names being resolved", collect: (gauge) => gauge.set({}, read().inFlight) });
+      metrics.gauge({
+        name: "netfacts_rdns_cache_entries",
+        help: "Maximum number of cached answers",
+        collect: (gauge) => gauge.set({}, read().entries),
+      });
+      metrics.gauge({ name: "netfacts_rdns_in_flight", help: "Lookups in progress", collect: (gauge) => gauge.set({}, read().inFlight) });
     },
   };
 }

@@ -57,7 +57,7 @@ test("a nameserver that is not there is a problem at once, and no more when it c
   await until(service, "ok", "193.0.6.2");
   expect(await service.metric("netfacts_rdns_nameserver_up")).toBe(1);
   expect(service.log.map((line) => line.split(" {")[0])).toEqual([
-    "nameserver does not answer and is probed until it does; check that it runs and can be reached",
+    "nameserver does not answer and is probed until it does. Check that it runs and can be reached",
     "nameserver answers",
   ]);
 });
@@ -135,7 +135,7 @@ test("reads resolv.conf again while no nameserver answers", async () => {
   }
   expect(
     service.log.map((line) =>
-      line.replace("nameserver does not answer and is probed until it does; check that it runs and can be reached ", ""),
+      line.replace("nameserver does not answer and is probed until it does. Check that it runs and can be reached ", ""),
     ),
   ).toEqual(['{"server":"127.0.0.253:53"}', '{"server":"127.0.0.254:53"}']);
 });

@@ -6,10 +6,11 @@ import { ipv4IndexConfig } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 
 export const standaloneConfigSchema = Type.Object({
-  NETFACTS_HOME: Type.String({ default: ".netfacts", minLength: 1, description: "Folder of all state: snapshots, keys, limits" }),
+  NETFACTS_HOME: Type.String({ default: ".netfacts", minLength: 1, description: "Directory for all state: snapshots, keys, limits" }),
   SOURCES: Type.String({
     default: "",
-    description: "A sources.yaml to import at start, and at the intervals that it says; empty: the samples, once",
+    description:
+      "Path of a sources.yaml to import at start and at the intervals that it sets; if empty, the sample dataset is imported once",
   }),
   ...fetchConfigSchema.properties,
   ...ipv4IndexConfig,
@@ -17,13 +18,13 @@ export const standaloneConfigSchema = Type.Object({
     default: 9464,
     minimum: 0,
     maximum: 65_535,
-    description: "Port of metrics and health, on loopback; 0: any free one",
+    description: "Port for metrics and health on loopback; 0 selects any free port",
   }),
   LOG_LEVEL: Type.Unsafe<(typeof logLevels)[number]>({
     type: "string",
     enum: [...logLevels],
     default: "info",
-    description: "Least severe log line that is written",
+    description: "Minimum level of log lines",
   }),
 });
 

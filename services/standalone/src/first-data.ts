@@ -40,7 +40,7 @@ export async function ensureData({ snapshots, sources, samples, out, signal, ...
     await runOnce({ ...where, snapshots, file, out, signal, showReport: sources !== "" });
   } catch (error) {
     if (current === null || signal.aborted) throw error;
-    out.write(`the import failed: ${(error as Error).message}\nthe data imported before go on serving\n`);
+    out.write(`import failed: ${(error as Error).message}\nthe previous data remain in service\n`);
   }
 }
 

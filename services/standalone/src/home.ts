@@ -36,9 +36,9 @@ export class HomeError extends Error {
 }
 
 function homeFault({ code, message }: NodeJS.ErrnoException): string {
-  if (code === "EEXIST" || code === "ENOTDIR") return "is a file, or lies in one";
-  if (code === "ENOENT") return "cannot be made";
-  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "cannot be written by this user";
+  if (code === "EEXIST" || code === "ENOTDIR") return "is a file, or is inside one";
+  if (code === "ENOENT") return "cannot be created";
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "is not writable for this user";
   if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG") return "is on a full disk";
   return `cannot be used (${message})`;
 }

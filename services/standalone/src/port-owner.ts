@@ -27,17 +27,17 @@ export async function checkPorts(listeners: readonly Listener[]): Promise<void> 
   const wanted = listeners.filter(({ port }) => port > 0);
   for (const [index, one] of wanted.entries()) {
     const other = wanted.slice(0, index).find(({ port }) => port === one.port);
-    if (other !== undefined) throw new Error(`${other.setting} and ${one.setting} are both ${one.port}; give each a port of its own`);
+    if (other !== undefined) throw new Error(`${other.setting} and ${one.setting} are both ${one.port}; set them to different ports`);
   }
   for (const { host, port, setting } of wanted) await checkPort(host, port, setting);
 }
 
 /** The line for a port that could not be listened on. */
 export function portFault(host: string, port: number, setting: string, code: string): string {
-  if (code === "EADDRINUSE") return `port ${port} of ${host} is taken${ownerText(port)}; choose another with ${setting}=`;
-  if (code === "EACCES") return `port ${port} of ${host} may not be listened on by this user; choose one above 1023 with ${setting}=`;
+  if (code === "EADDRINUSE") return `port ${port} of ${host} is in use${ownerText(port)}; choose another with ${setting}=`;
+  if (code === "EACCES") return `this user may not listen on port ${port} of ${host}; choose a port above 1023 with ${setting}=`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return `${host} is no address of this machine; choose one with ${setting === "OPERATOR_PORT" ? "OPERATOR_HOST" : "HOST"}=`;
+    return `${host} is not an address of this machine; choose one with ${setting === "OPERATOR_PORT" ? "OPERATOR_HOST" : "HOST"}=`;
   return `cannot listen on port ${port} of ${host}: ${code}`;
 }
 

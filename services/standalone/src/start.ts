@@ -55,8 +55,8 @@ export async function start(telemetry: Telemetry): Promise<void> {
     const logOf = (service: string) => createLogger({ service, level: own.LOG_LEVEL, to: logFile });
     const log = logOf("standalone");
     telemetry.onExport((fault) => {
-      if (fault === null) log.info({}, "traces are sent again");
-      else log.warn({ fault }, "traces cannot be sent; the service goes on without");
+      if (fault === null) log.info({}, "traces are exported again");
+      else log.warn({ fault }, "traces cannot be exported; the service continues without them");
     });
     installStop({ log, stop: stopAll });
     await checkPorts([
@@ -95,9 +95,9 @@ export async function start(telemetry: Telemetry): Promise<void> {
     const refused = [...app.refused.values()].map(({ message }) => message);
     if (generation === null)
       throw new Error(
-        `${refused.join("; ")}; import again with SOURCES=, or remove ${join(folder, snapshotsFolder)} to begin with the samples`,
+        `${refused.join("; ")}; import again with SOURCES=, or remove ${join(folder, snapshotsFolder)} to start with the sample dataset`,
       );
-    for (const reason of refused) process.stdout.write(`refused: ${reason}; a snapshot kept from before serves\n`);
+    for (const reason of refused) process.stdout.write(`rejected: ${reason}; an older snapshot is in service\n`);
     const operations = await startOperationsServer({
       host: operationsHost,
       port: own.TELEMETRY_PORT,

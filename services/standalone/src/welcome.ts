@@ -26,31 +26,31 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
   const lines = [
     "",
     `Netfacts answers at ${url} (metrics and health: ${operationsUrl})`,
-    manifest.sample_data ? "The sample dataset, for trying out:" : "The dataset:",
+    manifest.sample_data ? "The sample dataset, for testing:" : "The dataset:",
     ...sections,
   ];
   if (manifest.sample_data) lines.push("To import today's data: docs/getting-started.md");
   lines.push("");
   if (firstKey !== null) {
-    lines.push(`Your key, shown this once: ${firstKey.secret}`, "", "Try it:", curlLine(url, firstKey.secret));
+    lines.push(`Your API key, shown only once: ${firstKey.secret}`, "", "Try it:", curlLine(url, firstKey.secret));
   } else {
     lines.push(
-      "Your key was shown at the first start. Another one:",
+      "Your key was shown at the first start. To create another one:",
       `  bin/netfacts keys create --label mine --data-dir ${folder}`,
       "",
-      "With a key in NETFACTS_KEY:",
+      "With your key in NETFACTS_KEY:",
       curlLine(url, "$NETFACTS_KEY"),
     );
   }
-  lines.push("", `Every question, with a form to ask it: ${url}/docs`);
+  lines.push("", `API reference with a form for every route: ${url}/docs`);
   if (operatorUrl !== null) {
     lines.push(
       "",
-      `Operators: ${operatorUrl}/docs, with a key of the scope admin:`,
+      `Operator API: ${operatorUrl}/docs, with a key that has the scope admin:`,
       `  bin/netfacts keys create --label operator --scopes admin --data-dir ${folder}`,
     );
   }
-  lines.push("", "ready; Ctrl-C stops", "");
+  lines.push("", "Ready. Press Ctrl-C to stop.", "");
   return lines.join("\n");
 }
 

@@ -18,7 +18,7 @@ test.each(["PORT", "TELEMETRY_PORT", "OPERATOR_PORT"])("a taken port is that of 
   const free = ["PORT", "TELEMETRY_PORT", "OPERATOR_PORT"].filter((name) => name !== setting);
   const listeners = [...free.map((name) => ({ setting: name, host, port: 0 })), { setting, host, port }];
   await expect(checkPorts(listeners)).rejects.toThrow(
-    new RegExp(`^port ${port} of 127\\.0\\.0\\.1 is taken.*; choose another with ${setting}=$`),
+    new RegExp(`^port ${port} of 127\\.0\\.0\\.1 is in use.*; choose another with ${setting}=$`),
   );
 });
 
@@ -27,7 +27,7 @@ test("two listeners on one port are told as that, not as a port that another pro
     { setting: "PORT", host, port: 1 },
     { setting: "TELEMETRY_PORT", host, port: 1 },
   ];
-  await expect(checkPorts(listeners)).rejects.toThrow("PORT and TELEMETRY_PORT are both 1; give each a port of its own");
+  await expect(checkPorts(listeners)).rejects.toThrow("PORT and TELEMETRY_PORT are both 1; set them to different ports");
 });
 
 test("an address of another machine is told with the setting that names it", async () => {

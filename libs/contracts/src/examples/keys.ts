@@ -35,7 +35,7 @@ export const managedKeyExample: ManagedKey = {
 };
 
 /** As it would be; this one is no key, so that nobody's scanner takes it for one. */
-const secretExample = "nf_live_7Q9M3W8K_<38 characters, shown this once>";
+const secretExample = "nf_live_7Q9M3W8K_<38 characters, shown only once>";
 
 export const managedKeysExample: ManagedKeys = { items: [managedKeyExample], next_cursor: "WzE3NTY3MjA4MDAwMDAsIjdROU0zVzhLIl0" };
 export const createdKeyExample: CreatedKey = { ...managedKeyExample, secret: secretExample };

@@ -10,16 +10,16 @@ import type { Json } from "./schemas.ts";
 /** What an example says beside the table's words, where a code comes with more. */
 const particulars: Partial<Record<ProblemCode, { detail: string; errors?: ProblemItem[] }>> = {
   invalid_ip: {
-    detail: '"193.0.6.256" is not an IPv4 or IPv6 address: an octet is 0 to 255.',
-    errors: [{ location: "path.ip", code: "invalid_ip", message: "is not an IPv4 or IPv6 address: an octet is 0 to 255" }],
+    detail: '"193.0.6.256" is not an IPv4 or IPv6 address: octets range from 0 to 255.',
+    errors: [{ location: "path.ip", code: "invalid_ip", message: "is not an IPv4 or IPv6 address: octets range from 0 to 255" }],
   },
   prefix_has_host_bits: {
     detail: "193.0.6.139/21 has bits set beyond its length.",
     errors: [{ location: "path.network", code: "prefix_has_host_bits", message: "host bits are set", suggestion: "193.0.0.0/21" }],
   },
   invalid_parameter: {
-    detail: 'Parameter limit takes a number from 1 to 1000, not "1e2".',
-    errors: [{ location: "query.limit", code: "invalid_parameter", message: "takes a number from 1 to 1000" }],
+    detail: 'Parameter limit must be a number from 1 to 1000, not "1e2".',
+    errors: [{ location: "query.limit", code: "invalid_parameter", message: "must be a number from 1 to 1000" }],
   },
 };
 

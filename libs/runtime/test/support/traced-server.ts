@@ -14,8 +14,8 @@ await runMain(async () => {
   const { default: fastify } = await import("fastify");
   const log = createLogger({ service });
   telemetry.onExport((fault) => {
-    if (fault === null) log.info({}, "traces are sent again");
-    else log.warn({ fault }, "traces cannot be sent");
+    if (fault === null) log.info({}, "traces are exported again");
+    else log.warn({ fault }, "traces cannot be exported");
   });
   const app = fastify();
   app.get("/ask/:what", async ({ headers: { authorization = "", baggage } }) => {

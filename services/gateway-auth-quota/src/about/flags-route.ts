@@ -23,7 +23,7 @@ export function flagHandler(): RouteHandlerMethod {
     const { country } = request.params as { country: string };
     const flag = flagsByCode.get(country);
     if (flag === undefined)
-      throw new ProblemError("route_not_found", { detail: "There is no flag of this code. Codes are ISO 3166-1 alpha-2 in lower case." });
+      throw new ProblemError("route_not_found", { detail: "There is no flag for this code. Codes are ISO 3166-1 alpha-2 in lower case." });
     reply.headers({ "cache-control": "public, max-age=31536000, immutable", etag: flag.etag });
     if (matchesEtag(request.headers["if-none-match"], flag.etag)) return reply.code(304).send();
     return reply

@@ -39,7 +39,7 @@ export function docsRoutes(title: string, document: () => Json): Route[] {
       url: "/docs/errors/:code",
       handler(request, reply) {
         const handler = errorPages.get((request.params as { readonly code: string }).code);
-        if (handler === undefined) throw new ProblemError("route_not_found", { detail: "There is no problem of this code." });
+        if (handler === undefined) throw new ProblemError("route_not_found", { detail: "There is no problem with this code." });
         return handler.call(this, request, reply);
       },
     },

@@ -15,8 +15,8 @@ export function errorIndex(): StaticFile {
   return page(
     "Problems",
     `<h1>Problems</h1>
-<p>Every answer that is not a record is a problem (RFC 9457) of type <code>application/problem+json</code>. Its <code>code</code> never changes meaning within v1.
-Quote its <code>request_id</code> to your operator.</p>
+<p>Every error response is a problem document (RFC 9457) of type <code>application/problem+json</code>. The meaning of a <code>code</code> never changes within v1.
+Include the <code>request_id</code> when you contact your operator.</p>
 <table>
 <thead><tr><th>Status</th><th>Code</th><th>Title</th></tr></thead>
 <tbody>
@@ -43,7 +43,7 @@ export function errorPage(code: ProblemCode): StaticFile {
 
 /** Whether and when the same request may succeed. */
 function retryText({ retry, retryAfterSeconds }: ErrorEntry): string {
-  if (retry === "never") return "No: the same request fails again.";
-  if (retryAfterSeconds === null) return "Later: after `Retry-After` seconds where the answer has that header.";
-  return `Yes: after \`Retry-After\` seconds (${retryAfterSeconds} unless the answer says otherwise).`;
+  if (retry === "never") return "No. The same request fails again.";
+  if (retryAfterSeconds === null) return "Yes, later. If the response has a `Retry-After` header, wait at least that long.";
+  return `Yes, after \`Retry-After\` seconds (default: ${retryAfterSeconds}).`;
 }

@@ -12,7 +12,7 @@ export function referencePage(title: string): StaticFile {
     title,
     "/docs/swagger-ui.css",
     `<div id="reference"></div>
-<noscript>This page needs JavaScript. The same as data: <a href="/openapi.json">openapi.json</a></noscript>
+<noscript>This page needs JavaScript. The same content as a document: <a href="/openapi.json">openapi.json</a></noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/reference.js"></script>`,
   );

@@ -65,7 +65,7 @@ export function clientErrorHandler({ errorDocsBase, log, clock }: ProblemOptions
     const headers = { ...problemHeaders(problem, place), connection: "close", "content-length": String(Buffer.byteLength(body)) };
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join("")}\r\n${body}`);
-    log.info({ request_id: requestId, status, code, client: socket.remoteAddress, cause: error.code }, "unreadable request");
+    log.info({ request_id: requestId, status, code, client: socket.remoteAddress, cause: error.code }, "malformed HTTP request");
   };
 }
 

@@ -39,7 +39,7 @@ export function refuseOtherMethods(app: FastifyInstance, url: string, allowed: r
     // Before the body is read, let alone parsed.
     onRequest: async (request, reply) => {
       await guard.admitToNothing(request, reply);
-      const detail = `This route answers ${wordList(allowed, "and")}.`;
+      const detail = `This route supports ${wordList(allowed, "and")}.`;
       throw new ProblemError("method_not_allowed", { detail, headers: { allow: allowed.join(", ") } });
     },
     handler: unreachable,

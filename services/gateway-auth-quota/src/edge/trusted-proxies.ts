@@ -20,7 +20,7 @@ export function proxyTrust(texts: readonly string[], header: ForwardingHeader): 
       return makePrefix(address.version, address.w0, address.w1, address.w2, address.w3, address.version === 4 ? 32 : 128);
     const reading = parsePrefix(text);
     if (reading.ok) return reading.prefix;
-    throw new RangeError(`${text} is no address and no CIDR`);
+    throw new RangeError(`${text} is not an address or a CIDR`);
   });
   return { proxies, header };
 }

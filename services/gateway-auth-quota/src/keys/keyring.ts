@@ -13,14 +13,14 @@ import type { KeyProblemCode, Keyring, KeyringOptions, KeyringSettings, Verifica
 const bearer = /^bearer +([^ ]+) *$/i;
 
 const details: Record<KeyProblemCode, string> = {
-  missing_api_key: "Send your key in the header `Authorization: Bearer <key>`.",
-  invalid_api_key: "The key is not one of this installation.",
-  too_many_failed_keys: "Too many requests with a wrong key came from this address.",
+  missing_api_key: "Send the key in the header `Authorization: Bearer <key>`.",
+  invalid_api_key: "The key is not valid for this installation.",
+  too_many_failed_keys: "Too many requests with an invalid key came from this address.",
   revoked_api_key: "The key was revoked.",
   disabled_api_key: "The key is disabled.",
   expired_api_key: "The key has expired.",
   ip_not_allowed: "The key may not be used from this address.",
-  insufficient_scope: "The key lacks the scope",
+  insufficient_scope: "The key does not have the scope",
   upstream_unavailable: "The key cannot be checked at the moment.",
 };
 

@@ -11,16 +11,16 @@ export interface WatchLog {
 export function watchedLimits(limits: LimitRepository, log: WatchLog, debtMax = 0): LimitRepository {
   const meanwhile =
     debtMax === 0
-      ? "requests beyond what is leased are refused until the store answers"
-      : `beyond what is leased up to ${debtMax} units of each key, limit and window are admitted until the store answers`;
+      ? "requests beyond the leased units are rejected until the store is available again"
+      : `up to ${debtMax} units beyond the leased ones are admitted per key, limit and window until the store is available again`;
   let isAway = false;
   return {
     async take(window, limit, units) {
       const take = await limits.take(window, limit, units);
       const wasAway = isAway;
       isAway = take.outcome === "unknown";
-      if (take.outcome === "unknown" && !wasAway) log.warn({ err: take.cause }, `limits cannot be leased; ${meanwhile}`);
-      if (!isAway && wasAway) log.info({}, "the store answers again; limits are leased from it");
+      if (take.outcome === "unknown" && !wasAway) log.warn({ err: take.cause }, `limit store is unavailable; ${meanwhile}`);
+      if (!isAway && wasAway) log.info({}, "limit store is available again");
       return take;
     },
     giveBack: (window, units) => limits.giveBack(window, units),

@@ -40,10 +40,10 @@ export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: Fast
   const format = wish.format ?? acceptedFormat(lookup, request.headers.accept);
   if (wish.fields !== null && format !== "json") throw fieldsOfList();
   const place = wish.cursor === "" ? null : decodeCursor(op, question, wish.cursor);
-  if (wish.cursor !== "" && place === null) throw invalidCursor("is not whole, or not one of this question");
+  if (wish.cursor !== "" && place === null) throw invalidCursor("is incomplete, or belongs to a different request");
   const page = place?.page ?? null;
   if (page !== null && format !== "json" && page.list !== operations[op].listView?.list)
-    throw invalidCursor(`is one of ${page.list}, which no format but JSON shows`);
+    throw invalidCursor(`belongs to the list ${page.list}, which is only available as JSON`);
   const view = wish.fields === null && format === "json" && page === null ? wholeRecord : { fields: wish.fields, format, page };
   return { question, view, query: encodeQuery(op, question, view), pinnedSnapshot: place?.snapshotId ?? null };
 }
@@ -67,12 +67,12 @@ function acceptedFormat({ formats }: Lookup<LookupName>, accept: string | undefi
   const offers = formats.map((format) => mediaTypes[format]) as [string, ...string[]];
   const type = preferredType(accept, offers);
   const format = formats.find((candidate) => mediaTypes[candidate] === type);
-  if (format === undefined) throw new ProblemError("not_acceptable", { detail: `This route answers ${offers.join(", ")}.` });
+  if (format === undefined) throw new ProblemError("not_acceptable", { detail: `This route returns ${offers.join(", ")}.` });
   return format;
 }
 
 function fieldsOfList(): ProblemError {
-  const message = "goes with JSON only: the other formats show one list";
+  const message = "is only supported for JSON; the other formats contain a single list";
   return new ProblemError("invalid_parameter", {
     detail: `Parameter fields ${message}.`,
     errors: [{ location: "query.fields", code: "invalid_parameter", message }],

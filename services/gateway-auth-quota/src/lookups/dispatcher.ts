@@ -128,6 +128,6 @@ function responderProblem({ body }: ReplyItem): ProblemError {
     return new ProblemError("upstream_error", { cause });
   }
   if (!Object.hasOwn(errors, problem.code))
-    return new ProblemError("upstream_error", { cause: new Error("a reply with an unknown problem code") });
+    return new ProblemError("upstream_error", { cause: new Error("reply with an unknown problem code") });
   return new ProblemError(problem.code, { detail: problem.detail, ...(problem.errors === undefined ? {} : { errors: problem.errors }) });
 }

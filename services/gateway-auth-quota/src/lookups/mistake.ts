@@ -17,17 +17,17 @@ const unclear: Mistake = { reason: null, suggestion: null };
 export function addressMistake(text: string): Mistake {
   if (text === "" || text.length > charsMax) return unclear;
   const zone = text.indexOf("%");
-  if (zone > 0) return addressMeant(text.slice(0, zone), "a zone id has a meaning on one machine only");
+  if (zone > 0) return addressMeant(text.slice(0, zone), "zone ids are only meaningful on one machine");
   const slash = text.indexOf("/");
-  if (slash > 0) return addressMeant(text.slice(0, slash), "it has a length, as prefixes have");
+  if (slash > 0) return addressMeant(text.slice(0, slash), "an address has no prefix length");
   const trimmed = text.trim();
-  if (trimmed !== text) return addressMeant(trimmed, "there are blanks around it");
+  if (trimmed !== text) return addressMeant(trimmed, "it has spaces around it");
   const bracketed = /^\[([^\]]*)\](:\d{1,5})?$/.exec(text);
-  if (bracketed) return addressMeant(bracketed[1] ?? "", "brackets and ports belong to URLs");
+  if (bracketed) return addressMeant(bracketed[1] ?? "", "brackets and ports are only allowed in URLs");
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text);
-  if (withPort) return addressMeant(withPort[1] ?? "", "brackets and ports belong to URLs");
+  if (withPort) return addressMeant(withPort[1] ?? "", "brackets and ports are only allowed in URLs");
   if (/^[\d.]+$/.test(text)) return because(octetsFault(text.split(".")));
-  if (!text.includes(":") && /[g-z]/i.test(text)) return because("names are not looked up");
+  if (!text.includes(":") && /[g-z]/i.test(text)) return because("host names are not resolved");
   return unclear;
 }
 
@@ -35,16 +35,16 @@ export function addressMistake(text: string): Mistake {
 export function prefixMistake(text: string): Mistake {
   if (text === "" || text.length > charsMax) return unclear;
   const slash = text.indexOf("/");
-  if (slash < 0 || slash === text.length - 1) return because("its length is missing");
+  if (slash < 0 || slash === text.length - 1) return because("the prefix length is missing");
   const trimmed = text.trim();
-  if (trimmed !== text) return prefixMeant(trimmed, "there are blanks around it");
+  if (trimmed !== text) return prefixMeant(trimmed, "it has spaces around it");
   const [network, length] = [text.slice(0, slash), text.slice(slash + 1)];
   const address = parseAddress(network);
   if (address === null) return because(addressMistake(network).reason);
   const mask = maskLength(length);
-  if (mask !== null && address.version === 4) return prefixMeant(`${network}/${mask}`, "its mask is not written as a length");
-  if (/^0\d{1,3}$/.test(length)) return prefixMeant(`${network}/${Number(length)}`, "its length has leading zeros");
-  return because(`an IPv${address.version} length is 0 to ${address.version === 4 ? 32 : 128}`);
+  if (mask !== null && address.version === 4) return prefixMeant(`${network}/${mask}`, "use a prefix length instead of a netmask");
+  if (/^0\d{1,3}$/.test(length)) return prefixMeant(`${network}/${Number(length)}`, "the prefix length has leading zeros");
+  return because(`the length of an IPv${address.version} prefix is 0 to ${address.version === 4 ? 32 : 128}`);
 }
 
 /** Of a text that `parseAsn` refused. */
@@ -55,18 +55,18 @@ export function asnMistake(text: string): Mistake {
   const meant = bare.replaceAll(/(^|\.)0+(?=\d)/g, "$1");
   if (parseAsn(meant) !== null) {
     const isPadded = meant !== bare;
-    return { reason: isPadded ? "it has leading zeros" : "it is digits, alone or after AS", suggestion: `AS${meant}` };
+    return { reason: isPadded ? "it has leading zeros" : "use digits, optionally after AS", suggestion: `AS${meant}` };
   }
-  if (/^\d+$/.test(meant)) return because("the largest is 4294967295");
-  return because("asdot has two halves of 0 to 65535");
+  if (/^\d+$/.test(meant)) return because("the maximum is 4294967295");
+  return because("asdot has two parts of 0 to 65535");
 }
 
 /** @returns what is wrong with the dotted decimal text of an IPv4 address. */
 function octetsFault(octets: readonly string[]): string {
   if (octets.length !== 4 || octets.includes("")) return "an IPv4 address has four octets";
-  if (octets.some((octet) => Number(octet) > 255)) return "an octet is 0 to 255";
+  if (octets.some((octet) => Number(octet) > 255)) return "octets range from 0 to 255";
   // Whether 010 is ten or eight depends on who reads it: nothing is suggested.
-  return "octets have no leading zeros, as some read them as octal";
+  return "octets must not have leading zeros, which some programs read as octal";
 }
 
 /** The length that a netmask stands for; null when the text is none. */

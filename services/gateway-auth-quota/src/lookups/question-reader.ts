@@ -36,7 +36,7 @@ export class QuestionReader {
       if (!this.#known.includes(name)) {
         if (!told.has(name)) this.#unknownParameter(name);
       } else if (told.has(name)) {
-        this.#add(`query.${name}`, "invalid_parameter", "stands more than once", null, `Parameter ${name} stands more than once.`);
+        this.#add(`query.${name}`, "invalid_parameter", "appears more than once", null, `Parameter ${name} appears more than once.`);
       } else {
         this.#query.set(name, value);
       }
@@ -77,7 +77,7 @@ export class QuestionReader {
     if (text === undefined) return listLimitDefault;
     const value = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : listLimitMax + 1;
     if (value <= listLimitMax) return value;
-    this.#invalid("limit", text, `takes a number from 1 to ${listLimitMax}`);
+    this.#invalid("limit", text, `must be a number from 1 to ${listLimitMax}`);
     return listLimitDefault;
   }
 
@@ -87,7 +87,7 @@ export class QuestionReader {
     if (text === undefined) return null;
     const value = values.find((candidate) => candidate === text);
     if (value !== undefined) return value;
-    this.#invalid(name, text, `takes ${wordList(values, "or")}`);
+    this.#invalid(name, text, `must be ${wordList(values, "or")}`);
     return null;
   }
 
@@ -99,7 +99,7 @@ export class QuestionReader {
       const value = values.find((candidate) => candidate === part);
       if (value === undefined || chosen.has(value)) {
         const meant = value === undefined ? nearestWord(part, values) : null;
-        this.#invalid(name, text ?? "", `takes any of ${wordList(values, "and")}, each once, separated by commas`, meant);
+        this.#invalid(name, text ?? "", `must be a comma-separated list of ${wordList(values, "and")}, each at most once`, meant);
         break;
       }
       chosen.add(value);
@@ -128,7 +128,7 @@ export class QuestionReader {
     const [first, ...others] = this.#faults;
     if (first === undefined) return;
     const code = others.every((fault) => fault.code === first.code) ? first.code : "invalid_parameter";
-    const detail = others.length === 0 ? first.detail : `The question has ${others.length + 1} faults; errors lists each.`;
+    const detail = others.length === 0 ? first.detail : `The request has ${others.length + 1} errors, listed in errors[].`;
     throw new ProblemError(code, { detail, errors: this.#faults.map(({ detail: _, ...item }) => item) });
   }
 
@@ -164,7 +164,7 @@ export class QuestionReader {
   }
 
   #unknownParameter(name: string): void {
-    const takes = this.#known.length === 0 ? "this route takes none" : `this route takes ${wordList(this.#known, "and")}`;
+    const takes = this.#known.length === 0 ? "this route has no parameters" : `this route accepts ${wordList(this.#known, "and")}`;
     const quoted = quoteValue(name);
     const meant = nearestWord(name, this.#known);
     this.#add(`query.${quoted}`, "invalid_parameter", `is unknown; ${takes}`, meant, `Parameter "${quoted}" is unknown; ${takes}.`);

@@ -44,7 +44,7 @@ export function faultsProblem(code: ProblemCode, faults: readonly ProblemItem[])
   const detail =
     faults.length === 1 && first !== undefined
       ? `${first.location} ${first.message}.`
-      : `There are ${faults.length} faults; errors lists each.`;
+      : `The request has ${faults.length} errors, listed in errors[].`;
   return new ProblemError(code, { detail, errors: faults.slice(0, faultsMax) });
 }
 
@@ -60,11 +60,11 @@ function readQuery({ parameters }: RouteDescription, search: string): Record<str
     if (parameter === undefined)
       fault(
         name,
-        known.size === 0 ? "is unknown; this route takes none" : `is unknown; this route takes ${[...known.keys()].join(", ")}`,
+        known.size === 0 ? "is unknown; this route has no parameters" : `is unknown; this route accepts ${[...known.keys()].join(", ")}`,
         nearestWord(name, [...known.keys()]),
       );
-    else if (name in values) fault(name, "stands more than once");
-    else if (!fits(parameter, value)) fault(name, `takes ${wantedText(parameter.schema)}`);
+    else if (name in values) fault(name, "appears more than once");
+    else if (!fits(parameter, value)) fault(name, `must be ${wantedText(parameter.schema)}`);
     else values[name] = value;
   }
   if (faults.length > 0) throw faultsProblem("invalid_parameter", faults);
@@ -83,7 +83,11 @@ function readIdempotencyKey({ parameters }: RouteDescription, { headers }: Fasti
   if (parameter === undefined || value === undefined) return null;
   if (typeof value === "string" && Value.Check(parameter.schema, value)) return value;
   throw faultsProblem("invalid_parameter", [
-    { location: "header.idempotency-key", code: "invalid_parameter", message: "takes 1 to 255 printable ASCII characters without blanks" },
+    {
+      location: "header.idempotency-key",
+      code: "invalid_parameter",
+      message: "must be 1 to 255 printable ASCII characters without spaces",
+    },
   ]);
 }
 
@@ -96,7 +100,7 @@ function readBody({ body: wanted }: RouteDescription, request: FastifyRequest): 
   }
   const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
   if (!jsonTypes.test(type) || encoding !== "identity") {
-    throw new ProblemError("unsupported_media_type", { detail: "The body must be application/json, in UTF-8, not packed." });
+    throw new ProblemError("unsupported_media_type", { detail: "The body must be application/json in UTF-8, not compressed." });
   }
   const body = parseJson(bytes);
   const schema = wanted.content[0]?.schema ?? null;

@@ -107,7 +107,7 @@ function problemOf(error: unknown): unknown {
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
     return new ProblemError("payload_too_large", { detail: `The body is longer than ${bodyBytesMax} bytes.` });
   if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH")
-    return new ProblemError("bad_request", { detail: "The body is not as long as its Content-Length says." });
+    return new ProblemError("bad_request", { detail: "The length of the body does not match its Content-Length." });
   return typeof code === "string" && code.startsWith("FST_ERR_CTP_") ? new ProblemError("unsupported_media_type") : error;
 }
 

@@ -18,6 +18,6 @@ export async function ensureFirstAdminKey(
 ): Promise<void> {
   if (key === "") return;
   const created = await createFirstKey(store, { key, label: "first admin key", scopes: ["admin"], pepper });
-  if (created !== null) log.info({ key: displayKey(created.key) }, "first admin key made");
-  else log.info({}, "this installation had its first key before; the one in ADMIN_KEY changes nothing");
+  if (created !== null) log.info({ key: displayKey(created.key) }, "first admin key created");
+  else log.info({}, "ADMIN_KEY has no effect, because this installation already has a first key");
 }

@@ -80,9 +80,9 @@ export function keyHandlers({ store, administration, clock }: KeyHandlerDeps): A
 }
 
 const rotationRefusals = {
-  revoked: "The key is revoked, and revoked is final.",
-  replaced: "The key was replaced before: rotate its successor, which `rotation.replaced_by` names.",
-  unusable: "The key is disabled or has expired: enable it, or give it a later expiry, first.",
+  revoked: "The key is revoked, which is final.",
+  replaced: "The key was already replaced. Rotate its successor instead, which `rotation.replaced_by` names.",
+  unusable: "The key is disabled or expired. First enable it or set a later expiry.",
 };
 
 /** No such key has an id of another form. */

@@ -67,7 +67,7 @@ function tellNoIngest(app: FastifyInstance, guard: Guard): void {
     onRequest: async (request, reply) => {
       (await guard.admit(request, reply, "admin", 0)).settle(false);
       const detail =
-        "No ingest service is behind this listener (INGEST_URL); `netfacts ingest run` imports, `netfacts ingest sources` tells how sources fare.";
+        "No ingest service is configured (INGEST_URL). Use `netfacts ingest run` to import and `netfacts ingest sources` to see the state of the sources.";
       throw new ProblemError("route_not_found", { detail });
     },
     handler: async () => undefined,

@@ -23,7 +23,7 @@ export function decodePlace(text: string | undefined): PagePlace | undefined {
   } catch {
     // Said below.
   }
-  const errors = [{ location: "query.cursor", code: "invalid_cursor" as const, message: "is no `next_cursor` of this list" }];
+  const errors = [{ location: "query.cursor", code: "invalid_cursor" as const, message: "is not a `next_cursor` of this list" }];
   throw new ProblemError("invalid_cursor", { errors });
 }
 

@@ -36,10 +36,10 @@ interface Schema {
 
 /** What texts of a pattern are, by the pattern. */
 const formOf: Readonly<Record<string, string>> = {
-  "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$": "a time in UTC like 2026-11-21T09:00:00Z",
-  "^\\d{4}-\\d{2}-\\d{2}$": "a day like 2026-11-21",
-  "^\\d{4}-\\d{2}$": "a month like 2026-11",
-  "^[a-z0-9][a-z0-9_-]{0,39}$": "a name of 1 to 40 lower-case letters, digits, `-` and `_`, which begins with a letter or digit",
+  "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$": "a time in UTC such as 2026-11-21T09:00:00Z",
+  "^\\d{4}-\\d{2}-\\d{2}$": "a date such as 2026-11-21",
+  "^\\d{4}-\\d{2}$": "a month such as 2026-11",
+  "^[a-z0-9][a-z0-9_-]{0,39}$": "a name of 1 to 40 lower-case letters, digits, `-` and `_` that starts with a letter or digit",
 };
 
 /** @returns the places of one error; several where several members are missing or unknown. */
@@ -53,13 +53,14 @@ export function schemaFaults(root: unknown, { keyword, schemaPath, instancePath,
   if (keyword === "required") return requiredProperties.map((name) => fault(`${instancePath}/${name}`, "is missing"));
   if (keyword === "additionalProperties") {
     const known = Object.keys(schema.properties ?? {});
-    const message = known.length === 0 ? "is unknown; nothing is taken here" : `is unknown; known are ${wordList(known, "and")}`;
+    const message =
+      known.length === 0 ? "is unknown; no members are allowed here" : `is unknown; the known members are ${wordList(known, "and")}`;
     return additionalProperties.map((name) => fault(`${instancePath}/${name}`, message, nearestWord(name, known)));
   }
   // That of a member which additionalProperties forbids; it tells more.
   if (keyword === "boolean") return [];
-  if (keyword === "uniqueItems") return [fault(instancePath, "takes each value once")];
-  return [fault(instancePath, `takes ${wantedText(schema)}`)];
+  if (keyword === "uniqueItems") return [fault(instancePath, "must not contain duplicates")];
+  return [fault(instancePath, `must be ${wantedText(schema)}`)];
 }
 
 /** What a schema takes, as the end of "takes …". */
@@ -68,7 +69,7 @@ export function wantedText(schema: unknown): string {
   if (wanted.enum !== undefined) return wordList(wanted.enum.map(String), "or");
   const types = typeof wanted.type === "string" ? [wanted.type] : (wanted.type ?? []);
   return types.length === 0
-    ? "what the reference describes"
+    ? "a value that the reference describes"
     : wordList(
         types.map((type) => typeText(type, wanted)),
         "or",
@@ -81,12 +82,12 @@ function typeText(type: string, schema: Schema): string {
     case "number":
       return `${type === "integer" ? "a whole number" : "a number"}${rangeText(schema.minimum, schema.maximum)}`;
     case "string":
-      if (schema.pattern !== undefined) return formOf[schema.pattern] ?? `text that matches ${schema.pattern}`;
+      if (schema.pattern !== undefined) return formOf[schema.pattern] ?? `a string that matches ${schema.pattern}`;
       return schema.maxLength === undefined
-        ? "text that is not empty"
-        : `text of ${schema.minLength ?? 0} to ${schema.maxLength} characters`;
+        ? "a non-empty string"
+        : `a string of ${schema.minLength ?? 0} to ${schema.maxLength} characters`;
     case "array":
-      return `a list${schema.maxItems === undefined ? (schema.minItems === 1 ? " that is not empty" : "") : ` of ${schema.minItems ?? 0} to ${schema.maxItems}`}`;
+      return `a ${schema.maxItems === undefined && schema.minItems === 1 ? "non-empty " : ""}list${schema.maxItems === undefined ? "" : ` of ${schema.minItems ?? 0} to ${schema.maxItems} items`}`;
     case "object": {
       const names = Object.keys(schema.properties ?? {});
       return names.length === 0 ? "an object" : `an object with ${wordList(names, "and")}`;

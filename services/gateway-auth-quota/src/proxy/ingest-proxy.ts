@@ -50,7 +50,7 @@ export function installIngestProxy(app: FastifyInstance, { url, proxyToken, time
         stream.on("error", () => {});
         stream.destroy();
         withoutAnswerHeaders(reply);
-        const cause = new Error("ingest refused the proxy token: set PROXY_TOKEN of gateway and ingest to the same value");
+        const cause = new Error("ingest rejected the proxy token; set PROXY_TOKEN to the same value in the gateway and in ingest");
         sendProblem(new ProblemError("upstream_error", { cause }), request as FastifyRequest, reply as FastifyReply, problems);
       },
     },

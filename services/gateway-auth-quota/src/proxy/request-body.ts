@@ -10,7 +10,7 @@ import { PassThrough, type Readable } from "node:stream";
 export function detachedBody(body: Readable): PassThrough {
   const detached = new PassThrough();
   const broken = () => {
-    if (!detached.writableEnded) detached.destroy(new Error("the client went away before its body ended"));
+    if (!detached.writableEnded) detached.destroy(new Error("the client disconnected before the end of its body"));
   };
   body.once("close", broken);
   body.once("error", broken);

@@ -28,7 +28,7 @@ export function usageHandlers(usage: ReadUsage, clock: { now(): number }): Admin
 function formatOf(named: string | undefined, accept: string | undefined): "json" | "csv" {
   if (named === "json" || named === "csv") return named;
   const type = preferredType(accept, ["application/json", "text/csv"]);
-  if (type === null) throw new ProblemError("not_acceptable", { detail: "This route answers application/json, text/csv." });
+  if (type === null) throw new ProblemError("not_acceptable", { detail: "This route returns application/json, text/csv." });
   return type === "text/csv" ? "csv" : "json";
 }
 

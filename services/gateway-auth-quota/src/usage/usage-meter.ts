@@ -94,7 +94,8 @@ export class UsageMeter {
     await this.#writing;
     while (!(await this.flush()) && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, retryMs));
     const lost = this.unwritten;
-    if (lost > 0) this.#options.log.warn({ requests: lost }, "the usage of so many requests was not written before the stop, and is lost");
+    if (lost > 0)
+      this.#options.log.warn({ requests: lost }, "usage counts of these requests could not be written before shutdown and are lost");
     return lost;
   }
 
@@ -105,14 +106,17 @@ export class UsageMeter {
         await this.#options.usage.add(batch);
       } catch (err) {
         if (!this.#failing)
-          this.#options.log.warn({ err }, "usage cannot be written; it is counted on, and written when the store answers");
+          this.#options.log.warn(
+            { err },
+            "usage counts cannot be written; they are kept in memory and written when the store is available again",
+          );
         this.#failing = true;
         return false;
       }
       this.#pending.shift();
       await turn();
     }
-    if (this.#failing) this.#options.log.info({}, "usage is written again");
+    if (this.#failing) this.#options.log.info({}, "usage counts are being written again");
     this.#failing = false;
     return true;
   }

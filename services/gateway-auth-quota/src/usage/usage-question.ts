@@ -20,7 +20,7 @@ const byDefault: readonly UsageApart[] = ["key", "day", "route_class"];
 export function readUsageQuestion(parameters: Readonly<Record<string, string>>, now: number): UsageQuestion {
   const { key_id: keyId, bucket, route_class: routeClass, by: byText, cursor } = parameters;
   const named = new Set(byText?.split(",") ?? byDefault);
-  if (named.has("day") && named.has("month")) throw invalid("by", "names day and month; take one");
+  if (named.has("day") && named.has("month")) throw invalid("by", "contains day and month; use only one");
   const by = usageApart.filter((name) => named.has(name));
   return {
     query: {
@@ -53,7 +53,7 @@ function readCursor(by: readonly UsageApart[], text: string): UsagePlace {
     // Told below.
   }
   throw new ProblemError("invalid_cursor", {
-    errors: [{ location: "query.cursor", code: "invalid_cursor", message: "is not whole, or of another `by`" }],
+    errors: [{ location: "query.cursor", code: "invalid_cursor", message: "is incomplete, or belongs to a request with a different `by`" }],
   });
 }
 
@@ -64,8 +64,9 @@ function textWhere(wanted: boolean, value: unknown): string | null {
 
 function readDays({ month, from, to }: Readonly<Record<string, string>>, now: number): Pick<UsageQuery, "from" | "to"> {
   if (from === undefined && to === undefined) return daysOf(month ?? new Date(now).toISOString().slice(0, 7));
-  if (month !== undefined) throw invalid("month", "goes without from and to");
-  if (from === undefined || to === undefined) throw invalid(from === undefined ? "from" : "to", "is missing: from and to go together");
+  if (month !== undefined) throw invalid("month", "cannot be combined with from and to");
+  if (from === undefined || to === undefined)
+    throw invalid(from === undefined ? "from" : "to", "is missing: from and to must be used together");
   if (from > to) throw invalid("from", "is after to");
   return { from, to };
 }

@@ -53,7 +53,7 @@ test("with debt, so many more are answered; the log and the metrics tell of it",
   const { statuses, harness } = await statusesWhileAway(5);
   expect(statuses).toEqual([200, ...Array(5).fill(200), ...Array(3).fill(503)]);
   expect(harness.log.map(({ message }) => message)).toContainEqual(
-    expect.stringMatching(/up to 5 units of each key, limit and window are admitted/),
+    expect.stringMatching(/up to 5 units beyond the leased ones are admitted per key, limit and window/),
   );
   const text = await harness.registry.text();
   expect(text).toMatch(/netfacts_limit_debt_units_total\{[^}]*event="admitted",policy="month"[^}]*\} 5/);

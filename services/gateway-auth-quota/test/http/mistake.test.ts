@@ -12,8 +12,8 @@ type Case = readonly [text: string, reason: string | null, suggestion: string | 
 describe("addresses", () => {
   const cases: readonly Case[] = [
     ["fe80::1%eth0", "zone id", "fe80::1"],
-    ["193.0.6.139/21", "has a length", "193.0.6.139"],
-    [" 193.0.6.139", "blanks around", "193.0.6.139"],
+    ["193.0.6.139/21", "no prefix length", "193.0.6.139"],
+    [" 193.0.6.139", "spaces around", "193.0.6.139"],
     ["[2001:DB8::1]", "brackets", "2001:db8::1"],
     ["[2001:db8::1]:443", "ports", "2001:db8::1"],
     ["193.0.6.139:80", "ports", "193.0.6.139"],
@@ -24,7 +24,7 @@ describe("addresses", () => {
     ["193.0.6.256", "0 to 255", null],
     // Ten or eight: nobody knows.
     ["193.0.6.010", "leading zeros", null],
-    ["www.ripe.net", "names are not looked up", null],
+    ["www.ripe.net", "host names are not resolved", null],
     ["", null, null],
     ["::g", null, null],
   ];
@@ -45,7 +45,7 @@ describe("prefixes", () => {
     ["0.0.0.0/0.0.0.0", "mask", "0.0.0.0/0"],
     ["193.0.6.139/255.255.255.255", "mask", "193.0.6.139/32"],
     ["193.0.0.0/255.0.255.0", "0 to 32", null],
-    [" 193.0.0.0/21", "blanks", "193.0.0.0/21"],
+    [" 193.0.0.0/21", "spaces", "193.0.0.0/21"],
     ["193/8", "four octets", null],
     ["", null, null],
   ];

@@ -20,7 +20,7 @@ describe("addresses", () => {
   for (const text of refused) provokes("invalid_ip", `"${text}" is no address`, () => harness.get(`/api/v1/ip/${text}`));
   test("an address with a zone id: why it is none, and the address that is meant", async () => {
     const problem = expectProblem(await harness.get("/api/v1/ip/fe80::1%25eth0"), "invalid_ip");
-    const message = "is not an IPv4 or IPv6 address: a zone id has a meaning on one machine only";
+    const message = "is not an IPv4 or IPv6 address: zone ids are only meaningful on one machine";
     expect(problem.detail).toBe(`"fe80::1%eth0" ${message}.`);
     expect(problem.errors).toEqual([{ location: "path.ip", code: "invalid_ip", message, suggestion: "fe80::1" }]);
   });

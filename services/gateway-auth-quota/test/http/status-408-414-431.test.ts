@@ -57,7 +57,7 @@ provokes("headers_too_large", "a URL longer than all headers may be", () => raw(
 test("what is no request is logged with the id that it was told", async () => {
   const problem = expectProblem(await raw(`GET /${"a".repeat(9_000)} HTTP/1.1\r\n\r\n`), "headers_too_large");
   expect(harness.log.find(({ fields }) => fields.request_id === problem.request_id)).toMatchObject({
-    message: "unreadable request",
+    message: "malformed HTTP request",
     fields: { status: 431, code: "headers_too_large" },
   });
 });

@@ -129,7 +129,7 @@ describe("checks", () => {
     const ring = keyring();
     expect(await ring.verify(header(created), from, "asn")).toMatchObject({
       code: "insufficient_scope",
-      detail: "The key lacks the scope `asn`.",
+      detail: "The key does not have the scope `asn`.",
       key: { id: created.id },
     });
     keys.change(created.id, { state: "revoked" });

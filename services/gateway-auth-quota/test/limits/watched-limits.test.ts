@@ -21,8 +21,8 @@ test("a store that goes away is told once with what to do, and so is its return"
   const expected = [...outcomes];
   for (const outcome of expected) expect(await watched.take(window, 1, 1)).toBe(outcome);
   expect(lines).toEqual([
-    expect.stringMatching(/^warn: limits cannot be leased; .*: store mongodb:\/\/host\/db: no answer; check that it runs$/),
-    "info: the store answers again; limits are leased from it",
-    expect.stringMatching(/^warn: limits cannot be leased/),
+    expect.stringMatching(/^warn: limit store is unavailable; .*: store mongodb:\/\/host\/db: no answer; check that it runs$/),
+    "info: limit store is available again",
+    expect.stringMatching(/^warn: limit store is unavailable/),
   ]);
 });

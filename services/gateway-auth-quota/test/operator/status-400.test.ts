@@ -43,19 +43,19 @@ describe("bodies", () => {
 
   test.each([
     [{}, { "body.label": "is missing", "body.scopes": "is missing" }],
-    [{ ...good, scopes: ["everything"] }, { "body.scopes[0]": "takes ip, routing, asn, prefix, reverse_dns, batch or admin" }],
-    [{ ...good, scopes: [] }, { "body.scopes": "takes a list that is not empty" }],
-    [{ ...good, scopes: ["ip", "ip"] }, { "body.scopes": "takes each value once" }],
-    [{ ...good, label: "" }, { "body.label": "takes text of 1 to 100 characters" }],
-    [{ ...good, rate: 600 }, { "body.rate": "takes an object with limit and window_seconds or null" }],
+    [{ ...good, scopes: ["everything"] }, { "body.scopes[0]": "must be ip, routing, asn, prefix, reverse_dns, batch or admin" }],
+    [{ ...good, scopes: [] }, { "body.scopes": "must be a non-empty list" }],
+    [{ ...good, scopes: ["ip", "ip"] }, { "body.scopes": "must not contain duplicates" }],
+    [{ ...good, label: "" }, { "body.label": "must be a string of 1 to 100 characters" }],
+    [{ ...good, rate: 600 }, { "body.rate": "must be an object with limit and window_seconds or null" }],
     [
       { ...good, rate: { limit: 0 } },
-      { "body.rate.window_seconds": "is missing", "body.rate.limit": "takes a whole number from 1 to 1000000000" },
+      { "body.rate.window_seconds": "is missing", "body.rate.limit": "must be a whole number from 1 to 1000000000" },
     ],
-    [{ ...good, expires_at: "tomorrow" }, { "body.expires_at": "takes a time in UTC like 2026-11-21T09:00:00Z or null" }],
-    [{ ...good, environment: "prod" }, { "body.environment": "takes live or test" }],
-    [{ ...good, plan: "A b" }, { "body.plan": expect.stringMatching(/^takes a name of 1 to 40 lower-case letters/) }],
-    [[], { body: expect.stringMatching(/^takes an object with label, scopes, /) }],
+    [{ ...good, expires_at: "tomorrow" }, { "body.expires_at": "must be a time in UTC such as 2026-11-21T09:00:00Z or null" }],
+    [{ ...good, environment: "prod" }, { "body.environment": "must be live or test" }],
+    [{ ...good, plan: "A b" }, { "body.plan": expect.stringMatching(/^must be a name of 1 to 40 lower-case letters/) }],
+    [[], { body: expect.stringMatching(/^must be an object with label, scopes, /) }],
   ])("%j is told what is taken", async (body, expected) => {
     const { errors = [] } = expectProblem(await create(body), "invalid_body");
     expect(Object.fromEntries(errors.map(({ location, message }) => [location, message]))).toEqual(expected);
@@ -63,7 +63,7 @@ describe("bodies", () => {
 
   test("an unknown member is told which ones there are, and which was meant", async () => {
     const problem = expectProblem(await create({ ...good, expires: "a" }), "invalid_body");
-    expect(problem.detail).toMatch(/^body\.expires is unknown; known are label, scopes, /);
+    expect(problem.detail).toMatch(/^body\.expires is unknown; the known members are label, scopes, /);
     expect(problem.errors).toMatchObject([{ location: "body.expires", suggestion: "expires_at" }]);
   });
 
@@ -129,7 +129,7 @@ describe("parameters", () => {
   test("times are RFC 3339 in UTC", async () => {
     const problem = expectProblem(await ask(harness, "GET", `${audit}?from=yesterday&to=2026-11-21`), "invalid_parameter");
     expect(places(problem)).toEqual(["query.from", "query.to"]);
-    for (const { message } of problem.errors ?? []) expect(message).toBe("takes a time in UTC like 2026-11-21T09:00:00Z");
+    for (const { message } of problem.errors ?? []) expect(message).toBe("must be a time in UTC such as 2026-11-21T09:00:00Z");
   });
 
   test("an Idempotency-Key has 1 to 255 printable characters", async () => {

@@ -48,7 +48,7 @@ describe("405", () => {
   test("names the methods that the route has", async () => {
     const allow = async (method: string, path: string) => (await ask(harness, method, path)).headers.allow;
     const problem = expectProblem(await ask(harness, "DELETE", `${keys}/00000000`), "method_not_allowed");
-    expect(problem.detail).toBe("This route answers GET, HEAD and PATCH.");
+    expect(problem.detail).toBe("This route supports GET, HEAD and PATCH.");
     expect(await allow("PUT", keys)).toBe("GET, HEAD, POST");
     expect(await allow("DELETE", `${keys}/00000000`)).toBe("GET, HEAD, PATCH");
     expect(await allow("POST", `${plans}/team`)).toBe("GET, HEAD, PUT, DELETE");

@@ -36,7 +36,7 @@ provokes("upstream_error", "ingest is of another token: nothing that another key
 
 test("the log says which tokens must be the same", () => {
   const causes = harness.gateway.log.map(({ fields }) => (fields.err as Error | undefined)?.message);
-  expect(causes).toContain("ingest refused the proxy token: set PROXY_TOKEN of gateway and ingest to the same value");
+  expect(causes).toContain("ingest rejected the proxy token; set PROXY_TOKEN to the same value in the gateway and in ingest");
 });
 
 provokes("upstream_timeout", "ingest does not answer in time", () => {

@@ -105,7 +105,10 @@ test("a batch that failed is repeated unchanged before anything newer, until it 
     [2, 5],
   ]);
   expect(await usage.list(all)).toEqual([row({ counted: 6 })]);
-  expect(lines).toEqual(["usage cannot be written; it is counted on, and written when the store answers", "usage is written again"]);
+  expect(lines).toEqual([
+    "usage counts cannot be written; they are kept in memory and written when the store is available again",
+    "usage counts are being written again",
+  ]);
 });
 
 test("thousands of rows are written by small batches, so that nothing waits for them long", async () => {
@@ -130,5 +133,5 @@ test("a stop without the store ends in time and tells what is lost", async () =>
   meter.count(admissionAt(noon), 1, 0);
   meter.count(admissionAt(noon), 0, 1);
   expect(await meter.stop()).toBe(2);
-  expect(lines.at(-1)).toBe("the usage of so many requests was not written before the stop, and is lost");
+  expect(lines.at(-1)).toBe("usage counts of these requests could not be written before shutdown and are lost");
 });

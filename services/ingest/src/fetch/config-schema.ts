@@ -7,11 +7,11 @@ export const fetchConfigSchema = Type.Object({
     default: "",
     maxLength: 200,
     pattern: "^[ -~]*$",
-    description: "URL or mail address that servers of sources are told in User-Agent: whom to ask when something is wrong",
+    description: "Contact URL or mail address, sent in User-Agent to the servers of sources",
   }),
   FETCH_CA_FILE: Type.String({
     default: "",
-    description: "File of certificates (PEM) that are trusted beside the usual ones when sources are fetched",
+    description: "File with additional trusted certificates (PEM) for fetching sources",
   }),
 });
 

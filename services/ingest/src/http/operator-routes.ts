@@ -99,7 +99,7 @@ function route(app: FastifyInstance, path: string, methods: Methods): void {
     url,
     onRequest: async () => {
       const list = allowed.join(", ");
-      throw new ProblemError("method_not_allowed", { detail: `This route answers ${list}.`, headers: { allow: list } });
+      throw new ProblemError("method_not_allowed", { detail: `This route supports ${list}.`, headers: { allow: list } });
     },
     handler: async () => undefined,
   });
@@ -118,16 +118,16 @@ function readLimit(request: FastifyRequest, known: readonly "limit"[] = ["limit"
   const isRight = given.length === 0 || (given.length === 1 && /^[1-9]\d{0,2}$/.test(given[0] ?? "") && Number(given[0]) <= limitMax);
   if (faults.length === 0 && isRight) return given.length === 0 ? limitDefault : Number(given[0]);
   const item = (name: string, message: string) => ({ location: `query.${name}`, code: "invalid_parameter" as const, message });
-  const takes = known.length === 0 ? "this route takes none" : `this route takes ${known.join(", ")}`;
+  const takes = known.length === 0 ? "this route has no parameters" : `this route accepts ${known.join(", ")}`;
   const errors = [
     ...faults.slice(0, 10).map((name) => item(name.slice(0, 40).replaceAll(/[^\w.-]/g, "?"), `is unknown; ${takes}`)),
-    ...(isRight ? [] : [item("limit", `takes one number from 1 to ${limitMax}`)]),
+    ...(isRight ? [] : [item("limit", `must be a number from 1 to ${limitMax}`)]),
   ];
   const [first] = errors;
   const detail =
     errors.length === 1 && first !== undefined
       ? `${first.location} ${first.message}.`
-      : `There are ${errors.length} faults; errors lists each.`;
+      : `The request has ${errors.length} errors, listed in errors[].`;
   throw new ProblemError("invalid_parameter", { detail, errors });
 }
 

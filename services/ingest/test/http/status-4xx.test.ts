@@ -38,9 +38,9 @@ describe("400", () => {
   provokes("invalid_parameter", "two limits", () => service.ask("GET", `${runsPath}?limit=1&limit=2`));
   provokes("invalid_parameter", "an unknown parameter", () => service.ask("POST", `${runsPath}?force=1`));
   test("one fault is told in the detail, with what is taken", async () => {
-    expect((await service.ask("GET", `${runsPath}?limit=0`)).json.detail).toBe("query.limit takes one number from 1 to 100.");
-    expect((await service.ask("GET", `${runsPath}?colour=1`)).json.detail).toBe("query.colour is unknown; this route takes limit.");
-    expect((await service.ask("POST", `${runsPath}?force=1`)).json.detail).toBe("query.force is unknown; this route takes none.");
+    expect((await service.ask("GET", `${runsPath}?limit=0`)).json.detail).toBe("query.limit must be a number from 1 to 100.");
+    expect((await service.ask("GET", `${runsPath}?colour=1`)).json.detail).toBe("query.colour is unknown; this route accepts limit.");
+    expect((await service.ask("POST", `${runsPath}?force=1`)).json.detail).toBe("query.force is unknown; this route has no parameters.");
   });
   provokes("bad_request", "a path that cannot be decoded", () => service.ask("GET", `${runsPath}/%zz`));
 

@@ -97,7 +97,7 @@ test("a recursor that is stopped is unavailable, kept answers are served all the
   expect(await service.metric("netfacts_rdns_nameserver_up")).toBe(1);
   expect(service.log.map((line) => line.split(" {")[0])).toEqual([
     "nameserver answers",
-    "nameserver does not answer and is probed until it does; check that it runs and can be reached",
+    "nameserver does not answer and is probed until it does. Check that it runs and can be reached",
     "nameserver answers",
   ]);
 });

@@ -82,7 +82,8 @@ export class Batches {
   async #answerTo(pass: Pass, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { settings } = this.#deps;
     const form = readForm(request);
-    if (this.#count >= settings.batchesMax) throw new ProblemError("temporarily_overloaded", { detail: "Too many batches are under way." });
+    if (this.#count >= settings.batchesMax)
+      throw new ProblemError("temporarily_overloaded", { detail: "Too many batches are in progress." });
     this.#count += 1;
     let ended = false;
     const end = () => {
@@ -244,7 +245,7 @@ export class Batches {
       watch.stop();
       if (response.writableFinished) return;
       run.stop();
-      source.fail(new ClientGoneError("the client went away"));
+      source.fail(new ClientGoneError("the client disconnected"));
     };
     this.#responses.add(response);
     whenClosed(response, onClose);
@@ -315,7 +316,7 @@ function withinScopes(key: VerifiedKey): (item: Item) => Item {
   const refusals = new Map<OperationName, ProblemError>();
   for (const { name, scope } of Object.values(operations)) {
     if (scope !== null && !key.scopes.has(scope))
-      refusals.set(name, new ProblemError("insufficient_scope", { detail: `The key lacks the scope \`${scope}\`.` }));
+      refusals.set(name, new ProblemError("insufficient_scope", { detail: `The key does not have the scope \`${scope}\`.` }));
   }
   if (refusals.size === 0) return (item) => item;
   return (item) => {

@@ -81,10 +81,10 @@ export class BodySource {
 
   readonly #break = (cause: Error): void => {
     if (this.#stream === this.#request) this.#gone();
-    else this.fail(new ProblemError("invalid_body", { detail: `The body is not gzip throughout: ${reasonOf(cause)}.` }));
+    else this.fail(new ProblemError("invalid_body", { detail: `The body is not valid gzip: ${reasonOf(cause)}.` }));
   };
 
-  readonly #gone = (): void => this.fail(new ClientGoneError("the client went away"));
+  readonly #gone = (): void => this.fail(new ClientGoneError("the client disconnected"));
 
   readonly #close = (): void => {
     if (!this.#request.complete) this.#gone();
@@ -93,5 +93,5 @@ export class BodySource {
 
 /** zlib's own words are public: they tell of the body only. */
 function reasonOf(cause: Error & { readonly code?: string }): string {
-  return cause.code === "Z_BUF_ERROR" ? "it ends too early" : cause.message;
+  return cause.code === "Z_BUF_ERROR" ? "unexpected end of data" : cause.message;
 }

@@ -32,7 +32,7 @@ function contentFormat(header: string | undefined): Format {
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
   if (format !== undefined && (charset === undefined || /^"?utf-8"?$/.test(charset))) return format;
   throw new ProblemError("unsupported_media_type", {
-    detail: "A batch is sent as `application/json` or `application/x-ndjson`, in UTF-8.",
+    detail: "Send a batch as `application/json` or `application/x-ndjson`, in UTF-8.",
     headers: { "accept-post": formats.map((name) => mediaTypes[name]).join(", ") },
   });
 }
@@ -42,7 +42,7 @@ function contentEncoding(header: string | undefined): "gzip" | null {
   if (encoding === "" || encoding === "identity") return null;
   if (encoding === "gzip" || encoding === "x-gzip") return "gzip";
   throw new ProblemError("unsupported_media_type", {
-    detail: "The body may be packed with gzip, and nothing else.",
+    detail: "The only supported compression of the body is gzip.",
     headers: { "accept-encoding": "gzip" },
   });
 }

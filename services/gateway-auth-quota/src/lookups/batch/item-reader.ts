@@ -89,7 +89,7 @@ function memberCount(item: ItemValue): number {
 function readAny(item: ItemValue): Item {
   const kind = batchKinds.find((name) => name === item.kind);
   if (kind === undefined)
-    return refuse(item, [{ location: "kind", code: "batch_item_invalid", message: `takes one of ${batchKinds.join(", ")}` }]);
+    return refuse(item, [{ location: "kind", code: "batch_item_invalid", message: `must be one of ${batchKinds.join(", ")}` }]);
   const schema = compiled.get(kind) as NonNullable<ReturnType<typeof compiled.get>>;
   if (!schema.Check(item)) return refuse(item, schemaFaults(kind, item, schema.Errors(item)));
   const lookup = lookupsByOp.get(kind) as NonNullable<ReturnType<typeof lookupsByOp.get>>;
@@ -138,7 +138,7 @@ function schemaFaults(kind: BatchKind, item: ItemValue, faults: Iterable<SchemaF
   const unknown = Object.keys(item).filter((name) => !Object.hasOwn(properties, name));
   const missing = batchQuestions[kind].required.filter((name) => !Object.hasOwn(item, name));
   return [
-    ...unknown.slice(0, 8).map((name) => fault(quoteValue(name), `is unknown; ${kind} takes ${Object.keys(properties).join(", ")}`)),
+    ...unknown.slice(0, 8).map((name) => fault(quoteValue(name), `is unknown; ${kind} accepts ${Object.keys(properties).join(", ")}`)),
     ...missing.map((name) => fault(name, "is missing")),
     ...[...faults]
       .filter(({ instancePath }) => instancePath !== "")

@@ -34,7 +34,7 @@ export function jsonFault(text: string): JsonFault | null {
     return {
       line: before.split("\n").length,
       column: at - lineStart + 1,
-      message: at >= text.length ? "the text ends too early" : message,
+      message: at >= text.length ? "unexpected end of text" : message,
     };
   };
 
@@ -42,14 +42,14 @@ export function jsonFault(text: string): JsonFault | null {
     skip(blank);
     const char = text[at];
     if (needs === "name") {
-      if (!skip(string)) return fault("a name in double quotes is expected");
+      if (!skip(string)) return fault("expected a name in double quotes");
       skip(blank);
-      if (text[at] !== ":") return fault("a colon is expected");
+      if (text[at] !== ":") return fault("expected a colon");
       at += 1;
       needs = "value";
     } else if (needs === "value") {
       if (char === "{" || char === "[") {
-        if (open.length === depthMax) return fault("the nesting is too deep");
+        if (open.length === depthMax) return fault("nesting is too deep");
         const close = char === "{" ? "}" : "]";
         at += 1;
         skip(blank);
@@ -61,13 +61,13 @@ export function jsonFault(text: string): JsonFault | null {
           needs = close === "}" ? "name" : "value";
         }
       } else if (skip(string) || skip(literal)) needs = "end";
-      else return fault("a value is expected");
+      else return fault("expected a value");
     } else {
       const close = open.at(-1);
-      if (close === undefined) return at < text.length ? fault("the text should end here") : null;
+      if (close === undefined) return at < text.length ? fault("expected the end of the text") : null;
       if (char === close) open.pop();
       else if (char === ",") needs = close === "}" ? "name" : "value";
-      else return fault(`a comma or ${close} is expected`);
+      else return fault(`expected a comma or ${close}`);
       at += 1;
     }
   }

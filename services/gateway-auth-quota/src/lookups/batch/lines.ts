@@ -113,7 +113,9 @@ export class LineSplitter {
   #boundBlanks(bytes: number): void {
     this.#blankBytes += bytes;
     if (this.#blankBytes > blankBytesMax)
-      throw new ProblemError("invalid_body", { detail: `The body has more than ${blankBytesMax} blank bytes at line ${this.#number}.` });
+      throw new ProblemError("invalid_body", {
+        detail: `The body has more than ${blankBytesMax} bytes of whitespace at line ${this.#number}.`,
+      });
   }
 }
 

@@ -58,13 +58,13 @@ export function readLine({ text, number, fault }: Line): Item {
 
 export function bodyTooLarge(): ProblemError {
   return new ProblemError("payload_too_large", {
-    detail: `A batch that is one document has at most ${bodyBytesMax} bytes, unpacked; NDJSON in and out has no such bound.`,
+    detail: `A batch in one JSON document has at most ${bodyBytesMax} bytes, uncompressed. NDJSON for the request and the response has no such limit.`,
   });
 }
 
 function tooMany(count: number | "more"): ProblemError {
   return new ProblemError("batch_too_large", {
-    detail: `The batch has ${count === "more" ? "more than" : `${count} questions; at most`} ${batchQuestionsMax}${count === "more" ? " questions" : ""} as one document.`,
+    detail: `The batch has ${count === "more" ? `more than ${batchQuestionsMax} items` : `${count} items; the limit is ${batchQuestionsMax}`} in one JSON document.`,
   });
 }
 
@@ -90,7 +90,7 @@ function questionsOf(document: unknown): readonly unknown[] {
   const unknown = Object.keys(document)
     .filter((name) => name !== "questions")
     .slice(0, 8);
-  const faults = unknown.map((name) => fault(quoteValue(name), "is unknown; the body has questions and nothing else"));
+  const faults = unknown.map((name) => fault(quoteValue(name), "is unknown; the only member of the body is questions"));
   if (!Array.isArray(questions)) faults.push(fault("questions", questions === undefined ? "is missing" : "is not a list"));
   if (faults.length > 0) throw invalidBody(faults);
   const list = questions as readonly unknown[];
@@ -101,7 +101,7 @@ function questionsOf(document: unknown): readonly unknown[] {
 function invalidBody(errors: readonly ProblemItem[]): ProblemError {
   const [first] = errors;
   return new ProblemError("invalid_body", {
-    ...(first === undefined ? {} : { detail: `The body cannot be read: ${first.location}: ${first.message}.` }),
+    ...(first === undefined ? {} : { detail: `The body cannot be parsed: ${first.location}: ${first.message}.` }),
     errors,
   });
 }

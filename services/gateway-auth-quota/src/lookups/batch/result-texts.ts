@@ -32,7 +32,7 @@ export class ResultTexts {
 
   /** What follows the last result: the rest of the JSON document, or the last line. */
   tail(format: Format, { count, failedCount, snapshots, problem }: Sums, now: number): string {
-    const changed = { code: "snapshot_changed" as const, detail: "later questions were answered from a newer snapshot" };
+    const changed = { code: "snapshot_changed" as const, detail: "later items were answered from a newer snapshot" };
     const meta: BatchMeta = {
       request_id: this.#place.requestId,
       generated_at: timestamp(now),
