@@ -3,13 +3,13 @@
 .PHONY: help up dev test test-unit test-long check docs build bench soak doctor clean uninstall
 .DEFAULT_GOAL := help
 
-help: ## these lines
+help: ## list the targets
 	@exec scripts/help.sh $(firstword $(MAKEFILE_LIST))
 
-up: ## start all services in this terminal (HOST= PORT= TELEMETRY_PORT= OPERATOR_PORT= SOURCES=file.yaml RESOLVERS= NETFACTS_HOME=)
+up: ## start all services in one process in this terminal (HOST= PORT= TELEMETRY_PORT= OPERATOR_PORT= SOURCES=file.yaml RESOLVERS= NETFACTS_HOME=)
 	@exec scripts/run.sh services/standalone/src/main.ts
 
-dev: ## start each service as a process of its own, with NATS, a MongoDB-protocol server and unbound, for development (RESOLVERS=)
+dev: ## start each service as its own process for development, with NATS, a MongoDB-compatible server and unbound (RESOLVERS=)
 	@exec scripts/run.sh scripts/dev.ts
 
 test: ## run every test that a change must pass (TESTS=path for some)
@@ -30,17 +30,17 @@ build: ## compile every package to its dist
 docs: ## build the documentation site into docs/.vitepress/dist; dead links fail
 	@exec scripts/docs.sh
 
-bench: ## run the benchmarks, one after the other (BENCH=name for one)
+bench: ## run the benchmarks one after another (BENCH=name for one)
 	@exec scripts/run.sh scripts/bench.ts $(BENCH)
 
-soak: ## load that never repeats, for MINUTES=60 at up to RATE=150 steps a second: memory, files, timers and sockets must stay flat
+soak: ## run varied load for MINUTES=60 at up to RATE=150 steps a second: memory, files, timers and sockets must stay flat
 	@exec scripts/run.sh scripts/soak.ts
 
-doctor: ## the tools that are used here, where they were found, how to get those that are missing
+doctor: ## list the tools that the project uses, where they are, and how to get missing ones
 	@exec scripts/doctor.sh
 
 clean: ## remove build output
 	@exec scripts/clean.sh
 
-uninstall: ## remove state, packages and downloads, after asking (YES=1: without)
+uninstall: ## remove state, packages and downloads, after a confirmation (YES=1 skips it)
 	@exec scripts/uninstall.sh

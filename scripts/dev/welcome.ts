@@ -41,7 +41,7 @@ export function welcomeText({ rows, notes, key, url, operatorUrl, env }: Welcome
     `Operator API: ${operatorUrl}/docs, with a key that has the scope admin:`,
     `${settings.join(" ")} bin/netfacts keys create --label operator --scopes admin`,
     "",
-    "Ready. Press Ctrl-C to stop all processes in order, or twice to stop at once. All data are then deleted.",
+    "ready; press Ctrl-C to stop all processes in order, or twice to stop at once; all data are then deleted",
     "",
   ].join("\n");
 }

@@ -211,11 +211,11 @@ describe("sources that fail", () => {
   const broken = "sources:\n  - {name: a, section: allocations, format: delegated, location: broken.txt}\n";
 
   test.each([
-    ["a file that cannot be trusted", broken, /broken\.txt.*\nthe data imported before go on serving/],
+    ["a file that cannot be trusted", broken, /broken\.txt.*\nthe previous data remain in service/],
     [
       "a list with faults, each with its line",
       "sources:\n  - {name: a, section: nothing}\nsurprise: 1\n",
-      /:2:.*\n(.*\n)*.*:3:.*\nthe data imported/,
+      /:2:.*\n(.*\n)*.*:3:.*\nthe previous data/,
     ],
   ])("over data that are there, %s is told, and they go on serving", async (_what, text, told) => {
     const standalone = await startStandalone(copy(), { SOURCES: failing(text) });
@@ -267,7 +267,7 @@ describe("a full disk", () => {
       const home = copy();
       const before = readdirSync(join(home, "snapshots"), { recursive: true }).sort();
       const standalone = await ready(launchUnder('ulimit -f 1000; exec "$@"', home, { SOURCES: join(big, "sources.yaml") }));
-      expect(standalone.out()).toMatch(/import failed: .*(disk is full|too large).*\nthe data imported before go on serving/);
+      expect(standalone.out()).toMatch(/import failed: .*(disk is full|too large).*\nthe previous data remain in service/);
       expect(await countryOf(standalone)).toBe("SE");
       await standalone.stop();
       expect(readdirSync(join(home, "snapshots"), { recursive: true }).sort()).toEqual(before);

@@ -52,14 +52,14 @@ export const sectionContracts = {
     data: RoutesData,
     metaPlace: 2,
     imported: true,
-    missing: "no routes are imported: what is announced is not known",
+    missing: "no routes are loaded, so announcements are unknown",
   },
   vrps: {
     meaning: "Validated ROA payloads (RFC 6811).",
     data: SectionData,
     metaPlace: 3,
     imported: true,
-    missing: "no VRPs are imported: RPKI states are not known",
+    missing: "no VRPs are loaded, so RPKI states are unknown",
   },
   aspas: {
     meaning: "Validated ASPAs: the providers that each AS authorises.",
@@ -73,7 +73,7 @@ export const sectionContracts = {
     data: SectionData,
     metaPlace: 1,
     imported: true,
-    missing: "no registry files are imported: who was allocated what is not known",
+    missing: "no registry files are loaded, so allocations are unknown",
   },
   as_names: {
     meaning: "Names of AS numbers.",

@@ -32,7 +32,7 @@ describe("createMetrics", () => {
     const metrics = createMetrics("one", createRegistry());
     metrics.counter({ name: "netfacts_asked_total", help: "Questions" });
     expect(() => metrics.gauge({ name: "netfacts_asked_total", help: "Questions" })).toThrow(
-      "netfacts_asked_total is already defined otherwise",
+      "netfacts_asked_total is already defined differently",
     );
   });
 

@@ -32,12 +32,12 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 function buildProgram(context: CliContext): Command {
   // What is set here is inherited by the commands, as they are added afterwards.
   return new Command("netfacts")
-    .description("Questions about internet addresses and networks, answered from your own data; and the care of that data.")
+    .description("Look up internet addresses and networks in your own data, and manage that data.")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help for a command")
-    .option("--data-dir <dir>", "where the installation keeps its state", ".netfacts")
-    .option("--json", "print JSON for programs instead of text for people")
+    .option("--data-dir <dir>", "data directory of the installation", ".netfacts")
+    .option("--json", "print JSON instead of text")
     .addHelpText("after", `\n${exitCodeHelp}`)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -51,7 +51,7 @@ function buildProgram(context: CliContext): Command {
 /** Who mistypes a command is told of the help that knows it. */
 function pointToHelp(command: Command, path: string): void {
   const what = command.commands.length === 0 ? "arguments and options" : "commands and options";
-  command.showHelpAfterError(`(${path} --help tells the ${what})`);
+  command.showHelpAfterError(`(see ${path} --help for ${what})`);
   for (const one of command.commands) pointToHelp(one, `${path} ${one.name()}`);
 }
 

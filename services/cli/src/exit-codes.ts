@@ -20,10 +20,10 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** One line each, for `--help`. */
 export const exitCodeHelp = `Exit codes:
-  0  done
-  1  failed
-  2  the command line or a file of settings is wrong
-  3  not found: key, snapshot, file or data folder
-  4  data that cannot be trusted: a damaged store or snapshot, a refused source
-  5  unavailable at the moment: locked, not writable, disk full
-  6  refused by a rule; nothing was changed`;
+  0  success
+  1  failure
+  2  invalid command line or settings file
+  3  not found: key, snapshot, file or data directory
+  4  untrusted data: a damaged store or snapshot, or a rejected source
+  5  temporarily unavailable: locked, not writable, or disk full
+  6  not allowed; nothing was changed`;

@@ -14,7 +14,7 @@ import { CliError } from "./cli-error.ts";
 import { sharedSettings } from "./context.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-export const snapshotOption = (description = "data folder, manifest in one, or pack (default: the data folder)"): Option =>
+export const snapshotOption = (description = "data directory, manifest in one, or pack (default: the data directory)"): Option =>
   new Option("-s, --snapshot <path>", description);
 
 /** What the option says, else the data folder. */

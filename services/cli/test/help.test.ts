@@ -45,8 +45,8 @@ test("a wrong command line points to the help and is exit code 2", async () => {
     expect([code, out]).toEqual([2, ""]);
     expect(err).toContain("--help");
   }
-  expect((await run("nowhere", "keys", "show")).err).toContain("(netfacts keys show --help tells the arguments and options)");
-  expect((await run("nowhere", "keys", "lst")).err).toContain("(netfacts keys --help tells the commands and options)");
+  expect((await run("nowhere", "keys", "show")).err).toContain("(see netfacts keys show --help for arguments and options)");
+  expect((await run("nowhere", "keys", "lst")).err).toContain("(see netfacts keys --help for commands and options)");
   expect((await run("nowhere", "key")).err).toContain("(Did you mean keys?)");
 });
 

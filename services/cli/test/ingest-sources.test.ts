@@ -48,10 +48,10 @@ test("a source that is away ends the import, and stands below the table with its
   isAway = true;
   const failed = await run(folder, "ingest", "run", ...sources());
   expect(failed.code).toBe(exitCodes.untrusted);
-  expect(failed.err).toBe(`netfacts: ripe: ${server.url}/ripe: the server answers 404\n`);
+  expect(failed.err).toBe(`netfacts: ripe: ${server.url}/ripe: the server returned status 404\n`);
   expect(failed.out).toMatch(/^ripe: ended the run\nread 0 s/);
   const { out } = await run(folder, "ingest", "sources", ...sources());
-  expect(out.split("\n").slice(2)).toEqual(["", `ripe: ${server.url}/ripe: the server answers 404`, ""]);
+  expect(out.split("\n").slice(2)).toEqual(["", `ripe: ${server.url}/ripe: the server returned status 404`, ""]);
   const { items } = JSON.parse((await run(folder, "ingest", "sources", ...sources(), "--json")).out);
   expect(items).toMatchObject([{ name: "ripe", accepted: 10, schedule: { failures: 1, url: `${server.url}/ripe` } }]);
 });

@@ -83,15 +83,15 @@ describe("create", () => {
   });
 
   test.each([
-    [["--scopes", "ip,foo"], "No such scope: foo"],
-    [["--expires", "soon"], "Wanted: a day"],
-    [["--expires", "2127-02-31"], "Wanted: a day"],
+    [["--scopes", "ip,foo"], "Unknown scope: foo"],
+    [["--expires", "soon"], "Expected a date"],
+    [["--expires", "2127-02-31"], "Expected a date"],
     [["--expires", "2001-01-01"], "expiry: must be in the future"],
     [["--cidr", "10.1.1.1/8"], "did you mean 10.0.0.0/8?"],
     [["--cidr", "nowhere"], "is no CIDR or address"],
-    [["--rate", "fast"], "Wanted: requests per window"],
+    [["--rate", "fast"], "Expected requests per window"],
     [["--rate", "0"], "rate: 1 to"],
-    [["--month", "1e3"], "Wanted: a whole number"],
+    [["--month", "1e3"], "Expected a whole number"],
     [["--test", "--scopes", "admin"], "never has the scope admin"],
     [["--label", ""], "label: 1 to 100 characters"],
     [["--colour", "red"], "unknown option '--colour'"],
@@ -155,7 +155,7 @@ describe("disable, enable, revoke", () => {
     const id = String((await create()).id);
     const said = async (command: string): Promise<string> => (await run(dataDir, "keys", command, id)).out;
     expect(await said("disable")).toBe(`Key ${id} (siem-prod) is now disabled.\n`);
-    expect(await said("disable")).toBe(`Key ${id} (siem-prod) was disabled already.\n`);
+    expect(await said("disable")).toBe(`Key ${id} (siem-prod) was already disabled.\n`);
     expect(await said("enable")).toBe(`Key ${id} (siem-prod) is now active.\n`);
     expect(await said("revoke")).toBe(`Key ${id} (siem-prod) is now revoked.\n`);
     expect(await runJson(dataDir, "keys", "revoke", id)).toMatchObject({ id, state: "revoked" });
@@ -164,7 +164,7 @@ describe("disable, enable, revoke", () => {
   test("revoked is final", async () => {
     const id = String((await create()).id);
     await run(dataDir, "keys", "revoke", id);
-    expect(await run(dataDir, "keys", "enable", id)).toMatchObject({ code: 6, err: expect.stringContaining("revoked is final") });
+    expect(await run(dataDir, "keys", "enable", id)).toMatchObject({ code: 6, err: expect.stringContaining("revoked, which is final") });
   });
 
   test("the last active admin key stays unless forced", async () => {

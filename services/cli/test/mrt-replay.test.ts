@@ -119,8 +119,8 @@ test("silence in front of a file is told, and a file that is older than the one 
   const { code, err } = await replay(fileOf("rib", table), late, early);
   expect(code).toBe(exitCodes.ok);
   expect(err.split("\n")).toEqual([
-    `netfacts: ${early}: begins before ${late}, which was applied before it`,
-    "netfacts: updates from 2023-11-14T22:13:20Z to 2023-11-14T22:20:00Z may be missing: nothing was heard",
+    `netfacts: ${early}: begins before ${late}, which was already applied`,
+    "netfacts: updates from 2023-11-14T22:13:20Z to 2023-11-14T22:20:00Z may be missing: there are no records in this time",
     "",
   ]);
 });
@@ -144,12 +144,12 @@ test("a bad record is told with its byte, and the others count; a damaged file p
   expect(await replay(cut.replace("cut", "some"), rib)).toMatchObject({
     code: exitCodes.untrusted,
     out: "",
-    err: expect.stringContaining("has no routes"),
+    err: expect.stringContaining("contains no routes"),
   });
   expect(await replay(rib, join(folder, "missing"))).toMatchObject({ code: exitCodes.notFound, out: "" });
   expect((await replay(rib)).code).toBe(exitCodes.usage);
   const unread = await replay(rib, fileOf("unread", mrtRecord(13, 6, Buffer.alloc(9)), good));
-  expect(unread).toMatchObject({ code: exitCodes.ok, err: expect.stringContaining("1 records not read: TABLE_DUMP_V2 RIB_GENERIC") });
+  expect(unread).toMatchObject({ code: exitCodes.ok, err: expect.stringContaining("1 records skipped: TABLE_DUMP_V2 RIB_GENERIC") });
 });
 
 test("the table may come from standard input", async () => {

@@ -99,9 +99,9 @@ test("records and attributes that are not read are counted at the end, and are n
     code: exitCodes.ok,
     out: line("10.0.0.0/8"),
     err: [
-      `netfacts: ${path}: 2 records not read: TABLE_DUMP_V2 RIB_GENERIC`,
-      `netfacts: ${path}: 1 records not read: BGP4MP BGP4MP_ENTRY`,
-      `netfacts: ${path}: 1 attributes not read: type 99`,
+      `netfacts: ${path}: 2 records skipped: TABLE_DUMP_V2 RIB_GENERIC`,
+      `netfacts: ${path}: 1 records skipped: BGP4MP BGP4MP_ENTRY`,
+      `netfacts: ${path}: 1 attributes skipped: type 99`,
       "",
     ].join("\n"),
   });

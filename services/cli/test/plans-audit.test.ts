@@ -35,7 +35,7 @@ describe("keys update", () => {
       scopes: ["ip", "asn"],
     });
     expect(await json("keys", "update", id, "--expires", "never")).toMatchObject({ expires_at: null });
-    expect(await said("keys", "update", id, "--expires", "never")).toContain("It was so already.");
+    expect(await said("keys", "update", id, "--expires", "never")).toContain("Nothing to change.");
   });
 
   test("refuses what makes no sense, and the last admin key without --force", async () => {
@@ -98,16 +98,16 @@ describe("plans", () => {
     const id = String((await create("--plan", "team")).id);
     expect(await run(dataDir, "plans", "delete", "team")).toMatchObject({ code: 6, out: "" });
     await run(dataDir, "keys", "update", id, "--plan", "default");
-    expect(await said("plans", "delete", "team")).toBe("Plan team is deleted.\n");
+    expect(await said("plans", "delete", "team")).toBe("Plan team was deleted.\n");
     expect(await run(dataDir, "plans", "delete", "team")).toMatchObject({ code: 3 });
     expect(await run(dataDir, "plans", "show", "team")).toMatchObject({ code: 3 });
   });
 
-  test("`default` goes back to the settings when it is deleted, also where nobody set it", async () => {
+  test("`default` goes back to the settings when it was deleted, also where nobody set it", async () => {
     await run(dataDir, "plans", "set", "default", "--rate", "5", "--month", "5");
-    expect(await said("plans", "delete", "default")).toBe("Plan default is deleted: its limits are those of the gateway's settings.\n");
+    expect(await said("plans", "delete", "default")).toBe("Plan default was deleted: the limits of the gateway's settings apply.\n");
     const again = await run(dataDir, "plans", "delete", "default");
-    expect(again).toMatchObject({ code: 0, out: "Plan default was not set: its limits are those of the gateway's settings.\n" });
+    expect(again).toMatchObject({ code: 0, out: "Plan default did not exist: the limits of the gateway's settings apply.\n" });
     expect(await json("plans", "delete", "default")).toEqual({ name: "default", deleted: false });
   });
 

@@ -134,6 +134,6 @@ test("without a server, and with a URL that is none, it says so", async () => {
   });
   expect({ code: other.code, err: other.err }).toEqual({
     code: exitCodes.notFound,
-    err: expect.stringContaining("bucket empty: holds no snapshot"),
+    err: expect.stringContaining("bucket empty: contains no snapshot"),
   });
 }, 300_000);

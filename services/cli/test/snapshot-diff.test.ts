@@ -76,6 +76,6 @@ test("rollback makes the snapshot before the current one, and once more undoes i
   expect(await runJson(dataDir, "snapshot", "rollback")).toEqual({ id: ids[0], replaced: ids[1] });
   expect(await countryOf("193.0.6.139")).toBe("NL");
   expect((await run(dataDir, "snapshot", "rollback", ids[0] as string)).code).toBe(exitCodes.refused);
-  expect((await run(dataDir, "snapshot", "rollback")).out).toContain(`${ids[1]} is current, in place of ${ids[0]}`);
+  expect((await run(dataDir, "snapshot", "rollback")).out).toContain(`${ids[1]} is now the current snapshot, replacing ${ids[0]}`);
   expect(await countryOf("193.0.6.139")).toBe("DE");
 });

@@ -23,7 +23,7 @@ await runMain(async () => {
       const broadcast = await openBus(service, config, frame);
       const store = await openMongoStore(config.MONGODB_URI, {
         appName: service,
-        onWaiting: (err) => log.warn({ err }, "the store does not answer; the service starts as soon as it does"),
+        onWaiting: (err) => log.warn({ err }, "store is unavailable; the service starts when it becomes available"),
         signal: stopping,
       });
       onStop(() => store.close());

@@ -9,27 +9,27 @@ const durationBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 
 export function createIngestMetrics(metrics: Metrics) {
   return {
-    leads: metrics.gauge({ name: "netfacts_ingest_leads", help: "1 while this process leads", labelNames: [] }),
-    runs: metrics.counter({ name: "netfacts_ingest_runs_total", help: "Runs that ended, by outcome", labelNames: ["outcome"] }),
+    leads: metrics.gauge({ name: "netfacts_ingest_leads", help: "1 while this process is the leader", labelNames: [] }),
+    runs: metrics.counter({ name: "netfacts_ingest_runs_total", help: "Runs by outcome", labelNames: ["outcome"] }),
     durations: metrics.histogram({
       name: "netfacts_ingest_run_duration_seconds",
-      help: "Time from the start of a run to its end",
+      help: "Duration of a run",
       labelNames: ["outcome"],
       buckets: durationBuckets,
     }),
     records: metrics.gauge({
       name: "netfacts_ingest_source_records",
-      help: "Records of each source in its last reading",
+      help: "Records of each source, as last read",
       labelNames: ["source", "outcome"],
     }),
     sourceFailures: metrics.counter({
       name: "netfacts_ingest_source_failures_total",
-      help: "Readings of a source that failed",
+      help: "Failed reads of a source",
       labelNames: ["source"],
     }),
     sectionRefused: metrics.gauge({
       name: "netfacts_ingest_section_refused",
-      help: "1 while a section stays as it was, as it shrank too much when it was built last",
+      help: "1 while a section is kept at its previous version because it shrank too much",
       labelNames: ["section"],
     }),
     fetches: metrics.counter({
@@ -39,28 +39,28 @@ export function createIngestMetrics(metrics: Metrics) {
     }),
     fetchedBytes: metrics.counter({
       name: "netfacts_ingest_source_fetched_bytes_total",
-      help: "Bytes of a source that came over the network",
+      help: "Bytes fetched for a source",
       labelNames: ["source"],
     }),
     fetchSeconds: metrics.gauge({
       name: "netfacts_ingest_source_fetch_seconds",
-      help: "Time of a source's last fetch that went well",
+      help: "Duration of the last successful fetch of a source",
       labelNames: ["source"],
     }),
     sourceSuccess: metrics.gauge({
       name: "netfacts_ingest_source_success_timestamp_seconds",
-      help: "When the newest version of a source was last known to be here",
+      help: "Time at which the newest version of a source was last confirmed to be stored",
       labelNames: ["source"],
     }),
     sourceNext: metrics.gauge({
       name: "netfacts_ingest_source_next_check_timestamp_seconds",
-      help: "When a source is asked for next",
+      help: "Time of the next check of a source",
       labelNames: ["source"],
     }),
     rtr: createRtrMetrics(metrics),
     pods: metrics.gauge({
       name: "netfacts_ingest_pods",
-      help: "Pods by what they made of the snapshot that was activated last",
+      help: "Pods by their result for the snapshot activated last",
       labelNames: ["outcome"],
     }),
     requests: metrics.counter({

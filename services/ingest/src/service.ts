@@ -80,7 +80,10 @@ export function buildService(deps: IngestDeps): IngestApp {
         },
         heldBack(outcome) {
           observePods(outcome);
-          log.error(podsOf(outcome), "every pod refused the snapshot: what they serve goes on; see the reasons, and run again");
+          log.error(
+            podsOf(outcome),
+            "every pod rejected the snapshot and continues to serve the previous one; check the reasons and run again",
+          );
         },
       },
     });
@@ -88,7 +91,7 @@ export function buildService(deps: IngestDeps): IngestApp {
     metrics.leads.set({}, 1);
     term.signal.addEventListener("abort", () => {
       metrics.leads.set({}, 0);
-      activation.stop().catch((err: unknown) => log.warn({ err }, "the reports of pods are still listened to"));
+      activation.stop().catch((err: unknown) => log.warn({ err }, "still waiting for reports of pods"));
     });
     const own = new Lead({
       sources: config.SOURCES,
@@ -141,7 +144,7 @@ export function buildService(deps: IngestDeps): IngestApp {
         ...(monotonic !== undefined && { monotonic: () => monotonic() }),
       });
       await leadership.start();
-      log.info({ url, advertised_url: advertised, leads: leadership.term !== null }, "operator API listens");
+      log.info({ url, advertised_url: advertised, leads: leadership.term !== null }, "operator API is listening");
     },
     async stop() {
       await http.close();

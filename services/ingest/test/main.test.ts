@@ -113,7 +113,7 @@ test("metrics tell which process leads", async () => {
 
 test("after kill -9 of the leader the other one takes the next run", async () => {
   await leader.end("SIGKILL");
-  await follower.said("this process leads");
+  await follower.said("this process is now the leader");
   expect(await ended(await started())).toMatchObject({ state: "succeeded" });
 }, 30_000);
 

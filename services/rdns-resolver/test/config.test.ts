@@ -12,10 +12,10 @@ test("tells every item that cannot be read, of every list", () => {
     expect.objectContaining({
       name: "ConfigError",
       faults: [
-        'RESOLVERS must list host[:port], IPv6 in brackets, not "192.0.2.256"',
-        'RESOLVERS must list host[:port], IPv6 in brackets, not "a b"',
-        'RDNS_OPEN_PREFIXES must list prefixes without host bits, not "10.0.0.1/8"',
-        'RDNS_OPEN_PREFIXES must list prefixes without host bits, not "x"',
+        'RESOLVERS must be a list of host[:port], with IPv6 addresses in brackets, not "192.0.2.256"',
+        'RESOLVERS must be a list of host[:port], with IPv6 addresses in brackets, not "a b"',
+        'RDNS_OPEN_PREFIXES must be a list of prefixes without host bits, not "10.0.0.1/8"',
+        'RDNS_OPEN_PREFIXES must be a list of prefixes without host bits, not "x"',
       ],
     }),
   );

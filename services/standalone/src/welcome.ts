@@ -50,7 +50,7 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
       `  bin/netfacts keys create --label operator --scopes admin --data-dir ${folder}`,
     );
   }
-  lines.push("", "Ready. Press Ctrl-C to stop.", "");
+  lines.push("", "ready; press Ctrl-C to stop", "");
   return lines.join("\n");
 }
 

@@ -60,29 +60,29 @@ export const asn = operation({
     route: {
       path: "/api/v1/asn/{asn}",
       id: "getAsn",
-      summary: "An AS",
+      summary: "Registration, prefixes, RPKI coverage and neighbours of an AS",
       description:
-        "The profile of an autonomous system: registration, what it announces, how much of that RPKI covers, its ASPA, neighbours in observed paths. `prefixes` and `allocations` page by their `next_cursor`. NDJSON, CSV and plain text (one prefix a line) show `prefixes` alone; the next page is then in the `Link` header.",
+        "The registration of an AS, the prefixes that it originates, their RPKI coverage, its ASPA, and its neighbours in observed paths. `prefixes` and `allocations` are paginated with `next_cursor`. NDJSON, CSV and plain text (one prefix per line) contain only `prefixes`; the next page is in the `Link` header.",
       parameters: [
         asnParameter,
         {
           name: "family",
           in: "query",
-          description: "`prefixes` of one IP version only.",
+          description: "Returns only `prefixes` of this IP version.",
           schema: oneOf(["4", "6"]),
           examples: ["4", "6"],
         },
         {
           name: "rpki",
           in: "query",
-          description: "`prefixes` of one RPKI state only.",
+          description: "Returns only `prefixes` in this RPKI state.",
           schema: oneOf(rpkiStates),
           examples: ["valid", "invalid", "not-found"],
         },
         {
           name: "aggregate",
           in: "query",
-          description: "`true`: `prefixes` are merged, without ever adding unannounced space.",
+          description: "If `true`, aggregates `prefixes`, without adding unannounced space.",
           schema: oneOf(["true", "false"]),
           examples: ["true", "false"],
         },

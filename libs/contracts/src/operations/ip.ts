@@ -28,9 +28,9 @@ export const ip = operation({
     route: {
       path: "/api/v1/ip/{ip}",
       id: "getIp",
-      summary: "An address",
+      summary: "Allocation, routing and RPKI state of an address",
       description:
-        "Everything known of one address: who was allocated it and where, who announces it and who sees that, what RPKI says of it in one word, what kind of network it is, and where it was observed.",
+        "Summary of what is known about an address: its registration and holder, the origin ASes and their visibility, the RPKI state, the type of the network, and its observed location.",
       parameters: [ipParameter],
       answer: "The record.",
       problems: ["invalid_ip", ...upstreamProblems],

@@ -12,7 +12,7 @@ export const upstreamProblems: readonly ProblemCode[] = ["precondition_failed", 
 export const ipParameter: RouteParameter = {
   name: "ip",
   in: "path",
-  description: "An IPv4 or IPv6 address, without port, zone id or brackets.",
+  description: "An IPv4 or IPv6 address, without a port, zone id or brackets.",
   schema: AddressText,
   examples: ["193.0.6.139", "2001:67c:2e8::1"],
 };
@@ -20,7 +20,7 @@ export const ipParameter: RouteParameter = {
 export const asnParameter: RouteParameter = {
   name: "asn",
   in: "path",
-  description: "An AS number: `AS3333`, `as3333`, `3333` or asdot (`1.10`).",
+  description: "An AS number as `AS3333`, `as3333`, `3333` or asdot (`1.10`).",
   schema: AsnNotation,
   examples: ["AS3333", "1.10"],
 };
@@ -28,7 +28,7 @@ export const asnParameter: RouteParameter = {
 export const limitParameter: RouteParameter = {
   name: "limit",
   in: "query",
-  description: "Items of each list.",
+  description: "Maximum number of items in each list.",
   schema: Type.Integer({ minimum: 1, maximum: listLimitMax, default: listLimitDefault }),
   examples: ["100", "1000"],
 };
@@ -37,7 +37,7 @@ export const cursorParameter: RouteParameter = {
   name: "cursor",
   in: "query",
   description:
-    "Where a list goes on: its `next_cursor`, with the same question. Bound to the version of the data, so that pages fit together; when that is gone, 410 `cursor_expired`. `limit` and `format` may change from page to page. Empty: the first page.",
+    "Cursor of the page, from `next_cursor` of the previous page, with otherwise the same parameters. All pages come from the same version of the data; if that version is no longer available, the status is 410 (`cursor_expired`). `limit` and `format` may differ between pages. Empty for the first page.",
   schema: Type.String({ pattern: "^[A-Za-z0-9_-]{0,64}$" }),
   examples: [""],
 };

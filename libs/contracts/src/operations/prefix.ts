@@ -43,28 +43,28 @@ export const prefix = operation({
       // Takes a prefix whose slash is percent-encoded.
       otherPaths: ["/api/v1/prefix/{network}"],
       id: "getPrefix",
-      summary: "A prefix",
+      summary: "Origins, RPKI state, related prefixes and registration of a prefix",
       description:
-        "A prefix as it is announced, or the longest announced one that covers it (`match.type`): its origins, the VRPs that cover it, what lies around and inside, and how it lies in registered space. `more_specifics` pages by its `next_cursor`. NDJSON, CSV and plain text (one prefix a line) show `more_specifics` alone; the next page is then in the `Link` header.",
+        "The announced prefix that equals the requested one, or else the longest that covers it (`match.type`): its origins, the VRPs that cover it, related prefixes, and the registered blocks that it overlaps. `more_specifics` is paginated with `next_cursor`. NDJSON, CSV and plain text (one prefix per line) contain only `more_specifics`; the next page is in the `Link` header.",
       parameters: [
         {
           name: "network",
           in: "path",
-          description: "The first address of the prefix: no bit beyond its length is set.",
+          description: "First address of the prefix, without host bits.",
           schema: AddressText,
           examples: ["193.0.0.0", "2001:67c:2e8::"],
         },
         {
           name: "length",
           in: "path",
-          description: "The prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.",
+          description: "Prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.",
           schema: Type.Integer({ minimum: 0, maximum: 128 }),
           examples: ["21", "48"],
         },
         limitParameter,
         cursorParameter,
       ],
-      answer: "The record, or a page of the prefixes inside.",
+      answer: "The record, or a page of the more specific prefixes.",
       lists: [
         lines(RelatedPrefix, routingExample.less_specifics[0]),
         { type: mediaTypes.csv, schema: null, example: "prefix,origins,rpki_state,visibility_ratio\r\n193.0.0.0/22,3333,valid,0.98\r\n" },

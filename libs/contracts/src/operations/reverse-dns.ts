@@ -28,9 +28,9 @@ export const reverseDns = operation({
     route: {
       path: "/api/v1/reverse-dns/{ip}",
       id: "getReverseDns",
-      summary: "The names of an address",
+      summary: "Reverse DNS names of an address, with forward confirmation",
       description:
-        "PTR through the installation's own resolver: every name with its TTL, whether it leads back to the address, and the DNSSEC state. What DNS answers is an answer, failures too (`status`).",
+        "PTR records from the DNS resolver of this installation: each name with its TTL, whether it resolves back to the address, and the DNSSEC state. DNS errors are results, too (`status`).",
       parameters: [ipParameter],
       answer: "The record.",
       problems: ["invalid_ip", "precondition_failed", "resolver_unavailable", "upstream_error", "upstream_timeout"],

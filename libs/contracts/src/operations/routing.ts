@@ -44,15 +44,15 @@ export const routing = operation({
     route: {
       path: "/api/v1/routing/{ip}",
       id: "getRouting",
-      summary: "The route of an address",
+      summary: "Longest matching route of an address, with origin validation",
       description:
-        "The longest announced prefix of an address with every origin: how many peers see it, since when, and what RPKI origin validation says of it, with the VRPs that decide.",
+        "The longest announced prefix that covers the address, with all origins: how many peers see each of them, since when, and its RPKI origin validation with the VRPs that determine it.",
       parameters: [
         ipParameter,
         {
           name: "include",
           in: "query",
-          description: "Optional parts, separated by commas, each once: `more_specifics`, `upstreams`.",
+          description: "Optional parts, separated by commas, each at most once: `more_specifics`, `upstreams`.",
           schema: wordsOf(["more_specifics", "upstreams"]),
           examples: ["more_specifics,upstreams", "upstreams"],
         },

@@ -37,8 +37,8 @@ export const validity = operation({
     route: {
       path: "/api/v1/validity",
       id: "getValidity",
-      summary: "RPKI origin validation of any pair",
-      description: "RFC 6811 for any pair of AS and prefix, announced or not, with the VRPs that decide.",
+      summary: "RPKI origin validation of an AS and a prefix",
+      description: "Route origin validation (RFC 6811) of any AS and prefix, announced or not, with the VRPs that determine the state.",
       parameters: [
         { ...asnParameter, in: "query", required: true },
         {
@@ -50,7 +50,7 @@ export const validity = operation({
           required: true,
         },
       ],
-      answer: "The verdict.",
+      answer: "The origin validation state.",
       problems: ["invalid_asn", "invalid_prefix", "prefix_has_host_bits", ...upstreamProblems],
     },
     batch: { members: { asn: asnMember, prefix: prefixMember }, value: null },

@@ -14,8 +14,9 @@ export const aboutRoutes: readonly RouteDescription[] = [
     path: "/api/v1/me",
     id: "getMe",
     tag,
-    summary: "The calling key",
-    description: "The key that asks, its plan, what is left of each limit, and the address that the question came from. Costs no month.",
+    summary: "The calling key and its remaining limits",
+    description:
+      "The key of this request, its plan, what is left of each limit, and the client address. This request does not count towards the quota.",
     scope: null,
     parameters: [],
     answers: [{ status: 200, description: "The key.", content: [{ type: "application/json", schema: MeRecord, example: examples.me }] }],
@@ -26,8 +27,9 @@ export const aboutRoutes: readonly RouteDescription[] = [
     path: "/api/v1/status",
     id: "getStatus",
     tag,
-    summary: "The data in service",
-    description: "Each section with its version, age, counts and sources. Answers while nothing is loaded too: `ready` is false then.",
+    summary: "Version, age and sources of the data",
+    description:
+      "Each loaded section with its version, age, counts and sources. This route also works while nothing is loaded: `ready` is then false.",
     scope: "open",
     parameters: [],
     answers: [
@@ -44,14 +46,14 @@ export const aboutRoutes: readonly RouteDescription[] = [
     path: "/flags/{country}.svg",
     id: "getFlag",
     tag,
-    summary: "A country's flag",
-    description: "The flag as SVG, by its code of ISO 3166-1 in lower case: what `country_flag.svg_url` of records leads to.",
+    summary: "Flag of a country as SVG",
+    description: "Flag as SVG, by lower-case ISO 3166-1 code. `country_flag.svg_url` in records refers to it.",
     scope: "open",
     parameters: [
       {
         name: "country",
         in: "path",
-        description: "Two letters, lower case.",
+        description: "Two lower-case letters.",
         schema: Type.String({ pattern: "^[a-z]{2}$" }),
         examples: ["nl"],
       },
@@ -65,7 +67,7 @@ export const aboutRoutes: readonly RouteDescription[] = [
       },
       {
         status: 304,
-        description: "The flag that `If-None-Match` names is still the one.",
+        description: "The flag has not changed since the one that `If-None-Match` names.",
         headers: ["etag", "cache-control"],
         content: [],
       },

@@ -22,25 +22,25 @@ export const auditRoutes: readonly RouteDescription[] = [
     path: auditPath,
     id: "listAudit",
     tag: "Audit",
-    summary: "What operators changed",
+    summary: "Audit log of keys and plans",
     description:
-      "Who did what to which key or plan, when and from where; the latest first. An entry is written before its change: where that came to " +
-      "nothing, no key or plan has the entry's `details.version` by it.",
+      "Changes to keys and plans, with actor, time and origin; newest first. An entry is written before the change. If the change failed, no " +
+      "key or plan has the version in `details.version` of the entry.",
     scope: "admin",
     parameters: [
       {
         name: "limit",
         in: "query",
-        description: "How many entries, 1 to 1,000.",
+        description: "Maximum number of entries, 1 to 1,000.",
         schema: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
         examples: ["100"],
       },
-      exactly("cursor", "`next_cursor` of the page before.", "WzE3NjM3MTU2MDIwMDAsIjBjNGYzYzllIl0"),
-      { name: "from", in: "query", description: "From this moment on.", schema: Timestamp, examples: ["2026-11-01T00:00:00Z"] },
-      { name: "to", in: "query", description: "Before this moment.", schema: Timestamp, examples: ["2026-12-01T00:00:00Z"] },
+      exactly("cursor", "`next_cursor` of the previous page.", "WzE3NjM3MTU2MDIwMDAsIjBjNGYzYzllIl0"),
+      { name: "from", in: "query", description: "Start time (inclusive).", schema: Timestamp, examples: ["2026-11-01T00:00:00Z"] },
+      { name: "to", in: "query", description: "End time (exclusive).", schema: Timestamp, examples: ["2026-12-01T00:00:00Z"] },
       exactly("actor", "Who.", "key:4H2B8RXA"),
       exactly("action", "What.", "key.update"),
-      exactly("target", "To which key or plan.", "7Q9M3W8K"),
+      exactly("target", "Key id or plan name.", "7Q9M3W8K"),
     ],
     answers: [
       { status: 200, description: "The entries.", content: [{ type: "application/json", schema: AuditRecords, example: examples.audit }] },

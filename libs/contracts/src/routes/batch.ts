@@ -13,27 +13,27 @@ export const batchRoutes: readonly RouteDescription[] = [
     path: "/api/v1/batch",
     id: "askBatch",
     tag: "Data",
-    summary: "Many questions at once",
-    description: `Questions of any kind, each answered by its record or by a problem in its place, in the order in which they were asked. As one JSON document up to
-${batchQuestionsMax.toLocaleString("en")} questions, all answered from one snapshot of the data; as NDJSON, a question a line, any number: read and answered line by line, so read while you send. The last
-line of an NDJSON answer is a summary (\`count\`, \`failed_count\`, \`meta\`); one without it was cut off.
+    summary: "Records for many addresses, prefixes and AS numbers",
+    description: `Each item of a batch is answered by a record or a problem, in the order of the request. One JSON document has at most
+${batchQuestionsMax.toLocaleString("en")} items, all answered from the same snapshot of the data. NDJSON, with one item per line, has no limit. It is read and answered line by line, so read the response while you
+send. The last line of an NDJSON response is a summary (\`count\`, \`failed_count\`, \`meta\`). If it is missing, the response is incomplete.
 
-A batch costs one unit of the rate, and each question that can be asked one of the month; those of answers that fail on our side go back. A document whose
-questions the month has too few units for is refused as a whole; in a stream the rest are \`quota_exceeded\` problems. The key needs the scope \`batch\`, and that
-of each kind that it asks.`,
+A batch counts once towards the rate limit, and each valid item counts once towards the monthly quota; items that fail because of a server error do not count. If the
+remaining quota is smaller than the number of items, a JSON document is rejected as a whole; in a stream, the remaining items become \`quota_exceeded\` problems. The key
+needs the scope \`batch\` and the scope of each kind of item.`,
     scope: "batch",
     parameters: [
       {
         name: "format",
         in: "query",
-        description: "The form of the answer, whatever `Accept` says; by default that of the questions.",
+        description: "Format of the response, regardless of `Accept`. Default: the format of the request.",
         schema: oneOf(["json", "ndjson"]),
         examples: ["json", "ndjson"],
       },
     ],
     body: {
       description:
-        "The questions; in UTF-8, plain or packed with gzip (`Content-Encoding`). A JSON document has at most 1 MiB, a line 8,192 bytes.",
+        "Items in UTF-8, uncompressed or compressed with gzip (`Content-Encoding`). A JSON document has at most 1 MiB, an NDJSON line at most 8,192 bytes.",
       content: [{ type: mediaTypes.json, schema: BatchRequest, example: batchRequestExample }, lines(BatchQuestion, batchQuestionExample)],
     },
     answers: [

@@ -19,7 +19,7 @@ function shape(op: LookupName, lists: boolean): RouteParameter[] {
     {
       name: "fields",
       in: "query",
-      description: `Top-level members to keep, separated by commas, each once; \`meta\` always stands. Any of ${members.map((name) => `\`${name}\``).join(", ")}.`,
+      description: `Top-level members to return, separated by commas, each at most once. \`meta\` is always returned. Available: ${members.map((name) => `\`${name}\``).join(", ")}.`,
       schema: wordsOf(members),
       examples: [members.slice(0, 2).join(",")],
     },
@@ -27,8 +27,8 @@ function shape(op: LookupName, lists: boolean): RouteParameter[] {
       name: "format",
       in: "query",
       description: lists
-        ? "The format, whatever `Accept` says; those besides `json` show the list alone."
-        : "The format, whatever `Accept` says.",
+        ? "Format of the response, regardless of `Accept`. Formats other than `json` contain only the list."
+        : "Format of the response, regardless of `Accept`.",
       schema: oneOf(lists ? formats : ["json"]),
       examples: ["json"],
     },
@@ -40,7 +40,8 @@ function answers(description: string, json: RouteContent, lists: readonly RouteC
     { status: 200, description, headers: lists.length === 0 ? answerHeaders : [...answerHeaders, "link"], content: [json, ...lists] },
     {
       status: 304,
-      description: "What `If-None-Match` or `If-Modified-Since` names is still so. Costs no month.",
+      description:
+        "The response has not changed since the one that `If-None-Match` or `If-Modified-Since` names. It does not count towards the quota.",
       headers: answerHeaders,
       content: [],
     },

@@ -21,7 +21,7 @@ const id: RouteParameter = {
 const force: RouteParameter = {
   name: "force",
   in: "query",
-  description: "Also where it is the last active key with the scope `admin`.",
+  description: "If `true`, allows the change even for the last active key with the scope `admin`.",
   schema: Type.Unsafe<"true" | "false">({ type: "string", enum: ["true", "false"], default: "false" }),
   examples: ["true"],
 };
@@ -29,15 +29,15 @@ const idempotencyKey: RouteParameter = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "Of the caller's choice, 1 to 255 printable characters. For 24 hours the same request with the same value makes nothing a second " +
-    "time: it answers 200 with the record, `secret` null. Another request with it is refused.",
+    "Value chosen by the client, 1 to 255 printable characters. If the same request is repeated with the same value within 24 hours, nothing is " +
+    "created again: the response is 200 with the record and `secret` null. A different request with the same value is rejected.",
   schema: Type.String({ pattern: "^[!-~]{1,255}$" }),
   examples: ["8e03978e-40d5-43dd-bc93-6894a57f9324"],
 };
 const bodyProblems = ["invalid_body", "payload_too_large", "unsupported_media_type"] as const;
 const again: Pick<RouteAnswer, "status" | "description"> = {
   status: 200,
-  description: "Made before by the same request; without the secret.",
+  description: "Created earlier by the same request; without the secret.",
 };
 
 function stateRoute(action: "disable" | "enable" | "revoke", summary: string, description: string): RouteDescription {
@@ -50,7 +50,7 @@ function stateRoute(action: "disable" | "enable" | "revoke", summary: string, de
     description,
     scope: "admin",
     parameters: action === "enable" ? [id] : [id, force],
-    answers: [key("The key as it is now.")],
+    answers: [key("The key after the change.")],
     problems: ["key_not_found", "key_state_conflict", ...(action === "enable" ? [] : ["last_admin_key" as const])],
   };
 }
@@ -63,20 +63,20 @@ export const keyRoutes: readonly RouteDescription[] = [
     id: "listKeys",
     tag,
     summary: "Keys",
-    description: "Every key, the oldest first, without secrets.",
+    description: "All keys without their secrets, oldest first.",
     scope: "admin",
     parameters: [
       {
         name: "limit",
         in: "query",
-        description: "How many keys, 1 to 1,000.",
+        description: "Maximum number of keys, 1 to 1,000.",
         schema: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
         examples: ["100"],
       },
       {
         name: "cursor",
         in: "query",
-        description: "`next_cursor` of the page before.",
+        description: "`next_cursor` of the previous page.",
         schema: Type.String({ minLength: 1 }),
         examples: [examples.managed_keys.next_cursor ?? ""],
       },
@@ -90,11 +90,11 @@ export const keyRoutes: readonly RouteDescription[] = [
     path: keysPath,
     id: "createKey",
     tag,
-    summary: "Make a key",
-    description: "The answer shows the key in full, this once: it is stored nowhere.",
+    summary: "Create a key",
+    description: "The response contains the whole key. It is shown only once, because it is not stored.",
     scope: "admin",
     parameters: [idempotencyKey],
-    body: { description: "What the key is to be.", content: json(NewKey, examples.new_key) },
+    body: { description: "Properties of the new key.", content: json(NewKey, examples.new_key) },
     answers: [
       { status: 201, description: "The key, with its secret.", headers: ["location"], content: json(CreatedKey, examples.created_key) },
       { ...again, content: json(CreatedKey, { ...examples.created_key, secret: null }) },
@@ -106,8 +106,8 @@ export const keyRoutes: readonly RouteDescription[] = [
     path: `${keysPath}/{id}`,
     id: "getKey",
     tag,
-    summary: "One key",
-    description: "A key without its secret.",
+    summary: "A key without its secret",
+    description: "Properties and state of a key. The secret is never returned.",
     scope: "admin",
     parameters: [id],
     answers: [key("The key.")],
@@ -120,11 +120,11 @@ export const keyRoutes: readonly RouteDescription[] = [
     tag,
     summary: "Change a key",
     description:
-      "Members that are absent stay as they are; a limit of null becomes that of the plan. Every gateway follows within a second.",
+      "Members that are absent do not change. A limit of null resets it to that of the plan. Every gateway applies the change within a second.",
     scope: "admin",
     parameters: [id, force],
-    body: { description: "What is to change.", content: json(KeyPatch, examples.key_patch) },
-    answers: [key("The key as it is now.")],
+    body: { description: "Properties to change.", content: json(KeyPatch, examples.key_patch) },
+    answers: [key("The key after the change.")],
     problems: [...bodyProblems, "key_not_found", "key_state_conflict", "last_admin_key"],
   },
   {
@@ -132,13 +132,13 @@ export const keyRoutes: readonly RouteDescription[] = [
     path: `${keysPath}/{id}/rotate`,
     id: "rotateKey",
     tag,
-    summary: "Replace a key",
+    summary: "Rotate a key",
     description:
-      "Makes a successor with the same scopes, limits and usage, and shows it in full, this once. The old key works until `replaces.valid_until`, " +
-      "and its answers say so (`Deprecation`, `Sunset`).",
+      "Creates a successor with the same scopes, limits and usage, and shows it only once. The old key works until `replaces.valid_until`; until " +
+      "then, its responses have the headers `Deprecation` and `Sunset`.",
     scope: "admin",
     parameters: [id, idempotencyKey],
-    body: { description: "How long the old key works on.", required: false, content: json(KeyRotation, examples.key_rotation) },
+    body: { description: "Overlap and expiry.", required: false, content: json(KeyRotation, examples.key_rotation) },
     answers: [
       {
         status: 201,
@@ -151,6 +151,6 @@ export const keyRoutes: readonly RouteDescription[] = [
     problems: [...bodyProblems, "key_not_found", "key_state_conflict", "idempotency_conflict"],
   },
   stateRoute("disable", "Disable a key", "The key stops working until it is enabled again."),
-  stateRoute("enable", "Enable a key", "A disabled key works again."),
-  stateRoute("revoke", "Revoke a key", "The key ends for ever, within a second at every gateway."),
+  stateRoute("enable", "Enable a key", "The key works again."),
+  stateRoute("revoke", "Revoke a key", "The key is revoked permanently. Every gateway rejects it within a second."),
 ];

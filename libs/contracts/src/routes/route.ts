@@ -30,7 +30,7 @@ export interface RouteContent {
 export function lines(schema: TSchema, example: unknown): RouteContent {
   return {
     type: mediaTypes.ndjson,
-    schema: member(schema, "One line of the body: a body has any number of them, as OpenAPI 3.1 cannot say."),
+    schema: member(schema, "One line of the body. The body has any number of lines, which OpenAPI 3.1 cannot express."),
     example,
   };
 }

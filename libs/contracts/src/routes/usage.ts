@@ -17,31 +17,31 @@ export const usageRoutes: readonly RouteDescription[] = [
     path: usagePath,
     id: "listUsage",
     tag: "Usage",
-    summary: "What keys were used for",
+    summary: "Usage of keys",
     description:
-      "Requests and answers by key, day (UTC) and kind of question, in this order; `by` sums over what it does not name, so `by=key,month` is " +
-      "what a key's month came to: the `counted` of a bucket's month is what its quota was charged. Gateways write what they count every few " +
-      "seconds (`USAGE_FLUSH_MS`); the newest requests may not be in it yet. CSV has every row at once, with a header line and the columns that " +
-      "`by` names; pages are JSON's.",
+      "Requests by key, day (UTC) and kind, in this order. `by` selects the members that group the rows; the others are summed. With `by=key,month`, " +
+      "the `counted` of a bucket's month is what was charged to its quota. Gateways write usage counts every few " +
+      "seconds (`USAGE_FLUSH_MS`), so the newest requests may be missing. CSV contains all rows, with a header line and the columns of `by`. " +
+      "JSON is paginated.",
     scope: "admin",
     parameters: [
       {
         name: "month",
         in: "query",
-        description: "A calendar month; without it and without days, the current one.",
+        description: "Calendar month. Default without `from` and `to`: the current month.",
         schema: Type.String({ pattern: "^\\d{4}-(0[1-9]|1[0-2])$" }),
         examples: ["2026-11"],
       },
       {
         name: "from",
         in: "query",
-        description: "The first day, YYYY-MM-DD; with `to`, in place of `month`.",
+        description: "First day, YYYY-MM-DD; with `to`, instead of `month`.",
         schema: CalendarDate,
         examples: [],
       },
-      { name: "to", in: "query", description: "The last day, YYYY-MM-DD.", schema: CalendarDate, examples: [] },
+      { name: "to", in: "query", description: "Last day, YYYY-MM-DD.", schema: CalendarDate, examples: [] },
       { name: "key_id", in: "query", description: "Id of one key.", schema: id, examples: ["7Q9M3W8K"] },
-      { name: "bucket", in: "query", description: "Keys that share limits by rotation.", schema: id, examples: ["7Q9M3W8K"] },
+      { name: "bucket", in: "query", description: "Bucket shared by the keys of one rotation.", schema: id, examples: ["7Q9M3W8K"] },
       {
         name: "route_class",
         in: "query",
@@ -52,28 +52,28 @@ export const usageRoutes: readonly RouteDescription[] = [
       {
         name: "by",
         in: "query",
-        description: `What rows are kept apart by: ${usageApart.join(", ")}, separated by commas; day or month, not both.`,
+        description: `Members that group the rows: ${usageApart.join(", ")}, separated by commas; either day or month.`,
         schema: Type.String({ pattern: `^${apart}(,${apart})*$`, maxLength: 100, default: "key,day,route_class" }),
         examples: ["key,month"],
       },
       {
         name: "limit",
         in: "query",
-        description: "How many rows of JSON, 1 to 1,000.",
+        description: "Maximum number of rows of JSON, 1 to 1,000.",
         schema: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
         examples: ["100"],
       },
       {
         name: "cursor",
         in: "query",
-        description: "`next_cursor` of the page before, of the same `by`.",
+        description: "`next_cursor` of the previous page, with the same `by`.",
         schema: Type.String({ minLength: 1, maxLength: 400 }),
         examples: [],
       },
       {
         name: "format",
         in: "query",
-        description: "`json` or `csv`, before what `Accept` says.",
+        description: "`json` or `csv`, regardless of `Accept`.",
         schema: oneOf(["json", "csv"]),
         examples: ["json"],
       },

@@ -23,26 +23,26 @@ export const audit: RegisterCommand = (program, context) => {
   const time = (text: string): number => (/^\d+[smhd]$/.test(text) ? context.now() - parseSpan(text) : parseExpiry(text, context.now()));
   program
     .command("audit")
-    .description("list who changed which key or plan, when and from where: the latest first")
-    .option("--limit <count>", "how many entries", parseLimit, limitDefault)
-    .option("--since <when>", "from 2026-11-01 or 2026-11-01T12:00Z on, or of the last 7d", time)
-    .option("--until <when>", "before that time", time)
+    .description("list changes to keys and plans, with actor, time and origin; newest first")
+    .option("--limit <count>", "maximum number of entries", parseLimit, limitDefault)
+    .option("--since <when>", "start time: 2026-11-01, 2026-11-01T12:00Z, or 7d for the last 7 days", time)
+    .option("--until <when>", "end time (exclusive)", time)
     .option("--actor <who>", "key:7Q9M3W8K, cli:root")
     .option("--action <what>", "key.create, key.update, key.rotate, key.disable, key.enable, key.revoke, plan.put, plan.delete")
-    .option("--target <id>", "the key's id, or the plan's name")
+    .option("--target <id>", "key id or plan name")
     .action(async (options: AuditOptions, command) => {
       const entries = await withStore({ command, context, create: false }, (store) => store.audit.list(queryOf(options)));
       if (sharedSettings(command).json) return printJson(context, { entries: entries.map(entryJson) });
       printLines(
         context,
-        entries.length === 0 ? ["Nothing was changed."] : tableLines(["AT", "WHO", "FROM", "WHAT", "ON", "DETAILS"], entries.map(row)),
+        entries.length === 0 ? ["No changes found."] : tableLines(["AT", "WHO", "FROM", "WHAT", "ON", "DETAILS"], entries.map(row)),
       );
     });
 };
 
 function parseLimit(text: string): number {
   const limit = parseCount(text);
-  if (limit < 1 || limit > limitMax) throw new InvalidArgumentError(`Wanted: 1 to ${limitMax}.`);
+  if (limit < 1 || limit > limitMax) throw new InvalidArgumentError(`Expected a number from 1 to ${limitMax}.`);
   return limit;
 }
 

@@ -12,29 +12,29 @@ import { databaseUri } from "./control-store.ts";
 export const backup: RegisterCommand = (program, context) => {
   program
     .command("backup")
-    .description("write a copy of the store (keys, limits, usage, audit), also while services run; only its owner may read it")
-    .argument("<file>", "the copy; it must not be there yet")
+    .description("copy the store (keys, limits, usage, audit log), also while services are running; only the owner can read the copy")
+    .argument("<file>", "file to create; it must not exist")
     .action(async (file: string, _options, command: Command) => {
       const uri = databaseUri();
       const path = storePath(sharedSettings(command));
       if (uri === "" && !existsSync(path)) {
-        throw new CliError(exitCodes.notFound, `there is no store ${path}: give the right --data-dir, or set MONGODB_URI`);
+        throw new CliError(exitCodes.notFound, `there is no store ${path}: check --data-dir, or set MONGODB_URI`);
       }
-      if (existsSync(file)) throw new CliError(exitCodes.refused, `${file} is there already: choose another path, or remove it first`);
+      if (existsSync(file)) throw new CliError(exitCodes.refused, `${file} already exists: choose another path, or remove it first`);
       if (uri === "") backUpSqliteStore(path, file);
       else await (await import("@netfacts/storage/mongo")).backUpMongoStore(uri, file, context.now());
       const bytes = statSync(file).size;
       if (sharedSettings(command).json) return printJson(context, { file, bytes });
-      printLines(context, [`${uri === "" ? path : "The database"} is copied to ${file} (${bytes} bytes).`]);
+      printLines(context, [`${uri === "" ? path : "The database"} was copied to ${file} (${bytes} bytes).`]);
     });
 };
 
 export const restore: RegisterCommand = (program, context) => {
   program
     .command("restore")
-    .description("put a copy of the store in its place; no service may be running on it, and what was there is kept")
-    .argument("<file>", "the copy")
-    .addOption(new Option("--replace", "of a database: also where it is not empty; what was there is copied beside the file first"))
+    .description("replace the store with a copy; no service may be running on it; the previous content is kept")
+    .argument("<file>", "the copy to restore")
+    .addOption(new Option("--replace", "for a database: restore even if it is not empty; its content is first copied next to the file"))
     .action(async (file: string, { replace = false }: { replace?: boolean }, command: Command) => {
       if (!existsSync(file)) throw new CliError(exitCodes.notFound, `there is no file ${file}`);
       const uri = databaseUri();
@@ -42,10 +42,14 @@ export const restore: RegisterCommand = (program, context) => {
       const store = uri === "" ? path : "the database";
       const replaced = uri === "" ? restoreSqliteStore(file, path, context.now()) : await restoreDatabase(file, uri, replace, context);
       if (sharedSettings(command).json) printJson(context, { store, replaced });
-      else printLines(context, [`${store} is what ${file} holds.`, ...(replaced === null ? [] : [`What it was is in ${replaced}.`])]);
+      else
+        printLines(context, [
+          `${store} was restored from ${file}.`,
+          ...(replaced === null ? [] : [`The previous content is in ${replaced}.`]),
+        ]);
       printNote(
         context,
-        "keys and limits are those of the copy's moment: keys revoked since then work again until they are revoked again, and what was used since then may be used once more",
+        "keys and limits are as they were when the copy was made: keys revoked since then work again until you revoke them again, and usage since then is not counted",
       );
     });
 };
@@ -58,6 +62,6 @@ async function restoreDatabase(file: string, uri: string, replace: boolean, cont
   if (outcome !== null) return outcome.replaced;
   throw new CliError(
     exitCodes.refused,
-    "the database is not empty: restore into an empty one, or say --replace to copy what it holds and put this in its place",
+    "the database is not empty: restore into an empty one, or use --replace to back up its content and replace it",
   );
 }

@@ -56,7 +56,7 @@ export function databaseUri(): string {
 /** The pepper that gateways hash keys with: they read keys without it, too, and hash them anew when they are used. */
 function currentPepper(): Pepper | null {
   const { KEY_PEPPERS: setting = "", KEY_PEPPERS_FILE: file = "" } = process.env;
-  if (setting !== "" && file !== "") throw new CliError(exitCodes.usage, "KEY_PEPPERS and KEY_PEPPERS_FILE are both set; set one");
+  if (setting !== "" && file !== "") throw new CliError(exitCodes.usage, "KEY_PEPPERS and KEY_PEPPERS_FILE are both set; set only one");
   let text = setting;
   if (file !== "") {
     try {
@@ -88,7 +88,7 @@ function openFile({ command, create }: StoreUse): Promise<Store> {
   if (!create && !existsSync(path)) {
     throw new CliError(
       exitCodes.notFound,
-      `there is no store ${path}: give the right --data-dir, or make a first key with \`netfacts keys create\``,
+      `there is no store ${path}: check --data-dir, or create a first key with \`netfacts keys create\``,
     );
   }
   return openSqliteStore(path);
@@ -111,7 +111,7 @@ async function tellGateways(changes: readonly ControlChange[], context: CliConte
     // The change is made by now, so this is no failure.
     printNote(
       context,
-      "NATS (NATS_URL) could not be told: the change is made, and running gateways see it within the lifetime of their key cache (30 s)",
+      "the change was made, but could not be announced over NATS (NATS_URL): running gateways see it when their key cache expires (30 s)",
     );
   }
 }

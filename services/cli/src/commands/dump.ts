@@ -28,7 +28,7 @@ export const dump: RegisterCommand = (program, context) => {
         await writeMany(context.stdout, found);
       });
   };
-  section("routes", "prefix, origin or {a,b}, full-feed peers seeing, all peers seeing, RPKI state", (generation) =>
+  section("routes", "prefix, origin or {a,b}, full-feed peers, all peers, RPKI state", (generation) =>
     generation.routes === null ? null : routeLines(generation, generation.routes),
   );
   section("vrps", "prefix, max length, AS number, trust anchor, expiry, loose or tight", ({ vrps }) =>

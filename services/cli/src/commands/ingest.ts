@@ -31,10 +31,10 @@ export const ingest: RegisterCommand = (program, context) => {
   const group = program.command("ingest").description("import sources");
   group
     .command("run")
-    .description("fetch and read the sources, build and verify a snapshot, publish it; running services load it within a second")
-    .requiredOption("--sources <file>", "sources.yaml: what to read, and how far to trust it")
+    .description("fetch and read the sources, build and verify a snapshot, and publish it; running services load it within a second")
+    .requiredOption("--sources <file>", "sources.yaml with the sources to import")
     .addOption(
-      new Option("--accept-shrink <section...>", "take these sections, and their sources, whatever they have lost").choices(sectionNames),
+      new Option("--accept-shrink <section...>", "accept these sections and their sources, however much they shrank").choices(sectionNames),
     )
     .action(async ({ sources, acceptShrink = [] }: RunOptions, command: Command) => {
       const settings = sharedSettings(command);
@@ -72,14 +72,14 @@ export const ingest: RegisterCommand = (program, context) => {
 
   group
     .command("sources")
-    .description("when each source was fetched and is due, how old its data are, and what is wrong with it")
-    .requiredOption("--sources <file>", "sources.yaml: the list")
+    .description("show when each source was fetched and is due, the age of its data, and its errors")
+    .requiredOption("--sources <file>", "path of sources.yaml")
     .action(async ({ sources }: { sources: string }, command: Command) => {
       const settings = sharedSettings(command);
       const config = await readList(sources, "later");
       const path = storePath(settings);
       if (!existsSync(path))
-        throw new CliError(exitCodes.notFound, `there is no store ${path}: nothing was imported there; give the right --data-dir`);
+        throw new CliError(exitCodes.notFound, `there is no store ${path}: nothing was imported there; check --data-dir`);
       const store = await openSqliteStore(path);
       try {
         const items = await sourcesOverview({
@@ -101,7 +101,7 @@ function makeDataFolder({ dataDir }: SharedSettings): void {
   try {
     makeFolder(dataDir);
   } catch (error) {
-    throw new CliError(exitCodes.unavailable, `the data folder ${dataDir} cannot be made (${(error as Error).message})`, error);
+    throw new CliError(exitCodes.unavailable, `the data directory ${dataDir} cannot be created (${(error as Error).message})`, error);
   }
 }
 

@@ -21,15 +21,15 @@ type Ask<O extends SnapshotLookup> = (command: Command, question: Questions[O]) 
 const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>) => void } = {
   ip(command, ask) {
     command
-      .description("everything known of an address")
+      .description("everything known about an address")
       .argument("<address>", "IPv4 or IPv6 address", addressArgument)
       .action((ip, _options, command) => ask(command, { ip }));
   },
   routing(command, ask) {
     command
-      .description("the longest match of an address with every origin")
+      .description("longest match of an address, with all origins")
       .argument("<address>", "IPv4 or IPv6 address", addressArgument)
-      .option("--more-specifics", "also the prefixes inside the match", false)
+      .option("--more-specifics", "include the prefixes inside the match", false)
       .addOption(limitOption())
       .action((ip, { moreSpecifics, limit }: { moreSpecifics: boolean; limit: number }, command) =>
         ask(command, { ip, moreSpecifics, upstreams: false, limit }),
@@ -37,11 +37,11 @@ const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>
   },
   asn(command, ask) {
     command
-      .description("an AS: registration, prefixes, RPKI")
+      .description("an AS: registration, prefixes, RPKI, neighbours")
       .argument("<asn>", "AS number: 3333, AS3333 or asdot", asnArgument)
-      .addOption(new Option("--family <version>", "prefixes of one family only").choices(["4", "6"]))
-      .addOption(new Option("--rpki <state>", "prefixes of one state only").choices([...rpkiStates]))
-      .option("--aggregate", "merge prefixes without adding unannounced space", false)
+      .addOption(new Option("--family <version>", "only prefixes of this IP version").choices(["4", "6"]))
+      .addOption(new Option("--rpki <state>", "only prefixes in this RPKI state").choices([...rpkiStates]))
+      .option("--aggregate", "aggregate prefixes without adding unannounced space", false)
       .addOption(limitOption())
       .action(
         (asn, { family, rpki, aggregate, limit }: { family?: "4" | "6"; rpki?: RpkiState; aggregate: boolean; limit: number }, command) =>
@@ -50,14 +50,14 @@ const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>
   },
   prefix(command, ask) {
     command
-      .description("a prefix: origins, VRPs, what lies around and inside, who registered it")
+      .description("a prefix: origins, VRPs, related prefixes, registration")
       .argument("<prefix>", "IPv4 or IPv6 prefix", prefixArgument)
       .addOption(limitOption())
       .action((prefix, { limit }: { limit: number }, command) => ask(command, { prefix, limit }));
   },
   validity(command, ask) {
     command
-      .description("RPKI origin validation of any AS and prefix (RFC 6811)")
+      .description("RPKI origin validation of an AS and a prefix (RFC 6811)")
       .argument("<asn>", "AS number", asnArgument)
       .argument("<prefix>", "IPv4 or IPv6 prefix", prefixArgument)
       .action((asn, prefix, _options, command) => ask(command, { asn, prefix }));
@@ -65,7 +65,7 @@ const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>
 };
 
 export const lookup: RegisterCommand = (program, context) => {
-  const group = program.command("lookup").description("answer a question from a snapshot, as the API would");
+  const group = program.command("lookup").description("look up a record in a snapshot, as the API returns it");
   const add = <O extends SnapshotLookup>(op: O): void => {
     const build: RecordBuilder<O> = recordBuilders[op];
     commands[op](group.command(op.replaceAll("_", "-")).addOption(snapshotOption()), async (command, question) => {
@@ -83,12 +83,14 @@ function versionOf(family: "4" | "6" | undefined): 4 | 6 | null {
 }
 
 function limitOption(): Option {
-  return new Option("--limit <n>", `items of each list, at most ${listLimitMax}`).default(listLimitDefault).argParser((text) => {
-    const limit = Number(text);
-    if (!/^\d{1,4}$/.test(text) || limit < 1 || limit > listLimitMax)
-      throw new InvalidArgumentError(`expected a number from 1 to ${listLimitMax}.`);
-    return limit;
-  });
+  return new Option("--limit <n>", `maximum number of items in each list, up to ${listLimitMax}`)
+    .default(listLimitDefault)
+    .argParser((text) => {
+      const limit = Number(text);
+      if (!/^\d{1,4}$/.test(text) || limit < 1 || limit > listLimitMax)
+        throw new InvalidArgumentError(`expected a number from 1 to ${listLimitMax}.`);
+      return limit;
+    });
 }
 
 function addressArgument(text: string) {
@@ -108,7 +110,7 @@ function prefixArgument(text: string) {
   if (reading.ok) return reading.prefix;
   throw new InvalidArgumentError(
     reading.fault === "host-bits"
-      ? `has bits set beyond its length; ${formatPrefix(reading.corrected)} would be right.`
+      ? `has bits set beyond its length; did you mean ${formatPrefix(reading.corrected)}?`
       : "expected a prefix, such as 193.0.0.0/21 or 2001:db8::/32.",
   );
 }

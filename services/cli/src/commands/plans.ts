@@ -15,19 +15,24 @@ interface SetOptions {
 }
 
 export const plans: RegisterCommand = (program, context) => {
-  const group = program.command("plans").description("named limits that keys refer to; running services see a change within a second");
+  const group = program
+    .command("plans")
+    .description("manage plans: named limits that keys refer to; running services see a change within a second");
   group
     .command("list")
-    .description("list every plan that was set, by name")
+    .description("list all plans, by name")
     .action(async (_options, command) => {
       const found = await withStore({ command, context, create: false }, (store) => store.plans.list());
       if (sharedSettings(command).json) return printJson(context, { plans: found.map(planJson) });
-      printLines(context, found.length === 0 ? ["No plans yet: netfacts plans set NAME --rate 600 --month 100000"] : planTable(found));
+      printLines(
+        context,
+        found.length === 0 ? ["No plans yet. Create one with: netfacts plans set NAME --rate 600 --month 100000"] : planTable(found),
+      );
     });
   group
     .command("show")
     .description("show one plan")
-    .argument("<name>", "the plan's name")
+    .argument("<name>", "plan name")
     .action(async (name: string, _options, command) => {
       const plan = await withStore({ command, context, create: false }, (store) => store.plans.find(name));
       if (plan === null) throw planNotFound(name);
@@ -35,11 +40,13 @@ export const plans: RegisterCommand = (program, context) => {
     });
   group
     .command("set")
-    .description("make a plan, or change its limits; those of its keys follow, what they used stays used")
-    .argument("<name>", "lower-case letters, digits, - and _; `default` is that of keys without another one")
-    .requiredOption("--rate <limit>", "requests per window: 600 (a minute) or 50/10s", parseRate)
-    .requiredOption("--month <limit>", "answers per calendar month", parseCount)
-    .option("--concurrency <limit>", "requests at a time, or none (default: none)", (text: string) => orWord("none", text, parseCount))
+    .description("create a plan or change its limits; the limits of its keys follow, and their usage is kept")
+    .argument("<name>", "lower-case letters, digits, - and _; `default` applies to keys without another plan")
+    .requiredOption("--rate <limit>", "rate limit: 600 (per minute) or 50/10s", parseRate)
+    .requiredOption("--month <limit>", "monthly quota", parseCount)
+    .option("--concurrency <limit>", "maximum number of concurrent requests, or none (default: none)", (text: string) =>
+      orWord("none", text, parseCount),
+    )
     .action(async (name: string, options: SetOptions, command) => {
       const plan = await withAdministration({ command, context, create: true }, (administration, by) =>
         administration.putPlan(by, name, limitsOf(options)),
@@ -48,18 +55,18 @@ export const plans: RegisterCommand = (program, context) => {
     });
   group
     .command("delete")
-    .description("delete a plan that no key refers to; `default` goes back to the gateway's settings")
-    .argument("<name>", "the plan's name")
+    .description("delete a plan that no key refers to; `default` returns to the gateway's settings")
+    .argument("<name>", "plan name")
     .action(async (name: string, _options, command) => {
       const outcome = await withAdministration({ command, context, create: false }, (administration, by) =>
         administration.deletePlan(by, name),
       );
       if (outcome === "absent") throw planNotFound(name);
-      if (outcome === "in-use") throw new CliError(exitCodes.refused, `keys refer to plan ${name}: give them another one first`);
+      if (outcome === "in-use") throw new CliError(exitCodes.refused, `keys refer to plan ${name}: assign another plan to them first`);
       const deleted = outcome === "deleted";
       if (sharedSettings(command).json) return printJson(context, { name, deleted });
-      const then = name === defaultPlan ? ": its limits are those of the gateway's settings" : "";
-      printLines(context, [`Plan ${name} ${deleted ? "is deleted" : "was not set"}${then}.`]);
+      const then = name === defaultPlan ? ": the limits of the gateway's settings apply" : "";
+      printLines(context, [`Plan ${name} ${deleted ? "was deleted" : "did not exist"}${then}.`]);
     });
 };
 
@@ -68,7 +75,7 @@ function limitsOf({ rate, month, concurrency = "none" }: SetOptions): KeyLimits 
 }
 
 function planNotFound(name: string): CliError {
-  return new CliError(exitCodes.notFound, `there is no plan ${JSON.stringify(name)}; \`netfacts plans list\` shows all`);
+  return new CliError(exitCodes.notFound, `there is no plan ${JSON.stringify(name)}; \`netfacts plans list\` lists all plans`);
 }
 
 /** For programs; names as in the HTTP API. */

@@ -36,18 +36,15 @@ const linesMax = 1_000;
 export const usage: RegisterCommand = (program, context) => {
   program
     .command("usage")
-    .description("show what keys were used for, by key, day or month, and kind of question; of this month unless told otherwise")
-    .option("--month <month>", "a calendar month: 2026-11", parseMonth)
-    .option("--from <day>", "the first day, UTC: 2026-11-01; with --to", parseDay)
-    .option("--to <day>", "the last day", parseDay)
-    .option("--key <id>", "of one key", keyIdOf)
-    .option("--bucket <id>", "of keys that share limits by rotation: the id of the first of them", keyIdOf)
-    .addOption(new Option("--kind <kind>", "of one kind").choices(usageClasses))
-    .option("--by <what>", `rows are kept apart by any of ${usageDimensions.join(",")}, and summed over the others`, parseBy, [
-      "key",
-      "month",
-    ])
-    .option("--csv", "print CSV, with a header line")
+    .description("show usage by key, day or month, and kind of request (default: this month)")
+    .option("--month <month>", "calendar month: 2026-11", parseMonth)
+    .option("--from <day>", "first day, UTC: 2026-11-01; requires --to", parseDay)
+    .option("--to <day>", "last day; requires --from", parseDay)
+    .option("--key <id>", "only this key", keyIdOf)
+    .option("--bucket <id>", "only keys that share limits by rotation: the id of the first of them", keyIdOf)
+    .addOption(new Option("--kind <kind>", "only this kind").choices(usageClasses))
+    .option("--by <what>", `group rows by any of ${usageDimensions.join(",")}; the others are summed`, parseBy, ["key", "month"])
+    .option("--csv", "print CSV with a header line")
     .action(async (options: UsageOptions, command) => {
       const query = queryOf(options, context.now());
       const columns = usageColumns(options.by);
@@ -67,7 +64,7 @@ export const usage: RegisterCommand = (program, context) => {
         if (sharedSettings(command).json) {
           return printJson(context, { from: query.from, to: query.to, total, items: groups.map(usageItem) });
         }
-        if (groups.length === 0) return printLines(context, [`Nothing was counted from ${query.from} to ${query.to}.`]);
+        if (groups.length === 0) return printLines(context, [`No usage from ${query.from} to ${query.to}.`]);
         printLines(context, tableLines(columns.map(titleOf), groups.map(cells)));
         printLines(context, ["", `${total.counted} counted, ${total.uncounted} uncounted from ${query.from} to ${query.to}`]);
       });
@@ -91,19 +88,19 @@ function queryOf({ month, from, to, key, bucket, kind }: UsageOptions, now: numb
   if (from === undefined && to === undefined) {
     return { ...daysOf(month ?? new Date(now).toISOString().slice(0, 7)), ...whose };
   }
-  if (month !== undefined) throw new CliError(exitCodes.usage, "--month goes without --from and --to");
-  if (from === undefined || to === undefined) throw new CliError(exitCodes.usage, "--from and --to go together");
+  if (month !== undefined) throw new CliError(exitCodes.usage, "--month cannot be combined with --from and --to");
+  if (from === undefined || to === undefined) throw new CliError(exitCodes.usage, "--from and --to must be used together");
   if (from > to) throw new CliError(exitCodes.usage, "--from is after --to");
   return { from, to, ...whose };
 }
 
 function parseMonth(text: string): string {
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) throw new InvalidArgumentError("Wanted: a month as 2026-11.");
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) throw new InvalidArgumentError("Expected a month such as 2026-11.");
   return text;
 }
 
 function parseDay(text: string): string {
-  if (!/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(text)) throw new InvalidArgumentError("Wanted: a day as 2026-11-21.");
+  if (!/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(text)) throw new InvalidArgumentError("Expected a date such as 2026-11-21.");
   return text;
 }
 
@@ -111,7 +108,7 @@ function parseBy(text: string): readonly UsageDimension[] {
   const names = text.split(",");
   const by = usageDimensions.filter((name) => names.includes(name));
   if (by.length !== names.length || (by.includes("day") && by.includes("month"))) {
-    throw new InvalidArgumentError(`Wanted: any of ${usageDimensions.join(",")}, each once; day or month, not both.`);
+    throw new InvalidArgumentError(`Expected any of ${usageDimensions.join(",")}, each at most once; either day or month.`);
   }
   return by;
 }

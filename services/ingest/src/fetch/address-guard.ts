@@ -31,9 +31,9 @@ export function refusal(text: string): string | null {
   const block = lookupSpecialPurpose(address);
   if (inner !== null && (block === null || block.globallyReachable !== false)) {
     const innerBlock = lookupSpecialPurpose(inner);
-    if (!isGlobal(inner, innerBlock)) return innerBlock?.name ?? "not global";
+    if (!isGlobal(inner, innerBlock)) return innerBlock?.name ?? "not globally reachable";
   }
-  return isGlobal(address, block) ? null : (block?.name ?? "not global");
+  return isGlobal(address, block) ? null : (block?.name ?? "not globally reachable");
 }
 
 /** Why an address is not connected to; null where it may be. */
@@ -44,7 +44,7 @@ export function checkAddress(hostname: string, address: string, refuse: Refusal)
   const why = refuse(address);
   if (why === null) return;
   const named = hostname === address ? address : `${hostname} is ${address}`;
-  throw new FetchError("forbidden", `${named}, which is not a global address (${why}); allow_private: true allows it`);
+  throw new FetchError("forbidden", `${named}, which is not a globally reachable address (${why}); set allow_private: true to allow it`);
 }
 
 /**

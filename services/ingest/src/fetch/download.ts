@@ -43,7 +43,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded | n
   const answer = await httpGet({ ...options, headers: headersOf(options, partial, isKnown ? known : null) });
   const { response } = answer;
   const watch = setTimeout(
-    () => response.destroy(new FetchError("away", `${shownUrl(answer.url)}: nothing came for ${stallMs / 1_000} s`)),
+    () => response.destroy(new FetchError("away", `${shownUrl(answer.url)}: no data for ${stallMs / 1_000} s`)),
     stallMs,
   );
   try {
@@ -73,7 +73,7 @@ function headersOf({ userAgent, mayBeEncoded }: DownloadOptions, partial: Partia
 
 function refusalOf({ response, url }: GetAnswer, now: number): FetchError {
   const { statusCode = 0, headers } = response;
-  const told = `${shownUrl(url)}: the server answers ${statusCode}`;
+  const told = `${shownUrl(url)}: the server returned status ${statusCode}`;
   if (statusCode === 404 || statusCode === 410) return new FetchError("absent", told);
   if ([408, 416, 425, 429, 500, 502, 503, 504].includes(statusCode)) {
     const retryAfterMs = readRetryAfter(headers["retry-after"], now);
@@ -95,11 +95,11 @@ async function receive(
   const etag = response.headers.etag ?? null;
   if (partial !== null && !fits(response, partial)) {
     await folder.dropPartial();
-    throw new FetchError("damaged", `${where}: the server went on with another file than it began`);
+    throw new FetchError("damaged", `${where}: the file changed on the server during the download`);
   }
   const encoding = response.headers["content-encoding"] ?? "identity";
   if (!["identity", "gzip", "x-gzip"].includes(encoding.toLowerCase()))
-    throw new FetchError("refused", `${where}: sent in the encoding ${encoding.slice(0, 20)}, which was not asked for`);
+    throw new FetchError("refused", `${where}: the server used the encoding ${encoding.slice(0, 20)}, which was not requested`);
   const start = partial?.bytes ?? 0;
   const total = totalOf(response, start);
   if (total !== null && total > bytesMax) throw tooLong(where, bytesMax, total);
@@ -120,7 +120,7 @@ async function receive(
       options.onBytes(chunk.length, sink.bytes, total);
     }
     if (!response.complete || (total !== null && sink.bytes !== total))
-      throw new FetchError("damaged", `${where}: ended after ${sink.bytes} of ${total ?? "unknown"} bytes`);
+      throw new FetchError("damaged", `${where}: the download ended after ${sink.bytes} of ${total ?? "unknown"} bytes`);
     // What stands behind the end that the server told comes to light at once, or never.
     await Promise.race([answer.failure, new Promise((resolve) => setImmediate(resolve))]);
     const sha256 = await sink.finish();
@@ -133,16 +133,13 @@ async function receive(
 }
 
 function tooLong(where: string, bytesMax: number, total: number | null): FetchError {
-  return new FetchError(
-    "bound",
-    `${where}: is ${total === null ? "" : `${total} bytes, `}longer than the ${bytesMax} bytes that bytes_max allows`,
-  );
+  return new FetchError("bound", `${where}: ${total === null ? "" : `${total} bytes, `}larger than bytes_max (${bytesMax} bytes)`);
 }
 
 /** A cut connection shows as an error of the body, a full disk as one of the file. */
 function receiveFault(error: Error, where: string, bytes: number, total: number | null): FetchError {
   if ((error as NodeJS.ErrnoException).code === "ECONNRESET")
-    return new FetchError("damaged", `${where}: the connection was cut after ${bytes} of ${total ?? "unknown"} bytes`, { cause: error });
+    return new FetchError("damaged", `${where}: the connection was closed after ${bytes} of ${total ?? "unknown"} bytes`, { cause: error });
   return connectionError(error, where);
 }
 

@@ -49,23 +49,27 @@ export function connectionError(error: Error, where: string): FetchError {
   if (words !== undefined) return new FetchError("away", `${where}: ${words} (${code})`, { cause: error });
   // OpenSSL's verdicts on certificates; another try gives the same.
   if (/CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS/.test(code))
-    return new FetchError("forbidden", `${where}: the certificate is not trusted (${code}); name its authority in ca_file`, {
-      cause: error,
-    });
+    return new FetchError(
+      "forbidden",
+      `${where}: the certificate is not trusted (${code}); set ca_file to the certificate of its authority`,
+      {
+        cause: error,
+      },
+    );
   return new FetchError("away", `${where}: ${error.message}${code === "" || error.message.includes(code) ? "" : ` (${code})`}`, {
     cause: error,
   });
 }
 
 const wordsOf: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "the server takes no connections",
-  ECONNRESET: "the connection was cut",
-  EPIPE: "the connection was cut",
-  ETIMEDOUT: "the server cannot be reached",
-  EHOSTUNREACH: "the server cannot be reached",
-  ENETUNREACH: "the network cannot be reached",
+  ECONNREFUSED: "the server refuses connections",
+  ECONNRESET: "the connection was closed",
+  EPIPE: "the connection was closed",
+  ETIMEDOUT: "the server is unreachable",
+  EHOSTUNREACH: "the server is unreachable",
+  ENETUNREACH: "the network is unreachable",
   ENOTFOUND: "the name does not resolve",
-  EAI_AGAIN: "the name does not resolve for the moment",
+  EAI_AGAIN: "the name does not resolve at the moment",
 };
 
 /** Codes of a disk that takes no more. */
@@ -75,5 +79,5 @@ export function diskError(error: unknown, doing: string): FetchError {
   if (error instanceof FetchError) return error;
   const { code = "", message } = error as NodeJS.ErrnoException;
   const words = fullDisk.has(code) ? `the disk is full (${code})` : message;
-  return new FetchError("disk", `${doing}: ${words}; the last good file stays`, { cause: error });
+  return new FetchError("disk", `${doing}: ${words}; the last good version remains in use`, { cause: error });
 }

@@ -67,8 +67,7 @@ type Settled = Required<Omit<FetchContext, "signal" | "onProgress">> & {
 export async function fetchSource(source: RemoteSource, context: FetchContext): Promise<FetchOutcome> {
   const started = performance.now();
   const deadline = new AbortController();
-  const tooLate = () =>
-    new FetchError("late", `${shownUrl(source.fetch.url)}: took longer than the ${source.secondsMax} s that seconds_max allows`);
+  const tooLate = () => new FetchError("late", `${shownUrl(source.fetch.url)}: took longer than seconds_max (${source.secondsMax} s)`);
   const timer = setTimeout(() => deadline.abort(tooLate()), source.secondsMax * 1_000);
   const signal = AbortSignal.any([deadline.signal, ...(context.signal === undefined ? [] : [context.signal])]);
   const settled: Settled = {
@@ -122,7 +121,7 @@ class SourceFetch {
       }
     }
     const newest = shownUrl(candidates[0] as string);
-    throw new FetchError("absent", `${newest}: not there, nor are the ${candidates.length - 1} before it`);
+    throw new FetchError("absent", `${newest}: not found, nor are the ${candidates.length - 1} before it`);
   }
 
   /** Tries until it is there. Tries that bring the file further do not count. */
@@ -141,7 +140,7 @@ class SourceFetch {
         had = partial?.bytes ?? 0;
         const asked = error.retryAfterMs;
         if (asked !== null && asked > retryAfterMsMax)
-          throw new FetchError("away", `${error.message}, and asks to be left alone until ${timestamp(now() + asked)}`, {
+          throw new FetchError("away", `${error.message}; the server asks not to be contacted before ${timestamp(now() + asked)}`, {
             cause: error,
             retryAfterMs: asked,
           });
@@ -223,7 +222,7 @@ class SourceFetch {
     if (md5 === "no") return;
     const told = await digestBeside(request, this.#context.userAgent).catch((error: FetchError) => {
       if (md5 === "required" || request.signal.aborted) throw error;
-      this.#notes.push(`not compared with its digest: ${error.message}`);
+      this.#notes.push(`digest not checked: ${error.message}`);
       return null;
     });
     if (told === null) return;
@@ -231,7 +230,7 @@ class SourceFetch {
     // Some servers pack what they send without being asked; the digest is of what was packed.
     if ((await md5Of(createReadStream(path))) === told || (await md5Of(unpacked(path)).catch(() => "")) === told) return;
     await this.#folder.dropPartial();
-    throw new FetchError("damaged", `${shownUrl(got.finalUrl)}: the content is not that of the digest in its .md5`);
+    throw new FetchError("damaged", `${shownUrl(got.finalUrl)}: the content does not match the digest in its .md5 file`);
   }
 }
 
@@ -246,17 +245,17 @@ async function digestBeside(request: GetTarget, userAgent: string): Promise<stri
   });
   const where = shownUrl(url.href);
   response.setTimeout(request.stallMs, () =>
-    response.destroy(new FetchError("away", `${where}: nothing came for ${request.stallMs / 1_000} s`)),
+    response.destroy(new FetchError("away", `${where}: no data for ${request.stallMs / 1_000} s`)),
   );
   try {
-    if (response.statusCode !== 200) throw new FetchError("refused", `${where}: the server answers ${response.statusCode}`);
+    if (response.statusCode !== 200) throw new FetchError("refused", `${where}: the server returned status ${response.statusCode}`);
     let text = "";
     for await (const chunk of body) {
       text += chunk.toString("latin1");
-      if (text.length > digestBytesMax) throw new FetchError("refused", `${where}: is no digest`);
+      if (text.length > digestBytesMax) throw new FetchError("refused", `${where}: is not a digest`);
     }
     const digest = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text)?.[0].toLowerCase();
-    if (digest === undefined) throw new FetchError("refused", `${where}: is no digest`);
+    if (digest === undefined) throw new FetchError("refused", `${where}: is not a digest`);
     return digest;
   } catch (error) {
     throw connectionError(error as Error, where);

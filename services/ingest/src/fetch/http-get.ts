@@ -59,7 +59,7 @@ export async function httpGet(options: GetOptions): Promise<GetAnswer> {
     if (url.protocol === "https:" && next.protocol === "http:" && !options.allowDowngrade)
       throw new FetchError(
         "forbidden",
-        `${shownUrl(url.href)} redirects to ${shownUrl(next.href)}, which is not encrypted; allow_downgrade: true allows it`,
+        `${shownUrl(url.href)} redirects to ${shownUrl(next.href)}, which is not encrypted; set allow_downgrade: true to allow it`,
       );
     url = next;
   }
@@ -67,9 +67,9 @@ export async function httpGet(options: GetOptions): Promise<GetAnswer> {
 
 function parse(text: string, base: string): URL {
   const url = URL.parse(text, base);
-  if (url === null) throw new FetchError("forbidden", `${shownUrl(base)} leads to ${shownUrl(text)}, which is not a URL`);
+  if (url === null) throw new FetchError("forbidden", `${shownUrl(base)} redirects to ${shownUrl(text)}, which is not a URL`);
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new FetchError("forbidden", `${shownUrl(base)} leads to ${shownUrl(url.href)}: only http and https are fetched`);
+    throw new FetchError("forbidden", `${shownUrl(base)} redirects to ${shownUrl(url.href)}; only http and https are supported`);
   return url;
 }
 
@@ -100,7 +100,7 @@ function getOnce(url: URL, isHome: boolean, options: GetOptions): Promise<GetAns
       reject(told);
     };
     const timer = setTimeout(
-      () => request.destroy(new FetchError("away", `${where}: the server did not answer for ${stallMs / 1_000} s`)),
+      () => request.destroy(new FetchError("away", `${where}: the server did not respond within ${stallMs / 1_000} s`)),
       stallMs,
     );
     try {

@@ -43,7 +43,7 @@ function tryLock(database: DatabaseSync, path: string): boolean {
 /** SQLite names neither the file nor what to do. */
 function lockError(path: string, error: unknown): Error {
   const reason = Error.isError(error) ? error.message : String(error);
-  return new Error(`the lock ${path} cannot be taken: ${reason}; check that its folder may be written to and its disk is not full`, {
+  return new Error(`the lock ${path} cannot be acquired: ${reason}; check that its folder is writable and its disk is not full`, {
     cause: error,
   });
 }

@@ -138,7 +138,7 @@ function readBody({ body }: FastifyRequest): readonly SectionName[] {
   const given = body === undefined ? {} : body;
   if (runRequest.Check(given)) return given.accept_shrink ?? [];
   throw new ProblemError("invalid_body", {
-    detail: `A run takes no body, or {"accept_shrink": […]} with names of sections: ${sectionNames.join(", ")}. What it imports is said by SOURCES.`,
+    detail: `A run has no body, or {"accept_shrink": […]} with section names: ${sectionNames.join(", ")}. The sources are set by SOURCES.`,
   });
 }
 
@@ -155,7 +155,9 @@ function textOf(header: string | string[] | undefined): string | null {
 function startProblem(error: unknown): unknown {
   if (error instanceof RunInProgressError) {
     const detail =
-      error.runId === null ? "Ingest takes over from another process, or a run just begins." : `Run ${error.runId} is in progress.`;
+      error.runId === null
+        ? "Ingest is taking over from another process, or a run is just starting."
+        : `Run ${error.runId} is in progress.`;
     return new ProblemError("run_in_progress", { detail });
   }
   return error instanceof LeadershipLostError ? noLeader() : error;
@@ -163,7 +165,7 @@ function startProblem(error: unknown): unknown {
 
 /** Nobody leads for the moment, or who does cannot be reached. */
 export function noLeader(cause?: unknown): ProblemError {
-  const detail = "No ingest process leads at the moment; another takes over within seconds.";
+  const detail = "No ingest process is the leader at the moment; another one takes over within seconds.";
   return new ProblemError("upstream_unavailable", { detail, ...(cause !== undefined && { cause }) });
 }
 
@@ -179,7 +181,7 @@ async function currentManifest(snapshots: OperatorRoutesDeps["snapshots"]): Prom
 
 /** The list as it stands in its file now. */
 async function listOfSources(path: string): Promise<{ config: SourcesConfig | null; faults: string[] }> {
-  if (path === "") return { config: null, faults: ["SOURCES names no sources.yaml"] };
+  if (path === "") return { config: null, faults: ["SOURCES does not name a sources.yaml"] };
   try {
     return { config: await readSources(path, { files: "later" }), faults: [] };
   } catch (error) {

@@ -48,9 +48,9 @@ export function createServer({ proxyToken, errorDocsBase, metrics, log, idleMs =
     reply.raw.once("close", () => observe(request, reply.statusCode, metrics, log));
     const given = request.headers[internalHeaders.proxyToken];
     if (given === undefined)
-      done(new ProblemError("missing_api_key", { detail: "This address answers gateways only.", headers: challenge }));
+      done(new ProblemError("missing_api_key", { detail: "This address accepts requests from gateways only.", headers: challenge }));
     else if (typeof given !== "string" || !timingSafeEqual(digestOf(given), expected))
-      done(new ProblemError("invalid_api_key", { detail: "The proxy token is not the one set here.", headers: challenge }));
+      done(new ProblemError("invalid_api_key", { detail: "The proxy token does not match.", headers: challenge }));
     else done();
   });
   app.setErrorHandler(async (error, request, reply) => {
@@ -83,7 +83,7 @@ function problemOf(error: unknown): ProblemError {
   if (code.startsWith("FST_ERR_CTP") || code === "FST_ERR_VALIDATION" || error instanceof SyntaxError)
     return new ProblemError("invalid_body", { detail: "The body is not JSON that this route accepts." });
   if (error instanceof StoreError && error.fault === "unavailable")
-    return new ProblemError("upstream_unavailable", { detail: "The store of runs cannot be reached at the moment.", cause: error });
+    return new ProblemError("upstream_unavailable", { detail: "The store of runs is unavailable at the moment.", cause: error });
   return new ProblemError("internal_error", { cause: error });
 }
 

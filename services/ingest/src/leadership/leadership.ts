@@ -70,10 +70,12 @@ export class Leadership {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#turn;
-    this.#end("this process stops");
+    this.#end("this process is stopping");
     // Also where the last answer came too late to begin a term; who holds nothing frees nothing.
     const { leases, owner, log } = this.#options;
-    await leases.release(leaseName, owner).catch((err: unknown) => log.warn({ err }, "the lease was not freed; it ends by itself"));
+    await leases
+      .release(leaseName, owner)
+      .catch((err: unknown) => log.warn({ err }, "the lease could not be released; it expires by itself"));
   }
 
   /** Null unless this process leads now. */
@@ -106,12 +108,11 @@ export class Leadership {
       } else {
         await this.#renew(term);
       }
-      if (this.#isStoreAway) log.info({}, "the store answers again");
+      if (this.#isStoreAway) log.info({}, "store is available again");
       this.#isStoreAway = false;
     } catch (err) {
       if (err instanceof LeadershipLostError) return;
-      if (!this.#isStoreAway)
-        log.warn({ err, leads: term !== null }, "the lease cannot be asked for; who leads stops doing so when it ends");
+      if (!this.#isStoreAway) log.warn({ err, leads: term !== null }, "the lease cannot be checked; the leader steps down when it expires");
       this.#isStoreAway = true;
     }
   }
@@ -128,7 +129,7 @@ export class Leadership {
     this.#term = term;
     this.#extend(term, asked);
     if (this.#term !== term) return;
-    this.#options.log.info({ ttl_ms: this.#options.ttlMs }, "this process leads");
+    this.#options.log.info({ ttl_ms: this.#options.ttlMs }, "this process is now the leader");
     this.#options.onTerm(term);
   }
 
@@ -149,7 +150,7 @@ export class Leadership {
       await this.#renew(term);
     } catch (cause) {
       if (cause instanceof LeadershipLostError) throw cause;
-      throw new LeadershipLostError("whether this process still leads cannot be known: the store does not answer", { cause });
+      throw new LeadershipLostError("the store does not respond, so this process may no longer be the leader", { cause });
     }
   }
 
@@ -164,7 +165,7 @@ export class Leadership {
 
   #endIfOver(): void {
     const term = this.#term;
-    if (term !== null && this.#now() >= term.until) this.#end("the lease ended before it could be renewed");
+    if (term !== null && this.#now() >= term.until) this.#end("the lease expired before it could be renewed");
   }
 
   #end(reason: string): void {
@@ -172,7 +173,7 @@ export class Leadership {
     if (term === null) return;
     this.#term = null;
     clearTimeout(term.timer);
-    this.#options.log.info({ reason }, "this process leads no more");
+    this.#options.log.info({ reason }, "this process is no longer the leader");
     term.ending.abort(new LeadershipLostError(`${reason}; nothing was published`));
   }
 }

@@ -81,8 +81,8 @@ export async function buildRoutes(
     },
     ingestObjects,
     notes: [
-      ...(last.fault === null ? [] : [`the history of the last snapshot cannot be used, and begins anew: ${last.fault}`]),
-      ...(forgotten === 0 ? [] : [`${forgotten} origins that are no longer announced were forgotten`]),
+      ...(last.fault === null ? [] : [`the history of the last snapshot cannot be used and starts again: ${last.fault}`]),
+      ...(forgotten === 0 ? [] : [`${forgotten} origins that are no longer announced were removed`]),
     ],
   };
 }

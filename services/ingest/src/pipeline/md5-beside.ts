@@ -29,7 +29,7 @@ export async function checkMd5Beside(location: string): Promise<void> {
     // What is wrong with the file itself is told by its reader.
     return;
   }
-  throw new SourceError(location, null, `is not the file that ${file} tells the digest of (${told})`);
+  throw new SourceError(location, null, `does not match the digest in ${file} (${told})`);
 }
 
 async function md5Of(chunks: AsyncIterable<Uint8Array>): Promise<string> {

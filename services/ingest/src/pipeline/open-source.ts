@@ -60,7 +60,7 @@ async function* told(content: Content, tell: () => void, signal: AbortSignal | u
     signal?.throwIfAborted();
     unpacked += chunk.length;
     if (unpacked > ratioFreeBytes && unpacked > content.bytesRead * ratioMax)
-      throw new Error(`unpacks to more than ${ratioMax} times its size, as no such data do`);
+      throw new Error(`decompresses to more than ${ratioMax} times its size, which such data never do`);
     yield chunk;
   }
 }

@@ -84,9 +84,9 @@ function ribReport(rib: RibReport, seconds: number, { file, badRecordsMax }: Sou
     throw new SourceError(
       file,
       { offset: worst.examples[0]?.offset ?? 0 },
-      `${rib.bad} of ${rib.records} records break the format, more than bad_records_max allows; the first: ${worst.reason}: ${worst.examples[0]?.detail ?? ""}`,
+      `${rib.bad} of ${rib.records} records are malformed, more than bad_records_max allows; the first: ${worst.reason}: ${worst.examples[0]?.detail ?? ""}`,
     );
-  if (accepted === 0) throw new SourceError(file, null, "has no routes");
+  if (accepted === 0) throw new SourceError(file, null, "contains no routes");
   const skipped = rib.skipped.map(({ reason, bad, count, examples }) => ({
     reason,
     bad,
@@ -103,8 +103,8 @@ function ribReport(rib: RibReport, seconds: number, { file, badRecordsMax }: Sou
     asOf: applied ? updates.lastTimestamp : rib.firstTimestamp,
     notes: [
       `${rib.routes.ipv4} IPv4 and ${rib.routes.ipv6} IPv6 routes`,
-      ...(rib.masked > 0 ? [`${rib.masked} prefixes had bits past their length, which were cleared`] : []),
-      ...(applied ? [`written ${timestamp(rib.firstTimestamp * 1_000)}, and brought forward by its updates`] : []),
+      ...(rib.masked > 0 ? [`${rib.masked} prefixes had host bits set, which were cleared`] : []),
+      ...(applied ? [`written ${timestamp(rib.firstTimestamp * 1_000)}, then updated by its updates`] : []),
     ],
   };
 }

@@ -125,17 +125,13 @@ export class UpdateFeed {
   /** Judges a file that was read to its end. @throws SourceError */
   check({ name, from, records, bad, example }: UpdateFileCounts): void {
     if (from !== null && from < this.#beganAt)
-      throw new SourceError(
-        name,
-        null,
-        "begins before the file in front of it: the names of the files are not in the order of their times",
-      );
+      throw new SourceError(name, null, "starts before the previous file: the order of the file names is not the order of their times");
     this.#beganAt = from ?? this.#beganAt;
     if (bad > records * this.#source.badRecordsMax)
       throw new SourceError(
         name,
         { offset: example?.offset ?? 0 },
-        `${bad} of ${records} records break the format, more than bad_records_max allows; the first: ${example?.detail ?? ""}`,
+        `${bad} of ${records} records are malformed, more than bad_records_max allows; the first: ${example?.detail ?? ""}`,
       );
   }
 
@@ -179,13 +175,13 @@ export class UpdateFeed {
   #report(counts: UpdatesReport | null, gaps: readonly UpdatesGap[]): ReaderReport {
     const base = { bytes: this.#bytes, seconds: this.#lasted };
     if (counts === null)
-      return { ...base, read: 0, accepted: 0, skipped: [], asOf: this.#from, notes: ["nothing that is newer than the table"] };
+      return { ...base, read: 0, accepted: 0, skipped: [], asOf: this.#from, notes: ["contains nothing newer than the table"] };
     const skipped: SkippedRecords[] = [
       { reason: "older than the table", bad: false, count: counts.beforeRib, examples: [] },
       { reason: "sent by the collector", bad: false, count: counts.sent, examples: [] },
-      { reason: "neither updates nor changes of a session's state", bad: false, count: counts.unread, examples: [] },
+      { reason: "neither an update nor a state change", bad: false, count: counts.unread, examples: [] },
       {
-        reason: "breaks its format",
+        reason: "malformed",
         bad: true,
         count: counts.bad,
         examples: counts.badExamples.map(({ name, offset, detail }) => ({ offset, text: `${basename(name)}: ${detail}` })),

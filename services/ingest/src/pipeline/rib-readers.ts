@@ -100,7 +100,7 @@ export class RibReaders {
   async #start(source: RibSource, onBytes: BytesListener): Promise<RibReading> {
     if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#free--;
-    if (this.#stopped) throw new Error(`${source.location}: not read, as the run has ended`);
+    if (this.#stopped) throw new Error(`${source.location}: not read, because the run ended`);
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./rib-thread.${extension}`, import.meta.url), { workerData: source });
     this.#workers.add(worker);

@@ -197,7 +197,7 @@ async function readAll(
       const section = sources[name] ?? { configs: [], entries: [] };
       sources[name] = section;
       section.configs.push(source);
-      const error = newer === null ? null : "its newest version could not be used in the last run; this is the one before";
+      const error = newer === null ? null : "its newest version could not be used in the last run; this is the previous version";
       const entry = sourceEntry(source, stored.sha256, asOf, accepted, skipped, error);
       section.entries.push(newer === null ? entry : { ...entry, accepted_before: accepted });
     }
@@ -210,7 +210,7 @@ async function readAll(
     if (told.state === "failed") failed.push(source);
     else {
       const { report, error, stored } = updates;
-      const left = error === null ? null : "not all of its files could be used in the last run";
+      const left = error === null ? null : "some of its files could not be used in the last run";
       sources.routes?.configs.push(source);
       sources.routes?.entries.push(sourceEntry(source, stored.sha256, told.as_of, report.accepted, report.read - report.accepted, left));
     }
@@ -302,7 +302,7 @@ function refuseShrunk(source: SourceConfig, accepted: number, previous: Manifest
     throw new SourceError(
       source.location,
       null,
-      `has ${accepted} records where the last good one had ${before}: shrunk by more than shrink_max (${source.shrinkMax}) allows`,
+      `has ${accepted} records, compared with ${before} in the last good version: it shrank by more than shrink_max (${source.shrinkMax}) allows`,
     );
 }
 

@@ -44,8 +44,8 @@ export class SectionShrink {
     const [now, then] = [compared(counts), compared(before.counts)];
     const lost = Object.entries(then).filter(([what, count]) => (now[what] ?? 0) < count * (1 - max));
     if (lost.length === 0) return true;
-    const told = lost.map(([what, count]) => `${now[what] ?? 0} ${what} where the last snapshot has ${count}`).join(", ");
-    this.refused.set(name, `has ${told}: shrunk by more than section_shrink_max (${max}) allows`);
+    const told = lost.map(([what, count]) => `${now[what] ?? 0} ${what}, compared with ${count} in the last snapshot`).join(", ");
+    this.refused.set(name, `has ${told}: it shrank by more than section_shrink_max (${max}) allows`);
     return false;
   }
 }

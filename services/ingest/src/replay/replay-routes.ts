@@ -67,6 +67,6 @@ async function readRib(table: RouteTable, rib: ReplayInput, encode: EncodeAttrib
       }
     }
   }
-  if (table.routes === 0) throw new MrtError("not-a-rib", rib.name, 0, "has no routes");
+  if (table.routes === 0) throw new MrtError("not-a-rib", rib.name, 0, "contains no routes");
   return { firstTimestamp, lastTimestamp };
 }

@@ -127,7 +127,7 @@ export class CacheLink {
     socket.on("error", (error: Error) => this.#lost(socket, error.message || (error as NodeJS.ErrnoException).code || "failed"));
     socket.once("close", () => {
       callOff();
-      this.#lost(socket, "the cache ended the connection");
+      this.#lost(socket, "the cache closed the connection");
     });
   }
 

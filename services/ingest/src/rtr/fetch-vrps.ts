@@ -39,7 +39,7 @@ export function fetchVrps({ caches, timeoutMs, signal, settings = {} }: FetchVrp
     };
     const abort = () => end(() => reject(signal?.reason));
     const client = new RtrClient({ caches, log: silent, settings, onStatus: look });
-    const timer = setTimeout(() => fail(`no RTR cache told its data within ${timeoutMs / 1_000} s`), timeoutMs);
+    const timer = setTimeout(() => fail(`no RTR cache sent its data within ${timeoutMs / 1_000} s`), timeoutMs);
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
     else client.start();

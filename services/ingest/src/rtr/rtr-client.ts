@@ -167,7 +167,7 @@ export class RtrClient {
       if (link !== was) this.#change(null, null);
       else if (added + withdrawn > 0) this.#change(added, withdrawn);
       const fields = { ...this.#fieldsOf(link), added, withdrawn };
-      if (added + withdrawn > 0 || all) this.#options.log.info(fields, all ? "VRPs were received as a whole" : "VRPs changed");
+      if (added + withdrawn > 0 || all) this.#options.log.info(fields, all ? "VRPs received completely" : "VRPs changed");
     },
     discarded: (link, reason) => {
       if (link !== this.#active) return;
@@ -175,7 +175,7 @@ export class RtrClient {
       if (this.#active !== null) return this.#change(null, null);
       this.#options.log.error(
         { cache: link.cache.name, reason },
-        "RPKI data were given up and no other cache has any: validity is unknown until one answers; look at the caches and the way to them",
+        "RPKI data discarded, and no other cache has any: validity is unknown until a cache responds. Check the caches and the network",
       );
       this.#options.onChange?.({ kind: "discarded", reason });
     },
@@ -212,9 +212,9 @@ export class RtrClient {
     if (next === null) return;
     const fields = { ...this.#fieldsOf(next), from };
     const isPreferred = next === this.#links[0];
-    if (from === null) this.#options.log.info(fields, "RPKI data are this cache's");
+    if (from === null) this.#options.log.info(fields, "RPKI data of this cache are in use");
     else if (isPreferred) this.#options.log.info(fields, "back to the preferred RTR cache");
-    else this.#options.log.warn(fields, "fell back to another RTR cache; the preferred one is tried on");
+    else this.#options.log.warn(fields, "fell back to another RTR cache; still trying the preferred one");
   }
 
   #change(added: number | null, withdrawn: number | null): void {
@@ -242,9 +242,7 @@ export class RtrClient {
     const expiresIn = expiresAt === null ? null : Math.round((expiresAt - now) / 1_000);
     this.#options.log.warn(
       { cache: name, reason, retry_in_s: Math.ceil(retryMs / 1_000), data_expire_in_s: expiresIn },
-      expiresIn === null
-        ? "an RTR cache cannot be used; it is tried again"
-        : "an RTR cache failed; its data are used until they expire, and it is tried again",
+      expiresIn === null ? "RTR cache cannot be used; retrying" : "RTR cache failed; its data are used until they expire; retrying",
     );
   }
 

@@ -7,22 +7,22 @@ export function createRtrMetrics(metrics: Metrics) {
   const labelNames = ["source", "cache"];
   const gauge = (name: string, help: string) => metrics.gauge({ name: `netfacts_ingest_rtr_${name}`, help, labelNames });
   const gauges = {
-    synchronised: gauge("synchronised", "1 while the session with a cache stands and its data are whole"),
-    active: gauge("active", "1 for the cache whose data are used"),
+    synchronised: gauge("synchronised", "1 while the session with a cache is established and its data are complete"),
+    active: gauge("active", "1 for the cache whose data are in use"),
     serial: gauge("serial", "Serial number of a cache's data"),
-    vrps: gauge("vrps", "VRPs that a cache told"),
-    routerKeys: gauge("router_keys", "Router keys that a cache told; they are not used"),
-    updated: gauge("updated_timestamp_seconds", "When a cache's data were last known to be current; 0: there are none"),
-    expires: gauge("expires_timestamp_seconds", "When a cache's data are given up unless it is heard; 0: there are none"),
+    vrps: gauge("vrps", "VRPs received from a cache"),
+    routerKeys: gauge("router_keys", "Router keys received from a cache, which are not used"),
+    updated: gauge("updated_timestamp_seconds", "Time at which a cache's data were last known to be current; 0 without data"),
+    expires: gauge("expires_timestamp_seconds", "Time at which a cache's data are discarded unless it responds; 0 without data"),
   };
   const changes = metrics.counter({
     name: "netfacts_ingest_rtr_vrp_changes_total",
-    help: "VRPs that sessions added and withdrew",
+    help: "VRPs added and withdrawn by sessions",
     labelNames: ["source", "direction"],
   });
   const discards = metrics.counter({
     name: "netfacts_ingest_rtr_discards_total",
-    help: "Times at which data were given up and no other cache had any",
+    help: "Number of times data were discarded while no other cache had any",
     labelNames: ["source"],
   });
   return {

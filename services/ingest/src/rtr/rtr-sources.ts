@@ -86,7 +86,7 @@ export class RtrSources {
     if (followed === undefined || followed.stock !== null || followed.callOff !== null) return;
     if (this.#clock.now() < asOf + defaultIntervals.expire * 1_000) return;
     const reason = "no cache could be reached since another process had the data";
-    this.#deps.log.error({ source: name, reason }, "RPKI data were given up: validity is unknown until a cache answers");
+    this.#deps.log.error({ source: name, reason }, "RPKI data discarded: validity is unknown until a cache responds");
     followed.stock = { kind: "given-up", reason };
   }
 
@@ -169,7 +169,7 @@ export class RtrSources {
       const sha256 = await writeVrpFile(path, data);
       followed.stock = { kind: "file", path, sha256, cache: data.cache, updatedAt: data.updatedAt };
     } catch (err) {
-      this.#deps.log.error({ source: source.name, err }, "VRPs of an RTR cache cannot be written to the state folder; it is tried again");
+      this.#deps.log.error({ source: source.name, err }, "VRPs of an RTR cache cannot be written to the state folder; retrying");
       this.#later(followed, writeAgainMs);
       return;
     }

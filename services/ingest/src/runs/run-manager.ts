@@ -51,7 +51,7 @@ export class RunInProgressError extends Error {
   readonly runId: string | null;
 
   constructor(runId: string | null) {
-    super(runId === null ? "a run begins, or the leader takes over" : `run ${runId} is in progress`);
+    super(runId === null ? "a run is starting, or the leader is taking over" : `run ${runId} is in progress`);
     this.runId = runId;
   }
 }
@@ -101,7 +101,7 @@ export class RunManager {
       occupation.free();
       await this.start(firstImport);
     } catch (err) {
-      if (!this.#term.signal.aborted) log.error({ err }, "what the leader before left could not be put in order");
+      if (!this.#term.signal.aborted) log.error({ err }, "cannot clean up after the previous leader");
     } finally {
       occupation.free();
     }
@@ -192,16 +192,16 @@ export class RunManager {
     const { sources, log, clock, metrics } = this.#deps;
     const built: WorkerRunOutcome =
       sources === ""
-        ? { ok: false, message: "no sources are set: name a sources.yaml in SOURCES", report: null }
+        ? { ok: false, message: "no sources are configured: set SOURCES to a sources.yaml", report: null }
         : await this.#build(progressLines(log, run.id), scope, acceptShrink);
     const outcome = await this.#activated(built);
     const endedAt = clock.now();
     observeRun(metrics, outcome, endedAt - run.startedAt);
     for (const { name: section, refused } of outcome.report?.sections ?? [])
       if (refused !== null)
-        log.warn({ run: run.id, section, reason: refused }, "a section shrank too much; what was published before stays");
+        log.warn({ run: run.id, section, reason: refused }, "a section shrank too much; the previous version remains in use");
     if (outcome.ok) log.info({ run: run.id, snapshot: outcome.report.snapshot, unchanged: outcome.report.unchanged }, "run succeeded");
-    else log.error({ run: run.id, reason: outcome.message }, "run failed; what served before goes on serving");
+    else log.error({ run: run.id, reason: outcome.message }, "run failed; the previous snapshot remains in service");
     await this.#keepEnd({
       ...run,
       endedAt,
@@ -218,7 +218,9 @@ export class RunManager {
       const scope = given ?? (await prepare(signal, onProgress));
       const { files, only } = scope;
       const outcome = await execute({ files, only, acceptShrink, onProgress, confirm: () => this.#term.confirm(), signal });
-      await settle(scope, outcome.report).catch((err: unknown) => log.error({ err }, "what a run found of its sources was not kept"));
+      await settle(scope, outcome.report).catch((err: unknown) =>
+        log.error({ err }, "the state of the sources found by a run could not be saved"),
+      );
       return outcome;
     } catch (error) {
       const report = error instanceof SourcesAwayError ? error.report : null;
@@ -233,10 +235,10 @@ export class RunManager {
     try {
       const { activated } = await this.#activation.activate(built.report.snapshot);
       if (activated) return built;
-      const why = this.#term.signal.aborted ? "this process leads no more" : "every pod refused it";
-      return { ok: false, message: `the snapshot was published and not activated: ${why}`, report };
+      const why = this.#term.signal.aborted ? "this process is no longer the leader" : "every pod rejected it";
+      return { ok: false, message: `the snapshot was published but not activated: ${why}`, report };
     } catch (error) {
-      return { ok: false, message: `the snapshot was published and not activated: ${(error as Error).message}`, report };
+      return { ok: false, message: `the snapshot was published but not activated: ${(error as Error).message}`, report };
     }
   }
 
@@ -244,7 +246,7 @@ export class RunManager {
     const { store, log } = this.#deps;
     // The leader after us has ended it by now, or will.
     if (this.#term.signal.aborted) return;
-    await store.runs.save(run).catch((err: unknown) => log.error({ err, run: run.id }, "the end of a run was not kept"));
+    await store.runs.save(run).catch((err: unknown) => log.error({ err, run: run.id }, "the result of a run could not be saved"));
   }
 
   async #endAbandonedRuns(): Promise<void> {
@@ -252,9 +254,9 @@ export class RunManager {
     for (const run of await store.runs.list(runsLookedAt)) {
       if (run.state !== "running") continue;
       await this.#term.confirm();
-      const error = "its process ended or lost the lead before the run did";
+      const error = "its process ended or lost leadership before the run ended";
       await store.runs.save({ ...run, endedAt: clock.now(), state: "failed", report: { ...(run.report as KeptReport | null), error } });
-      log.warn({ run: run.id }, "a run of a leader before was ended as failed");
+      log.warn({ run: run.id }, "a run of a previous leader was marked as failed");
     }
   }
 }
@@ -268,6 +270,6 @@ function progressLines(log: RunManagerDeps["log"], run: string): ProgressListene
     if (event.label === label && now - toldAt < progressLineMs) return;
     label = event.label;
     toldAt = now;
-    log.info({ run, stage: label, done: event.done, total: event.total, unit: event.unit }, "run goes on");
+    log.info({ run, stage: label, done: event.done, total: event.total, unit: event.unit }, "run in progress");
   };
 }

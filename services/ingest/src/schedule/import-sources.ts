@@ -39,7 +39,7 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
   const { config, store, stateFolder, acceptShrink = [], onProgress = () => undefined, onNote = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
   const fetching = fetchContext(options.fetching ?? loadFetchConfig());
-  const free = await lockRuns(stateFolder, signal, () => onNote("another import works in this folder; this one begins when it has ended"));
+  const free = await lockRuns(stateFolder, signal, () => onNote("another import is using this folder; this one starts when it has ended"));
   // Who catches the error tells it: what it says is not noted as well.
   let ending = "";
   try {

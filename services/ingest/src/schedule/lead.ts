@@ -76,7 +76,7 @@ export class Lead {
   async alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { stateFolder, log } = this.#deps;
     const free = await lockRuns(stateFolder, signal, () =>
-      log.info({ folder: stateFolder }, "another import works in the same folder; the run waits"),
+      log.info({ folder: stateFolder }, "another import is using the same folder; the run is waiting"),
     );
     try {
       return await work();
@@ -97,7 +97,7 @@ export class Lead {
       this.#scheduler = new Scheduler({ ...this.#deps, stock, runs, rtr: this.#rtr, signal: ending });
       this.#scheduler.start();
     } catch (err) {
-      log.error({ err, folder: this.#deps.stateFolder }, "the state folder cannot be used: sources are not fetched");
+      log.error({ err, folder: this.#deps.stateFolder }, "the state folder cannot be used; sources are not fetched");
     }
   }
 

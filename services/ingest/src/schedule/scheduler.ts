@@ -100,7 +100,7 @@ export class Scheduler {
       await this.look();
     } catch (err) {
       if (signal.aborted) return;
-      log.error({ err }, "the schedule could not be followed; it is looked at again in a moment");
+      log.error({ err }, "the schedule could not be processed; retrying shortly");
     }
     const waitMs = await this.#untilNext();
     if (signal.aborted) return;
@@ -141,7 +141,7 @@ export class Scheduler {
     } catch (error) {
       if (!(error instanceof SourcesFileError)) throw error;
       if (this.#told.list !== error.message)
-        this.#deps.log.error({ faults: error.message.split("\n") }, "sources.yaml has faults; nothing is asked for");
+        this.#deps.log.error({ faults: error.message.split("\n") }, "sources.yaml has errors; no source is checked");
       this.#told.list = error.message;
       return null;
     }
@@ -174,7 +174,7 @@ export class Scheduler {
     const awaited = Object.fromEntries([...waiting].filter(([, name]) => !isSession(name)));
     const waits = JSON.stringify(awaited);
     if (waits !== "{}" && this.#told.waiting !== waits)
-      log.warn({ waiting: awaited }, "sections stay as they are: there is no version that can be used of a source that they need");
+      log.warn({ waiting: awaited }, "sections are kept, because a source that they need has no usable version");
     this.#told.waiting = waits;
     const held = await this.#heldBack(planned, config, versions, current);
     const sections = planned.filter((section) => !held.has(section));
@@ -225,7 +225,7 @@ export class Scheduler {
       this.#held.set(section, attempt);
       this.#deps.log.warn(
         { section, snapshot: current.id },
-        "a section stays as a rollback left it, until a source of it has a newer version or a run is started by hand",
+        "a section stays rolled back until one of its sources has a newer version or a run is started explicitly",
       );
     }
     const held = new Set(planned.filter((section) => this.#held.get(section) === attemptOf(section, config, versions, current)));
@@ -247,7 +247,7 @@ function versionOf(source: SourceConfig, file: ReadyFile | undefined, current: M
   if (file?.givenUp === undefined) return file?.sha256 ?? null;
   const { name } = source;
   const isPublished = current?.sections[sectionOf(source)]?.sources.some((entry) => entry.name === name && entry.sha256 !== "") === true;
-  return isPublished ? "given up" : null;
+  return isPublished ? "discarded" : null;
 }
 
 /** What a section would be built from, and what it would be compared with. */

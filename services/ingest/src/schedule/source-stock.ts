@@ -130,7 +130,7 @@ export class SourceStock {
         const refused = { sha256, bounds: boundsOf(source), error: told.error, at: clock.now() };
         await states.change(source.name, { refused });
         const fields = { source: source.name, location: refusedFile ?? file.url ?? file.location, sha256, reason: told.error };
-        log.warn(fields, "a version of a source cannot be used; what was used before stays until there is another");
+        log.warn(fields, "a version of a source cannot be used; the previous one remains in use until there is a newer one");
       }
     }
   }
@@ -187,9 +187,9 @@ export class SourceStock {
       metrics?.fetches.inc({ source: name, outcome: "failed" });
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       const fields = { source: name, reason: message, failures, required: source.required, next_try: new Date(nextAt).toISOString() };
-      if (failures === 1 || source.fetch !== undefined) log.warn(fields, "a source is not to be had; its last good data stay");
+      if (failures === 1 || source.fetch !== undefined) log.warn(fields, "a source is unavailable; its last good data remain in use");
       await states.change(name, { checkedAt: now, nextAt, failures, error: message }).catch((err: unknown) => {
-        log.error({ err, source: name }, "the state of a source could not be kept");
+        log.error({ err, source: name }, "the state of a source could not be saved");
       });
       return error as Error;
     }

@@ -29,7 +29,7 @@ export function attachUpdates(
     const fault = (key: string, message: string) => faults.at(members.offsetOf(key), message);
     if (appliesTo === null && names.length !== 1) {
       if (names.length > 1)
-        fault("section", `section: of updates there must be told in "applies_to" which source of routes they are of: ${names.join(", ")}`);
+        fault("section", `section: for updates, "applies_to" must name the source of routes that they apply to: ${names.join(", ")}`);
       else if (faults.faults.length === 0) fault("section", "section: updates are applied to a source of routes; there is none");
       continue;
     }
@@ -44,7 +44,7 @@ export function attachUpdates(
     }
     const before = taken.get(table);
     if (before !== undefined)
-      fault("name", `name: the updates of line ${before.line} are applied to "${table.name}" already; list all files in one folder`);
+      fault("name", `name: updates are already applied to "${table.name}" in line ${before.line}; list all files in one folder`);
     taken.set(table, source);
     source.appliesTo = table;
   }

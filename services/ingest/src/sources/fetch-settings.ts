@@ -44,8 +44,8 @@ export function readFetchSettings(
   const md5 = flag("md5");
   const every = members.read("every", durationForm, readDuration);
   if (hasTimes(url) && !members.has("every"))
-    fault("location", "location: has times in braces; say in `every` how long one file is after the other, such as 2h");
-  if (!hasTimes(url) && members.has("every")) fault("every", `every: is for a location with times, ${templateForm}`);
+    fault("location", "location: contains times in braces; set `every` to the interval between files, such as 2h");
+  if (!hasTimes(url) && members.has("every")) fault("every", `every: is only for a location with times, ${templateForm}`);
   const settings = {
     url,
     everySeconds: every ?? 0,

@@ -103,7 +103,7 @@ export async function readSources(path: string, { files }: { readonly files: "no
     config.sources.push(source);
     const appliesTo = members.read("applies_to", "the name of a source of routes", readName);
     if (source.section === "updates") updates.push({ source, members, appliesTo });
-    else if (members.has("applies_to")) faults.at(members.offsetOf("applies_to"), "applies_to: is for a source of updates");
+    else if (members.has("applies_to")) faults.at(members.offsetOf("applies_to"), "applies_to: is only for a source of updates");
     // The last good data of an optional source stay when its file is away; that is told by the run, not here.
     if (files === "now" && source.required && source.fetch === undefined && source.format !== "rtr")
       await checkFile(source, (message) => faults.at(members.offsetOf("location"), `location: ${message}`));
@@ -127,7 +127,11 @@ function readSettings(reader: MappingReader, faults: FaultList): Omit<SourcesCon
   const minimum = reader.mapping("full_feed_min", ["ipv4", "ipv6"]);
   const positive = "a whole number of at least 1";
   const share = reader.read("full_feed_share", shareForm, readShare) ?? defaultFullFeedShare;
-  if (share === 0) faults.at(reader.offsetOf("full_feed_share"), "full_feed_share: expected more than 0: every peer would be a full feed");
+  if (share === 0)
+    faults.at(
+      reader.offsetOf("full_feed_share"),
+      "full_feed_share: expected more than 0, because with 0 every peer would count as a full feed",
+    );
   const historyKept = reader.read("history_kept", `forever, or ${durationForm}`, (value) =>
     value === "forever" ? value : readDuration(value),
   );
@@ -157,7 +161,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
   const name = members.need("name", "a unique name of letters, digits, dots, dashes and underscores", readName);
   const firstLine = name === null ? undefined : lineByName.get(name);
   if (firstLine !== undefined)
-    faults.at(members.offsetOf("name"), `name: "${name}" is already the name of the source of line ${firstLine}`);
+    faults.at(members.offsetOf("name"), `name: "${name}" is already the name of the source in line ${firstLine}`);
   else if (name !== null) lineByName.set(name, line);
 
   const kind = readSectionAndFormat(members, faults);
@@ -241,7 +245,7 @@ function readLocation(members: MappingReader, faults: FaultList, folder: string)
     return fetch === null ? null : { location: shownUrl(location), fetch };
   }
   for (const key of fetchKeys)
-    if (members.has(key)) fault(key, `${key}: is for a source that is fetched; its location is an http or https URL`);
+    if (members.has(key)) fault(key, `${key}: is only for a source that is fetched, whose location is an http or https URL`);
   if (format === "rtr" && location !== null) {
     const caches = readCacheList(location);
     if (caches === null) fault("location", `location: expected ${cacheListForm}`);
@@ -249,7 +253,7 @@ function readLocation(members: MappingReader, faults: FaultList, folder: string)
   }
   if (location === null || scheme === null) return location === null ? null : { location: resolve(folder, location) };
   const isRtr = /^rtr(\+tls)?$/i.test(scheme[1] as string);
-  const expected = isRtr ? "goes with format rtr" : "is not supported by this version; give a path, or an http or https URL";
+  const expected = isRtr ? "requires format rtr" : "is not supported by this version; give a path, or an http or https URL";
   fault("location", `location: ${scheme[1]}:// ${expected}`);
   return null;
 }

@@ -23,7 +23,7 @@ export class WrongAnswerError extends Error implements Disagreement {
 
   constructor({ section, source, record, expected, found }: Disagreement) {
     super(
-      `section ${section} does not say what its sources do: ${record} of ${source}: expected ${expected}, found ${found}; nothing was published`,
+      `section ${section} does not match its sources: ${record} of ${source}: expected ${expected}, found ${found}; nothing was published`,
     );
     this.section = section;
     this.source = source;

@@ -117,7 +117,7 @@ test("packed on the way it is kept as it came; a packed file, and one with a dig
   await place.fetch(`${server.url}/c`, { md5: "if-present" });
   expect(server.requests.map(({ headers }) => headers["accept-encoding"])).toEqual(["gzip", "identity", "identity", "identity"]);
   server.behave((_request, socket) => answer(socket, 200, { "content-encoding": "br" }, "?"));
-  expect((await failure(place.fetch(`${server.url}/a`))).message).toContain("in the encoding br, which was not asked for");
+  expect((await failure(place.fetch(`${server.url}/a`))).message).toContain("the encoding br, which was not requested");
 });
 
 test("of dated files the newest that exists is taken, and the one that is there already is not fetched again", async () => {
@@ -135,7 +135,7 @@ test("of dated files the newest that exists is taken, and the one that is there 
   expect(await place.fetch(url, dated, { now })).toMatchObject({ changed: true, file: { url: `${server.url}/rib.20261121.1400.bz2` } });
   only("/none", "");
   const error = await failure(place.fetch(url, dated, { now }));
-  expect(error.message).toBe(`${server.url}/rib.20261121.1400.bz2: not there, nor are the 12 before it`);
+  expect(error.message).toBe(`${server.url}/rib.20261121.1400.bz2: not found, nor are the 12 before it`);
 });
 
 test("mtime in the future is not believed", async () => {

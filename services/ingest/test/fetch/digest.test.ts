@@ -56,22 +56,22 @@ test("a file that never fits is refused, and leaves nothing", async () => {
   const error = await failure(place.fetch(`${server.url}/delegated`, { md5: "if-present" }));
   expect(error).toMatchObject({
     fault: "damaged",
-    message: `${server.url}/delegated: the content is not that of the digest in its .md5 (5 tries)`,
+    message: `${server.url}/delegated: the content does not match the digest in its .md5 file (5 tries)`,
   });
 });
 
 test("where there is none, a file without it is taken with a note, and one that needs it is not", async () => {
   serve(() => undefined);
   const { notes } = await place.fetch(`${server.url}/delegated`, { md5: "if-present" });
-  expect(notes).toEqual([`not compared with its digest: ${server.url}/delegated.md5: the server answers 404`]);
+  expect(notes).toEqual([`digest not checked: ${server.url}/delegated.md5: the server returned status 404`]);
   const error = await failure(place.fetch(`${server.url}/delegated`, { name: "other", md5: "required" }));
-  expect(error.message).toBe(`${server.url}/delegated.md5: the server answers 404`);
+  expect(error.message).toBe(`${server.url}/delegated.md5: the server returned status 404`);
 });
 
 test("a page in its place is none", async () => {
   serve(() => `<html>${"x".repeat(5_000)}</html>`);
   const { notes } = await place.fetch(`${server.url}/delegated`, { md5: "if-present" });
-  expect(notes).toEqual([`not compared with its digest: ${server.url}/delegated.md5: is no digest`]);
+  expect(notes).toEqual([`digest not checked: ${server.url}/delegated.md5: is not a digest`]);
 });
 
 test("is of the content where the server packs it without being asked", async () => {

@@ -1,4 +1,4 @@
-/** Servers that stall, lie, break off and change their mind: what is kept is whole, what fails says why, and the last good file stays. */
+/** Servers that stall, lie, break off and change their mind: what is kept is whole, what fails says why, and the last good version remains in use. */
 
 import { existsSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -54,7 +54,7 @@ test("a server that always ends early is given up after five tries, and what was
   const { path } = await place.fetch(`${server.url}/a`);
   server.behave(cutAfter(1_000, {}, (socket) => socket.end()));
   const error = await failure(place.fetch(`${server.url}/a`));
-  expect(error.message).toBe(`${server.url}/a: the connection was cut after 1000 of 300000 bytes (5 tries)`);
+  expect(error.message).toBe(`${server.url}/a: the connection was closed after 1000 of 300000 bytes (5 tries)`);
   // Full jitter, at its middle.
   expect(place.pauses).toEqual([1_000, 2_000, 4_000, 8_000]);
   expect(readFileSync(path, "utf8")).toBe("good");
@@ -81,7 +81,7 @@ test("chunks without a length are taken to their end, and are no whole without i
   expect((await place.fetch(`${server.url}/a`)).content.equals(file)).toBe(true);
   server.behave(chunked(file.subarray(5), false));
   expect((await failure(place.fetch(`${server.url}/a`))).message).toContain(
-    "the connection was cut after 299995 of unknown bytes (5 tries)",
+    "the connection was closed after 299995 of unknown bytes (5 tries)",
   );
 });
 
@@ -155,10 +155,10 @@ test("what a process before left is gone on with", async () => {
 test("silence is no download: before the answer, and in its middle", async () => {
   server.behave(() => undefined);
   const silent = await failure(place.fetch(`${server.url}/a`, {}, { stallMs: 100 }));
-  expect(silent.message).toBe(`${server.url}/a: the server did not answer for 0.1 s (5 tries)`);
+  expect(silent.message).toBe(`${server.url}/a: the server did not respond within 0.1 s (5 tries)`);
   server.behave(cutAfter(1_000, {}, () => undefined));
   const stalled = await failure(place.fetch(`${server.url}/a`, {}, { stallMs: 100 }));
-  expect(stalled.message).toBe(`${server.url}/a: nothing came for 0.1 s (5 tries)`);
+  expect(stalled.message).toBe(`${server.url}/a: no data for 0.1 s (5 tries)`);
 });
 
 test("a slow server is no silent one: what goes on coming is waited for", async () => {
@@ -189,7 +189,7 @@ test("a drip that never stalls ends at seconds_max, and the part is of use later
   });
   const error = await failure(place.fetch(`${server.url}/a`, { secondsMax: 1 }, { stallMs: 10_000 }));
   dripping = false;
-  expect(error).toMatchObject({ fault: "late", message: `${server.url}/a: took longer than the 1 s that seconds_max allows` });
+  expect(error).toMatchObject({ fault: "late", message: `${server.url}/a: took longer than seconds_max (1 s)` });
   server.behave(serveFile(file, '"1"'));
   expect((await place.fetch(`${server.url}/a`)).content.equals(file)).toBe(true);
   expect(ranges()[1]).toMatch(/^bytes=\d+-$/);
@@ -198,7 +198,7 @@ test("a drip that never stalls ends at seconds_max, and the part is of use later
 test("what says that it is too long is not read; what turns out to be is not kept", async () => {
   server.behave(cutAfter(1_000, {}, () => undefined));
   const told = await failure(place.fetch(`${server.url}/a`, { bytesMax: 250_000 }));
-  expect(told.message).toBe(`${server.url}/a: is 300000 bytes, longer than the 250000 bytes that bytes_max allows`);
+  expect(told.message).toBe(`${server.url}/a: 300000 bytes, larger than bytes_max (250000 bytes)`);
   server.behave((_request, socket) => {
     writeHead(socket, 200);
     const more = (): void => {
@@ -208,7 +208,7 @@ test("what says that it is too long is not read; what turns out to be is not kep
     more();
   });
   const endless = await failure(place.fetch(`${server.url}/a`, { bytesMax: 2_000_000 }));
-  expect(endless).toMatchObject({ fault: "bound", message: `${server.url}/a: is longer than the 2000000 bytes that bytes_max allows` });
+  expect(endless).toMatchObject({ fault: "bound", message: `${server.url}/a: larger than bytes_max (2000000 bytes)` });
   expect(existsSync(join(place.downloads, "source", "partial"))).toBe(false);
   expect(server.requests).toHaveLength(2);
 });
@@ -226,7 +226,7 @@ test("429 and 503 are waited for as long as they ask, up to two minutes", async 
   server.behave((_request, socket) => answer(socket, 429, { "retry-after": 3_600 }));
   const error = await failure(place.fetch(`${server.url}/b`, {}, { now }));
   expect(error).toMatchObject({
-    message: `${server.url}/b: the server answers 429, and asks to be left alone until 2026-11-21T13:00:00Z`,
+    message: `${server.url}/b: the server returned status 429; the server asks not to be contacted before 2026-11-21T13:00:00Z`,
     retryAfterMs: 3_600_000,
   });
   expect(server.requests).toHaveLength(5);
@@ -234,7 +234,7 @@ test("429 and 503 are waited for as long as they ask, up to two minutes", async 
 
 test.each([400, 401, 403, 404, 410, 451])("%d is asked for once", async (status) => {
   server.behave((_request, socket) => answer(socket, status));
-  expect((await failure(place.fetch(`${server.url}/a`))).message).toBe(`${server.url}/a: the server answers ${status}`);
+  expect((await failure(place.fetch(`${server.url}/a`))).message).toBe(`${server.url}/a: the server returned status ${status}`);
   expect(server.requests).toHaveLength(1);
 });
 
@@ -243,7 +243,7 @@ test("what speaks no HTTP, and a port where nobody listens, are told in words", 
   expect((await failure(place.fetch(`${server.url}/a`))).message).toMatch(/: Parse Error: .* \(HPE_[A-Z_]+\) \(5 tries\)$/);
   const { url } = server;
   await server.stop();
-  expect((await failure(place.fetch(`${url}/a`))).message).toBe(`${url}/a: the server takes no connections (ECONNREFUSED) (5 tries)`);
+  expect((await failure(place.fetch(`${url}/a`))).message).toBe(`${url}/a: the server refuses connections (ECONNREFUSED) (5 tries)`);
   server = await startHostileServer();
 });
 

@@ -46,7 +46,7 @@ describe("addresses that are not global are not connected to", () => {
     ["::ffff:127.0.0.1", "IPv4-mapped Address"],
     ["64:ff9b::10.0.0.1", "Private-Use"],
     ["2002:7f00:1::1", "Loopback"],
-    ["4000::1", "not global"],
+    ["4000::1", "not globally reachable"],
     ["2001:db8::1", "Documentation"],
   ])("%s: %s", (address, why) => {
     expect(refusal(address)).toBe(why);
@@ -58,13 +58,15 @@ describe("addresses that are not global are not connected to", () => {
 
   test.each(["127.0.0.1", "[::1]", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]"])("written as %s", async (host) => {
     const error = await failure(place.fetch(`http://${host}:${server.port}/a`, strict));
-    expect(error).toMatchObject({ fault: "forbidden", message: expect.stringContaining("which is not a global address") });
+    expect(error).toMatchObject({ fault: "forbidden", message: expect.stringContaining("which is not a globally reachable address") });
     expect(server.requests).toHaveLength(0);
   });
 
   test("reached by a name", async () => {
     const error = await failure(place.fetch(`http://files.example:${server.port}/a`, strict, { resolve: at("10.0.0.1", "127.0.0.1") }));
-    expect(error.message).toBe("files.example is 10.0.0.1, which is not a global address (Private-Use); allow_private: true allows it");
+    expect(error.message).toBe(
+      "files.example is 10.0.0.1, which is not a globally reachable address (Private-Use); set allow_private: true to allow it",
+    );
     expect(server.requests).toHaveLength(0);
   });
 
@@ -92,7 +94,10 @@ describe("addresses that are not global are not connected to", () => {
     try {
       for (const path of ["a", "b"]) {
         const error = await failure(place.fetch(`http://mirror.example:${mirror.port}/${path}`, strict, { resolve, refuse }));
-        expect(error).toMatchObject({ fault: "forbidden", message: expect.stringContaining("which is not a global address (Loopback)") });
+        expect(error).toMatchObject({
+          fault: "forbidden",
+          message: expect.stringContaining("which is not a globally reachable address (Loopback)"),
+        });
       }
       expect(mirror.requests).toHaveLength(2);
       expect(server.requests).toHaveLength(0);
@@ -106,7 +111,7 @@ describe("addresses that are not global are not connected to", () => {
     // As if the look-up had been deceived.
     const refuse = (address: string) => (looked++ === 0 ? null : refusal(address));
     const error = await failure(place.fetch(`http://files.example:${server.port}/a`, strict, { resolve: at("127.0.0.1"), refuse }));
-    expect(error.message).toContain("files.example is 127.0.0.1, which is not a global address (Loopback)");
+    expect(error.message).toContain("files.example is 127.0.0.1, which is not a globally reachable address (Loopback)");
     expect(server.requests).toHaveLength(0);
   });
 
@@ -145,7 +150,7 @@ test.each(["file:///etc/passwd", "ftp://example.net/a", "gopher://127.0.0.1/", "
   "a redirect to %s is not followed",
   async (location) => {
     server.behave((_request, socket) => answer(socket, 302, { location }));
-    expect((await failure(place.fetch(`${server.url}/a`))).message).toContain("only http and https are fetched");
+    expect((await failure(place.fetch(`${server.url}/a`))).message).toContain("only http and https are supported");
   },
 );
 
@@ -184,7 +189,7 @@ describe("credentials", () => {
     server.behave((_request, socket) => answer(socket, 403));
     const error = await failure(place.fetch(`http://u:hidden@127.0.0.1:${server.port}/a?token=hidden`, { authorizationFile: secret }));
     expect(server.requests[0]?.headers.authorization).toBe("Api-Key s3cr3t");
-    expect(error.message).toBe(`http://127.0.0.1:${server.port}/a?token=…: the server answers 403`);
+    expect(error.message).toBe(`http://127.0.0.1:${server.port}/a?token=…: the server returned status 403`);
     const missing = await failure(place.fetch(`${server.url}/a`, { authorizationFile: `${secret}.none` }));
     expect(missing.message).toContain("authorization.none cannot be read");
   });
@@ -204,7 +209,7 @@ describe("over TLS", () => {
   test("a server whose certificate is not trusted gets no request, and is asked once", async () => {
     const error = await failure(place.fetch(`${secure.url}/a`));
     expect(error).toMatchObject({ fault: "forbidden", message: expect.stringContaining("the certificate is not trusted") });
-    expect(error.message).toContain("name its authority in ca_file");
+    expect(error.message).toContain("set ca_file to the certificate of its authority");
     expect(secure.requests).toHaveLength(0);
     expect(place.pauses).toEqual([]);
   });
@@ -224,7 +229,9 @@ describe("over TLS", () => {
   test("a redirect to plain http is not followed, unless that is allowed", async () => {
     secure.behave((_request, socket) => answer(socket, 302, { location: `${server.url}/plain` }));
     const error = await failure(place.fetch(`${secure.url}/a`, { caFile: authority }));
-    expect(error.message).toBe(`${secure.url}/a redirects to ${server.url}/plain, which is not encrypted; allow_downgrade: true allows it`);
+    expect(error.message).toBe(
+      `${secure.url}/a redirects to ${server.url}/plain, which is not encrypted; set allow_downgrade: true to allow it`,
+    );
     const allowed = await place.fetch(`${secure.url}/a`, { caFile: authority, allowDowngrade: true });
     expect(allowed.file.finalUrl).toBe(`${server.url}/plain`);
   });

@@ -28,7 +28,7 @@ sources:
 
   write("ripencc.txt", delegatedFile("ripencc", 2));
   const shrunk = await leader.ended(await startedRun(leader));
-  const reason = "has 2 IPv4 records where the last snapshot has 10: shrunk by more than section_shrink_max (0.1) allows";
+  const reason = "has 2 IPv4 records, compared with 10 in the last snapshot: it shrank by more than section_shrink_max (0.1) allows";
   expect(shrunk).toMatchObject({
     state: "succeeded",
     snapshot: whole.snapshot,
@@ -38,7 +38,7 @@ sources:
   expect(leader.log.filter(({ level }) => level === "warn")).toContainEqual({
     level: "warn",
     fields: { run: shrunk.id, section: "allocations", reason },
-    message: "a section shrank too much; what was published before stays",
+    message: "a section shrank too much; the previous version remains in use",
   });
   expect(await refusals()).toEqual([expect.stringMatching(/section="allocations".* 1$/)]);
 

@@ -81,7 +81,7 @@ test("faults of the list of sources are told with their lines, and a run with it
 test("without SOURCES a run says what to set", async () => {
   const alone = await startService({ sources: "" });
   const run = await alone.ended(await startedRun(alone));
-  expect(run).toMatchObject({ state: "failed", error: "no sources are set: name a sources.yaml in SOURCES" });
-  expect((await alone.ask("GET", sourcesPath)).json).toEqual({ items: [], faults: ["SOURCES names no sources.yaml"] });
+  expect(run).toMatchObject({ state: "failed", error: "no sources are configured: set SOURCES to a sources.yaml" });
+  expect((await alone.ask("GET", sourcesPath)).json).toEqual({ items: [], faults: ["SOURCES does not name a sources.yaml"] });
   await alone.stop();
 });

@@ -63,10 +63,10 @@ async function start(
 test("one leads and the other stands by; a run is started through either", async () => {
   const first = await start("a", "NL");
   const second = await start("b", "DE");
-  await first.said("this process leads");
+  await first.said("this process is now the leader");
   openGate(first.gate);
   await first.said("run succeeded");
-  expect(second.lines().some(({ msg }) => msg === "this process leads")).toBe(false);
+  expect(second.lines().some(({ msg }) => msg === "this process is now the leader")).toBe(false);
   const started = await second.ask("POST", runsPath, { "x-netfacts-key-id": "7Q9M3W8K", "x-request-id": "op-7" });
   expect(started).toMatchObject({ status: 202, headers: { "x-request-id": "op-7", location: `${runsPath}/${started.json.id}` } });
   expect(started.json).toMatchObject({ started_by: "key:7Q9M3W8K", state: "running" });
@@ -77,7 +77,7 @@ test("one leads and the other stands by; a run is started through either", async
   await until(async () => (await second.ask("GET", `${runsPath}/${started.json.id}`)).json.state === "succeeded");
   // Stopped as an orchestrator does it: the lead goes over within a third of the lease.
   const stopped = performance.now();
-  const following = second.said("this process leads").then(() => performance.now() - stopped);
+  const following = second.said("this process is now the leader").then(() => performance.now() - stopped);
   expect(await first.end("SIGTERM")).toBe(0);
   expect(await following).toBeLessThan(ttlMs / 3 + slackMs + 1_000);
 }, 60_000);
@@ -90,14 +90,14 @@ test("after kill -9 in the middle of a run the other leads within the lease and 
   expect(run.state).toBe("running");
   const killed = performance.now();
   await first.end("SIGKILL");
-  await second.said("this process leads");
+  await second.said("this process is now the leader");
   expect(performance.now() - killed).toBeLessThan(ttlMs + ttlMs / 3 + slackMs);
   openGate(second.gate);
   await second.said("run succeeded");
   expect((await second.ask("GET", `${runsPath}/${run.id}`)).json).toMatchObject({
     state: "failed",
     snapshot: null,
-    error: "its process ended or lost the lead before the run did",
+    error: "its process ended or lost leadership before the run ended",
   });
   expect(await snapshots().list()).toHaveLength(1);
 }, 60_000);
@@ -115,7 +115,7 @@ async function thawedAfterAnother(
   const before = await snapshots().currentId();
   openGate(first.gate);
   first.child.kill("SIGCONT");
-  await Promise.race([first.said("run failed; what served before goes on serving"), first.said("run succeeded")]);
+  await Promise.race([first.said("run failed; the previous snapshot remains in service"), first.said("run succeeded")]);
   return { before, after: await snapshots().currentId(), first, second };
 }
 
@@ -123,7 +123,7 @@ test("a leader that was frozen for longer than its lease publishes nothing when 
   const { before, after, first, second } = await thawedAfterAnother({});
   expect(before).not.toBeNull();
   expect(after).toBe(before);
-  await first.said("this process leads no more");
+  await first.said("this process is no longer the leader");
   // And what it believes of its run does not go over what the new leader said of it.
   await sleep(ttlMs);
   const runs = (await second.ask("GET", runsPath)).json.items;

@@ -95,7 +95,7 @@ test("any series of tables, failures, rollbacks and damage tells what the slow h
             const isLost = object !== undefined && damaged.has(object);
             const report = await runOver(place, last.yaml);
             const notes = report.sections.find(({ name }) => name === "routes")?.notes ?? [];
-            expect(notes.some((note) => note.includes("begins anew"))).toBe(isLost);
+            expect(notes.some((note) => note.includes("starts again"))).toBe(isLost);
             const manifest = await manifestOf(place);
             damaged.delete(manifest.ingest_objects.history?.object ?? "");
             states.set(manifest.id, {
@@ -202,7 +202,7 @@ describe("a history", () => {
       await place.write("linx", at(1, { "11.0.0.0/24": [1] }));
       const { sections } = await runOver(place, alone);
       expect(sections.find(({ name }) => name === "routes")?.notes).toEqual([
-        expect.stringMatching(/^the history of the last snapshot cannot be used, and begins anew: .*missing/),
+        expect.stringMatching(/^the history of the last snapshot cannot be used and starts again: .*missing/),
       ]);
     });
   });
@@ -215,7 +215,7 @@ describe("a history", () => {
       await writeFile(join(place.folder, "snapshots", "manifests", `${id}.json`), "{}");
       const { sections } = await runOver(place, alone);
       expect(sections.find(({ name }) => name === "routes")?.notes).toEqual([
-        `the history of the last snapshot cannot be used, and begins anew: the manifest of ${id} cannot be read`,
+        `the history of the last snapshot cannot be used and starts again: the manifest of ${id} cannot be read`,
       ]);
     });
   });

@@ -35,7 +35,7 @@ test.each<[string, string | Uint8Array, string]>([
 test("a digest that differs, or is none, refuses the file", async () => {
   await atWork(async (place) => {
     await place.write("ripe.md5", md5("another file"));
-    expect(await outcome(place)).toMatch(/ripe: is not the file that .*ripe\.md5 tells the digest of/);
+    expect(await outcome(place)).toMatch(/ripe: does not match the digest in .*ripe\.md5/);
     await place.write("ripe.md5", "<html>not found</html>");
     expect(await outcome(place)).toMatch(/ripe\.md5:1: holds no MD5 digest/);
     expect(await place.store.currentId()).toBeNull();

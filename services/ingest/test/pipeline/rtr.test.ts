@@ -69,7 +69,7 @@ test("ends with each cache and its reason when a required source's caches have n
     const run = runIngest({ config: await place.sources(sourcesOf(location)), store: place.store });
     await expect(run).rejects.toThrow(IngestError);
     await expect(run).rejects.toThrow(
-      `no RTR cache has data: ${none.url}: the cache ended the connection; ${gone.url}: connect ECONNREFUSED`,
+      `no RTR cache has data: ${none.url}: the cache closed the connection; ${gone.url}: connect ECONNREFUSED`,
     );
     const config = await place.sources(optional(sourcesOf(location), "rpki"));
     const report = await runIngest({ config, store: place.store });

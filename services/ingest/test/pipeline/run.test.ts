@@ -142,9 +142,9 @@ describe("a required source that cannot be trusted", () => {
       "fewer records than before",
       "ripe",
       delegatedFile("ripencc", 7),
-      /ripe: has 7 records where the last good one had 10: shrunk by more than shrink_max \(0.2\) allows/,
+      /ripe: has 7 records, compared with 10 in the last good version: it shrank by more than shrink_max \(0.2\) allows/,
     ],
-    ["fewer routes than before", "rib", ribFile(15), /rib: has 15 records where the last good one had 20/],
+    ["fewer routes than before", "rib", ribFile(15), /rib: has 15 records, compared with 20 in the last good version/],
   ];
 
   test.each(faults)("%s: the run ends with file, place and cause, and what served is untouched", async (_what, name, content, message) => {
@@ -254,7 +254,7 @@ describe("an optional source that cannot be trusted", () => {
       await place.write("ripe", delegatedFile("ripencc", 3));
       for (let again = 0; again < 2; again++) {
         const report = await run(place, loose);
-        expect(sourceOf(report, "ripe")?.error).toContain("has 3 records where the last good one had 10");
+        expect(sourceOf(report, "ripe")?.error).toContain("has 3 records, compared with 10 in the last good version");
         expect(await recordsOf()).toBe(4);
       }
       await place.write("ripe", delegatedFile("ripencc", 9));

@@ -27,7 +27,7 @@ test("with sources gone that are not required, what is left does not replace the
     await place.write("arin", "rubbish");
     await place.write("vrps", vrpFile(11));
     const report = await runIngest({ config, store: place.store });
-    const reason = "has 10 IPv4 records where the last snapshot has 20: shrunk by more than section_shrink_max (0.2) allows";
+    const reason = "has 10 IPv4 records, compared with 20 in the last snapshot: it shrank by more than section_shrink_max (0.2) allows";
     expect(sectionOf(report, "allocations")).toMatchObject({ kept: true, refused: reason, counts: { ipv4: 20 } });
     expect(sectionOf(report, "vrps")).toMatchObject({ kept: false, refused: null, counts: { vrps: 11 } });
     const after = await manifestOf(place);
@@ -81,7 +81,7 @@ test("over routes that were not taken the VRPs are built by the routes that stay
     const before = await manifestOf(place);
     await place.write("rib", ribFile(5));
     const report = await runIngest({ config, store: place.store });
-    expect(sectionOf(report, "routes")?.refused).toContain("has 5 IPv4 prefixes where the last snapshot has 20");
+    expect(sectionOf(report, "routes")?.refused).toContain("has 5 IPv4 prefixes, compared with 20 in the last snapshot");
     expect(sectionOf(report, "vrps")).toMatchObject({ kept: false });
     const after = await manifestOf(place);
     expect([after.sections.routes, after.sections.vrps?.object, after.ingest_objects]).toEqual([
@@ -129,7 +129,7 @@ test("what an operator writes alone may lose what it likes, and accepting a sect
     });
     await place.write("names", namesFile(2));
     await expect(runIngest({ config, store: place.store, acceptShrink: ["network_types"] })).rejects.toThrow(
-      /shrunk by more than shrink_max/,
+      /shrank by more than shrink_max/,
     );
     const report = await runIngest({ config, store: place.store, acceptShrink: ["as_names"] });
     expect(sectionOf(report, "as_names")).toMatchObject({ kept: false, refused: null, counts: { names: 2 } });

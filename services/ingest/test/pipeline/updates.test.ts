@@ -160,7 +160,7 @@ test("too many bad records in one file refuse that file; a few are counted with 
     });
     const refused = await ran(place, await place.sources(listed(", required: false")));
     expect(refused.report.sources[1]?.error).toMatch(
-      /updates\/a: byte \d+: 1 of 3 records break the format, more than bad_records_max allows/,
+      /updates\/a: byte \d+: 1 of 3 records are malformed, more than bad_records_max allows/,
     );
     expect(refused.origins("11.0.0.0/24")).toEqual(["1×1", "9×1"]);
   });
@@ -193,17 +193,17 @@ test("silence before a file is told as a gap, and is no failure; files whose nam
       {
         code: "updates_gap",
         detail:
-          "updates of rrc00 between 2025-11-21T08:59:59Z and 2025-11-21T09:06:40Z are missing: what changed then may not be in the answer",
+          "updates of rrc00 between 2025-11-21T08:59:59Z and 2025-11-21T09:06:40Z are missing; changes in that time may not be included",
       },
     ]);
     const patient = await ran(place, await place.sources(listed(", interval: 10m")));
     expect(patient.manifest.sections.routes?.updates_gaps).toBeUndefined();
     await writeFile(join(place.folder, "updates", "c"), announce(400, "11.0.0.0/24", 55));
-    await expect(ran(place, await place.sources(listed()))).rejects.toThrow(/updates\/c: begins before the file in front of it/);
+    await expect(ran(place, await place.sources(listed()))).rejects.toThrow(/updates\/c: starts before the previous file/);
   });
 });
 
-test("with nothing that is newer than the table it is published as it is; without the place of the updates too, where they are not required", async () => {
+test("with contains nothing newer than the table it is published as it is; without the place of the updates too, where they are not required", async () => {
   await withUpdates({}, async (place) => {
     const empty = await ran(place, await place.sources(listed()));
     expect(empty.report.sources[1]).toMatchObject({ state: "read", accepted: 0, updates: { files: 0 } });

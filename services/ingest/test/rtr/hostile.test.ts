@@ -146,7 +146,7 @@ const hostile: [name: string, answer: Answer, code: number | null, reason: strin
     rtrErrors.unsupportedVersion,
     "version 72",
   ],
-  ["ends the connection at once", (_, socket) => socket.destroy(), null, /ended the connection|ECONNRESET/],
+  ["ends the connection at once", (_, socket) => socket.destroy(), null, /closed the connection|ECONNRESET/],
 ];
 
 /** Those that are found out by the clock alone. */

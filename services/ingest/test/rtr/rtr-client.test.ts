@@ -157,7 +157,7 @@ test("falls back to the next cache when the preferred one cannot be reached, and
     ["stopped", false],
   ]);
   expect(rtr.log.map(({ message }) => message)).toEqual(
-    expect.arrayContaining(["an RTR cache cannot be used; it is tried again", "back to the preferred RTR cache"]),
+    expect.arrayContaining(["RTR cache cannot be used; retrying", "back to the preferred RTR cache"]),
   );
 });
 
@@ -175,7 +175,7 @@ test("uses what the preferred cache told until the next one is synchronised, the
   await rtr.until(() => rtr.changes.length === 2);
   expect(rtr.content()).toEqual([b]);
   expect(rtr.changes[1]).toMatchObject({ cache: second.url, added: null });
-  expect(rtr.log.map(({ message }) => message)).toContain("fell back to another RTR cache; the preferred one is tried on");
+  expect(rtr.log.map(({ message }) => message)).toContain("fell back to another RTR cache; still trying the preferred one");
 });
 
 test("does not wait for a preferred cache that drips", async () => {

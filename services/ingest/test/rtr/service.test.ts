@@ -126,7 +126,7 @@ test(
     expect(pod.validity()).toEqual({ state: null, warnings: ["vrps_unavailable"] });
     expect(Object.keys(pod.objects())).toEqual(["routes"]);
     expect(service.log).toContainEqual(
-      expect.objectContaining({ level: "error", message: expect.stringContaining("RPKI data were given up") }),
+      expect.objectContaining({ level: "error", message: expect.stringContaining("RPKI data discarded") }),
     );
     // Nothing was wrong with what was withdrawn.
     expect(service.log.filter(({ message }) => message.startsWith("a version of a source cannot be used"))).toEqual([]);

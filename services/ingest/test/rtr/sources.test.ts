@@ -39,11 +39,11 @@ test.each([
     'section: vrps, format: rtr, location: "http://validator:323"',
     "location: expected rtr://host:port or rtr+tls://host:port, or up to 8 of them separated by commas, the preferred one first",
   ],
-  ['section: vrps, format: rpki-client-json, location: "rtr://validator"', "location: rtr:// goes with format rtr"],
+  ['section: vrps, format: rpki-client-json, location: "rtr://validator"', "location: rtr:// requires format rtr"],
   ['section: routes, format: rtr, location: "rtr://validator"', 'format: "rtr" does not fit section routes; expected mrt'],
   [
     'section: vrps, format: rtr, location: "rtr://validator", md5: "x"',
-    "md5: is for a source that is fetched; its location is an http or https URL",
+    "md5: is only for a source that is fetched, whose location is an http or https URL",
   ],
 ])("refuses %s", async (source, fault) => {
   expect(await read(source)).toEqual([fault]);

@@ -84,10 +84,10 @@ test("a required source that is not to be had ends it before anything is read, a
   const before = await store().currentId();
   files.delete("/ripe");
   const error = await failed(run());
-  expect(error.message).toBe(`ripe: ${server.url}/ripe: the server answers 404`);
+  expect(error.message).toBe(`ripe: ${server.url}/ripe: the server returned status 404`);
   expect(error.report).toMatchObject({
     snapshot: null,
-    sources: [{ name: "ripe", state: "failed", error: `${server.url}/ripe: the server answers 404` }],
+    sources: [{ name: "ripe", state: "failed", error: `${server.url}/ripe: the server returned status 404` }],
   });
   expect(await store().currentId()).toBe(before);
 });
@@ -96,7 +96,9 @@ test("an optional one that was never there is left out; one that was is read as 
   files.delete("/names");
   const notes: string[] = [];
   const first = await run(", required: false", (note) => notes.push(note));
-  expect(notes).toEqual([`names: a source is not to be had; its last good data stay: ${server.url}/names: the server answers 404`]);
+  expect(notes).toEqual([
+    `names: a source is unavailable; its last good data remain in use: ${server.url}/names: the server returned status 404`,
+  ]);
   expect(first.sources.map(({ name, state }) => [name, state])).toEqual([
     ["ripe", "read"],
     ["names", "failed"],
@@ -114,8 +116,10 @@ test("what ends the run is told by its error alone, and what else was wrong by n
   const note = (text: string) => void notes.push(text);
   const away = `}\n  - {name: more, section: as_names, format: name-list, location: "${server.url}/more", allow_private: true, required: false`;
   files.delete("/ripe");
-  expect((await failed(run(away, note))).message).toBe(`ripe: ${server.url}/ripe: the server answers 404`);
-  expect(notes.splice(0)).toEqual([`more: a source is not to be had; its last good data stay: ${server.url}/more: the server answers 404`]);
+  expect((await failed(run(away, note))).message).toBe(`ripe: ${server.url}/ripe: the server returned status 404`);
+  expect(notes.splice(0)).toEqual([
+    `more: a source is unavailable; its last good data remain in use: ${server.url}/more: the server returned status 404`,
+  ]);
   files.set("/ripe", Buffer.from("not a delegated file\n"));
   expect((await failed(run("", note))).message).toContain("not a delegated statistics file");
   expect(notes).toEqual([]);
@@ -150,7 +154,7 @@ test("of two imports into one folder one works and one waits", async () => {
   while (server.requests.length === 0) await sleep(5);
   const second = run("", (note) => notes.push(note));
   while (notes.length === 0) await sleep(5);
-  expect(notes).toEqual(["another import works in this folder; this one begins when it has ended"]);
+  expect(notes).toEqual(["another import is using this folder; this one starts when it has ended"]);
   const { length } = server.requests;
   open();
   const [one, two] = await Promise.all([first, second]);
@@ -213,7 +217,7 @@ test("a full disk is told of as such, and leaves the last good file and snapshot
   const told = JSON.parse(out) as { error: string; isIngestError: boolean };
   expect(told).toMatchObject({
     isIngestError: true,
-    error: expect.stringMatching(/names\/partial: the disk is full \(EFBIG\); the last good file stays$/),
+    error: expect.stringMatching(/names\/partial: the disk is full \(EFBIG\); the last good version remains in use$/),
   });
   expect(await store().currentId()).toBe(first.snapshot);
   expect(readdirSync(join(stateFolder(), "downloads", "names")).sort()).toEqual(before);

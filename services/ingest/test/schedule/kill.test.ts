@@ -143,7 +143,7 @@ test("after it has published: the new version serves, and no run is made again",
   await first.end("SIGKILL");
   expect(await served()).toBe(11);
   const next = await launch("");
-  await next.said("a run of a leader before was ended as failed", 60_000);
+  await next.said("a run of a previous leader was marked as failed", 60_000);
   await next.end("SIGKILL");
   expect(await sectionsToRun()).toEqual([]);
   expect(next.lines().some(({ msg }) => msg === "run started")).toBe(false);

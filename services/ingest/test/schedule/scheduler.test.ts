@@ -114,12 +114,12 @@ test("a required source that is away keeps back its own section, and no other", 
   expect(world.runs).toEqual([["routes", "vrps", "as_names"]]);
   expect(world.stock.state("ripe")).toMatchObject({
     failures: 1,
-    error: expect.stringContaining("the server answers 503, and asks to be left alone"),
+    error: expect.stringContaining("the server returned status 503; the server asks not to be contacted"),
   });
   const told = world.log.filter(({ level }) => level === "warn").map(({ message }) => message);
   expect(told).toEqual([
-    "a source is not to be had; its last good data stay",
-    "sections stay as they are: there is no version that can be used of a source that they need",
+    "a source is unavailable; its last good data remain in use",
+    "sections are kept, because a source that they need has no usable version",
   ]);
   world.files.set("/ripe", delegatedFile());
   world.pass(11 * minute);
@@ -179,7 +179,7 @@ test("under other bounds a version that was refused is tried again", async () =>
   world.files.set("/ripe", delegatedFile("ripencc", 5, "20251122"));
   world.pass(25 * hour);
   await world.look();
-  expect(world.stock.state("ripe").refused?.error).toContain("shrunk by more than shrink_max");
+  expect(world.stock.state("ripe").refused?.error).toContain("shrank by more than shrink_max");
   everything(", shrink_max: 60%");
   world.files.set("/ripe", delegatedFile("ripencc", 5, "20251122"));
   await world.look();
@@ -228,7 +228,7 @@ test("after a rollback a section stays as it is until its sources are newer, wha
   await world.look();
   expect(world.runs).toHaveLength(2);
   expect(await world.manifest()).toEqual(first);
-  const told = world.log.filter(({ message }) => message.startsWith("a section stays as a rollback left it"));
+  const told = world.log.filter(({ message }) => message.startsWith("a section stays rolled back"));
   // Once by each process.
   expect(told.map(({ level, fields }) => [level, fields.section])).toEqual([
     ["warn", "routes"],
@@ -257,7 +257,7 @@ test("a list with faults is told once, and what was right before goes on afterwa
   world.pass(hour);
   await world.look();
   await world.look();
-  expect(world.log.filter(({ message }) => message.startsWith("sources.yaml has faults"))).toHaveLength(1);
+  expect(world.log.filter(({ message }) => message.startsWith("sources.yaml has errors"))).toHaveLength(1);
   everything();
   expect(await world.look()).toEqual(["/vrps"]);
 });
@@ -326,7 +326,7 @@ test("an optional source whose new version is no good goes on with the one befor
   await world.look();
   const entry = (await world.manifest())?.sections.allocations?.sources[0];
   expect(entry).toMatchObject({ accepted: 10, accepted_before: 10, sha256: before?.sections.allocations?.sources[0]?.sha256 });
-  expect(entry?.error).toBe("its newest version could not be used in the last run; this is the one before");
+  expect(entry?.error).toBe("its newest version could not be used in the last run; this is the previous version");
   expect(objectsOf(await world.manifest())).toEqual(objectsOf(before));
   const { length } = world.runs;
   expect(world.stock.state("ripe").refused?.error).toContain("downloads/ripe/");

@@ -76,7 +76,7 @@ test("imports at its start, then what changed and nothing else, and says who ask
       name: "vrps",
       state: "read",
       accepted: 12,
-      schedule: { error: `${server.url}/vrps: the server answers 404`, url: `${server.url}/vrps` },
+      schedule: { error: `${server.url}/vrps: the server returned status 404`, url: `${server.url}/vrps` },
     },
   ]);
   expect(JSON.stringify(health)).not.toContain("hidden");

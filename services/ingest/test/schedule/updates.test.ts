@@ -110,7 +110,7 @@ test("a publisher that is far behind is asked for twelve steps at a time, and th
   publishTable(180);
   world.list(dated(", required: false"));
   expect((await world.look()).filter((path) => path.startsWith("/updates"))).toHaveLength(12);
-  expect(world.stock.state("live").error).toMatch(/updates\.20261121\.0900: not there, nor are the 11 behind it$/);
+  expect(world.stock.state("live").error).toMatch(/updates\.20261121\.0900: not found, nor are the 11 behind it$/);
   expect(await routesOf()).toMatchObject({ as_of: "2026-11-21T09:00:00Z" });
   world.pass(5 * 60_000);
   expect((await world.look()).filter((path) => path.startsWith("/updates"))[0]).toBe("/updates.20261121.1000");
@@ -192,7 +192,7 @@ test("updates of a folder: a new file makes a run at the next look, without bein
   await world.look();
   expect(world.runs).toHaveLength(3);
   expect(await routesOf()).toMatchObject({ as_of: "2026-11-21T11:40:30Z" });
-  expect(world.log.filter(({ message }) => message.startsWith("sections stay as they are"))).toMatchObject([
+  expect(world.log.filter(({ message }) => message.startsWith("sections are kept"))).toMatchObject([
     { fields: { waiting: { routes: "live" } } },
   ]);
   writeFileSync(join(folder, "1145"), step(noon - 15 * minute));

@@ -74,17 +74,20 @@ test.each([
   [
     `${vrps}, location: "https://example.net/{yyyy"`,
     [
-      "location: has times in braces; say in `every` how long one file is after the other, such as 2h",
+      "location: contains times in braces; set `every` to the interval between files, such as 2h",
       "location: expected {yyyy}, {MM}, {dd}, {HH}, {mm}, or several of them in one such as {yyyyMMdd} in braces",
     ],
   ],
   [
     `${vrps}, location: "https://example.net/x", every: 1d`,
-    ["every: is for a location with times, {yyyy}, {MM}, {dd}, {HH}, {mm}, or several of them in one such as {yyyyMMdd}"],
+    ["every: is only for a location with times, {yyyy}, {MM}, {dd}, {HH}, {mm}, or several of them in one such as {yyyyMMdd}"],
   ],
   [`${vrps}, location: "https:///x:y"`, ["location: is not a URL"]],
   [`${vrps}, location: "https://example.net/x", allow_private: maybe`, ['allow_private: expected true or false, found "maybe"']],
-  [`${vrps}, required: false, location: ./x, md5: true`, ["md5: is for a source that is fetched; its location is an http or https URL"]],
+  [
+    `${vrps}, required: false, location: ./x, md5: true`,
+    ["md5: is only for a source that is fetched, whose location is an http or https URL"],
+  ],
 ])("%s is told as a fault", async (source, expected) => {
   expect((await faultsOf(source)).sort()).toEqual([...expected].sort());
 });

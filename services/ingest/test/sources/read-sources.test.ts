@@ -153,7 +153,7 @@ describe("updates", () => {
   test.each([
     [
       `${routes("a")}${routes("b")}${updates()}`,
-      '4:27 section: of updates there must be told in "applies_to" which source of routes they are of: a, b',
+      '4:27 section: for updates, "applies_to" must name the source of routes that they apply to: a, b',
     ],
     [`${routes("rrc00")}${updates(", applies_to: rrc0")}`, '3:81 applies_to: there is no source of routes "rrc0"; did you mean "rrc00"?'],
     [
@@ -166,9 +166,9 @@ describe("updates", () => {
     ],
     [
       `${routes("a")}${updates()}${updates("", "more")}`,
-      '4:12 name: the updates of line 3 are applied to "a" already; list all files in one folder',
+      '4:12 name: updates are already applied to "a" in line 3; list all files in one folder',
     ],
-    [`  - {name: a, section: routes, format: mrt, location: rib.gz, applies_to: a}\n`, "2:75 applies_to: is for a source of updates"],
+    [`  - {name: a, section: routes, format: mrt, location: rib.gz, applies_to: a}\n`, "2:75 applies_to: is only for a source of updates"],
     [`${routes("a")}${updates(", applies_to: 7")}`, "3:81 applies_to: expected the name of a source of routes, found 7"],
     [`${routes("a")}${updates().replace("a-folder", "nowhere")}`, "3:59 location: DIR/nowhere cannot be read: no such file"],
   ])("%j", async (list, fault) => {
@@ -200,7 +200,7 @@ sources:
     '2:14 sample_data: expected true or false, found "yes"',
     '4:5 a source has no "format"; expected the name of a format',
     '6:5 unknown key "formt" in a source; did you mean "format"?',
-    '8:11 name: "rrc00" is already the name of the source of line 4',
+    '8:11 name: "rrc00" is already the name of the source in line 4',
     '10:13 format: "delegated" does not fit section routes; expected mrt',
     "12:15 interval: expected a duration such as 90s, 30m, 8h, 1d or 2w, found 8",
     '13:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found "huge"',
@@ -229,7 +229,10 @@ describe("one fault", () => {
     ["sources: []\n", "1:10 sources: expected a list of at least one source, found a list"],
     ["sources:\n", "1:9 sources: expected a list of at least one source, found nothing"],
     [`sources: [${good}]\nfull_feed_share: 1.5\n`, "2:18 full_feed_share: expected a share such as 0.2 or 20%, found 1.5"],
-    [`sources: [${good}]\nfull_feed_share: 0\n`, "2:18 full_feed_share: expected more than 0: every peer would be a full feed"],
+    [
+      `sources: [${good}]\nfull_feed_share: 0\n`,
+      "2:18 full_feed_share: expected more than 0, because with 0 every peer would count as a full feed",
+    ],
     [`sources: [${good}]\nfull_feed_min: {ipv4: 0}\n`, "2:23 ipv4: expected a whole number of at least 1, found 0"],
     [`sources: [${good}]\nfull_feed_min: {ipv5: 1}\n`, '2:17 unknown key "ipv5" in "full_feed_min"; did you mean "ipv4"?'],
     [`sources: [${good}]\nfull_feed_min: 10\n`, "2:16 full_feed_min: expected a mapping with ipv4, ipv6, found 10"],

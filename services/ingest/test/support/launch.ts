@@ -91,7 +91,7 @@ export async function launch(program: string, settings: Readonly<Record<string, 
   const own = { INGEST_PORT: "0", INGEST_STATE_DIR: state, PROXY_TOKEN: proxyToken };
   const launched = await launchProcess(`ingest/${program}`, { ...own, ...settings });
   launched.child.once("exit", () => rmSync(state, { recursive: true, force: true }));
-  const { url } = (await launched.said("operator API listens")) as { url: string };
+  const { url } = (await launched.said("operator API is listening")) as { url: string };
   return {
     ...launched,
     url,

@@ -22,18 +22,18 @@ interface CreateOptions {
 export const createCommand: RegisterCommand = (keys, context) => {
   keys
     .command("create")
-    .description("make a key and print it; it is stored nowhere and never shown again")
-    .requiredOption("--label <text>", "what the key is for")
-    .option("--scopes <list>", "what it may ask, separated by commas (default: everything but admin)", parseScopes)
-    .option("--expires <when>", "2027-01-31, 2027-01-31T12:00Z, 90d or 12h (default: never)", (text: string) =>
+    .description("create a key and print it; the key is not stored and cannot be shown again")
+    .requiredOption("--label <text>", "purpose of the key")
+    .option("--scopes <list>", "scopes, separated by commas (default: all except admin)", parseScopes)
+    .option("--expires <when>", "expiry: 2027-01-31, 2027-01-31T12:00Z, 90d or 12h (default: never)", (text: string) =>
       parseExpiry(text, context.now()),
     )
-    .option("--cidr <cidr>", "where it may be used from; may be given more than once (default: anywhere)", collect)
-    .option("--plan <name>", "the plan whose limits it has (default: default)")
-    .option("--rate <limit>", "requests per window: 600 (a minute) or 50/10s (default: of the plan)", parseRate)
-    .option("--month <limit>", "answers per calendar month (default: of the plan)", parseCount)
-    .option("--concurrency <limit>", "requests at a time (default: of the plan)", parseCount)
-    .option("--test", "a test key: same data, its own marking and counting, never the scope admin")
+    .option("--cidr <cidr>", "network that the key may be used from; can be repeated (default: anywhere)", collect)
+    .option("--plan <name>", "plan that sets the limits (default: default)")
+    .option("--rate <limit>", "rate limit: 600 (per minute) or 50/10s (default: from the plan)", parseRate)
+    .option("--month <limit>", "monthly quota (default: from the plan)", parseCount)
+    .option("--concurrency <limit>", "maximum number of concurrent requests (default: from the plan)", parseCount)
+    .option("--test", "create a test key: same data, separate usage counts, never the scope admin")
     .action(async (options: CreateOptions, command) => {
       const { key, secret } = await withAdministration({ command, context, create: true }, (administration, by) =>
         administration.createKey(by, newKey(options)),

@@ -11,6 +11,6 @@ import { updateCommand } from "./update.ts";
 export const keys: RegisterCommand = (program, context) => {
   const group = program
     .command("keys")
-    .description("make, see, change, replace and end API keys; running services see a change within a second");
+    .description("create, show, change, rotate and revoke API keys; running services see a change within a second");
   for (const register of [createCommand, listCommand, showCommand, updateCommand, rotateCommand, stateCommands]) register(group, context);
 };

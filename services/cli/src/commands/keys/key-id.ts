@@ -8,11 +8,10 @@ const keyName = /^(?:nf_(?:live|test)_)?([0-9A-Za-z]{8})(?:_.*)?$/;
 /** The id in what people paste: the id itself, the display form, a whole key. Never echoed in an error, as it may hold a secret. */
 export function keyIdOf(text: string): string {
   const id = keyName.exec(text)?.[1];
-  if (id === undefined)
-    throw new CliError(exitCodes.usage, "that is no key id: it has 8 letters and digits, as `netfacts keys list` shows it");
+  if (id === undefined) throw new CliError(exitCodes.usage, "not a key id: a key id has 8 letters and digits, as in `netfacts keys list`");
   return id.toUpperCase();
 }
 
 export function keyNotFound(id: string): CliError {
-  return new CliError(exitCodes.notFound, `there is no key ${id}; \`netfacts keys list\` shows all`);
+  return new CliError(exitCodes.notFound, `there is no key ${id}; \`netfacts keys list\` lists all keys`);
 }

@@ -9,20 +9,20 @@ const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d
 export function parseScopes(text: string): Scope[] {
   const words = text.split(",").map((word) => word.trim());
   const wrong = words.filter((word) => !scopes.includes(word as Scope));
-  if (wrong.length > 0) throw new InvalidArgumentError(`No such scope: ${wrong.join(", ")}. There are: ${scopes.join(", ")}.`);
+  if (wrong.length > 0) throw new InvalidArgumentError(`Unknown scope: ${wrong.join(", ")}. Available: ${scopes.join(", ")}.`);
   return words as Scope[];
 }
 
 /** `600` (a minute) or `600/10s`. */
 export function parseRate(text: string): RateLimit {
   const match = /^(\d{1,10})(?:\/(\d{0,6})([smhd]))?$/.exec(text);
-  if (match === null) throw new InvalidArgumentError("Wanted: requests per window, as 600 (a minute), 600/m or 50/10s.");
+  if (match === null) throw new InvalidArgumentError("Expected requests per window, such as 600 (per minute), 600/m or 50/10s.");
   const [, limit = "", count = "", unit] = match;
   return { limit: Number(limit), windowSeconds: unit === undefined ? 60 : Number(count || 1) * (unitSeconds[unit] ?? 1) };
 }
 
 export function parseCount(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError("Wanted: a whole number.");
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError("Expected a whole number.");
   return Number(text);
 }
 
@@ -33,7 +33,7 @@ export function parseExpiry(text: string, now: number): number {
   const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
   // Date.parse takes 31 February for 3 March.
   if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text.slice(0, 10)) {
-    throw new InvalidArgumentError("Wanted: a day (2027-01-31), a time in UTC (2027-01-31T12:00Z) or a time from now (90d, 12h).");
+    throw new InvalidArgumentError("Expected a date (2027-01-31), a time in UTC (2027-01-31T12:00Z) or a duration from now (90d, 12h).");
   }
   return time;
 }
@@ -42,7 +42,7 @@ export function parseExpiry(text: string, now: number): number {
 export function parseSpan(text: string): number {
   const span = /^(\d{1,7})([smhd])$/.exec(text);
   if (text === "0") return 0;
-  if (span === null) throw new InvalidArgumentError("Wanted: a time, as 7d, 12h, 30m or 0.");
+  if (span === null) throw new InvalidArgumentError("Expected a duration, such as 7d, 12h, 30m or 0.");
   return Number(span[1]) * (unitSeconds[span[2] ?? ""] ?? 1) * 1_000;
 }
 

@@ -15,10 +15,13 @@ export function changedKey(id: string, outcome: KeyOutcome): KeyRecord {
     case "revoked":
       throw revokedIsFinal(id);
     case "last-admin":
-      throw new CliError(exitCodes.refused, `key ${id} is the last active key with the scope admin: make another first, or give --force`);
+      throw new CliError(
+        exitCodes.refused,
+        `key ${id} is the last active key with the scope admin: create another one first, or use --force`,
+      );
   }
 }
 
 export function revokedIsFinal(id: string): CliError {
-  return new CliError(exitCodes.refused, `key ${id} is revoked, and revoked is final: make a new one with \`netfacts keys create\``);
+  return new CliError(exitCodes.refused, `key ${id} is revoked, which is final: create a new one with \`netfacts keys create\``);
 }

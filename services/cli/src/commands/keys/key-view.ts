@@ -23,7 +23,7 @@ export function printSecretKey(
     printJson(context, { ...keyJson(key, now), secret, ...more });
     return;
   }
-  printLines(context, [...keyLines(key, now), "", "The key, shown this once:", "", `  ${secret}`, ""]);
+  printLines(context, [...keyLines(key, now), "", "The key, shown only once:", "", `  ${secret}`, ""]);
 }
 
 /** For programs; names as in the HTTP API. */
@@ -57,9 +57,9 @@ export function keyLines(key: KeyRecord, now: number): string[] {
     ["state", stateAt(key, now)],
     ["scopes", key.scopes.join(" ")],
     ["addresses", key.allowedCidrs.length === 0 ? "any" : key.allowedCidrs.join(" ")],
-    ["rate", rateText(key) ?? `of plan ${key.plan}`],
-    ["month", key.month === null ? `of plan ${key.plan}` : `${key.month.limit}`],
-    ["concurrency", key.concurrency === null ? `of plan ${key.plan}` : `${key.concurrency.limit}`],
+    ["rate", rateText(key) ?? `from plan ${key.plan}`],
+    ["month", key.month === null ? `from plan ${key.plan}` : `${key.month.limit}`],
+    ["concurrency", key.concurrency === null ? `from plan ${key.plan}` : `${key.concurrency.limit}`],
     ["created", timeText(key.createdAt)],
     ["expires", key.expiresAt === null ? "never" : timeText(key.expiresAt)],
     ...(key.replacedBy === null

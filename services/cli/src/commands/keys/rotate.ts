@@ -18,10 +18,10 @@ interface RotateOptions {
 export const rotateCommand: RegisterCommand = (keys, context) => {
   keys
     .command("rotate")
-    .description("replace a key: print a successor with the same scopes, limits and usage; the old key works on for a time")
-    .argument("<id>", "the key's id, as `keys list` shows it")
-    .option("--overlap <span>", "how long the old key works on, 0 to 30d (default: 1d)", parseSpan)
-    .option("--expires <when>", "when the successor expires, or never (default: when the old key would)", (text: string) =>
+    .description("replace a key by a successor with the same scopes, limits and usage, and print it; the old key keeps working for a while")
+    .argument("<id>", "key id, as in `keys list`")
+    .option("--overlap <span>", "how long the old key keeps working, 0 to 30d (default: 1d)", parseSpan)
+    .option("--expires <when>", "expiry of the successor, or never (default: expiry of the old key)", (text: string) =>
       orWord("never", text, (when) => parseExpiry(when, context.now())),
     )
     .action(async (text: string, { overlap, expires }: RotateOptions, command) => {
@@ -48,9 +48,9 @@ export const rotateCommand: RegisterCommand = (keys, context) => {
         case "revoked":
           throw revokedIsFinal(id);
         case "replaced":
-          throw new CliError(exitCodes.refused, `key ${id} was replaced by ${rotated.key.replacedBy} before: rotate that one`);
+          throw new CliError(exitCodes.refused, `key ${id} was already replaced by ${rotated.key.replacedBy}: rotate that key instead`);
         case "unusable":
-          throw new CliError(exitCodes.refused, `key ${id} is disabled or has expired: enable it, or give it a later expiry, first`);
+          throw new CliError(exitCodes.refused, `key ${id} is disabled or expired: first enable it, or set a later expiry`);
       }
     });
 };

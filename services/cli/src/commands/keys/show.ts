@@ -9,8 +9,8 @@ import { keyJson, keyLines } from "./key-view.ts";
 export const showCommand: RegisterCommand = (keys, context) => {
   keys
     .command("show")
-    .description("show one key; never its secret")
-    .argument("<id>", "the key's id, as `keys list` shows it")
+    .description("show one key, without its secret")
+    .argument("<id>", "key id, as in `keys list`")
     .action(async (text: string, _options, command) => {
       const id = keyIdOf(text);
       const key = await withStore({ command, context, create: false }, (store) => store.keys.find(id));

@@ -17,17 +17,17 @@ interface StateChange {
 const changes: readonly StateChange[] = [
   {
     name: "disable",
-    description: "make a key stop working until it is enabled again",
+    description: "disable a key until it is enabled again",
     done: "disabled",
     forceable: true,
   },
-  { name: "enable", description: "make a disabled key work again", done: "active", forceable: false },
-  { name: "revoke", description: "end a key for ever", done: "revoked", forceable: true },
+  { name: "enable", description: "enable a disabled key", done: "active", forceable: false },
+  { name: "revoke", description: "revoke a key permanently", done: "revoked", forceable: true },
 ];
 
 export const stateCommands: RegisterCommand = (keys, context) => {
   for (const { name, description, done, forceable } of changes) {
-    const command = keys.command(name).description(description).argument("<id>", "the key's id, as `keys list` shows it");
+    const command = keys.command(name).description(description).argument("<id>", "key id, as in `keys list`");
     if (forceable) command.option("--force", "even if it is the last active key with the scope admin", false);
     command.action(async (text: string, options: { readonly force?: boolean }) => {
       const id = keyIdOf(text);
@@ -37,7 +37,7 @@ export const stateCommands: RegisterCommand = (keys, context) => {
       const key = changedKey(id, outcome);
       if (sharedSettings(command).json) return printJson(context, keyJson(key, context.now()));
       printLines(context, [
-        outcome.outcome === "unchanged" ? `Key ${id} (${key.label}) was ${done} already.` : `Key ${id} (${key.label}) is now ${done}.`,
+        outcome.outcome === "unchanged" ? `Key ${id} (${key.label}) was already ${done}.` : `Key ${id} (${key.label}) is now ${done}.`,
       ]);
     });
   }

@@ -28,35 +28,35 @@ interface UpdateOptions {
 export const updateCommand: RegisterCommand = (keys, context) => {
   keys
     .command("update")
-    .description("change a key: only what is given; a limit of `plan` becomes that of its plan")
-    .argument("<id>", "the key's id, as `keys list` shows it")
-    .option("--label <text>", "what the key is for")
-    .option("--scopes <list>", "what it may ask, separated by commas", parseScopes)
-    .option("--expires <when>", "2027-01-31, 2027-01-31T12:00Z, 90d, 12h or never", (text: string) =>
+    .description("change the given properties of a key; `plan` as a limit resets it to that of the plan")
+    .argument("<id>", "key id, as in `keys list`")
+    .option("--label <text>", "purpose of the key")
+    .option("--scopes <list>", "scopes, separated by commas", parseScopes)
+    .option("--expires <when>", "expiry: 2027-01-31, 2027-01-31T12:00Z, 90d, 12h or never", (text: string) =>
       orWord("never", text, (when) => parseExpiry(when, context.now())),
     )
-    .option("--cidr <cidr>", "where it may be used from; may be given more than once", collect)
-    .option("--anywhere", "it may be used from anywhere")
-    .option("--plan <name>", "the plan whose limits it has")
-    .option("--rate <limit>", "requests per window: 600 (a minute), 50/10s or plan", (text: string) => orWord("plan", text, parseRate))
-    .option("--month <limit>", "answers per calendar month, or plan", (text: string) => orWord("plan", text, parseCount))
-    .option("--concurrency <limit>", "requests at a time, or plan", (text: string) => orWord("plan", text, parseCount))
-    .option("--force", "even if no active key with the scope admin is left by it", false)
+    .option("--cidr <cidr>", "network that the key may be used from; can be repeated", collect)
+    .option("--anywhere", "allow the key from anywhere")
+    .option("--plan <name>", "plan that sets the limits")
+    .option("--rate <limit>", "rate limit: 600 (per minute), 50/10s or plan", (text: string) => orWord("plan", text, parseRate))
+    .option("--month <limit>", "monthly quota, or plan", (text: string) => orWord("plan", text, parseCount))
+    .option("--concurrency <limit>", "maximum number of concurrent requests, or plan", (text: string) => orWord("plan", text, parseCount))
+    .option("--force", "even if no active key with the scope admin remains", false)
     .action(async (text: string, options: UpdateOptions, command) => {
       const id = keyIdOf(text);
       const patch = patchOf(options);
-      if (Object.keys(patch).length === 0) throw new CliError(exitCodes.usage, "nothing to change was given; see --help");
+      if (Object.keys(patch).length === 0) throw new CliError(exitCodes.usage, "no changes were given; see --help");
       const outcome = await withAdministration({ command, context, create: false }, (administration, by) =>
         administration.updateKey(by, id, patch, options.force),
       );
       const key = changedKey(id, outcome);
       if (sharedSettings(command).json) return printJson(context, keyJson(key, context.now()));
-      printLines(context, [...(outcome.outcome === "unchanged" ? ["It was so already.", ""] : []), ...keyLines(key, context.now())]);
+      printLines(context, [...(outcome.outcome === "unchanged" ? ["Nothing to change.", ""] : []), ...keyLines(key, context.now())]);
     });
 };
 
 function patchOf({ label, scopes, expires, cidr, anywhere, plan, rate, month, concurrency }: UpdateOptions): KeyPatch {
-  if (cidr !== undefined && anywhere) throw new CliError(exitCodes.usage, "--cidr and --anywhere exclude each other");
+  if (cidr !== undefined && anywhere) throw new CliError(exitCodes.usage, "--cidr and --anywhere cannot be combined");
   return {
     ...(label !== undefined && { label }),
     ...(scopes !== undefined && { scopes }),

@@ -12,16 +12,16 @@ import { isReaderGone, nameOf, openInput, pieceBytes, tellFailure } from "./file
 import { Tally } from "./tally.ts";
 
 const help = `
-FILE is plain, or packed with gzip, bzip2 or zstd, which is told by its content; - is standard input. Read are TABLE_DUMP, TABLE_DUMP_V2,
-BGP4MP, BGP4MP_ET and the old BGP type; other records are passed over, and counted at the end.
+FILE is uncompressed, or compressed with gzip, bzip2 or zstd (detected from its content); - is standard input. TABLE_DUMP, TABLE_DUMP_V2,
+BGP4MP, BGP4MP_ET and the old BGP type are supported. Other records are skipped and counted at the end.
 
-A record that breaks its format goes to standard error, with its byte in the unpacked file and its own bytes; the others are printed. The exit
-code is then 4, as it is for a file that ends inside a record: what was whole has been printed.`;
+A malformed record is reported on standard error with its byte offset in the uncompressed file and its bytes; the other records are
+printed. The exit code is then 4. It is also 4 if the file ends inside a record; all complete records have been printed.`;
 
 export const cat: RegisterCommand = (group, context) => {
   group
     .command("cat")
-    .description("print every record as `bgpdump -m` would, one line a route; with --json the decoded record, one a line")
+    .description("print every record as `bgpdump -m` does, one route per line; with --json one decoded record per line")
     .argument("<file...>", "MRT files; - is standard input")
     .addHelpText("after", help)
     .action(async (files: string[], _options: unknown, command: Command) => {

@@ -5,7 +5,7 @@ import { cat } from "./cat.ts";
 import { replay } from "./replay.ts";
 
 export const mrt: RegisterCommand = (program, context) => {
-  const group = program.command("mrt").description("look into MRT files of routing tables and BGP messages");
+  const group = program.command("mrt").description("inspect MRT files of routing tables and BGP messages");
   cat(group, context);
   replay(group, context);
 };

@@ -14,22 +14,22 @@ import { JsonTable, LineTable } from "./table-text.ts";
 import { Tally } from "./tally.ts";
 
 const help = `
-The files are plain, or packed with gzip, bzip2 or zstd; - is standard input. RIB is a TABLE_DUMP_V2 or TABLE_DUMP file; UPDATES are files of BGP4MP,
-BGP4MP_ET or the old BGP type, in the order of their times. Records older than the RIB are passed over. A peer that leaves Established takes its
-routes with it.
+The files are uncompressed, or compressed with gzip, bzip2 or zstd; - is standard input. RIB is a TABLE_DUMP_V2 or TABLE_DUMP file. UPDATES are files of
+BGP4MP, BGP4MP_ET or the old BGP type, in the order of their times. Records older than the RIB are skipped. When a peer leaves the state Established, its
+routes are removed.
 
-Each line is as \`netfacts mrt cat\` prints one of a RIB, with the time of the last record applied, in the order of RIB files. Silence of more than five minutes in
-front of a file is told on standard error: updates may be missing.
+Each line has the format of \`netfacts mrt cat\` for a RIB, with the time of the last record applied, in the order of RIB files. If there are no records for more
+than five minutes before a file, a warning on standard error says that updates may be missing.
 
-A record that breaks its format goes to standard error, with its byte and its own bytes; the others count. The exit code is then 4. A file that ends
-inside a record, or cannot be unpacked, prints nothing: the table after it would not be known.`;
+A malformed record is reported on standard error with its byte offset and its bytes; the other records are applied. The exit code is then 4. If a file ends
+inside a record or cannot be decompressed, nothing is printed, because the resulting table would be unknown.`;
 
 export const replay: RegisterCommand = (group, context) => {
   group
     .command("replay")
-    .description("print the table that a RIB has become by its updates, as `bgpdump -m` would print it; with --json one prefix a line")
-    .argument("<rib>", "MRT file of the table; - is standard input")
-    .argument("<updates...>", "MRT files of the updates, in the order of their times")
+    .description("apply updates to a RIB and print the resulting table as `bgpdump -m` does; with --json one prefix per line")
+    .argument("<rib>", "MRT file of the routing table; - is standard input")
+    .argument("<updates...>", "MRT files of updates, in the order of their times")
     .addHelpText("after", help)
     .action(async (rib: string, updates: string[], _options: unknown, command: Command) => {
       const code = await replayFiles(rib, updates, sharedSettings(command).json, context);
@@ -53,12 +53,12 @@ async function replayFiles(rib: string, files: readonly string[], json: boolean,
       onReading: ({ name }, reading) => void tallies.get(name)?.count(reading),
       onFile(file) {
         if (file.from !== null && before?.from != null && file.from < before.from)
-          note(`${file.name}: begins before ${before.name}, which was applied before it`);
+          note(`${file.name}: begins before ${before.name}, which was already applied`);
         before = file;
       },
     });
     for (const { from, to } of updates.gaps)
-      note(`updates from ${timestamp(from * 1_000)} to ${timestamp(to * 1_000)} may be missing: nothing was heard`);
+      note(`updates from ${timestamp(from * 1_000)} to ${timestamp(to * 1_000)} may be missing: there are no records in this time`);
     const pieces = async function* (): AsyncGenerator<Uint8Array> {
       for (const _ of emit(table)) if (table.out.length >= pieceBytes) yield table.out.take();
       table.end();

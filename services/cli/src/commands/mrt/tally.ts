@@ -35,15 +35,15 @@ export class Tally {
 
   /** At the end of the file. */
   tellUnread(): void {
-    for (const [what, count] of this.#unread) this.#tell(`${this.#name}: ${count} records not read: ${what}`);
-    for (const [type, count] of this.#unknownAttributes) this.#tell(`${this.#name}: ${count} attributes not read: type ${type}`);
+    for (const [what, count] of this.#unread) this.#tell(`${this.#name}: ${count} records skipped: ${what}`);
+    for (const [type, count] of this.#unknownAttributes) this.#tell(`${this.#name}: ${count} attributes skipped: type ${type}`);
   }
 
   #attributes({ unknown, discarded }: PathAttributes, offset: number): void {
     for (const { type } of unknown) increment(this.#unknownAttributes, type);
     for (const { type, reason } of discarded) {
       const what = type === null ? "a prefix of the message" : `attribute ${type}, or a part of it,`;
-      this.#tell(`${this.#name}: record at byte ${offset}: ${what} is left out: ${reason}`);
+      this.#tell(`${this.#name}: record at byte ${offset}: ${what} was skipped: ${reason}`);
     }
   }
 
@@ -51,7 +51,7 @@ export class Tally {
     const kind = `${describeRecord(header.type, header.subtype)}, ${bytes.length} bytes`;
     const cause = `${fault.code} at byte ${fault.offset}: ${fault.detail}`;
     const hex = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, shownBytesMax)).toString("hex");
-    const more = bytes.length > shownBytesMax ? ` … and ${bytes.length - shownBytesMax} bytes more` : "";
+    const more = bytes.length > shownBytesMax ? `… and ${bytes.length - shownBytesMax} more bytes` : "";
     this.#tell(`${this.#name}: bad record at byte ${header.offset} (${kind}): ${cause}: ${hex}${more}`);
   }
 }

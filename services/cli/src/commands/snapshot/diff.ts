@@ -17,12 +17,12 @@ type Counts = Record<SnapshotChange["change"], number>;
 export const diffCommand: RegisterCommand = (group, context) => {
   group
     .command("diff")
-    .description("what changed between two snapshots, counted by section; --ndjson: each change on a line of its own")
-    .argument("[from]", "id of a kept snapshot, or a data folder, manifest or pack (default: the one before the current)")
-    .argument("[to]", "likewise (default: the current one)")
-    .addOption(new Option("--section <name...>", "these sections only").choices(sectionNames))
+    .description("count the changes between two snapshots by section; with --ndjson, print each change on its own line")
+    .argument("[from]", "id of a kept snapshot, or a data directory, manifest or pack (default: the previous snapshot)")
+    .argument("[to]", "same as FROM (default: the current snapshot)")
+    .addOption(new Option("--section <name...>", "only these sections").choices(sectionNames))
     .addOption(natsOption())
-    .option("--ndjson", "print every change: section, change, what names the row, its values before and after")
+    .option("--ndjson", "print every change: section, change, key of the row, its values before and after")
     .action(async (fromName: string | undefined, toName: string | undefined, options: DiffOptions, command: Command) => {
       const [from, to] = await withSnapshots(command, async (snapshots) => [
         await load(await snapshots.find(fromName ?? (await findPrevious(snapshots)))),

@@ -6,6 +6,6 @@ import { lookCommands } from "./look.ts";
 import { rollbackCommand } from "./rollback.ts";
 
 export const snapshot: RegisterCommand = (program, context) => {
-  const group = program.command("snapshot").description("look at snapshots, check, compare and pack them, go back to an earlier one");
+  const group = program.command("snapshot").description("list, verify, compare and pack snapshots, and roll back to an earlier one");
   for (const register of [lookCommands, diffCommand, rollbackCommand]) register(group, context);
 };

@@ -16,14 +16,14 @@ export const lookCommands: RegisterCommand = (group, context) => {
   /** A command about one snapshot: the named one, else the current. */
   const about = (command: Command, work: (opened: OpenedSnapshot, self: Command, argument: string) => Promise<void>): Command =>
     command
-      .addOption(snapshotOption("data folder, manifest in one, pack, or id of a kept one (default: the current one)"))
+      .addOption(snapshotOption("data directory, manifest in one, pack, or id of a kept snapshot (default: the current one)"))
       .addOption(natsOption())
       .action(async (...given: unknown[]) => {
         const self = given.at(-1) as Command;
         await withSnapshots(self, async ({ find }) => work(await find(self.opts<{ snapshot?: string }>().snapshot), self, `${given[0]}`));
       });
 
-  about(group.command("list").description("the kept snapshots, oldest first"), async ({ store }, self) => {
+  about(group.command("list").description("list the kept snapshots, oldest first"), async ({ store }, self) => {
     const pointer = await store.pointer().catch(refuse);
     const manifests = await Promise.all((await store.list().catch(refuse)).map((id) => store.getManifest(id))).catch(refuse);
     const rows = manifests.map((manifest) => [manifest.id, standing(manifest.id, pointer), sectionTexts(manifest).join(", ")]);
@@ -34,27 +34,27 @@ export const lookCommands: RegisterCommand = (group, context) => {
     );
   });
 
-  about(group.command("info").alias("show").description("the manifest: sections, sources, counts"), async ({ manifest }, self) =>
+  about(group.command("info").alias("show").description("show the manifest: sections, sources, counts"), async ({ manifest }, self) =>
     print(self, manifest, recordLines(manifest)),
   );
 
-  about(group.command("verify").description("read every object, check digests, bounds and order"), async (opened, self) => {
+  about(group.command("verify").description("read every object and check digests, bounds and order"), async (opened, self) => {
     const { store, manifest, packed } = opened;
     await load(opened);
     // A pack leaves out what only ingest reads.
     if (!packed) for (const { object, bytes } of Object.values(manifest.ingest_objects)) await store.getObject(object, bytes).catch(refuse);
-    print(self, { id: manifest.id, whole: true }, [`${manifest.id} is whole: ${sectionTexts(manifest).join(", ")}`]);
+    print(self, { id: manifest.id, whole: true }, [`${manifest.id} is valid: ${sectionTexts(manifest).join(", ")}`]);
   });
 
   about(
     group
       .command("pack")
       .description("write the snapshot into one file")
-      .argument("<file>", "file to write; it appears whole or not at all"),
+      .argument("<file>", "file to write; it is created only when it is complete"),
     async ({ store, manifest }, self, file) => {
       await writePack(store, manifest.id, file).catch(refuse);
       await load({ store: await openPack(file), manifest, packed: true });
-      print(self, { id: manifest.id, file }, [`${manifest.id} packed into ${file}, and read back`]);
+      print(self, { id: manifest.id, file }, [`${manifest.id} packed into ${file} and verified`]);
     },
   );
 };

@@ -12,8 +12,8 @@ import { findPrevious, load, natsOption, type Snapshots, withSnapshots } from ".
 export const rollbackCommand: RegisterCommand = (group, context) => {
   group
     .command("rollback")
-    .description("make an earlier snapshot the current one, once it has been read whole; the next import publishes after it as usual")
-    .argument("[id]", "one of those that `snapshot list` shows (default: the one before the current; so twice is as before)")
+    .description("make an earlier snapshot the current one, after it has been verified; the next import publishes as usual")
+    .argument("[id]", "id, as in `snapshot list` (default: the snapshot before the current one)")
     .addOption(natsOption())
     .action(async (named: string | undefined, _options: unknown, command: Command) =>
       withSnapshots(command, async (snapshots) => {
@@ -30,11 +30,11 @@ async function rollBack(snapshots: Snapshots, named: string | undefined) {
   if (!(await store.list().catch(refuse)).includes(id))
     throw new CliError(
       exitCodes.notFound,
-      `${snapshots.place}: keeps no snapshot ${id}; \`netfacts snapshot list\` shows those that it keeps`,
+      `${snapshots.place}: there is no snapshot ${id}; \`netfacts snapshot list\` lists all that are kept`,
     );
   const pointer = await store.pointer().catch(refuse);
   if (pointer?.published === id && pointer.active === id)
-    throw new CliError(exitCodes.refused, `${id} is the current snapshot already; nothing was changed`);
+    throw new CliError(exitCodes.refused, `${id} is already the current snapshot; nothing was changed`);
   const wanted = await snapshots.find(id);
   await load(wanted);
   // Published, and not served by anybody: whoever began to go back to it did not come to an end.
@@ -42,7 +42,7 @@ async function rollBack(snapshots: Snapshots, named: string | undefined) {
   const activation = snapshots.activate === null ? null : await snapshots.activate(id);
   if (activation?.activated === false)
     throw new CliError(exitCodes.untrusted, [
-      `${id} is published, and every pod refused it; they go on with what they serve`,
+      `${id} is published, but every pod rejected it; they continue to serve the previous snapshot`,
       ...activation.refused.map(({ pod, reason }) => `${pod}: ${reason}`),
     ]);
   return { id, replaced: id === current.id ? (pointer?.active ?? null) : current.id, activation };
@@ -53,9 +53,12 @@ function podsOf({ loaded, refused, loading }: ActivationOutcome) {
 }
 
 function endOf(id: string, replaced: string | null, activation: ActivationOutcome | null): string {
-  const begun = `${id} is current, in place of ${replaced}`;
+  const begun = `${id} is now the current snapshot, replacing ${replaced}`;
   if (activation === null) return `${begun}; running services load it within a second`;
   const { loaded, refused, loading } = activation;
-  const behind = [...refused.map(({ pod, reason }) => `${pod} refused it (${reason})`), ...loading.map((pod) => `${pod} still loads it`)];
+  const behind = [
+    ...refused.map(({ pod, reason }) => `${pod} rejected it (${reason})`),
+    ...loading.map((pod) => `${pod} is still loading it`),
+  ];
   return [`${begun}; ${loaded.length} ${loaded.length === 1 ? "pod has" : "pods have"} loaded it and serve it`, ...behind].join("; ");
 }

@@ -18,7 +18,10 @@ export interface Snapshots {
 }
 
 export const natsOption = (): Option =>
-  new Option("--nats <url>", "the store of running services (default: NATS_URL; without it, or with --data-dir, the data folder)");
+  new Option(
+    "--nats <url>",
+    "NATS server with the snapshot store of running services (default: NATS_URL; the data directory if that is not set or --data-dir is given)",
+  );
 
 const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
 const clientName = "netfacts-cli";
@@ -54,7 +57,7 @@ async function withShared<T>(servers: string, work: (snapshots: Snapshots) => Pr
   const find = async (name?: string): Promise<OpenedSnapshot> => {
     if (name !== undefined && !idPattern.test(name)) return openSnapshot(name).catch(refuse);
     const id = name ?? (await store.currentId().catch(refuse));
-    if (id === null) throw new CliError(exitCodes.notFound, `${place}: holds no snapshot; a run of ingest publishes one`);
+    if (id === null) throw new CliError(exitCodes.notFound, `${place}: contains no snapshot; run an import to publish one`);
     return { store, packed: false, manifest: await store.getManifest(id).catch(refuse) };
   };
   try {
@@ -66,7 +69,7 @@ async function withShared<T>(servers: string, work: (snapshots: Snapshots) => Pr
 
 function noServer(cause: unknown): never {
   if (cause instanceof TypeError) throw new CliError(exitCodes.usage, cause.message, cause);
-  throw new CliError(exitCodes.unavailable, "no NATS server answers at the URL given (--nats, NATS_URL)", cause);
+  throw new CliError(exitCodes.unavailable, "the NATS server does not respond (--nats, NATS_URL)", cause);
 }
 
 /** As ingest does: every pod that reports has loaded it before any serves it, or the bound has passed. */
@@ -99,6 +102,6 @@ export async function findPrevious({ place, find }: Snapshots): Promise<string> 
   const ids = await store.list().catch(refuse);
   const previous = ids[ids.indexOf(manifest.id) - 1];
   if (previous === undefined)
-    throw new CliError(exitCodes.notFound, `${place}: no snapshot is kept from before ${manifest.id}, the current one`);
+    throw new CliError(exitCodes.notFound, `${place}: there is no snapshot from before ${manifest.id}, the current one`);
   return previous;
 }
