@@ -63,7 +63,7 @@ const table = {
     400,
     "Invalid cursor",
     "The cursor is incomplete, or belongs to a different request.",
-    "Send `next_cursor` unchanged, with the same path and filters as the request that returned it. To start again, leave out the cursor.",
+    "Send `next_cursor` unchanged, with the same path and filters as the request that returned it. To start over, omit the cursor.",
   ),
   invalid_body: entry(
     400,

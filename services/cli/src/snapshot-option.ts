@@ -14,8 +14,9 @@ import { CliError } from "./cli-error.ts";
 import { sharedSettings } from "./context.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-export const snapshotOption = (description = "data directory, manifest in one, or pack (default: the data directory)"): Option =>
-  new Option("-s, --snapshot <path>", description);
+export const snapshotOption = (
+  description = "a data directory, a manifest inside one, or a pack file (default: the data directory)",
+): Option => new Option("-s, --snapshot <path>", description);
 
 /** What the option says, else the data folder. */
 export function snapshotPath(command: Command): string {

@@ -46,7 +46,7 @@ export const gatewayConfigSchema = Type.Object({
   SHED_LOOP_DELAY_MS: Type.Integer({
     default: 1_000,
     minimum: 0,
-    description: "Event-loop delay that, seen three times in a row, triggers 503, in ms; 0 disables the check",
+    description: "Event-loop delay in ms that triggers 503 when it is exceeded in three consecutive checks; 0 disables the check",
   }),
   URL_BYTES_MAX: Type.Integer({
     default: 2_048,
@@ -121,7 +121,8 @@ export const gatewayConfigSchema = Type.Object({
     default: 0,
     minimum: 0,
     maximum: 1_000_000,
-    description: "Units that each gateway admits per key, limit and window while the limit store is unavailable; 0 rejects such requests",
+    description:
+      "Units that each gateway admits per key, limit and window while the limit store is unavailable; 0 rejects every request that needs it",
   }),
   USAGE_FLUSH_MS: Type.Integer({
     default: 5_000,

@@ -82,7 +82,7 @@ export function buildService(deps: IngestDeps): IngestApp {
           observePods(outcome);
           log.error(
             podsOf(outcome),
-            "every pod rejected the snapshot and continues to serve the previous one; check the reasons and run again",
+            "every pod rejected the snapshot and continues to serve the previous one; fix the reported causes and start a new run",
           );
         },
       },

@@ -20,7 +20,7 @@ const table: Readonly<Record<string, HeaderText>> = {
   },
   [names.rateLimitPolicy]: {
     description:
-      "Limits of the key: `q` units in each window of `w` seconds. `month` is a calendar month (UTC). `concurrency`, if limited, has a unit (`qu`) and no window.",
+      "Limits of the key: `q` units in each window of `w` seconds. `month` is a calendar month (UTC). `concurrency`, if limited, has a unit (`qu`) instead of a window.",
     schema: text,
     example: '"rate";q=600;w=60, "month";q=100000',
   },

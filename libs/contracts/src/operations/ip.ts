@@ -30,7 +30,7 @@ export const ip = operation({
       id: "getIp",
       summary: "Allocation, routing and RPKI state of an address",
       description:
-        "Summary of what is known about an address: its registration and holder, the origin ASes and their visibility, the RPKI state, the type of the network, and its observed location.",
+        "Summary of what is known about an address: its registration and holder, the origin ASes and their visibility, the RPKI state, the network type, and the observed location of the address.",
       parameters: [ipParameter],
       answer: "The record.",
       problems: ["invalid_ip", ...upstreamProblems],

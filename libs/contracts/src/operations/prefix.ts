@@ -50,7 +50,7 @@ export const prefix = operation({
         {
           name: "network",
           in: "path",
-          description: "First address of the prefix, without host bits.",
+          description: "First address of the prefix, with all host bits zero.",
           schema: AddressText,
           examples: ["193.0.0.0", "2001:67c:2e8::"],
         },

@@ -165,7 +165,7 @@ export const Plan = record({
   concurrency: member(nullable(ConcurrencyLimit), "Maximum number of concurrent requests at each gateway; null for no limit."),
   updated_at: member(
     NullableTimestamp,
-    "Time of the last change; null for the built-in plan `default`, which has the limits of the gateway's settings.",
+    "Time of the last change; null for the built-in plan `default`, whose limits come from the gateway's settings.",
   ),
 });
 export type Plan = Static<typeof Plan>;

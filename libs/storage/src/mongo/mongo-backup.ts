@@ -51,7 +51,7 @@ export interface RestoreOutcome {
 
 /**
  * Puts a copy into a database that no service uses. The copy is read to its end before anything is written; from then on until all of it is
- * there nobody can open the store, and a restore that was broken off is begun again by another call.
+ * there the store cannot be opened, and a restore that was broken off is begun again by another call.
  *
  * @returns null for a database that is not empty; nothing of it was changed.
  * @throws StoreError: `foreign`, `newer` or `damaged` for the copy, `locked` for a database that is written to meanwhile.

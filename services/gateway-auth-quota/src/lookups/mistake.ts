@@ -66,7 +66,7 @@ function octetsFault(octets: readonly string[]): string {
   if (octets.length !== 4 || octets.includes("")) return "an IPv4 address has four octets";
   if (octets.some((octet) => Number(octet) > 255)) return "octets range from 0 to 255";
   // Whether 010 is ten or eight depends on who reads it: nothing is suggested.
-  return "octets must not have leading zeros, which some programs read as octal";
+  return "octets must not have leading zeros, because some programs read such octets as octal";
 }
 
 /** The length that a netmask stands for; null when the text is none. */

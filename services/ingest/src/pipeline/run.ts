@@ -197,7 +197,8 @@ async function readAll(
       const section = sources[name] ?? { configs: [], entries: [] };
       sources[name] = section;
       section.configs.push(source);
-      const error = newer === null ? null : "its newest version could not be used in the last run; this is the previous version";
+      const error =
+        newer === null ? null : "the newest version of this source could not be used in the last run; the previous version is in use";
       const entry = sourceEntry(source, stored.sha256, asOf, accepted, skipped, error);
       section.entries.push(newer === null ? entry : { ...entry, accepted_before: accepted });
     }

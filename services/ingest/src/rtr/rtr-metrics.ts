@@ -13,7 +13,10 @@ export function createRtrMetrics(metrics: Metrics) {
     vrps: gauge("vrps", "VRPs received from a cache"),
     routerKeys: gauge("router_keys", "Router keys received from a cache, which are not used"),
     updated: gauge("updated_timestamp_seconds", "Time at which a cache's data were last known to be current; 0 without data"),
-    expires: gauge("expires_timestamp_seconds", "Time at which a cache's data are discarded unless it responds; 0 without data"),
+    expires: gauge(
+      "expires_timestamp_seconds",
+      "Time at which a cache's data are discarded if the cache has not responded by then; 0 if there are no data",
+    ),
   };
   const changes = metrics.counter({
     name: "netfacts_ingest_rtr_vrp_changes_total",

@@ -128,10 +128,7 @@ function readSettings(reader: MappingReader, faults: FaultList): Omit<SourcesCon
   const positive = "a whole number of at least 1";
   const share = reader.read("full_feed_share", shareForm, readShare) ?? defaultFullFeedShare;
   if (share === 0)
-    faults.at(
-      reader.offsetOf("full_feed_share"),
-      "full_feed_share: expected more than 0, because with 0 every peer would count as a full feed",
-    );
+    faults.at(reader.offsetOf("full_feed_share"), "full_feed_share: must be greater than 0: with 0, every peer would count as a full feed");
   const historyKept = reader.read("history_kept", `forever, or ${durationForm}`, (value) =>
     value === "forever" ? value : readDuration(value),
   );

@@ -326,7 +326,7 @@ test("an optional source whose new version is no good goes on with the one befor
   await world.look();
   const entry = (await world.manifest())?.sections.allocations?.sources[0];
   expect(entry).toMatchObject({ accepted: 10, accepted_before: 10, sha256: before?.sections.allocations?.sources[0]?.sha256 });
-  expect(entry?.error).toBe("its newest version could not be used in the last run; this is the previous version");
+  expect(entry?.error).toBe("the newest version of this source could not be used in the last run; the previous version is in use");
   expect(objectsOf(await world.manifest())).toEqual(objectsOf(before));
   const { length } = world.runs;
   expect(world.stock.state("ripe").refused?.error).toContain("downloads/ripe/");

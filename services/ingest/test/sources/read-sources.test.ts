@@ -231,7 +231,7 @@ describe("one fault", () => {
     [`sources: [${good}]\nfull_feed_share: 1.5\n`, "2:18 full_feed_share: expected a share such as 0.2 or 20%, found 1.5"],
     [
       `sources: [${good}]\nfull_feed_share: 0\n`,
-      "2:18 full_feed_share: expected more than 0, because with 0 every peer would count as a full feed",
+      "2:18 full_feed_share: must be greater than 0: with 0, every peer would count as a full feed",
     ],
     [`sources: [${good}]\nfull_feed_min: {ipv4: 0}\n`, "2:23 ipv4: expected a whole number of at least 1, found 0"],
     [`sources: [${good}]\nfull_feed_min: {ipv5: 1}\n`, '2:17 unknown key "ipv5" in "full_feed_min"; did you mean "ipv4"?'],
