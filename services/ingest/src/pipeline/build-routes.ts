@@ -10,10 +10,10 @@ import {
   release,
   type SectionEntry,
 } from "@netfacts/snapshot";
-import { type AsLinks, mergeLinks } from "../build/as-links.ts";
-import { mergeHistory } from "../build/history.ts";
-import { pathsColumns } from "../build/paths.ts";
-import { linkColumns, mergeRoutes } from "../build/routes.ts";
+import { type AsLinks, mergeLinks } from "../assembly/as-links.ts";
+import { mergeHistory } from "../assembly/history.ts";
+import { pathsColumns } from "../assembly/paths.ts";
+import { linkColumns, mergeRoutes } from "../assembly/routes.ts";
 import type { SourcesConfig } from "../sources/index.ts";
 import { historyObject, type LastHistory } from "./last-history.ts";
 import type { RibReading } from "./rib-readers.ts";

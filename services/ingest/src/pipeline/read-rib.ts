@@ -2,7 +2,7 @@
 
 import { timestamp } from "@netfacts/contracts";
 import { type RibReport, scanRib } from "@netfacts/mrt";
-import { RibPass, type RibPaths, type RibTable } from "../build/rib-pass.ts";
+import { RibPass, type RibPaths, type RibTable } from "../assembly/rib-pass.ts";
 import { boundedContent, type ReaderReport, type SourceContent, SourceError } from "../readers/index.ts";
 import { replay, type UpdateFileCounts, type UpdatesReport } from "../replay/index.ts";
 import type { SourceConfig } from "../sources/index.ts";

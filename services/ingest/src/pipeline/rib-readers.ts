@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { RibPaths } from "../build/rib-pass.ts";
+import type { RibPaths } from "../assembly/rib-pass.ts";
 import type { SourceConfig } from "../sources/index.ts";
 import type { BytesListener } from "./open-source.ts";
 import type { ProgressListener } from "./progress.ts";

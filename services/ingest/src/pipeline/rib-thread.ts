@@ -1,7 +1,7 @@
 /** The thread that reads one RIB: its table goes out first, so that the merge need not wait for the paths. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import type { RibPaths } from "../build/rib-pass.ts";
+import type { RibPaths } from "../assembly/rib-pass.ts";
 import { type ReadRib, type RibSource, readRib } from "./read-rib.ts";
 import { UpdatesError } from "./read-updates.ts";
 

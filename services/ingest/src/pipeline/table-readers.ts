@@ -2,8 +2,8 @@
 
 import type { Aspa, Vrp } from "@netfacts/rpki";
 import type { ProfileBasis } from "@netfacts/snapshot";
-import type { DelegatedFile } from "../build/allocations.ts";
-import type { ProfileSource } from "../build/profiles.ts";
+import type { DelegatedFile } from "../assembly/allocations.ts";
+import type { ProfileSource } from "../assembly/profiles.ts";
 import {
   type DelegationRecord,
   type NetworkTypeRecord,

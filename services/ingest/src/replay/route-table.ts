@@ -3,7 +3,7 @@
 import type { Address, Prefix } from "@netfacts/address";
 import type { Peer, RibSink } from "@netfacts/mrt";
 import { release } from "@netfacts/snapshot";
-import { PathTable } from "../build/path-table.ts";
+import { PathTable } from "../assembly/path-table.ts";
 import { PrefixIndex } from "./prefix-index.ts";
 
 const initialRoutes = 1 << 14;

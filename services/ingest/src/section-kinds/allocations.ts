@@ -1,7 +1,7 @@
 /** Section `allocations`. */
 
 import { type AllocationsColumns, allocationsFormat, columnPieces } from "@netfacts/snapshot";
-import { buildAllocations } from "../build/allocations.ts";
+import { buildAllocations } from "../assembly/allocations.ts";
 import { collectGarbage } from "../pipeline/collect-garbage.ts";
 import type { TableInputs } from "../pipeline/table-readers.ts";
 import { checkAllocations } from "../verify/check-allocations.ts";

@@ -1,7 +1,7 @@
 /** Section `aspas`, which the exports of VRPs fill. */
 
 import { aspasFormat, columnPieces } from "@netfacts/snapshot";
-import { buildAspas } from "../build/aspas.ts";
+import { buildAspas } from "../assembly/aspas.ts";
 import { checkAspas } from "../verify/check-rpki.ts";
 import { type JoiningSection, secondVersion } from "./section-kind.ts";
 

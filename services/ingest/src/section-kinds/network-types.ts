@@ -1,7 +1,7 @@
 /** Section `network_types`. */
 
 import { columnPieces, networkTypesFormat } from "@netfacts/snapshot";
-import { buildNetworkTypes } from "../build/network-types.ts";
+import { buildNetworkTypes } from "../assembly/network-types.ts";
 import { checkNetworkTypes } from "../verify/check-as-facts.ts";
 import { dayVersion, type IndependentSection } from "./section-kind.ts";
 

@@ -1,7 +1,7 @@
 /** Section `profiles`. */
 
 import { columnPieces, profilesFormat } from "@netfacts/snapshot";
-import { buildProfiles } from "../build/profiles.ts";
+import { buildProfiles } from "../assembly/profiles.ts";
 import { checkProfiles } from "../verify/check-as-facts.ts";
 import { dayVersion, type IndependentSection } from "./section-kind.ts";
 

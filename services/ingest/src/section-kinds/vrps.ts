@@ -1,8 +1,8 @@
 /** Section `vrps`. */
 
 import { columnPieces, vrpsFormat } from "@netfacts/snapshot";
-import { applySlurm } from "../build/slurm.ts";
-import { buildVrps } from "../build/vrps.ts";
+import { applySlurm } from "../assembly/slurm.ts";
+import { buildVrps } from "../assembly/vrps.ts";
 import { checkVrps } from "../verify/check-rpki.ts";
 import { type JoiningSection, secondVersion } from "./section-kind.ts";
 

@@ -15,7 +15,7 @@ import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
 import { type AllocationEntry, AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/snapshot";
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { buildAllocations, type DelegatedFile } from "../../src/build/allocations.ts";
+import { buildAllocations, type DelegatedFile } from "../../src/assembly/allocations.ts";
 import type { DelegationRecord } from "../../src/readers/index.ts";
 
 type AddressRecord = Extract<DelegationRecord, { kind: "ipv4" | "ipv6" }>;

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { GrowableUint32 } from "@netfacts/snapshot";
-import { PathQueue } from "../../src/build/path-queue.ts";
-import { PathTable } from "../../src/build/path-table.ts";
+import { PathQueue } from "../../src/assembly/path-queue.ts";
+import { PathTable } from "../../src/assembly/path-table.ts";
 
 /** Many short paths, of which most come again, and now and then one that is longer than the queue. */
 function* paths(): Generator<Uint8Array> {

@@ -5,7 +5,7 @@ import { containsPrefix, formatPrefix, makePrefix } from "@netfacts/address";
 import type { Vrp } from "@netfacts/rpki";
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { applySlurm, type SlurmFile } from "../../src/build/slurm.ts";
+import { applySlurm, type SlurmFile } from "../../src/assembly/slurm.ts";
 import type { PrefixFilter } from "../../src/readers/index.ts";
 
 const prefix = fc

@@ -4,7 +4,7 @@ import { expect, test } from "@jest/globals";
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import { checkHistory, type HistoryColumns, type RoutesColumns, RouteTable, routesFormat } from "@netfacts/snapshot";
 import { madeRoutes, route } from "../../../../libs/snapshot/test/support/made-sections.ts";
-import { type MergedHistory, mergeHistory } from "../../src/build/history.ts";
+import { type MergedHistory, mergeHistory } from "../../src/assembly/history.ts";
 
 interface Options {
   readonly before?: MergedHistory | null;

@@ -23,7 +23,7 @@ import {
   type WrittenRoute,
 } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { RibPass } from "../../src/build/rib-pass.ts";
+import { RibPass } from "../../src/assembly/rib-pass.ts";
 import { type BuiltRoutes, buildRoutes } from "../../src/pipeline/build-routes.ts";
 import type { RibReading } from "../../src/pipeline/rib-readers.ts";
 

@@ -8,7 +8,7 @@ import { encodeColumns, loadSection, RouteTable, vrpsFormat } from "@netfacts/sn
 import fc from "fast-check";
 import { type MadeRoute, madeRoutes } from "../../../../libs/snapshot/test/support/made-sections.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { buildVrps } from "../../src/build/vrps.ts";
+import { buildVrps } from "../../src/assembly/vrps.ts";
 
 const prefixOf = (text: string): Prefix => {
   const reading = parsePrefix(text);

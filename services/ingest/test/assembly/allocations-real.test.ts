@@ -9,7 +9,7 @@ import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
 import { AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/snapshot";
 import { seeded } from "../../../../test/support/random.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { buildAllocations, type DelegatedFile } from "../../src/build/allocations.ts";
+import { buildAllocations, type DelegatedFile } from "../../src/assembly/allocations.ts";
 import { type DelegationRecord, readDelegated } from "../../src/readers/index.ts";
 import { contentOfFile } from "../readers/content.ts";
 import { fullSizeData } from "../support/full-size-data.ts";
