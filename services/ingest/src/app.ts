@@ -10,7 +10,8 @@ import type { IngestApp, IngestDeps } from "./service.ts";
 
 export { type FetchConfig, fetchConfigSchema } from "./fetch/config-schema.ts";
 export type { ProgressEvent, ProgressListener } from "./pipeline/progress.ts";
-export { IngestError, type RunOptions, runIngest } from "./pipeline/run.ts";
+export type { RunOptions } from "./pipeline/run.ts";
+export { IngestError, runIngest } from "./pipeline/run-ingest.ts";
 export type { RunReport, SourceReport } from "./pipeline/run-report.ts";
 export { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
 export type { EncodeAttributes, ReplayedRoutes, ReplayInput, ReplayRoutesOptions, UpdateFileCounts } from "./replay/index.ts";

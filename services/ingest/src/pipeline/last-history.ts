@@ -5,12 +5,11 @@ import {
   decodeColumns,
   type HistoryColumns,
   historyFormat,
-  type Manifest,
   SectionFormatError,
   SnapshotError,
-  type SnapshotStore,
   SnapshotUnavailableError,
 } from "@netfacts/snapshot";
+import type { Run } from "./run.ts";
 
 /** Its name among the objects of a manifest that only ingest reads. What the sample dataset shows is no past of the operator's own data. */
 export function historyObject(sampleData: boolean): string {
@@ -28,19 +27,11 @@ export interface LastHistory {
  * A missing or damaged history is told and counts as none: routes of now matter more than when they were first seen, and the snapshot that
  * had it whole can be gone back to. A store that does not answer ends the run, as it would be taken for the same.
  *
- * @param replaces  id of the current snapshot, null for none.
- * @param previous  its manifest; null: it cannot be read, or there is none.
- *
  * Throws `SnapshotUnavailableError`.
  */
-export async function readLastHistory(
-  store: SnapshotStore,
-  replaces: string | null,
-  previous: Manifest | null,
-  sampleData: boolean,
-): Promise<LastHistory> {
+export async function readLastHistory({ store, config, replaces, previous }: Run): Promise<LastHistory> {
   if (previous === null) return { columns: null, fault: replaces === null ? null : `the manifest of ${replaces} cannot be read` };
-  const object = previous.ingest_objects[historyObject(sampleData)];
+  const object = previous.ingest_objects[historyObject(config.sampleData)];
   if (object === undefined) return { columns: null, fault: null };
   try {
     const columns = decodeColumns(historyFormat, await store.getObject(object.object, object.bytes));

@@ -3,10 +3,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ReaderReport, SourceError } from "../readers/index.ts";
+import { SourceError } from "../readers/index.ts";
 import { fetchVrps, RtrUnavailableError, readCacheList, writeVrpFile } from "../rtr/index.ts";
-import type { ProgressListener } from "./progress.ts";
-import { readSource, type SourceReading, type TableSource } from "./read-source.ts";
+import type { TableSource } from "./listed-sources.ts";
+import { readSource, type SourceReading } from "./read-source.ts";
+import type { Run } from "./run.ts";
 import type { TableInputs } from "./table-readers.ts";
 
 /** The source's session gave its data up (RFC 8210 §6): what was published of them is to be withdrawn. */
@@ -15,22 +16,16 @@ export class DataGivenUpError extends Error {
 }
 
 /** As `readSource`. Throws `DataGivenUpError` where the session says so, `SourceError` where no cache has data. */
-export async function readRtrSource(
-  source: TableSource,
-  inputs: TableInputs,
-  check: (report: ReaderReport) => void,
-  onProgress: ProgressListener,
-  signal?: AbortSignal,
-): Promise<SourceReading> {
+export async function readRtrSource(run: Run, source: TableSource, inputs: TableInputs): Promise<SourceReading> {
   if (source.givenUp !== undefined) throw new DataGivenUpError(`the data were given up: ${source.givenUp}`);
   const caches = readCacheList(source.location);
-  if (caches === null) return readSource(source, inputs, check, onProgress, signal);
+  if (caches === null) return readSource(run, source, inputs);
   const folder = await mkdtemp(join(tmpdir(), "netfacts-rtr-"));
   try {
     const location = join(folder, "vrps");
-    onProgress({ label: `read ${source.name}`, done: 0, total: null, unit: "bytes" });
-    await writeVrpFile(location, await fetchVrps({ caches, timeoutMs: source.secondsMax * 1_000, ...(signal && { signal }) }));
-    return await readSource({ ...source, location }, inputs, check, onProgress, signal);
+    run.onProgress({ label: `read ${source.name}`, done: 0, total: null, unit: "bytes" });
+    await writeVrpFile(location, await fetchVrps({ caches, timeoutMs: source.secondsMax * 1_000, signal: run.signal }));
+    return await readSource(run, { ...source, location }, inputs);
   } catch (error) {
     if (error instanceof RtrUnavailableError) throw new SourceError(source.location, null, error.message, { cause: error });
     throw error;

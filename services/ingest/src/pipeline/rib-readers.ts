@@ -21,7 +21,7 @@ const threadBytesMinDefault = 1 << 20;
 
 export interface RibReadersOptions {
   readonly onProgress: ProgressListener;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal: AbortSignal;
   /** Size of the stored file from which on it is read in a thread. */
   readonly threadBytesMin?: number | undefined;
 }
@@ -46,7 +46,7 @@ export class RibReaders {
   /** Starts reading what is read in threads. */
   constructor(sources: readonly RibSource[], options: RibReadersOptions) {
     this.#options = options;
-    options.signal?.addEventListener("abort", () => void this.stop(), { once: true });
+    options.signal.addEventListener("abort", () => void this.stop(), { once: true });
     const least = options.threadBytesMin ?? threadBytesMinDefault;
     for (const source of sources) {
       const size = sizeOf(source.location);

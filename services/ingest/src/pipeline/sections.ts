@@ -2,21 +2,22 @@
 
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import {
+  Generation,
+  loadSnapshot,
   type Manifest,
   type RoutesColumns,
   RouteTable,
   type SectionEntry,
   type SectionName,
-  type SnapshotStore,
   type SourceEntry,
   sectionNames,
 } from "@netfacts/snapshot";
 import { buildOrder, sectionKinds } from "../section-kinds/index.ts";
 import type { SectionDraft } from "../section-kinds/section-kind.ts";
-import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
-import type { LastHistory } from "./last-history.ts";
+import { isStanding, type SourceConfig } from "../sources/index.ts";
+import { readLastHistory } from "./last-history.ts";
 import type { RibReading } from "./rib-readers.ts";
-import type { SectionShrink } from "./section-shrink.ts";
+import type { Run } from "./run.ts";
 import type { TableInputs } from "./table-readers.ts";
 
 /** The sources of a section that were read, and those that failed. */
@@ -24,6 +25,8 @@ export interface SectionSources {
   readonly configs: readonly SourceConfig[];
   readonly entries: readonly SourceEntry[];
 }
+
+export type SourcesBySection = Readonly<Partial<Record<SectionName, SectionSources>>>;
 
 /** What a run built and stored. */
 export interface BuiltSnapshot {
@@ -44,9 +47,9 @@ export interface SectionInputs {
 export type SectionDrafts = { [S in SectionName]?: SectionDraft };
 
 /** Builds a section that needs no other one, once the last of its sources was read. Other sections wait for `buildSections`. */
-export function draftSection(name: SectionName, inputs: TableInputs, drafts: SectionDrafts): void {
+export function draftSection(name: SectionName, { tables, drafts }: Pick<SectionInputs, "tables" | "drafts">): void {
   const kind = sectionKinds[name];
-  const draft = "draft" in kind ? kind.draft(inputs) : null;
+  const draft = "draft" in kind ? kind.draft(tables) : null;
   if (draft !== null) drafts[name] = draft;
 }
 
@@ -54,20 +57,10 @@ export function draftSection(name: SectionName, inputs: TableInputs, drafts: Sec
  * Builds the sections that have sources and stores each before the next is begun. Inputs are let go of as soon as they are not
  * needed any more, and are empty in the end.
  *
- * A section that shrank too much is left out, and the run keeps the last one.
- *
- * @param previousRoutes  serves the VRPs when no routes were built.
- * @param readHistory  is asked when a RIB was read.
+ * A section that shrank too much is left out, and the run keeps the last one. VRPs are compared with the last routes when no routes were built.
  */
-export async function buildSections(
-  store: SnapshotStore,
-  config: SourcesConfig,
-  { tables, ribs, drafts }: SectionInputs,
-  sources: Readonly<Partial<Record<SectionName, SectionSources>>>,
-  shrink: SectionShrink,
-  previousRoutes: () => Promise<RouteTable | null>,
-  readHistory: () => Promise<LastHistory>,
-): Promise<BuiltSnapshot> {
+export async function buildSections(run: Run, { tables, ribs, drafts }: SectionInputs, sources: SourcesBySection): Promise<BuiltSnapshot> {
+  const { store, config, shrink } = run;
   const sections: { [S in SectionName]?: SectionEntry } = {};
   const put = async (pieces: readonly Uint8Array[]) => {
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -76,7 +69,8 @@ export async function buildSections(
   let ingestObjects = null as Manifest["ingest_objects"] | null;
   const notes: { [S in SectionName]?: readonly string[] } = {};
   let newRoutes: RouteTable | null = null;
-  const routes = async () => newRoutes ?? (await previousRoutes());
+  const routes = async () => newRoutes ?? (await lastRoutes(run));
+  const readHistory = () => readLastHistory(run);
 
   for (const name of buildOrder) {
     const from = sources[name];
@@ -97,6 +91,12 @@ export async function buildSections(
     if (draft.routes !== undefined && sources.vrps !== undefined) newRoutes = routeTable(draft.routes);
   }
   return { sections, ingestObjects, notes };
+}
+
+async function lastRoutes({ store, previous }: Run): Promise<RouteTable | null> {
+  if (previous?.sections.routes === undefined) return null;
+  const only = { ...previous, sections: { routes: previous.sections.routes } };
+  return Generation.of(await loadSnapshot(store, only)).routes;
 }
 
 function routeTable(columns: RoutesColumns): RouteTable {
@@ -131,16 +131,13 @@ function timesOf(
   return { version: version(asOf), as_of: asOf, stale_after_seconds: first(staleAfter), interval_seconds: first(nextAfter) };
 }
 
+export type ManifestContent = Pick<Manifest, "sample_data" | "sections" | "ingest_objects">;
+
 /**
  * Completes the manifest's content: sections that were not built stay as the last manifest has them, but for those that are withdrawn. A
  * snapshot that keeps a section of the sample dataset is sample data still.
  */
-export function completeManifest(
-  built: BuiltSnapshot,
-  previous: Manifest | null,
-  sampleData: boolean,
-  withdrawn: readonly SectionName[],
-): Pick<Manifest, "sample_data" | "sections" | "ingest_objects"> {
+export function completeManifest({ config, previous }: Run, built: BuiltSnapshot, withdrawn: readonly SectionName[]): ManifestContent {
   const sections: Manifest["sections"] = {};
   let keepsSample = false;
   for (const name of sectionNames) {
@@ -153,7 +150,7 @@ export function completeManifest(
     }
   }
   return {
-    sample_data: sampleData || keepsSample,
+    sample_data: config.sampleData || keepsSample,
     sections,
     ingest_objects: built.ingestObjects ?? { ...previous?.ingest_objects },
   };

@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { openStoreSource } from "@netfacts/snapshot";
 import { withFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
-import { IngestError, runIngest } from "../pipeline/run.ts";
+import { IngestError, runIngest } from "../pipeline/run-ingest.ts";
 import { readSources } from "../sources/index.ts";
 import type { FromRun, RunRequest, ToRun } from "./run-messages.ts";
 

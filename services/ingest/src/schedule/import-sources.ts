@@ -5,7 +5,7 @@ import { fetchContext, loadFetchConfig } from "../fetch/config.ts";
 import type { FetchConfig } from "../fetch/config-schema.ts";
 import { withFiles } from "../fetch/ready-files.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
-import { IngestError, runIngest } from "../pipeline/run.ts";
+import { IngestError, runIngest } from "../pipeline/run-ingest.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { SourcesConfig } from "../sources/index.ts";
 import { openStock } from "./lead.ts";

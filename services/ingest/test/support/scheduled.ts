@@ -8,7 +8,7 @@ import { createMetrics, createRegistry } from "@netfacts/runtime";
 import { type Manifest, openFolderStore, type SnapshotStore } from "@netfacts/snapshot";
 import { withFiles } from "../../src/fetch/ready-files.ts";
 import { createIngestMetrics } from "../../src/metrics.ts";
-import { IngestError, runIngest } from "../../src/pipeline/run.ts";
+import { IngestError, runIngest } from "../../src/pipeline/run-ingest.ts";
 import type { RunReport } from "../../src/pipeline/run-report.ts";
 import type { WorkerRunOutcome } from "../../src/runs/run-in-worker.ts";
 import type { RunScope } from "../../src/schedule/run-scope.ts";

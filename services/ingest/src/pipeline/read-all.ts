@@ -1,0 +1,162 @@
+/** The first stage of a run: reads each source once, and decides which of them count. */
+
+import { statSync } from "node:fs";
+import { timestamp } from "@netfacts/contracts";
+import type { SectionName, SourceEntry } from "@netfacts/snapshot";
+import type { ReaderReport } from "../readers/index.ts";
+import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
+import { inFileOrder, isRibSource, type ListedSource } from "./listed-sources.ts";
+import type { StoredFile } from "./open-source.ts";
+import { DataGivenUpError, readRtrSource } from "./read-rtr.ts";
+import { readSource } from "./read-source.ts";
+import { type ReadUpdates, UpdatesError } from "./read-updates.ts";
+import type { Run } from "./run.ts";
+import { failedSourceReport, sourceReport, updatesReport } from "./run-report.ts";
+import { draftSection, type SectionInputs, type SourcesBySection } from "./sections.ts";
+import { acceptedBefore, refuseShrunk } from "./source-shrink.ts";
+import { type SideRecords, TableInputs } from "./table-readers.ts";
+
+/** What the sources of a run gave. */
+export interface ReadSources {
+  readonly inputs: SectionInputs;
+  /** Of each section that has one, in the order of the file. */
+  readonly sources: SourcesBySection;
+  /** Sections whose data were given up. */
+  readonly withdrawn: readonly SectionName[];
+}
+
+/** `ReadSources` while it is filled. */
+interface Found {
+  readonly inputs: SectionInputs;
+  readonly sources: Partial<Record<SectionName, { readonly configs: SourceConfig[]; readonly entries: SourceEntry[] }>>;
+  readonly failed: SourceConfig[];
+  readonly givenUp: Set<SectionName>;
+}
+
+/** A source that was read, and joined the inputs. */
+interface ReadListed {
+  readonly report: ReaderReport;
+  readonly stored: StoredFile;
+  readonly side?: SideRecords | undefined;
+  /** Of a RIB; null where it has none. */
+  readonly updates: ReadUpdates | null;
+}
+
+/**
+ * Reads every source into the inputs, and tells the run's report of each.
+ *
+ * Throws what a required source fails with, and the reason of the run's signal.
+ */
+export async function readAll(run: Run): Promise<ReadSources> {
+  const { config, listed, ribReaders, signal, previous } = run;
+  const inputs = { tables: new TableInputs(), ribs: new Map(), drafts: {} };
+  const found: Found = { inputs, sources: {}, failed: [], givenUp: new Set() };
+  const { sources, failed, givenUp } = found;
+  // What threads read is waited for last: the other sources are read meanwhile.
+  const threaded = listed.filter((source) => ribReaders.isThreaded(source));
+  const lastOf = new Map(listed.map((source) => [source.section, source]));
+  for (const source of [...listed.filter((one) => !ribReaders.isThreaded(one)), ...threaded]) {
+    signal.throwIfAborted();
+    await readOrLeaveOut(run, found, source);
+    if (source === lastOf.get(source.section)) draftSection(source.section, inputs);
+  }
+  const order = inFileOrder(config);
+  for (const { configs, entries } of Object.values(sources)) {
+    configs.sort(order);
+    entries.sort(order);
+  }
+  for (const source of failed.sort(order)) {
+    const before = acceptedBefore(source, previous);
+    const error = "could not be read in the last run";
+    const entry = sourceEntry(source, { sha256: "", as_of: null, accepted: 0, skipped: 0, error });
+    sources[sectionOf(source)]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
+  }
+  // Exceptions alone are no data: with nothing but them every route would be unknown to RPKI.
+  const withdrawn = [...givenUp].filter((name) => sources[name]?.configs.every(({ format }) => isStanding(format)) ?? true);
+  for (const name of withdrawn) delete sources[name];
+  return { inputs, sources, withdrawn };
+}
+
+/** Reads a source, or its last good version; where both fail, throws for a required one, and writes another down as failed. */
+async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Promise<void> {
+  const { signal, report } = run;
+  try {
+    await readListed(run, found, source, null);
+  } catch (error) {
+    // What a reader makes of being stopped is no fault of its source.
+    signal.throwIfAborted();
+    const lastGood = source.required ? null : (source.fetched?.lastGood ?? null);
+    const isKept = lastGood !== null && (await succeeds(() => readListed(run, found, { ...source, location: lastGood }, error as Error)));
+    signal.throwIfAborted();
+    if (isKept) return;
+    const updates = isRibSource(source) ? source.updates : null;
+    if (error instanceof UpdatesError && updates !== null) {
+      report.sources.push(failedSourceReport(updates, error, error.refused));
+      throw error;
+    }
+    report.sources.push(failedSourceReport(source, error as Error));
+    if (error instanceof DataGivenUpError) found.givenUp.add(source.section);
+    else if (source.required) throw error;
+    found.failed.push(source);
+  }
+}
+
+async function succeeds(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param newer  why its newest version cannot be used, where this is the one before. */
+async function readListed(run: Run, found: Found, source: ListedSource, newer: Error | null): Promise<void> {
+  const { report, stored, side, updates } = await readInto(run, found.inputs, source);
+  // A file that tells no date of its own is as of when it was last written.
+  const asOf = timestamp((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
+  run.report.sources.push(sourceReport(source, report, stored, asOf, newer));
+  const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
+  for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
+    const section = found.sources[name] ?? { configs: [], entries: [] };
+    found.sources[name] = section;
+    section.configs.push(source);
+    const error =
+      newer === null ? null : "the newest version of this source could not be used in the last run; the previous version is in use";
+    const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error });
+    section.entries.push(newer === null ? entry : { ...entry, accepted_before: accepted });
+  }
+  if (updates !== null && isRibSource(source) && source.updates !== null) tellUpdates(run, found, source.updates, updates);
+}
+
+/** Throws for a source that cannot be trusted or that shrank too much: it adds nothing. */
+async function readInto(run: Run, { tables, ribs }: SectionInputs, source: ListedSource): Promise<ReadListed> {
+  if (isRibSource(source)) {
+    const rib = await run.ribReaders.read(source);
+    refuseShrunk(run, source, rib.report.accepted);
+    ribs.set(source.name, rib);
+    return rib;
+  }
+  const { report, add, stored, side } = await (source.format === "rtr" ? readRtrSource : readSource)(run, source, tables);
+  refuseShrunk(run, source, report.accepted);
+  add(source.name);
+  return { report, stored: stored(), side, updates: null };
+}
+
+function tellUpdates(run: Run, found: Found, source: SourceConfig, updates: ReadUpdates): void {
+  const told = updatesReport(source, updates);
+  run.report.sources.push(told);
+  if (told.state === "failed") {
+    found.failed.push(source);
+    return;
+  }
+  const { accepted, read } = updates.report;
+  const error = updates.error === null ? null : "some of its files could not be used in the last run";
+  const { sha256 } = updates.stored;
+  found.sources.routes?.configs.push(source);
+  found.sources.routes?.entries.push(sourceEntry(source, { sha256, as_of: told.as_of, accepted, skipped: read - accepted, error }));
+}
+
+function sourceEntry({ name, format }: SourceConfig, read: Omit<SourceEntry, "name" | "format">): SourceEntry {
+  return { name, format, ...read };
+}

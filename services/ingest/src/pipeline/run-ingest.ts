@@ -1,0 +1,108 @@
+/** A run of ingest: read, build, verify, publish. What served before stays until the last step. */
+
+import { type Manifest, sealManifest, sectionNames } from "@netfacts/snapshot";
+import type { CollectorSample } from "../verify/check-routes.ts";
+import type { TableSamples } from "../verify/table-samples.ts";
+import { verifySnapshot } from "../verify/verify-snapshot.ts";
+import { OngoingReport, type Stage } from "./ongoing-report.ts";
+import { type ReadSources, readAll } from "./read-all.ts";
+import { beginRun, type Run, type RunOptions } from "./run.ts";
+import type { RunReport } from "./run-report.ts";
+import { type BuiltSnapshot, buildSections, completeManifest, type ManifestContent } from "./sections.ts";
+
+/** A run that published nothing. `report` tells how far it came. */
+export class IngestError extends Error {
+  override readonly name = "IngestError";
+  readonly report: RunReport;
+
+  constructor(message: string, report: RunReport, options: { cause: unknown }) {
+    super(message, options);
+    this.report = report;
+  }
+}
+
+/**
+ * Imports the sources of a configuration and publishes one snapshot.
+ *
+ * A required source that cannot be trusted ends the run with `IngestError`, as does a full disk; an optional one is reported
+ * and left out, or read in its last good version where that was kept; a section none of whose sources could be read, or that shrank too
+ * much, stays as the last snapshot has it, but for one whose RTR data were given up: that is withdrawn.
+ */
+export async function runIngest(options: RunOptions): Promise<RunReport> {
+  const report = new OngoingReport(options.config);
+  try {
+    const run = await beginRun(options, report);
+    try {
+      const manifest = await prepare(run);
+      await options.beforePublish?.();
+      return await publish(run, manifest);
+    } finally {
+      await run.ribReaders.stop();
+    }
+  } catch (cause) {
+    const message = describeFailure(cause as Error);
+    throw new IngestError(message, report.complete({ snapshot: null, unchanged: false, error: message }), { cause });
+  }
+}
+
+/** @returns the manifest of a snapshot that is stored, verified and not published. */
+async function prepare(run: Run): Promise<Manifest> {
+  const read = await stage(run, "read", () => readAll(run));
+  // The build lets go of the RIBs.
+  const collectors = [...read.inputs.ribs].map(([source, { sample }]) => ({ source, sample }));
+  const manifest = sealManifest(await stage(run, "build", () => build(run, read)));
+  await stage(run, "verify", () => verify(run, manifest, { collectors, samples: read.inputs.tables.samples }));
+  return manifest;
+}
+
+async function stage<T>({ signal, report }: Run, name: Stage, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  return report.timed(name, work);
+}
+
+async function build(run: Run, { inputs, sources, withdrawn }: ReadSources): Promise<ManifestContent> {
+  run.onProgress({ label: "build", done: 0, total: 1, unit: "steps" });
+  const built = await buildSections(run, inputs, sources);
+  const content = completeManifest(run, built, withdrawn);
+  run.report.sections = sectionReports(run, built, content);
+  run.onProgress({ label: "build", done: 1, total: 1, unit: "steps" });
+  return content;
+}
+
+function sectionReports({ shrink }: Run, built: BuiltSnapshot, { sections }: ManifestContent): RunReport["sections"] {
+  return sectionNames.flatMap((name) => {
+    const entry = sections[name];
+    if (entry === undefined) return [];
+    const notes = built.notes[name] ?? [];
+    const kept = built.sections[name] === undefined;
+    const refused = shrink.refused.get(name) ?? null;
+    return [{ name, version: entry.version, kept, refused, checked: 0, counts: entry.counts, ...(notes.length > 0 && { notes }) }];
+  });
+}
+
+interface Samples {
+  readonly collectors: readonly CollectorSample[];
+  readonly samples: TableSamples;
+}
+
+async function verify({ store, config, report }: Run, manifest: Manifest, samples: Samples): Promise<void> {
+  const built = report.sections.flatMap(({ name, kept }) => (kept ? [] : [name]));
+  const checked = await verifySnapshot({ store, manifest, built, ...samples, upstreamsMax: config.upstreamsMax });
+  report.sections = report.sections.map((section) => ({ ...section, checked: checked[section.name] ?? 0 }));
+}
+
+async function publish(run: Run, manifest: Manifest): Promise<RunReport> {
+  const { store, replaces, previous, report, onProgress } = run;
+  // What was read and kept is of the snapshot that was current then: over another one it must not go.
+  await stage(run, "publish", () => store.publish(manifest, { replaces }));
+  onProgress({ label: "publish", done: 1, total: 1, unit: "steps" });
+  return report.complete({ snapshot: manifest.id, unchanged: previous?.id === manifest.id, error: null });
+}
+
+function describeFailure(error: Error): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ENOSPC") return `the disk is full: ${error.message}; nothing was published`;
+  if (code === "EACCES" || code === "EROFS") return `cannot write: ${error.message}; nothing was published`;
+  if (error.name === "AbortError") return "stopped; nothing was published";
+  return error.message;
+}

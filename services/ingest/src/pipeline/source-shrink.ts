@@ -1,0 +1,26 @@
+/** The bound on what a source may lose against its last good version. */
+
+import type { Manifest } from "@netfacts/snapshot";
+import { SourceError } from "../readers/index.ts";
+import { type SourceConfig, sectionOf } from "../sources/index.ts";
+import type { ListedSource } from "./listed-sources.ts";
+import type { Run } from "./run.ts";
+
+/** How many records the last good version of a source had; null where none is known. */
+export function acceptedBefore(source: SourceConfig, previous: Manifest | null): number | null {
+  const entry = previous?.sections[sectionOf(source)]?.sources.find(({ name }) => name === source.name);
+  if (entry === undefined) return null;
+  return entry.error === null ? entry.accepted : (entry.accepted_before ?? null);
+}
+
+/** Throws `SourceError` for a source that lost more of its records than its bound allows, unless the run accepts that for its section. */
+export function refuseShrunk({ acceptShrink, previous }: Run, source: ListedSource, accepted: number): void {
+  if (acceptShrink.includes(source.section)) return;
+  const before = acceptedBefore(source, previous);
+  if (before !== null && accepted < before * (1 - source.shrinkMax))
+    throw new SourceError(
+      source.location,
+      null,
+      `has ${accepted} records, compared with ${before} in the last good version: it shrank by more than shrink_max (${source.shrinkMax}) allows`,
+    );
+}
