@@ -3,26 +3,10 @@
 export { type CursorPlace, decodeCursor, encodeCursor } from "./cursor.ts";
 export { type ErrorEntry, errors, type ProblemCode, problemCodes, type RetryAdvice } from "./errors.ts";
 export { examples } from "./examples/index.ts";
-export {
-  contentTypes,
-  type Format,
-  formats,
-  type ListFormat,
-  type ListName,
-  type ListView,
-  listFormats,
-  mediaTypes,
-} from "./formats.ts";
+export { contentTypes, type Format, formats, type ListFormat, type ListName, type ListView, mediaTypes } from "./formats.ts";
 export { headers, ingestPath, internalHeaders, limitHeaderNames, requestIdPattern } from "./headers.ts";
 export { type KeyChange, keysChangedSubject, type PlanChange } from "./key-change.ts";
-export {
-  Meta,
-  MetaData,
-  Warning,
-  type WarningCode,
-  warningCodes,
-  warningMeanings,
-} from "./meta.ts";
+export { Meta, MetaData, Warning, type WarningCode, warningCodes, warningMeanings } from "./meta.ts";
 export { nearestWord } from "./nearest-word.ts";
 export type { AsnQuestion } from "./operations/asn.ts";
 export {
@@ -48,7 +32,6 @@ export {
   AllocationConflict,
   type AllocationStatus,
   AsnSpecialPurpose,
-  allocationStatuses,
   Block,
   CountryFlag,
   Holder,
@@ -57,7 +40,7 @@ export {
   SpecialPurpose,
 } from "./parts/registration.ts";
 export { AsSetOrigin, LowVisibilityMatch, Moas, Origin, OriginSummary, RelatedPrefix, Upstream, Visibility } from "./parts/routing.ts";
-export { OriginValidation, type RpkiNote, type RpkiState, RpkiSummary, rpkiNotes, rpkiStates, VrpItem } from "./parts/rpki.ts";
+export { OriginValidation, type RpkiNote, type RpkiState, RpkiSummary, rpkiStates, VrpItem } from "./parts/rpki.ts";
 export { ProblemError, type ProblemFields, type ProblemPlace, problemBody, problemHeaders } from "./problem-error.ts";
 export { decodeQuestion, encodeQuestion, QuestionSyntaxError } from "./questions.ts";
 export { AsnAllocation, AsnCounts, AsnPrefix, AsnRecord, AsnRpki, Aspa, Neighbour, Neighbours } from "./records/asn.ts";
@@ -92,7 +75,6 @@ export {
   KeyPatch,
   KeyRotation,
   keyBounds,
-  keyStates,
   ManagedKey,
   ManagedKeys,
   MonthLimit,
@@ -107,7 +89,7 @@ export {
 export { MeKey, MeLimit, MeRecord, type Scope, scopes } from "./records/me.ts";
 export { PrefixAllocation, PrefixRecord, PrefixVrps } from "./records/prefix.ts";
 export { Problem, ProblemItem, type ResponderProblem } from "./records/problem.ts";
-export { ForwardConfirmation, ReverseDnsName, ReverseDnsRecord, type ReverseDnsStatus, reverseDnsStatuses } from "./records/reverse-dns.ts";
+export { ForwardConfirmation, ReverseDnsName, ReverseDnsRecord, type ReverseDnsStatus } from "./records/reverse-dns.ts";
 export { RoutingRecord } from "./records/routing.ts";
 export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";
 export { type UsageApart, type UsageClass, UsageItem, UsageItems, usageApart, usageClasses } from "./records/usage.ts";

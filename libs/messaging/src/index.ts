@@ -1,6 +1,6 @@
 /** @netfacts/messaging: request and reply between services, and broadcast, behind one interface. */
 
-export { frameItemsMax, queuedItemsMax } from "./bounds.ts";
+export { frameItemsMax } from "./bounds.ts";
 export { createInProcessMessaging } from "./in-process.ts";
 export { MessagingError, type MessagingErrorCode } from "./messaging-error.ts";
 export type { DropReason, MessagingEvents, MessagingOptions, RetryReason } from "./options.ts";

@@ -6,5 +6,5 @@ export { type InvalidReason, type OriginState, originStates, type StateWords, st
 export { type Validity, validateOrigin } from "./validate-origin.ts";
 export { type RouteColumns, validateTable } from "./validate-table.ts";
 export type { Vrp } from "./vrp.ts";
-export { type EncodedVrps, encodeVrpColumns, taNone, type VrpColumns } from "./vrp-columns.ts";
+export { type EncodedVrps, encodeVrpColumns, type VrpColumns } from "./vrp-columns.ts";
 export { type VrpRange, VrpSet } from "./vrp-set.ts";

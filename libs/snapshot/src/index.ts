@@ -20,24 +20,12 @@ export {
   SnapshotFollower,
 } from "./follower.ts";
 export { ageSeconds, isStale } from "./freshness.ts";
-export {
-  Generation,
-  type LoadedSection,
-  type LoadedSnapshot,
-  loadSection,
-  manyPeers,
-  matchPeersMinDefault,
-  sectionsOf,
-} from "./generation.ts";
+export { Generation, type LoadedSection, type LoadedSnapshot, loadSection, manyPeers, sectionsOf } from "./generation.ts";
 export { GrowableUint8, GrowableUint16, GrowableUint32, release } from "./growable.ts";
-export { type Ipv4IndexForm, ipv4IndexConfig, ipv4IndexForms } from "./ipv4-index.ts";
-export { loadInWorker, loadSnapshot, RefusedSnapshotError } from "./loader.ts";
+export { type Ipv4IndexForm, ipv4IndexConfig } from "./ipv4-index.ts";
+export { loadInWorker, loadSnapshot } from "./loader.ts";
 export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
-export { AsNameTable } from "./lookup/as-names.ts";
-export { LayeredPrefixes } from "./lookup/layered-prefixes.ts";
 export type { Neighbour, NeighbourSummary } from "./lookup/neighbours.ts";
-export { NetworkTypeTable } from "./lookup/network-types.ts";
-export { ProfileTable } from "./lookup/profiles.ts";
 export {
   matchRoute,
   type OriginatedRows,
@@ -48,7 +36,6 @@ export {
   RouteTable,
   type Seen,
   searchAscending,
-  type Upstreams,
 } from "./lookup/route-table.ts";
 export {
   isGlobal,
@@ -100,4 +87,4 @@ export {
   SnapshotUnavailableError,
 } from "./store/snapshot-store.ts";
 export { type OpenedStore, type OpenStore, openStoreSource, type StoreSource } from "./store/store-source.ts";
-export { packStrings, type StringColumns, stringAt } from "./strings.ts";
+export { packStrings } from "./strings.ts";
