@@ -2,7 +2,7 @@
 
 import { MrtError, type RecordReading, type RibSink, readRecords } from "@netfacts/mrt";
 import { gapSecondsDefault, type ReplayInput, type ReplayOptions } from "./replay.ts";
-import { RouteTable } from "./route-table.ts";
+import { ReplayTable } from "./replay-table.ts";
 import { type EncodeAttributes, UpdateRun, type UpdatesReport } from "./update-run.ts";
 
 export interface ReplayRoutesOptions extends ReplayOptions {
@@ -32,7 +32,7 @@ export async function replayRoutes(
   encode: EncodeAttributes,
   options: ReplayRoutesOptions = {},
 ): Promise<ReplayedRoutes> {
-  const table = new RouteTable();
+  const table = new ReplayTable();
   const times = await readRib(table, rib, encode, options);
   const run = new UpdateRun(table, times, options.gapSeconds ?? gapSecondsDefault, encode);
   for await (const input of updates) {
@@ -49,7 +49,7 @@ export async function replayRoutes(
 }
 
 /** @returns the times of its first and last record. */
-async function readRib(table: RouteTable, rib: ReplayInput, encode: EncodeAttributes, { onReading }: ReplayRoutesOptions) {
+async function readRib(table: ReplayTable, rib: ReplayInput, encode: EncodeAttributes, { onReading }: ReplayRoutesOptions) {
   let firstTimestamp = Number.POSITIVE_INFINITY;
   let lastTimestamp = 0;
   for await (const batch of readRecords(rib.chunks, { name: rib.name })) {

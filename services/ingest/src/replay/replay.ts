@@ -1,7 +1,7 @@
 /** A RIB and the update files behind it, as the table at the last second of them (docs/design/semantics.md#time). */
 
 import { encodePath, type PathAttributes, type RibReport, type RibSink, readRecords, scanRib } from "@netfacts/mrt";
-import { RouteTable } from "./route-table.ts";
+import { ReplayTable } from "./replay-table.ts";
 import { type UpdateFileCounts, UpdateRun, type UpdatesReport } from "./update-run.ts";
 
 /** The shortest interval in which collectors write update files: a longer silence may be a file that is missing. */
@@ -42,7 +42,7 @@ export async function replay(
   sink: RibSink,
   options: ReplayOptions = {},
 ): Promise<Replayed> {
-  const table = new RouteTable();
+  const table = new ReplayTable();
   const ribReport = await scanRib(rib.chunks, table, { name: rib.name });
   const run = new UpdateRun(table, ribReport, options.gapSeconds ?? gapSecondsDefault, pathBytes);
   for await (const { name, chunks } of updates) {

@@ -1,7 +1,7 @@
 /** Applies records of update files to a table, and counts what they did. */
 
 import type { MpReach, PathAttributes, RecordReading, RoutePrefix, StateChangeBody, UpdateBody } from "@netfacts/mrt";
-import type { RouteTable } from "./route-table.ts";
+import type { ReplayTable } from "./replay-table.ts";
 
 /** Of one file of updates. */
 export interface UpdateFileCounts {
@@ -55,7 +55,7 @@ const none: readonly never[] = [];
 
 /** Applies the records of update files, one by one. */
 export class UpdateRun {
-  readonly #table: RouteTable;
+  readonly #table: ReplayTable;
   readonly #encode: EncodeAttributes;
   readonly #ribFrom: number;
   readonly #gapSeconds: number;
@@ -72,7 +72,7 @@ export class UpdateRun {
 
   /** @param rib  times of the table's first and last record */
   constructor(
-    table: RouteTable,
+    table: ReplayTable,
     { firstTimestamp, lastTimestamp }: { readonly firstTimestamp: number; readonly lastTimestamp: number },
     gapSeconds: number,
     encode: EncodeAttributes,

@@ -16,7 +16,7 @@ const peersMax = 65_535;
  *
  * As a RibSink it takes a RIB; `emit` hands the table on as a RIB would be.
  */
-export class RouteTable implements RibSink {
+export class ReplayTable implements RibSink {
   readonly #prefixes = new PrefixIndex();
   readonly #paths = new PathTable();
   readonly #peers: Peer[] = [];
