@@ -1,7 +1,7 @@
 /** One change of one key: read, decided, noted, and written over what was read; repeated while others are quicker. */
 
 import { admitsOperators, pause, stepDown } from "./admin-guard.ts";
-import type { KeyChange, KeyRecord } from "./key-repository.ts";
+import type { KeyEdit, KeyRecord } from "./key-repository.ts";
 import type { KeyStore } from "./key-store.ts";
 
 export interface ChangeOptions {
@@ -30,7 +30,7 @@ export type KeyOutcome<Refusal extends string = never> =
 export async function changeKey<Refusal extends string = never>(
   store: Pick<KeyStore, "keys">,
   id: string,
-  decide: (key: KeyRecord) => KeyChange | null | Refusal,
+  decide: (key: KeyRecord) => KeyEdit | null | Refusal,
   options: ChangeOptions = {},
 ): Promise<KeyOutcome<Refusal>> {
   const now = options.now ?? Date.now();
@@ -53,7 +53,7 @@ export async function changeKey<Refusal extends string = never>(
       key = step.key;
     }
     // Whatever mark there was is over, too: one of a process that died does not stay.
-    const whole: KeyChange = key.steppingDown ? { ...change, steppingDown: false } : change;
+    const whole: KeyEdit = key.steppingDown ? { ...change, steppingDown: false } : change;
     await options.beforeWrite?.(found, { ...key, ...whole, version: key.version + 1 });
     const update = await store.keys.update(id, key.version, whole);
     if (update.outcome === "updated") return { outcome: "changed", key: update.key };

@@ -22,7 +22,7 @@ export type { IdempotencyClaim, IdempotencyOutcome, IdempotencyRepository } from
 export { hashKey, type Pepper, secretMatches } from "./key-hash.ts";
 export type {
   ConcurrencyLimit,
-  KeyChange,
+  KeyEdit,
   KeyEnvironment,
   KeyHash,
   KeyLimits,

@@ -66,7 +66,7 @@ export interface KeyRecord {
 }
 
 /** The members that a change may set; all others are fixed at creation. */
-export type KeyChange = Partial<
+export type KeyEdit = Partial<
   Pick<
     KeyRecord,
     | "label"
@@ -112,7 +112,7 @@ export interface KeyRepository {
   list(): Promise<KeyRecord[]>;
   page(query: KeyQuery): Promise<KeyRecord[]>;
   /** Writes the change only if the key still has this version. */
-  update(id: string, version: number, change: KeyChange): Promise<KeyUpdate>;
+  update(id: string, version: number, change: KeyEdit): Promise<KeyUpdate>;
   /**
    * Replaces the hash by another one of the same key (another pepper), only where it still is `from`. The version stays, and nobody is
    * told: to readers the key is the same.

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ChangeOptions, changeKey, type KeyOutcome } from "./change-key.ts";
 import { hashKey, type Pepper } from "./key-hash.ts";
-import type { KeyChange, KeyRecord, KeyState } from "./key-repository.ts";
+import type { KeyEdit, KeyRecord, KeyState } from "./key-repository.ts";
 import { checkKey, checkNewKey, type KeyPatch, type NewKey } from "./key-spec.ts";
 import type { KeyStore } from "./key-store.ts";
 import { generateKeyText, type KeyText } from "./key-text.ts";
@@ -78,16 +78,16 @@ function changeState(store: Keys, id: string, state: KeyState, options: ChangeOp
  */
 export async function updateKey(store: Keys, id: string, patch: KeyPatch, options: ChangeOptions = {}): Promise<KeyOutcome> {
   const now = options.now ?? Date.now();
-  const decide = (key: KeyRecord): KeyChange | null => {
+  const decide = (key: KeyRecord): KeyEdit | null => {
     const allowedCidrs = checkKey(patch, key.environment, now);
-    const change: KeyChange = {
+    const change: KeyEdit = {
       ...patch,
       ...(patch.label !== undefined && { label: patch.label.trim() }),
       ...(patch.scopes !== undefined && { scopes: [...new Set(patch.scopes)] }),
       ...(patch.allowedCidrs !== undefined && { allowedCidrs }),
     };
     const differing = Object.entries(change).filter(([member, value]) => !isDeepStrictEqual(key[member as keyof KeyRecord], value));
-    return differing.length === 0 ? null : (Object.fromEntries(differing) as KeyChange);
+    return differing.length === 0 ? null : (Object.fromEntries(differing) as KeyEdit);
   };
   return changeKey<never>(store, id, decide, options);
 }

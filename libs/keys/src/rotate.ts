@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ChangeOptions, changeKey } from "./change-key.ts";
 import { hashKey, type Pepper } from "./key-hash.ts";
-import type { KeyChange, KeyRecord } from "./key-repository.ts";
+import type { KeyEdit, KeyRecord } from "./key-repository.ts";
 import { KeySpecError, specFault } from "./key-spec.ts";
 import type { KeyStore } from "./key-store.ts";
 import { generateKeyText, type KeyText } from "./key-text.ts";
@@ -61,7 +61,7 @@ export async function rotateKey(store: Pick<KeyStore, "keys">, id: string, optio
   );
   if (ended.outcome === "changed") {
     // Whoever took something away from the old key meanwhile took it away from its successor.
-    const change = (made: KeyRecord): KeyChange | null => inherited(ended.key, made, options.expiresAt);
+    const change = (made: KeyRecord): KeyEdit | null => inherited(ended.key, made, options.expiresAt);
     const made = await changeKey<never>(store, text.id, change, { force: true });
     return { outcome: "rotated", old: ended.key, successor: "key" in made ? made.key : successor, secret: isNew ? text.text : null };
   }
@@ -101,7 +101,7 @@ function refusalOf(key: KeyRecord, now: number): "revoked" | "replaced" | "unusa
 const inheritedMembers = ["label", "scopes", "allowedCidrs", "plan", "rate", "month", "concurrency", "expiresAt"] as const;
 
 /** What the old key has otherwise than its successor; null: nothing. */
-function inherited(old: KeyRecord, successor: KeyRecord, expiresAt: number | null | undefined): KeyChange | null {
+function inherited(old: KeyRecord, successor: KeyRecord, expiresAt: number | null | undefined): KeyEdit | null {
   const differing = inheritedMembers.filter(
     (member) => !(member === "expiresAt" && expiresAt !== undefined) && !isDeepStrictEqual(old[member], successor[member]),
   );

@@ -1,7 +1,7 @@
 /** Keys in SQLite. */
 
 import type { Scope } from "@netfacts/contracts";
-import type { KeyChange, KeyEnvironment, KeyRecord, KeyRepository, KeyState, KeyUpdate } from "@netfacts/keys";
+import type { KeyEdit, KeyEnvironment, KeyRecord, KeyRepository, KeyState, KeyUpdate } from "@netfacts/keys";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const columns =
@@ -54,7 +54,7 @@ export function sqliteKeys(connection: SqliteConnection, changed: () => void): K
       return connection.durably(() => connection.run(sql, to.hash, to.hashAlgorithm, to.pepperId, id, from)) === 1;
     },
 
-    async update(id, version, change: KeyChange) {
+    async update(id, version, change: KeyEdit) {
       const update = connection.durably((): KeyUpdate => {
         const current = find(id);
         if (current === null) return { outcome: "absent" };
