@@ -20,19 +20,19 @@ export interface LoggerOptions {
 }
 
 /** What the lines of a logger begin with, and where they go: for those that pino does not write. */
-interface Way {
+interface LineTarget {
   readonly service: string;
   readonly to: DestinationStream;
   readonly traced: boolean;
 }
-const ways = new WeakMap<object, Way>();
+const targets = new WeakMap<object, LineTarget>();
 
 /**
  * A pino logger with the service's name in each line, and `trace_id` and `span_id` within a span when telemetry was on as it was created.
  * `authorization` and the like, and whatever looks like a key, are taken out.
  */
 export function createLogger({ service, level = "info", to = 2 }: LoggerOptions): Logger {
-  const way = { service, to: typeof to === "object" ? to : openDestination(to), traced: isTracing() };
+  const target = { service, to: typeof to === "object" ? to : openDestination(to), traced: isTracing() };
   const log = pino(
     {
       level,
@@ -40,11 +40,11 @@ export function createLogger({ service, level = "info", to = 2 }: LoggerOptions)
       timestamp: isoTime,
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: lineWithoutSecrets },
-      ...(way.traced && { mixin: traceIds }),
+      ...(target.traced && { mixin: traceIds }),
     },
-    way.to,
+    target.to,
   );
-  ways.set(log, way);
+  targets.set(log, target);
   return log;
 }
 
@@ -56,11 +56,11 @@ export function createLogger({ service, level = "info", to = 2 }: LoggerOptions)
  * @returns a function that takes the fields as members of a JSON object, each with a comma before it.
  */
 export function infoLines(log: object, message: string): ((members: string) => void) | null {
-  const way = ways.get(log);
-  if (way === undefined) return null;
+  const target = targets.get(log);
+  if (target === undefined) return null;
   const logger = log as Logger;
-  const { to, traced } = way;
-  const service = `,"service":${JSON.stringify(way.service)}`;
+  const { to, traced } = target;
+  const service = `,"service":${JSON.stringify(target.service)}`;
   const end = `,"msg":${JSON.stringify(message)}}\n`;
   return (members) => {
     if (!logger.isLevelEnabled("info")) return;

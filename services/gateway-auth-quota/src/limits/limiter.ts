@@ -37,7 +37,7 @@ interface Request {
 }
 
 /** A lease by its name. */
-type Asked = readonly [Exclude<LimitName, "concurrency">, Lease];
+type NamedLease = readonly [Exclude<LimitName, "concurrency">, Lease];
 
 /** Sent with `limits_unavailable` and `concurrency_limit_exceeded`, whose ends nobody knows. */
 const unknownRetrySeconds = 1;
@@ -102,7 +102,7 @@ class LeasedLimiter implements Limiter {
     // The headers of a refusal tell of the month too.
     if (!month.isKnown) await month.look(this.#timeTo(deadline));
     if (request.slot) account.slots -= 1;
-    const asked: Asked[] = [["rate", rate]];
+    const asked: NamedLease[] = [["rate", rate]];
     if (request.units > 0) asked.push(["month", month]);
     return refusal(request.key, spending, asked);
   }
@@ -280,7 +280,7 @@ function concurrencyRefusal(key: LimitedKey): Refusal {
 }
 
 /** @param wanted  what the request asked for, and did not get of the first. */
-function refusal(key: LimitedKey, spending: "exhausted" | "unavailable", wanted: readonly Asked[]): Refusal {
+function refusal(key: LimitedKey, spending: "exhausted" | "unavailable", wanted: readonly NamedLease[]): Refusal {
   if (spending === "unavailable") {
     return { admitted: false, key, code: "limits_unavailable", retryAfterSeconds: unknownRetrySeconds, violatedPolicies: [] };
   }

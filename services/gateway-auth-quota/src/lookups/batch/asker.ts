@@ -5,13 +5,13 @@ import { operations, ProblemError, type ServiceName, services } from "@netfacts/
 import { frameItemsMax, type ReplyItem } from "@netfacts/messaging";
 import type { Asker as AskedFor, Dispatcher } from "../dispatcher.ts";
 import type { AskGate, Asking } from "./ask-gate.ts";
-import type { Asked } from "./item-reader.ts";
+import type { AskedItem } from "./item-reader.ts";
 
 export type Outcome = ReplyItem | ProblemError;
 
 /** A question under way. */
 export interface Pending {
-  readonly question: Asked;
+  readonly question: AskedItem;
   readonly done: (outcome: Outcome) => void;
 }
 

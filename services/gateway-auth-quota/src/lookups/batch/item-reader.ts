@@ -19,7 +19,7 @@ import { lookups } from "../lookups.ts";
 import { QuestionReader } from "../question-reader.ts";
 
 /** A question that a service can be asked. */
-export interface Asked {
+export interface AskedItem {
   readonly op: BatchKind;
   /** Canonical query of the operation. */
   readonly query: string;
@@ -36,7 +36,7 @@ export interface Refused {
   readonly echo: string;
 }
 
-export type Item = Asked | Refused;
+export type Item = AskedItem | Refused;
 
 type ItemValue = Readonly<Record<string, unknown>>;
 
@@ -70,7 +70,7 @@ export function unreadableItem(message: string): Refused {
 }
 
 /** The same answer as `readAny` has, at a tenth of its cost: nearly every item of a large batch is one of these. */
-function readPlainAddress(item: ItemValue): Asked | null {
+function readPlainAddress(item: ItemValue): AskedItem | null {
   const { kind, value } = item;
   if (kind !== "ip" || typeof value !== "string" || memberCount(item) !== 2) return null;
   const address = parseAddress(value);
