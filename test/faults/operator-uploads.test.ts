@@ -19,7 +19,7 @@ import { smallSources } from "../support/small-sources.ts";
 
 /** Of these the bounds are made that are waited for. */
 const ingestTimeoutMs = 1_500;
-const idleMs = 2_000;
+const idleMs = 3_500;
 /** For what a busy machine takes long to do. */
 const patient = { timeoutMs: 60_000 };
 /** Time for what must not happen to happen: a run that half of a body started is listed well before. */
