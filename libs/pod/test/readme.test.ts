@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "@jest/globals";
 import { busConfigSchema } from "@netfacts/runtime/bus";
-import { podConfigSchema } from "../src/frame.ts";
+import { podConfigSchema } from "../src/open-pod.ts";
 
 test("the settings are those of the schema, in their order, without those of the bus", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");

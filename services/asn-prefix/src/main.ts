@@ -9,7 +9,7 @@ await runMain(async () => {
   // Only now: what is imported earlier is not instrumented.
   const { runService, systemClock } = await import("@netfacts/runtime");
   const { openBus } = await import("@netfacts/runtime/bus");
-  const { openPod } = await import("@netfacts/pod/frame");
+  const { openPod } = await import("@netfacts/pod/open-pod");
   const { buildApp } = await import("./app.ts");
   const { loadPodConfig } = await import("./config.ts");
 

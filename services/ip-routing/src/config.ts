@@ -1,6 +1,6 @@
 /** Settings of the process of `ip-routing`: only those of every service that answers from snapshots. */
 
-import { type PodConfig, podConfigSchema } from "@netfacts/pod/frame";
+import { type PodConfig, podConfigSchema } from "@netfacts/pod/open-pod";
 import { loadConfig } from "@netfacts/runtime";
 
 /** @throws ConfigError that lists every fault. */
