@@ -15,7 +15,7 @@ export default {
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   // A worker holds on to a part of each file that it has run, and collects its garbage the more slowly.
   workerIdleMemoryLimit: "300MB",
 };

@@ -29,7 +29,7 @@ afterAll(async () => {
   await standalone?.stop();
   await endAll();
   removeFolders();
-}, 60_000);
+}, 180_000);
 
 test.each(blocks.map((block) => [`${block.page}:${block.line}`, block] as const))("%s is run, or says why not", (_place, { info }) => {
   expect(info).toMatch(mark);

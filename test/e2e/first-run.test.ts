@@ -70,7 +70,7 @@ describe("a second instance ends with one line that names the owner", () => {
     const lines = complaints(second);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/process \d+/);
-  }, 60_000);
+  }, 180_000);
 
   test("on the same port", async () => {
     const second = newcomer.start("make", ["up"], { ...ports, NETFACTS_HOME: join(newcomer.folder, "other") });
@@ -78,7 +78,7 @@ describe("a second instance ends with one line that names the owner", () => {
     const lines = complaints(second);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(new RegExp(`port ${ports.PORT} .*process \\d+`));
-  }, 60_000);
+  }, 180_000);
 });
 
 test("Ctrl-C prints stopped and leaves no process", async () => {
@@ -86,7 +86,7 @@ test("Ctrl-C prints stopped and leaves no process", async () => {
   await first.ended;
   expect(first.printed.out.trimEnd().split("\n").at(-1)).toBe("stopped");
   expect(groupLives(first.pid)).toBe(false);
-}, 60_000);
+}, 180_000);
 
 describe("the second start", () => {
   let second: Started;

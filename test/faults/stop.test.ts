@@ -30,7 +30,7 @@ beforeAll(async () => {
   resolvers = { RESOLVERS: nameserver.address };
   const first = await startStandalone(home, { SOURCES: smallSources(temporaryFolder(), "NL") });
   await first.stop();
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await endAll();
   await nameserver?.stop();

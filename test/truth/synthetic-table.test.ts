@@ -41,4 +41,4 @@ sources:
     imported?.remove();
     rmSync(folder, { recursive: true });
   }
-}, 60_000);
+}, 180_000);

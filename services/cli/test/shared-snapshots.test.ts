@@ -124,7 +124,7 @@ test("without a server, and with a URL that is none, it says so", async () => {
   const away = await runHere(folder, "snapshot", "list", "--nats", url);
   expect({ code: away.code, err: away.err }).toEqual({
     code: exitCodes.unavailable,
-    err: expect.stringContaining("no NATS server answers"),
+    err: expect.stringContaining("the NATS server does not respond"),
   });
   expect(away.err).not.toContain("secret");
   expect((await runHere(folder, "snapshot", "list", "--nats", "::")).code).toBe(exitCodes.usage);
