@@ -1,4 +1,8 @@
-/** Who leads, until when, and how a process learns that it does no more. */
+/**
+ * Who leads, until when, and how a process learns that it does no more.
+ *
+ * @alone Its leases are shorter than a busy machine can keep a process waiting.
+ */
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -132,5 +136,5 @@ test("a confirmation fails when the store does not answer", async () => {
   const box = switchable();
   const { terms } = await candidate("a", box.leases);
   box.away = true;
-  await expect(terms[0]?.confirm()).rejects.toThrow("cannot be known");
+  await expect(terms[0]?.confirm()).rejects.toThrow("may no longer be the leader");
 });
