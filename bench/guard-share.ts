@@ -23,11 +23,11 @@ interface Profile {
 }
 
 const { values } = parseArgs({ options: { seconds: { type: "string", default: "10" } } });
-const guardFiles = /gateway-auth-quota\/(src|dist)\/(http\/guard|keys\/|limits\/|usage\/)/;
+const guardFiles = /gateway-auth-quota\/(src|dist)\/(edge\/guard|keys\/|limits\/|usage\/)/;
 const parts: [name: string, pattern: RegExp][] = [
   ["keys, limits and quota", guardFiles],
-  ["log and metrics of a request", /plugins\/observe|runtime\/(src|dist)\/log-destination/],
-  ["asking over NATS", /http\/dispatcher|libs\/messaging|node_modules\/nats\//],
+  ["log and metrics of a request", /edge\/observe|runtime\/(src|dist)\/log-destination/],
+  ["asking over NATS", /lookups\/dispatcher|libs\/messaging|node_modules\/nats\//],
 ];
 const data = requireData();
 const wrk = await findWrk();
@@ -62,7 +62,7 @@ function sharesOf({ nodes, samples, timeDeltas }: Profile): Record<string, numbe
     stackUrls.set(id, urls);
   }
   const has = (sample: number, pattern: RegExp) => stackUrls.get(sample)?.some((url) => pattern.test(url)) ?? false;
-  const first = samples.findIndex((sample) => has(sample, guardFiles) && has(sample, /http\/guard/));
+  const first = samples.findIndex((sample) => has(sample, guardFiles) && has(sample, /edge\/guard/));
   let all = 0;
   const sums = parts.map(() => 0);
   for (let index = first; index < samples.length; index++) {
