@@ -43,10 +43,12 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
         }
       });
       await counted.request("pod", "single", item("q"));
-      await Promise.allSettled([counted.request("pod", "batch", item("late", { budgetMs: 30 }))]);
+      await Promise.allSettled([counted.request("pod", "batch", item("late", { budgetMs: 100 }))]);
+      // A busy machine brings the question after its asker has given up.
+      for (let waited = 0; late.length === 0 && waited < 5_000; waited += 10) await pause(10);
       for (const answer of late) answer();
       await Promise.allSettled([counted.request("nobody", "single", item("q"))]);
-      await pause(50);
+      for (let waited = 0; counts["dropped late"] === undefined && waited < 5_000; waited += 10) await pause(10);
       expect(counts).toMatchObject({
         "sent pod single": 2,
         "served pod single": 2,

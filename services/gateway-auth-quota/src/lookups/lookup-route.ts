@@ -61,7 +61,8 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
 
 /** Milliseconds with one decimal (Server Timing, W3C): here, and at the service with the way there. */
 function serverTiming(totalMs: number, upstreamMs: number): string {
-  return `gateway;dur=${tenths(totalMs - upstreamMs)}, upstream;dur=${tenths(upstreamMs)}`;
+  // Both times end at different moments: on a busy machine the difference can fall below zero.
+  return `gateway;dur=${tenths(Math.max(0, totalMs - upstreamMs))}, upstream;dur=${tenths(upstreamMs)}`;
 }
 
 /** With one decimal, out of whole numbers: writing a fraction costs several times as much. */
