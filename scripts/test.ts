@@ -15,7 +15,7 @@ const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
 /** As many as the smallest machine has processors: with more, single steps take so long that they run into their limits. Tests of deadlines run alone. */
 const workers = 2;
-/** Ends what hangs: the whole suite takes a quarter of it on two quiet processors. */
+/** Ends what hangs: the whole suite takes half of it on two quiet processors. */
 const minutesMax = 40;
 /** With all inputs of every property. */
 const longMinutesMax = 240;
