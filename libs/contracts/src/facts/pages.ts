@@ -5,17 +5,10 @@ import { batchExample } from "../examples/batch.ts";
 import { examples } from "../examples/index.ts";
 import { metaWithData } from "../examples/meta.ts";
 import { Meta, metaFacts } from "../meta.ts";
-import type { OperationName } from "../operations/index.ts";
-import { AsnRecord, asnFacts } from "../records/asn.ts";
+import { lookupNames, type OperationName, operations } from "../operations/index.ts";
 import { BatchAnswer, batchFacts } from "../records/batch.ts";
-import { IpRecord, ipFacts } from "../records/ip.ts";
 import { MeRecord, meFacts } from "../records/me.ts";
-import { PrefixRecord, prefixFacts } from "../records/prefix.ts";
 import { Problem, problemFacts } from "../records/problem.ts";
-import { ReverseDnsRecord, reverseDnsFacts } from "../records/reverse-dns.ts";
-import { RoutingRecord, routingFacts } from "../records/routing.ts";
-import { StatusRecord, statusFacts } from "../records/status.ts";
-import { ValidityRecord, validityFacts } from "../records/validity.ts";
 import type { FactsOf } from "./fact.ts";
 
 /** One page. The route that answers with the record is the one that has the same example. */
@@ -40,22 +33,26 @@ function page<S extends TSchema>(
   return { title, intro, schema, facts, example };
 }
 
+/** Pages of operations, which describe their own. */
+function pagesOf(names: readonly OperationName[]): Partial<Record<OperationName, RecordPage>> {
+  return Object.fromEntries(
+    names.map((name) => {
+      const { page, record, example } = operations[name];
+      return [name, { ...page, schema: record, example }];
+    }),
+  );
+}
+
+const isLookup = (name: OperationName): boolean => (lookupNames as readonly OperationName[]).includes(name);
+const operationNames = Object.keys(operations) as OperationName[];
+
+export type RecordPageName = OperationName | "me" | "batch" | "problem" | "meta";
+
 /** By the name of the page's file, in the order of the index. */
 export const recordPages = {
-  ip: page("Address", "What is known of one address, in short.", IpRecord, ipFacts, examples.ip),
-  routing: page(
-    "Routing",
-    "The announced prefix that holds an address, and each of its origins.",
-    RoutingRecord,
-    routingFacts,
-    examples.routing,
-  ),
-  asn: page("AS", "The registration, announcements and neighbours of one AS.", AsnRecord, asnFacts, examples.asn),
-  prefix: page("Prefix", "How one prefix is announced, authorised and registered.", PrefixRecord, prefixFacts, examples.prefix),
-  reverse_dns: page("Reverse DNS", "The names of one address in DNS.", ReverseDnsRecord, reverseDnsFacts, examples.reverse_dns),
-  validity: page("Validity", "RPKI origin validation of any pair of AS and prefix.", ValidityRecord, validityFacts, examples.validity),
+  ...pagesOf(lookupNames),
   me: page("Calling key", "The key of the request and what is left of its limits.", MeRecord, meFacts, examples.me),
-  status: page("Status", "The data in service.", StatusRecord, statusFacts, examples.status),
+  ...pagesOf(operationNames.filter((name) => !isLookup(name))),
   batch: page("Batch", "The answers to many requests, in their order.", BatchAnswer, batchFacts, batchExample),
   problem: page("Problem", "The body of every answer that is not a record (RFC 9457).", Problem, problemFacts, examples.problem),
   meta: page(
@@ -65,6 +62,4 @@ export const recordPages = {
     metaFacts,
     metaWithData,
   ),
-} as const satisfies Readonly<Record<OperationName | "me" | "batch" | "problem" | "meta", RecordPage>>;
-
-export type RecordPageName = keyof typeof recordPages;
+} as Readonly<Record<RecordPageName, RecordPage>>;

@@ -4,7 +4,7 @@ import Type from "typebox";
 import { asnExample } from "../examples/lookups.ts";
 import { mediaTypes } from "../formats.ts";
 import { type RpkiState, rpkiStates } from "../parts/rpki.ts";
-import { AsnPrefix, AsnRecord } from "../records/asn.ts";
+import { AsnPrefix, AsnRecord, asnFacts } from "../records/asn.ts";
 import { lines } from "../routes/route.ts";
 import { member, oneOf } from "../schema.ts";
 import { asnMember, limitMember } from "./batch-members.ts";
@@ -53,6 +53,7 @@ export const asn = operation({
   scope: "asn",
   record: AsnRecord,
   example: asnExample,
+  page: { title: "AS", intro: "The registration, announcements and neighbours of one AS.", facts: asnFacts },
   question,
   lists: ["prefixes", "allocations"],
   listView: { list: "prefixes", columns: ["prefix", "visibility_ratio", "rpki_state", "is_moas"] },

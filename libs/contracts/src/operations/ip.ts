@@ -2,7 +2,7 @@
 
 import type { Address } from "@netfacts/address";
 import { ipExample } from "../examples/lookups.ts";
-import { IpRecord } from "../records/ip.ts";
+import { IpRecord, ipFacts } from "../records/ip.ts";
 import { addressMember } from "./batch-members.ts";
 import { addressCodec, type Codec } from "./codec.ts";
 import { operation } from "./operation.ts";
@@ -21,6 +21,7 @@ export const ip = operation({
   scope: "ip",
   record: IpRecord,
   example: ipExample,
+  page: { title: "Address", intro: "What is known of one address, in short.", facts: ipFacts },
   question,
   lists: [],
   listView: null,

@@ -2,6 +2,7 @@
 
 import type { Static, TProperties, TSchema } from "typebox";
 import type { ProblemCode } from "../errors.ts";
+import type { FactsOf } from "../facts/fact.ts";
 import type { ListName, ListView } from "../formats.ts";
 import type { Meta } from "../meta.ts";
 import type { Scope } from "../records/me.ts";
@@ -67,6 +68,14 @@ export interface Operation<
   /** Schema of the record that answers. */
   readonly record: R;
   readonly example: Static<R>;
+  /** Its page in docs/api/records. */
+  readonly page: {
+    /** Name of the record, without an article. */
+    readonly title: string;
+    /** What the record is, in a sentence. */
+    readonly intro: string;
+    readonly facts: FactsOf<Static<R>>;
+  };
   readonly question: Codec<Q>;
   /** Lists of the record that page. */
   readonly lists: readonly ListName[];

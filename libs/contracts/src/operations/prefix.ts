@@ -5,7 +5,7 @@ import Type from "typebox";
 import { prefixExample, routingExample } from "../examples/lookups.ts";
 import { mediaTypes } from "../formats.ts";
 import { RelatedPrefix } from "../parts/routing.ts";
-import { PrefixRecord } from "../records/prefix.ts";
+import { PrefixRecord, prefixFacts } from "../records/prefix.ts";
 import { lines } from "../routes/route.ts";
 import { AddressText } from "../schema.ts";
 import { limitMember, prefixMember } from "./batch-members.ts";
@@ -34,6 +34,7 @@ export const prefix = operation({
   scope: "prefix",
   record: PrefixRecord,
   example: prefixExample,
+  page: { title: "Prefix", intro: "How one prefix is announced, authorised and registered.", facts: prefixFacts },
   question,
   lists: ["more_specifics"],
   listView: { list: "more_specifics", columns: ["prefix", "origins", "rpki_state", "visibility_ratio"] },

@@ -2,7 +2,7 @@
 
 import type { Address } from "@netfacts/address";
 import { reverseDnsExample } from "../examples/reverse-dns.ts";
-import { ReverseDnsRecord } from "../records/reverse-dns.ts";
+import { ReverseDnsRecord, reverseDnsFacts } from "../records/reverse-dns.ts";
 import { addressMember } from "./batch-members.ts";
 import { addressCodec, type Codec } from "./codec.ts";
 import { operation } from "./operation.ts";
@@ -21,6 +21,7 @@ export const reverseDns = operation({
   scope: "reverse_dns",
   record: ReverseDnsRecord,
   example: reverseDnsExample,
+  page: { title: "Reverse DNS", intro: "The names of one address in DNS.", facts: reverseDnsFacts },
   question,
   lists: [],
   listView: null,

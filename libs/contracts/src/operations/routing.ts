@@ -3,7 +3,7 @@
 import { type Address, formatAddress } from "@netfacts/address";
 import Type from "typebox";
 import { routingExample } from "../examples/lookups.ts";
-import { RoutingRecord } from "../records/routing.ts";
+import { RoutingRecord, routingFacts } from "../records/routing.ts";
 import { member, oneOf, wordsOf } from "../schema.ts";
 import { addressMember, limitMember } from "./batch-members.ts";
 import { type Codec, none, readAddress, readFlag, readLimit, separator } from "./codec.ts";
@@ -37,6 +37,7 @@ export const routing = operation({
   scope: "routing",
   record: RoutingRecord,
   example: routingExample,
+  page: { title: "Routing", intro: "The announced prefix that holds an address, and each of its origins.", facts: routingFacts },
   question,
   lists: [],
   listView: null,

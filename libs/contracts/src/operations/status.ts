@@ -1,7 +1,7 @@
 /** Operation `status`: the sections in service. Its route is the gateway's own (`routes/about.ts`): it answers while nothing is loaded too. */
 
 import { statusExample } from "../examples/status.ts";
-import { StatusRecord } from "../records/status.ts";
+import { StatusRecord, statusFacts } from "../records/status.ts";
 import type { Codec } from "./codec.ts";
 import { operation } from "./operation.ts";
 
@@ -19,6 +19,7 @@ export const status = operation({
   scope: null,
   record: StatusRecord,
   example: statusExample,
+  page: { title: "Status", intro: "The data in service.", facts: statusFacts },
   question,
   lists: [],
   listView: null,

@@ -2,7 +2,7 @@
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import { validityExample } from "../examples/lookups.ts";
-import { ValidityRecord } from "../records/validity.ts";
+import { ValidityRecord, validityFacts } from "../records/validity.ts";
 import { PrefixText } from "../schema.ts";
 import { asnMember, prefixMember } from "./batch-members.ts";
 import { type Codec, readAsn, readPrefix, separator } from "./codec.ts";
@@ -30,6 +30,7 @@ export const validity = operation({
   scope: "routing",
   record: ValidityRecord,
   example: validityExample,
+  page: { title: "Validity", intro: "RPKI origin validation of any pair of AS and prefix.", facts: validityFacts },
   question,
   lists: [],
   listView: null,

@@ -53,7 +53,7 @@ interface DataRoute extends RouteDescription {
 }
 
 function dataRoute(op: LookupName): DataRoute {
-  const { scope, record, example, listView, lookup }: Operation & { readonly lookup: LookupDescription } = operations[op];
+  const { scope, record, example, listView, lookup }: Omit<Operation, "page"> & { readonly lookup: LookupDescription } = operations[op];
   const { path, id, summary, description, parameters, answer, lists, problems } = lookup.route;
   return {
     op,
