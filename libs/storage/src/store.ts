@@ -1,6 +1,6 @@
 /** The store: every repository of the control data, behind one handle. */
 
-import type { AuditRepository, BootstrapRepository, IdempotencyRepository, KeyRepository, PlanRepository } from "@netfacts/keys";
+import type { KeyStore } from "@netfacts/keys";
 import type { LeaseRepository } from "./lease-repository.ts";
 import type { LimitRepository } from "./limit-repository.ts";
 import type { ProfileRepository } from "./profile-repository.ts";
@@ -8,16 +8,11 @@ import type { RunRepository } from "./run-repository.ts";
 import type { UsageRepository } from "./usage-repository.ts";
 
 /** Methods of the repositories reject with `StoreError`, unless their outcome type has a case for it. */
-export interface Store {
-  readonly keys: KeyRepository;
-  readonly plans: PlanRepository;
+export interface Store extends KeyStore {
   readonly limits: LimitRepository;
   readonly runs: RunRepository;
-  readonly bootstrap: BootstrapRepository;
   readonly usage: UsageRepository;
   readonly profiles: ProfileRepository;
-  readonly audit: AuditRepository;
-  readonly idempotency: IdempotencyRepository;
   readonly leases: LeaseRepository;
   /**
    * Which writes `onChange` tells of: `any`, or `own` = those through this handle only. With `own` whoever writes a key or plan tells the
