@@ -86,4 +86,4 @@ test.each(multicast)("%s is multicast, of a reach that the block does not tell",
   expect(table.find((row) => row.block === block)).toMatchObject({ name: "Multicast", globallyReachable: null });
 });
 
-test("no block stands twice", () => expect(new Set(table.map(({ block }) => block)).size).toBe(table.length));
+test("no block appears twice", () => expect(new Set(table.map(({ block }) => block)).size).toBe(table.length));

@@ -14,9 +14,9 @@ const words: ReadonlyMap<number, { reason: string; detail: string }> = new Map([
   [fault.peerOutOfRange, { reason: "peer-index-out-of-range", detail: "an entry names a peer that the peer index table does not have" }],
   [fault.prefixLength, { reason: "bad-prefix-length", detail: "the prefix is longer than its address family allows" }],
   [fault.recordOverrun, { reason: "record-overrun", detail: "the record ends before its entries do" }],
-  [fault.trailingBytes, { reason: "trailing-bytes", detail: "the record goes on after its last entry" }],
+  [fault.trailingBytes, { reason: "trailing-bytes", detail: "the record has bytes after its last entry" }],
   [fault.attributeOverrun, { reason: "attribute-overrun", detail: "a path attribute is longer than its entry" }],
-  [fault.asPath, { reason: "bad-as-path", detail: "AS_PATH has an unknown, empty or overlong segment" }],
+  [fault.asPath, { reason: "bad-as-path", detail: "AS_PATH has a segment that is unknown, empty or too long" }],
 ]);
 
 export function describeFault(value: number): { reason: string; detail: string } {

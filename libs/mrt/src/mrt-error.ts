@@ -4,7 +4,7 @@
  * - `truncated`: the input ends inside a record.
  * - `bad-header`: a record claims more bytes than `recordBytesMax`, so that no later record can be found.
  * - `bad-peer-index`: the peer index table cannot be read, so that no later route has a known peer.
- * - `no-peer-index`: a RIB record stands before any peer index table.
+ * - `no-peer-index`: a RIB record comes before any peer index table.
  * - `not-a-rib`: the input ends without a peer index table: empty, or of other record types only.
  */
 export type MrtErrorCode = "truncated" | "bad-header" | "bad-peer-index" | "no-peer-index" | "not-a-rib";

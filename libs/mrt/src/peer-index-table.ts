@@ -22,7 +22,7 @@ const fourByteAs = 0x02;
 
 /** Reads the body of the record in `start`…`end`; a text instead says what is wrong with it. */
 export function readPeerIndexTable(bytes: Uint8Array, start: number, end: number): PeerIndexTable | string {
-  if (start + 6 > end) return "the peer index table ends inside its head";
+  if (start + 6 > end) return "the peer index table ends inside its header";
   const nameEnd = start + 6 + readU16(bytes, start + 4);
   if (nameEnd + 2 > end) return "the peer index table ends inside its view name";
   const count = readU16(bytes, nameEnd);
@@ -41,7 +41,7 @@ export function readPeerIndexTable(bytes: Uint8Array, start: number, end: number
     });
     at = next;
   }
-  if (at !== end) return `the peer index table goes on after its ${count} peers`;
+  if (at !== end) return `the peer index table has bytes after its ${count} peers`;
   return { collectorId: readU32(bytes, start), viewName: new TextDecoder().decode(bytes.subarray(start + 6, nameEnd)), peers };
 }
 

@@ -54,13 +54,8 @@ export class RecordStream {
 
   end(): void {
     if (this.#carried === 0) return;
-    const claim = this.#carried < headerBytes ? "its header" : `its ${this.#recordSize(this.#carry, 0)} bytes`;
-    throw new MrtError(
-      "truncated",
-      this.#name,
-      this.#offset,
-      `the input ends ${this.#carried} bytes into a record, before the end of ${claim}`,
-    );
+    const size = this.#carried < headerBytes ? "inside its header" : `which has ${this.#recordSize(this.#carry, 0)} bytes`;
+    throw new MrtError("truncated", this.#name, this.#offset, `the input ends ${this.#carried} bytes into a record, ${size}`);
   }
 
   /** @returns how much of `bytes` the carried record took. */
@@ -94,8 +89,8 @@ export class RecordStream {
     const length = readU32(bytes, at + 8);
     if (length > this.#recordBytesMax) {
       const kind = describeRecord(readU16(bytes, at + 4), readU16(bytes, at + 6));
-      const claim = `the header (${kind}) claims ${length} bytes, more than the bound of ${this.#recordBytesMax}`;
-      const detail = this.#offset === 0 && kind.startsWith("unknown type") ? `no MRT data: ${claim}` : claim;
+      const claim = `the header (${kind}) claims ${length} bytes, more than the limit of ${this.#recordBytesMax}`;
+      const detail = this.#offset === 0 && kind.startsWith("unknown type") ? `not MRT data: ${claim}` : claim;
       throw new MrtError("bad-header", this.#name, this.#offset, detail);
     }
     return headerBytes + length;

@@ -221,7 +221,7 @@ class RibScan {
   /** RIB_IPV4_UNICAST and its kin (RFC 6396 §4.3.2): sequence number u32, prefix, entries. */
   #rib(bytes: Uint8Array, start: number, end: number, version: 4 | 6, addPath: boolean, timestamp: number, offset: number): void {
     const peerCount = this.#peerCount;
-    if (peerCount < 0) throw new MrtError("no-peer-index", this.#name, offset, "a RIB record stands before any peer index table");
+    if (peerCount < 0) throw new MrtError("no-peer-index", this.#name, offset, "a RIB record comes before any peer index table");
     const nlri = this.#nlri;
     const entries = this.#entries;
     const at = nlri.read(bytes, start + 4, end, version === 4 ? 32 : 128);

@@ -359,7 +359,7 @@ describe("a whole input is refused", () => {
     });
   });
 
-  test("when a RIB record stands before any peer index table", async () => {
+  test("when a RIB record comes before any peer index table", async () => {
     const other = mrtRecord(16, 4, Buffer.alloc(30));
     expect(await refusal(Buffer.concat([other, good, index]))).toMatchObject({ code: "no-peer-index", offset: other.length });
   });
@@ -396,7 +396,7 @@ describe("a whole input is refused", () => {
 
   test("when it is a text", async () => {
     const error = await refusal(Buffer.from("<!doctype html><title>404 Not Found</title>"));
-    expect(error).toMatchObject({ code: "bad-header", offset: 0, message: expect.stringContaining("no MRT data: ") });
+    expect(error).toMatchObject({ code: "bad-header", offset: 0, message: expect.stringContaining("not MRT data: ") });
   });
 });
 

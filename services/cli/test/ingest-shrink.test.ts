@@ -33,7 +33,7 @@ sources:
   const refused = await run(dataDir, ...importing);
   expect(refused.code).toBe(exitCodes.ok);
   expect(refused.out).toMatch(
-    /as_names .*: 10 names \(as before\)\n {2}not taken: what was built has 5 names, compared with 10 in the last snapshot: .*; --accept-shrink as_names takes it for one run\n/,
+    /as_names .*: 10 names \(kept from the last snapshot\)\n {2}not published: the new section has 5 names, compared with 10 in the last snapshot: .*; to accept it for one run, add --accept-shrink as_names\n/,
   );
   expect(await names()).toBe(10);
   expect((await run(dataDir, ...importing, "--accept-shrink", "as_name")).code).toBe(exitCodes.usage);

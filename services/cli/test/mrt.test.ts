@@ -80,7 +80,7 @@ test("a bad record goes to standard error with its byte, its cause and its bytes
   expect(code).toBe(exitCodes.untrusted);
   expect(err).toBe(
     `netfacts: ${path}: bad record at byte ${offset} (TABLE_DUMP_V2 RIB_IPV4_UNICAST, ${bad.length} bytes): bad-prefix-length at byte ${offset + 16}: ` +
-      `a prefix of IPv4 has 33 bits: ${bad.toString("hex")}\n`,
+      `an IPv4 prefix has 33 bits: ${bad.toString("hex")}\n`,
   );
   expect((await cat("--json", path)).err).toBe(err);
 });

@@ -14,7 +14,7 @@ export interface Differences {
 export const noDifferences: Differences = { count: 0, examples: [] };
 const examplesMax = 10;
 
-/** Compares two tables whatever their order. A line that stands twice in the actual one is one too many. */
+/** Compares two tables whatever their order. A line that appears twice in the actual one is one too many. */
 export function differences(actual: Iterable<string>, expected: Iterable<string>): Differences {
   const wanted = new Set(expected);
   const found: string[] = [];

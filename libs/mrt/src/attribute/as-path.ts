@@ -18,7 +18,7 @@ export function readPath(value: Reader, asBytes: 2 | 4): PathSegment[] {
   const { bytes, end } = value;
   const start = value.skip(value.left);
   if (!isAsPath(bytes, start, end, asBytes)) {
-    throw new RecordFault("bad-as-path", start, `the path has an unknown, empty or overlong segment (of ${asBytes}-byte AS numbers)`);
+    throw new RecordFault("bad-as-path", start, `the path of ${asBytes}-byte AS numbers has a segment that is unknown, empty or too long`);
   }
   return decodePath(bytes, start, end, asBytes);
 }

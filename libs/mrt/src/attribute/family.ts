@@ -21,7 +21,7 @@ const familiesMax = 32;
 
 /** One message may tell of several families, once each. */
 export function refuseSecond(known: readonly Family[], family: Family, name: string, at: number): void {
-  if (known.length === familiesMax) throw new RecordFault("duplicate-attribute", at, `${name} stands more than ${familiesMax} times`);
+  if (known.length === familiesMax) throw new RecordFault("duplicate-attribute", at, `${name} appears more than ${familiesMax} times`);
   if (!known.some(({ afi, safi }) => afi === family.afi && safi === family.safi)) return;
-  throw new RecordFault("duplicate-attribute", at, `${name} stands twice for AFI ${family.afi}, SAFI ${family.safi}`);
+  throw new RecordFault("duplicate-attribute", at, `${name} appears twice for AFI ${family.afi}, SAFI ${family.safi}`);
 }

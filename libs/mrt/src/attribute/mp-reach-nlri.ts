@@ -69,5 +69,5 @@ function readNextHop(value: Reader): Pick<MpReach, "nextHop" | "linkLocal"> {
   if (length === 4) return { nextHop: value.address(4), linkLocal: null };
   if (length === 16) return { nextHop: value.address(6), linkLocal: null };
   if (length === 32) return { nextHop: value.address(6), linkLocal: value.address(6) };
-  throw new RecordFault("bad-length", at, `a next hop of ${length} bytes`);
+  throw new RecordFault("bad-length", at, `the next hop has ${length} bytes`);
 }

@@ -9,7 +9,7 @@ export const origin: Attribute = {
   malformed: "refuse",
   read(value, into) {
     const code = value.u8();
-    if (code > 2) throw new RecordFault("bad-value", value.at - 1, `ORIGIN ${code} is none of IGP, EGP and INCOMPLETE`);
+    if (code > 2) throw new RecordFault("bad-value", value.at - 1, `ORIGIN ${code} is not IGP (0), EGP (1) or INCOMPLETE (2)`);
     into.origin = code;
   },
 };

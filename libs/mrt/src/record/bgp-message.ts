@@ -26,11 +26,12 @@ const headerBytes = 19;
 export function readMessage(reader: Reader, context: MessageContext, markerLeft = markerBytes): RecordBody {
   const start = reader.at;
   for (let byte = 0; byte < markerLeft; byte++) {
-    if (reader.u8() !== 0xff) throw new RecordFault("bad-value", reader.at - 1, "the BGP message does not begin with a marker of ones");
+    if (reader.u8() !== 0xff) throw new RecordFault("bad-value", reader.at - 1, "the marker of the BGP message is not all ones");
   }
   const length = reader.u16();
   const type = reader.u8();
-  if (length < headerBytes) throw new RecordFault("bad-length", start, `the BGP message claims ${length} bytes, fewer than its header`);
+  if (length < headerBytes)
+    throw new RecordFault("bad-length", start, `the BGP message claims a length of ${length} bytes, less than its header`);
   const isCut = type === update && length - headerBytes > reader.left;
   const body = reader.sub(isCut ? reader.left : length - headerBytes);
   reader.done("the record");

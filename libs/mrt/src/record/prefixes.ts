@@ -18,7 +18,7 @@ const nlri = new Nlri();
 export function readPrefix(reader: Reader, version: 4 | 6): Prefix {
   const next = nlri.read(reader.bytes, reader.at, reader.end, version === 4 ? 32 : 128);
   if (next === fault.prefixLength) {
-    throw new RecordFault("bad-prefix-length", reader.at, `a prefix of IPv${version} has ${reader.bytes[reader.at]} bits`);
+    throw new RecordFault("bad-prefix-length", reader.at, `an IPv${version} prefix has ${reader.bytes[reader.at]} bits`);
   }
   if (next < 0) throw new RecordFault("overrun", reader.at, "a prefix is longer than the list that holds it");
   reader.at = next;

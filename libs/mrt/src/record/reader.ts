@@ -59,7 +59,7 @@ export class Reader {
   skip(length: number): number {
     const start = this.at;
     if (length > this.end - start) {
-      throw new RecordFault("overrun", start, `${length} bytes are wanted where ${this.end - start} are left`);
+      throw new RecordFault("overrun", start, `expected ${length} more bytes, but ${this.end - start} are left`);
     }
     this.at = start + length;
     return start;
@@ -72,7 +72,6 @@ export class Reader {
 
   /** Nothing may be left. */
   done(what: string): void {
-    if (this.at !== this.end)
-      throw new RecordFault("trailing-bytes", this.at, `${what} goes on for ${this.left} bytes after its last field`);
+    if (this.at !== this.end) throw new RecordFault("trailing-bytes", this.at, `${what} has ${this.left} bytes after its last field`);
   }
 }

@@ -2,12 +2,12 @@
 
 /**
  * - `overrun`: a field or list is longer than what holds it.
- * - `trailing-bytes`: bytes are left over behind the last field.
+ * - `trailing-bytes`: bytes follow the last field.
  * - `bad-length`: a field of fixed length has another one.
  * - `bad-value`: a value that the format does not allow.
  * - `bad-prefix-length`: a prefix longer than its address family allows.
- * - `bad-as-path`: an unknown, empty or overlong segment.
- * - `duplicate-attribute`: an attribute stands twice where one only may stand (RFC 7606 §3 g).
+ * - `bad-as-path`: a segment is unknown, empty or too long.
+ * - `duplicate-attribute`: an attribute appears twice where one only may stand (RFC 7606 §3 g).
  * - `no-peer-index`, `peer-index-out-of-range`: a route whose peer cannot be told.
  */
 export type RecordFaultCode =

@@ -8,7 +8,7 @@ import type { Reader } from "./reader.ts";
 import { RecordFault } from "./record-fault.ts";
 
 export function readRib(reader: Reader, version: 4 | 6, addPath: boolean, table: PeerIndexTable | null): RibBody {
-  if (table === null) throw new RecordFault("no-peer-index", reader.at, "no sound peer index table stands before this record");
+  if (table === null) throw new RecordFault("no-peer-index", reader.at, "no valid peer index table comes before this record");
   const sequence = reader.u32();
   const prefix = readPrefix(reader, version);
   const count = reader.u16();
@@ -19,7 +19,11 @@ export function readRib(reader: Reader, version: 4 | 6, addPath: boolean, table:
     const index = reader.u16();
     const peer = table.peers[index];
     if (peer === undefined) {
-      throw new RecordFault("peer-index-out-of-range", at, `an entry names peer ${index} of ${table.peers.length}`);
+      throw new RecordFault(
+        "peer-index-out-of-range",
+        at,
+        `an entry names peer ${index}, but the peer index table has ${table.peers.length} peers`,
+      );
     }
     const originatedAt = reader.u32();
     const pathId = addPath ? reader.u32() : null;

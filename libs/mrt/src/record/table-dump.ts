@@ -12,7 +12,7 @@ export function readTableDump(reader: Reader, version: 4 | 6, asBytes: 2 | 4): R
   const address = reader.address(version);
   const length = reader.u8();
   if (length > (version === 4 ? 32 : 128)) {
-    throw new RecordFault("bad-prefix-length", reader.at - 1, `a prefix of IPv${version} has ${length} bits`);
+    throw new RecordFault("bad-prefix-length", reader.at - 1, `an IPv${version} prefix has ${length} bits`);
   }
   reader.u8(); // The status, which is always 1.
   const originatedAt = reader.u32();

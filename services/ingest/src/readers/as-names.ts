@@ -1,7 +1,7 @@
 /** Readers of AS names: `asn<TAB>name` lists, and the autnums files of potaroo and the RIPE NCC. */
 
 import { parseAsn } from "@netfacts/address";
-import { readName } from "./as-profiles.ts";
+import { nameLettersMax, readName } from "./as-profiles.ts";
 import { boundedContent } from "./bounded-content.ts";
 import { forEachLine } from "./lines.ts";
 import { ReadableText } from "./readable-text.ts";
@@ -27,8 +27,8 @@ export function readNameList(content: SourceContent, sink: (record: AsNameRecord
 
 /**
  * Reads lines such as `AS1     LVLT-1 - Level 3 Communications, Inc.`, `AS1.10 …` and `1 LVLT-1, US`, and hands each name to the sink once the
- * whole file was read; of several names of one AS the last stays. Runs of white space become one space. Texts whose encoding went wrong
- * are mended as `ReadableText` does. Placeholders (`-Reserved AS-`, `AS3333` as the name of AS3333) are left out: they name nothing.
+ * whole file was read; of several names of one AS the last stays. Runs of white space become one space. `ReadableText` corrects
+ * texts that were encoded wrongly. Placeholders (`-Reserved AS-`, `AS3333` as the name of AS3333) are left out: they name nothing.
  *
  * Throws `SourceError` for a file without names or with more bad lines than allowed.
  */
@@ -58,7 +58,7 @@ async function readNames(
     if (typeof record === "string") tally.bad(record, { line }, text);
     else if (isPlaceholder(record.asn, record.name)) tally.leaveOut("a placeholder, not a name", { line }, text);
     else {
-      if (names.has(record.asn)) tally.leaveOut("named again; the last name was kept", { line }, text);
+      if (names.has(record.asn)) tally.leaveOut("named more than once; the last name was kept", { line }, text);
       names.set(record.asn, record.name);
     }
   });
@@ -83,7 +83,7 @@ function readRecord(parts: [asn: string, name: string] | null): { asn: number; n
   const asn = parts === null ? null : parseAsn(parts[0]);
   if (parts === null || asn === null) return "not an AS number and a name";
   const name = readName(parts[1]);
-  return name === null ? "control characters in the name, or too long" : { asn, name };
+  return name === null ? `the name has control characters or more than ${nameLettersMax} letters` : { asn, name };
 }
 
 function emit(names: ReadonlyMap<number, string>, sink: (record: AsNameRecord) => void): void {

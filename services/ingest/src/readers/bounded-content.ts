@@ -47,6 +47,6 @@ async function* pass(content: SourceContent, meter: ContentMeter): AsyncGenerato
 function unreadable(file: string, bytes: number, cause: unknown): SourceError {
   const { message } = cause as Error;
   if (!(cause instanceof ContentError)) return new SourceError(file, { offset: bytes }, message, { cause });
-  const reason = message.replace(`${cause.path}: `, "").replace(/ \(at byte \d+ of the file\)$/, " (byte of the file as it is stored)");
+  const reason = message.replace(`${cause.path}: `, "").replace(/ \(at byte \d+ of the file\)$/, " (byte of the stored file)");
   return new SourceError(file, { offset: cause.offset }, reason, { cause });
 }

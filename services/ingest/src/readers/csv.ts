@@ -20,5 +20,5 @@ export function splitCsvLine(line: string): string[] | null {
 export function separatorHint(line: string): string {
   if (line.includes(",")) return "";
   const found = line.includes(";") ? "semicolons" : line.includes("\t") ? "tabs" : null;
-  return found === null ? "" : `; it is separated by ${found}, where commas are wanted`;
+  return found === null ? "" : `; the fields are separated by ${found}; use commas`;
 }

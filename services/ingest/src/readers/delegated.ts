@@ -40,7 +40,7 @@ interface Header {
  * Reads the file and hands each good record to the sink, in the order of the file.
  *
  * The sink is called before the whole file is known to be good: on an error what it got is to be thrown away. Throws
- * `SourceError` for what is no such file, has no records, more bad lines than allowed, or ends before its end. That a
+ * `SourceError` for what is no such file, has no records, more bad lines than allowed, or is truncated. That a
  * file has somewhat fewer records than it claims is a note.
  */
 export async function readDelegated(content: SourceContent, sink: (record: DelegationRecord) => void): Promise<ReaderReport> {
@@ -90,11 +90,11 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
   for (const [kind, count] of [...Object.entries(claimed), ["records", records] as const]) {
     const has = kind === "records" ? tally.read : found[kind as Kind];
     if (has < count * (1 - shortfallMax))
-      throw new SourceError(file, { line: lines }, `ends before its end: it claims ${count} ${kind} and has ${has}`);
+      throw new SourceError(file, { line: lines }, `is truncated: it claims ${count} ${kind} and has ${has}`);
     if (has !== count) notes.push(`claims ${count} ${kind} and has ${has}`);
   }
   if (!ended && tally.read < records)
-    throw new SourceError(file, { line: lines }, "ends before its end: the last line has no line break, and records are missing");
+    throw new SourceError(file, { line: lines }, "is truncated: the last line has no line break, and records are missing");
   if (registry === "nro") notes.push("the combined file of all registries");
   return {
     bytes: meter.bytes,
@@ -113,12 +113,12 @@ function readHeader(file: string, line: number, fields: string[]): Header {
   const fail = (reason: string) =>
     new SourceError(file, { line }, `${reason}; expected a version line such as 2|ripencc|20260105|120000|19830705|20260104|+0100`);
   if (fields.length < 6 || !/^\d+(\.\d+)?$/.test(version)) throw fail("not a delegated statistics file");
-  if (!/^2(\.\d+)?$/.test(version)) throw fail(`version ${version} of the format is not known`);
+  if (!/^2(\.\d+)?$/.test(version)) throw fail(`version ${version} of the format is not supported`);
   if (registry !== "nro" && !isRegistry(registry)) throw fail(`unknown registry "${registry}"`);
   const count = readWhole(records, 0xffff_ffff);
   if (count === null) throw fail("the version line has no record count");
   const asOf = secondsOfDate(end) ?? secondsOfSerial(serial);
-  if (asOf === null) throw fail("neither its end date nor its serial is a date");
+  if (asOf === null) throw fail("neither the end date nor the serial is a date");
   return { registry, records: count, asOf };
 }
 
@@ -140,7 +140,7 @@ function readRecord(fields: string[], headerRegistry: string): DelegationRecord 
     if (first === null || count === null || count === 0 || first + count > 2 ** 32) return "not a range of AS numbers";
     return { ...common, kind, start: first, end: first + count - 1 };
   }
-  if (kind !== "ipv4" && kind !== "ipv6") return "not a type of resource";
+  if (kind !== "ipv4" && kind !== "ipv6") return "not a resource type";
   const range = kind === "ipv4" ? ipv4Range(start, value) : ipv6Range(start, value);
   return range === null ? `not a range of ${kind === "ipv4" ? "IPv4" : "IPv6"} addresses` : { ...common, kind, ...range };
 }

@@ -88,7 +88,7 @@ class JsonItems implements JsonSink {
 
   beginArray(offset: number): void {
     if (this.#skipped > 0) this.#skipped++;
-    else if (this.#level === 0) throw this.#refused(offset, `not ${this.#form.what}: an array`);
+    else if (this.#level === 0) throw this.#refused(offset, `not ${this.#form.what}: the document is an array`);
     else if (this.#level === 1 && this.#open.length === 0 && this.#kind === "items") this.#level = 2;
     else this.#begin([], offset);
   }
@@ -109,7 +109,7 @@ class JsonItems implements JsonSink {
     this.#kind = Object.hasOwn(this.#form.members, name) ? (this.#form.members[name] as MemberKind) : null;
     this.#member = this.#kind === null ? "" : name;
     if (this.#kind === null) return;
-    if (this.seen.has(name)) throw this.#refused(offset, `"${name}" stands twice`);
+    if (this.seen.has(name)) throw this.#refused(offset, `"${name}" appears twice`);
     this.seen.add(name);
   }
 
@@ -136,7 +136,7 @@ class JsonItems implements JsonSink {
   }
 
   #scalar(value: unknown, offset: number): void {
-    if (this.#level === 0) throw this.#refused(offset, `not ${this.#form.what}: not an object`);
+    if (this.#level === 0) throw this.#refused(offset, `not ${this.#form.what}: the document is not an object`);
     if (this.#open.length > 0) this.#place(value, offset);
     else if (this.#level === 2) this.#sink.item(this.#member, value, offset);
     else if (this.#kind === "whole") this.#sink.whole(this.#member, value, offset);

@@ -209,11 +209,12 @@ export class JsonTokenizer {
         if (escaped === 0x75 /* u */) {
           for (let digit = at + 2; digit < at + 6; digit++) {
             if (digit >= length) return -1;
-            if (!isHexDigit(bytes[digit]!)) throw new JsonSyntaxError(this.#base + at, "not an escape of four hexadecimal digits");
+            if (!isHexDigit(bytes[digit]!))
+              throw new JsonSyntaxError(this.#base + at, "an escape sequence without its four hexadecimal digits");
           }
           at += 5;
         } else if (isEscape(escaped)) at++;
-        else throw new JsonSyntaxError(this.#base + at, "not an escape that JSON knows");
+        else throw new JsonSyntaxError(this.#base + at, "not an escape sequence of JSON");
       } else if (byte < 0x20) throw new JsonSyntaxError(this.#base + at, "a control character within a string");
       else if (byte >= 0x80) {
         ascii = false;

@@ -1,7 +1,7 @@
 /** Readers of the lists that operators write: corrections by AS number, and network types of prefixes and AS numbers. */
 
 import { makePrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import { isNetworkType, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
+import { isNetworkType, nameLettersMax, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
 import { boundedContent } from "./bounded-content.ts";
 import { separatorHint, splitCsvLine } from "./csv.ts";
 import { forEachLine } from "./lines.ts";
@@ -30,9 +30,9 @@ export async function readOverridesCsv(content: SourceContent): Promise<{ overri
     const organisation = field(row.organisation, readName);
     const website = field(row.website, readWebsite);
     const type = field(row.network_type, (text) => (isNetworkType(text) ? { type: text, confidence: certain } : null));
-    if (name === fault || organisation === fault) return "a name with control characters, or too long";
-    if (website === fault) return "website is no http URL";
-    if (type === fault) return "network_type is not one word of small letters, digits and underscores";
+    if (name === fault || organisation === fault) return `a name has control characters or more than ${nameLettersMax} letters`;
+    if (website === fault) return "website is not an http or https URL";
+    if (type === fault) return "network_type is not one word of lowercase letters, digits and underscores";
     const again = overrides.has(asn);
     overrides.set(asn, {
       asn,
@@ -67,9 +67,9 @@ export async function readNetworkTypesCsv(content: SourceContent): Promise<{ typ
       const resource = resourceOf(row.resource ?? "");
       if (typeof resource === "string") return resource;
       const type = row.network_type ?? "";
-      if (!isNetworkType(type)) return "network_type is not one word of small letters, digits and underscores";
+      if (!isNetworkType(type)) return "network_type is not one word of lowercase letters, digits and underscores";
       const confidence = confidenceOf(row.confidence ?? "");
-      if (confidence === null) return "confidence is not a share such as 0.8 or 80%";
+      if (confidence === null) return "confidence is not a number from 0 to 1 or a percentage, such as 0.8 or 80%";
       const key = JSON.stringify(resource);
       const again = types.has(key);
       types.set(key, { ...resource, type, confidence });
@@ -103,17 +103,17 @@ async function readRows(
         throw new SourceError(
           file,
           { line },
-          `expected a first line that names the columns: ${needed.join(", ")}, and of ${known.join(", ")} what there is${separatorHint(text)}`,
+          `the first line must name the columns (required: ${needed.join(", ")}; optional: ${known.filter((name) => !needed.includes(name)).join(", ")})${separatorHint(text)}`,
         );
       found.header = names;
       return;
     }
     tally.read++;
-    if (fields === null) return tally.bad("a quote that is not closed", { line }, text);
-    if (fields.length !== found.header.length) return tally.bad("another number of fields than the first line has", { line }, text);
+    if (fields === null) return tally.bad("a quote is not closed", { line }, text);
+    if (fields.length !== found.header.length) return tally.bad("the number of fields differs from the first line", { line }, text);
     const taken = take(Object.fromEntries(found.header.map((name, index) => [name, fields[index] as string])));
     if (typeof taken === "string") return tally.bad(taken, { line }, text);
-    if (taken) tally.leaveOut("stands again; the last was kept", { line }, text);
+    if (taken) tally.leaveOut("appears more than once; the last one was kept", { line }, text);
     else tally.accepted++;
   });
   tally.judge(file, badRecordsMax, what, { line: Math.max(1, lines) });
@@ -146,7 +146,7 @@ function resourceOf(text: string): { prefix: Prefix } | { asn: number } | string
     return { prefix: makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128) };
   }
   const asn = parseAsn(text);
-  return asn === null ? "resource is neither a prefix nor an address nor an AS number" : { asn };
+  return asn === null ? "resource is not a prefix, an address or an AS number" : { asn };
 }
 
 function confidenceOf(text: string): number | null {

@@ -35,8 +35,8 @@ export async function readPeeringDbNet(content: SourceContent): Promise<{ networ
     const name = textOf(item.name);
     const website = textOf(item.website);
     const type = typeOf(item);
-    if (name === null) return "name is not a text";
-    if (website === null) return "website is not a text";
+    if (name === null) return "name is not a string";
+    if (website === null) return "website is not a string";
     if (typeof type === "string") return type;
     const readable = readName(texts.mend(name));
     if (readable === null) return `name has control characters or more than ${nameLettersMax} letters`;
@@ -64,8 +64,8 @@ export async function readPeeringDbOrg(
     const name = textOf(item.name);
     const website = textOf(item.website);
     const readable = name === null ? null : readName(texts.mend(name));
-    if (readable === null || readable === "") return "name is not a text";
-    if (website === null) return "website is not a text";
+    if (readable === null || readable === "") return "name is not a string";
+    if (website === null) return "website is not a string";
     return { key: item.id, record: { name: readable, website: texts.website(website) } };
   });
   return { organisations: records, report };
@@ -83,7 +83,9 @@ class AnswerTexts extends ReadableText {
   }
 
   override notes(): string[] {
-    return this.#notWebsites === 0 ? super.notes() : [...super.notes(), `websites that are no http URL, left out: ${this.#notWebsites}`];
+    return this.#notWebsites === 0
+      ? super.notes()
+      : [...super.notes(), `websites that are not http or https URLs, left out: ${this.#notWebsites}`];
   }
 }
 
@@ -94,7 +96,7 @@ async function readData<T>(
   read: (item: Members, texts: AnswerTexts) => { readonly key: number; readonly record: T } | string,
 ): Promise<{ records: Map<number, T>; report: ReaderReport }> {
   const { file, badRecordsMax } = content;
-  const form: JsonItemsForm = { what: "an answer of PeeringDB's API", fields, members: { data: "items", meta: "whole" } };
+  const form: JsonItemsForm = { what: "a response of PeeringDB's API", fields, members: { data: "items", meta: "whole" } };
   const tally = new Tally();
   const texts = new AnswerTexts();
   const records = new Map<number, T>();
@@ -109,7 +111,7 @@ async function readData<T>(
       const found = isMembers(value) ? read(value, texts) : "not an object";
       if (typeof found === "string") tally.bad(found, { offset }, shown(value));
       else {
-        if (records.has(found.key)) tally.leaveOut("stands again; the last was kept", { offset }, shown(value));
+        if (records.has(found.key)) tally.leaveOut("appears more than once; the last one was kept", { offset }, shown(value));
         records.set(found.key, found.record);
       }
     },
@@ -121,7 +123,7 @@ async function readData<T>(
       throw new SourceError(file, { offset }, '"data" is not an array');
     },
   });
-  if (!seen.has("data")) throw new SourceError(file, { offset: bytes }, 'not an answer of PeeringDB\'s API: it has no "data"');
+  if (!seen.has("data")) throw new SourceError(file, { offset: bytes }, 'not a response of PeeringDB\'s API: it has no "data"');
   tally.accepted = records.size;
   tally.judge(file, badRecordsMax, what, { offset: bytes });
   texts.byteOrderMark = byteOrderMark;
@@ -139,9 +141,9 @@ function textOf(value: unknown): string | null {
 /** A network's type; null where it tells none. Text: what is wrong. */
 function typeOf({ info_type, info_types }: Members): { type: string; confidence: number } | null | string {
   const several = info_types ?? [];
-  if (!Array.isArray(several) || several.some((word) => typeof word !== "string")) return "info_types is not a list of texts";
+  if (!Array.isArray(several) || several.some((word) => typeof word !== "string")) return "info_types is not a list of strings";
   const single = textOf(info_type);
-  if (single === null) return "info_type is not a text";
+  if (single === null) return "info_type is not a string";
   const words = [...new Set([single, ...(several as string[])].map(wordOf))].filter((word) => word !== "");
   const [first] = words;
   if (first === undefined) return null;

@@ -54,8 +54,8 @@ export class ReadableText {
   notes(): string[] {
     const notes = this.byteOrderMark ? ["begins with a byte order mark"] : [];
     if (this.#notUtf8 > 0) notes.push(`lines that are not UTF-8, read as windows-1252: ${this.#notUtf8}`);
-    if (this.#twice > 0) notes.push(`texts that were encoded twice, mended: ${this.#twice}`);
-    if (this.#nuls > 0) notes.push(`texts with NULs, which were taken out: ${this.#nuls}`);
+    if (this.#twice > 0) notes.push(`texts that were encoded twice, corrected: ${this.#twice}`);
+    if (this.#nuls > 0) notes.push(`texts with NUL characters, removed: ${this.#nuls}`);
     return notes;
   }
 }

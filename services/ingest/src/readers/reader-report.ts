@@ -107,7 +107,7 @@ export class Tally {
       throw new SourceError(
         file,
         place,
-        `${this.#bad} of ${this.read} ${what} (${share} %) break a rule, at most ${100 * badRecordsMax} % may; the commonest: ${worst.reason}, first in "${example?.text}"`,
+        `${this.#bad} of ${this.read} ${what} (${share} %) are invalid; bad_records_max allows ${100 * badRecordsMax} %; most common reason: ${worst.reason}, first in "${example?.text}"`,
       );
     }
     if (this.accepted === 0) throw new SourceError(file, end, `has no ${what}`);

@@ -75,8 +75,8 @@ function readHeader(file: string, line: number, text: string): string[] {
 
 function readLine(header: readonly string[], text: string): ReturnType<typeof readVrp> {
   const fields = splitCsvLine(text);
-  if (fields === null) return "a quote that is not closed";
-  if (fields.length !== header.length) return "another number of fields than the first line has";
+  if (fields === null) return "a quote is not closed";
+  if (fields.length !== header.length) return "the number of fields differs from the first line";
   const of = (column: Column): string | null => fields[header.indexOf(column)] || null;
   const ta = of("trust anchor");
   return readVrp({

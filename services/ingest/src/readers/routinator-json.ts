@@ -17,7 +17,7 @@ function asOf(metadata: Members | null): number | null | string {
   const { generated, generatedTime } = metadata;
   if (generated === undefined && generatedTime === undefined) return null;
   const seconds = generated === undefined ? secondsOfTime(generatedTime) : isWhole(generated, 0xffff_ffff) ? generated : null;
-  return seconds ?? 'its "metadata" tells no time at which it was generated';
+  return seconds ?? '"metadata" has no valid generation time';
 }
 
 const json: VrpExportForm = {

@@ -7,7 +7,7 @@ import { secondsOfTime } from "./vrp-fields.ts";
 const form: VrpExportForm = {
   what: "an rpki-client export",
   fields: ["asn", "prefix", "maxLength", "ta", "expires", "customer_asid", "providers", "buildtime"],
-  asOf: (metadata) => secondsOfTime(metadata?.buildtime) ?? 'it has no "metadata" with a "buildtime" such as 2026-01-05T09:31:33Z',
+  asOf: (metadata) => secondsOfTime(metadata?.buildtime) ?? 'no "metadata" with a "buildtime" such as 2026-01-05T09:31:33Z',
   vrp: ({ asn, prefix, maxLength, ta, expires }) => ({ asn, prefix, maxLength, ta, expires }),
   aspa: ({ customer_asid: customer, providers, ta, expires }) => ({ customer, providers, ta, expires }),
 };

@@ -17,7 +17,7 @@ export async function readRtr(content: SourceContent): Promise<{ vrps: VrpList; 
   let head: VrpFileHead;
   try {
     head = await readVrpFile(chunks, ({ prefix, maxLength, asn }, offset) => {
-      if (!vrps.add(prefix, maxLength, asn, null, null, offset)) throw new VrpFileError(offset, "a VRP stands in it twice");
+      if (!vrps.add(prefix, maxLength, asn, null, null, offset)) throw new VrpFileError(offset, "a VRP appears twice");
     });
   } catch (error) {
     if (error instanceof VrpFileError) throw new SourceError(file, { offset: error.offset }, error.message, { cause: error });

@@ -142,7 +142,7 @@ class SlurmCheck {
     const maxLength = given === undefined ? (prefix?.length ?? 0) : scalar(given);
     if (given !== undefined && !isWhole(maxLength, longest)) this.#fault(given, `is not a number from 0 to ${longest}`);
     else if (given !== undefined && prefix !== null && (maxLength as number) < prefix.length)
-      this.#fault(given, `is below the prefix's own length, ${prefix.length}`);
+      this.#fault(given, `is less than the prefix length, ${prefix.length}`);
     if (prefix === null || asn === null) return null;
     return { asn, prefix, maxLength: maxLength as number, ta: slurmAnchor, expiresAt: null, loose: false };
   }
@@ -154,7 +154,7 @@ class SlurmCheck {
     this.#asn(members.get("asn"));
     this.#base64(members.get("SKI"), 27);
     this.#text(members.get("comment"));
-    this.#leaveOut("a router key (BGPsec): not applicable, none are kept", item);
+    this.#leaveOut("a router key (BGPsec): not applied; Netfacts keeps no router keys", item);
   }
 
   #bgpsecAssertion(item: Placed): void {
@@ -164,7 +164,7 @@ class SlurmCheck {
     this.#base64(members.get("SKI"), 27);
     this.#base64(members.get("routerPublicKey"), null);
     this.#text(members.get("comment"));
-    this.#leaveOut("a router key (BGPsec): not applicable, none are kept", item);
+    this.#leaveOut("a router key (BGPsec): not applied; Netfacts keeps no router keys", item);
   }
 
   /** draft-ietf-sidrops-aspa-slurm: not an RFC yet, so that its members are not held to their names. */
@@ -183,7 +183,7 @@ class SlurmCheck {
     const members = new Map<string, Placed>();
     for (const { name, offset, node: value } of node.members) {
       const member: Placed = { node: value, pointer: `${pointer}/${escaped(name)}` };
-      if (members.has(name)) this.#fault({ ...member, node: { ...value, offset } }, "stands twice");
+      if (members.has(name)) this.#fault({ ...member, node: { ...value, offset } }, "appears twice");
       else if (!needed.includes(name) && !allowed.includes(name))
         this.#fault({ ...member, node: { ...value, offset } }, "is not a member of SLURM");
       else members.set(name, member);
@@ -214,7 +214,7 @@ class SlurmCheck {
   }
 
   #text(placed: Placed | undefined): void {
-    if (placed !== undefined && typeof scalar(placed) !== "string") this.#fault(placed, "is not a text");
+    if (placed !== undefined && typeof scalar(placed) !== "string") this.#fault(placed, "is not a string");
   }
 
   /** base64url without padding (RFC 4648 §5); `letters`: exactly so many. */
@@ -222,7 +222,8 @@ class SlurmCheck {
     if (placed === undefined) return;
     const value = scalar(placed);
     const good = typeof value === "string" && /^[A-Za-z0-9_-]+$/.test(value) && value.length % 4 !== 1;
-    if (!good || (letters !== null && value.length !== letters)) this.#fault(placed, "is not base64url of the length that belongs here");
+    if (!good || (letters !== null && value.length !== letters))
+      this.#fault(placed, `is not base64url${letters === null ? "" : ` of ${letters} characters`}`);
   }
 
   #fault({ node, pointer }: Placed, reason: string): void {

@@ -63,9 +63,7 @@ export async function readVrpExport(content: SourceContent, form: VrpExportForm)
   const aspas = seen.has("aspas") && !reading.aspasSkipped ? reading.aspasAt(asOf, badRecordsMax) : null;
   const notes = [...reading.notes];
   if (aspas !== null)
-    notes.push(
-      `ASPAs: ${aspas.records.length}; expired at the build time: ${aspas.expired}; breaking a rule: ${aspas.bad}${reading.firstBad}`,
-    );
+    notes.push(`ASPAs: ${aspas.records.length}; expired at the build time: ${aspas.expired}; invalid: ${aspas.bad}${reading.firstBad}`);
   if (byteOrderMark) notes.push("begins with a byte order mark");
   return { vrps, aspas, report: { bytes, seconds, read: tally.read, accepted: tally.accepted, skipped: tally.skipped(), asOf, notes } };
 }
@@ -138,7 +136,7 @@ class ExportReading implements JsonItemsSink {
     const bad = this.#aspasRead - this.#aspas.length;
     if (this.#firstBadAspa !== null && (bad === this.#aspasRead || bad > (this.tally.read + this.#aspasRead) * badRecordsMax)) {
       const { offset, reason } = this.#firstBadAspa;
-      throw new SourceError(this.#file, { offset }, `${bad} of ${this.#aspasRead} ASPAs break a rule; the first: ${reason}`);
+      throw new SourceError(this.#file, { offset }, `${bad} of ${this.#aspasRead} ASPAs are invalid; the first: ${reason}`);
     }
     const records = this.#aspas.filter(({ expiresAt }) => asOf === null || expiresAt === null || expiresAt >= asOf);
     return { records, read: this.#aspasRead, expired: this.#aspas.length - records.length, bad };

@@ -23,7 +23,7 @@ export function readVrp(fields: VrpFields): Vrp | string {
   const asn = asNumber(fields.asn);
   if (asn === null) return "asn is not an AS number";
   const reading = typeof fields.prefix === "string" ? parsePrefix(fields.prefix) : null;
-  if (reading?.ok !== true) return reading?.fault === "host-bits" ? "prefix has host bits set" : "prefix is not a prefix";
+  if (reading?.ok !== true) return reading?.fault === "host-bits" ? "prefix has host bits set" : "prefix is not an IP prefix";
   const { prefix } = reading;
   const maxLength = fields.maxLength ?? prefix.length;
   if (!isWhole(maxLength, prefix.version === 4 ? 32 : 128) || maxLength < prefix.length) return "maxLength does not fit the prefix";

@@ -11,16 +11,16 @@ export function reportText(report: RunReport): string {
   for (const section of report.sections) {
     const counts = Object.entries(section.counts).map(([name, count]) => `${number(count)} ${name.replaceAll("_", " ")}`);
     lines.push(
-      `${section.name} ${section.version}: ${counts.join(", ")}${section.kept ? " (as before)" : `; ${number(section.checked)} records checked`}`,
+      `${section.name} ${section.version}: ${counts.join(", ")}${section.kept ? " (kept from the last snapshot)" : `; ${number(section.checked)} records checked`}`,
     );
     for (const note of section.notes ?? []) lines.push(`  note: ${note}`);
     if (section.refused !== null)
-      lines.push(`  not taken: what was built ${section.refused}; --accept-shrink ${section.name} takes it for one run`);
+      lines.push(`  not published: the new section ${section.refused}; to accept it for one run, add --accept-shrink ${section.name}`);
   }
   const { read, build, verify, publish } = report.stages;
   lines.push(`read ${read} s, build ${build} s, verify ${verify} s, publish ${publish} s; peak memory ${bytesText(report.peak_rss_bytes)}`);
   if (report.snapshot !== null)
-    lines.push(`snapshot ${report.snapshot} ${report.unchanged ? "was published before with the same content" : "published"}`);
+    lines.push(`snapshot ${report.snapshot} ${report.unchanged ? "is unchanged and was published before" : "published"}`);
   return `${lines.join("\n")}\n`;
 }
 
@@ -29,8 +29,8 @@ function sourceLines(source: SourceReport, ending: string | null): string[] {
   if (source.state === "failed" && source.error !== null && ending?.includes(source.error)) return [`${source.name}: ended the run`];
   if (source.state === "failed") return [`${source.name}: left out: ${source.error ?? "unknown"}`];
   const where = source.url === null ? [] : [`  from ${source.url}, fetched ${source.fetched_at}`];
-  const kept = source.state === "kept" ? [`  not its newest version: ${source.error ?? "unknown"}`] : [];
-  const size = `${bytesText(source.stored_bytes)}, unpacked ${bytesText(source.bytes)}`;
+  const kept = source.state === "kept" ? [`  uses a previous version: ${source.error ?? "unknown"}`] : [];
+  const size = `${bytesText(source.stored_bytes)}, decompressed ${bytesText(source.bytes)}`;
   const lines = [
     `${source.name} (${source.section}, ${source.format}): read ${number(source.read)}, accepted ${number(source.accepted)}; ${size}; ${source.seconds.toFixed(1)} s; as of ${source.as_of ?? "unknown"}`,
     ...where,

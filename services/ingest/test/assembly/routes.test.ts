@@ -453,7 +453,7 @@ describe("a peer counts once", () => {
     });
   });
 
-  test("where its prefix stands twice in the file, or with bits past its length", async () => {
+  test("where its prefix appears twice in the file, or with bits past its length", async () => {
     const routes = [{ peer: 0, path: "1" }];
     const records = [
       { prefix: "11.0.0.0/15", routes },

@@ -173,7 +173,7 @@ test("refuses a session's file that is cut, damaged, longer than it says, or no 
       [Buffer.alloc(0), "byte 0: has no first line"],
       [Buffer.alloc(10_000, "x"), "byte 0: is not what an RTR session writes"],
       [Buffer.concat([whole.subarray(0, head + 8 + 1), Buffer.from([99]), whole.subarray(head + 10)]), `byte ${head + 8}: `],
-      [Buffer.concat([whole.subarray(0, head + 28), whole.subarray(head + 8)]), `byte ${head + 28}: a VRP stands in it twice`],
+      [Buffer.concat([whole.subarray(0, head + 28), whole.subarray(head + 8)]), `byte ${head + 28}: a VRP appears twice`],
     ];
     for (const [bytes, fault] of damages) {
       await writeFile(file.location, bytes);

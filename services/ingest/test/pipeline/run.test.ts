@@ -98,7 +98,7 @@ describe("a run over good files", () => {
       expect(second).toMatchObject({ snapshot: first.snapshot, unchanged: true });
       expect(await place.current()).toBe(before);
       expect(await place.store.list()).toEqual([first.snapshot]);
-      expect(reportText(second)).toContain("was published before with the same content");
+      expect(reportText(second)).toContain("is unchanged and was published before");
     });
   });
 
@@ -132,7 +132,7 @@ describe("a required source that cannot be trusted", () => {
       "a delegated file cut midway",
       "ripe",
       delegatedFile().slice(0, delegatedFile().indexOf("11.0.5.0")).replace(/.*$/, ""),
-      /ripe:\d+: ends before its end/,
+      /ripe:\d+: is truncated/,
     ],
     ["a delegated file of rubbish", "ripe", "rubbish\n", /ripe:1: not a delegated statistics file/],
     ["JSON cut midway", "vrps", vrpFile().slice(0, 300), /vrps: byte \d+: /],

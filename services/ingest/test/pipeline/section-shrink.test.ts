@@ -33,7 +33,9 @@ test("with sources gone that are not required, what is left does not replace the
     const after = await manifestOf(place);
     expect(after.sections.allocations).toEqual(before.sections.allocations);
     expect(after.sections.vrps).not.toEqual(before.sections.vrps);
-    expect(reportText(report)).toContain(`not taken: what was built ${reason}; --accept-shrink allocations takes it for one run`);
+    expect(reportText(report)).toContain(
+      `not published: the new section ${reason}; to accept it for one run, add --accept-shrink allocations`,
+    );
 
     const accepted = await runIngest({ config, store: place.store, acceptShrink: ["allocations"] });
     expect(sectionOf(accepted, "allocations")).toMatchObject({ kept: false, refused: null, counts: { ipv4: 10 } });

@@ -58,7 +58,7 @@ test("takes the last of several names of one AS", async () => {
   expect(report).toMatchObject({
     read: 3,
     accepted: 2,
-    skipped: [{ reason: "named again; the last name was kept", count: 1, examples: [{ line: 3 }] }],
+    skipped: [{ reason: "named more than once; the last name was kept", count: 1, examples: [{ line: 3 }] }],
   });
 });
 
@@ -74,8 +74,8 @@ test.each([
   ["ASX NAME", "not an AS number and a name"],
   ["<pre>", "not an AS number and a name"],
   ["AS1", "not an AS number and a name"],
-  [`AS1 ${"x".repeat(257)}`, "control characters in the name, or too long"],
-  ["AS1 A\u0007B", "control characters in the name, or too long"],
+  [`AS1 ${"x".repeat(257)}`, "the name has control characters or more than 256 letters"],
+  ["AS1 A\u0007B", "the name has control characters or more than 256 letters"],
 ])("counts %j as bad", async (line, reason) => {
   const { report } = await autnums(["AS7 GOOD", line]);
   expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 2 }] }]);

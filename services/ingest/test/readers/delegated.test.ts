@@ -64,7 +64,7 @@ describe("the version line", () => {
   test.each([
     ["3|ripencc|20260105|1|19830705|20260104|+0100", /version 3/],
     ["2|nobody|20260105|1|19830705|20260104|+0100", /unknown registry "nobody"/],
-    ["2|ripencc|x|1|19830705|y|+0100", /neither its end date nor its serial/],
+    ["2|ripencc|x|1|19830705|y|+0100", /neither the end date nor the serial/],
     ["2|ripencc|20260105|many|19830705|20260104|+0100", /no record count/],
     ["<html><head><title>404</title>", /not a delegated statistics file/],
     ["ripencc|NL|asn|3333|1|19930901|allocated", /not a delegated statistics file/],
@@ -98,7 +98,7 @@ test.each([
   ["ripencc|NL|ipv4|192.0.2.0|256|20200101", "fewer than seven fields"],
   ["apnic|NL|ipv4|192.0.2.0|256|20200101|allocated", "not a registry of this file"],
   ["ripencc|nl|ipv4|192.0.2.0|256|20200101|allocated", "not a country code"],
-  ["ripencc|NL|ipv5|192.0.2.0|256|20200101|allocated", "not a type of resource"],
+  ["ripencc|NL|ipv5|192.0.2.0|256|20200101|allocated", "not a resource type"],
   ["ripencc|NL|ipv4|192.0.2.256|256|20200101|allocated", "not a range of IPv4 addresses"],
   ["ripencc|NL|ipv4|255.255.255.0|257|20200101|allocated", "not a range of IPv4 addresses"],
   ["ripencc|NL|ipv4|192.0.2.0|0|20200101|allocated", "not a range of IPv4 addresses"],
@@ -133,7 +133,7 @@ test("refuses a file with more bad lines than allowed, naming the commonest and 
   const bad = ["ripencc|NL|asn|x|1|20200101|allocated", "ripencc|NL|asn|y|1|20200101|allocated"];
   const error = (await failureOf(read([header, ...bad, ...good]))) as SourceError;
   expect(error.message).toBe(
-    'made-up:2: 2 of 100 records (2.00 %) break a rule, at most 1 % may; the commonest: not a range of AS numbers, first in "ripencc|NL|asn|x|1|20200101|allocated"',
+    'made-up:2: 2 of 100 records (2.00 %) are invalid; bad_records_max allows 1 %; most common reason: not a range of AS numbers, first in "ripencc|NL|asn|x|1|20200101|allocated"',
   );
 });
 
@@ -146,7 +146,7 @@ test("tells a summary that claims somewhat too much as a note, as LACNIC's do", 
 test("refuses a file that lacks a quarter of what it claims", async () => {
   const records = Array.from({ length: 8 }, (_, index) => `ripencc|NL|asn|${index + 1}|1|20200101|allocated`);
   const error = await failureOf(read([header.replace("|1|", "|12|"), "ripencc|*|asn|*|12|summary", ...records]));
-  expect(error.message).toBe("made-up:10: ends before its end: it claims 12 asn and has 8");
+  expect(error.message).toBe("made-up:10: is truncated: it claims 12 asn and has 8");
 });
 
 test("refuses a file cut within its last line, and takes a whole one that only lacks the last line break", async () => {
@@ -159,7 +159,7 @@ test("refuses a file cut within its last line, and takes a whole one that only l
   const whole = await readAll(contentOf(lines.join("\n")));
   expect(whole.records).toHaveLength(3);
   expect((await failureOf(readAll(contentOf(lines.slice(0, 3).join("\n"), 9, { badRecordsMax: 0.9 })))).message).toMatch(
-    /:3: ends before its end/,
+    /:3: is truncated/,
   );
 });
 

@@ -83,7 +83,7 @@ describe("bounds", () => {
     };
     const error = (await failureOf(drained({ ...contentOf(""), file: "x.gz", chunks: damaged() }))) as SourceError;
     expect(error).toBeInstanceOf(SourceError);
-    expect(error.message).toBe("x.gz: byte 77: the data end early (byte of the file as it is stored)");
+    expect(error.message).toBe("x.gz: byte 77: the data end early (byte of the stored file)");
     expect(error.cause).toBeInstanceOf(ContentError);
   });
 

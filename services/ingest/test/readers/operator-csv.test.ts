@@ -37,12 +37,12 @@ describe("overrides", () => {
 
   test.each([
     ["x,a,,", "asn is not an AS number"],
-    ["1,a,ftp://x,", "website is no http URL"],
-    ["1,a,http://,", "website is no http URL"],
-    ["1,a,,Two Words", "network_type is not one word of small letters, digits and underscores"],
-    ["1,a\u0007,,", "a name with control characters, or too long"],
-    ["1,a,", "another number of fields than the first line has"],
-    ['1,"a,,', "a quote that is not closed"],
+    ["1,a,ftp://x,", "website is not an http or https URL"],
+    ["1,a,http://,", "website is not an http or https URL"],
+    ["1,a,,Two Words", "network_type is not one word of lowercase letters, digits and underscores"],
+    ["1,a\u0007,,", "a name has control characters or more than 256 letters"],
+    ["1,a,", "the number of fields differs from the first line"],
+    ['1,"a,,', "a quote is not closed"],
   ])("count %j as bad, with its line", async (line, reason) => {
     const { report } = await overrides("asn,name,website,network_type", "7,good,,", line);
     expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 3 }] }]);
@@ -74,10 +74,10 @@ describe("network types", () => {
 
   test.each([
     ["192.0.2.1/24,office,", "resource has host bits set"],
-    ["nowhere,office,", "resource is neither a prefix nor an address nor an AS number"],
-    ["AS1,,", "network_type is not one word of small letters, digits and underscores"],
-    ["AS1,isp,1.5", "confidence is not a share such as 0.8 or 80%"],
-    ["AS1,isp,x", "confidence is not a share such as 0.8 or 80%"],
+    ["nowhere,office,", "resource is not a prefix, an address or an AS number"],
+    ["AS1,,", "network_type is not one word of lowercase letters, digits and underscores"],
+    ["AS1,isp,1.5", "confidence is not a number from 0 to 1 or a percentage, such as 0.8 or 80%"],
+    ["AS1,isp,x", "confidence is not a number from 0 to 1 or a percentage, such as 0.8 or 80%"],
   ])("count %j as bad", async (line, reason) => {
     const { report } = await types("resource,network_type,confidence", "AS7,isp,", line);
     expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 3 }] }]);
@@ -89,6 +89,6 @@ test.each([
   ["\t", "tabs"],
 ])("a table that is separated by %j is told that", async (separator, name) => {
   const error = await failureOf(types(["resource", "network_type"].join(separator), ["AS1", "isp"].join(separator)));
-  expect(error.message).toContain(`; it is separated by ${name}, where commas are wanted`);
+  expect(error.message).toContain(`; the fields are separated by ${name}; use commas`);
   expect((await failureOf(types("resource,type"))).message).not.toContain("separated");
 });

@@ -39,8 +39,8 @@ test("networks that are not in service are left out, and the last of two of one 
   const { networks, report } = await net({ asn: 1, name: "a" }, { asn: 2, name: "b", status: "deleted" }, { asn: 1, name: "c" });
   expect([...networks.values()]).toEqual([{ asn: 1, name: "c" }]);
   expect(report.skipped.map(({ reason, bad, count }) => [reason, bad, count])).toEqual([
+    ["appears more than once; the last one was kept", false, 1],
     ["not in service", false, 1],
-    ["stands again; the last was kept", false, 1],
   ]);
 });
 
@@ -48,29 +48,29 @@ test("mends texts, and leaves out what is no website", async () => {
   const { networks, report } = await net({ asn: 1, name: "Caf\u00c3\u00a9\u0000", website: "javascript:alert(1)" });
   expect([...networks.values()]).toEqual([{ asn: 1, name: "Café" }]);
   expect(report.notes).toEqual([
-    "texts that were encoded twice, mended: 1",
-    "texts with NULs, which were taken out: 1",
-    "websites that are no http URL, left out: 1",
+    "texts that were encoded twice, corrected: 1",
+    "texts with NUL characters, removed: 1",
+    "websites that are not http or https URLs, left out: 1",
   ]);
 });
 
 test.each([
   [5, "not an object"],
   [{ name: "x" }, "asn is not an AS number"],
-  [{ asn: 2, name: 5 }, "name is not a text"],
+  [{ asn: 2, name: 5 }, "name is not a string"],
   [{ asn: 2, name: "a\u0007" }, "name has control characters or more than 256 letters"],
   [{ asn: 2, org_id: "7" }, "org_id is not a number"],
-  [{ asn: 2, website: {} }, "website is not a text"],
-  [{ asn: 2, info_type: 1 }, "info_type is not a text"],
-  [{ asn: 2, info_types: "NSP" }, "info_types is not a list of texts"],
+  [{ asn: 2, website: {} }, "website is not a string"],
+  [{ asn: 2, info_type: 1 }, "info_type is not a string"],
+  [{ asn: 2, info_types: "NSP" }, "info_types is not a list of strings"],
 ])("counts the network %j as bad", async (item, reason) => {
   expect((await net({ asn: 1 }, item)).report).toMatchObject({ accepted: 1, skipped: [{ reason, bad: true, count: 1 }] });
 });
 
 test.each([
   [{ name: "x" }, "id is not a number"],
-  [{ id: 2 }, "name is not a text"],
-  [{ id: 2, name: " " }, "name is not a text"],
+  [{ id: 2 }, "name is not a string"],
+  [{ id: 2, name: " " }, "name is not a string"],
   [{ id: 2, name: "x", asn: 5 }, "a network, not an organisation"],
 ])("counts the organisation %j as bad", async (item, reason) => {
   expect((await org({ id: 1, name: "One" }, item)).report).toMatchObject({ accepted: 1, skipped: [{ reason, bad: true, count: 1 }] });

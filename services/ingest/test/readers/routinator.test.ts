@@ -54,7 +54,7 @@ describe("json", () => {
   });
 
   test.each([
-    ["a time that is none", JSON.stringify({ metadata: { generated: "now" }, roas: [] }), /tells no time/],
+    ["a time that is none", JSON.stringify({ metadata: { generated: "now" }, roas: [] }), /no valid generation time/],
     ["no roas", JSON.stringify({ metadata, aspas: [] }), /not Routinator's json: it has no "roas"/],
     ["metadata that is no object", JSON.stringify({ metadata: [], roas: [] }), /"metadata" is not an object/],
   ])("%s is refused, with the byte", async (_what, text, why) => {
@@ -136,8 +136,8 @@ describe("csv", () => {
   });
 
   test.each([
-    ["AS1,192.0.2.0/24,24", "another number of fields than the first line has"],
-    ['AS1,"192.0.2.0/24,24,ripe', "a quote that is not closed"],
+    ["AS1,192.0.2.0/24,24", "the number of fields differs from the first line"],
+    ['AS1,"192.0.2.0/24,24,ripe', "a quote is not closed"],
     ["ASX,192.0.2.0/24,24,ripe", "asn is not an AS number"],
     ["AS1,192.0.2.1/24,24,ripe", "prefix has host bits set"],
     ["AS1,192.0.2.0/24,23,ripe", "maxLength does not fit the prefix"],

@@ -69,8 +69,8 @@ test.each([
   [{ asn: 1.5, prefix: "192.0.2.0/24" }, "asn is not an AS number"],
   [{ asn: [1], prefix: "192.0.2.0/24" }, "asn is not an AS number"],
   [{ asn: "ASX", prefix: "192.0.2.0/24" }, "asn is not an AS number"],
-  [{ asn: 1 }, "prefix is not a prefix"],
-  [{ asn: 1, prefix: "192.0.2.0" }, "prefix is not a prefix"],
+  [{ asn: 1 }, "prefix is not an IP prefix"],
+  [{ asn: 1, prefix: "192.0.2.0" }, "prefix is not an IP prefix"],
   [{ asn: 1, prefix: "192.0.2.1/24" }, "prefix has host bits set"],
   [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 23 }, "maxLength does not fit the prefix"],
   [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 33 }, "maxLength does not fit the prefix"],
@@ -96,8 +96,8 @@ describe("refuses, with the byte and the cause", () => {
     ["a number", "12", /not an object/],
     ["no build time", '{"roas": [], "metadata": {"buildtime": "yesterday"}}', /"buildtime" such as/],
     ["no VRPs", exportOf([]), /has no VRPs/],
-    ["only bad VRPs", exportOf([{ asn: -1 }]), /1 of 1 VRPs \(100.00 %\) break a rule/],
-    ["roas twice", `{${metadata}, "roas": [], "roas": []}`, /"roas" stands twice/],
+    ["only bad VRPs", exportOf([{ asn: -1 }]), /1 of 1 VRPs \(100.00 %\) are invalid/],
+    ["roas twice", `{${metadata}, "roas": [], "roas": []}`, /"roas" appears twice/],
     ["roas that are no array", `{${metadata}, "roas": {}}`, /"roas" is not an array/],
     ["a document cut in two", exportOf([{ asn: 1, prefix: "192.0.2.0/24" }]).slice(0, 90), /the document ends/],
     ["something behind the document", `${exportOf([{ asn: 1, prefix: "192.0.2.0/24" }])} {}`, /where the end of the document is expected/],
@@ -131,7 +131,7 @@ test("keeps ASPAs, bad and expired ones left out and counted, and skips the form
   });
   expect(content.report.notes).toEqual([
     expect.stringMatching(
-      /^ASPAs: 2; expired at the build time: 1; breaking a rule: 2, the first at byte \d+: providers is not a list of AS numbers$/,
+      /^ASPAs: 2; expired at the build time: 1; invalid: 2, the first at byte \d+: providers is not a list of AS numbers$/,
     ),
   ]);
   const older = await read(exportOf(roas, ', "aspas": {"ipv4": [], "ipv6": [{}]}'));
@@ -147,7 +147,7 @@ test.each([
 ])("refuses an export whose ASPAs cannot be trusted: %s", async (_what, aspas, bound) => {
   const text = exportOf([{ asn: 1, prefix: "192.0.2.0/24" }], `, "aspas": ${JSON.stringify(aspas)}`);
   const error = (await failureOf(read(text, bound))) as SourceError;
-  expect(error.message).toMatch(/^made-up: byte \d+: 1 of \d ASPAs break a rule; the first: /);
+  expect(error.message).toMatch(/^made-up: byte \d+: 1 of \d ASPAs are invalid; the first: /);
 });
 
 test("takes an export behind a byte order mark, in whatever pieces it comes, and says so", async () => {

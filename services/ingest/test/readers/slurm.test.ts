@@ -45,7 +45,7 @@ test("reads filters and assertions of prefixes, and counts what is said of route
     read: 8,
     accepted: 5,
     asOf: null,
-    skipped: [{ reason: "a router key (BGPsec): not applicable, none are kept", bad: false, count: 3 }],
+    skipped: [{ reason: "a router key (BGPsec): not applied; Netfacts keeps no router keys", bad: false, count: 3 }],
   });
 });
 
@@ -73,7 +73,7 @@ test.each<[unknown, string]>([
   [slurm({ prefixFilters: [{}] }), '/validationOutputFilters/prefixFilters/0 has neither "prefix" nor "asn"'],
   [slurm({ prefixFilters: [{ comment: "all" }] }), '/validationOutputFilters/prefixFilters/0 has neither "prefix" nor "asn"'],
   [slurm({ prefixFilters: [{ asn: "AS1" }] }), "/validationOutputFilters/prefixFilters/0/asn is not an AS number"],
-  [slurm({ prefixFilters: [{ asn: 1, comment: 5 }] }), "/validationOutputFilters/prefixFilters/0/comment is not a text"],
+  [slurm({ prefixFilters: [{ asn: 1, comment: 5 }] }), "/validationOutputFilters/prefixFilters/0/comment is not a string"],
   [slurm({ bgpsecFilters: [{ SKI: "abc" }] }), "/validationOutputFilters/bgpsecFilters/0/SKI is not base64url"],
   [slurm({}, { prefixAssertions: [{ asn: 1 }] }), '/locallyAddedAssertions/prefixAssertions/0 has no "prefix"'],
   [
@@ -81,7 +81,7 @@ test.each<[unknown, string]>([
     "/locallyAddedAssertions/prefixAssertions/0/maxLength is not a member",
   ],
   [slurm({}, { prefixAssertions: [assertion, { ...assertion, prefix: "192.0.2.1/24" }] }), "/prefixAssertions/1/prefix has host bits set"],
-  [slurm({}, { prefixAssertions: [{ ...assertion, maxPrefixLength: 23 }] }), "/0/maxPrefixLength is below the prefix's own length, 24"],
+  [slurm({}, { prefixAssertions: [{ ...assertion, maxPrefixLength: 23 }] }), "/0/maxPrefixLength is less than the prefix length, 24"],
   [slurm({}, { prefixAssertions: [{ ...assertion, maxPrefixLength: 33 }] }), "/0/maxPrefixLength is not a number from 0 to 32"],
   [slurm({}, { bgpsecAssertions: [{ asn: 1, SKI: ski }] }), '/locallyAddedAssertions/bgpsecAssertions/0 has no "routerPublicKey"'],
 ])("%j is refused, with its place: %s", async (document, told) => {
@@ -91,12 +91,12 @@ test.each<[unknown, string]>([
   expect(error.message).toContain(told);
 });
 
-test("a member that stands twice is refused, at its second place", async () => {
+test("a member that appears twice is refused, at its second place", async () => {
   const text = JSON.stringify(slurm({ prefixFilters: [{ asn: 1 }] })).replace('"asn":1', '"asn":1,"asn":2');
   const error = (await failureOf(readSlurm(contentOf(text)))) as SourceError;
   expect([error.offset, error.reason]).toEqual([
     text.indexOf('"asn":2'),
-    "not SLURM (RFC 8416): /validationOutputFilters/prefixFilters/0/asn stands twice",
+    "not SLURM (RFC 8416): /validationOutputFilters/prefixFilters/0/asn appears twice",
   ]);
 });
 

@@ -74,12 +74,12 @@ test("a report tells what was skipped and why, with the places of the first", ()
     error: "x",
   };
   expect(reportText(report).split("\n")).toEqual([
-    "ripe (allocations, delegated): read 1,002, accepted 1,000; 500 B, unpacked 2.0 kB; 0.3 s; as of unknown",
+    "ripe (allocations, delegated): read 1,002, accepted 1,000; 500 B, decompressed 2.0 kB; 0.3 s; as of unknown",
     "  from https://example.net/ripe, fetched 2025-11-21T04:00:00Z",
     "  note: claims 1,100 records and has 1,002",
     "  skipped 2: not a date",
     "    line 7: ripencc|NL|…",
-    "allocations 2025-11-20: 1,000 ipv4, 3 asn conflicts (as before)",
+    "allocations 2025-11-20: 1,000 ipv4, 3 asn conflicts (kept from the last snapshot)",
     "read 1 s, build 0.5 s, verify 0 s, publish 0 s; peak memory 100.0 MB",
     "",
   ]);
