@@ -6,6 +6,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bundle } from "../../scripts/bundle.ts";
 import { findMongodb } from "./mongodb.ts";
 import { findNatsServer } from "./nats-server.ts";
 import { findNsd } from "./nsd.ts";
@@ -16,8 +17,10 @@ import { findUnbound } from "./unbound.ts";
 
 /** @param filter  of the unit run, which starts no process. */
 export default async function prepareRun({ filter }: { readonly filter?: string | undefined }): Promise<void> {
-  process.env[runFolderVariable] = mkdtempSync(join(tmpdir(), "netfacts-run-"));
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-run-"));
+  process.env[runFolderVariable] = folder;
   if (filter) return;
+  await bundle(folder);
   await findNatsServer();
   await findMongodb().catch(() => undefined);
   await findUnbound();

@@ -7,10 +7,9 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { compileCache } from "./compile-cache.ts";
+import { programArgs } from "./programs.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const standaloneMain = join(root, "services/standalone/src/main.ts");
-const cliMain = join(root, "services/cli/src/main.ts");
 
 export interface Ended {
   readonly code: number | null;
@@ -123,12 +122,12 @@ function environment(home: string, settings: Settings): NodeJS.ProcessEnv {
 
 /** Starts the process without waiting for it to be ready. */
 export function launchStandalone(home: string, settings: Settings = {}, options: SpawnOptions = {}): Running {
-  return run(process.execPath, ["--conditions=source", standaloneMain], home, { cwd: root, env: environment(home, settings), ...options });
+  return run(process.execPath, programArgs("standalone"), home, { cwd: root, env: environment(home, settings), ...options });
 }
 
 /** The same by a line of `sh` that ends in `exec "$@"`: for limits that only a shell can set. */
 export function launchUnder(shell: string, home: string, settings: Settings = {}): Running {
-  const args = ["-c", shell, "sh", process.execPath, "--conditions=source", standaloneMain];
+  const args = ["-c", shell, "sh", process.execPath, ...programArgs("standalone")];
   return run("/bin/sh", args, home, { cwd: root, env: environment(home, settings) });
 }
 
@@ -159,7 +158,7 @@ export function failingStart(home: string, settings: Settings = {}): Promise<End
 
 /** One run of the command line on the data folder; settings as in the environment. */
 export function netfactsWith(settings: Settings, home: string, ...args: string[]): Promise<Ended> {
-  return run(process.execPath, ["--conditions=source", cliMain, "--data-dir", home, ...args], home, {
+  return run(process.execPath, [...programArgs("cli"), "--data-dir", home, ...args], home, {
     cwd: root,
     env: environment(home, settings),
   }).ended;

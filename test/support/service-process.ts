@@ -2,10 +2,10 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { createServer } from "node:net";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { programArgs } from "./programs.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -94,7 +94,7 @@ export class ServiceProcess {
       TELEMETRY_PORT: `${ports.operations}`,
       POD_NAME: this.name,
     };
-    const child = spawn(process.execPath, ["--conditions=source", mainOf(service)], {
+    const child = spawn(process.execPath, programArgs(service), {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
       env: { NODE_NO_WARNINGS: "1", PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...env },
@@ -147,15 +147,6 @@ export class ServiceProcess {
     }
     return { code: child.exitCode, signal: child.signalCode };
   }
-}
-
-function mainOf(service: ServiceName): string {
-  return join(root, "services", service, "src/main.ts");
-}
-
-/** Whether the service can be started as a process. */
-export function hasMain(service: ServiceName): boolean {
-  return existsSync(mainOf(service));
 }
 
 /** Below those that a system hands out to connections, so that none takes the port of a process that is away for a moment. */

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { Chance, madePeerIndex, madeRecord } from "../../../libs/mrt/test/support/made-records.ts";
 import { mrtRecord, peerIndexRecord, ribRecord } from "../../../libs/mrt/test/support/mrt-writer.ts";
 import { compileCache } from "../../../test/support/compile-cache.ts";
+import { programArgs } from "../../../test/support/programs.ts";
 import { exitCodes } from "../src/exit-codes.ts";
 import { run, runProcess, runWith } from "./support/run.ts";
 
@@ -131,8 +132,7 @@ test("what is no MRT is refused with its first byte; what is not there is exit c
 test("a reader that leaves early is no failure, and nothing is said of it", async () => {
   // More than a pipe and every buffer hold.
   const path = fileOf("large", index, ...Array<Buffer>(50_000).fill(route("10.0.0.0/8")));
-  const main = join(import.meta.dirname, "../src/main.ts");
-  const child = spawn(process.execPath, ["--conditions=source", main, "mrt", "cat", path], {
+  const child = spawn(process.execPath, [...programArgs("cli"), "mrt", "cat", path], {
     env: { ...compileCache, NODE_NO_WARNINGS: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });

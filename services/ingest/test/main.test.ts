@@ -9,6 +9,7 @@ import { request, until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
 import { type OtlpReceiver, startOtlpReceiver } from "../../../test/support/otlp-receiver.ts";
+import { programArgs } from "../../../test/support/programs.ts";
 import { smallSources } from "../../../test/support/small-sources.ts";
 import { endAllProcesses, type IngestProcess, type LaunchedProcess, launch, launchProcess } from "./support/launch.ts";
 import { proxyToken, runsPath } from "./support/service.ts";
@@ -34,9 +35,9 @@ beforeAll(async () => {
     SOURCES: smallSources(join(folder, "sources"), "NL"),
     INGEST_LEASE_TTL_MS: "1500",
   };
-  leader = await launch("src/main.ts", shared);
-  follower = await launch("src/main.ts", shared);
-  gateway = await launchProcess("gateway-auth-quota/src/main.ts", {
+  leader = await launch(programArgs("ingest"), shared);
+  follower = await launch(programArgs("ingest"), shared);
+  gateway = await launchProcess(programArgs("gateway-auth-quota"), {
     ...collector.env,
     NATS_URL: nats.url,
     MONGODB_URI: shared.MONGODB_URI,

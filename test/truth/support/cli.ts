@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Generation, loadSnapshot, openSnapshot } from "@netfacts/snapshot";
 import { compileCache } from "../../support/compile-cache.ts";
+import { programArgs } from "../../support/programs.ts";
 import { sampleFolder } from "../../support/sample-snapshot.ts";
 
 export const root = join(import.meta.dirname, "../../..");
 /** The sample dataset, which every clone has. */
 export const samples = join(root, "samples");
 
-const main = join(root, "services/cli/src/main.ts");
 const outputMax = 2 ** 28;
 const run = promisify(execFile);
 
@@ -89,7 +89,7 @@ export class Imported {
 
 /** Standard output of one command. Throws with its standard error when it does not end with 0. */
 async function netfacts(dataDir: string, ...args: string[]): Promise<string> {
-  const command = ["--conditions=source", main, "--data-dir", dataDir, ...args];
+  const command = [...programArgs("cli"), "--data-dir", dataDir, ...args];
   // An explicit environment: the options that Jest needs are not those of the command line.
   const env = { ...compileCache, PATH: process.env.PATH, NODE_NO_WARNINGS: "1" };
   const { stdout } = await run(process.execPath, command, { encoding: "latin1", maxBuffer: outputMax, env });

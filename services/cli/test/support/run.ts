@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
+import { programArgs } from "../../../../test/support/programs.ts";
 import { runCli } from "../../src/app.ts";
 
 export interface Ran {
@@ -53,8 +54,7 @@ export function runProcessWith(settings: Readonly<Record<string, string>>, dataD
 
 /** Without a data folder: only what its environment and its arguments say. */
 export async function runProgram(settings: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
-  const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
-  const child = spawn(process.execPath, ["--conditions=source", main, ...args], {
+  const child = spawn(process.execPath, [...programArgs("cli"), ...args], {
     env: { ...compileCache, NODE_NO_WARNINGS: "1", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });

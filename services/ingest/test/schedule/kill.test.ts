@@ -12,11 +12,11 @@ import { openStock } from "../../src/schedule/lead.ts";
 import type { RunScope } from "../../src/schedule/run-scope.ts";
 import { Scheduler } from "../../src/schedule/scheduler.ts";
 import { answer, type HostileRequest, type HostileServer, serveFile, startHostileServer, writeHead } from "../support/hostile-server.ts";
-import { endAllProcesses, launchProcess } from "../support/launch.ts";
+import { endAllProcesses, launchProcess, testProgram } from "../support/launch.ts";
 import { delegatedFile, vrpFile } from "../support/made-files.ts";
 import { atStage } from "../support/staged-store.ts";
 
-const program = "ingest/test/support/following-process.ts";
+const program = testProgram("support/following-process.ts");
 let folder: string;
 let server: HostileServer;
 let vrps: { body: Buffer; etag: string };

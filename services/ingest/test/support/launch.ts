@@ -26,6 +26,11 @@ export interface IngestProcess extends LaunchedProcess {
   ask(method: string, path: string, headers?: Record<string, string>): Promise<HttpAnswer>;
 }
 
+/** Arguments of Node for a program of the tests of ingest, by its path below them. */
+export function testProgram(path: string): string[] {
+  return ["--conditions=source", join(import.meta.dirname, "..", path)];
+}
+
 const live = new Set<ChildProcess>();
 
 export async function endAllProcesses(): Promise<void> {
@@ -34,9 +39,9 @@ export async function endAllProcesses(): Promise<void> {
   await Promise.all(ends);
 }
 
-/** @param program  relative to `services`. Resolves when the process says that it has started. */
-export async function launchProcess(program: string, settings: Readonly<Record<string, string>>): Promise<LaunchedProcess> {
-  const child = spawn(process.execPath, ["--conditions=source", join(import.meta.dirname, "../../..", program)], {
+/** @param args  of Node. Resolves when the process says that it has started. */
+export async function launchProcess(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<LaunchedProcess> {
+  const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...compileCache, PATH: process.env.PATH, NODE_NO_WARNINGS: "1", TELEMETRY_PORT: "0", ...settings },
   });
@@ -86,10 +91,10 @@ export async function launchProcess(program: string, settings: Readonly<Record<s
 }
 
 /** The same for a process of ingest: when its API listens. */
-export async function launch(program: string, settings: Readonly<Record<string, string>>): Promise<IngestProcess> {
+export async function launch(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<IngestProcess> {
   const state = mkdtempSync(join(tmpdir(), "netfacts-ingest-state-"));
   const own = { INGEST_PORT: "0", INGEST_STATE_DIR: state, PROXY_TOKEN: proxyToken };
-  const launched = await launchProcess(`ingest/${program}`, { ...own, ...settings });
+  const launched = await launchProcess(args, { ...own, ...settings });
   launched.child.once("exit", () => rmSync(state, { recursive: true, force: true }));
   const { url } = (await launched.said("operator API is listening")) as { url: string };
   return {
