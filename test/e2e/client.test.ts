@@ -118,7 +118,7 @@ async function runExample(name: string, args: readonly string[], input = ""): Pr
 
 test("the examples run", async () => {
   expect(await runExample("one-address.ts", ["193.0.6.139"])).toMatch(
-    /^ripencc registered it, 193\.0\.0\.0\/21 covers it, RPKI says \w+\n\d+ questions are left/,
+    /^ripencc registered it, 193\.0\.0\.0\/21 covers it, RPKI says \w+\n\d+ requests are left/,
   );
   expect((await runExample("all-prefixes.ts", ["AS3333"])).split("\n")).toContainEqual(expect.stringMatching(/^193\.0\.0\.0\/21 /));
   expect(await runExample("many-addresses.ts", [], "193.0.6.139\nnowhere\n")).toBe("193.0.6.139 193.0.0.0/21\nnowhere invalid_ip\n");

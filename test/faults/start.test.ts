@@ -181,7 +181,7 @@ describe("damage", () => {
       const home = copy();
       const objects = join(home, "snapshots", "objects");
       for (const object of readdirSync(objects)) truncateSync(join(objects, object), 100);
-      expectOneLine(await failingStart(home), "100 bytes where the manifest says", "import again with SOURCES=");
+      expectOneLine(await failingStart(home), "100 bytes, but the manifest says", "import again with SOURCES=");
       const mended = await startStandalone(home, { SOURCES: sources });
       expect(await countryOf(mended)).toBe("SE");
       await mended.stop();

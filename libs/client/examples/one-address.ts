@@ -8,4 +8,4 @@ const { allocation, routing, rpki } = await netfacts.ip(process.argv[2] ?? "193.
 console.log(
   `${allocation?.registry ?? "nobody"} registered it, ${routing.prefix ?? "no prefix"} covers it, RPKI says ${rpki.state ?? "nothing"}`,
 );
-console.log(`${netfacts.limits?.month.remaining} questions are left this month`);
+console.log(`${netfacts.limits?.month.remaining} requests are left this month`);

@@ -22,7 +22,7 @@ export async function* batchResults(
   { signal, blockSize = blockSizeMax }: BatchOptions,
 ): AsyncGenerator<BatchResult, void, undefined> {
   if (!Number.isInteger(blockSize) || blockSize < 1 || blockSize > blockSizeMax)
-    throw new TypeError(`blockSize must be a whole number from 1 to ${blockSizeMax}`);
+    throw new TypeError(`blockSize must be an integer from 1 to ${blockSizeMax}`);
   let first = 0;
   for await (const block of blocksOf(questions, blockSize)) {
     for (const result of await blockResults(transport, block, signal)) yield { ...result, index: first + result.index };
@@ -42,7 +42,7 @@ function blockResults(transport: Transport, block: readonly BatchQuestion[], sig
       else if (results.length === block.length) return results;
       else break;
     }
-    throw new NetfactsUnreachable(`the answer broke off after ${results.length} of ${block.length} results`);
+    throw new NetfactsUnreachable(`the response ended after ${results.length} of ${block.length} results`);
   });
 }
 
@@ -50,7 +50,7 @@ function parseLine(line: string, status: number): BatchResult | BatchSummary {
   try {
     return JSON.parse(line) as BatchResult | BatchSummary;
   } catch (cause) {
-    throw new NetfactsUnreachable("a line of the answer is no JSON", { status, cause });
+    throw new NetfactsUnreachable("a line of the response is not JSON", { status, cause });
   }
 }
 

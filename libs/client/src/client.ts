@@ -163,7 +163,7 @@ export class NetfactsClient implements OperationMethods {
       try {
         return JSON.parse(body) as T;
       } catch (cause) {
-        throw new NetfactsUnreachable("the answer is no JSON", { status: response.status, cause });
+        throw new NetfactsUnreachable("the response is not JSON", { status: response.status, cause });
       }
     });
   }

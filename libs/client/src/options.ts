@@ -36,11 +36,11 @@ export const spreadMsMax = 1_000;
 /** Throws `TypeError` for what cannot be meant. */
 export function settingsOf({ url, key, retry = {}, timeoutMs = 30_000, fetch = globalThis.fetch }: ClientOptions): Settings {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`url must be an http or https URL, not "${url}"`);
-  if (key !== undefined && !/^[!-~]+$/.test(key)) throw new TypeError("key must be printable ASCII without blanks");
+  if (key !== undefined && !/^[!-~]+$/.test(key)) throw new TypeError("key must be printable ASCII without spaces");
   const { attemptsMax = 4, waitSecondsMax = 60 } = retry;
-  if (!Number.isInteger(attemptsMax) || attemptsMax < 1) throw new TypeError("retry.attemptsMax must be a whole number from 1");
-  if (!(waitSecondsMax >= 0)) throw new TypeError("retry.waitSecondsMax must be a number from 0");
-  if (!(timeoutMs > 0)) throw new TypeError("timeoutMs must be a number above 0");
+  if (!Number.isInteger(attemptsMax) || attemptsMax < 1) throw new TypeError("retry.attemptsMax must be an integer of at least 1");
+  if (!(waitSecondsMax >= 0)) throw new TypeError("retry.waitSecondsMax must be a number of at least 0");
+  if (!(timeoutMs > 0)) throw new TypeError("timeoutMs must be a number greater than 0");
   const base = url.replace(/\/+$/, "");
   // A browser's fetch wants to be called on its window.
   return {

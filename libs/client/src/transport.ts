@@ -57,7 +57,7 @@ export class Transport {
   async #try<T>({ path, accept, body, signal }: Call, read: (answer: Answer) => Promise<T>): Promise<T> {
     const { base, key, timeoutMs, fetch } = this.#settings;
     const bound = new AbortController();
-    const expire = () => bound.abort(new NetfactsUnreachable(`no answer within ${timeoutMs} ms`));
+    const expire = () => bound.abort(new NetfactsUnreachable(`no response within ${timeoutMs} ms`));
     let timer = setTimeout(expire, timeoutMs);
     const alive = () => {
       clearTimeout(timer);
@@ -81,7 +81,7 @@ export class Transport {
     } catch (failure) {
       if (failure instanceof NetfactsProblem || failure instanceof NetfactsUnreachable) throw failure;
       signal?.throwIfAborted();
-      throw new NetfactsUnreachable("the installation cannot be reached, or its answer broke off", { cause: failure });
+      throw new NetfactsUnreachable("the server cannot be reached, or its response was interrupted", { cause: failure });
     } finally {
       clearTimeout(timer);
     }
@@ -97,7 +97,7 @@ async function failureOf(response: Response, limits: Limits | null): Promise<Net
     const seconds = numberOf(headers.get("retry-after"));
     if (problem !== null) return new NetfactsProblem(seconds === null ? problem : { ...problem, retry_after_seconds: seconds }, limits);
   }
-  return new NetfactsUnreachable(`answered with status ${status}, and not as Netfacts does`, { status });
+  return new NetfactsUnreachable(`the response with status ${status} is not from Netfacts`, { status });
 }
 
 function parseProblem(text: string): Problem | null {

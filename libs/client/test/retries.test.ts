@@ -124,7 +124,7 @@ test("an answer that breaks off, and one of a proxy, are asked again and then to
 
 test("silence ends at the time bound", async () => {
   server.script(() => {});
-  await expect(client({ timeoutMs: 100, retry: { attemptsMax: 1 } }).me()).rejects.toThrow("no answer within 100 ms");
+  await expect(client({ timeoutMs: 100, retry: { attemptsMax: 1 } }).me()).rejects.toThrow("no response within 100 ms");
 });
 
 test.each([Number.POSITIVE_INFINITY, 2 ** 31])("a time of %d ms is no short one", async (timeoutMs) => {

@@ -99,7 +99,7 @@ test("a block whose answer broke off is asked again, and no result comes twice",
 test("an answer without its summary is no whole answer", async () => {
   server.script((response) => response.writeHead(200, { "content-type": "application/x-ndjson" }).end());
   const once = new NetfactsClient({ url: server.url, retry: { attemptsMax: 1 } });
-  await expect(all(once.batch(questions(1)))).rejects.toThrow("broke off after 0 of 1 results");
+  await expect(all(once.batch(questions(1)))).rejects.toThrow("ended after 0 of 1 results");
 });
 
 test("letters that are cut between two pieces are whole again", async () => {

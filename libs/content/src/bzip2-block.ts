@@ -62,7 +62,7 @@ class Code {
         return (length << 9) | this.#sorted[(bits >>> (codeBitsMax - length)) - this.#base[length]!]!;
       }
     }
-    throw new BlockError("a bit sequence is no Huffman code");
+    throw new BlockError("a bit sequence is not a Huffman code");
   }
 }
 
@@ -106,7 +106,7 @@ export class Bzip2Block {
   read(bits: BitWindow, capacity: number): number {
     this.#capacity = capacity;
     this.#crcExpected = bits.read32();
-    if (bits.read(1) === 1) throw new BlockError("a randomised block, as bzip2 before 0.9.5 wrote, is not read");
+    if (bits.read(1) === 1) throw new BlockError("randomised blocks, written by bzip2 before 0.9.5, are not supported");
     const origin = bits.read(24);
     const used = this.#readUsedBytes(bits);
     const codeCount = bits.read(3);
@@ -114,7 +114,7 @@ export class Bzip2Block {
     const groups = this.#readSelectors(bits, codeCount);
     for (let code = 0; code < codeCount; code++) this.#readCode(bits, this.#codes[code]!, used + 2);
     const size = this.#readSymbols(bits, groups, used + 1);
-    if (origin >= size) throw new BlockError("the block's origin lies outside of it");
+    if (origin >= size) throw new BlockError("the block's origin is outside it");
     this.#linkUp(size);
     this.#left = size;
     this.#place = origin;

@@ -94,8 +94,8 @@ function readStreamHead(bits: BitWindow, first: boolean, exhausted: boolean, pat
   const level = bits.read(8) - 0x30;
   if (exhausted && bits.overrun && first) throw new BlockError("the stream ends early");
   if (magic === 0x425a68 && level >= 1 && level <= 9) return level * 100_000;
-  if (first) throw new BlockError("this is no bzip2 stream");
-  throw new ContentError("trailing", path, offset, "bytes follow the bzip2 data that are no further stream");
+  if (first) throw new BlockError("this is not a bzip2 stream");
+  throw new ContentError("trailing", path, offset, "the bzip2 data are followed by bytes that are not another stream");
 }
 
 /** True before a block, false before the end of the stream. */
@@ -104,5 +104,5 @@ function readMark(bits: BitWindow): boolean {
   const rest = bits.read(24);
   if (mark === marks.block[0] && rest === marks.block[1]) return true;
   if (mark === marks.end[0] && rest === marks.end[1]) return false;
-  throw new BlockError("neither a block nor the end of the stream stands here");
+  throw new BlockError("expected a block or the end of the stream");
 }

@@ -23,5 +23,5 @@ export async function* gunzip(path: string, stored: AsyncIterable<Uint8Array>): 
 }
 
 function trailing(path: string, offset: number): ContentError {
-  return new ContentError("trailing", path, offset, "bytes follow the gzip data that are no further member");
+  return new ContentError("trailing", path, offset, "the gzip data are followed by bytes that are not another member");
 }

@@ -122,7 +122,7 @@ function compressionOf(path: string, head: Uint8Array): Compression {
   }
   const known = refused.find(([, magic]) => startsWith(magic));
   if (known !== undefined)
-    throw new ContentError("unsupported", path, 0, `${known[0]} compression is not read; unpack it, or use gzip, bzip2 or zstd`);
+    throw new ContentError("unsupported", path, 0, `${known[0]} compression is not supported; decompress it, or use gzip, bzip2 or zstd`);
   return "none";
 }
 
@@ -150,12 +150,12 @@ async function openFile(path: string): Promise<FileHandle> {
 
 /** The commonest of errno(3), in words. */
 const systemReasons: Readonly<Record<string, string>> = {
-  ENOENT: "there is none",
-  EACCES: "this user may not",
-  EPERM: "this user may not",
+  ENOENT: "no such file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   EISDIR: "it is a folder",
-  ENOTDIR: "what should be its folder is a file",
-  EIO: "its disk fails",
+  ENOTDIR: "a part of its path is not a folder",
+  EIO: "disk error",
 };
 
 function unreadable(path: string, offset: number, cause: unknown): ContentError {
@@ -164,7 +164,7 @@ function unreadable(path: string, offset: number, cause: unknown): ContentError 
     "unreadable",
     path,
     offset,
-    `the file cannot be read: ${systemReasons[code] ?? "the system refuses it"} (${code})`,
+    `the file cannot be read: ${systemReasons[code] ?? "the system refused it"} (${code})`,
     { cause },
   );
 }

@@ -290,7 +290,7 @@ describe("other content", () => {
     expect(() => openContent(join(folder, "absent"))).toThrow(
       expect.objectContaining({
         code: "unreadable",
-        message: expect.stringMatching(/absent: the file cannot be read: there is none \(ENOENT\)$/),
+        message: expect.stringMatching(/absent: the file cannot be read: no such file \(ENOENT\)$/),
       }),
     );
     mkdirSync(join(folder, "sub"), { recursive: true });

@@ -37,7 +37,7 @@ export interface Idempotency {
   readonly bodyHash: string;
 }
 
-/** The Idempotency-Key stood for another request before. */
+/** The Idempotency-Key was used for another request before. */
 export class IdempotencyConflict extends Error {
   override readonly name = "IdempotencyConflict";
 }
@@ -181,7 +181,7 @@ export class Administration {
 
   async #checkPlanOf({ plan }: Pick<KeyPatch, "plan">): Promise<void> {
     if (plan === undefined || plan === defaultPlan || (await this.#store.plans.find(plan)) !== null) return;
-    throw new KeySpecError([specFault("plan", `there is no plan of this name`)]);
+    throw new KeySpecError([specFault("plan", `no plan has this name`)]);
   }
 
   /** The id that this Idempotency-Key stands for: `target`, or the one of an earlier request. */
@@ -192,7 +192,7 @@ export class Administration {
       .digest("hex");
     const claim = await this.#store.idempotency.claim({ id, bodyHash, target, expiresAt: now + idempotencyMs }, now);
     if (claim.outcome === "claimed") return target;
-    if (claim.bodyHash !== bodyHash) throw new IdempotencyConflict("the Idempotency-Key stood for another request");
+    if (claim.bodyHash !== bodyHash) throw new IdempotencyConflict("the Idempotency-Key was used for another request");
     return claim.target;
   }
 

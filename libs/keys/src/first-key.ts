@@ -35,13 +35,13 @@ export async function createFirstKey(
 ): Promise<CreatedKey | null> {
   const given = options.key === undefined ? null : parseKeyText(options.key);
   if (options.key !== undefined && given === null) {
-    throw new KeySpecError([specFault("first key", "the given text is no key (nf_live_… or nf_test_…), or has a typing error")]);
+    throw new KeySpecError([specFault("first key", "the text is not a key (nf_live_… or nf_test_…), or has a typing error")]);
   }
   const { keyId } = await store.bootstrap.claim((given ?? generateKeyText("live")).id);
   if ((await store.keys.find(keyId)) !== null) return null;
   if (given !== null && given.id !== keyId) {
     throw new KeySpecError([
-      specFault("first key", `an earlier start began with key ${keyId} and did not finish: give that key, not ${given.id}`),
+      specFault("first key", `an earlier start began with key ${keyId} and did not finish; use that key, not ${given.id}`),
     ]);
   }
   const text = given ?? generateKeyText("live", keyId);

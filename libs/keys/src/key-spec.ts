@@ -67,11 +67,11 @@ export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: numbe
   const faults: SpecFault[] = [];
   const { label, scopes, plan, expiresAt, allowedCidrs: cidrs = [] } = spec;
   if (label !== undefined && (label.trim() === "" || label.length > labelCharsMax || /\p{Cc}/u.test(label))) {
-    faults.push(specFault("label", `1 to ${labelCharsMax} characters, no control characters`));
+    faults.push(specFault("label", `1 to ${labelCharsMax} characters without control characters`));
   }
-  if (label !== undefined && redactText(label) !== label) faults.push(specFault("label", "holds the text of a key"));
-  if (scopes?.length === 0) faults.push(specFault("scopes", "at least one"));
-  if (environment === "test" && scopes?.includes("admin")) faults.push(specFault("scopes", "a test key never has the scope admin"));
+  if (label !== undefined && redactText(label) !== label) faults.push(specFault("label", "contains the text of a key"));
+  if (scopes?.length === 0) faults.push(specFault("scopes", "must have at least one"));
+  if (environment === "test" && scopes?.includes("admin")) faults.push(specFault("scopes", "a test key cannot have the scope admin"));
   if (plan !== undefined && !planNamePattern.test(plan)) faults.push(planNameFault("plan"));
   faults.push(...limitFaults(spec));
   if (typeof expiresAt === "number" && !(expiresAt > now)) faults.push(specFault("expires_at", "must be in the future", "expiry"));
@@ -119,7 +119,7 @@ function canonicalCidr(text: string, field: string, faults: SpecFault[]): string
   if (reading.fault === "host-bits") {
     faults.push(specFault(field, "has bits set beyond its length", `allowed CIDR ${text}`, formatPrefix(reading.corrected)));
   } else {
-    faults.push(specFault(field, "is no CIDR or address", `allowed CIDR ${JSON.stringify(text)}`));
+    faults.push(specFault(field, "is not a CIDR or address", `allowed CIDR ${JSON.stringify(text)}`));
   }
   return text;
 }

@@ -30,8 +30,8 @@ export function readPeppers(text: string): { readonly peppers: Peppers; readonly
     const colon = entry.indexOf(":");
     const [id, secret] = colon < 0 ? ["", ""] : [entry.slice(0, colon), entry.slice(colon + 1)];
     const fault = (message: string): void => void faults.push(`entry ${at + 1} ${message}`);
-    if (!idPattern.test(id)) fault("must be `id:secret`, its id 1 to 32 letters, digits, `-` and `_`");
-    else if (secrets.has(id)) fault(`has the id ${id} of an earlier one`);
+    if (!idPattern.test(id)) fault("must be `id:secret`; the id has 1 to 32 letters, digits, `-` and `_`");
+    else if (secrets.has(id)) fault(`repeats the id ${id}`);
     else if (secret.length < pepperCharsMin || /[^!-~]/.test(secret))
       fault(`(${id}) must have a secret of at least ${pepperCharsMin} printable ASCII characters`);
     else secrets.set(id, secret);

@@ -105,7 +105,7 @@ describe("peppers", () => {
     const { faults } = readPeppers(`p1:${secret},nothing,p1:${secret},p3:short,p 4:${secret}`);
     expect(faults).toEqual([
       expect.stringMatching(/^entry 2 must be `id:secret`/),
-      "entry 3 has the id p1 of an earlier one",
+      "entry 3 repeats the id p1",
       expect.stringMatching(/^entry 4 \(p3\) must have a secret of at least 32/),
       expect.stringMatching(/^entry 5 must be/),
     ]);

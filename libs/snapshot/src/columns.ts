@@ -56,7 +56,7 @@ export function encodeColumns<S extends ColumnSpec>(format: SectionFormat<S>, co
 export function columnPieces<S extends ColumnSpec>(format: SectionFormat<S>, columns: ColumnPieces<S>): Uint8Array[] {
   const names = Object.keys(format.columns);
   if (format.kind.length > kindBytes || names.some((name) => name.length > columnNameBytes))
-    throw new SectionFormatError(`section ${format.kind}: a name is longer than the form holds`);
+    throw new SectionFormatError(`section ${format.kind}: a name is longer than the format allows`);
   const headEnd = aligned(headerBytes + names.length * columnEntryBytes);
   const head = Buffer.alloc(headEnd);
   const pieces: Uint8Array[] = [head];
@@ -67,7 +67,7 @@ export function columnPieces<S extends ColumnSpec>(format: SectionFormat<S>, col
     const entry = headerBytes + index * columnEntryBytes;
     const next = aligned(offset + byteLength);
     if (next + trailerBytes > 0xffff_ffff)
-      throw new SectionFormatError(`section ${format.kind} would be more than ${next} bytes; the form holds 4 GiB`);
+      throw new SectionFormatError(`section ${format.kind} would be more than ${next} bytes; the format allows 4 GiB`);
     head.write(name, entry, columnNameBytes, "latin1");
     head.writeUInt32LE(columnTypes[format.columns[name] as ColumnType].code, entry + columnNameBytes);
     head.writeUInt32LE(offset, entry + columnNameBytes + 4);
@@ -110,11 +110,11 @@ export function decodeColumns<S extends ColumnSpec>(
   };
   if (view.length < headerBytes + trailerBytes || !view.subarray(0, 8).equals(magic)) refuse("not a section object");
   const version = view.readUInt16LE(8);
-  if (version !== format.version) refuse(`version ${version}; this reader knows ${format.version}`);
+  if (version !== format.version) refuse(`version ${version}; this program reads version ${format.version}`);
   const kind = view.toString("latin1", 16, 16 + kindBytes).replace(/\0+$/, "");
   if (kind !== format.kind) refuse(`the object is a section ${JSON.stringify(kind)}`);
   const total = view.readUInt32LE(12);
-  if (total !== view.length) refuse(`${view.length} bytes where its header says ${total}`);
+  if (total !== view.length) refuse(`${view.length} bytes, but its header says ${total}`);
   if (options.checked !== true && crc32(view.subarray(0, total - 4)) !== view.readUInt32LE(total - 4))
     refuse("checksum differs: the object is damaged");
   const count = view.readUInt16LE(10);
@@ -179,7 +179,7 @@ export function checkBelow(
 export function checkAscending(kind: string, name: string, values: Uint32Array): void {
   for (let index = 1; index < values.length; index++)
     if ((values[index] as number) <= (values[index - 1] as number))
-      throw new SectionFormatError(`section ${kind}: column ${name}[${index}] is not above the one before it`);
+      throw new SectionFormatError(`section ${kind}: column ${name}[${index}] is not greater than the previous item`);
 }
 
 /** Checks that each item was first seen at some time, and not after it was last seen. Throws `SectionFormatError`. */

@@ -82,12 +82,12 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
   if (!compiled.Check(value)) {
     const version = (value as { format_version?: unknown } | null)?.format_version;
     if (version !== undefined && version !== 1)
-      throw new ManifestError(`manifest of format version ${String(version)}; this reader knows 1`);
+      throw new ManifestError(`the manifest has format version ${String(version)}; this program reads version 1`);
     const [first] = compiled.Errors(value);
-    throw new ManifestError(`the manifest is not of this form: ${first?.instancePath || "/"} ${first?.message ?? ""}`);
+    throw new ManifestError(`the manifest is invalid: ${first?.instancePath || "/"} ${first?.message ?? ""}`);
   }
   const { format: _format, format_version: _version, id, ...content } = value;
   const sealed = sealManifest(content).id;
-  if (sealed !== id) throw new ManifestError(`the manifest's id ${id} does not follow from its content (${sealed})`);
+  if (sealed !== id) throw new ManifestError(`the manifest has the id ${id}, but its content gives ${sealed}`);
   return value;
 }

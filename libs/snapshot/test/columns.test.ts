@@ -126,7 +126,7 @@ describe("a section object", () => {
   });
 
   test.each<[string, (bytes: Buffer) => void, RegExp]>([
-    ["another version", (bytes) => bytes.writeUInt16LE(2, 8), /section test: version 2; this reader knows 1/],
+    ["another version", (bytes) => bytes.writeUInt16LE(2, 8), /section test: version 2; this program reads version 1/],
     ["another kind", (bytes) => bytes.write("tset", 16, "latin1"), /the object is a section "tset"/],
     ["a column of another name", (bytes) => bytes.write("x", entryOf(0), "latin1"), /column small is missing/],
     ["a column of another type", (bytes) => bytes.writeUInt32LE(3, entryOf(0) + 32), /column small has type 3; expected 1/],

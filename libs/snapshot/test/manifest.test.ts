@@ -58,21 +58,25 @@ test("a manifest cut anywhere is refused", () => {
 });
 
 test.each<[string, string, RegExp]>([
-  ["another version", encoded.replace('"format_version": 1', '"format_version": 2'), /manifest of format version 2; this reader knows 1/],
-  ["changed content", encoded.replace('"sample_data": false', '"sample_data": true'), /id .* does not follow from its content/],
+  [
+    "another version",
+    encoded.replace('"format_version": 1', '"format_version": 2'),
+    /the manifest has format version 2; this program reads version 1/,
+  ],
+  ["changed content", encoded.replace('"sample_data": false', '"sample_data": true'), /id .*, but its content gives /],
   [
     "a digest that is none",
     encoded.replace(/"object": "[0-9a-f]{64}"/, '"object": "../../etc/passwd"'),
-    /not of this form: \/sections\/routes\/object/,
+    /the manifest is invalid: \/sections\/routes\/object/,
   ],
   [
     "a time that is none",
     encoded.replace('"as_of": "2026-11-21T08:55:00Z"', '"as_of": "yesterday"'),
-    /not of this form: \/sections\/routes\/as_of/,
+    /the manifest is invalid: \/sections\/routes\/as_of/,
   ],
   ["no JSON", "netfacts", /not JSON/],
-  ["a JSON value of another kind", "[]", /not of this form/],
-  ["null", "null", /not of this form/],
+  ["a JSON value of another kind", "[]", /the manifest is invalid/],
+  ["null", "null", /the manifest is invalid/],
 ])("%s is refused, and told", (_what, text, message) => {
   expect(() => decodeManifest(Buffer.from(text))).toThrow(message);
   expect(() => decodeManifest(Buffer.from(text))).toThrow(ManifestError);

@@ -4,13 +4,13 @@ export type StoreFault = "damaged" | "locked" | "readonly" | "full" | "newer" | 
 
 const remedies: Record<StoreFault, string> = {
   damaged: "restore it from a backup, or move it away to start with an empty store",
-  locked: "another program holds it: wait, or end that program",
+  locked: "another program uses it: wait, or stop that program",
   readonly: "give this user write permission to the file and its folder",
   full: "free some space on its disk",
   newer: "start the newer version of Netfacts that wrote it",
   foreign: "choose another path: this file belongs to another program",
   unavailable: "check that the folder exists and the disk works",
-  closed: "it was closed by this program: this is a fault of ours",
+  closed: "this program closed it too early; report this bug",
 };
 
 /** `message` is one line made for people: `store PATH: CAUSE; REMEDY`. The remedies above are those of a file. */

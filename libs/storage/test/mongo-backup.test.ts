@@ -129,10 +129,10 @@ test("a restore that meets what another program wrote ends, and its half is open
   for (const label of ["a", "b"]) await writer.write("keys", { _id: "7Q9M3W8K", label });
   await writer.end();
   expect(await rejection(restoreMongoStore(copy(), to(), { now }))).toMatchObject({ fault: "locked" });
-  expect((await rejection(openMongoStore(to()))).message).toContain("is half restored");
+  expect((await rejection(openMongoStore(to()))).message).toContain("is only partly restored");
 });
 
-test("a store that is half restored is opened by nobody, and whole after another restore", async () => {
+test("a store that is only partly restored is opened by nobody, and whole after another restore", async () => {
   const store = await open(from());
   await createKey(store, { label: "copied", scopes: ["ip"] });
   await backUpMongoStore(from(), copy(), now);
@@ -173,7 +173,7 @@ test("neither takes what is no whole copy, and nothing of it is written", async 
   expect(await raw.db(databaseOf("to")).collections()).toEqual([]);
 
   appendFileSync(join(folder, "there"), "x");
-  expect((await rejection(backUpMongoStore(from(), join(folder, "there"), now))).message).toContain("is there already");
+  expect((await rejection(backUpMongoStore(from(), join(folder, "there"), now))).message).toContain("already exists");
   expect(readFileSync(join(folder, "there"), "utf8")).toBe("x");
   expect((await rejection(backUpMongoStore("mongodb://127.0.0.1:9/none", join(folder, "away"), now))).fault).toBe("unavailable");
   expect([existsSync(join(folder, "away")), readdirSync(folder).sort()]).toEqual([false, ["copy.ndjson", "there", "wrong"]]);

@@ -77,7 +77,7 @@ test("what a copy replaced is not replaced itself, however soon the next one com
   await store.limits.take(month, 100, 50);
   await close(store);
   const replaced = restoreSqliteStore(copy(), path(), now) ?? "";
-  expect(() => restoreSqliteStore(copy(), path(), now)).toThrow(`${replaced}: is there already`);
+  expect(() => restoreSqliteStore(copy(), path(), now)).toThrow(`${replaced}: already exists`);
   expect(await (await open(replaced)).limits.read(month)).toMatchObject({ leased: 90 });
   expect(await (await open()).limits.read(month)).toMatchObject({ leased: 40 });
 });

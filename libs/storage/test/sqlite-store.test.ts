@@ -174,7 +174,7 @@ describe("a store that cannot be used says so in one line", () => {
     holder.exec("BEGIN EXCLUSIVE");
     const held = await refusal();
     holder.close();
-    expect(held).toMatchObject({ fault: "locked", message: expect.stringContaining("another program holds it") });
+    expect(held).toMatchObject({ fault: "locked", message: expect.stringContaining("another program uses it") });
   });
 
   test("no permission to write", async () => {

@@ -88,11 +88,11 @@ describe("create", () => {
     [["--expires", "2127-02-31"], "Expected a date"],
     [["--expires", "2001-01-01"], "expiry: must be in the future"],
     [["--cidr", "10.1.1.1/8"], "did you mean 10.0.0.0/8?"],
-    [["--cidr", "nowhere"], "is no CIDR or address"],
+    [["--cidr", "nowhere"], "is not a CIDR or address"],
     [["--rate", "fast"], "Expected requests per window"],
     [["--rate", "0"], "rate: 1 to"],
     [["--month", "1e3"], "Expected a whole number"],
-    [["--test", "--scopes", "admin"], "never has the scope admin"],
+    [["--test", "--scopes", "admin"], "cannot have the scope admin"],
     [["--label", ""], "label: 1 to 100 characters"],
     [["--colour", "red"], "unknown option '--colour'"],
   ])("refuses %j and makes no key", async (args, message) => {

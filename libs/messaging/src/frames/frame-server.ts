@@ -64,7 +64,7 @@ export class FrameServer {
   async ready(): Promise<void> {
     await this.#deps.link.flush();
     if (this.#stopping === undefined && this.#needed.some((subscription) => subscription.isClosed()))
-      throw new Error(`the server does not let this connection serve ${this.#deps.service}: look at its permissions`);
+      throw new Error(`the NATS server does not allow this connection to serve ${this.#deps.service}; check the permissions of its user`);
   }
 
   /** Takes nothing new; resolves when what was taken is answered and the server has the answers, or after about 10 s. */

@@ -54,7 +54,7 @@ export class ReplyWriter {
       if (reply === "not_yet") this.#write(address, "", { kind: "not_yet", id });
       else this.#write(address, reply.snapshotId, { kind: "reply", id, reply, more: false });
     } catch (cause) {
-      this.#onError("a reply cannot travel", cause);
+      this.#onError("a reply cannot be sent", cause);
       this.#write(address, "", { kind: "reply", id, reply: problemReply({ code: "internal_error" }), more: false });
     }
   }

@@ -199,7 +199,7 @@ export class Requester {
     if (joined === "not_yet") this.#askElsewhere(frame, pending);
     else if (joined !== "broken") this.#resolve(pending, joined);
     else if (pending.current === frame && !pending.retried) this.#retry(pending, "broken");
-    else this.#giveUpItem(frame, pending, "handler_failed", new Error("the reply broke midway"));
+    else this.#giveUpItem(frame, pending, "handler_failed", new Error("the reply was interrupted"));
   }
 
   /** Responders are met at random: the next one may have the snapshot, or this one by then. */

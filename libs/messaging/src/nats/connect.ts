@@ -73,7 +73,7 @@ function readUrls(servers: string | readonly string[]): URL[] {
     const trimmed = text.trim();
     const url = URL.parse(trimmed.includes("://") ? trimmed : `nats://${trimmed}`);
     // Never the text itself: it may hold a password.
-    if (url === null || url.hostname === "") throw new TypeError("a NATS URL looks like nats://user:password@host:4222");
+    if (url === null || url.hostname === "") throw new TypeError("a NATS URL has the form nats://user:password@host:4222");
     return url;
   });
 }

@@ -58,7 +58,7 @@ export class NatsLink implements Link {
       this.#connection.publish(subject, message, replyTo === undefined ? undefined : { reply: replyTo });
       return true;
     } catch (cause) {
-      this.#options.onError(`a message to ${subject} could not leave`, cause);
+      this.#options.onError(`a message to ${subject} could not be sent`, cause);
       return false;
     }
   }
@@ -78,7 +78,7 @@ export class NatsLink implements Link {
           receive(message, message.data.length === 0 && message.headers?.code === noResponders);
         } catch (cause) {
           // What is thrown in here would end the reading of the connection.
-          this.#options.onError(`a message on ${subject} was not dealt with`, cause);
+          this.#options.onError(`a message on ${subject} could not be handled`, cause);
         }
       },
     });
@@ -119,7 +119,7 @@ export class NatsLink implements Link {
       else if (type === "reconnect") this.#change(true);
       else if (type === "error") {
         const about = permissionContext === undefined ? "" : ` for ${permissionContext.operation} of ${permissionContext.subject}`;
-        this.#options.onError("the NATS server refused something", new Error(`${data}${about}`));
+        this.#options.onError("the NATS server reported an error", new Error(`${data}${about}`));
         if (permissionContext?.operation === "publish") this.onPublishRefused(permissionContext.subject);
       }
     }
@@ -134,7 +134,7 @@ export class NatsLink implements Link {
       try {
         watcher(up);
       } catch (cause) {
-        this.#options.onError("a watcher of the connection failed", cause);
+        this.#options.onError("a listener for the connection state failed", cause);
       }
     }
   }

@@ -36,7 +36,7 @@ class OwnTransport extends NodeTransport {
       socket.once("error", (error) => {
         failure = error;
       });
-      socket.once("close", () => reject(failure ?? new Error("the connection was closed before it was there")));
+      socket.once("close", () => reject(failure ?? new Error("the connection closed before it was established")));
       socket.once("connect", () => {
         // Its listeners from here on are the client's.
         socket.removeAllListeners();

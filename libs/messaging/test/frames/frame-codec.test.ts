@@ -149,18 +149,18 @@ test("what can be said in one way is read in no other", () => {
   const first = headerBytes + replyPartBytes({ kind: "reply", id: 0, reply: plain, more: false }, 2);
   const inFull = replyBytes(framed(plain, { ...plain, maxAgeSeconds: 2 }));
   inFull.writeUInt32LE(1, first + 8);
-  expect(() => decodeReplyFrame(inFull)).toThrow("in full");
+  expect(() => decodeReplyFrame(inFull)).toThrow("a full item");
   const alike = replyBytes(framed(plain, plain));
   const alone = Buffer.concat([alike.subarray(0, headerBytes), alike.subarray(first)]);
   alone.writeUInt16LE(1, 4);
-  expect(() => decodeReplyFrame(alone)).toThrow("like no other");
+  expect(() => decodeReplyFrame(alone)).toThrow("a repeated item without an item that it repeats");
   const older = Buffer.from(alike);
   older.writeUInt8(1, 2);
   expect(() => decodeReplyFrame(older)).toThrow("unknown flags");
   const at = headerBytes + 14 + plain.etag.length;
   const one = replyBytes(framed(plain));
   const empty = Buffer.concat([one.subarray(0, at), Buffer.from([0, 0]), one.subarray(at + 2 + 3)]);
-  expect(() => decodeReplyFrame(empty)).toThrow("an ending that is none");
+  expect(() => decodeReplyFrame(empty)).toThrow("an invalid ending");
 });
 
 test("reads a frame in the middle of other bytes", () => {

@@ -186,7 +186,7 @@ test("a reply that cannot travel fails alone", async () => {
   const asker = await ends.messaging();
   const replies = await Promise.all(["fine", "odd"].map((query) => asker.request("odd", "single", item(query))));
   expect(replies.map(({ status }) => status)).toEqual([200, 500]);
-  expect(told).toEqual(["a reply cannot travel"]);
+  expect(told).toEqual(["a reply cannot be sent"]);
 });
 
 test.each([

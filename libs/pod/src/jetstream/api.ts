@@ -32,6 +32,6 @@ export function isWrongLastSequence(error: unknown): boolean {
 }
 
 export function unavailable(what: string, cause?: unknown): SnapshotUnavailableError {
-  const why = cause === undefined ? "nobody answers" : (cause as Error).message || (cause as NatsError).code;
+  const why = cause === undefined ? "no response" : (cause as Error).message || (cause as NatsError).code;
   return new SnapshotUnavailableError(`${what}: JetStream: ${why}`, { cause });
 }

@@ -102,7 +102,7 @@ export class JetStreamObjects {
     const info = await this.#info(name);
     if (info === null) throw new SnapshotError(`${this.#place(name)}: the snapshot's object is missing`);
     // Before any memory is taken: a manifest may claim what no object holds.
-    if (info.size !== size) throw new SnapshotError(`${this.#place(name)}: ${info.size} bytes where the manifest says ${size}`);
+    if (info.size !== size) throw new SnapshotError(`${this.#place(name)}: ${info.size} bytes, but the manifest says ${size}`);
     const whole = new Uint8Array(new SharedArrayBuffer(size));
     await this.#read(name, info, (chunk, at) => whole.set(chunk, at));
     return whole;
@@ -197,7 +197,7 @@ export class JetStreamObjects {
       const ended = await this.#readFrom(info.nuid, lastSeq + 1, (message) => {
         if (message.seq <= lastSeq) return true;
         lastSeq = message.seq;
-        if (at + message.data.length > info.size) throw new SnapshotError(`${this.#place(name)}: longer than it should be: damaged`);
+        if (at + message.data.length > info.size) throw new SnapshotError(`${this.#place(name)}: longer than its recorded size: damaged`);
         hash.update(message.data);
         take(message.data, at);
         at += message.data.length;

@@ -68,7 +68,7 @@ export class JetStreamKeys {
 
   /** null: there is none. Throws `ManifestError`. */
   async manifest(id: string): Promise<Manifest | null> {
-    if (!idPattern.test(id)) throw new SnapshotError(`${JSON.stringify(id.slice(0, 64))} is not the id of any snapshot: damaged`);
+    if (!idPattern.test(id)) throw new SnapshotError(`${JSON.stringify(id.slice(0, 64))} is not a snapshot id: damaged`);
     const subject = this.#manifestSubject(id);
     const message = await found(`manifest ${id}`, this.#jsm.streams.getMessage(this.#stream, { last_by_subj: subject }));
     return message === null || message.data.length === 0 ? null : decodeManifest(message.data);

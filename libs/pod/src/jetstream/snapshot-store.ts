@@ -48,7 +48,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       throw error instanceof ManifestError ? new SnapshotError(`manifest ${id}: ${error.message}`, { cause: error }) : error;
     });
     if (manifest === null) throw new SnapshotError(`no snapshot ${id} in bucket ${bucket}`);
-    if (manifest.id !== id) throw new SnapshotError(`manifest ${id}: holds the manifest of ${manifest.id}`);
+    if (manifest.id !== id) throw new SnapshotError(`manifest ${id}: contains the manifest of ${manifest.id}`);
     return manifest;
   };
 

@@ -22,6 +22,6 @@ export function boundedIntervals(told: RtrIntervals): { readonly intervals: RtrI
   const names = ["refresh", "retry", "expire"] as const;
   const changed = names
     .filter((name) => intervals[name] !== told[name])
-    .map((name) => `${name} ${told[name]} s taken as ${intervals[name]} s`);
+    .map((name) => `${name} ${told[name]} s changed to ${intervals[name]} s`);
   return { intervals, changed };
 }

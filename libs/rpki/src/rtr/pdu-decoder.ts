@@ -96,8 +96,9 @@ export class RtrDecoder {
     else if (type === pduTypes.routerKey && version > 0) this.#checkRange(length, 32, "a Router Key PDU");
     else {
       const expected = type === pduTypes.endOfData ? endOfDataBytes(version) : fixedLengths.get(type);
-      if (expected === undefined) throw this.#error(rtrErrors.unsupportedPduType, `PDU type ${type} is not of version ${version}`);
-      if (length !== expected) throw this.#error(rtrErrors.corruptData, `a PDU of type ${type} claims ${length} bytes and has ${expected}`);
+      if (expected === undefined) throw this.#error(rtrErrors.unsupportedPduType, `PDU type ${type} does not exist in version ${version}`);
+      if (length !== expected)
+        throw this.#error(rtrErrors.corruptData, `a PDU of type ${type} claims ${length} bytes; expected ${expected}`);
     }
     return length;
   }
@@ -109,13 +110,13 @@ export class RtrDecoder {
       if (version !== this.#version)
         throw this.#error(rtrErrors.unexpectedVersion, `a PDU of version ${version} in a session of version ${this.#version}`);
     } else if (version > this.#versionMax && type !== pduTypes.serialNotify) {
-      throw this.#error(rtrErrors.unsupportedVersion, `version ${version}, where ${this.#versionMax} was asked for`);
+      throw this.#error(rtrErrors.unsupportedVersion, `version ${version}; ${this.#versionMax} was requested`);
     }
   }
 
   #checkRange(length: number, least: number, what: string): void {
     if (length < least || length > pduBytesMax)
-      throw this.#error(rtrErrors.corruptData, `${what} claims ${length} bytes, not ${least} to ${pduBytesMax}`);
+      throw this.#error(rtrErrors.corruptData, `${what} claims ${length} bytes; expected ${least} to ${pduBytesMax}`);
   }
 
   #decode(start: number, length: number): Pdu {

@@ -158,9 +158,9 @@ export class RtrSession {
     if (this.#isClosed) return actions;
     const { silenceMsMax, answerMsMax } = this.#settings;
     if (this.#owesAnswer && now >= this.#heardAt + silenceMsMax)
-      actions.push(this.#close(`the cache sent nothing for ${silenceMsMax / 1_000} s and owes an answer`));
+      actions.push(this.#close(`the cache sent nothing for ${silenceMsMax / 1_000} s, but a response is due`));
     else if (this.#owesAnswer && now >= this.#askedAt + answerMsMax)
-      actions.push(this.#close(`the cache did not end its answer within ${answerMsMax / 1_000} s`));
+      actions.push(this.#close(`the cache did not complete its response within ${answerMsMax / 1_000} s`));
     else if (this.#phase === "idle" && this.#askAt !== null && now >= this.#askAt) actions.push(this.#ask(now));
     return actions;
   }
@@ -207,9 +207,9 @@ export class RtrSession {
       case "applied":
         return [];
       case "duplicate":
-        return this.#fail(rtrErrors.duplicateAnnouncement, "announced although it was announced before", encodePdu(pdu));
+        return this.#fail(rtrErrors.duplicateAnnouncement, "announced twice", encodePdu(pdu));
       case "unknown":
-        return this.#fail(rtrErrors.withdrawalOfUnknown, "withdrawn although it was not announced", encodePdu(pdu));
+        return this.#fail(rtrErrors.withdrawalOfUnknown, "withdrawn without an announcement", encodePdu(pdu));
       case "full":
         return this.#fail(rtrErrors.internalError, `more than ${this.#settings.recordsMax} VRPs`, new Uint8Array());
     }
@@ -261,7 +261,7 @@ export class RtrSession {
     const actions: RtrAction[] = [];
     const { intervals, changed } = boundedIntervals(pdu.intervals ?? defaultIntervals);
     if (changed.length > 0 && !sameIntervals(intervals, this.#intervals))
-      actions.push({ kind: "note", message: `the cache tells intervals out of bounds: ${changed.join(", ")}` });
+      actions.push({ kind: "note", message: `the cache sent intervals out of bounds: ${changed.join(", ")}` });
     const delta = this.table.commit();
     this.#intervals = intervals;
     this.#sessionId = pdu.sessionId;
@@ -308,7 +308,7 @@ export class RtrSession {
       this.#refusedVersions.clear();
       return [this.#end(failure)];
     }
-    const note: RtrAction = { kind: "note", message: `the cache does not speak version ${this.#version}; version ${next} is tried` };
+    const note: RtrAction = { kind: "note", message: `the cache does not support version ${this.#version}; trying version ${next}` };
     this.#version = next;
     return [note, this.#end(failure, true)];
   }
@@ -318,14 +318,14 @@ export class RtrSession {
     this.#isSettled = true;
     this.#decoder.settleVersion(version);
     if (version === this.#version) return [];
-    const note: RtrAction = { kind: "note", message: `the cache answers with version ${version} where ${this.#version} was asked for` };
+    const note: RtrAction = { kind: "note", message: `the cache responded with version ${version}; ${this.#version} was requested` };
     this.#version = version;
     return [note];
   }
 
   /** Sessions of two versions are two sessions (RFC 8210 §5.1): changes of the one are none of the other, so everything is asked for anew. */
   #otherVersionOfSession(version: RtrVersion): RtrAction[] {
-    const message = `the cache answers with version ${version} for a session of version ${this.#version}`;
+    const message = `the cache responded with version ${version} to a session of version ${this.#version}`;
     this.#version = version;
     this.#forgetSerial();
     return [this.#end({ code: null, reportedBy: null, message }, true)];
@@ -333,13 +333,13 @@ export class RtrSession {
 
   /** RFC 8210 §5.1: the connection ends, and all that was learned from the cache goes. */
   #otherSession(expected: number, found: number, pdu: Pdu): RtrAction[] {
-    const reason = `session ${found} in session ${expected}`;
+    const reason = `a PDU of session ${found} in session ${expected}`;
     const actions = this.#fail(rtrErrors.corruptData, reason, encodePdu(pdu));
-    return [...actions, ...this.#discard("the cache changed its session without starting anew")];
+    return [...actions, ...this.#discard("the cache changed its session without starting over")];
   }
 
   #unexpected(pdu: Pdu): RtrAction[] {
-    return this.#fail(rtrErrors.corruptData, `a ${pdu.kind} PDU where none belongs`, encodePdu(pdu));
+    return this.#fail(rtrErrors.corruptData, `unexpected ${pdu.kind} PDU`, encodePdu(pdu));
   }
 
   #fail(code: RtrErrorCode, reason: string, pdu: Uint8Array, { report = true } = {}): RtrAction[] {
@@ -368,7 +368,7 @@ export class RtrSession {
     const actions: RtrAction[] = [];
     // What is being received are changes to what goes now.
     if (this.#owesAnswer && !this.#asksAll) actions.push(this.#close("the data expired before their changes came"));
-    return [...actions, ...this.#discard(`nothing was heard for the Expire Interval of ${this.#intervals.expire} s`)];
+    return [...actions, ...this.#discard(`the cache sent nothing for the Expire Interval of ${this.#intervals.expire} s`)];
   }
 
   #discard(reason: string): RtrAction[] {

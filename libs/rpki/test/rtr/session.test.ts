@@ -178,7 +178,7 @@ test("takes what a version 0 cache answers, with the default intervals", () => {
   rtr.connect();
   const actions = rtr.hear(response(7, 0), vrp("192.0.2.0/24", 1, true, 0), end(1, { version: 0, intervals: null }));
   expect(actions).toEqual([
-    { kind: "note", message: "the cache answers with version 0 where 1 was asked for" },
+    { kind: "note", message: "the cache responded with version 0; 1 was requested" },
     { kind: "updated", all: true, added: 1, withdrawn: 0 },
   ]);
   expect(rtr.session.intervals).toEqual({ refresh: 3_600, retry: 600, expire: 7_200 });
@@ -191,7 +191,7 @@ test("connects again with version 0 at once when the cache reports that it does 
   const rtr = begin();
   rtr.connect();
   expect(rtr.hear(report(rtrErrors.unsupportedVersion, { version: 0 }))).toEqual([
-    { kind: "note", message: "the cache does not speak version 1; version 0 is tried" },
+    { kind: "note", message: "the cache does not support version 1; trying version 0" },
     closed({ code: 4, reportedBy: "cache" }, true),
   ]);
   expect(rtr.connect()).toEqual([sent({ kind: "reset-query", version: 0 })]);
@@ -221,7 +221,7 @@ test("does not take changes of one version for a session of another", () => {
   const rtr = synchronised();
   rtr.session.disconnected();
   rtr.connect();
-  expect(rtr.hear(response(7, 0))).toEqual([closed({ message: "the cache answers with version 0 for a session of version 1" }, true)]);
+  expect(rtr.hear(response(7, 0))).toEqual([closed({ message: "the cache responded with version 0 to a session of version 1" }, true)]);
   expect(rtr.connect()).toEqual([sent({ kind: "reset-query", version: 0 })]);
 });
 
@@ -233,8 +233,8 @@ test.each([
   rtr.pass(3_600 * second);
   expect(rtr.hear(...pdus)).toEqual([
     sent({ kind: "error-report", code: 0 }),
-    closed({ code: 0, reportedBy: "us", message: "Corrupt Data: session 8 in session 7" }),
-    { kind: "discarded", reason: "the cache changed its session without starting anew" },
+    closed({ code: 0, reportedBy: "us", message: "Corrupt Data: a PDU of session 8 in session 7" }),
+    { kind: "discarded", reason: "the cache changed its session without starting over" },
   ]);
   expect(rtr.content()).toEqual([]);
   expect(rtr.connect()).toEqual([sent({ kind: "reset-query" })]);
@@ -302,7 +302,7 @@ test("gives up a cache that is silent while it owes an answer, or that never end
   const silent = begin();
   silent.connect();
   silent.hearBytes(encodePdu(response()).subarray(0, 5));
-  expect(silent.pass(30 * second)).toEqual([closed({ message: "the cache sent nothing for 30 s and owes an answer" })]);
+  expect(silent.pass(30 * second)).toEqual([closed({ message: "the cache sent nothing for 30 s, but a response is due" })]);
 
   const dripping = begin();
   dripping.connect();
@@ -311,7 +311,7 @@ test("gives up a cache that is silent while it owes an answer, or that never end
     const passed = dripping.pass(10 * second);
     return passed.length > 0 ? passed : dripping.hear(vrp(`192.0.2.${at}/32`, 1));
   }).flat();
-  expect(actions).toEqual([closed({ message: "the cache did not end its answer within 300 s" })]);
+  expect(actions).toEqual([closed({ message: "the cache did not complete its response within 300 s" })]);
   expect(dripping.content()).toEqual([]);
 });
 
@@ -320,7 +320,7 @@ test("gives up all data when nothing was heard for the Expire Interval, and asks
   rtr.session.disconnected();
   expect(rtr.pass(7_199 * second)).toEqual([]);
   expect(rtr.content()).toEqual(["192.0.2.0/24 1"]);
-  expect(rtr.pass(1 * second)).toEqual([{ kind: "discarded", reason: "nothing was heard for the Expire Interval of 7200 s" }]);
+  expect(rtr.pass(1 * second)).toEqual([{ kind: "discarded", reason: "the cache sent nothing for the Expire Interval of 7200 s" }]);
   expect([rtr.content(), rtr.session.expiresAt]).toEqual([[], null]);
   expect(rtr.connect()).toEqual([sent({ kind: "reset-query" })]);
   rtr.hear(response(), vrp("192.0.2.0/24", 1), end(3));
@@ -342,7 +342,8 @@ test("keeps intervals within their bounds, and refresh and retry below expire", 
   expect(rtr.session.intervals).toEqual({ refresh: 1, retry: 599, expire: 600 });
   expect(actions[0]).toEqual({
     kind: "note",
-    message: "the cache tells intervals out of bounds: refresh 0 s taken as 1 s, retry 9000 s taken as 599 s, expire 5 s taken as 600 s",
+    message:
+      "the cache sent intervals out of bounds: refresh 0 s changed to 1 s, retry 9000 s changed to 599 s, expire 5 s changed to 600 s",
   });
   expect(rtr.pass(1 * second)).toEqual([sent({ kind: "serial-query" })]);
   // Told once, not at each answer.

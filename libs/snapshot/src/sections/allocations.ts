@@ -118,7 +118,7 @@ function checkBounds({ record_start, record_end, ipv4_records }: AllocationsColu
 function checkAsRuns({ as_first, as_last }: AllocationsColumns): void {
   for (let run = 0; run < as_first.length; run++)
     if ((as_last[run] as number) < (as_first[run] as number) || (run > 0 && (as_first[run] as number) <= (as_last[run - 1] as number)))
-      refuse(`run ${run} of AS numbers does not follow the one before it`);
+      refuse(`run ${run} of AS numbers does not follow the previous one`);
 }
 
 function checkCountries(name: string, codes: Uint16Array): void {
@@ -132,6 +132,6 @@ function checkDates(name: string, dates: Uint32Array): void {
   dates.forEach((date, index) => {
     const [month, day] = [Math.floor(date / 100) % 100, date % 100];
     const isDate = date >= 1000_00_00 && date <= 9999_99_99 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
-    if (date !== 0 && !isDate) refuse(`column ${name}[${index}] is ${date}, which is no date`);
+    if (date !== 0 && !isDate) refuse(`column ${name}[${index}] is ${date}, which is not a date`);
   });
 }

@@ -54,6 +54,6 @@ function checkOrder(name: string, words: Uint32Array, lengths: Uint8Array, size:
       order = (words[at * size + word] as number) - (words[(at - 1) * size + word] as number);
     if (order === 0) order = (lengths[at] as number) - (lengths[at - 1] as number);
     if (order <= 0 || (lengths[at] as number) > size * 32)
-      throw new SectionFormatError(`section ${historyFormat.kind}: column ${name}[${at}] is no prefix, or out of order`);
+      throw new SectionFormatError(`section ${historyFormat.kind}: column ${name}[${at}] is not a prefix, or is out of order`);
   }
 }

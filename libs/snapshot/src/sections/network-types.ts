@@ -72,7 +72,7 @@ export function networkTypesColumns(
 /** Words as a table without repetition, ascending, and the code of each. */
 export function packTypes(words: readonly (string | null)[]): StringColumns & { readonly codes: Uint8Array } {
   const table = [...new Set(words.filter((word) => word !== null))].sort();
-  if (table.length > noType) throw new RangeError(`${table.length} different network types; the form holds ${noType}`);
+  if (table.length > noType) throw new RangeError(`${table.length} different network types; the format allows ${noType}`);
   return { ...packStrings(table), codes: Uint8Array.from(words, (word) => (word === null ? noType : table.indexOf(word))) };
 }
 

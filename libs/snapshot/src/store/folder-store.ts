@@ -105,8 +105,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   };
 
   const getManifest = async (id: string): Promise<Manifest> => {
-    if (!idPattern.test(id))
-      throw new SnapshotError(`${folder}: ${JSON.stringify(id.slice(0, 64))} is not the id of any snapshot: damaged`);
+    if (!idPattern.test(id)) throw new SnapshotError(`${folder}: ${JSON.stringify(id.slice(0, 64))} is not a snapshot id: damaged`);
     const path = join(manifests, `${id}.json`);
     let manifest: Manifest;
     // A loader that was given the manifest does not need what reads one, which is slow to load.
@@ -116,7 +115,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     } catch (cause) {
       throw new SnapshotError(isMissing(cause) ? `no snapshot ${id} in ${folder}` : `${path}: ${(cause as Error).message}`, { cause });
     }
-    if (manifest.id !== id) throw new SnapshotError(`${path}: holds the manifest of ${manifest.id}`);
+    if (manifest.id !== id) throw new SnapshotError(`${path}: contains the manifest of ${manifest.id}`);
     return manifest;
   };
 
@@ -174,7 +173,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       }
       try {
         const { size } = await file.stat();
-        if (size !== bytes) throw new SnapshotError(`${path}: ${size} bytes where the manifest says ${bytes}`);
+        if (size !== bytes) throw new SnapshotError(`${path}: ${size} bytes, but the manifest says ${bytes}`);
         const whole = new Uint8Array(new SharedArrayBuffer(bytes));
         for (let at = 0; at < bytes; ) {
           const { bytesRead } = await file.read(whole, at, bytes - at, at);
@@ -208,7 +207,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     // What is published is served: everybody who follows a folder is one process.
     async activate(id) {
       const [current] = await readIds(pointer);
-      if (current !== id) throw new SnapshotError(`${folder}: ${id} is not current, ${current ?? "nothing"} is`);
+      if (current !== id) throw new SnapshotError(`${folder}: ${id} is not the current snapshot; the current one is ${current ?? "none"}`);
     },
 
     async pointer() {

@@ -39,7 +39,7 @@ export async function openSnapshot(path: string): Promise<OpenedSnapshot> {
     const inside = await stat(join(path, snapshotsFolder)).catch(() => null);
     const store = inside?.isDirectory() ? openDataFolder(path) : openFolderStore(path);
     const id = await store.currentId();
-    if (id === null) throw new SnapshotError(`${path}: holds no snapshot; \`netfacts ingest run\` makes one`);
+    if (id === null) throw new SnapshotError(`${path}: has no snapshot; run \`netfacts ingest run\` to make one`);
     return { store, manifest: await store.getManifest(id), packed: false };
   }
   if (kind.isFile() && (await isPack(path))) {
@@ -47,7 +47,7 @@ export async function openSnapshot(path: string): Promise<OpenedSnapshot> {
     return { store, manifest: await store.getManifest((await store.currentId()) as string), packed: true };
   }
   if (!kind.isFile() || !path.endsWith(".json") || basename(dirname(path)) !== "manifests")
-    throw new SnapshotError(`${path}: neither a data folder, nor a manifest in one, nor a pack`);
+    throw new SnapshotError(`${path}: is not a data folder, a manifest in one, or a pack`);
   const store = openFolderStore(dirname(dirname(path)));
   return { store, manifest: await store.getManifest(basename(path, ".json")), packed: false };
 }

@@ -76,7 +76,7 @@ export async function openPack(path: string): Promise<SnapshotStore> {
     if (!head.subarray(0, magic.length).equals(magic) || length > manifestBytesMax) throw new SnapshotError(`${path}: not a pack`);
     const encoded = Buffer.alloc(length);
     const { bytesRead } = await file.read(encoded, 0, length, headBytes);
-    if (bytesRead < length) throw new SnapshotError(`${path}: ends at byte ${headBytes + bytesRead}, inside its manifest: cut short`);
+    if (bytesRead < length) throw new SnapshotError(`${path}: ends at byte ${headBytes + bytesRead}, inside its manifest: truncated`);
     try {
       return { length, content: decodeManifest(encoded) };
     } catch (cause) {
@@ -85,7 +85,7 @@ export async function openPack(path: string): Promise<SnapshotStore> {
   });
   const places = new Map(layout(manifest.content, manifest.length).map(({ entry, offset }) => [entry.object, offset]));
   const readOnly = async (): Promise<never> => {
-    throw new SnapshotError(`${path}: a pack cannot be written to`);
+    throw new SnapshotError(`${path}: a pack is read-only`);
   };
   return {
     putObject: readOnly,
@@ -93,15 +93,15 @@ export async function openPack(path: string): Promise<SnapshotStore> {
     activate: readOnly,
     async getObject(digest, bytes) {
       const offset = places.get(digest);
-      if (offset === undefined) throw new SnapshotError(`${path}: holds no object ${digest}`);
+      if (offset === undefined) throw new SnapshotError(`${path}: has no object ${digest}`);
       return withFile(path, async (file) => {
         // Before any memory is taken: a manifest may claim what no file holds.
         const { size } = await file.stat();
-        if (size < offset + bytes) throw new SnapshotError(`${path}: ends at byte ${size}, inside object ${digest}: cut short`);
+        if (size < offset + bytes) throw new SnapshotError(`${path}: ends at byte ${size}, inside object ${digest}: truncated`);
         const object = new Uint8Array(new SharedArrayBuffer(bytes));
         for (let at = 0; at < bytes; ) {
           const { bytesRead } = await file.read(object, at, bytes - at, offset + at);
-          if (bytesRead === 0) throw new SnapshotError(`${path}: ends at byte ${offset + at}, inside object ${digest}: cut short`);
+          if (bytesRead === 0) throw new SnapshotError(`${path}: ends at byte ${offset + at}, inside object ${digest}: truncated`);
           at += bytesRead;
         }
         if (createHash("sha256").update(object).digest("hex") !== digest) throw new SnapshotError(`${path}: object ${digest} is damaged`);

@@ -41,12 +41,12 @@ test("what is no snapshot is refused in one line that names it", async () => {
     const object = join(folder, "data", snapshotsFolder, "objects", (await data.getManifest(id)).sections.routes?.object as string);
     const cases: [string, string][] = [
       [join(folder, "missing"), "no such file or folder"],
-      [join(folder, "empty"), "holds no snapshot; `netfacts ingest run` makes one"],
-      [join(folder, "some.json"), "neither a data folder, nor a manifest in one, nor a pack"],
-      [join(folder, "nothing"), "neither a data folder"],
-      [elsewhere, "neither a data folder"],
-      [object, "neither a data folder"],
-      ["/dev/null", "neither a data folder"],
+      [join(folder, "empty"), "has no snapshot; run `netfacts ingest run` to make one"],
+      [join(folder, "some.json"), "is not a data folder, a manifest in one, or a pack"],
+      [join(folder, "nothing"), "is not a data folder"],
+      [elsewhere, "is not a data folder"],
+      [object, "is not a data folder"],
+      ["/dev/null", "is not a data folder"],
     ];
     for (const [path, message] of cases) {
       const refused = expect(openSnapshot(path)).rejects;
@@ -62,6 +62,6 @@ test("a pipe is refused, not waited for", async () => {
   await inFolder(async (folder) => {
     const pipe = join(folder, "pipe");
     if (spawnSync("mkfifo", [pipe]).status !== 0) return console.log("not run: no mkfifo");
-    await expect(openSnapshot(pipe)).rejects.toThrow("neither a data folder");
+    await expect(openSnapshot(pipe)).rejects.toThrow("is not a data folder");
   });
 });

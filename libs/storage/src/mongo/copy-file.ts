@@ -117,7 +117,7 @@ export async function* readCopy(path: string): AsyncGenerator<CopiedDocument> {
   let header: CopyHeader | null = null;
   let end: CopyEnd | null = null;
   for await (const line of linesOf(path)) {
-    if (end !== null) throw copyFault("damaged", path, "goes on behind its end");
+    if (end !== null) throw copyFault("damaged", path, "has data after its end");
     if (header === null) {
       header = readHeader(path, line);
       digest.update(`${line}\n`);
@@ -134,9 +134,9 @@ export async function* readCopy(path: string): AsyncGenerator<CopiedDocument> {
     yield { collection, document };
   }
   if (header === null) throw copyFault("foreign", path, notOurs);
-  if (end === null) throw copyFault("damaged", path, "is cut off: its last line is missing");
+  if (end === null) throw copyFault("damaged", path, "is truncated: its last line is missing");
   const isSame = Object.entries({ ...end.counts, ...counts }).every(([name]) => end.counts[name] === counts[name]);
-  if (!isSame || end.sha256 !== digest.digest("hex")) throw copyFault("damaged", path, "was changed: its digest is another one");
+  if (!isSame || end.sha256 !== digest.digest("hex")) throw copyFault("damaged", path, "was changed: its digest does not match");
 }
 
 /** A file of another kind may be one line of gigabytes; none of ours comes near this. */
@@ -158,7 +158,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   if (rest !== "") yield rest;
 }
 
-const notOurs = "is no copy that `netfacts backup` made of a database";
+const notOurs = "is not a copy of a database made by `netfacts backup`";
 
 function readHeader(path: string, line: string): CopyHeader {
   let header: Partial<CopyHeader> | null = null;
@@ -173,7 +173,7 @@ function readHeader(path: string, line: string): CopyHeader {
     throw copyFault(
       "newer",
       path,
-      `has format ${format} and schema version ${schema}, this program knows ${formatVersion} and ${schemaVersion}`,
+      `has format ${format} and schema version ${schema}; this program supports ${formatVersion} and ${schemaVersion}`,
     );
   }
   return header as CopyHeader;
@@ -202,7 +202,7 @@ export function copyFault(fault: StoreFault, path: string, explanation: string, 
 
 function fileError(path: string, cause: unknown): StoreError {
   const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === "EEXIST") return new StoreError("unavailable", path, "is there already", cause, "choose another path, or remove it first");
+  if (code === "EEXIST") return new StoreError("unavailable", path, "already exists", cause, "choose another path, or remove it first");
   const fault: StoreFault =
     code === "EROFS" || code === "EACCES" || code === "EPERM" ? "readonly" : code === "ENOSPC" || code === "EFBIG" ? "full" : "unavailable";
   return new StoreError(fault, path, message, cause);

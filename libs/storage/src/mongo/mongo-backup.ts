@@ -166,6 +166,6 @@ async function insert({ db, shown }: MongoConnection, into: string, documents: A
   } catch (cause) {
     if (!isDuplicateKey(cause)) throw cause;
     const remedy = "stop gateways and ingest, and restore again";
-    throw new StoreError("locked", shown, `is written to by somebody while it is restored (${into})`, cause, remedy);
+    throw new StoreError("locked", shown, `was written to by another program during the restore (collection ${into})`, cause, remedy);
   }
 }

@@ -105,7 +105,7 @@ export class MongoConnection {
     if (this.#closed) throw mongoFault("closed", this.shown, "is closed");
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => reject(mongoFault("unavailable", this.shown, `no answer within ${Math.round(timeoutMs)} ms`)),
+      () => reject(mongoFault("unavailable", this.shown, `no response within ${Math.round(timeoutMs)} ms`)),
       timeoutMs,
     );
     try {
@@ -129,7 +129,7 @@ function makeClient(uri: string, shown: string, options: MongoClientOptions): Mo
   } catch (error) {
     // Its message may repeat parts of the URI, and so may the cause.
     if (error instanceof MongoParseError || (error as Error).name === "MongoInvalidArgumentError") {
-      throw badUri("has a URI with an option that the driver does not take", shown);
+      throw badUri("has a URI with an option that the driver does not accept", shown);
     }
     throw badUri("has a URI that the driver cannot read", shown);
   }

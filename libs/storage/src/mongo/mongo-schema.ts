@@ -100,13 +100,13 @@ const indexes: Readonly<Record<string, readonly IndexDescription[]>> = {
 /**
  * Idempotent, also for many at a time.
  *
- * @throws StoreError `newer` for a database of a later version of ours; `unavailable` for one that is half restored.
+ * @throws StoreError `newer` for a database of a later version of ours; `unavailable` for one that is only partly restored.
  */
 export async function prepareSchema(connection: MongoConnection): Promise<void> {
   await makeSchema(connection);
   if (await isRestoring(connection)) {
-    const remedy = "wait for the restore that is under way, or run `netfacts restore` again with the same copy if it was broken off";
-    throw new StoreError("unavailable", connection.shown, "is half restored", undefined, remedy);
+    const remedy = "wait for the running restore; if it was interrupted, run `netfacts restore` again with the same copy";
+    throw new StoreError("unavailable", connection.shown, "is only partly restored", undefined, remedy);
   }
 }
 
@@ -126,7 +126,7 @@ export async function makeSchema(connection: MongoConnection): Promise<void> {
   await connection.within(operationTimeoutMs, () => markers.updateOne(marker, raise, { upsert: true }));
   const version = (await connection.within(operationTimeoutMs, () => markers.findOne(marker)))?.version;
   if (version !== schemaVersion) {
-    throw mongoFault("newer", shown, `has schema version ${version}, this program knows ${schemaVersion}`);
+    throw mongoFault("newer", shown, `has schema version ${version}; this program supports ${schemaVersion}`);
   }
   for (const [name, wanted] of Object.entries(indexes)) {
     await connection.within(operationTimeoutMs, () => db.collection(name).createIndexes([...wanted]));

@@ -17,7 +17,7 @@ export const defaultDatabase = "netfacts";
 /** @throws StoreError that shows nothing of the text, which may hold a password. */
 export function readMongoUri(uri: string): MongoUri {
   const [, scheme, hosts, database] = form.exec(uri) ?? [];
-  if (scheme === undefined || hosts === undefined) throw badUri("is no URI of MongoDB");
+  if (scheme === undefined || hosts === undefined) throw badUri("is not a MongoDB URI");
   const name = database || defaultDatabase;
   return { shown: `${scheme}${hosts}/${name}`, database: name };
 }

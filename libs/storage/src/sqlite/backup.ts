@@ -88,7 +88,7 @@ function checkCopy(path: string): void {
 
 function openExisting(path: string): SqliteConnection {
   // SQLite would make an empty one.
-  if (!existsSync(path)) throw new StoreError("unavailable", path, "is not there");
+  if (!existsSync(path)) throw new StoreError("unavailable", path, "does not exist");
   return new SqliteConnection(path);
 }
 
@@ -133,7 +133,7 @@ function sync(path: string, flags: "r" | "r+"): void {
 
 function fileError(path: string, cause: unknown): StoreError {
   const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === "EEXIST") return new StoreError("unavailable", path, "is there already", cause, "choose another path, or remove it first");
+  if (code === "EEXIST") return new StoreError("unavailable", path, "already exists", cause, "choose another path, or remove it first");
   const fault: StoreFault =
     code === "EROFS" || code === "EACCES" || code === "EPERM" ? "readonly" : code === "ENOSPC" ? "full" : "unavailable";
   return new StoreError(fault, path, message, cause);

@@ -149,7 +149,7 @@ export function migrate(connection: SqliteConnection): void {
   connection.transaction(() => {
     const owner = pragma(connection, "application_id");
     const empty = connection.get("SELECT 1 FROM sqlite_schema") === undefined;
-    if (owner !== applicationId && !(owner === 0 && empty)) throw new StoreError("foreign", connection.path, "is no store of Netfacts");
+    if (owner !== applicationId && !(owner === 0 && empty)) throw new StoreError("foreign", connection.path, "is not a Netfacts store");
     const version = checkVersion(connection);
     for (const step of steps.slice(version)) connection.exec(step);
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
@@ -158,14 +158,14 @@ export function migrate(connection: SqliteConnection): void {
 
 /** Checks that the file is a store of ours, of this version or an older one. @throws StoreError `foreign`, `newer`. */
 export function checkIsStore(connection: SqliteConnection): void {
-  if (pragma(connection, "application_id") !== applicationId) throw new StoreError("foreign", connection.path, "is no store of Netfacts");
+  if (pragma(connection, "application_id") !== applicationId) throw new StoreError("foreign", connection.path, "is not a Netfacts store");
   checkVersion(connection);
 }
 
 function checkVersion(connection: SqliteConnection): number {
   const version = pragma(connection, "user_version");
   if (version <= steps.length) return version;
-  throw new StoreError("newer", connection.path, `has schema version ${version}, this program knows ${steps.length}`);
+  throw new StoreError("newer", connection.path, `has schema version ${version}; this program supports ${steps.length}`);
 }
 
 function pragma(connection: SqliteConnection, name: "application_id" | "user_version"): number {

@@ -112,7 +112,7 @@ function checkWritable(path: string): void {
     accessSync(dirname(path), constants.W_OK);
     if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
   } catch (cause) {
-    throw new StoreError("readonly", path, "may not be written by this user", cause);
+    throw new StoreError("readonly", path, "is not writable by this user", cause);
   }
 }
 

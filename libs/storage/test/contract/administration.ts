@@ -259,10 +259,10 @@ export function describeAdministration(name: string, factory: StoreFactory): voi
     test("refuses a plan that is not there, and test keys with the scope admin", async () => {
       const keys = administration(await factory.open());
       const withKey = { ...spec, label: "of nf_live_7Q9M3W8K_0123456789ABCDEFGHIJKLMNOPQRSTUV0w9J4a" };
-      await expect(keys.createKey(by, withKey)).rejects.toThrow("label: holds the text of a key");
-      await expect(keys.createKey(by, { ...spec, plan: "none" })).rejects.toThrow("plan: there is no plan of this name");
+      await expect(keys.createKey(by, withKey)).rejects.toThrow("label: contains the text of a key");
+      await expect(keys.createKey(by, { ...spec, plan: "none" })).rejects.toThrow("plan: no plan has this name");
       const { key } = await keys.createKey(by, { ...spec, environment: "test" });
-      await expect(keys.updateKey(by, key.id, { scopes: ["admin"] })).rejects.toThrow("a test key never has the scope admin");
+      await expect(keys.updateKey(by, key.id, { scopes: ["admin"] })).rejects.toThrow("a test key cannot have the scope admin");
       await expect(keys.updateKey(by, key.id, { plan: "none", label: "" })).rejects.toThrow(KeySpecError);
       await expect(
         keys.putPlan(by, "Team", { rate: { limit: 0, windowSeconds: 1 }, month: { limit: 1 }, concurrency: null }),

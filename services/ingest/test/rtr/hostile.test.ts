@@ -46,7 +46,12 @@ const hostile: [name: string, answer: Answer, code: number | null, reason: strin
     rtrErrors.corruptData,
     "claims 4294967295 bytes",
   ],
-  ["claims a length of nothing", (_, socket) => socket.write(patched(response(), 4, 0)), rtrErrors.corruptData, "claims 0 bytes and has 8"],
+  [
+    "claims a length of nothing",
+    (_, socket) => socket.write(patched(response(), 4, 0)),
+    rtrErrors.corruptData,
+    "claims 0 bytes; expected 8",
+  ],
   [
     "sends a prefix of 33 bits",
     (_, socket) => socket.write(Buffer.concat([bytesOf(response()), patched(vrpPdu(vrp), 9, 33, 1)])),
@@ -63,7 +68,7 @@ const hostile: [name: string, answer: Answer, code: number | null, reason: strin
     "speaks another version",
     (_, socket) => socket.write(patched(response(), 0, 3, 1)),
     rtrErrors.unsupportedVersion,
-    "version 3, where 1 was asked for",
+    "version 3; 1 was requested",
   ],
   [
     "changes its version in the middle",
@@ -81,13 +86,13 @@ const hostile: [name: string, answer: Answer, code: number | null, reason: strin
     "announces twice",
     (_, socket) => socket.write(bytesOf(response(), vrpPdu(vrp), vrpPdu(vrp), end())),
     rtrErrors.duplicateAnnouncement,
-    "announced before",
+    "announced twice",
   ],
   [
     "withdraws what is not there",
     (_, socket) => socket.write(bytesOf(response(), vrpPdu("203.0.113.0/24-24 9", false), end())),
     rtrErrors.withdrawalOfUnknown,
-    "was not announced",
+    "without an announcement",
   ],
   [
     "sends half a PDU, then nothing",
@@ -105,14 +110,14 @@ const hostile: [name: string, answer: Answer, code: number | null, reason: strin
       const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write(bytes.subarray(at, ++at))), 50);
     },
     null,
-    "did not end its answer within",
+    "did not complete its response within",
   ],
   [
     "floods with the same change for ever",
     (_, socket) =>
       flood(socket, Buffer.concat(Array.from({ length: 500 }, () => bytesOf(vrpPdu(vrp), vrpPdu(vrp, false)))), bytesOf(response())),
     null,
-    "did not end its answer within",
+    "did not complete its response within",
   ],
   [
     "floods with ever more VRPs",
@@ -137,9 +142,9 @@ const hostile: [name: string, answer: Answer, code: number | null, reason: strin
       socket.on("data", () => socket.write(bytesOf(report(0))));
     },
     rtrErrors.corruptData,
-    "where none belongs",
+    "unexpected",
   ],
-  ["asks as routers do", (query, socket) => socket.write(encodePdu(query)), rtrErrors.corruptData, "a reset-query PDU where none belongs"],
+  ["asks as routers do", (query, socket) => socket.write(encodePdu(query)), rtrErrors.corruptData, "unexpected reset-query PDU"],
   [
     "sends what is no RTR at all",
     (_, socket) => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"),
@@ -151,7 +156,7 @@ const hostile: [name: string, answer: Answer, code: number | null, reason: strin
 
 /** Those that are found out by the clock alone. */
 const isSilence = (reason: string | RegExp) => reason === "sent nothing for";
-const isEndless = (reason: string | RegExp) => reason === "did not end its answer within";
+const isEndless = (reason: string | RegExp) => reason === "did not complete its response within";
 
 function follow(caches: readonly ScriptedCache[], more: Partial<RtrClientOptions> = {}): RtrClient {
   const client = new RtrClient({

@@ -210,7 +210,7 @@ test("gives the data up at the Expire Interval when no cache answers, and has th
   clock.pass(2 * hour - 1);
   expect(rtr.content()).toEqual([a]);
   clock.pass(1);
-  expect(rtr.changes.slice(1)).toEqual([{ kind: "discarded", reason: "nothing was heard for the Expire Interval of 7200 s" }]);
+  expect(rtr.changes.slice(1)).toEqual([{ kind: "discarded", reason: "the cache sent nothing for the Expire Interval of 7200 s" }]);
   expect(rtr.content()).toBeNull();
   expect(rtr.log.at(-1)).toMatchObject({ level: "error", message: expect.stringContaining("validity is unknown") });
   await cache.listen();

@@ -81,9 +81,9 @@ export class FrameReader {
 
   /** @param flagsKnown every other flag is an error. */
   header(magic: number, flagsKnown: number): FrameHeader {
-    if (this.u16("magic") !== magic) throw new FrameSyntaxError("not the magic of this kind of frame", 0);
+    if (this.u16("magic") !== magic) throw new FrameSyntaxError("the magic is not that of this kind of frame", 0);
     const version = this.u8("version");
-    if (version !== 1 && version !== 2) throw new FrameSyntaxError("a frame of another version", 2);
+    if (version !== 1 && version !== 2) throw new FrameSyntaxError("a frame of an unsupported version", 2);
     const flags = this.flags(flagsKnown);
     const count = this.u16("count");
     const frameId = this.u32("frame id");

@@ -255,7 +255,7 @@ function readPart(reader: FrameReader, version: FrameVersion, snapshotId: string
   const contentType = reader.u8("content type");
   const flags = reader.flags(flag.counted | flag.cacheable | flag.more | flag.next | (version === 2 ? flag.ending : 0));
   if (version === 2 && contentType === type.alike) {
-    if (model === null || status !== 0 || flags !== 0) throw new FrameSyntaxError("an item that is like no other", start);
+    if (model === null || status !== 0 || flags !== 0) throw new FrameSyntaxError("a repeated item without an item that it repeats", start);
     return { kind: "reply", id, reply: likeModel(model, reader.slice(reader.u32("body"), "body")), more: false };
   }
   const maxAgeSeconds = reader.u32("max-age");
@@ -272,15 +272,15 @@ function readPart(reader: FrameReader, version: FrameVersion, snapshotId: string
     const plain = { status, contentType: named, body, counted, cacheable, maxAgeSeconds, etag, snapshotId } as const;
     const ended = ending === null ? plain : { ...plain, ending };
     const reply = next === null ? ended : { ...ended, next };
-    if (ending !== null && (ending.length === 0 || more)) throw new FrameSyntaxError("an ending that is none", start);
+    if (ending !== null && (ending.length === 0 || more)) throw new FrameSyntaxError("an invalid ending", start);
     if (version === 2 && model !== null && isModel(reply, more) && areAlike(reply, model))
-      throw new FrameSyntaxError("an item in full that is like another", start);
+      throw new FrameSyntaxError("a full item that must be a repeated one", start);
     return { kind: "reply", id, reply, more };
   }
   const bare = status === 0 && etag === "" && (flags & ~flag.more) === 0;
   if (contentType === type.continued && bare && maxAgeSeconds > 0) return { kind: "continued", id, offset: maxAgeSeconds, body, more };
   if (contentType === type.notYet && bare && !more && maxAgeSeconds === 0 && body.length === 0) return { kind: "not_yet", id };
-  throw new FrameSyntaxError("an item of no known kind", start);
+  throw new FrameSyntaxError("an item of unknown kind", start);
 }
 
 function likeModel(model: ReplyItem, body: Uint8Array): ReplyItem {
