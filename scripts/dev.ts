@@ -32,7 +32,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       void end(128 + constants.signals[signal]);
       return;
     }
-    process.stdout.write("stopping; a second Ctrl-C ends all at once\n");
+    process.stdout.write("stopping; press Ctrl-C again to stop everything at once\n");
     group.send("stop", () => undefined);
   });
 }

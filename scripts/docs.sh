@@ -22,4 +22,4 @@ fi
 rm -rf .vitepress/dist
 node node_modules/vitepress/bin/vitepress.js build .
 node ../scripts/docs-site/foreign-requests.ts .vitepress/dist
-echo "the site is in docs/.vitepress/dist; any web server serves it, for example: npx vitepress preview (in docs)"
+echo "the site is in docs/.vitepress/dist; to see it, run npx vitepress preview in docs"

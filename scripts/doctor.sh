@@ -21,7 +21,7 @@ if first_node is_current; then
 elif is_current "$cache/node/bin/node"; then
   row node "$cache/node/bin/node $node_version" "$node_use"
 elif command -v npm >/dev/null || command -v pip3 >/dev/null || command -v pip >/dev/null; then
-  row node 'none yet: make up gets it' "$node_use"
+  row node 'none yet; make up downloads it' "$node_use"
 else
   row node 'missing: nodejs.org, or nvm install 24' "$node_use"
   status=1
@@ -32,7 +32,7 @@ else
   on_path npm 'installing packages' 'comes with Node'
 fi
 on_path git 'make check, make test' 'apt-get install git'
-on_path curl 'trying the printed line' 'apt-get install curl'
+on_path curl 'the request that make up prints' 'apt-get install curl'
 
 test_tool() { # name, its path in the environment, its path in the cache, what for, what gets it; with nothing to get it, fetchable is empty
   if [ -n "$2" ]; then
@@ -42,7 +42,7 @@ test_tool() { # name, its path in the environment, its path in the cache, what f
   elif [ -x "$3" ]; then
     row "$1" "$3" "$4"
   elif [ -n "$fetchable" ]; then
-    row "$1" 'none yet: make test gets it' "$4"
+    row "$1" 'none yet; make test downloads it' "$4"
   else
     row "$1" "missing: $5" "$4"
   fi
@@ -51,11 +51,11 @@ test_tool() { # name, its path in the environment, its path in the cache, what f
 fetchable=
 if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then fetchable=debian; fi
 test_tool bgpdump "${BGPDUMP:-}" "$cache/debs/bgpdump/usr/bin/bgpdump" \
-  'tests: the independent reading of MRT files' 'apt-get install bgpdump'
+  'tests: a second reader of MRT files' 'apt-get install bgpdump'
 test_tool unbound "${UNBOUND:-}" "$cache/debs/unbound/usr/sbin/unbound" \
-  'tests: reverse DNS through a real recursor' 'apt-get install unbound'
+  'tests: a recursive DNS server' 'apt-get install unbound'
 test_tool nsd "${NSD:-}" "$cache/debs/nsd/usr/sbin/nsd" \
-  'tests: the authority of its zones' 'apt-get install nsd'
+  'tests: an authoritative DNS server' 'apt-get install nsd'
 test_tool stayrtr "${STAYRTR:-}" "$cache/debs/stayrtr/usr/bin/stayrtr" \
   'tests: RPKI data over RTR' 'apt-get install stayrtr'
 
@@ -69,7 +69,7 @@ test_tool nats-server "${NATS_SERVER:-}" "$nats_cached" \
 fetchable=
 if command -v npm >/dev/null; then fetchable=npm; fi
 test_tool chromium "${CHROMIUM:-}" "$cache/sparticuz-chromium-147.0.0/chromium" \
-  'tests: the pages as readers see them' 'apt-get install chromium'
+  'tests: pages in a browser' 'apt-get install chromium'
 
 mongodb_use='tests: keys, limits and usage of several machines'
 mongodb_jars=$cache/mongo-java-server-1.47.0
@@ -81,7 +81,7 @@ elif [ -n "${MONGOD:-}" ] || command -v mongod >/dev/null; then
 elif [ -d "$mongodb_jars" ]; then
   row mongodb "$mongodb_jars" "$mongodb_use"
 elif [ -n "${JAVA:-}" ] || command -v java >/dev/null || command -v apt-get >/dev/null; then
-  row mongodb 'none yet: make test gets it' "$mongodb_use"
+  row mongodb 'none yet; make test downloads it' "$mongodb_use"
 else
   row mongodb 'missing: put mongod on PATH, or set MONGODB_URI' "$mongodb_use"
 fi

@@ -61,7 +61,7 @@ node_from_npm() {
       const hash = require("crypto").createHash("sha512").update(require("fs").readFileSync(process.argv[1]));
       console.log("sha512-" + hash.digest("base64"));' "node-linux-$arch-$npm_node_version.tgz") || exit 1
     if [ "$integrity" != "$1" ]; then
-      echo "node-linux-$arch@$npm_node_version has not the checksum that is known of it"
+      echo "node-linux-$arch@$npm_node_version does not have the expected checksum"
       exit 1
     fi
     tar -xzf "node-linux-$arch-$npm_node_version.tgz" package/bin/node && mkdir -p keep/bin && mv package/bin/node keep/bin/node
@@ -93,11 +93,11 @@ fetch_node() {
     Linux-aarch64 | Linux-arm64) arch=arm64 integrity=$npm_node_integrity_arm64 sha256=$pypi_node_sha256_arm64 ;;
     *) return 1 ;;
   esac
-  echo "getting Node $node_major (50 MB, once) into $cache" >&2
+  echo "downloading Node $node_major (50 MB, once) to $cache" >&2
   rm -rf "$partial" && mkdir -p "$partial"
   node_from_npm "$integrity" || node_from_pypi "$sha256" || return 1
   if ! is_current "$partial/keep/bin/node"; then
-    echo 'the Node that was downloaded does not run here: it needs Linux with glibc 2.28 or newer' >>"$partial/log"
+    echo 'the downloaded Node does not run here; it needs Linux with glibc 2.28 or newer' >>"$partial/log"
     return 1
   fi
   rm -rf "$cache/node" && mv "$partial/keep" "$cache/node" && rm -rf "$partial"
@@ -106,9 +106,9 @@ fetch_node() {
 explain_node() {
   found=$(command -v node) && found="$found $(node --version 2>/dev/null </dev/null)" || found='no Node on PATH'
   reason=$(tail -n 1 "$partial/log" 2>/dev/null) || reason=''
-  echo "found: $found${reason:+, and could not get another: $reason}" >&2
-  echo "needed: Node $node_major or newer on PATH; or Linux (glibc, x64 or arm64) with npm or pip and a way to their registry" >&2
-  echo "get it: from nodejs.org, your system's packages or a version manager (nvm install $node_major), then run this again" >&2
+  echo "found: $found${reason:+; download failed: $reason}" >&2
+  echo "needed: Node $node_major or newer on PATH; or Linux (glibc, x64 or arm64) with npm or pip and access to their registry" >&2
+  echo "install it from nodejs.org, your system's packages or a version manager (nvm install $node_major), then run this again" >&2
 }
 
 find_node() {

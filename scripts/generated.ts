@@ -33,7 +33,7 @@ async function main(check: boolean): Promise<void> {
   const paths = await drifted();
   for (const { path, content } of generated) {
     if (!paths.includes(path)) continue;
-    console.log(check ? `${path} differs from what its generator makes; run: node scripts/generated.ts` : `written: ${path}`);
+    console.log(check ? `${path} is out of date; run: node scripts/generated.ts` : `written: ${path}`);
     if (!check) await writeFile(fileURLToPath(new URL(path, root)), await content());
   }
   if (check && paths.length > 0) process.exitCode = 1;

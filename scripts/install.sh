@@ -38,7 +38,7 @@ install_packages() {
   echo 'installing packages (once)' >&2
   if ! (cd "$root" && run_npm install --no-save --no-audit --no-fund --no-progress) >"$install_log" 2>&1; then
     cat "$install_log" >&2
-    echo 'packages could not be installed: see above; run this again when the cause is mended' >&2
+    echo 'packages could not be installed; fix the cause shown above and run this again' >&2
     exit 1
   fi
   wanted_install >"$stamp.new"
@@ -48,11 +48,11 @@ install_packages() {
 
 if ! is_installed; then
   if ! command -v npm >/dev/null; then
-    echo "npm is needed to install packages and was not found beside $(command -v node)" >&2
+    echo "npm, which installs the packages, was not found beside $(command -v node); install npm and run this again" >&2
     exit 1
   fi
   if ! mkdir -p "$modules" 2>/dev/null; then
-    echo "cannot write to $root" >&2
+    echo "cannot write to $root; give this user write permission" >&2
     exit 1
   fi
   lock "$modules/.netfacts-lock"

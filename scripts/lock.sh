@@ -7,7 +7,7 @@ lock() {
   lock=$1
   waited=0
   if ! [ -w "$(dirname "$lock")" ]; then
-    echo "cannot write to $(dirname "$lock")" >&2
+    echo "cannot write to $(dirname "$lock"); give this user write permission" >&2
     exit 1
   fi
   until ln -s "$$" "$lock" 2>/dev/null; do
@@ -19,7 +19,7 @@ lock() {
     fi
     [ "$waited" -ne 0 ] || echo "waiting for process $owner, which is installing" >&2
     if [ "$waited" -ge "$lock_seconds_max" ]; then
-      echo "process $owner still holds $lock: end it, or remove that file if it is something else" >&2
+      echo "process $owner still holds $lock: stop it, or remove the lock if that process is not an installation" >&2
       exit 1
     fi
     sleep 1

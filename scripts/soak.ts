@@ -12,8 +12,8 @@ const stepsPerSecond = Number(process.env.RATE ?? 150);
 const sampleMs = 5_000;
 const workers = 24;
 // Fewer samples than in half a minute tell nothing.
-if (!(minutes >= 0.5 && minutes <= 24 * 60)) throw new Error("MINUTES must be a number from 0.5 to 1440, a day");
-if (!(stepsPerSecond > 0)) throw new Error("RATE must be a number above 0");
+if (!(minutes >= 0.5 && minutes <= 24 * 60)) throw new Error("MINUTES must be a number from 0.5 to 1440 (one day)");
+if (!(stepsPerSecond > 0)) throw new Error("RATE must be a number greater than 0");
 
 interface Watched {
   readonly name: string;
@@ -93,7 +93,7 @@ try {
   console.table(rows);
   // 503 is what a machine that has too much to do should say.
   const failures = [...tally].filter(([line]) => / 5(?!03)\d\d$/.test(line));
-  if (failures.length > 0) console.log(`failures of ours: ${failures.map(([line, count]) => `${count} × ${line}`).join(", ")}`);
+  if (failures.length > 0) console.log(`unexpected failures: ${failures.map(([line, count]) => `${count} × ${line}`).join(", ")}`);
   console.log(
     JSON.stringify({ minutes, steps: [...tally.values()].reduce((sum, count) => sum + count, 0), leaks, failures: failures.length }),
   );

@@ -108,7 +108,7 @@ try {
   const seconds = (performance.now() - began) / 1_000;
   if (report !== null) console.log(`\nslowest files:\n${slowestLines(report, root).join("\n")}\n\n${timeLine(report, seconds)}`);
   if (fault !== null) console.log(`Jest: ${fault}`);
-  else if (report === null) console.log("Jest: came to no report");
+  else if (report === null) console.log("Jest wrote no report");
   const count = countOf(report, fault);
   if (process.env.TEST_COUNT) writeFileSync(process.env.TEST_COUNT, `${count.passed} ${count.failed}\n`);
   console.log(countLine(count));

@@ -14,7 +14,7 @@ if [ $# -eq 0 ]; then
   exit 0
 fi
 
-echo 'to be removed:'
+echo 'this removes:'
 du -sh "$@"
 if [ "${YES:-}" != 1 ]; then
   printf 'remove these? [y/N] '
@@ -28,4 +28,4 @@ if [ "${YES:-}" != 1 ]; then
   esac
 fi
 rm -rf -- "$@"
-echo 'removed; what is left is the repository itself'
+echo 'removed; only the repository is left'

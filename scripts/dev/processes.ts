@@ -101,7 +101,7 @@ function howText(end: ServiceEnd | null): string {
   return end.signal === null ? ` with status ${end.code}` : ` by ${end.signal}`;
 }
 
-/** Resolves when a stop is wanted; rejects when a process ended unasked, with its last lines. */
+/** Resolves when a stop is wanted; rejects when a process ended unexpectedly, with its last lines. */
 function untilEnd({ nats, mongo, processes }: Distributed, { unbound }: Nameserver): Promise<void> {
   const watched: { name: string; pid: number | null; log(): string; how?(): string }[] = [
     { name: "nats-server", pid: nats.pid, log: () => nats.log() },
@@ -115,8 +115,8 @@ function untilEnd({ nats, mongo, processes }: Distributed, { unbound }: Nameserv
       if (ended === undefined) return;
       clearInterval(timer);
       const lines = ended.log().trimEnd().split("\n").slice(-lastLines);
-      const head = `${ended.name} (process ${ended.pid}) ended unasked${ended.how?.() ?? ""}; its last lines:`;
-      fail(new Error([head, ...lines, "all others are stopped"].join("\n")));
+      const head = `${ended.name} (process ${ended.pid}) ended unexpectedly${ended.how?.() ?? ""}; its last lines:`;
+      fail(new Error([head, ...lines, "all other processes were stopped"].join("\n")));
     }, watchIntervalMs);
     const stop = () => {
       clearInterval(timer);

@@ -64,7 +64,7 @@ function* membersOf(page: string, prefix: string, schema: Schema, facts: Facts, 
     const common = { path, meaning, type: typeText(member) + optional, unit: null, source: null, example: null, elsewhere: null };
     const link = pageOfLink(fact);
     if (link !== null) {
-      yield { ...common, elsewhere: linkText(link) ?? fail(`its members are on page ${link}, which is none`) };
+      yield { ...common, elsewhere: linkText(link) ?? fail(`its members are on page ${link}, which does not exist`) };
     } else if (inside.properties !== undefined) {
       const like = siblings.get(fact);
       siblings.set(fact, like ?? path);

@@ -61,7 +61,7 @@ export interface Growth {
 /** Compares the last third with the one before it; the first is for caches to fill. Throws where there are too few samples to tell. */
 export function growthOf(samples: readonly Partial<Sample>[]): Growth[] {
   const third = Math.floor(samples.length / 3);
-  if (third === 0) throw new Error(`${samples.length} samples are too few: take longer`);
+  if (third === 0) throw new Error(`${samples.length} samples are too few; increase MINUTES`);
   const [middle, last] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
   return (Object.keys(samples[0] ?? {}) as FigureName[]).map((name) => {
     const { slack, of } = figures[name];

@@ -116,7 +116,7 @@ test("when one process is killed it says which with its last lines, and stops al
   const { pid } = table().get("ip-routing-1") ?? { pid: Number.NaN };
   process.kill(pid, "SIGKILL");
   expect(await ended).toEqual([1, null]);
-  const told = printed.slice(printed.indexOf(`ip-routing-1 (process ${pid}) ended unasked by SIGKILL; its last lines:\n`));
+  const told = printed.slice(printed.indexOf(`ip-routing-1 (process ${pid}) ended unexpectedly by SIGKILL; its last lines:\n`));
   expect(told.split("\n")[1]).toMatch('"service":"ip-routing"');
   expect(alive()).toEqual([]);
   expect(readdirSync(folder)).toEqual([]);
