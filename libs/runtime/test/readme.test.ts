@@ -11,7 +11,6 @@ test("the example starts, and stops on a signal", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
   const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1];
   const source = `
-    import { runMain, startTelemetry } from "@netfacts/runtime/telemetry";
     ${example}
     process.kill(process.pid, "SIGTERM");`;
   const { stdout } = await promisify(execFile)(

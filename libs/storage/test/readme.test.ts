@@ -23,8 +23,7 @@ async function output(program: string): Promise<string> {
 test("the README's example of a file works as it stands", async () => {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-readme-"));
   const program = `
-    import { createKey, parseKeyText } from "@netfacts/keys";
-    import { openSqliteStore } from "@netfacts/storage";
+    import { parseKeyText } from "@netfacts/keys";
     ${examples[0]?.replace(".netfacts/store.sqlite", join(folder, "store.sqlite"))}
     console.log(parseKeyText(secret)?.id === key.id);`;
   const out = await output(program);
@@ -37,7 +36,6 @@ test("the README's example of a server works as it stands", async () => {
   const server = await startMongodb();
   try {
     const program = `
-      import { openMongoStore } from "@netfacts/storage/mongo";
       ${examples[1]?.replace("mongodb://netfacts:secret@db.example:27017/netfacts", server.database(`readme_${randomUUID().slice(0, 8)}`))}
       console.log(leadership.outcome);`;
     expect(await output(program)).toBe("held\n");
