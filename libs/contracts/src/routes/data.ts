@@ -41,7 +41,7 @@ function answers(description: string, json: RouteContent, lists: readonly RouteC
     {
       status: 304,
       description:
-        "The response has not changed since the one that `If-None-Match` or `If-Modified-Since` names. It does not count towards the quota.",
+        "The response has not changed since the one that `If-None-Match` or `If-Modified-Since` names. It does not count towards the quota if `If-None-Match` names the entity tag itself; a 304 to `*` or to a date does.",
       headers: answerHeaders,
       content: [],
     },

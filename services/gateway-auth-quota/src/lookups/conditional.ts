@@ -16,8 +16,12 @@ export interface LastModified {
   readonly text: string;
 }
 
-/** - `unmodified`: 304 · `failed`: 412 */
-export type Condition = "proceed" | "unmodified" | "failed";
+/**
+ * - `unmodified`: 304 to a caller that named the tag, so it has had this answer
+ * - `assumed`: 304 to `*` or to a date, which a caller can send without ever having had the answer
+ * - `failed`: 412
+ */
+export type Condition = "proceed" | "unmodified" | "assumed" | "failed";
 
 /** Of the basis that was met last: nearly every answer has the same. */
 let lastBasis = { basis: "", digest: "" };
@@ -63,12 +67,18 @@ function pairText(bits: number): string {
   return pairs[bits & 4_095] as string;
 }
 
-/** Whether `If-None-Match` names the tag, by weak comparison. */
+/** Whether `If-None-Match` holds for the tag: names it by weak comparison, or is `*`. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header.trim() === "*") return true;
+  return header !== undefined && (isAnyTag(header) || namesEtag(header, etag));
+}
+
+function namesEtag(header: string, etag: string): boolean {
   const opaque = etag.replace(/^W\//, "");
   return tagsOf(header).some((tag) => tag.replace(/^W\//, "") === opaque);
+}
+
+function isAnyTag(header: string): boolean {
+  return header.trim() === "*";
 }
 
 /** What a GET or HEAD that would be answered comes to, in the order of RFC 9110 §13.2.2. */
@@ -81,17 +91,21 @@ export function conditionOf(headers: IncomingHttpHeaders, { etag, lastModified }
     if (since !== null && lastModified.ms > since) return "failed";
   }
   const ifNoneMatch = headers["if-none-match"];
-  if (ifNoneMatch !== undefined) return etag !== null && matchesEtag(ifNoneMatch, etag) ? "unmodified" : "proceed";
+  if (ifNoneMatch !== undefined) {
+    if (etag === null) return "proceed";
+    if (namesEtag(ifNoneMatch, etag)) return "unmodified";
+    return isAnyTag(ifNoneMatch) ? "assumed" : "proceed";
+  }
   if (lastModified !== null && headers["if-modified-since"] !== undefined) {
     const since = parseHttpDate(headers["if-modified-since"]);
-    if (since !== null && lastModified.ms <= since) return "unmodified";
+    if (since !== null && lastModified.ms <= since) return "assumed";
   }
   return "proceed";
 }
 
 /** By strong comparison a weak tag matches nothing, not even itself. */
 function matchesStrongly(header: string, etag: string | null): boolean {
-  if (header.trim() === "*") return true;
+  if (isAnyTag(header)) return true;
   return etag !== null && !etag.startsWith("W/") && tagsOf(header).includes(etag);
 }
 

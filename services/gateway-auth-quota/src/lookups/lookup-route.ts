@@ -81,13 +81,15 @@ function answerOf<O extends LookupName>(op: O, asked: Asked<O>, item: ReplyItem,
   };
   if (etag !== null) headers.etag = etag;
   if (lastModified !== null) headers["last-modified"] = lastModified.text;
-  const next = item.next === undefined ? null : nextLink(op, asked, item.snapshotId, item.next, request);
-  if (next !== null) headers.link = next;
   const condition = conditionOf(request.headers, { etag, lastModified });
   if (condition === "failed") throw new ProblemError("precondition_failed");
-  if (condition === "unmodified") return { status: 304, headers, body: null, counted: false };
+  const counted = item.counted && item.status < 300;
+  // A 304 is free for who has paid for this very answer, and tells nothing of it, such as where its list goes on.
+  if (condition !== "proceed") return { status: 304, headers, body: null, counted: counted && condition === "assumed" };
+  const next = item.next === undefined ? null : nextLink(op, asked, item.snapshotId, item.next, request);
+  if (next !== null) headers.link = next;
   headers["content-type"] = contentTypes[asked.view.format];
-  return { status: item.status, headers, body: item.body, counted: item.counted && item.status < 300 };
+  return { status: item.status, headers, body: item.body, counted };
 }
 
 /** Where a list goes on whose format has no room to tell (RFC 8288): this URL with the next cursor. */

@@ -23,6 +23,35 @@ test("the tag of the answer, alone, in a list or as a strong one, gives 304 with
   }
 });
 
+test("only the tag itself makes a 304 free, and no 304 says where a list goes on", async () => {
+  const list = "/api/v1/asn/AS3333?format=text&limit=1";
+  harness.answers.set("asn", () => ({ ...exampleReply("asn"), snapshotId: "20261121T085500Z-1a2b3c4d", next: 1 }));
+  const authorization = `Bearer ${await harness.key()}`;
+  const ask = (url: string, headers: Record<string, string> = {}) => harness.request("GET", url, { authorization, ...headers });
+  // Charged when the answer leaves: the next answer shows it.
+  const left = async () => Number((await ask("/api/v1/me")).headers["x-quota-remaining"]);
+  const { headers } = await ask(list);
+  expect(headers.link).toBeDefined();
+  const cost: [string, number, number][] = [];
+  const conditions: [string, string][] = [
+    ["if-none-match", headers.etag ?? ""],
+    ["if-none-match", "*"],
+    ["if-modified-since", "Sat, 21 Nov 2026 08:55:00 GMT"],
+  ];
+  for (const [name, value] of conditions) {
+    const before = await left();
+    const answer = await ask(list, { [name]: value });
+    expect(answer.headers.link).toBeUndefined();
+    cost.push([value, answer.status, before - (await left())]);
+  }
+  harness.answers.delete("asn");
+  expect(cost).toEqual([
+    [headers.etag, 304, 0],
+    ["*", 304, 1],
+    ["Sat, 21 Nov 2026 08:55:00 GMT", 304, 1],
+  ]);
+});
+
 test("another tag, or the tag of another question, gives the answer", async () => {
   const { headers } = await harness.get("/api/v1/ip/193.0.6.140");
   for (const value of [headers.etag ?? "", '"other"', "garbage", ""])
