@@ -116,10 +116,3 @@ export class MergedSpace {
 function sameBits(a: number, b: number, bits: number): boolean {
   return bits <= 0 || (bits >= 32 ? a === b : (a ^ b) >>> (32 - bits) === 0);
 }
-
-/** Share of a prefix's space that prefixes inside it hold, with three decimals; they must not overlap. */
-export function coveredShare(prefix: Prefix, inside: Iterable<Prefix>): number {
-  let share = 0;
-  for (const { length } of inside) share += 2 ** (prefix.length - length);
-  return Math.min(1, Math.round(share * 1000) / 1000);
-}

@@ -2,9 +2,14 @@
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import type { Allocation, PrefixQuestion, PrefixRecord, PrefixVrps } from "@netfacts/contracts";
-import type { Vrp, VrpRange, VrpSet } from "@netfacts/rpki";
-import { type AllocationEntry, lookupSpecialPurposePrefix, type RouteTable } from "@netfacts/snapshot";
-import { coveredShare } from "./address-space.ts";
+import type { Vrp, VrpSet } from "@netfacts/rpki";
+import {
+  type AllocationEntry,
+  type AllocationTable,
+  type Generation,
+  lookupSpecialPurposePrefix,
+  type RouteTable,
+} from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 import { announcedOf } from "./ip-record.ts";
 import { allocationRecord, specialPurposeRecord } from "./registration-parts.ts";
@@ -22,6 +27,8 @@ import {
 } from "./route-parts.ts";
 import { vrpRecord } from "./validation-parts.ts";
 
+type Related = ReturnType<AllocationTable["relation"]>;
+
 /** The record without `meta`, which `notes` gives. */
 export type PrefixRecordBody = Omit<PrefixRecord, "meta">;
 
@@ -31,7 +38,7 @@ export function prefixRecord(question: PrefixQuestion, notes: AnswerNotes): Pref
   notes.use("routes", "vrps", "allocations", "as_names");
   const { routes, allocations } = generation;
   const related = allocations?.relation(prefix) ?? null;
-  const winner = related?.relation === "equal" || related?.relation === "within" ? related.records[0] : undefined;
+  const [winner] = isOneBlock(related) ? related.records.slice(0, 1) : [];
   const allocation = winner === undefined ? null : (allocations?.entry(winner) ?? null);
   const entry = routes === null ? -1 : matchOf(routes, prefix);
   const view = routes === null || entry < 0 ? null : viewRoute(routes, entry);
@@ -88,13 +95,9 @@ function moreSpecificsOf(
   const start = notes.start("more_specifics");
   const items = first(routes.prefixes.moreSpecifics(prefix, start), limit).map((entry) => relatedPrefix(notes.generation, routes, entry));
   // A default route announces no space of its own.
-  const announcedShare = exact && prefix.length > 0 ? 1 : coveredShare(prefix, outermost(routes, prefix));
+  const announcedShare = exact && prefix.length > 0 ? 1 : Math.round(routes.prefixes.coveredShare(prefix) * 1000) / 1000;
   const next_cursor = notes.nextCursor("prefix", question, "more_specifics", items.length, count);
   return { count, items, announced_share: announcedShare, next_cursor };
-}
-
-function* outermost(routes: RouteTable, prefix: Prefix): Generator<Prefix> {
-  for (const entry of routes.prefixes.outermostInside(prefix)) yield routes.prefixes.prefixAt(entry);
 }
 
 function first<T>(items: Iterable<T>, count: number): T[] {
@@ -112,7 +115,7 @@ function vrpsOf(prefix: Prefix, limit: number, notes: AnswerNotes): PrefixVrps |
   const covering = vrps.covering(prefix);
   const inside = vrps.moreSpecificRange(prefix);
   // One more than is shown tells that there are more; how many is not counted, as a short prefix holds them by the 100,000.
-  const unannounced = routes === null ? [] : first(unused(vrps, routes, prefix, covering, inside), limit + 1);
+  const unannounced = routes === null ? [] : first(unused(notes.generation, vrps, routes, prefix, covering), limit + 1);
   if (unannounced.length > limit) notes.warn("truncated", `vrps.unannounced shows the first ${limit}`);
   return {
     covering: covering.map(vrpRecord),
@@ -122,12 +125,29 @@ function vrpsOf(prefix: Prefix, limit: number, notes: AnswerNotes): PrefixVrps |
 }
 
 /** VRPs of the prefix and inside it that no announced route uses. */
-function* unused(vrps: VrpSet, routes: RouteTable, prefix: Prefix, covering: readonly Vrp[], inside: VrpRange): Generator<Vrp> {
+function* unused(generation: Generation, vrps: VrpSet, routes: RouteTable, prefix: Prefix, covering: readonly Vrp[]): Generator<Vrp> {
   for (const vrp of covering) if (vrp.prefix.length === prefix.length && !isUsed(routes, vrp)) yield vrp;
-  for (let index = inside.start; index < inside.end; index++) {
-    const vrp = vrps.vrpAt(index);
-    if (!isUsed(routes, vrp)) yield vrp;
+  const known = uses(generation, vrps);
+  const { start, end } = vrps.moreSpecificRange(prefix);
+  for (let index = start; index < end; index++) {
+    if (known[index] === useUnknown) known[index] = isUsed(routes, vrps.vrpAt(index)) ? used : notUsed;
+    if (known[index] === notUsed) yield vrps.vrpAt(index);
   }
+}
+
+const useUnknown = 0;
+const used = 1;
+const notUsed = 2;
+/** What was found of the VRPs of a generation, by their index: a short prefix asks for them by the 100,000. */
+const usesOf = new WeakMap<Generation, Uint8Array>();
+
+function uses(generation: Generation, vrps: VrpSet): Uint8Array {
+  let known = usesOf.get(generation);
+  if (known === undefined) {
+    known = new Uint8Array(vrps.size);
+    usesOf.set(generation, known);
+  }
+  return known;
 }
 
 /** Whether any announced route is one that the VRP authorises. */
@@ -140,17 +160,17 @@ function isUsed(routes: RouteTable, vrp: Vrp): boolean {
   return false;
 }
 
-function blocksOf(
-  related: { relation: string; records: readonly number[] } | null,
-  limit: number,
-  notes: AnswerNotes,
-): { total: number; blocks: Allocation[] } {
+/** Equal and within name one block, whose rivals are its conflicts; otherwise each record is a block of its own. */
+function isOneBlock(related: Related | null): related is Related {
+  return related?.relation === "equal" || related?.relation === "within";
+}
+
+function blocksOf(related: Related | null, limit: number, notes: AnswerNotes): { total: number; blocks: Allocation[] } {
   if (related === null || related.records.length === 0) return { total: 0, blocks: [] };
   const { generation } = notes;
-  // Equal and within name one block, its rivals are its conflicts; otherwise each record is a block of its own.
-  const groups =
-    related.relation === "equal" || related.relation === "within" ? [related.records] : related.records.map((record) => [record]);
-  if (groups.length > limit) notes.warn("truncated", `allocation.blocks shows ${limit} of ${groups.length}`);
-  const blocks = groups.slice(0, limit).flatMap((records) => allocationRecord(generation, records) ?? []);
-  return { total: groups.length, blocks };
+  const { records } = related;
+  const total = isOneBlock(related) ? 1 : records.length;
+  if (total > limit) notes.warn("truncated", `allocation.blocks shows ${limit} of ${total}`);
+  const groups = isOneBlock(related) ? [records.slice(0, records.length)] : records.slice(0, limit).map((record) => [record]);
+  return { total, blocks: groups.flatMap((group) => allocationRecord(generation, group) ?? []) };
 }

@@ -35,6 +35,13 @@ export interface Holder {
 /** How a prefix lies to the registries' blocks. */
 export type AllocationRelation = "equal" | "within" | "contains" | "crosses" | "none";
 
+/** Record numbers of a relation, read in part: a short prefix touches them by the 100,000. */
+export interface RelatedRecords {
+  readonly length: number;
+  /** As of an array. */
+  slice(start: number, end: number): number[];
+}
+
 /** Immutable; safe from any thread. Record numbers hold for this table only. */
 export class AllocationTable {
   readonly #columns: AllocationsColumns;
@@ -69,32 +76,39 @@ export class AllocationTable {
   /**
    * Records that the prefix equals, lies in, contains or crosses. Equal and within give the records that hold the whole of
    * it, the winner first; contains and crosses give all that touch it, in address order.
+   *
+   * Cost: some searches, however many records the prefix touches.
    */
-  relation(prefix: Prefix): { relation: AllocationRelation; records: number[] } {
+  relation(prefix: Prefix): { relation: AllocationRelation; records: RelatedRecords } {
     const around = this.#recordsUp(this.#trie.covering(prefix));
-    const winner = around[0];
-    if (winner !== undefined) {
-      const { start, end } = this.entry(winner);
-      const equal = compareAddresses(start, firstAddress(prefix)) === 0 && compareAddresses(end, lastAddress(prefix)) === 0;
-      return { relation: equal ? "equal" : "within", records: around };
-    }
-    const records = this.#recordsInside(prefix);
-    if (records.length === 0) return { relation: "none", records };
     const first = firstAddress(prefix);
     const last = lastAddress(prefix);
-    const crosses = records.some((record) => {
-      const { start, end } = this.#range(record);
-      return compareAddresses(start, first) < 0 || compareAddresses(end, last) > 0;
-    });
-    return { relation: crosses ? "crosses" : "contains", records };
+    const winner = around[0];
+    if (winner !== undefined) {
+      const { start, end } = this.#range(winner);
+      const equal = compareAddresses(start, first) === 0 && compareAddresses(end, last) === 0;
+      return { relation: equal ? "equal" : "within", records: around };
+    }
+    // No record holds all of the prefix: those that touch it begin in it, or before it and end in it.
+    const from = this.#countBelow(first, "before");
+    const to = this.#countBelow(last, "at or before");
+    const before = this.recordsAt(first).filter((record) => record < from);
+    if (before.length === 0 && from === to) return { relation: "none", records: [] };
+    const after = this.recordsAt(last).some((record) => compareAddresses(this.#range(record).end, last) > 0);
+    return { relation: before.length > 0 || after ? "crosses" : "contains", records: runAfter(before.sort(ascending), from, to) };
   }
 
-  /** Records of which a CIDR lies strictly inside the prefix, in address order. Cost: a sort of their numbers. */
-  #recordsInside(prefix: Prefix): number[] {
-    const { cidr_start, cidr_record } = this.#columns;
-    const { start, end } = this.#trie.moreSpecifics(prefix);
-    const numbers = cidr_record.slice(cidr_start[start] as number, cidr_start[end] as number).sort();
-    return Array.from(numbers.filter((record, index) => index === 0 || record !== numbers[index - 1]));
+  /** One past the last record that begins before the address, or also at it; of another family none does. */
+  #countBelow(address: Address, which: "before" | "at or before"): number {
+    const ipv4 = this.#columns.ipv4_records[0] as number;
+    const bound = which === "before" ? 0 : 1;
+    let [low, high] = address.version === 4 ? [0, ipv4] : [ipv4, this.size];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareAddresses(this.#range(middle).start, address) < bound) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #range(record: number): { start: Address; end: Address } {
@@ -173,6 +187,20 @@ export class AllocationTable {
     const { rank } = this.#columns;
     return found.length < 2 ? found : found.sort((a, b) => (rank[a] as number) - (rank[b] as number));
   }
+}
+
+/** The numbers `before`, then those from `from` to `to - 1`. */
+function runAfter(before: readonly number[], from: number, to: number): RelatedRecords {
+  const length = before.length + to - from;
+  const at = (place: number): number => before[place] ?? from + place - before.length;
+  return {
+    length,
+    slice: (start, end) => Array.from({ length: Math.max(0, Math.min(end, length) - start) }, (_, index) => at(start + index)),
+  };
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
 }
 
 function addressAt(words: Uint32Array, record: number, version: 4 | 6): Address {

@@ -101,7 +101,7 @@ const refuse = (why: string): never => {
   throw new SectionFormatError(`section ${allocationsFormat.kind}: ${why}`);
 };
 
-/** Every record ends at or after its start; IPv4 addresses stand in the first word alone. */
+/** Records of a family begin in ascending order and end at or after their start; IPv4 addresses stand in the first word alone. */
 function checkBounds({ record_start, record_end, ipv4_records }: AllocationsColumns): void {
   const ipv4 = ipv4_records[0] as number;
   for (let record = 0; record * 4 < record_start.length; record++) {
@@ -112,7 +112,18 @@ function checkBounds({ record_start, record_end, ipv4_records }: AllocationsColu
       if (record < ipv4 && at > record * 4 && (start !== 0 || end !== 0)) refuse(`record ${record} is IPv4 and has more than one word`);
     }
     if (order < 0) refuse(`record ${record} ends before it starts`);
+    if (record > 0 && record !== ipv4 && compareWords(record_start, record - 1, record) > 0)
+      refuse(`record ${record} starts before the previous one`);
   }
+}
+
+/** Below 0 where the address of record `a` is before that of record `b`. */
+function compareWords(words: Uint32Array, a: number, b: number): number {
+  for (let word = 0; word < 4; word++) {
+    const difference = (words[a * 4 + word] as number) - (words[b * 4 + word] as number);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 function checkAsRuns({ as_first, as_last }: AllocationsColumns): void {

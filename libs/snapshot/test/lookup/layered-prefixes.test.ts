@@ -102,7 +102,8 @@ test("reads as a plain map to which the changes were applied", () => {
         expect(Array.from(prefixes.moreSpecifics(question), text)).toEqual(inside.map(textOf));
         expect(prefixes.countMoreSpecifics(question)).toBe(inside.length);
         const outermost = inside.filter((one) => !inside.some((other) => other !== one && containsPrefix(other.prefix, one.prefix)));
-        expect(Array.from(prefixes.outermostInside(question), text)).toEqual(outermost.map(textOf));
+        const share = outermost.reduce((sum, one) => sum + 2 ** (question.length - one.prefix.length), 0);
+        expect(prefixes.coveredShare(question)).toBeCloseTo(share, 12);
         const chain: (string | null)[] = [];
         for (let entry = prefixes.covering(question); entry >= 0; entry = prefixes.parent(entry)) {
           chain.push(text(entry));

@@ -230,6 +230,7 @@ const planted: [SectionName, string, number, number][] = [
   ["allocations", "ipv4_records", 0, 4],
   ["allocations", "ipv4_records", 0, 3],
   ["allocations", "record_start", 0, 0xffff_ffff],
+  ["allocations", "record_start", 4, 0xc000_0100],
   ["allocations", "record_end", 0, 0],
   ["allocations", "record_end", 1, 1],
   ["allocations", "registry", 0, 6],
@@ -378,7 +379,7 @@ function readEverywhere({
   if (authorized !== null) for (const asn of [64500, 64501, 64510, 1]) seen.push(authorized.lookupAspa(asn));
   if (registered !== null) {
     for (const { records } of whole.map((all) => registered.relation(all)))
-      for (const record of records) seen.push(registered.entry(record));
+      for (const record of records.slice(0, records.length)) seen.push(registered.entry(record));
     for (const asn of [64500, 64501, 64510, 1]) {
       const entry = registered.asn(asn);
       if (entry?.holder != null) seen.push({ ...registered.holder(entry.holder) });

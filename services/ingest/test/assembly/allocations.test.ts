@@ -153,7 +153,13 @@ describe("against a plain list of records", () => {
         for (const prefix of prefixes) {
           const { relation, records } = table.relation(prefix);
           const expected = slowRelation(all, prefix);
-          expect({ relation, records: records.map((record) => told(table.entry(record))).toSorted() }).toEqual(expected);
+          expect({
+            relation,
+            records: records
+              .slice(0, records.length)
+              .map((record) => told(table.entry(record)))
+              .toSorted(),
+          }).toEqual(expected);
         }
       }),
       { seed: seed(4632), numRuns: runs(500) },
