@@ -64,7 +64,10 @@ function* membersOf(page: string, prefix: string, schema: Schema, facts: Facts, 
     const common = { path, meaning, type: typeText(member) + optional, unit: null, source: null, example: null, elsewhere: null };
     const link = pageOfLink(fact);
     if (link !== null) {
-      yield { ...common, elsewhere: linkText(link) ?? fail(`its members are on page ${link}, which does not exist`) };
+      yield {
+        ...common,
+        elsewhere: linkText(link, member.items !== undefined) ?? fail(`its members are on page ${link}, which does not exist`),
+      };
     } else if (inside.properties !== undefined) {
       const like = siblings.get(fact);
       siblings.set(fact, like ?? path);
@@ -82,10 +85,11 @@ function* membersOf(page: string, prefix: string, schema: Schema, facts: Facts, 
 }
 
 /** Null for a page that does not exist. */
-function linkText(link: string): string | null {
-  if (link === "README") return "Its members are on the page of [that record](README.md).";
+function linkText(link: string, isList: boolean): string | null {
+  const members = isList ? "The members of each" : "Its members";
+  if (link === "README") return `${members} are on the page of [that record](README.md).`;
   const page: RecordPage | undefined = (recordPages as Readonly<Record<string, RecordPage>>)[link];
-  return page === undefined ? null : `Its members are on the page [${page.title}](${fileOf(link)}).`;
+  return page === undefined ? null : `${members} are on the page [${page.title}](${fileOf(link)}).`;
 }
 
 /** Name of the file of a page. */
@@ -166,7 +170,7 @@ function itemsText(schema: Schema): string {
 function singleType(type: string, schema: Schema): string {
   const values = (schema.enum ?? []).filter((value) => value !== null);
   const [any] = Object.values(schema.patternProperties ?? {});
-  if (any !== undefined) return `object whose members, of any name, are each: ${typeText(any)}`;
+  if (any !== undefined) return `object with members of any name, each: ${typeText(any)}`;
   if (sameValues(values, problemCodes)) return "string, a [code of a problem](../errors.md)";
   if (sameValues(values, warningCodes)) return "string, a [code of a warning](../errors.md#warnings)";
   if (values.length > 0) return `${type}, ${values.length > 1 ? "one of " : ""}${values.map((value) => `\`${value}\``).join(", ")}`;

@@ -1,7 +1,7 @@
 /** The pages of docs/api/records: every member is on the page of its record, and one that lacks a fact does not get there. */
 
 import { describe, expect, test } from "@jest/globals";
-import { type FactsOf, recordPages } from "@netfacts/contracts/openapi";
+import { type FactsOf, operatorRoutes, recordPages } from "@netfacts/contracts/openapi";
 import Type, { type TSchema } from "typebox";
 import { documentedMembers, pages } from "../../scripts/record-docs/members.ts";
 
@@ -17,6 +17,15 @@ test.each(pages)("the page of %s has every member of its example, with a type an
     expect(member.meaning).toMatch(/\.$/);
     if (member.source !== null) expect([member.path, typeof JSON.parse(member.example ?? "")]).not.toEqual([member.path, "undefined"]);
   }
+});
+
+test("every record that the operators' listener returns has a page", () => {
+  const schemas = new Set(Object.values(recordPages).map(({ schema }) => schema));
+  const returned = operatorRoutes.flatMap(({ id, answers }) =>
+    answers.flatMap(({ content }) => content.flatMap(({ schema }) => (schema === null ? [] : [{ id, schema }]))),
+  );
+  expect(returned.length).toBeGreaterThan(15);
+  expect(returned.filter(({ schema }) => !schemas.has(schema)).map(({ id }) => id)).toEqual([]);
 });
 
 test("a member of a list of objects has its place in the path, and its unit and source", () => {

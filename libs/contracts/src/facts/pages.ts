@@ -6,9 +6,26 @@ import { examples } from "../examples/index.ts";
 import { metaWithData } from "../examples/meta.ts";
 import { Meta, metaFacts } from "../meta.ts";
 import { lookupNames, type OperationName, operations } from "../operations/index.ts";
+import { AuditRecords, auditFacts } from "../records/audit.ts";
 import { BatchAnswer, batchFacts } from "../records/batch.ts";
+import { IngestRun, IngestRuns, IngestSources, runFacts, runsFacts, sourcesFacts } from "../records/ingest.ts";
+import {
+  CreatedKey,
+  createdKeyFacts,
+  ManagedKey,
+  ManagedKeys,
+  managedKeyFacts,
+  managedKeysFacts,
+  Plan,
+  Plans,
+  planFacts,
+  plansFacts,
+  RotatedKey,
+  rotatedKeyFacts,
+} from "../records/keys.ts";
 import { MeRecord, meFacts } from "../records/me.ts";
 import { Problem, problemFacts } from "../records/problem.ts";
+import { UsageItems, usageFacts } from "../records/usage.ts";
 import type { FactsOf } from "./fact.ts";
 
 /** One page. The route that answers with the record is the one that has the same example. */
@@ -46,7 +63,22 @@ function pagesOf(names: readonly OperationName[]): Partial<Record<OperationName,
 const isLookup = (name: OperationName): boolean => (lookupNames as readonly OperationName[]).includes(name);
 const operationNames = Object.keys(operations) as OperationName[];
 
-export type RecordPageName = OperationName | "me" | "batch" | "problem" | "meta";
+/** The records of the operators' listener. */
+const operatorPages = {
+  keys: page("Keys", "A page of the list of keys.", ManagedKeys, managedKeysFacts, examples.managed_keys),
+  key: page("Key", "A key without its secret, as operators see it.", ManagedKey, managedKeyFacts, examples.managed_key),
+  created_key: page("Created key", "A new key, with its secret.", CreatedKey, createdKeyFacts, examples.created_key),
+  rotated_key: page("Rotated key", "The successor of a key, with its secret.", RotatedKey, rotatedKeyFacts, examples.rotated_key),
+  plans: page("Plans", "All plans.", Plans, plansFacts, examples.plans),
+  plan: page("Plan", "The limits of a plan.", Plan, planFacts, examples.plan),
+  usage: page("Usage", "The number of requests by key, day and kind.", UsageItems, usageFacts, examples.usage),
+  audit: page("Audit", "A page of the audit log.", AuditRecords, auditFacts, examples.audit),
+  runs: page("Ingest runs", "The most recent ingest runs.", IngestRuns, runsFacts, examples.runs),
+  run: page("Ingest run", "An ingest run with its report.", IngestRun, runFacts, examples.run),
+  sources: page("Sources", "The state and the schedule of each source.", IngestSources, sourcesFacts, examples.sources),
+};
+
+export type RecordPageName = OperationName | "me" | "batch" | "problem" | "meta" | keyof typeof operatorPages;
 
 /** By the name of the page's file, in the order of the index. */
 export const recordPages = {
@@ -57,9 +89,10 @@ export const recordPages = {
   problem: page("Problem", "The body of every answer that is not a record (RFC 9457).", Problem, problemFacts, examples.problem),
   meta: page(
     "Meta",
-    "The last member of every record: when it was made, from which data, and what to mind.",
+    "The last member of every public record: its time, the data it was made from, and warnings.",
     Meta,
     metaFacts,
     metaWithData,
   ),
+  ...operatorPages,
 } as Readonly<Record<RecordPageName, RecordPage>>;

@@ -10,4 +10,6 @@ export const vrps = "VRPs";
 export const items = "items";
 export const seconds = "seconds";
 export const records = "records";
+export const bytes = "bytes";
+export const requests = "requests";
 export const ratio = "ratio, 0 to 1";

@@ -1,6 +1,7 @@
 /** The records of the audit: what operators changed. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
 import { member, NullableText, record, Timestamp } from "../schema.ts";
 
 export const AuditRecord = record({
@@ -20,3 +21,17 @@ export const AuditRecords = record({
   next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
 });
 export type AuditRecords = Static<typeof AuditRecords>;
+
+export const auditFacts: FactsOf<AuditRecords> = {
+  items: {
+    id: "audit",
+    at: "audit",
+    actor: "audit",
+    action: "audit",
+    target: "audit",
+    address: "audit",
+    key_id: "audit",
+    details: "audit",
+  },
+  next_cursor: { from: "gateway", example: "WzE3NjM3MTU2MDIwMDAsIjBjNGYzYzllIl0" },
+};

@@ -1,6 +1,8 @@
 /** The records of ingest's operator API: runs with their reports, and the health of the configured sources. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { bytes, records, seconds } from "../facts/units.ts";
 import { Count, member, NullableCount, NullableText, NullableTimestamp, nullable, oneOf, record, Timestamp } from "../schema.ts";
 import { importedSections } from "../sections.ts";
 
@@ -198,3 +200,122 @@ export const IngestSources = record({
   faults: member(Type.Array(Type.String()), "Errors in the list itself, each with its line number. If there are any, `items` is empty."),
 });
 export type IngestSources = Static<typeof IngestSources>;
+
+const unusable = "rrc00.gz: the input ends 12 bytes into a record, which has 96 bytes (record at byte 4096)";
+const stage = { from: "run", unit: seconds } as const;
+
+const updateFacts: FactsOf<Static<typeof UpdateCounts>> = {
+  files: { from: "run", unit: "files", example: 12 },
+  messages: { from: "source", unit: "BGP messages", example: 184_203 },
+  announced: { from: "source", unit: "routes", example: 1_204_377 },
+  withdrawn: { from: "source", unit: "routes", example: 90_114 },
+  state_changes: { from: "source", unit: "changes", example: 2 },
+  sessions_lost: { from: "source", unit: "sessions", example: 1 },
+  routes_lost: { from: "run", unit: "routes", example: 1_045_469 },
+  gaps: {
+    from: { from: "run", example: "2026-11-21T08:20:00Z" },
+    to: { from: "run", example: "2026-11-21T08:30:00Z" },
+  },
+  refused_file: { from: "run", example: "updates.20261121.0835.gz" },
+};
+
+const runSourceFacts: FactsOf<RunSource> = {
+  name: "list",
+  section: "list",
+  format: "list",
+  file: "run",
+  url: "run",
+  fetched_at: "run",
+  state: "run",
+  read: { from: "source", unit: records },
+  accepted: { from: "run", unit: records },
+  skipped: {
+    reason: "run",
+    bad: "run",
+    count: { from: "run", unit: records },
+    examples: {
+      line: { from: "source", unit: "lines, from 1", example: 4_711 },
+      offset: { from: "source", unit: bytes },
+      text: "source",
+    },
+  },
+  bytes: { from: "source", unit: bytes },
+  stored_bytes: { from: "source", unit: bytes },
+  seconds: { from: "run", unit: seconds },
+  as_of: "source",
+  sha256: "source",
+  notes: "run",
+  error: { from: "run", example: unusable },
+  updates: updateFacts,
+};
+
+const summaryFacts: FactsOf<IngestRunSummary> = {
+  id: "run",
+  state: "run",
+  started_at: "run",
+  ended_at: "run",
+  started_by: "run",
+  snapshot: "run",
+  error: { from: "run", example: unusable },
+};
+
+export const runFacts: FactsOf<IngestRun> = {
+  ...summaryFacts,
+  report: {
+    snapshot: "run",
+    unchanged: "run",
+    sample_data: "run",
+    sources: runSourceFacts,
+    sections: {
+      name: "run",
+      version: "run",
+      kept: "run",
+      refused: {
+        from: "run",
+        example: "has 5 names, compared with 10 in the last snapshot: it shrank by more than section_shrink_max (0.2) allows",
+      },
+      checked: { from: "run", unit: records },
+      counts: { from: "run", unit: records },
+      notes: { from: "run", example: "the history of the last snapshot cannot be used and starts again" },
+    },
+    stages: { read: stage, build: stage, verify: stage, publish: stage },
+    peak_rss_bytes: { from: "run", unit: bytes },
+    error: { from: "run", example: unusable },
+  },
+};
+
+export const runsFacts: FactsOf<IngestRuns> = { items: summaryFacts };
+
+const scheduleFacts: FactsOf<SourceSchedule> = {
+  checked_at: "schedule",
+  succeeded_at: "schedule",
+  next_check_at: "schedule",
+  failures: { from: "schedule", unit: "checks" },
+  error: { from: "schedule", example: "https://data.ris.ripe.net/rrc00/latest-bview.gz: the server returned status 503" },
+  refused: { from: "schedule", example: unusable },
+  url: "schedule",
+  fetched_at: "schedule",
+  sha256: "schedule",
+};
+
+export const sourcesFacts: FactsOf<IngestSources> = {
+  items: {
+    name: "list",
+    section: "list",
+    format: "list",
+    location: "list",
+    required: "list",
+    state: "run",
+    error: { from: "run", example: unusable },
+    as_of: "source",
+    accepted: { from: "run", unit: records },
+    skipped: { from: "run", unit: records },
+    read_at: "run",
+    stale: ["source", "list"],
+    interval_seconds: { from: "list", unit: seconds },
+    stale_after_seconds: { from: "list", unit: seconds },
+    run: "run",
+    schedule: scheduleFacts,
+  },
+  faults: { from: "list", example: '6:5 unknown key "formt" in a source; did you mean "format"?' },
+};

@@ -1,6 +1,8 @@
 /** The records of keys and plans, as operators see, make and change them. A secret is in the answer that makes it, and nowhere else. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { requests, seconds } from "../facts/units.ts";
 import { Count, member, NullableText, NullableTimestamp, nullable, oneOf, record, Timestamp } from "../schema.ts";
 import { scopes } from "./me.ts";
 
@@ -172,3 +174,44 @@ export type Plan = Static<typeof Plan>;
 
 export const Plans = record({ items: member(Type.Array(Plan), "All plans, ordered by name.") });
 export type Plans = Static<typeof Plans>;
+
+const rateFacts: FactsOf<RateLimit> = { limit: { from: "keys", unit: requests }, window_seconds: { from: "keys", unit: seconds } };
+const monthFacts: FactsOf<MonthLimit> = { limit: { from: "keys", unit: "successful requests and batch items" } };
+const concurrencyFacts: FactsOf<ConcurrencyLimit> = { limit: { from: "keys", unit: requests } };
+
+export const managedKeyFacts: FactsOf<ManagedKey> = {
+  id: "keys",
+  display: "keys",
+  label: "keys",
+  environment: "keys",
+  state: "keys",
+  scopes: "keys",
+  allowed_cidrs: "keys",
+  plan: "keys",
+  rate: rateFacts,
+  month: monthFacts,
+  concurrency: concurrencyFacts,
+  bucket: "keys",
+  created_at: "keys",
+  expires_at: { from: "keys", example: "2027-12-31T00:00:00Z" },
+  rotation: {
+    replaced_by: { from: "keys", example: "2F8ZC5TN" },
+    rotated_at: { from: "keys", example: "2026-11-21T09:00:02Z" },
+    valid_until: { from: "keys", example: "2026-11-22T09:00:02Z" },
+  },
+  pepper_id: "keys",
+  version: { from: "keys", unit: "changes" },
+};
+
+export const managedKeysFacts: FactsOf<ManagedKeys> = { items: { page: "key" }, next_cursor: "gateway" };
+export const createdKeyFacts: FactsOf<CreatedKey> = { ...managedKeyFacts, secret: "gateway" };
+export const rotatedKeyFacts: FactsOf<RotatedKey> = { ...createdKeyFacts, replaces: { id: "keys", valid_until: "keys" } };
+
+export const planFacts: FactsOf<Plan> = {
+  name: "keys",
+  rate: rateFacts,
+  month: monthFacts,
+  concurrency: concurrencyFacts,
+  updated_at: "keys",
+};
+export const plansFacts: FactsOf<Plans> = { items: { page: "plan" } };

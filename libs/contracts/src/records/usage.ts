@@ -1,6 +1,8 @@
 /** What keys were used for, as operators see it. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { requests } from "../facts/units.ts";
 import { type LookupName, lookupNames, operations } from "../operations/index.ts";
 import { CalendarDate, Count, member, NullableText, oneOf, record } from "../schema.ts";
 
@@ -58,3 +60,20 @@ export const UsageItems = record({
   next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
 });
 export type UsageItems = Static<typeof UsageItems>;
+
+const countFacts = { counted: { from: "usage", unit: "requests and batch items" }, uncounted: { from: "usage", unit: requests } } as const;
+
+export const usageFacts: FactsOf<UsageItems> = {
+  from: "request",
+  to: "request",
+  total: countFacts,
+  items: {
+    key_id: "usage",
+    bucket: "usage",
+    day: "usage",
+    month: { from: "usage", example: "2026-11" },
+    route_class: "usage",
+    ...countFacts,
+  },
+  next_cursor: { from: "gateway", example: "WyI3UTlNM1c4SyIsIjIwMjYtMTEtMjEiLCJpcCJd" },
+};
