@@ -3,6 +3,7 @@
 import { afterAll, expect, test } from "@jest/globals";
 import { openFolderStore } from "@netfacts/snapshot";
 import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
+import { openLines, restOf } from "../../services/gateway-auth-quota/test/batch/support.ts";
 import { madeWorld } from "../load/worlds.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { request, until } from "../support/http.ts";
@@ -71,6 +72,27 @@ test("every gateway knows a key, its change and what is left of its month", asyn
   await netfactsWith(all.env, home, "keys", "revoke", id);
   // Ten times what is promised for the middle of several changes, which are made elsewhere.
   for (const gateway of [0, 1]) await until(async () => (await ask(gateway)).status === 401, { timeoutMs: 10_000 });
+});
+
+test("a batch that is open when its key is revoked ends with the problem, at every gateway", async () => {
+  const { id, secret } = await newKey("--label", "stream");
+  const ends = await Promise.all(
+    all.gateways.map(async ({ url }) => {
+      const stream = openLines(`${url}/api/v1/batch`, { authorization: `Bearer ${secret}` });
+      const timer = setInterval(() => stream.send('{"kind":"ip","value":"193.0.6.139"}\n'), 10);
+      await stream.next();
+      return { end: restOf(stream).finally(() => clearInterval(timer)) };
+    }),
+  );
+  await netfactsWith(all.env, home, "keys", "revoke", id);
+  const since = performance.now();
+  for (const { end } of ends) {
+    const { results, summary } = await end;
+    expect(results.length).toBeGreaterThan(0);
+    expect(summary?.problem?.code).toBe("revoked_api_key");
+  }
+  // As above.
+  expect(performance.now() - since).toBeLessThan(10_000);
 });
 
 test("one trace leads from HTTP over NATS to the process that answered, and to the database", async () => {

@@ -19,6 +19,13 @@ export interface Pass {
    * `atLeast` (default: `units`). A refusal is no end: the caller throws its `limitProblem`, or answers the items by it.
    */
   reserve(units: number, atLeast?: number): Promise<Reserved | Refusal>;
+  /**
+   * Follows the key while a long answer lasts (`Keyring.hold`); `reserve` charges the key as it is then.
+   *
+   * @param onChange gets the key as it is now, or why the answer ends.
+   * @returns ends it.
+   */
+  hold(onChange: (change: VerifiedKey | ProblemError) => void): () => void;
 }
 
 /** Month units of a batch's items. */
@@ -30,6 +37,9 @@ export interface Reserved {
 }
 
 type Refused = Extract<Verification, { ok: false }>;
+
+/** What a route wants of a key. */
+type Entry = Required<Cost> & { readonly scope: Scope | null };
 
 /** What is at hand is decided at once: a promise is made only where the store is asked. */
 export class Guard {
@@ -59,8 +69,8 @@ export class Guard {
     usage: UsageClass = scope ?? "other",
   ): Pass | Promise<Pass> {
     const verification = this.#keyring.verify(request.headers.authorization, request.clientAddress, scope ?? undefined);
-    if (verification instanceof Promise) return verification.then((late) => this.#enter(late, request, reply, { month, usage }));
-    return this.#enter(verification, request, reply, { month, usage });
+    if (verification instanceof Promise) return verification.then((late) => this.#enter(late, request, reply, { month, usage, scope }));
+    return this.#enter(verification, request, reply, { month, usage, scope });
   }
 
   /** Charges a request that no route answers to its key, when it has one. */
@@ -69,36 +79,46 @@ export class Guard {
     (await this.admit(request, reply, null, 0)).settle(false);
   }
 
-  #enter(verification: Verification, request: FastifyRequest, reply: FastifyReply, cost: Required<Cost>): Pass | Promise<Pass> {
+  #enter(verification: Verification, request: FastifyRequest, reply: FastifyReply, cost: Entry): Pass | Promise<Pass> {
     this.#metrics.verifications(verification.ok ? "ok" : verification.code).inc();
-    return verification.ok ? this.#charge(request, reply, verification.key, cost) : this.#refuse(verification, request, reply, cost.usage);
+    return verification.ok
+      ? this.#charge(request, reply, verification.key, cost)
+      : this.#refuse(verification, request, reply, { ...cost, month: 0 });
   }
 
-  async #refuse(verification: Refused, request: FastifyRequest, reply: FastifyReply, usage: UsageClass): Promise<never> {
+  async #refuse(verification: Refused, request: FastifyRequest, reply: FastifyReply, cost: Entry): Promise<never> {
     // A known key without the scope spends its rate, so that it cannot probe for free.
-    if (verification.key !== null) (await this.#charge(request, reply, verification.key, { month: 0, usage })).settle(false);
+    if (verification.key !== null) (await this.#charge(request, reply, verification.key, cost)).settle(false);
     throw refusal(verification);
   }
 
-  #charge(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, cost: Cost): Pass | Promise<Pass> {
+  #charge(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, cost: Entry): Pass | Promise<Pass> {
     request.keyDisplay = key.display;
     if (key.endHeaders !== null) reply.headers(key.endHeaders);
     const decision = this.#limiter.admit(key, cost);
-    return decision instanceof Promise ? decision.then((late) => this.#pass(reply, key, late)) : this.#pass(reply, key, decision);
+    return decision instanceof Promise
+      ? decision.then((late) => this.#pass(request, reply, key, late, cost))
+      : this.#pass(request, reply, key, decision, cost);
   }
 
-  #pass(reply: FastifyReply, key: VerifiedKey, decision: Decision): Pass {
+  #pass(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, decision: Decision, { scope }: Entry): Pass {
     this.#metrics.decisions(decision.admitted ? "admitted" : decision.code).inc();
     if (!decision.admitted) {
       reply.headers(this.#limiter.headers(key));
       throw limitProblem(decision);
     }
     if (decision.charge.slot) this.#releaseAtEnd(reply, decision);
+    let current = key;
     return {
       key,
       settle: (answered) => this.#settle(reply, decision, answered),
       withdraw: () => this.#withdraw(reply, decision),
-      reserve: async (units, atLeast) => this.#reserved(await this.#limiter.reserveMonth(key, units, atLeast)),
+      reserve: async (units, atLeast) => this.#reserved(await this.#limiter.reserveMonth(current, units, atLeast)),
+      hold: (onChange) =>
+        this.#keyring.hold(key, request.clientAddress, scope ?? undefined, (change) => {
+          if (change.ok) current = change.key;
+          onChange(change.ok ? change.key : refusal(change));
+        }),
     };
   }
 

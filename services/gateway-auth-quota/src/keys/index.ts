@@ -2,4 +2,4 @@
 
 export { createKeyring } from "./keyring.ts";
 export { defaultKeyringSettings } from "./settings.ts";
-export type { KeyProblemCode, Keyring, KeyringOptions, KeyringSettings, Verification, VerifiedKey } from "./surface.ts";
+export type { KeyChangeListener, KeyProblemCode, Keyring, KeyringOptions, KeyringSettings, Verification, VerifiedKey } from "./surface.ts";

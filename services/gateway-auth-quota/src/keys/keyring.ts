@@ -5,7 +5,8 @@ import { type KeyText, parseKeyText, secretMatches } from "@netfacts/keys";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
 import { FailedKeys } from "./failed-keys.ts";
-import { KeyCache, type KeyLookup } from "./key-cache.ts";
+import { type CachedKey, KeyCache, type KeyLookup } from "./key-cache.ts";
+import { KeyHolds } from "./key-holds.ts";
 import { Rehasher } from "./rehasher.ts";
 import { defaultKeyringSettings } from "./settings.ts";
 import type { KeyProblemCode, Keyring, KeyringOptions, KeyringSettings, Verification, VerifiedKey } from "./surface.ts";
@@ -35,13 +36,26 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const unknownPeppers = new Set<string>();
   const rehasher = new Rehasher(store.keys, settings.pepper);
 
+  const holds = new KeyHolds(({ id, clientAddress, scope }) => {
+    const found = cache.lookup(id);
+    if (found instanceof Promise) return found.then((lookup) => judgeHeld(lookup, clientAddress, scope));
+    return judgeHeld(found, clientAddress, scope);
+  }, monotonic);
+  const anyChanged = (): void => {
+    cache.anyChanged();
+    holds.changed(null);
+  };
+
   const subscription = options.messaging?.subscribe(keysChangedSubject, (payload) => {
     const id = changedKeyId(payload);
-    if (id === null) cache.anyChanged();
-    else cache.keyChanged(id);
+    if (id === null) anyChanged();
+    else {
+      cache.keyChanged(id);
+      holds.changed(id);
+    }
   });
   const connection = options.messaging?.watchConnection((up) => cache.broadcastsChanged(up));
-  const endListening = store.onChange(() => cache.anyChanged());
+  const endListening = store.onChange(anyChanged);
 
   const tellUnknownPepper = (id: string | null): void => {
     if (id === null || settings.peppers.has(id) || unknownPeppers.has(id)) return;
@@ -57,8 +71,17 @@ export function createKeyring(options: KeyringOptions): Keyring {
       tellUnknownPepper(lookup?.record.pepperId ?? null);
       return refuse("invalid_api_key");
     }
-    const { record, allowed, key } = lookup;
-    rehasher.used(record, text.text);
+    rehasher.used(lookup.record, text.text);
+    return judgeUse(lookup, clientAddress, scope);
+  };
+
+  /** A key whose secret matched before. */
+  const judgeHeld = (lookup: KeyLookup, clientAddress: string, scope: Scope | undefined): Verification => {
+    if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
+    return lookup === null ? refuse("invalid_api_key") : judgeUse(lookup, clientAddress, scope);
+  };
+
+  const judgeUse = ({ record, allowed, key }: CachedKey, clientAddress: string, scope: Scope | undefined): Verification => {
     const rules = { state: record.state, expiresAt: record.expiresAt, validUntil: record.validUntil, allowed, scopes: key.scopes };
     const address = allowed.length === 0 ? null : plainAddress(clientAddress);
     const refusal = keyRefusal(rules, clock.now(), address, scope ?? null);
@@ -78,7 +101,10 @@ export function createKeyring(options: KeyringOptions): Keyring {
       return judge(found, text, clientAddress, scope);
     },
 
+    hold: (key, clientAddress, scope, onChange) => holds.add({ id: key.id, clientAddress, scope }, key, onChange),
+
     stop() {
+      holds.stop();
       void subscription?.stop();
       void connection?.stop();
       endListening();

@@ -67,9 +67,18 @@ export interface Keyring {
    * Never throws. Cost with a cached key: one SHA-256, no store call and no promise, as one each time would cost more than that.
    */
   verify(authorization: string | undefined, clientAddress: string, scope?: Scope): Verification | Promise<Verification>;
+  /**
+   * Follows a verified key for an answer that lasts. `onChange` is called, never within this call, when the key may do something else than
+   * before, and at most once with a refusal: within a second of a change that reaches us, of the key's expiry, or of a time in which the key cannot be checked.
+   *
+   * @returns ends it; call it when the answer ends.
+   */
+  hold(key: VerifiedKey, clientAddress: string, scope: Scope | undefined, onChange: KeyChangeListener): () => void;
   /** Ends the subscriptions; the store stays open. */
   stop(): void;
 }
+
+export type KeyChangeListener = (verification: Verification) => void;
 
 export interface KeyringSettings {
   /** A cached key is read again after this time. */

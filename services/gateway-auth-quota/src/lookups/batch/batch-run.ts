@@ -51,6 +51,8 @@ export class BatchRun {
   #failed = 0;
   #writeScheduled = false;
   #stopped = false;
+  /** What every result from now on is. */
+  #refusal: ProblemError | null = null;
   #onRoom: (() => void) | null = null;
   #onWrittenAll: (() => void) | null = null;
 
@@ -87,7 +89,8 @@ export class BatchRun {
     const place: Place = { item, weight: "op" in item ? item.weight : problemBytes, outcome: null };
     this.#places.push(place);
     this.#weight += place.weight;
-    if ("op" in item) this.#options.asker.ask({ question: item, done: (outcome) => this.#settle(place, outcome) });
+    if (this.#refusal !== null) this.#settle(place, this.#refusal);
+    else if ("op" in item) this.#options.asker.ask({ question: item, done: (outcome) => this.#settle(place, outcome) });
     else this.#settle(place, item.problem);
   }
 
@@ -112,6 +115,14 @@ export class BatchRun {
     if (this.#stopped) return;
     this.#output.text(tail);
     this.#output.end();
+  }
+
+  /** Nobody may have more answers: each result that is not written yet is the problem. */
+  refuse(problem: ProblemError): void {
+    this.#refusal = problem;
+    this.#options.asker.stop();
+    for (const place of this.#places.slice(this.#first)) place.outcome = problem;
+    this.#schedule();
   }
 
   /** Nobody is there to read: nothing more is asked or written. */

@@ -1,13 +1,12 @@
 /** `POST /batch`: key, limits and form as for any request, then many questions side by side. */
 
 import type { ServerResponse } from "node:http";
-import { contentTypes, type OperationName, operations, ProblemError } from "@netfacts/contracts";
+import { contentTypes, ProblemError } from "@netfacts/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Compressor } from "../../edge/compression.ts";
 import { echoPath } from "../../edge/echo.ts";
 import type { Guard, Pass } from "../../edge/guard.ts";
 import type { RequestLog } from "../../edge/observe.ts";
-import type { VerifiedKey } from "../../keys/index.ts";
 import type { Limiter } from "../../limits/index.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
 import { discardBody } from "../../proxy/request-body.ts";
@@ -18,6 +17,7 @@ import { BatchAsker } from "./asker.ts";
 import { BatchRun } from "./batch-run.ts";
 import { BodySource, ClientGoneError } from "./body-source.ts";
 import { type Form, type Format, readForm } from "./form.ts";
+import { HeldKey } from "./held-key.ts";
 import { IdleWatch } from "./idle-watch.ts";
 import type { Item } from "./item-reader.ts";
 import { type Line, LineSplitter } from "./lines.ts";
@@ -46,6 +46,16 @@ export interface BatchDeps {
   readonly clock: { now(): number };
   readonly errorDocsBase: string;
   readonly settings: BatchSettings;
+}
+
+/** A batch whose body is being read. */
+interface OpenBatch {
+  readonly pass: Pass;
+  readonly source: BodySource;
+  readonly units: MonthUnits;
+  readonly held: HeldKey;
+  /** Its answer begins. */
+  readonly begun: (run: BatchRun) => void;
 }
 
 /** Lines of a stream that units are reserved for at a time. */
@@ -95,12 +105,32 @@ export class Batches {
     const source = new BodySource(request.raw, form.encoding);
     this.#sources.add(source);
     if (this.#stopping) source.fail(new ProblemError("shutting_down"));
+    const units = new MonthUnits(pass);
+    let run: BatchRun | null = null;
+    const held = new HeldKey(pass, {
+      changed: () => units.limitsChanged(),
+      withdrawn(problem) {
+        source.fail(problem);
+        run?.refuse(problem);
+      },
+    });
+    whenClosed(reply.raw, held.release);
+    const open: OpenBatch = {
+      pass,
+      source,
+      units,
+      held,
+      begun(its) {
+        run = its;
+      },
+    };
     try {
       return await (form.asked === "ndjson" && form.answered === "ndjson"
-        ? this.#answerLines(request, reply, pass, source)
-        : this.#answerDocument(request, reply, pass, source, form));
+        ? this.#answerLines(request, reply, open)
+        : this.#answerDocument(request, reply, open, form));
     } catch (error) {
       this.#letGo(source);
+      held.release();
       end();
       // Nobody is there to be told; the connection has ended.
       throw error instanceof ClientGoneError ? new ProblemError("bad_request", { detail: error.message }) : error;
@@ -122,41 +152,34 @@ export class Batches {
   }
 
   /** Everything is read, and paid for, before the first question is asked. */
-  async #answerDocument(request: FastifyRequest, reply: FastifyReply, pass: Pass, source: BodySource, form: Form): Promise<FastifyReply> {
+  async #answerDocument(request: FastifyRequest, reply: FastifyReply, open: OpenBatch, form: Form): Promise<FastifyReply> {
     const { settings } = this.#deps;
+    const { pass, source, units, held } = open;
     if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
     const late = setTimeout(() => source.fail(new ProblemError("request_timeout")), settings.requestTimeoutMs);
     let items: Item[];
     try {
-      items = (await (form.asked === "json" ? readDocument(source) : readLines(source))).map(withinScopes(pass.key));
+      items = (await (form.asked === "json" ? readDocument(source) : readLines(source))).map(held.admit);
     } finally {
       clearTimeout(late);
     }
-    const units = new MonthUnits(pass);
     const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
     await payFirst(pass, units, valid, valid);
-    return this.#answer(
-      request,
-      reply,
-      pass,
-      { source, units, format: form.answered, endsAt: performance.now() + settings.documentMs },
-      async (run) => {
-        for (const item of items) {
-          await run.room();
-          if ("op" in item) units.spend();
-          run.put(item);
-        }
-        return null;
-      },
-    );
+    return this.#answer(request, reply, open, { format: form.answered, endsAt: performance.now() + settings.documentMs }, async (run) => {
+      for (const item of items) {
+        await run.room();
+        if ("op" in item) units.spend();
+        run.put(item);
+      }
+      return held.withdrawnBy;
+    });
   }
 
   /** Lines are read no faster than answers are; units are reserved as they are needed, the first before the answer begins. */
-  async #answerLines(request: FastifyRequest, reply: FastifyReply, pass: Pass, source: BodySource): Promise<FastifyReply> {
-    const units = new MonthUnits(pass);
+  async #answerLines(request: FastifyRequest, reply: FastifyReply, open: OpenBatch): Promise<FastifyReply> {
+    const { pass, source, units, held } = open;
     await payFirst(pass, units, reserveLines, 1);
-    const admit = withinScopes(pass.key);
-    return this.#answer(request, reply, pass, { source, units, format: "ndjson", endsAt: Number.POSITIVE_INFINITY }, async (run, watch) => {
+    return this.#answer(request, reply, open, { format: "ndjson", endsAt: Number.POSITIVE_INFINITY }, async (run, watch) => {
       /** The month is used up, for all the rest. */
       let exhausted: ProblemError | null = null;
       const paidLate = async (item: Item): Promise<Item> => {
@@ -176,7 +199,7 @@ export class Batches {
       };
       /** Nearly every line is put at once: a promise each would cost as much as all the rest. */
       const take = (line: Line): Promise<void> | null => {
-        const item = admit(readLine(line));
+        const item = held.admit(readLine(line));
         const full = run.room();
         if (full !== null || ("op" in item && !units.spend())) return put(item, full);
         run.put(item);
@@ -209,8 +232,8 @@ export class Batches {
   async #answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    pass: Pass,
-    { source, units, format, endsAt }: { source: BodySource; units: MonthUnits; format: Format; endsAt: number },
+    { pass, source, units, held, begun }: OpenBatch,
+    { format, endsAt }: { format: Format; endsAt: number },
     ask: (run: BatchRun, watch: IdleWatch) => Promise<ProblemError | null>,
   ): Promise<FastifyReply> {
     const { clock, dispatcher, errorDocsBase, limiter, settings } = this.#deps;
@@ -240,6 +263,7 @@ export class Batches {
       },
       onProgress: () => watch.active(),
     });
+    begun(run);
     const onClose = () => {
       this.#responses.delete(response);
       watch.stop();
@@ -250,8 +274,9 @@ export class Batches {
     this.#responses.add(response);
     whenClosed(response, onClose);
     try {
-      const problem = await ask(run, watch);
+      const unread = await ask(run, watch);
       await run.drained();
+      const problem = held.withdrawnBy ?? unread;
       run.end(texts.tail(format, { count: run.count, failedCount: run.failedCount, snapshots: asker.snapshots, problem }, clock.now()));
       if (problem !== null) await this.#hangUp(request, response);
     } catch (error) {
@@ -261,6 +286,7 @@ export class Batches {
       }
     } finally {
       this.#letGo(source);
+      held.release();
       units.close();
     }
     return reply;
@@ -309,18 +335,4 @@ async function ended(response: ServerResponse): Promise<void> {
     response.once("finish", resolve);
     response.once("close", resolve);
   });
-}
-
-/** Items as they may be asked with this key. */
-function withinScopes(key: VerifiedKey): (item: Item) => Item {
-  const refusals = new Map<OperationName, ProblemError>();
-  for (const { name, scope } of Object.values(operations)) {
-    if (scope !== null && !key.scopes.has(scope))
-      refusals.set(name, new ProblemError("insufficient_scope", { detail: `The key does not have the scope \`${scope}\`.` }));
-  }
-  if (refusals.size === 0) return (item) => item;
-  return (item) => {
-    const problem = "op" in item ? refusals.get(item.op) : undefined;
-    return problem === undefined ? item : { problem, echo: item.echo };
-  };
 }

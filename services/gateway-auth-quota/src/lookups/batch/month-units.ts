@@ -13,6 +13,8 @@ export class MonthUnits {
   /** Oldest first; only those whose units may still come back. */
   readonly #reserved: Reserved[] = [];
   #spare = 0;
+  /** Reserved under limits that have changed, and not spent. */
+  #aside = 0;
   /** Spent for items whose result is not written yet. */
   #underWay = 0;
 
@@ -52,10 +54,17 @@ export class MonthUnits {
     if (!counted) this.#spare += 1;
   }
 
+  /** The limits may have changed: items from now on are paid for by new reservations. */
+  limitsChanged(): void {
+    this.#aside += this.#spare;
+    this.#spare = 0;
+  }
+
   /** The batch is over: what is unspent, and what was spent for results that nobody got, goes back. */
   close(): void {
-    let back = this.#spare + this.#underWay;
+    let back = this.#spare + this.#aside + this.#underWay;
     this.#spare = 0;
+    this.#aside = 0;
     this.#underWay = 0;
     for (const reserved of this.#reserved.splice(0).reverse()) {
       const units = Math.min(back, reserved.units);
@@ -69,7 +78,7 @@ export class MonthUnits {
     let open = this.#reserved.reduce((sum, { units }) => sum + units, 0);
     for (let oldest = this.#reserved[0]; oldest !== undefined; oldest = this.#reserved[0]) {
       open -= oldest.units;
-      if (open < this.#spare + this.#underWay) return;
+      if (open < this.#spare + this.#aside + this.#underWay) return;
       this.#reserved.shift();
       oldest.settle(oldest.units);
     }
