@@ -56,6 +56,7 @@ export {
 } from "./manifest.ts";
 export { decodeManifest } from "./manifest-form.ts";
 export { secondsTimestamp } from "./seconds-timestamp.ts";
+export { packSection } from "./section-kinds.ts";
 export {
   type AllocationStatus,
   type AllocationsColumns,
@@ -68,7 +69,13 @@ export {
 export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
 export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
 export { checkHistory, type HistoryColumns, historyFormat } from "./sections/history.ts";
-export { type NetworkTypesColumns, networkTypesColumns, networkTypesFormat, type TypeOf } from "./sections/network-types.ts";
+export {
+  type NetworkTypeRecord,
+  type NetworkTypesColumns,
+  networkTypesColumns,
+  networkTypesFormat,
+  type TypeOf,
+} from "./sections/network-types.ts";
 export { type PathsColumns, pathsFormat } from "./sections/paths.ts";
 export { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns, profilesFormat } from "./sections/profiles.ts";
 export { linkSeen, originKind, type RoutesColumns, routesFormat } from "./sections/routes.ts";

@@ -2,17 +2,9 @@
 
 import type { PrefixColumns, PrefixTrie } from "@netfacts/prefix-trie";
 import { AspaSet, VrpSet } from "@netfacts/rpki";
-import type { ColumnSpec, Columns, SectionFormat } from "./columns.ts";
-import {
-  allocationRows,
-  aspaRows,
-  nameRows,
-  networkTypeRows,
-  profileRows,
-  routeRows,
-  type SectionRow,
-  vrpRows,
-} from "./diff/section-rows.ts";
+import { type ColumnSpec, type Columns, columnPieces, type SectionFormat } from "./columns.ts";
+import type { SectionRow } from "./diff/section-row.ts";
+import { allocationRows, aspaRows, nameRows, profileRows, routeRows, vrpRows } from "./diff/section-rows.ts";
 import { AllocationTable } from "./lookup/allocation-table.ts";
 import { AsNameTable } from "./lookup/as-names.ts";
 import { NetworkTypeTable } from "./lookup/network-types.ts";
@@ -20,16 +12,21 @@ import { ProfileTable } from "./lookup/profiles.ts";
 import { type RouteOverlay, RouteTable } from "./lookup/route-table.ts";
 import type { SectionName } from "./manifest.ts";
 import { allocationPrefixes, allocationsFormat, checkAllocations } from "./sections/allocations.ts";
-import { asNamesFormat, checkAsNames } from "./sections/as-names.ts";
+import { asNamesColumns, asNamesFormat, checkAsNames } from "./sections/as-names.ts";
 import { aspaSetColumns, aspasFormat, checkAspas } from "./sections/aspas.ts";
-import { checkNetworkTypes, networkTypePrefixes, networkTypesFormat } from "./sections/network-types.ts";
-import { checkProfiles, profilesFormat } from "./sections/profiles.ts";
+import { checkNetworkTypes, networkTypePrefixes, networkTypesColumns, networkTypesFormat } from "./sections/network-types.ts";
+import { checkProfiles, profilesColumns, profilesFormat } from "./sections/profiles.ts";
 import { checkRoutes, routePrefixes, routesFormat } from "./sections/routes.ts";
 import { checkVrps, vrpPrefixes, vrpSetColumns, vrpsFormat } from "./sections/vrps.ts";
 
-/** One section. `S`: its columns; `T`: its tables, which become members of a generation. */
-export interface SectionKind<S extends ColumnSpec, T extends object> {
+/** Packs records into columns, whatever they are. */
+type Pack<S extends ColumnSpec> = (...records: never[]) => Columns<S>;
+
+/** One section. `S`: its columns; `T`: its tables, which become members of a generation; `P`: how it is packed. */
+export interface SectionKind<S extends ColumnSpec, T extends object, P extends Pack<S> | null> {
   readonly format: SectionFormat<S>;
+  /** What `packSection` calls; null: whoever builds the section fills the columns itself. */
+  readonly pack: P;
   /** Throws `SectionFormatError`: columns that pass can be read without leaving their bounds. */
   check(columns: Columns<S>): void;
   /** The prefixes that are indexed; null: none are. */
@@ -45,13 +42,14 @@ export interface SectionKind<S extends ColumnSpec, T extends object> {
 }
 
 /** Infers what a kind is made of. */
-function kind<S extends ColumnSpec, T extends object>(of: SectionKind<S, T>): SectionKind<S, T> {
+function kind<S extends ColumnSpec, T extends object, P extends Pack<S> | null>(of: SectionKind<S, T, P>): SectionKind<S, T, P> {
   return of;
 }
 
 export const sectionKinds = {
   routes: kind({
     format: routesFormat,
+    pack: null,
     check: checkRoutes,
     prefixes: routePrefixes,
     ipv4IndexIsSet: true,
@@ -61,6 +59,7 @@ export const sectionKinds = {
   }),
   vrps: kind({
     format: vrpsFormat,
+    pack: null,
     check: checkVrps,
     prefixes: vrpPrefixes,
     tables(section, trie) {
@@ -72,6 +71,7 @@ export const sectionKinds = {
   }),
   aspas: kind({
     format: aspasFormat,
+    pack: null,
     check: checkAspas,
     prefixes: null,
     tables(section) {
@@ -83,6 +83,7 @@ export const sectionKinds = {
   }),
   allocations: kind({
     format: allocationsFormat,
+    pack: null,
     check: checkAllocations,
     prefixes: allocationPrefixes,
     tables: (columns, trie) => ({ allocations: new AllocationTable(columns, trie) }),
@@ -91,6 +92,7 @@ export const sectionKinds = {
   }),
   as_names: kind({
     format: asNamesFormat,
+    pack: asNamesColumns,
     check: checkAsNames,
     prefixes: null,
     tables: (columns) => ({ names: new AsNameTable(columns) }),
@@ -99,6 +101,7 @@ export const sectionKinds = {
   }),
   profiles: kind({
     format: profilesFormat,
+    pack: profilesColumns,
     check: checkProfiles,
     prefixes: null,
     tables: (columns) => ({ profiles: new ProfileTable(columns) }),
@@ -107,11 +110,12 @@ export const sectionKinds = {
   }),
   network_types: kind({
     format: networkTypesFormat,
+    pack: networkTypesColumns,
     check: checkNetworkTypes,
     prefixes: networkTypePrefixes,
     tables: (columns, trie) => ({ networkTypes: new NetworkTypeTable(columns, trie) }),
     none: { networkTypes: null },
-    rows: ({ networkTypes }) => networkTypeRows(networkTypes),
+    rows: ({ networkTypes }) => networkTypes.rows(),
   }),
 } satisfies { readonly [S in SectionName]: unknown };
 
@@ -120,6 +124,23 @@ type Kinds = typeof sectionKinds;
 /** The columns of a section. */
 export type SectionColumns<S extends SectionName> = Parameters<Kinds[S]["check"]>[0];
 
+/** A section that has a `pack`. */
+export type PackedSection = { [S in SectionName]: Kinds[S]["pack"] extends null ? never : S }[SectionName];
+
+interface Packed<S extends SectionName> {
+  readonly columns: SectionColumns<S>;
+  /** The object of the section, as `columnPieces` gives it. */
+  readonly pieces: Uint8Array[];
+}
+
+/** Packs a section. `records` are what its `pack` takes. */
+export function packSection<S extends PackedSection>(name: S, ...records: Parameters<Exclude<Kinds[S]["pack"], null>>): Packed<S> {
+  const { format, pack } = kindOf(name);
+  // The signature says what the compiler cannot follow here: the section has a pack, which takes these records and gives its columns.
+  const columns = (pack as (...records: unknown[]) => Columns<ColumnSpec>)(...records);
+  return { columns: columns as SectionColumns<S>, pieces: columnPieces(format, columns) };
+}
+
 type TablesOf<S extends SectionName> = ReturnType<Kinds[S]["tables"]>;
 type AllTables = { [S in SectionName]: (tables: TablesOf<S>) => void }[SectionName] extends (tables: infer T) => void ? T : never;
 
@@ -127,7 +148,7 @@ type AllTables = { [S in SectionName]: (tables: TablesOf<S>) => void }[SectionNa
 export type SectionTables = { readonly [N in keyof AllTables]: AllTables[N] | null };
 
 /** A kind whatever its section: only names and formats are known. */
-export type AnySectionKind = SectionKind<ColumnSpec, object>;
+export type AnySectionKind = SectionKind<ColumnSpec, object, Pack<ColumnSpec> | null>;
 
 /** The kind of a section that is known by its name at run time alone. */
 export function kindOf(name: SectionName): AnySectionKind {

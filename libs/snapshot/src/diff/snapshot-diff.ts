@@ -3,7 +3,7 @@
 import { type Generation, sectionsOf } from "../generation.ts";
 import { type SectionEntry, type SectionName, sectionNames } from "../manifest.ts";
 import { kindOf } from "../section-kinds.ts";
-import type { SectionRow } from "./section-rows.ts";
+import type { SectionRow } from "./section-row.ts";
 
 /** One difference: what names the row, and its values on both sides, null on the side where it is not. */
 export interface SnapshotChange {

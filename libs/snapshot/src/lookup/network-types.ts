@@ -1,7 +1,8 @@
 /** The operator's network types, by address and by AS number. */
 
-import type { Address, Prefix } from "@netfacts/address";
+import { type Address, formatPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
+import { numberKey, prefixKey, type SectionRow } from "../diff/section-row.ts";
 import { type NetworkTypesColumns, noType, type TypeOf } from "../sections/network-types.ts";
 import { stringAt } from "../strings.ts";
 import { searchAscending } from "./route-table.ts";
@@ -50,6 +51,13 @@ export class NetworkTypeTable {
   *asns(): Generator<[asn: number, type: TypeOf | null]> {
     const { as_number, as_type, as_confidence } = this.#columns;
     for (let at = 0; at < as_number.length; at++) yield [as_number[at] as number, this.#type(as_type, as_confidence, at)];
+  }
+
+  /** The rows that two snapshots are compared by. */
+  *rows(): Generator<SectionRow> {
+    for (const [prefix, type] of this.prefixes())
+      yield { key: prefixKey(prefix), identity: { prefix: formatPrefix(prefix) }, value: { ...type } };
+    for (const [asn, type] of this.asns()) yield { key: `as ${numberKey(asn)}`, identity: { asn }, value: { ...type } };
   }
 
   #type(types: Uint8Array, confidences: Uint8Array, at: number): TypeOf | null {

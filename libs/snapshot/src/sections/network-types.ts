@@ -34,6 +34,9 @@ export interface TypeOf {
   readonly confidence: number;
 }
 
+/** The type of a prefix or of an AS number. */
+export type NetworkTypeRecord = TypeOf & ({ readonly prefix: Prefix } | { readonly asn: number });
+
 export function networkTypePrefixes(section: NetworkTypesColumns): PrefixColumns {
   return {
     ipv4: { address: section.v4_address, length: section.v4_length },
@@ -41,12 +44,10 @@ export function networkTypePrefixes(section: NetworkTypesColumns): PrefixColumns
   };
 }
 
-/** Packs types by prefix and by AS number; of one prefix the last stays. Throws `RangeError` for more than 255 different types. */
-export function networkTypesColumns(
-  prefixes: readonly (TypeOf & { readonly prefix: Prefix })[],
-  asns: ReadonlyMap<number, TypeOf>,
-): NetworkTypesColumns {
-  const byPrefix = new Map(prefixes.map((one) => [formatPrefix(one.prefix), one]));
+/** Packs types; of several records of one prefix or AS number the last stays. Throws `RangeError` for more than 255 different types. */
+export function networkTypesColumns(records: readonly NetworkTypeRecord[]): NetworkTypesColumns {
+  const byPrefix = new Map(records.flatMap((one) => ("prefix" in one ? [[formatPrefix(one.prefix), one]] : [])));
+  const asns = new Map(records.flatMap((one) => ("asn" in one ? [[one.asn, one]] : [])));
   const distinct = [...byPrefix.values()];
   const sorted = sortPrefixes(distinct.map(({ prefix }) => prefix));
   const ordered = distinct.toSorted((a, b) => comparePrefixes(a.prefix, b.prefix));

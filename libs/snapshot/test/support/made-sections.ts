@@ -273,7 +273,6 @@ export function madeNetworkTypes(types: Readonly<Record<string, string>>): Netwo
     return { what, type, confidence: Number(confidence) };
   });
   return networkTypesColumns(
-    read.flatMap(({ what, ...rest }) => (what.startsWith("AS") ? [] : [{ prefix: prefix(what), ...rest }])),
-    new Map(read.flatMap(({ what, ...rest }) => (what.startsWith("AS") ? [[Number(what.slice(2)), rest]] : []))),
+    read.map(({ what, ...rest }) => (what.startsWith("AS") ? { asn: Number(what.slice(2)), ...rest } : { prefix: prefix(what), ...rest })),
   );
 }

@@ -1,7 +1,8 @@
 /** Builds section `profiles`: what the sources say of each AS, joined with PeeringDB's organisations. */
 
 import { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns } from "@netfacts/snapshot";
-import type { Organisation, ProfileRecord } from "../readers/index.ts";
+import type { ProfileRecord } from "../readers/as-profiles.ts";
+import type { Organisation } from "../readers/peeringdb.ts";
 
 /** What one source says, with what its network types rest on. */
 export interface ProfileSource {

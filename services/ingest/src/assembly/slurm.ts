@@ -3,7 +3,8 @@
 import { containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
 import type { Vrp } from "@netfacts/rpki";
-import { type PrefixFilter, type SlurmExceptions, SourceError } from "../readers/index.ts";
+import { SourceError } from "../readers/reader-report.ts";
+import type { PrefixFilter, SlurmExceptions } from "../readers/slurm.ts";
 
 export interface SlurmFile {
   readonly file: string;

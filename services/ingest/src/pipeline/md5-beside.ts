@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { openContent } from "@netfacts/content";
-import { SourceError } from "../readers/index.ts";
+import { SourceError } from "../readers/reader-report.ts";
 
 /**
  * Compares a file with the digest in `<file>.md5`, where there is one: 32 hexadecimal digits wherever they stand, as some write

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { type Content, openContent } from "@netfacts/content";
-import { type SourceContent, SourceError } from "../readers/index.ts";
+import { type SourceContent, SourceError } from "../readers/reader-report.ts";
 import type { SourceConfig } from "../sources/index.ts";
 
 /** Of the file as it is stored. */

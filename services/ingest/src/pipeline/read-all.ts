@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { timestamp } from "@netfacts/contracts";
 import type { SectionName, SourceEntry } from "@netfacts/snapshot";
-import type { ReaderReport } from "../readers/index.ts";
+import type { ReaderReport } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 import { inFileOrder, isRibSource, type ListedSource } from "./listed-sources.ts";
 import type { StoredFile } from "./open-source.ts";

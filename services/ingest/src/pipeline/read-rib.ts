@@ -3,7 +3,8 @@
 import { timestamp } from "@netfacts/contracts";
 import { type RibReport, scanRib } from "@netfacts/mrt";
 import { RibPass, type RibPaths, type RibTable } from "../assembly/rib-pass.ts";
-import { boundedContent, type ReaderReport, type SourceContent, SourceError } from "../readers/index.ts";
+import { boundedContent } from "../readers/bounded-content.ts";
+import { type ReaderReport, type SourceContent, SourceError } from "../readers/reader-report.ts";
 import { replay, type UpdateFileCounts, type UpdatesReport } from "../replay/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
 import { randomOf } from "../verify/reservoir.ts";

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SourceError } from "../readers/index.ts";
+import { SourceError } from "../readers/reader-report.ts";
 import { fetchVrps, RtrUnavailableError, readCacheList, writeVrpFile } from "../rtr/index.ts";
 import type { TableSource } from "./listed-sources.ts";
 import { readSource, type SourceReading } from "./read-source.ts";

@@ -2,13 +2,13 @@
 
 import { type Manifest, sealManifest, sectionNames } from "@netfacts/snapshot";
 import type { CollectorSample } from "../verify/check-routes.ts";
-import type { TableSamples } from "../verify/table-samples.ts";
 import { verifySnapshot } from "../verify/verify-snapshot.ts";
 import { OngoingReport, type Stage } from "./ongoing-report.ts";
 import { type ReadSources, readAll } from "./read-all.ts";
 import { beginRun, type Run, type RunOptions } from "./run.ts";
 import type { RunReport } from "./run-report.ts";
 import { type BuiltSnapshot, buildSections, completeManifest, type ManifestContent } from "./sections.ts";
+import type { TableInputs } from "./table-readers.ts";
 
 /** A run that published nothing. `report` tells how far it came. */
 export class IngestError extends Error {
@@ -51,7 +51,7 @@ async function prepare(run: Run): Promise<Manifest> {
   // The build lets go of the RIBs.
   const collectors = [...read.inputs.ribs].map(([source, { sample }]) => ({ source, sample }));
   const manifest = sealManifest(await stage(run, "build", () => build(run, read)));
-  await stage(run, "verify", () => verify(run, manifest, { collectors, samples: read.inputs.tables.samples }));
+  await stage(run, "verify", () => verify(run, manifest, { collectors, tables: read.inputs.tables }));
   return manifest;
 }
 
@@ -82,7 +82,7 @@ function sectionReports({ shrink }: Run, built: BuiltSnapshot, { sections }: Man
 
 interface Samples {
   readonly collectors: readonly CollectorSample[];
-  readonly samples: TableSamples;
+  readonly tables: TableInputs;
 }
 
 async function verify({ store, config, report }: Run, manifest: Manifest, samples: Samples): Promise<void> {

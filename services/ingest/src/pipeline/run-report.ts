@@ -2,7 +2,7 @@
 
 import { timestamp } from "@netfacts/contracts";
 import type { SectionName } from "@netfacts/snapshot";
-import type { ReaderReport, SkippedRecords } from "../readers/index.ts";
+import type { ReaderReport, SkippedRecords } from "../readers/reader-report.ts";
 import type { SourceConfig } from "../sources/index.ts";
 import type { ReadUpdates } from "./read-updates.ts";
 

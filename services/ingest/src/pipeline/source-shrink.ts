@@ -1,7 +1,7 @@
 /** The bound on what a source may lose against its last good version. */
 
 import type { Manifest } from "@netfacts/snapshot";
-import { SourceError } from "../readers/index.ts";
+import { SourceError } from "../readers/reader-report.ts";
 import { type SourceConfig, sectionOf } from "../sources/index.ts";
 import type { ListedSource } from "./listed-sources.ts";
 import type { Run } from "./run.ts";

@@ -1,33 +1,24 @@
 /** Which reader reads which format, and how what it found joins the inputs; RIBs, which are too large for this, are read elsewhere. */
 
+import { formatPrefix } from "@netfacts/address";
 import type { Aspa, Vrp } from "@netfacts/rpki";
-import type { ProfileBasis } from "@netfacts/snapshot";
+import type { NetworkTypeRecord, ProfileBasis } from "@netfacts/snapshot";
 import type { DelegatedFile } from "../assembly/allocations.ts";
 import type { ProfileSource } from "../assembly/profiles.ts";
-import {
-  type DelegationRecord,
-  type NetworkTypeRecord,
-  type Organisation,
-  type ProfileRecord,
-  type ReaderReport,
-  readAutnums,
-  readDelegated,
-  readNameList,
-  readNetworkTypesCsv,
-  readOverridesCsv,
-  readPeeringDbNet,
-  readPeeringDbOrg,
-  readRoutinatorCsv,
-  readRoutinatorJson,
-  readRoutinatorJsonExt,
-  readRpkiClientJson,
-  readRtr,
-  readSlurm,
-  type SlurmExceptions,
-  type SourceContent,
-  type VrpExport,
-} from "../readers/index.ts";
+import { readAutnums, readNameList } from "../readers/as-names.ts";
+import type { ProfileRecord } from "../readers/as-profiles.ts";
+import { type DelegationRecord, readDelegated } from "../readers/delegated.ts";
+import { readNetworkTypesCsv, readOverridesCsv } from "../readers/operator-csv.ts";
+import { type Organisation, readPeeringDbNet, readPeeringDbOrg } from "../readers/peeringdb.ts";
+import type { ReaderReport, SourceContent } from "../readers/reader-report.ts";
+import { readRoutinatorCsv } from "../readers/routinator-csv.ts";
+import { readRoutinatorJson, readRoutinatorJsonExt } from "../readers/routinator-json.ts";
+import { readRpkiClientJson } from "../readers/rpki-client-json.ts";
+import { readRtr } from "../readers/rtr.ts";
+import { readSlurm, type SlurmExceptions } from "../readers/slurm.ts";
+import type { VrpExport } from "../readers/vrp-export.ts";
 import type { BuiltSection, SourceConfig } from "../sources/index.ts";
+import { SampledRecords } from "../verify/sampled-records.ts";
 import { TableSamples } from "../verify/table-samples.ts";
 
 /** What all sections but the routes are built from, filled source by source. */
@@ -41,8 +32,10 @@ export class TableInputs {
   /** In the order of the file: of two that say something of an AS the later counts. */
   readonly profiles: ProfileSource[] = [];
   readonly organisations = new Map<number, Organisation>();
-  readonly networkTypes: NetworkTypeRecord[] = [];
-  /** What the snapshot is asked for when it was built. */
+  readonly networkTypes = new SampledRecords<NetworkTypeRecord>("network_types", (record) =>
+    "asn" in record ? record.asn : formatPrefix(record.prefix),
+  );
+  /** What the snapshot is asked for when it was built, of the sections whose inputs have no sample of their own. */
   readonly samples = new TableSamples();
 }
 
@@ -135,12 +128,7 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
 
   async "network-types-csv"(content, inputs) {
     const { types, report } = await readNetworkTypesCsv(content);
-    const add = (source: string) => {
-      inputs.samples.addNetworkTypes(source, types);
-      // One by one: as arguments of a call so many do not fit the stack.
-      for (const type of types) inputs.networkTypes.push(type);
-    };
-    return { report, add };
+    return { report, add: (source) => inputs.networkTypes.add(source, types) };
   },
 };
 

@@ -1,12 +1,10 @@
 /** Readers of the lists that operators write: corrections by AS number, and network types of prefixes and AS numbers. */
 
 import { makePrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import type { NetworkTypeRecord } from "@netfacts/snapshot";
 import { isNetworkType, nameLettersMax, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
-import { boundedContent } from "./bounded-content.ts";
-import { separatorHint, splitCsvLine } from "./csv.ts";
-import { forEachLine } from "./lines.ts";
-import { ReadableText } from "./readable-text.ts";
-import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+import { readRows } from "./named-columns.ts";
+import type { ReaderReport, SourceContent } from "./reader-report.ts";
 
 /** Says that there is none, where an empty field says nothing. */
 const none = "-";
@@ -22,8 +20,8 @@ const certain = 1;
  */
 export async function readOverridesCsv(content: SourceContent): Promise<{ overrides: Map<number, ProfileRecord>; report: ReaderReport }> {
   const overrides = new Map<number, ProfileRecord>();
-  const columns = ["asn", "name", "organisation", "website", "network_type"];
-  const report = await readRows(content, "overrides", ["asn"], columns, (row) => {
+  const columns = { what: "overrides", required: ["asn"], optional: ["name", "organisation", "website", "network_type"] };
+  const report = await readRows(content, columns, (row) => {
     const asn = parseAsn(row.asn ?? "");
     if (asn === null) return "asn is not an AS number";
     const name = field(row.name, readName);
@@ -46,12 +44,6 @@ export async function readOverridesCsv(content: SourceContent): Promise<{ overri
   return { overrides, report };
 }
 
-/** A network type of a prefix (an address is one of full length) or of an AS number. */
-export type NetworkTypeRecord = { readonly type: string; readonly confidence: number } & (
-  | { readonly prefix: Prefix }
-  | { readonly asn: number }
-);
-
 /**
  * Reads `resource,network_type` with an optional `confidence` (0 to 1, or 0% to 100%; 1 where none is told). A resource is a prefix, an
  * address or an AS number. Otherwise as `readOverridesCsv`.
@@ -60,9 +52,7 @@ export async function readNetworkTypesCsv(content: SourceContent): Promise<{ typ
   const types = new Map<string, NetworkTypeRecord>();
   const report = await readRows(
     content,
-    "network types",
-    ["resource", "network_type"],
-    ["resource", "network_type", "confidence"],
+    { what: "network types", required: ["resource", "network_type"], optional: ["confidence"] },
     (row) => {
       const resource = resourceOf(row.resource ?? "");
       if (typeof resource === "string") return resource;
@@ -77,55 +67,6 @@ export async function readNetworkTypesCsv(content: SourceContent): Promise<{ typ
     },
   );
   return { types: [...types.values()], report };
-}
-
-/** Reads rows by the names of the first line. `take` answers what is wrong with a row, or whether it replaced an earlier one. */
-async function readRows(
-  content: SourceContent,
-  what: string,
-  needed: readonly string[],
-  known: readonly string[],
-  take: (row: Readonly<Record<string, string>>) => string | boolean,
-): Promise<ReaderReport> {
-  const { file, badRecordsMax } = content;
-  const { chunks, meter } = boundedContent(content);
-  const tally = new Tally();
-  const texts = new ReadableText();
-  const found: { header: readonly string[] | null } = { header: null };
-  const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
-    const text = texts.decode(bytes.subarray(start, end), line === 1);
-    if (text.startsWith("#") || text.trim() === "") return;
-    const fields = splitCsvLine(text);
-    if (found.header === null) {
-      const names = fields?.map((name) => name.toLowerCase()) ?? [];
-      const good = needed.every((name) => names.includes(name)) && names.every((name) => known.includes(name));
-      if (!good || new Set(names).size < names.length)
-        throw new SourceError(
-          file,
-          { line },
-          `the first line must name the columns (required: ${needed.join(", ")}; optional: ${known.filter((name) => !needed.includes(name)).join(", ")})${separatorHint(text)}`,
-        );
-      found.header = names;
-      return;
-    }
-    tally.read++;
-    if (fields === null) return tally.bad("a quote is not closed", { line }, text);
-    if (fields.length !== found.header.length) return tally.bad("the number of fields differs from the first line", { line }, text);
-    const taken = take(Object.fromEntries(found.header.map((name, index) => [name, fields[index] as string])));
-    if (typeof taken === "string") return tally.bad(taken, { line }, text);
-    if (taken) tally.leaveOut("appears more than once; the last one was kept", { line }, text);
-    else tally.accepted++;
-  });
-  tally.judge(file, badRecordsMax, what, { line: Math.max(1, lines) });
-  return {
-    bytes: meter.bytes,
-    seconds: meter.seconds(),
-    read: tally.read,
-    accepted: tally.accepted,
-    skipped: tally.skipped(),
-    asOf: null,
-    notes: ended ? texts.notes() : [...texts.notes(), "the last line has no line break"],
-  };
 }
 
 const fault = Symbol("fault");

@@ -1,15 +1,15 @@
 /** Section `as_names`. */
 
-import { asNamesColumns, asNamesFormat, columnPieces } from "@netfacts/snapshot";
+import { packSection } from "@netfacts/snapshot";
 import { checkNames } from "../verify/check-as-facts.ts";
 import { dayVersion, type IndependentSection } from "./section-kind.ts";
 
 export const asNames: IndependentSection = {
   draft({ names }) {
     if (names.size === 0) return null;
-    const columns = asNamesColumns(names);
+    const { columns, pieces } = packSection("as_names", names);
     names.clear();
-    return { pieces: columnPieces(asNamesFormat, columns), counts: { names: columns.asn.length } };
+    return { pieces, counts: { names: columns.asn.length } };
   },
   compared: ({ names = 0 }) => ({ names }),
   version: dayVersion,

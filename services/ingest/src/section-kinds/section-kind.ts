@@ -42,6 +42,8 @@ export interface BuildContext {
 export interface CheckContext {
   readonly collectors: readonly CollectorSample[];
   readonly samples: TableSamples;
+  /** For the samples of `SampledRecords`; the records are gone by now. */
+  readonly tables: TableInputs;
   readonly upstreamsMax: number;
 }
 

@@ -7,8 +7,6 @@ const hour = 3600;
 const day = 24 * hour;
 
 interface SectionSources {
-  /** Every format that fits the section. */
-  readonly formats: readonly string[];
   /** How this version reads it; absent: it does not. */
   readonly reading?: {
     /** The formats that it reads. */
@@ -18,6 +16,8 @@ interface SectionSources {
     /** How often the public sources publish, in seconds. */
     readonly intervalSeconds: number;
   };
+  /** Formats that fit the section, and that this version does not read. */
+  readonly otherFormats?: readonly string[];
 }
 
 /** Sections that are filled from the sources of another one, or that are part of another one. */
@@ -25,11 +25,10 @@ type Listed<S extends SectionName> = Exclude<S, "aspas"> | "updates";
 
 const sections = {
   // RIS tables: every 8 h, some 4 GiB.
-  routes: { formats: ["mrt", "ris-live"], reading: { formats: ["mrt"], bytesMax: 16 * gibibyte, intervalSeconds: 8 * hour } },
-  updates: { formats: ["mrt", "ris-live"], reading: { formats: ["mrt"], bytesMax: 16 * gibibyte, intervalSeconds: 300 } },
-  allocations: { formats: ["delegated"], reading: { formats: ["delegated"], bytesMax: gibibyte, intervalSeconds: day } },
+  routes: { reading: { formats: ["mrt"], bytesMax: 16 * gibibyte, intervalSeconds: 8 * hour }, otherFormats: ["ris-live"] },
+  updates: { reading: { formats: ["mrt"], bytesMax: 16 * gibibyte, intervalSeconds: 300 }, otherFormats: ["ris-live"] },
+  allocations: { reading: { formats: ["delegated"], bytesMax: gibibyte, intervalSeconds: day } },
   vrps: {
-    formats: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
     reading: {
       formats: ["rpki-client-json", "routinator-json", "routinator-jsonext", "routinator-csv", "slurm", "rtr"],
       // An rpki-client export has 75 MB.
@@ -38,7 +37,6 @@ const sections = {
     },
   },
   as_names: {
-    formats: ["name-list", "autnums", "peeringdb-net", "overrides-csv"],
     reading: {
       formats: ["name-list", "autnums", "peeringdb-net", "overrides-csv"],
       bytesMax: gibibyte / 4,
@@ -46,15 +44,11 @@ const sections = {
     },
   },
   profiles: {
-    formats: ["peeringdb-net", "peeringdb-org", "overrides-csv"],
     reading: { formats: ["peeringdb-net", "peeringdb-org", "overrides-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day },
   },
-  network_types: {
-    formats: ["network-types-csv"],
-    reading: { formats: ["network-types-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day },
-  },
-  locations: { formats: ["geofeed", "observations"] },
-} as const satisfies Readonly<Record<Listed<ImportedSection>, Required<SectionSources>>> &
+  network_types: { reading: { formats: ["network-types-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day } },
+  locations: { otherFormats: ["geofeed", "observations"] },
+} as const satisfies Readonly<Record<Listed<ImportedSection>, SectionSources & Required<Pick<SectionSources, "reading">>>> &
   Readonly<Record<Listed<SectionName>, SectionSources>>;
 
 type Sections = typeof sections;
@@ -67,14 +61,14 @@ const standingFormats: readonly string[] = ["slurm", "overrides-csv", "network-t
 
 export type KnownSection = keyof Sections;
 /** What a source may say that it is for, and this version reads. */
-export type SourceSection = { [S in KnownSection]: Sections[S] extends Required<SectionSources> ? S : never }[KnownSection];
+export type SourceSection = { [S in KnownSection]: Sections[S] extends { readonly reading: unknown } ? S : never }[KnownSection];
 /** What a snapshot has, and sources are listed for. */
 export type BuiltSection = Exclude<SourceSection, "updates">;
 export type BuiltFormat = Sections[SourceSection]["reading"]["formats"][number];
 
 export const knownSections = Object.keys(sections) as KnownSection[];
 export const sourceSections = knownSections.filter(isSourceSection);
-export const knownFormats: readonly string[] = [...new Set(Object.values(sections).flatMap(({ formats }) => formats))];
+export const knownFormats: readonly string[] = [...new Set(knownSections.flatMap(formatsOf))];
 
 export function isKnownSection(text: string): text is KnownSection {
   return Object.hasOwn(sections, text);
@@ -85,13 +79,18 @@ export function isSourceSection(text: string): text is SourceSection {
 }
 
 /** How this version reads the sources of a section. */
-export function readingOf(section: SourceSection): Required<SectionSources>["reading"] {
+export function readingOf(section: SourceSection): NonNullable<SectionSources["reading"]> {
   return sections[section].reading;
 }
 
 /** Whether the file's form allows the format in the section, read by this version or not. */
 export function formatFits(section: KnownSection, format: string): boolean {
-  return (sections[section].formats as readonly string[]).includes(format);
+  return formatsOf(section).includes(format);
+}
+
+function formatsOf(section: KnownSection): readonly string[] {
+  const { reading, otherFormats = [] }: SectionSources = sections[section];
+  return [...(reading?.formats ?? []), ...otherFormats];
 }
 
 /** Whether a file of the format stands until it is changed. */

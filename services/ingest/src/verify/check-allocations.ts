@@ -2,7 +2,7 @@
 
 import { type Address, compareAddresses, formatAddress } from "@netfacts/address";
 import type { AllocationEntry, AllocationTable, AsnEntry, Generation } from "@netfacts/snapshot";
-import type { DelegationRecord } from "../readers/index.ts";
+import type { DelegationRecord } from "../readers/delegated.ts";
 import type { DelegatedSample, TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";
 

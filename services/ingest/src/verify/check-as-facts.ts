@@ -1,6 +1,5 @@
-/** Asks sections `as_names`, `profiles` and `network_types`: of what several sources say, the later counts (README of `sources`). */
+/** Asks sections `as_names` and `profiles`: of what several sources say, the later counts (README of `sources`). */
 
-import { firstAddress, formatPrefix } from "@netfacts/address";
 import type { Generation } from "@netfacts/snapshot";
 import type { SaidOfProfile, TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";
@@ -53,22 +52,4 @@ function expectedProfile(said: readonly SaidOfProfile[], { organisations }: Tabl
         ? null
         : { type: told.type, basis: type.basis, confidence: Math.round(told.confidence * 100) / 100 },
   };
-}
-
-/** @returns how many records were asked for. Throws `WrongAnswerError`. */
-export function checkNetworkTypes({ networkTypes }: Generation, samples: TableSamples): number {
-  const asking = new Asking("network_types");
-  if (networkTypes === null) return 0;
-  const byPrefix = new Map([...networkTypes.prefixes()].map(([prefix, type]) => [formatPrefix(prefix), type]));
-  for (const [key, said] of samples.networkTypes.entries()) {
-    const last = said.at(-1);
-    if (last === undefined) continue;
-    const { value } = last;
-    const demand = asking.of(last.source, typeof key === "number" ? `the type of AS${key}` : `the type of ${key}`);
-    const found = "asn" in value ? networkTypes.ofAs(value.asn) : (byPrefix.get(String(key)) ?? null);
-    const holds = found?.type === value.type && found.confidence === Math.round(value.confidence * 100) / 100;
-    demand(holds, `${value.type} (${value.confidence})`, () => (found === null ? "none" : `${found.type} (${found.confidence})`));
-    if ("prefix" in value) demand(networkTypes.entry(firstAddress(value.prefix)) >= 0, "an entry for its first address", () => "none");
-  }
-  return asking.checked;
 }

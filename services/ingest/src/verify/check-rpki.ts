@@ -3,7 +3,7 @@
 import { containsPrefix, formatPrefix } from "@netfacts/address";
 import { type Aspa, originStates, stateWords, type Vrp } from "@netfacts/rpki";
 import type { Generation } from "@netfacts/snapshot";
-import { slurmAnchor } from "../readers/index.ts";
+import { slurmAnchor } from "../readers/slurm.ts";
 import type { TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";
 

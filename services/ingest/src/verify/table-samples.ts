@@ -1,11 +1,15 @@
 /** Samples of what the readers of all sources but RIBs hand over, before anything is built of it. */
 
-import { comparePrefixes, formatPrefix } from "@netfacts/address";
+import { comparePrefixes } from "@netfacts/address";
 import type { Aspa, Vrp } from "@netfacts/rpki";
 import type { ProfileBasis } from "@netfacts/snapshot";
-import type { DelegationRecord, NetworkTypeRecord, Organisation, ProfileRecord, SlurmExceptions } from "../readers/index.ts";
+import type { ProfileRecord } from "../readers/as-profiles.ts";
+import type { DelegationRecord } from "../readers/delegated.ts";
+import type { Organisation } from "../readers/peeringdb.ts";
+import type { SlurmExceptions } from "../readers/slurm.ts";
 import { KeyedSample } from "./keyed-sample.ts";
 import { Reservoir, randomOf } from "./reservoir.ts";
+import type { Said } from "./sampled-records.ts";
 
 /** Records of one source, as its reader found them. */
 export interface SourceSample<T> {
@@ -25,18 +29,12 @@ export interface AspaSample extends SourceSample<Aspa> {
   readonly joined: ReadonlySet<number>;
 }
 
-/** What one source says of something of which several may speak. */
-export interface Said<V> {
-  readonly source: string;
-  readonly value: V;
-}
-
 export interface SaidOfProfile extends Said<ProfileRecord> {
   readonly basis: ProfileBasis;
 }
 
-/** Records kept of each source; names, profiles and types: of all sources of the section. */
-const samplesMax = { vrps: 1_000, aspas: 250, delegated: 1_000, names: 1_000, profiles: 500, networkTypes: 500 } as const;
+/** Records kept of each source; names and profiles: of all sources of the section. */
+const samplesMax = { vrps: 1_000, aspas: 250, delegated: 1_000, names: 1_000, profiles: 500 } as const;
 
 /** In the order in which the sources are read, which is that of `sources.yaml`. */
 export class TableSamples {
@@ -46,7 +44,6 @@ export class TableSamples {
   readonly delegated: DelegatedSample[] = [];
   readonly names = new KeyedSample<Said<string | null>>(samplesMax.names, randomOf("as_names"));
   readonly profiles = new KeyedSample<SaidOfProfile>(samplesMax.profiles, randomOf("profiles"));
-  readonly networkTypes = new KeyedSample<Said<NetworkTypeRecord>>(samplesMax.networkTypes, randomOf("network_types"));
   /** All of them: any profile may name one. */
   readonly organisations = new Map<number, Organisation>();
 
@@ -86,10 +83,6 @@ export class TableSamples {
 
   addProfiles(source: string, records: ReadonlyMap<number, ProfileRecord>, basis: ProfileBasis): void {
     for (const [asn, value] of records) this.profiles.add(asn, { source, value, basis });
-  }
-
-  addNetworkTypes(source: string, records: readonly NetworkTypeRecord[]): void {
-    for (const value of records) this.networkTypes.add("asn" in value ? value.asn : formatPrefix(value.prefix), { source, value });
   }
 }
 

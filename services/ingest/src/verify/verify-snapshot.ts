@@ -10,10 +10,10 @@ import {
   type SnapshotStore,
   sectionNames,
 } from "@netfacts/snapshot";
+import type { TableInputs } from "../pipeline/table-readers.ts";
 import { sectionKinds } from "../section-kinds/index.ts";
 import { checkRecords } from "./check-records.ts";
 import type { CollectorSample } from "./check-routes.ts";
-import type { TableSamples } from "./table-samples.ts";
 
 export interface VerifyOptions {
   readonly store: SnapshotStore;
@@ -22,7 +22,7 @@ export interface VerifyOptions {
   /** Sections that this run built; the others were verified when they were, and only their bytes are compared with their digests. */
   readonly built: readonly SectionName[];
   readonly collectors: readonly CollectorSample[];
-  readonly samples: TableSamples;
+  readonly tables: TableInputs;
   readonly upstreamsMax: number;
 }
 
@@ -34,7 +34,8 @@ export type CheckedCounts = Partial<Record<SectionName, number>>;
  * object that cannot be read back. Nothing has been published by then.
  */
 export async function verifySnapshot(options: VerifyOptions): Promise<CheckedCounts> {
-  const { store, manifest, built, collectors, samples, upstreamsMax } = options;
+  const { store, manifest, built, collectors, tables, upstreamsMax } = options;
+  const { samples } = tables;
   for (const name of sectionNames) {
     const entry = manifest.sections[name];
     if (entry !== undefined && !built.includes(name)) await store.getObject(entry.object, entry.bytes);
@@ -43,7 +44,7 @@ export async function verifySnapshot(options: VerifyOptions): Promise<CheckedCou
   const loaded = await loadSnapshot(store, own);
   checkTries(loaded);
   const generation = Generation.of(loaded);
-  const context = { collectors, samples, upstreamsMax };
+  const context = { collectors, samples, tables, upstreamsMax };
   const checked = new Map(sectionNames.map((name) => [name, sectionKinds[name].check(generation, context)]));
   const records: CheckedCounts = checkRecords(generation, collectors, samples, Date.now());
   return Object.fromEntries(built.map((name) => [name, (checked.get(name) ?? 0) + (records[name] ?? 0)]));

@@ -10,7 +10,7 @@ import { AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadS
 import { seeded } from "../../../../test/support/random.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { buildAllocations, type DelegatedFile } from "../../src/assembly/allocations.ts";
-import { type DelegationRecord, readDelegated } from "../../src/readers/index.ts";
+import { type DelegationRecord, readDelegated } from "../../src/readers/delegated.ts";
 import { contentOfFile } from "../readers/content.ts";
 import { fullSizeData } from "../support/full-size-data.ts";
 

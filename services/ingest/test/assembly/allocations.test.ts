@@ -16,7 +16,7 @@ import { type AllocationEntry, AllocationTable, allocationsFormat, decodeColumns
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { buildAllocations, type DelegatedFile } from "../../src/assembly/allocations.ts";
-import type { DelegationRecord } from "../../src/readers/index.ts";
+import type { DelegationRecord } from "../../src/readers/delegated.ts";
 
 type AddressRecord = Extract<DelegationRecord, { kind: "ipv4" | "ipv6" }>;
 

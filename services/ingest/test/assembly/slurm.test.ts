@@ -6,7 +6,7 @@ import type { Vrp } from "@netfacts/rpki";
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { applySlurm, type SlurmFile } from "../../src/assembly/slurm.ts";
-import type { PrefixFilter } from "../../src/readers/index.ts";
+import type { PrefixFilter } from "../../src/readers/slurm.ts";
 
 const prefix = fc
   .record({ version: fc.constantFrom<4 | 6>(4, 6), length: fc.integer({ min: 6, max: 12 }), bits: fc.nat(7) })

@@ -2,7 +2,8 @@
 
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { type AsNameRecord, readAutnums, readNameList, SourceError } from "../../src/readers/index.ts";
+import { type AsNameRecord, readAutnums, readNameList } from "../../src/readers/as-names.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
 import { contentOf, contentOfFile, failureOf } from "./content.ts";
 import { expectGolden } from "./golden.ts";
 

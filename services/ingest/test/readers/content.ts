@@ -1,7 +1,7 @@
 /** Made-up sources for the tests of the readers. */
 
 import { openContent } from "@netfacts/content";
-import type { SourceContent } from "../../src/readers/index.ts";
+import type { SourceContent } from "../../src/readers/reader-report.ts";
 
 /** Text or bytes as a source, cut into pieces of the given size. */
 export function contentOf(text: string | Uint8Array, pieceBytes = 65_536, bounds: Partial<SourceContent> = {}): SourceContent {

@@ -1,14 +1,11 @@
 /** Damaged exports of validators and local exceptions: read exactly as the oracle reads them, or refused with place and cause. */
 
 import { formatPrefix } from "@netfacts/address";
-import {
-  readRoutinatorJson,
-  readRoutinatorJsonExt,
-  readRpkiClientJson,
-  readSlurm,
-  type SourceContent,
-  type VrpExport,
-} from "../../src/readers/index.ts";
+import type { SourceContent } from "../../src/readers/reader-report.ts";
+import { readRoutinatorJson, readRoutinatorJsonExt } from "../../src/readers/routinator-json.ts";
+import { readRpkiClientJson } from "../../src/readers/rpki-client-json.ts";
+import { readSlurm } from "../../src/readers/slurm.ts";
+import type { VrpExport } from "../../src/readers/vrp-export.ts";
 import { type JsonForm, mutatedJson } from "../support/mutate-json.ts";
 import { badRecordsMax, format, jsonNasty } from "./damaged-format.ts";
 import { type ExportKind, obviousExport } from "./oracles/exports.ts";

@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Random } from "../../../../test/support/random.ts";
 import { seed } from "../../../../test/support/runs.ts";
-import type { SourceContent } from "../../src/readers/index.ts";
+import type { SourceContent } from "../../src/readers/reader-report.ts";
 import { cases, type MutationRun, runMutations } from "../support/mutation-run.ts";
 import { contentOf } from "./content.ts";
 

@@ -1,17 +1,11 @@
 /** Damaged lists of lines: read exactly as the oracle reads them, or refused with place and cause. */
 
 import { type Address, formatPrefix } from "@netfacts/address";
-import {
-  type AsNameRecord,
-  type DelegationRecord,
-  readAutnums,
-  readDelegated,
-  readNameList,
-  readNetworkTypesCsv,
-  readOverridesCsv,
-  readRoutinatorCsv,
-  type SourceContent,
-} from "../../src/readers/index.ts";
+import { type AsNameRecord, readAutnums, readNameList } from "../../src/readers/as-names.ts";
+import { type DelegationRecord, readDelegated } from "../../src/readers/delegated.ts";
+import { readNetworkTypesCsv, readOverridesCsv } from "../../src/readers/operator-csv.ts";
+import type { SourceContent } from "../../src/readers/reader-report.ts";
+import { readRoutinatorCsv } from "../../src/readers/routinator-csv.ts";
 import { mutatedText, type TextForm } from "../support/mutate-text.ts";
 import { cases } from "../support/mutation-run.ts";
 import { badRecordsMax, format } from "./damaged-format.ts";

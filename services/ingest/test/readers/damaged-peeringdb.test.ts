@@ -1,6 +1,6 @@
 /** Damaged answers of PeeringDB: read exactly as the oracle reads them, or refused with place and cause. */
 
-import { readPeeringDbNet, readPeeringDbOrg } from "../../src/readers/index.ts";
+import { readPeeringDbNet, readPeeringDbOrg } from "../../src/readers/peeringdb.ts";
 import { mutatedJson } from "../support/mutate-json.ts";
 import { badRecordsMax, format, jsonNasty } from "./damaged-format.ts";
 import { obviousAnswer } from "./oracles/peeringdb.ts";

@@ -3,7 +3,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { formatAddress } from "@netfacts/address";
-import { type DelegationRecord, readDelegated, SourceError } from "../../src/readers/index.ts";
+import { type DelegationRecord, readDelegated } from "../../src/readers/delegated.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
 import { contentOf, contentOfFile, failureOf } from "./content.ts";
 import { expectGolden } from "./golden.ts";
 

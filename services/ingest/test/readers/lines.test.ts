@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
 import { ContentError } from "@netfacts/content";
-import { boundedContent, readNameList, SourceError } from "../../src/readers/index.ts";
+import { readNameList } from "../../src/readers/as-names.ts";
+import { boundedContent } from "../../src/readers/bounded-content.ts";
 import { forEachLine, lineBytesMax } from "../../src/readers/lines.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
 import { contentOf, contentOfFile, failureOf } from "./content.ts";
 
 async function linesOf(text: string, pieceBytes: number) {

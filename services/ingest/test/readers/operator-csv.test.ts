@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { formatPrefix } from "@netfacts/address";
-import { readNetworkTypesCsv, readOverridesCsv, SourceError } from "../../src/readers/index.ts";
+import { readNetworkTypesCsv, readOverridesCsv } from "../../src/readers/operator-csv.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
 import { contentOf, failureOf } from "./content.ts";
 
 const overrides = (...lines: string[]) => readOverridesCsv(contentOf(`${lines.join("\n")}\n`, 7, { badRecordsMax: 0.6 }));

@@ -3,7 +3,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { readPeeringDbNet, readPeeringDbOrg, SourceError } from "../../src/readers/index.ts";
+import { readPeeringDbNet, readPeeringDbOrg } from "../../src/readers/peeringdb.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
 import { fullSizeData } from "../support/full-size-data.ts";
 import { contentOf, contentOfFile, failureOf } from "./content.ts";
 

@@ -6,14 +6,9 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
 import { type Address, formatPrefix } from "@netfacts/address";
 import { openContent } from "@netfacts/content";
-import {
-  type AsNameRecord,
-  type DelegationRecord,
-  readAutnums,
-  readDelegated,
-  readNameList,
-  readRpkiClientJson,
-} from "../../src/readers/index.ts";
+import { type AsNameRecord, readAutnums, readNameList } from "../../src/readers/as-names.ts";
+import { type DelegationRecord, readDelegated } from "../../src/readers/delegated.ts";
+import { readRpkiClientJson } from "../../src/readers/rpki-client-json.ts";
 import { contentOfFile } from "./content.ts";
 import { obviousReading } from "./delegated-oracle.ts";
 

@@ -3,7 +3,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { formatPrefix } from "@netfacts/address";
 import type { Vrp } from "@netfacts/rpki";
-import { readRoutinatorCsv, readRoutinatorJson, readRoutinatorJsonExt, SourceError } from "../../src/readers/index.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
+import { readRoutinatorCsv } from "../../src/readers/routinator-csv.ts";
+import { readRoutinatorJson, readRoutinatorJsonExt } from "../../src/readers/routinator-json.ts";
 import { contentOf, failureOf } from "./content.ts";
 
 const generated = 1_767_605_493;

@@ -3,7 +3,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { formatPrefix } from "@netfacts/address";
-import { readRpkiClientJson, SourceError, type VrpExport } from "../../src/readers/index.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
+import { readRpkiClientJson } from "../../src/readers/rpki-client-json.ts";
+import type { VrpExport } from "../../src/readers/vrp-export.ts";
 import { contentOf, contentOfFile, failureOf } from "./content.ts";
 import { expectGolden } from "./golden.ts";
 

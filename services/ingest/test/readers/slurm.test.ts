@@ -2,7 +2,8 @@
 
 import { expect, test } from "@jest/globals";
 import { formatPrefix } from "@netfacts/address";
-import { readSlurm, SourceError } from "../../src/readers/index.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
+import { readSlurm } from "../../src/readers/slurm.ts";
 import { contentOf, failureOf } from "./content.ts";
 
 const ski = "Zm9vYmFyZm9vYmFyZm9vYmFyZm8";

@@ -2,7 +2,7 @@
 
 import { type Random, seeded } from "../../../../test/support/random.ts";
 import { runs } from "../../../../test/support/runs.ts";
-import { SourceError } from "../../src/readers/index.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
 
 export interface MutationRun {
   readonly seed: number;

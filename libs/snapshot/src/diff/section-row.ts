@@ -1,0 +1,34 @@
+/** A row that two snapshots are compared by: what names it, what may differ about it, and keys that ascend as sections do. */
+
+import type { Address, Prefix } from "@netfacts/address";
+
+export interface SectionRow {
+  /** What rows of two snapshots are matched by; ascends from row to row. */
+  readonly key: string;
+  /** Names the row, for people and programs. */
+  readonly identity: Readonly<Record<string, unknown>>;
+  /** What may change while it stays the same row: plain values, and lists of them. */
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+export function byKey(a: SectionRow, b: SectionRow): number {
+  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+}
+
+/** Ascends as prefixes do in a section: by address, then by length. */
+export function prefixKey(prefix: Prefix): string {
+  return `${addressKey(prefix)} ${numberKey(prefix.length, 3)}`;
+}
+
+export function addressKey({ version, w0, w1, w2, w3 }: Address): string {
+  return version === 4 ? `4 ${hex(w0)}` : `6 ${hex(w0)}${hex(w1)}${hex(w2)}${hex(w3)}`;
+}
+
+function hex(word: number): string {
+  return word.toString(16).padStart(8, "0");
+}
+
+/** Digits enough for any AS number, unless told otherwise. */
+export function numberKey(value: number, digits = 10): string {
+  return String(value).padStart(digits, "0");
+}

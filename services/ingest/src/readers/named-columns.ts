@@ -1,0 +1,70 @@
+/** CSV whose first line names its columns, as people write it: in any order, with comments and blank lines. */
+
+import { boundedContent } from "./bounded-content.ts";
+import { separatorHint, splitCsvLine } from "./csv.ts";
+import { forEachLine } from "./lines.ts";
+import { ReadableText } from "./readable-text.ts";
+import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+
+export interface NamedColumns {
+  /** The records, in the plural: `network types`. */
+  readonly what: string;
+  /** Columns that a file must have, in lower case. The order is that of the file. */
+  readonly required: readonly string[];
+  /** Columns that it may have. It may have no others. */
+  readonly optional: readonly string[];
+}
+
+/**
+ * Reads rows by the names of the first line. Blank lines and lines that begin with `#` are ignored.
+ *
+ * @param take  returns what is wrong with a row, or else whether it replaced an earlier one. A column that the file lacks is undefined.
+ *
+ * Throws `SourceError` with the line if the first line does not name the columns, and if there are no records or more bad ones than allowed.
+ */
+export async function readRows(
+  content: SourceContent,
+  { what, required, optional }: NamedColumns,
+  take: (row: Readonly<Record<string, string>>) => string | boolean,
+): Promise<ReaderReport> {
+  const { file, badRecordsMax } = content;
+  const { chunks, meter } = boundedContent(content);
+  const known = [...required, ...optional];
+  const tally = new Tally();
+  const texts = new ReadableText();
+  const found: { header: readonly string[] | null } = { header: null };
+  const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
+    const text = texts.decode(bytes.subarray(start, end), line === 1);
+    if (text.startsWith("#") || text.trim() === "") return;
+    const fields = splitCsvLine(text);
+    if (found.header === null) {
+      const names = fields?.map((name) => name.toLowerCase()) ?? [];
+      const good = required.every((name) => names.includes(name)) && names.every((name) => known.includes(name));
+      if (!good || new Set(names).size < names.length)
+        throw new SourceError(
+          file,
+          { line },
+          `the first line must name the columns (required: ${required.join(", ")}; optional: ${optional.join(", ")})${separatorHint(text)}`,
+        );
+      found.header = names;
+      return;
+    }
+    tally.read++;
+    if (fields === null) return tally.bad("a quote is not closed", { line }, text);
+    if (fields.length !== found.header.length) return tally.bad("the number of fields differs from the first line", { line }, text);
+    const taken = take(Object.fromEntries(found.header.map((name, index) => [name, fields[index] as string])));
+    if (typeof taken === "string") return tally.bad(taken, { line }, text);
+    if (taken) tally.leaveOut("appears more than once; the last one was kept", { line }, text);
+    else tally.accepted++;
+  });
+  tally.judge(file, badRecordsMax, what, { line: Math.max(1, lines) });
+  return {
+    bytes: meter.bytes,
+    seconds: meter.seconds(),
+    read: tally.read,
+    accepted: tally.accepted,
+    skipped: tally.skipped(),
+    asOf: null,
+    notes: ended ? texts.notes() : [...texts.notes(), "the last line has no line break"],
+  };
+}
