@@ -21,6 +21,8 @@ const SourceEntry = Type.Object({
   error: nullableText,
   /** Of a source that failed: how many records the last good one had, so that a shrunk one is still told. */
   accepted_before: Type.Optional(Type.Integer({ minimum: 0 })),
+  /** How many records of each kind it had, or the last good one of a source that failed. Absent: its kinds are not counted. */
+  kinds: Type.Optional(Type.Record(Type.String(), Type.Integer({ minimum: 0 }))),
 });
 
 const FamilyCounts = Type.Object({ ipv4: Type.Integer({ minimum: 0 }), ipv6: Type.Integer({ minimum: 0 }) });

@@ -40,6 +40,7 @@ export function openSource(source: SourceConfig, onBytes: BytesListener, signal?
       bytesMax: source.bytesMax,
       secondsMax: source.secondsMax,
       badRecordsMax: source.badRecordsMax,
+      countErrorMax: source.countErrorMax,
     },
     stored() {
       tell();

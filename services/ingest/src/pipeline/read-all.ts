@@ -13,7 +13,7 @@ import { type ReadUpdates, UpdatesError } from "./read-updates.ts";
 import type { Run } from "./run.ts";
 import { failedSourceReport, sourceReport, updatesReport } from "./run-report.ts";
 import { draftSection, type SectionInputs, type SourcesBySection } from "./sections.ts";
-import { acceptedBefore, refuseShrunk } from "./source-shrink.ts";
+import { acceptedBefore, kindsBefore, refuseShrunk } from "./source-shrink.ts";
 import { type SideRecords, TableInputs } from "./table-readers.ts";
 
 /** What the sources of a run gave. */
@@ -68,7 +68,8 @@ export async function readAll(run: Run): Promise<ReadSources> {
   for (const source of failed.sort(order)) {
     const before = acceptedBefore(source, previous);
     const error = "could not be read in the last run";
-    const entry = sourceEntry(source, { sha256: "", as_of: null, accepted: 0, skipped: 0, error });
+    const kinds = kindsBefore(source, previous);
+    const entry = sourceEntry(source, { sha256: "", as_of: null, accepted: 0, skipped: 0, error, ...(kinds !== null && { kinds }) });
     sources[sectionOf(source)]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
   }
   // Exceptions alone are no data: with nothing but them every route would be unknown to RPKI.
@@ -123,7 +124,8 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
     section.configs.push(source);
     const error =
       newer === null ? null : "the newest version of this source could not be used in the last run; the previous version is in use";
-    const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error });
+    const kinds = name === source.section && report.kinds !== undefined ? { kinds: { ...report.kinds } } : {};
+    const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error, ...kinds });
     section.entries.push(newer === null ? entry : { ...entry, accepted_before: accepted });
   }
   if (updates !== null && isRibSource(source) && source.updates !== null) tellUpdates(run, found, source.updates, updates);
@@ -133,12 +135,12 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
 async function readInto(run: Run, { tables, ribs }: SectionInputs, source: ListedSource): Promise<ReadListed> {
   if (isRibSource(source)) {
     const rib = await run.ribReaders.read(source);
-    refuseShrunk(run, source, rib.report.accepted);
+    refuseShrunk(run, source, rib.report);
     ribs.set(source.name, rib);
     return rib;
   }
   const { report, add, stored, side } = await (source.format === "rtr" ? readRtrSource : readSource)(run, source, tables);
-  refuseShrunk(run, source, report.accepted);
+  refuseShrunk(run, source, report);
   add(source.name);
   return { report, stored: stored(), side, updates: null };
 }

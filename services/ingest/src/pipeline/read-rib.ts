@@ -101,6 +101,7 @@ function ribReport(rib: RibReport, seconds: number, { file, badRecordsMax }: Sou
     read: skipped.reduce((sum, { count }) => sum + count, accepted),
     accepted,
     skipped,
+    kinds: { "IPv4 prefixes": rib.prefixes.ipv4, "IPv6 prefixes": rib.prefixes.ipv6 },
     asOf: applied ? updates.lastTimestamp : rib.firstTimestamp,
     notes: [
       `${rib.routes.ipv4} IPv4 and ${rib.routes.ipv6} IPv6 routes`,

@@ -3,7 +3,7 @@
 import { parseAsn } from "@netfacts/address";
 import { nameLettersMax, readName } from "./as-profiles.ts";
 import { boundedContent } from "./bounded-content.ts";
-import { forEachLine } from "./lines.ts";
+import { cutLine, forEachLine } from "./lines.ts";
 import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, Tally } from "./reader-report.ts";
 
@@ -30,7 +30,7 @@ export function readNameList(content: SourceContent, sink: (record: AsNameRecord
  * whole file was read; of several names of one AS the last stays. Runs of white space become one space. `ReadableText` corrects
  * texts that were encoded wrongly. Placeholders (`-Reserved AS-`, `AS3333` as the name of AS3333) are left out: they name nothing.
  *
- * Throws `SourceError` for a file without names or with more bad lines than allowed.
+ * Throws `SourceError` for a file without names, with more bad lines than allowed, or cut within its last line.
  */
 export function readAutnums(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
   return readNames(content, sink, (line) => {
@@ -49,15 +49,20 @@ async function readNames(
   const tally = new Tally();
   const names = new Map<number, string>();
   const texts = new ReadableText();
+  // So potaroo's list ends. It names nothing, so that half of it does no harm.
+  let lastIsPlaceholder = false;
 
   const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
     const text = texts.decode(bytes.subarray(start, end), line === 1);
+    lastIsPlaceholder = false;
     if (text.startsWith("#") || text.trim() === "") return;
     tally.read++;
     const record = readRecord(split(text));
     if (typeof record === "string") tally.bad(record, { line }, text);
-    else if (isPlaceholder(record.asn, record.name)) tally.leaveOut("a placeholder, not a name", { line }, text);
-    else {
+    else if (isPlaceholder(record.asn, record.name)) {
+      lastIsPlaceholder = true;
+      tally.leaveOut("a placeholder, not a name", { line }, text);
+    } else {
       if (names.has(record.asn)) tally.leaveOut("named more than once; the last name was kept", { line }, text);
       names.set(record.asn, record.name);
     }
@@ -65,7 +70,8 @@ async function readNames(
 
   tally.accepted = names.size;
   tally.judge(file, badRecordsMax, "names", { line: Math.max(1, lines) });
-  const notes = ended ? texts.notes() : ["the last line has no line break", ...texts.notes()];
+  if (!ended && !lastIsPlaceholder) throw cutLine(file, lines);
+  const notes = ended ? texts.notes() : ["the last line, a placeholder, has no line break", ...texts.notes()];
   emit(names, sink);
   return {
     bytes: meter.bytes,

@@ -61,6 +61,12 @@ export async function forEachLine(
   return { lines: line, ended: false };
 }
 
+/** A text whose last line is not ended was cut: half a record reads as a whole one. `missing`: what else is known to be missing, or empty. */
+export function cutLine(file: string, line: number, missing = ""): SourceError {
+  const rest = missing === "" ? "if the file is complete, add one" : `it ${missing}`;
+  return new SourceError(file, { line }, `is truncated: the last line has no line break; ${rest}`);
+}
+
 /** Whether a text begins with UTF-16's byte order mark: so some programs write "Unicode". No format that is read here may. */
 function isUtf16(bytes: Uint8Array): boolean {
   return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);

@@ -2,7 +2,7 @@
 
 import { boundedContent } from "./bounded-content.ts";
 import { separatorHint, splitCsvLine } from "./csv.ts";
-import { forEachLine } from "./lines.ts";
+import { cutLine, forEachLine } from "./lines.ts";
 import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 
@@ -58,6 +58,7 @@ export async function readRows(
     else tally.accepted++;
   });
   tally.judge(file, badRecordsMax, what, { line: Math.max(1, lines) });
+  if (!ended) throw cutLine(file, lines);
   return {
     bytes: meter.bytes,
     seconds: meter.seconds(),
@@ -65,6 +66,6 @@ export async function readRows(
     accepted: tally.accepted,
     skipped: tally.skipped(),
     asOf: null,
-    notes: ended ? texts.notes() : [...texts.notes(), "the last line has no line break"],
+    notes: texts.notes(),
   };
 }

@@ -45,6 +45,8 @@ export interface ReaderReport {
   asOf: number | null;
   /** What an operator may want to know and nothing depends on. */
   notes: string[];
+  /** The records by kind, for a format in which each kind is held to the last good version by itself: a cut file loses the last kind. */
+  kinds?: Readonly<Record<string, number>>;
 }
 
 /** Bounds within which a source is read and trusted; `SourceConfig` has them. */
@@ -52,6 +54,8 @@ export interface ReadBounds {
   bytesMax: number;
   secondsMax: number;
   badRecordsMax: number;
+  /** Share by which the records of a delegated file may differ from the counts in it; null: what is known of its registry. */
+  countErrorMax?: number | null;
 }
 
 /** A source as its reader takes it. `file` is what errors name. */

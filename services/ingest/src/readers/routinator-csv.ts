@@ -2,7 +2,7 @@
 
 import { boundedContent } from "./bounded-content.ts";
 import { separatorHint, splitCsvLine } from "./csv.ts";
-import { forEachLine } from "./lines.ts";
+import { cutLine, forEachLine } from "./lines.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 import { readVrp } from "./vrp-fields.ts";
 import { VrpList } from "./vrp-list.ts";
@@ -48,7 +48,8 @@ export async function readRoutinatorCsv(content: SourceContent): Promise<{ vrps:
   if (header === null) throw new SourceError(file, { line: Math.max(1, lines) }, expected);
   tally.accepted = vrps.size;
   tally.judge(file, badRecordsMax, "VRPs", { line: Math.max(1, lines) });
-  const notes = ended ? [] : ["the last line has no line break"];
+  if (!ended) throw cutLine(file, lines);
+  const notes: string[] = [];
   if (byteOrderMark) notes.push("begins with a byte order mark");
   return {
     vrps,

@@ -42,6 +42,10 @@ export interface SourceConfig {
   shrinkMax: number;
   /** A file in which more than this share of the records break a rule is refused. */
   badRecordsMax: number;
+  /** As `shrinkMax`, for each kind of record by itself, where the reader counts kinds. */
+  kindShrinkMax: number;
+  /** Of delegated statistics: the share by which a file may differ from the counts in it; null: what is known of its registry. */
+  countErrorMax: number | null;
   /** Age from which answers call the data stale; null: never. */
   staleAfterSeconds: number | null;
   /** Unix seconds of what the file shows, for a file that does not say so itself; null: then the time it was last written. */

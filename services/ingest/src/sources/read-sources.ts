@@ -9,6 +9,7 @@ import { attachUpdates, type ListedUpdates } from "./attach-updates.ts";
 import { type SourceConfig, type SourcesConfig, SourcesFileError } from "./config.ts";
 import {
   defaultBadRecordsMax,
+  defaultDelegatedShrinkMax,
   defaultFullFeedMin,
   defaultFullFeedShare,
   defaultHistoryKeptSeconds,
@@ -59,7 +60,9 @@ const sourceKeys = [
   "bytes_max",
   "seconds_max",
   "shrink_max",
+  "kind_shrink_max",
   "bad_records_max",
+  "count_error_max",
   "stale_after",
   "as_of",
   "applies_to",
@@ -172,7 +175,11 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     (value) => readPositive(value) ?? readDuration(value),
   );
   const shrinkMax = members.read("shrink_max", shareForm, readShare);
+  const kindShrinkMax = members.read("kind_shrink_max", shareForm, readShare);
   const badRecordsMax = members.read("bad_records_max", shareForm, readShare) ?? defaultBadRecordsMax;
+  const countErrorMax = members.read("count_error_max", shareForm, readShare);
+  if (countErrorMax !== null && kind !== null && kind.format !== "delegated")
+    faults.at(members.offsetOf("count_error_max"), "count_error_max: is only for format delegated");
   const staleAfter = members.read("stale_after", `never, or ${durationForm}`, (value) =>
     value === "never" ? "never" : readDuration(value),
   );
@@ -192,7 +199,9 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     secondsMax: secondsMax ?? defaultSecondsMax,
     // How many updates there are since the table says nothing of their being whole.
     shrinkMax: shrinkMax ?? (isStanding(kind.format) || kind.section === "updates" ? 1 : defaultShrinkMax),
+    kindShrinkMax: kindShrinkMax ?? shrinkMax ?? (kind.format === "delegated" ? defaultDelegatedShrinkMax : defaultShrinkMax),
     badRecordsMax,
+    countErrorMax,
     staleAfterSeconds:
       staleAfter === "never" || (staleAfter === null && isStanding(kind.format))
         ? null

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { type Address, parseAddress } from "@netfacts/address";
 import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/snapshot";
+import { ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { IngestError, type ProgressEvent, type RunReport, reportText, runIngest } from "../../src/app.ts";
 import { allSources, atWork, delegatedFile, namesFile, optional, ribFile, vrpFile, type Workplace } from "../support/made-files.ts";
 
@@ -14,6 +15,9 @@ async function generationOf(store: SnapshotStore): Promise<Generation> {
 
 const sourceOf = (report: RunReport, name: string) => report.sources.find((source) => source.name === name);
 const sectionOf = (report: RunReport, name: string) => report.sections.find((section) => section.name === name);
+
+/** An IPv6 prefix of a table whose first record is the peer index of `ribFile`. */
+const ipv6Record = (at: number) => ribRecord(`2a00:${at.toString(16)}::/32`, [{ peer: 0, path: "64500 9" }], { timestamp: 1_763_715_300 });
 
 /** A run that must fail: its error. */
 async function failed(run: Promise<RunReport>): Promise<IngestError> {
@@ -132,7 +136,7 @@ describe("a required source that cannot be trusted", () => {
       "a delegated file cut midway",
       "ripe",
       delegatedFile().slice(0, delegatedFile().indexOf("11.0.5.0")).replace(/.*$/, ""),
-      /ripe:\d+: is truncated/,
+      /ripe:\d+: differs from the counts in it: claims 10 ipv4 and has 5/,
     ],
     ["a delegated file of rubbish", "ripe", "rubbish\n", /ripe:1: not a delegated statistics file/],
     ["JSON cut midway", "vrps", vrpFile().slice(0, 300), /vrps: byte \d+: /],
@@ -167,6 +171,38 @@ describe("a required source that cannot be trusted", () => {
       await unlink(join(place.folder, "ripe"));
       expect((await failed(runIngest({ config, store: place.store }))).message).toMatch(/ripe: .*ENOENT/);
       expect(await place.store.currentId()).toBeNull();
+    });
+  });
+
+  test("one kind of records that shrank, where all together did not: AS numbers behind the blocks, IPv6 behind IPv4", async () => {
+    // LACNIC's own counts do not tell.
+    const lacnic = (asns: number) => {
+      const lines = Array.from({ length: asns }, (_, at) => `lacnic|BR|asn|${at + 1}|1|20200101|allocated`);
+      const blocks = Array.from({ length: 500 }, (_, at) => `lacnic|BR|ipv4|11.${at >> 8}.${at & 255}.0|256|20200101|allocated`);
+      return [`2|lacnic|20251120|1700|19830101|20251120|-0300`, "lacnic|*|asn|*|1200|summary", ...blocks, ...lines, ""].join("\n");
+    };
+    await atWork(async (place) => {
+      const both = (v6: number) => Buffer.concat([ribFile(250), ...Array.from({ length: v6 }, (_, at) => ipv6Record(at))]);
+      await place.write("ripe", lacnic(1_200));
+      await place.write("rib", both(60));
+      await run(place, allSources);
+      const before = await place.current();
+      await place.write("ripe", lacnic(1_100));
+      expect((await failed(run(place, allSources))).message).toMatch(
+        /ripe: has 1100 AS number blocks, compared with 1200 in the last good version: 100 are missing, more than kind_shrink_max \(0\.02\) allows/,
+      );
+      await place.write("ripe", lacnic(1_190));
+      await place.write("rib", both(0));
+      expect((await failed(run(place, allSources))).message).toMatch(
+        /rib: has 0 IPv6 prefixes, compared with 60 in the last good version: 60 are missing, more than kind_shrink_max \(0\.2\) allows/,
+      );
+      expect(await place.current()).toBe(before);
+      await place.write("rib", both(10));
+      const report = await runIngest({ config: await place.sources(allSources), store: place.store, acceptShrink: ["routes"] });
+      expect(sourceOf(report, "ripe")).toMatchObject({
+        accepted: 1_690,
+        notes: ["claims 1200 asn and has 1190", "claims 1700 records and has 1690"],
+      });
     });
   });
 

@@ -50,6 +50,17 @@ test("leaves out placeholders: they name nothing", async () => {
   expect(report.skipped).toMatchObject([{ reason: "a placeholder, not a name", bad: false, count: 4 }]);
 });
 
+test("refuses a list that ends within a name, and takes potaroo's, whose last line is a placeholder", async () => {
+  const cut = contentOf("AS1 LVLT-1\nAS2 UDEL-DCN Univer");
+  expect((await failureOf(readAll(readAutnums, cut))).message).toBe(
+    "made-up:2: is truncated: the last line has no line break; if the file is complete, add one",
+  );
+  expect((await failureOf(readAll(readNameList, contentOf("1\tLVLT-1\n2\tUDEL")))).message).toMatch(/:2: is truncated/);
+  expect((await failureOf(readAll(readAutnums, contentOf("AS1 LVLT-1\nAS65535 -Reserv")))).message).toMatch(/:2: is truncated/);
+  const { records } = await readAll(readAutnums, contentOf("AS1 LVLT-1\nAS65535 -Reserved AS-"));
+  expect(records).toHaveLength(1);
+});
+
 test("takes the last of several names of one AS", async () => {
   const { records, report } = await autnums(["AS1 FIRST", "AS2 OTHER", "AS0.1 LAST"]);
   expect(records).toEqual([

@@ -55,7 +55,7 @@ format("delegated", {
   make: (random) => mutatedText(random, delegatedForm),
   read: async (source) => {
     const records: string[] = [];
-    const { read } = await readDelegated(source, (record: DelegationRecord) => {
+    const { read } = await readDelegated({ ...source, countErrorMax: 0.25 }, (record: DelegationRecord) => {
       const [start, end] = record.kind === "asn" ? [record.start, record.end] : [decimal(record.start), decimal(record.end)];
       const { registry, country, kind, date, status, opaqueId } = record;
       records.push([registry, country ?? "", kind, start, end, date ?? "", status, opaqueId ?? ""].join("|"));
@@ -63,7 +63,7 @@ format("delegated", {
     return { records, read };
   },
   oracle: (bytes) => {
-    const reading = obviousReading(bytes, badRecordsMax);
+    const reading = obviousReading(bytes, badRecordsMax, 0.25);
     return reading?.trusted === true ? { records: reading.records, read: reading.read } : undefined;
   },
   // A count that is no power of two cut to one.

@@ -12,7 +12,7 @@ export interface OracleReading {
 }
 
 /** Records as `registry|country|kind|first|last|date|status|id`, ranges as decimal numbers. Null: no such file at all. */
-export function obviousReading(bytes: Uint8Array, badMax: number): OracleReading | null {
+export function obviousReading(bytes: Uint8Array, badMax: number, countErrorMax: number): OracleReading | null {
   // An order mark of UTF-8 may stand in front.
   const text = Buffer.from(bytes)
     .toString("latin1")
@@ -59,8 +59,9 @@ export function obviousReading(bytes: Uint8Array, badMax: number): OracleReading
       );
   }
   const latest = new Map(claims);
-  const cut = [...latest].some(([kind, count]) => (counts[kind] as number) < count * 0.75) || reading.read < Number(header[3]) * 0.75;
-  const unended = !text.endsWith("\n") && reading.read < Number(header[3]);
+  const off = (has: number, count: number) => has < count * (1 - countErrorMax) || has > count * (1 + countErrorMax);
+  const cut = [...latest].some(([kind, count]) => off(counts[kind] as number, count)) || off(reading.read, Number(header[3]));
+  const unended = !text.endsWith("\n");
   reading.trusted = reading.records.length > 0 && reading.bad <= reading.read * badMax && !cut && !unended;
   return reading;
 }

@@ -16,8 +16,9 @@ async function readAll(content: Parameters<typeof readDelegated>[0]) {
   return { records, report };
 }
 
+/** The counts in the header are of no matter, unless a test says so. */
 function read(lines: string[], bounds = {}) {
-  return readAll(contentOf(`${lines.join("\n")}\n`, 7, bounds));
+  return readAll(contentOf(`${lines.join("\n")}\n`, 7, { countErrorMax: 1_000, ...bounds }));
 }
 
 function shown(record: DelegationRecord): string {
@@ -38,7 +39,7 @@ const header = "2|ripencc|20260105|1|19830705|20260104|+0100";
 describe("golden files", () => {
   for (const file of ["delegated-plain.txt", "delegated-extended.txt"]) {
     test(`reads ${file} as its golden file says`, async () => {
-      const { records, report } = await readAll({ ...contentOfFile(join(fixtures, file)), badRecordsMax: 0.5 });
+      const { records, report } = await readAll({ ...contentOfFile(join(fixtures, file)), badRecordsMax: 0.5, countErrorMax: 0.25 });
       expectGolden(join(fixtures, `${file}.golden.json`), { records: records.map(shown), report: { ...report, seconds: 0 } });
     });
   }
@@ -138,29 +139,49 @@ test("refuses a file with more bad lines than allowed, naming the commonest and 
   );
 });
 
-test("tells a summary that claims somewhat too much as a note, as LACNIC's do", async () => {
-  const records = Array.from({ length: 10 }, (_, index) => `ripencc|NL|asn|${index + 1}|1|20200101|allocated`);
-  const { report } = await read([header.replace("|1|", "|12|"), "ripencc|*|asn|*|12|summary", ...records]);
-  expect(report.notes).toEqual(["claims 12 asn and has 10", "claims 12 records and has 10"]);
+/** A file of a registry that claims one number of AS numbers and has another. */
+const counted = (registry: string, claims: number, has: number) => [
+  header.replace("ripencc", registry).replace("|1|", `|${claims + 1}|`),
+  `${registry}|*|ipv4|*|1|summary`,
+  `${registry}|*|asn|*|${claims}|summary`,
+  `${registry}|NL|ipv4|192.0.2.0|256|20200101|allocated`,
+  ...Array.from({ length: has }, (_, index) => `${registry}|NL|asn|${index + 1}|1|20200101|allocated`),
+];
+const byRegistry = { countErrorMax: null };
+
+test.each(["afrinic", "apnic", "arin", "ripencc"])(
+  "holds a file of %s to its own counts: one record less is refused, by kind",
+  async (registry) => {
+    await read(counted(registry, 40, 40), byRegistry);
+    const error = await failureOf(read(counted(registry, 40, 39), byRegistry));
+    expect(error.message).toBe(
+      "made-up:43: differs from the counts in it: claims 40 asn and has 39, claims 41 records and has 40; it is truncated or damaged. If the registry counted wrongly, count_error_max allows a share",
+    );
+    expect((await failureOf(read(counted(registry, 40, 41), byRegistry))).message).toMatch(/claims 40 asn and has 41/);
+  },
+);
+
+test("takes a file of LACNIC that claims a tenth more AS numbers than it has, as a note, and no more, nor more blocks", async () => {
+  const { report } = await read(counted("lacnic", 44, 40), byRegistry);
+  expect(report.notes).toEqual(["claims 44 asn and has 40", "claims 45 records and has 41"]);
+  expect((await failureOf(read(counted("lacnic", 44, 36), byRegistry))).message).toMatch(/claims 44 asn and has 36/);
+  const withoutBlock = counted("lacnic", 40, 40).filter((line) => !line.includes("192.0.2.0"));
+  expect((await failureOf(read(withoutBlock, byRegistry))).message).toMatch(/counts in it: claims 1 ipv4 and has 0; it/);
 });
 
-test("refuses a file that lacks a quarter of what it claims", async () => {
-  const records = Array.from({ length: 8 }, (_, index) => `ripencc|NL|asn|${index + 1}|1|20200101|allocated`);
-  const error = await failureOf(read([header.replace("|1|", "|12|"), "ripencc|*|asn|*|12|summary", ...records]));
-  expect(error.message).toBe("made-up:10: is truncated: it claims 12 asn and has 8");
+test("count_error_max takes the place of what is known of a registry", async () => {
+  const { report } = await read(counted("apnic", 44, 40), { countErrorMax: 0.1 });
+  expect(report.notes).toHaveLength(2);
+  expect((await failureOf(read(counted("lacnic", 44, 40), { countErrorMax: 0 }))).message).toMatch(/claims 44 asn and has 40/);
 });
 
-test("refuses a file cut within its last line, and takes a whole one that only lacks the last line break", async () => {
-  const lines = [
-    header.replace("|1|", "|3|"),
-    "ripencc|NL|asn|1|1|20200101|allocated",
-    "ripencc|NL|asn|2|1|20200101|allocated",
-    "ripencc|NL|asn|31|1|20200101|allocated",
-  ];
-  const whole = await readAll(contentOf(lines.join("\n")));
-  expect(whole.records).toHaveLength(3);
-  expect((await failureOf(readAll(contentOf(lines.slice(0, 3).join("\n"), 9, { badRecordsMax: 0.9 })))).message).toMatch(
-    /:3: is truncated/,
+test("refuses a file that ends within a line, however right its counts, and says what else is missing", async () => {
+  const lines = counted("ripencc", 3, 3);
+  const whole = await failureOf(readAll(contentOf(lines.join("\n"))));
+  expect(whole.message).toBe("made-up:7: is truncated: the last line has no line break; if the file is complete, add one");
+  const cut = await failureOf(readAll(contentOf(lines.slice(0, 6).join("\n"))));
+  expect(cut.message).toBe(
+    "made-up:6: is truncated: the last line has no line break; it claims 3 asn and has 2, claims 4 records and has 3",
   );
 });
 

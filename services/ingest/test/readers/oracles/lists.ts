@@ -62,12 +62,16 @@ function records<T>(rows: readonly T[], badMax: number, read: (row: T) => { key:
   return found.size === 0 || bad > rows.length * badMax ? undefined : [...found.values()];
 }
 
+const isCut = (bytes: Uint8Array) => bytes.length > 0 && bytes[bytes.length - 1] !== 10;
+
 const isContent = (line: string) => line.trim() !== "" && !line.startsWith("#");
 
 /** `asn name country`, in the order of first appearance. */
 export function obviousNames(bytes: Uint8Array, kind: "name-list" | "autnums", badMax: number): string[] | undefined {
   const names = new Map<number, string>();
+  let lastIsPlaceholder = false;
   const good = records(linesSlowly(bytes).filter(isContent), badMax, (line) => {
+    lastIsPlaceholder = false;
     const at = kind === "name-list" ? line.indexOf("\t") : line.search(/[ \t]/);
     if (at < 0 || (kind === "autnums" && (!/^(AS)?\d[\d.]*$/.test(line.slice(0, at)) || /[\r\n\u2028\u2029]/.test(line)))) return null;
     const asn = parseAsn(line.slice(0, at).trim());
@@ -77,11 +81,12 @@ export function obviousNames(bytes: Uint8Array, kind: "name-list" | "autnums", b
     const isPlaceholder = [name, bare].some(
       (text) => text.toUpperCase() === `AS${asn}` || (text.length > 1 && text.startsWith("-") && text.endsWith("-")),
     );
-    if (name === "" || isPlaceholder) return "";
+    lastIsPlaceholder = name === "" || isPlaceholder;
+    if (lastIsPlaceholder) return "";
     names.set(asn, name);
     return { key: String(asn), text: "" };
   });
-  if (good === undefined) return undefined;
+  if (good === undefined || (isCut(bytes) && !lastIsPlaceholder)) return undefined;
   const ends = [...names.values()].filter((name) => /\S, ?[A-Z]{2}$/.test(name)).length;
   return [...names].map(([asn, name]) => {
     const end = ends >= names.size * 0.9 ? /^(.*\S), ?([A-Z]{2})$/.exec(name) : null;
@@ -107,6 +112,7 @@ const isType = (text: string) => /^[a-z][a-z0-9_]{0,39}$/.test(text);
 export function obviousOverrides(bytes: Uint8Array, badMax: number): string[] | undefined {
   const lines = linesSlowly(bytes).filter(isContent);
   const rows = rowsOf(lines, ["asn"], ["asn", "name", "organisation", "website", "network_type"]);
+  if (isCut(bytes)) return undefined;
   return (
     rows &&
     records(rows, badMax, (row) => {
@@ -129,6 +135,7 @@ export function obviousOverrides(bytes: Uint8Array, badMax: number): string[] | 
 export function obviousTypes(bytes: Uint8Array, badMax: number): string[] | undefined {
   const lines = linesSlowly(bytes).filter(isContent);
   const rows = rowsOf(lines, ["resource", "network_type"], ["resource", "network_type", "confidence"]);
+  if (isCut(bytes)) return undefined;
   return (
     rows &&
     records(rows, badMax, (row) => {
@@ -161,7 +168,7 @@ export function obviousVrpCsv(bytes: Uint8Array, badMax: number): string[] | und
     .filter((line) => line.trim() !== "");
   const anything = fieldsOf(lines[0] ?? "")?.map((name) => name.toLowerCase()) ?? [];
   const rows = rowsOf(lines, ["asn", "ip prefix"], anything);
-  if (rows === undefined) return undefined;
+  if (rows === undefined || isCut(bytes)) return undefined;
   const kept = new Map<string, { text: string; expires: number }>();
   let bad = 0;
   for (const row of rows) {
