@@ -78,7 +78,7 @@ test("pages of more specifics are the whole list", async () => {
   const paged = await all(client.moreSpecifics("196.0.0.0/8", { limit: 500 }));
   const { more_specifics } = await client.prefix("196.0.0.0/8", { limit: 1 });
   expect(more_specifics.count).toBeGreaterThan(500);
-  expect(paged).toHaveLength(more_specifics.count);
+  expect(paged).toHaveLength(more_specifics.count ?? -1);
   expect(new Set(paged.map(({ prefix }) => prefix)).size).toBe(more_specifics.count);
 });
 

@@ -30,6 +30,11 @@ export interface ListView {
   readonly columns: readonly string[];
 }
 
-/** Lists that page, by the record's member; a name's place is its number in cursors and never changes. */
-export const listNames = ["prefixes", "allocations", "more_specifics"] as const;
+/** Lists that page, by their place in the record; a name's place here is its number in cursors and never changes. */
+export const listNames = ["prefixes", "allocations", "more_specifics", "neighbours", "vrps.unannounced", "allocation.blocks"] as const;
 export type ListName = (typeof listNames)[number];
+
+/** The top-level member of the record that has the list. */
+export function memberOfList(list: string): string {
+  return list.split(".", 1)[0] as string;
+}

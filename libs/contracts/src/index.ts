@@ -3,7 +3,7 @@
 export { type CursorPlace, decodeCursor, encodeCursor } from "./cursor.ts";
 export { type ErrorEntry, errors, type ProblemCode, problemCodes, type RetryAdvice } from "./errors.ts";
 export { examples } from "./examples/index.ts";
-export { contentTypes, type Format, formats, type ListFormat, type ListName, type ListView, mediaTypes } from "./formats.ts";
+export { contentTypes, type Format, formats, type ListFormat, type ListName, type ListView, mediaTypes, memberOfList } from "./formats.ts";
 export { headers, ingestPath, internalHeaders, limitHeaderNames, requestIdPattern } from "./headers.ts";
 export { type KeyChange, keysChangedSubject, type PlanChange } from "./key-change.ts";
 export { Meta, MetaData, Warning, type WarningCode, warningCodes, warningMeanings } from "./meta.ts";

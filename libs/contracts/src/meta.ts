@@ -17,7 +17,7 @@ const answerWarnings = {
   low_visibility: "Few full-feed peers see the match, or a longer prefix was ignored because too few peers see it.",
   bogon_announced:
     "An announcement that should not exist: address space that is not globally reachable or not allocated, or a special-purpose origin AS.",
-  default_route_only: "Only a default route covers the address.",
+  default_route_only: "Only a default route covers the address, and no peer has a full table of its IP version.",
   rpki_mixed: "Some origins of the prefix are RPKI-valid and others are RPKI-invalid.",
   updates_gap: "Some BGP updates that follow the imported table are missing.",
   sample_data: "The response comes from the sample dataset, which is old and incomplete.",

@@ -5,6 +5,7 @@ import {
   type ListName,
   type Meta,
   type MetaData,
+  memberOfList,
   metaSections,
   type OperationName,
   type Questions,
@@ -56,10 +57,14 @@ export class AnswerNotes {
    */
   nextCursor<O extends OperationName>(op: O, question: Questions[O], list: ListName, shown: number, total: number): string | null {
     const next = this.start(list) + shown;
-    if (next >= total) return null;
-    this.warn("truncated", `${list} shows ${shown} of ${total}`);
-    this.#next.set(list, next);
-    return encodeCursor(op, question, { snapshotId: this.generation.id, page: { list, start: next } });
+    return next >= total ? null : this.cursorAt(op, question, list, next, `${list} shows ${shown} of ${total}`);
+  }
+
+  /** Notes that a list goes on at this place, which is above 0; `detail` is that of the warning. Returns the cursor of that place. */
+  cursorAt<O extends OperationName>(op: O, question: Questions[O], list: ListName, place: number, detail: string): string {
+    this.warnTruncated(list, detail);
+    this.#next.set(list, place);
+    return encodeCursor(op, question, { snapshotId: this.generation.id, page: { list, start: place } });
   }
 
   /** Place at which a list goes on; undefined at its end. */
@@ -75,6 +80,12 @@ export class AnswerNotes {
       const { missing } = sectionContracts[name];
       if (missing !== null && this.generation.manifest.sections[name] === undefined) this.warn(`${name}_unavailable`, missing);
     }
+  }
+
+  /** Warns that a list has more items than the answer, unless the answer does not show the list. Each list has a warning of its own. */
+  warnTruncated(list: string, detail: string): void {
+    const { fields } = this.#view;
+    if (fields === null || fields.includes(memberOfList(list))) this.#warnings.push({ code: "truncated", detail });
   }
 
   /** Adds a warning; a code stands once. */

@@ -10,7 +10,7 @@ import { countryFlag } from "./country-flag.ts";
 import { networkTypeOfAs } from "./network-type.ts";
 import { neighboursRecord } from "./path-parts.ts";
 import { asnSpecialPurposeRecord, blockRecord, holderRecord } from "./registration-parts.ts";
-import { share } from "./route-parts.ts";
+import { announcedOf, share } from "./route-parts.ts";
 
 /** The record without `meta`, which `notes` gives. */
 export type AsnRecordBody = Omit<AsnRecord, "meta">;
@@ -26,20 +26,20 @@ interface Originated {
     readonly ipv4: MergedSpace;
     readonly ipv6: MergedSpace;
     readonly moas: number;
-    /** How many have each state, by its number. */
-    readonly byState: readonly number[];
   };
+  /** How many of all have each state, by its number. */
+  readonly byState: readonly number[];
 }
 
 export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordBody {
   const { generation } = notes;
-  const { asn, limit } = question;
+  const { asn } = question;
   notes.use("routes", "allocations", "vrps", "aspas", "as_names", "profiles", "network_types");
   const { allocations, names, routes } = generation;
   const profile = generation.profiles?.lookupProfile(asn) ?? null;
   const registered = allocations?.asn(asn) ?? null;
   const originated = routes === null ? null : originatedBy(generation, routes, asn);
-  const announced = originated === null ? null : originated.rows.entry.length > 0;
+  const announced = announcedBy(generation, originated);
   const seen = routes?.seenAs(asn) ?? null;
   if (announced && asnSpecialPurposeRecord(asn) !== null)
     notes.warn("bogon_announced", `AS${asn} is special-purpose and originates prefixes`);
@@ -63,11 +63,11 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
     announced,
     first_seen_at: secondsTimestamp(seen?.first ?? null),
     last_seen_at: secondsTimestamp(seen?.last ?? null),
-    counts: originated === null ? null : countsOf(originated),
-    rpki: rpkiOf(generation, asn, originated),
+    counts: originated === null ? null : countsOf(generation, originated),
+    rpki: rpkiOf(generation, asn, announced === null ? null : originated),
     aspa: aspaOf(generation, asn),
-    neighbours: neighboursRecord(asn, limit, notes),
-    prefixes: prefixesOf(generation, originated, question, notes),
+    neighbours: neighboursRecord(question, notes),
+    prefixes: prefixesOf(generation, originated, announced, question, notes),
   };
 }
 
@@ -84,12 +84,12 @@ function originatedBy({ vrps }: Generation, table: RouteTable, asn: number): Ori
     const prefix = table.prefixes.prefixAt(entry);
     const state = vrps?.originState(prefix, asn) ?? originStates.notFound;
     if (states !== null) states[row] = state;
+    byState[state] = (byState[state] as number) + 1;
     if (rows.full[row] === 0) continue;
     (prefix.version === 4 ? ipv4 : ipv6).add(prefix, row);
-    byState[state] = (byState[state] as number) + 1;
     if (table.originCount(entry) > 1) moas++;
   }
-  return { table, rows, states, seen: { ipv4, ipv6, moas, byState } };
+  return { table, rows, states, seen: { ipv4, ipv6, moas }, byState };
 }
 
 function allocationsOf(generation: Generation, holder: number | null, question: AsnQuestion, notes: AnswerNotes): AsnRecord["allocations"] {
@@ -105,12 +105,24 @@ function allocationsOf(generation: Generation, holder: number | null, question: 
   return { items, total: records.length, next_cursor };
 }
 
-function countsOf({ rows, seen }: Originated): AsnCounts {
+/** Whether the AS originates anything; null where nothing is found and a family of the sample dataset cannot tell. */
+function announcedBy(generation: Generation, originated: Originated | null): boolean | null {
+  if (originated !== null && originated.rows.entry.length > 0) return true;
+  return announcedOf(generation, 4) === null || announcedOf(generation, 6) === null ? null : false;
+}
+
+/** Sizes count what full-feed peers see: a family without any has none to tell. */
+function countsOf(generation: Generation, { rows, seen }: Originated): AsnCounts {
   const { ipv4, ipv6, moas } = seen;
+  const [tells4, tells6] = [generation.peersTotal(4) > 0, generation.peersTotal(6) > 0];
   return {
-    ipv4: { prefixes: ipv4.added, prefixes_aggregated: ipv4.size, addresses: ipv4.countAddresses(), largest: ipv4.shortest },
-    ipv6: { prefixes: ipv6.added, prefixes_aggregated: ipv6.size, slash48s: ipv6.countSlash48s(), largest: ipv6.shortest },
-    moas_prefixes: moas,
+    ipv4: tells4
+      ? { prefixes: ipv4.added, prefixes_aggregated: ipv4.size, addresses: ipv4.countAddresses(), largest: ipv4.shortest }
+      : { prefixes: null, prefixes_aggregated: null, addresses: null, largest: null },
+    ipv6: tells6
+      ? { prefixes: ipv6.added, prefixes_aggregated: ipv6.size, slash48s: ipv6.countSlash48s(), largest: ipv6.shortest }
+      : { prefixes: null, prefixes_aggregated: null, slash48s: null, largest: null },
+    moas_prefixes: tells4 || tells6 ? moas : null,
     low_visibility_prefixes: rows.entry.length - ipv4.added - ipv6.added,
   };
 }
@@ -121,7 +133,7 @@ function rpkiOf(generation: Generation, asn: number, originated: Originated | nu
   const at = searchAscending(index.asn, asn);
   const vrps = at < 0 ? 0 : (index.count[at] as number);
   if (originated === null) return { valid: null, invalid: null, not_found: null, valid_share: null, vrps_for_this_as: vrps };
-  const [notFound, valid, invalidAs, invalidLength] = originated.seen.byState as [number, number, number, number];
+  const [notFound, valid, invalidAs, invalidLength] = originated.byState as [number, number, number, number];
   const invalid = invalidAs + invalidLength;
   return { valid, invalid, not_found: notFound, valid_share: share(valid, valid + invalid + notFound), vrps_for_this_as: vrps };
 }
@@ -137,11 +149,12 @@ function aspaOf({ aspas }: Generation, asn: number): Aspa | null {
 function prefixesOf(
   generation: Generation,
   originated: Originated | null,
+  announced: boolean | null,
   question: AsnQuestion,
   notes: AnswerNotes,
 ): AsnRecord["prefixes"] {
   const { limit } = question;
-  if (originated === null) return { items: [], total: 0, limit, next_cursor: null };
+  if (originated === null || announced === null) return { items: [], total: null, limit, next_cursor: null };
   const start = notes.start("prefixes");
   const chosen = chosenRows(originated, question);
   const { items, total } = question.aggregate

@@ -8,13 +8,16 @@ import { countryFlag } from "./country-flag.ts";
 import { networkTypeOfAddress } from "./network-type.ts";
 import { allocationRecord, specialPurposeRecord } from "./registration-parts.ts";
 import {
+  announcedOf,
   asSetOriginRecord,
   lowVisibilityRecord,
   moasRecord,
+  noMoas,
   originSummary,
   rpkiSummary,
   viewRoute,
   visibilityRecord,
+  warnAboutDefaultRoute,
   warnAboutRoute,
 } from "./route-parts.ts";
 
@@ -71,8 +74,9 @@ function routingOf(ip: Address, records: readonly number[], notes: AnswerNotes):
   const { routes, allocations } = generation;
   const match = routes === null ? null : matchRoute(routes, ip, generation.matchPeersMin(ip.version));
   if (routes === null || match === null || match.entry < 0) {
-    if (match?.defaultOnly) notes.warn("default_route_only", "only a default route covers the address");
-    return { routing: unannounced(announcedOf(notes, ip.version)), rpki: rpkiSummary(generation, null, hostPrefix(ip)) };
+    const announced = announcedOf(generation, ip.version);
+    if (match?.defaultOnly) warnAboutDefaultRoute(notes, ip, announced);
+    return { routing: unannounced(announced), rpki: rpkiSummary(generation, null, hostPrefix(ip)) };
   }
   const view = viewRoute(routes, match.entry);
   const rpki = rpkiSummary(generation, view, view.prefix);
@@ -93,20 +97,11 @@ function routingOf(ip: Address, records: readonly number[], notes: AnswerNotes):
   };
 }
 
-/**
- * What "no route found" means: false where the tables can tell, null where they cannot: no routes imported, or a sample
- * whose peers carry no full table of this family.
- */
-export function announcedOf({ generation }: AnswerNotes, version: 4 | 6): false | null {
-  if (generation.routes === null) return null;
-  return generation.manifest.sample_data && generation.peersTotal(version) === 0 ? null : false;
-}
-
 function unannounced(announced: false | null): IpRouting {
   return {
     announced,
     prefix: null,
-    moas: { is_moas: announced, origin_count: 0 },
+    moas: noMoas(announced),
     visibility: null,
     origins: [],
     as_set_origins: [],

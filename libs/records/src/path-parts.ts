@@ -1,6 +1,6 @@
 /** Parts of records that tell who stands next to whom on the paths that peers announced: positions, never business relations. */
 
-import type { Neighbours, Upstream } from "@netfacts/contracts";
+import type { AsnQuestion, Neighbours, Upstream } from "@netfacts/contracts";
 import type { Generation } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 import { nameOf, type RouteView, share } from "./route-parts.ts";
@@ -17,16 +17,17 @@ export function upstreamsRecord(generation: Generation, view: RouteView, asn: nu
   }));
 }
 
-/** Neighbours of an AS, those on the most paths first; null where they are not known. `aspa` tells whom the AS names as its provider. */
-export function neighboursRecord(asn: number, limit: number, notes: AnswerNotes): Neighbours | null {
+/** A page of the neighbours of an AS, those on the most paths first; null where they are not known. `aspa` tells whom the AS names as its provider. */
+export function neighboursRecord(question: AsnQuestion, notes: AnswerNotes): Neighbours | null {
+  const { asn, limit } = question;
   const { generation } = notes;
-  const summary = generation.routes?.summariseNeighbours(asn, limit) ?? null;
+  const start = notes.start("neighbours");
+  const summary = generation.routes?.summariseNeighbours(asn, start + limit) ?? null;
   if (summary === null) return null;
   const { counts, pathsLeft, pathsRight, most } = summary;
   const total = counts.left + counts.right + counts.uncertain;
-  if (total > limit) notes.warn("truncated", `neighbours shows ${limit} of ${total}`);
   const providers = new Set(generation.aspas?.lookupAspa(asn)?.providers);
-  const items = most.map((neighbour) => ({
+  const items = most.slice(start).map((neighbour) => ({
     asn: neighbour.asn,
     name: nameOf(generation, neighbour.asn),
     position: neighbour.position,
@@ -37,5 +38,6 @@ export function neighboursRecord(asn: number, limit: number, notes: AnswerNotes)
     ipv6: neighbour.ipv6,
     aspa: providers.has(neighbour.asn) ? "provider" : null,
   }));
-  return { method: "observed-paths", counts, items };
+  const next_cursor = notes.nextCursor("asn", question, "neighbours", items.length, total);
+  return { method: "observed-paths", counts, items, next_cursor };
 }

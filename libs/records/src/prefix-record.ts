@@ -1,8 +1,8 @@
 /** The record of one prefix: how it is announced, what VRPs say of it, what lies around and inside, and who registered it. */
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
-import type { Allocation, PrefixQuestion, PrefixRecord, PrefixVrps } from "@netfacts/contracts";
-import type { Vrp, VrpSet } from "@netfacts/rpki";
+import type { PrefixQuestion, PrefixRecord, PrefixVrps } from "@netfacts/contracts";
+import type { Vrp, VrpRange, VrpSet } from "@netfacts/rpki";
 import {
   type AllocationEntry,
   type AllocationTable,
@@ -11,12 +11,13 @@ import {
   type RouteTable,
 } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
-import { announcedOf } from "./ip-record.ts";
 import { allocationRecord, specialPurposeRecord } from "./registration-parts.ts";
 import {
+  announcedOf,
   asSetOriginRecord,
   lessSpecifics,
   moasRecord,
+  noMoas,
   originRecord,
   type RouteView,
   relatedPrefix,
@@ -33,7 +34,7 @@ type Related = ReturnType<AllocationTable["relation"]>;
 export type PrefixRecordBody = Omit<PrefixRecord, "meta">;
 
 export function prefixRecord(question: PrefixQuestion, notes: AnswerNotes): PrefixRecordBody {
-  const { prefix, limit } = question;
+  const { prefix } = question;
   const { generation, nowMs } = notes;
   notes.use("routes", "vrps", "allocations", "as_names");
   const { routes, allocations } = generation;
@@ -49,20 +50,20 @@ export function prefixRecord(question: PrefixQuestion, notes: AnswerNotes): Pref
     prefix: formatPrefix(prefix),
     version: prefix.version,
     special_purpose: specialPurposeRecord(lookupSpecialPurposePrefix(prefix)),
-    announced: exact ? true : announcedOf(notes, prefix.version),
+    announced: exact ? true : announcedOf(generation, prefix.version),
     match: view === null ? { prefix: null, type: "none" } : { prefix: formatPrefix(view.prefix), type: exact ? "exact" : "covering" },
     visibility: view === null ? null : visibilityRecord(generation, prefix.version, view.counts),
     origins: view === null ? [] : originsOf(view, allocation, notes),
     as_set_origins: view === null ? [] : view.asSets.map((origin) => asSetOriginRecord(generation, view, origin, nowMs)),
-    moas: view === null ? { is_moas: routes === null ? null : false, origin_count: 0 } : moasRecord(view),
+    moas: view === null ? noMoas(announcedOf(generation, prefix.version)) : moasRecord(view),
     rpki,
-    vrps: vrpsOf(prefix, limit, notes),
+    vrps: vrpsOf(question, notes),
     less_specifics:
       routes === null ? [] : lessSpecificsOf(routes, prefix, entry, exact).map((less) => relatedPrefix(generation, routes, less)),
     more_specifics: moreSpecificsOf(routes, question, exact, notes),
     allocation: {
       relation: related?.relation ?? null,
-      ...blocksOf(related, limit, notes),
+      ...blocksOf(related, question, notes),
     },
   };
 }
@@ -90,13 +91,15 @@ function moreSpecificsOf(
   notes: AnswerNotes,
 ): PrefixRecord["more_specifics"] {
   const { prefix, limit } = question;
-  if (routes === null) return { count: 0, items: [], announced_share: null, next_cursor: null };
+  if (routes === null) return { count: null, items: [], announced_share: null, next_cursor: null };
+  const isTold = exact || announcedOf(notes.generation, prefix.version) !== null;
   const count = routes.prefixes.countMoreSpecifics(prefix);
   const start = notes.start("more_specifics");
   const items = first(routes.prefixes.moreSpecifics(prefix, start), limit).map((entry) => relatedPrefix(notes.generation, routes, entry));
+  const next_cursor = notes.nextCursor("prefix", question, "more_specifics", items.length, count);
+  if (!isTold) return { count: count === 0 ? null : count, items, announced_share: null, next_cursor };
   // A default route announces no space of its own.
   const announcedShare = exact && prefix.length > 0 ? 1 : Math.round(routes.prefixes.coveredShare(prefix) * 1000) / 1000;
-  const next_cursor = notes.nextCursor("prefix", question, "more_specifics", items.length, count);
   return { count, items, announced_share: announcedShare, next_cursor };
 }
 
@@ -109,29 +112,50 @@ function first<T>(items: Iterable<T>, count: number): T[] {
   return list;
 }
 
-function vrpsOf(prefix: Prefix, limit: number, notes: AnswerNotes): PrefixVrps | null {
+function vrpsOf(question: PrefixQuestion, notes: AnswerNotes): PrefixVrps | null {
+  const { prefix, limit } = question;
   const { vrps, routes } = notes.generation;
   if (vrps === null) return null;
   const covering = vrps.covering(prefix);
   const inside = vrps.moreSpecificRange(prefix);
   // One more than is shown tells that there are more; how many is not counted, as a short prefix holds them by the 100,000.
-  const unannounced = routes === null ? [] : first(unused(notes.generation, vrps, routes, prefix, covering), limit + 1);
-  if (unannounced.length > limit) notes.warn("truncated", `vrps.unannounced shows the first ${limit}`);
+  const start = notes.start("vrps.unannounced");
+  const found = routes === null ? [] : first(unused(notes.generation, vrps, routes, prefix, covering, inside, start), limit + 1);
+  const more = found[limit];
   return {
     covering: covering.map(vrpRecord),
     more_specific_count: inside.end - inside.start,
-    unannounced: unannounced.slice(0, limit).map(vrpRecord),
+    unannounced: found.slice(0, limit).map(({ vrp }) => vrpRecord(vrp)),
+    next_cursor:
+      more === undefined
+        ? null
+        : notes.cursorAt("prefix", question, "vrps.unannounced", more.place, `vrps.unannounced shows ${limit}, and there are more`),
   };
 }
 
-/** VRPs of the prefix and inside it that no announced route uses. */
-function* unused(generation: Generation, vrps: VrpSet, routes: RouteTable, prefix: Prefix, covering: readonly Vrp[]): Generator<Vrp> {
-  for (const vrp of covering) if (vrp.prefix.length === prefix.length && !isUsed(routes, vrp)) yield vrp;
+/**
+ * VRPs of the prefix and inside it that no announced route uses, each with its place among all of these VRPs. A page begins at a place,
+ * so that no earlier VRP is looked at again.
+ */
+function* unused(
+  generation: Generation,
+  vrps: VrpSet,
+  routes: RouteTable,
+  prefix: Prefix,
+  covering: readonly Vrp[],
+  inside: VrpRange,
+  start: number,
+): Generator<{ readonly vrp: Vrp; readonly place: number }> {
+  const equal = covering.filter((vrp) => vrp.prefix.length === prefix.length);
+  for (let place = start; place < equal.length; place++) {
+    const vrp = equal[place] as Vrp;
+    if (!isUsed(routes, vrp)) yield { vrp, place };
+  }
   const known = uses(generation, vrps);
-  const { start, end } = vrps.moreSpecificRange(prefix);
-  for (let index = start; index < end; index++) {
+  const firstPlace = inside.start - equal.length;
+  for (let index = Math.max(inside.start, firstPlace + start); index < inside.end; index++) {
     if (known[index] === useUnknown) known[index] = isUsed(routes, vrps.vrpAt(index)) ? used : notUsed;
-    if (known[index] === notUsed) yield vrps.vrpAt(index);
+    if (known[index] === notUsed) yield { vrp: vrps.vrpAt(index), place: index - firstPlace };
   }
 }
 
@@ -165,12 +189,19 @@ function isOneBlock(related: Related | null): related is Related {
   return related?.relation === "equal" || related?.relation === "within";
 }
 
-function blocksOf(related: Related | null, limit: number, notes: AnswerNotes): { total: number; blocks: Allocation[] } {
-  if (related === null || related.records.length === 0) return { total: 0, blocks: [] };
+function blocksOf(related: Related | null, question: PrefixQuestion, notes: AnswerNotes): Omit<PrefixRecord["allocation"], "relation"> {
+  if (related === null) return { total: null, blocks: [], next_cursor: null };
+  if (related.records.length === 0) return { total: 0, blocks: [], next_cursor: null };
   const { generation } = notes;
   const { records } = related;
   const total = isOneBlock(related) ? 1 : records.length;
-  if (total > limit) notes.warn("truncated", `allocation.blocks shows ${limit} of ${total}`);
-  const groups = isOneBlock(related) ? [records.slice(0, records.length)] : records.slice(0, limit).map((record) => [record]);
-  return { total, blocks: groups.flatMap((group) => allocationRecord(generation, group) ?? []) };
+  const start = notes.start("allocation.blocks");
+  const groups = isOneBlock(related)
+    ? [records.slice(0, records.length)]
+    : records.slice(start, start + question.limit).map((record) => [record]);
+  return {
+    total,
+    blocks: groups.flatMap((group) => allocationRecord(generation, group) ?? []),
+    next_cursor: notes.nextCursor("prefix", question, "allocation.blocks", groups.length, total),
+  };
 }

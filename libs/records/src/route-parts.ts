@@ -1,6 +1,6 @@
 /** Parts of records that tell what is announced: origins with their evidence, visibility, MOAS, and RPKI in one word. */
 
-import { formatPrefix, type Prefix } from "@netfacts/address";
+import { type Address, formatPrefix, type Prefix } from "@netfacts/address";
 import type {
   AsSetOrigin,
   LowVisibilityMatch,
@@ -16,6 +16,8 @@ import type {
 import {
   type AllocationEntry,
   type Generation,
+  isGlobal,
+  lookupSpecialPurpose,
   lookupSpecialPurposePrefix,
   manyPeers,
   type PeerCounts,
@@ -62,9 +64,23 @@ export function viewRoute(table: RouteTable, entry: number): RouteView {
   };
 }
 
-export function moasRecord(view: RouteView | null): Moas {
-  const count = view?.origins.length ?? 0;
+export function moasRecord(view: RouteView): Moas {
+  const count = view.origins.length;
   return { is_moas: count > 1, origin_count: count };
+}
+
+/** Where nothing is found: `announced` tells whether that is known. */
+export function noMoas(announced: false | null): Moas {
+  return { is_moas: announced, origin_count: announced === null ? null : 0 };
+}
+
+/**
+ * What "no route found" means: false where the tables can tell, null where they cannot: no routes imported, or a sample
+ * whose peers carry no full table of this family.
+ */
+export function announcedOf(generation: Generation, version: 4 | 6): false | null {
+  if (generation.routes === null) return null;
+  return generation.manifest.sample_data && generation.peersTotal(version) === 0 ? null : false;
 }
 
 /** An origin in short, as `/ip` shows it. */
@@ -124,7 +140,7 @@ const badness: Record<RpkiState, number> = { valid: 0, "not-found": 1, invalid: 
  */
 export function rpkiSummary(generation: Generation, view: RouteView | null, prefix: Prefix): RpkiSummary {
   const { vrps } = generation;
-  if (vrps === null) return { state: null, reason: null, mixed: false, by_state: {}, covering_vrps: null };
+  if (vrps === null) return { state: null, reason: null, mixed: null, by_state: {}, covering_vrps: null };
   const coveringVrps = vrps.covering(view?.prefix ?? prefix).length;
   const byState: Partial<Record<"valid" | "invalid" | "not_found", { origins: number; peers_seeing: number }>> = {};
   let leading: { full: number; state: RpkiState; reason: OriginValidation["reason"] } | null = null;
@@ -142,7 +158,7 @@ export function rpkiSummary(generation: Generation, view: RouteView | null, pref
   return {
     state: leading?.state ?? null,
     reason: leading?.reason ?? null,
-    mixed: byState.valid !== undefined && byState.invalid !== undefined,
+    mixed: view === null ? announcedOf(generation, prefix.version) : byState.valid !== undefined && byState.invalid !== undefined,
     by_state: {
       ...(byState.valid && { valid: byState.valid }),
       ...(byState.invalid && { invalid: byState.invalid }),
@@ -152,12 +168,17 @@ export function rpkiSummary(generation: Generation, view: RouteView | null, pref
   };
 }
 
+/** Origins by their numbers: each AS, and the members of each AS_SET. */
+function originNumbers({ origins, asSets }: RouteView): Pick<RelatedPrefix, "origins" | "as_set_origins"> {
+  return { origins: origins.map(({ asn }) => asn), as_set_origins: asSets.map(({ asSet }) => [...(asSet ?? [])]) };
+}
+
 /** A neighbouring prefix in short. */
 export function relatedPrefix(generation: Generation, table: RouteTable, entry: number): RelatedPrefix {
   const view = viewRoute(table, entry);
   return {
     prefix: formatPrefix(view.prefix),
-    origins: view.origins.map((origin) => origin.asn),
+    ...originNumbers(view),
     rpki_state: rpkiSummary(generation, view, view.prefix).state,
     visibility_ratio: share(view.counts.full, generation.peersTotal(view.prefix.version)),
   };
@@ -167,7 +188,7 @@ export function lowVisibilityRecord(generation: Generation, table: RouteTable, e
   const view = viewRoute(table, entry);
   return {
     prefix: formatPrefix(view.prefix),
-    origins: view.origins.map((origin) => origin.asn),
+    ...originNumbers(view),
     visibility: visibilityRecord(generation, view.prefix.version, view.counts),
   };
 }
@@ -197,9 +218,20 @@ export function warnAboutRoute(
   if (rpki.mixed) notes.warn("rpki_mixed", "some origins are RPKI-valid, others are RPKI-invalid");
 }
 
+/**
+ * Adds the warning of an address that only a default route covers, where that tells something: beside a full table, a default route is one
+ * peer's habit, and what is not announced there is not announced.
+ */
+export function warnAboutDefaultRoute(notes: AnswerNotes, ip: Address, announced: false | null): void {
+  if (announced === null || notes.generation.peersTotal(ip.version) > 0 || !isGlobal(ip, lookupSpecialPurpose(ip))) return;
+  notes.warn("default_route_only", "only a default route covers the address");
+}
+
 function bogonReason(view: RouteView, allocation: AllocationEntry | null): string | null {
   const block = lookupSpecialPurposePrefix(view.prefix);
-  if (block !== null && block.globallyReachable === false) return `${formatPrefix(view.prefix)} is in ${block.name} space (${block.rfc})`;
+  // A prefix shorter than /3 holds 2000::/3, or is a default route.
+  if (!isGlobal(view.prefix, block) && (view.prefix.version === 4 || view.prefix.length >= 3))
+    return `${formatPrefix(view.prefix)} is in ${block === null ? "unassigned" : block.name} space${block === null ? "" : ` (${block.rfc})`}`;
   if (allocation !== null && (allocation.status === "available" || allocation.status === "reserved"))
     return `${formatPrefix(view.prefix)} is announced, but the registry status of its space is ${allocation.status}`;
   for (const { asn } of view.origins) {

@@ -4,18 +4,21 @@ import { formatAddress, formatPrefix } from "@netfacts/address";
 import type { RoutingQuestion, RoutingRecord } from "@netfacts/contracts";
 import { matchRoute, type RouteTable } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
-import { announcedOf, hostPrefix } from "./ip-record.ts";
+import { hostPrefix } from "./ip-record.ts";
 import { upstreamsRecord } from "./path-parts.ts";
 import {
+  announcedOf,
   asSetOriginRecord,
   lessSpecifics,
   lowVisibilityRecord,
   moasRecord,
+  noMoas,
   originRecord,
   relatedPrefix,
   rpkiSummary,
   viewRoute,
   visibilityRecord,
+  warnAboutDefaultRoute,
   warnAboutRoute,
 } from "./route-parts.ts";
 
@@ -28,8 +31,8 @@ export function routingRecord({ ip, moreSpecifics, upstreams, limit }: RoutingQu
   const { routes, allocations } = generation;
   const match = routes === null ? null : matchRoute(routes, ip, generation.matchPeersMin(ip.version));
   if (routes === null || match === null || match.entry < 0) {
-    if (match?.defaultOnly) notes.warn("default_route_only", "only a default route covers the address");
-    const announced = announcedOf(notes, ip.version);
+    const announced = announcedOf(generation, ip.version);
+    if (match?.defaultOnly) warnAboutDefaultRoute(notes, ip, announced);
     return {
       ip: formatAddress(ip),
       announced,
@@ -38,10 +41,10 @@ export function routingRecord({ ip, moreSpecifics, upstreams, limit }: RoutingQu
       origins: [],
       as_set_origins: [],
       low_visibility_matches: [],
-      moas: { is_moas: announced, origin_count: 0 },
+      moas: noMoas(announced),
       rpki: rpkiSummary(generation, null, hostPrefix(ip)),
       less_specifics: [],
-      ...(moreSpecifics && { more_specifics: { count: 0, items: [], truncated: false } }),
+      ...(moreSpecifics && { more_specifics: { count: announced === null ? null : 0, items: [], truncated: false } }),
     };
   }
   const view = viewRoute(routes, match.entry);
@@ -75,10 +78,15 @@ function moreSpecificsOf(
 ): NonNullable<RoutingRecord["more_specifics"]> {
   const items: NonNullable<RoutingRecord["more_specifics"]>["items"] = [];
   let count = 0;
-  for (const inside of routes.prefixes.moreSpecifics(routes.prefixes.prefixAt(entry))) {
+  const match = routes.prefixes.prefixAt(entry);
+  for (const inside of routes.prefixes.moreSpecifics(match)) {
     if (count < limit) items.push(relatedPrefix(notes.generation, routes, inside));
     count++;
   }
-  if (count > limit) notes.warn("truncated", `more_specifics shows ${limit} of ${count}`);
+  if (count > limit)
+    notes.warnTruncated(
+      "more_specifics",
+      `more_specifics shows ${limit} of ${count}; /api/v1/prefix/${formatPrefix(match)} has all of them`,
+    );
   return { count, items, truncated: count > limit };
 }

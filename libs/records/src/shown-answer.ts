@@ -35,12 +35,15 @@ export function listText(items: readonly Item[], format: ListFormat, { columns }
 }
 
 /**
- * A cell of CSV (RFC 4180): empty for what is not known; lists of values separated by blanks. What a spreadsheet would take for a
+ * A cell of CSV (RFC 4180): empty for what is not known; lists of values separated by blanks, an AS_SET as `{64500,64501}`. What a spreadsheet would take for a
  * formula is made a text by a leading apostrophe.
  */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (Array.isArray(value)) return csvCell(value.filter((part) => part !== null).join(" "));
+  if (Array.isArray(value)) {
+    const parts = value.filter((part) => part !== null);
+    return csvCell(parts.map((part) => (Array.isArray(part) ? `{${part.join(",")}}` : part)).join(" "));
+  }
   if (typeof value !== "string") return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

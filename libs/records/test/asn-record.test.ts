@@ -73,7 +73,12 @@ describe("neighbours", () => {
   });
 
   test("are none of an AS that is on no path, and not known without routes that tell of paths", () => {
-    expect(asked(64_999).neighbours).toEqual({ method: "observed-paths", counts: { left: 0, right: 0, uncertain: 0 }, items: [] });
+    expect(asked(64_999).neighbours).toEqual({
+      method: "observed-paths",
+      counts: { left: 0, right: 0, uncertain: 0 },
+      items: [],
+      next_cursor: null,
+    });
     expect(asn(3333).neighbours).toBeNull();
   });
 });
@@ -115,7 +120,7 @@ test("tells registration, counts and prefixes of an AS", () => {
       moas_prefixes: 0,
       low_visibility_prefixes: 1,
     },
-    rpki: { valid: 1, invalid: 0, not_found: 1, valid_share: 0.5, vrps_for_this_as: 2 },
+    rpki: { valid: 1, invalid: 0, not_found: 2, valid_share: 0.333, vrps_for_this_as: 2 },
     aspa: { present: true, providers: [100, 200], expires_at: "2026-11-22T08:55:01Z", ta: "ripe" },
     neighbours: null,
     prefixes: {
@@ -177,7 +182,10 @@ test("lists are cut at the limit, and say so", () => {
   expect(record.allocations).toMatchObject({ total: 2, next_cursor: expect.stringMatching(/^[\w-]{30}$/) });
   expect(record.prefixes.next_cursor).not.toBe(record.allocations.next_cursor);
   expect([record.prefixes.items.length, record.allocations.items.length]).toEqual([1, 1]);
-  expect(record.warnings).toEqual(["truncated"]);
+  expect(record.meta.warnings).toEqual([
+    { code: "truncated", detail: "allocations shows 1 of 2" },
+    { code: "truncated", detail: "prefixes shows 1 of 3" },
+  ]);
 });
 
 test("special-purpose and reserved numbers that originate prefixes are bogons; asdot is RFC 5396's", () => {
@@ -191,6 +199,38 @@ test("special-purpose and reserved numbers that originate prefixes are bogons; a
   expect(asn(65_546)).toMatchObject({ asdot: "1.10", announced: false, registry: null, warnings: [] });
 });
 
+describe("counts", () => {
+  test("of RPKI agree with the list, prefixes that no full-feed peer sees among them", () => {
+    const routes = madeRoutes([route("11.1.0.0/16", [64512, 0, 1]), route("71.0.0.0/24", [64512, 5])]);
+    const { asn: asked } = ask(madeGeneration({ ...world, routes }));
+    const { counts, rpki } = asked(64512);
+    expect(counts).toMatchObject({ ipv4: { prefixes: 1 }, low_visibility_prefixes: 1 });
+    expect(rpki).toMatchObject({ valid: 0, invalid: 1, not_found: 1, valid_share: 0 });
+    for (const state of ["valid", "invalid", "not-found"] as const)
+      expect([state, asked(64512, { rpki: state }).prefixes.total]).toEqual([state, rpki?.[state === "not-found" ? "not_found" : state]]);
+  });
+
+  test("are null where no full-feed peer can tell them", () => {
+    const { asn: asked } = ask(madeGeneration({ ...world, peersTotal: { ipv4: 10, ipv6: 0 } }));
+    const { counts, prefixes } = asked(3333);
+    expect(prefixes.items.map((item) => item.prefix)).toContain("2a00:1::/32");
+    expect(counts).toMatchObject({
+      ipv4: { prefixes: 1 },
+      ipv6: { prefixes: null, prefixes_aggregated: null, slash48s: null, largest: null },
+      moas_prefixes: 0,
+    });
+    const none = ask(madeGeneration({ ...world, peersTotal: { ipv4: 0, ipv6: 0 } })).asn(3333);
+    expect(none.counts).toMatchObject({ ipv4: { prefixes: null, addresses: null }, moas_prefixes: null });
+  });
+
+  test("of an AS that a sample does not show are unknown where the sample does not cover both families", () => {
+    const sample = (ipv6: number) => ask(madeGeneration({ ...world, sampleData: true, peersTotal: { ipv4: 10, ipv6 } })).asn(65_546);
+    expect(sample(0)).toMatchObject({ announced: null, prefixes: { total: null }, rpki: { valid: null, valid_share: null } });
+    expect(sample(10)).toMatchObject({ announced: false, prefixes: { total: 0 }, rpki: { valid: 0, valid_share: null } });
+    expect(ask(madeGeneration({ ...world, peersTotal: { ipv4: 10, ipv6: 0 } })).asn(65_546).announced).toBe(false);
+  });
+});
+
 describe("what is not imported", () => {
   test("is null", () => {
     const record = ask(madeGeneration({})).asn(3333);
@@ -201,7 +241,7 @@ describe("what is not imported", () => {
       announced: null,
       counts: null,
       rpki: null,
-      prefixes: { items: [], total: 0 },
+      prefixes: { items: [], total: null },
     });
     expect(record.warnings.sort()).toEqual(["allocations_unavailable", "routes_unavailable", "vrps_unavailable"]);
   });

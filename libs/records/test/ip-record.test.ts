@@ -1,6 +1,7 @@
 /** `/ip`: registration, routing and RPKI of an address, case by case (docs/design/semantics.md). */
 
 import { describe, expect, test } from "@jest/globals";
+import { madeRoutes, route } from "../../snapshot/test/support/made-sections.ts";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
 import { ask, now } from "./support/checked.ts";
@@ -107,7 +108,18 @@ describe("an address that no route but a default one holds", () => {
     });
     expect(record.rpki).toEqual({ state: null, reason: null, mixed: false, by_state: {}, covering_vrps: 0 });
     expect(record.links.prefix).toBeNull();
-    expect(record.warnings).toEqual(["default_route_only"]);
+    // Beside a full table, a default route is no news about one address.
+    expect(record.warnings).toEqual([]);
+  });
+
+  test("says so where no peer has a full table, and never of special-purpose space", () => {
+    const few = (sampleData: boolean) => ask(madeGeneration({ ...world, sampleData, peersTotal: { ipv4: 0, ipv6: 10 } }));
+    const { ip: asked } = few(false);
+    const defaultOf = (text: string) => asked(text).warnings.includes("default_route_only");
+    expect(["203.1.0.1", "127.0.0.1", "192.88.99.1", "2a01::1"].map(defaultOf)).toEqual([true, false, false, false]);
+    expect(few(false).routing("203.1.0.1").warnings).toEqual(["default_route_only"]);
+    // Of a sample it is not even known whether the address is announced.
+    expect(few(true).ip("203.1.0.1")).toMatchObject({ routing: { announced: null }, warnings: ["sample_data"] });
   });
 
   test("still counts the VRPs that cover it", () => {
@@ -122,7 +134,12 @@ describe("which route is the match", () => {
     const record = ip("11.1.2.3");
     expect(record.routing.prefix).toBe("11.1.0.0/16");
     expect(record.routing.low_visibility_matches).toEqual([
-      { prefix: "11.1.2.0/24", origins: [200], visibility: { peers_seeing: 1, peers_total: 10, ratio: 0.1, partial_peers_seeing: 2 } },
+      {
+        prefix: "11.1.2.0/24",
+        origins: [200],
+        as_set_origins: [],
+        visibility: { peers_seeing: 1, peers_total: 10, ratio: 0.1, partial_peers_seeing: 2 },
+      },
     ]);
     expect(record.warnings).toContain("low_visibility");
   });
@@ -212,6 +229,15 @@ describe("bogons", () => {
   ])("%s is announced from %s", (text) => {
     expect(ip(text).warnings).toEqual(["bogon_announced"]);
   });
+
+  test.each([
+    ["192.88.99.0/24", "192.88.99.1", "192.88.99.0/24 is in Deprecated (6to4 Relay Anycast) space (RFC7526)"],
+    ["224.0.0.0/24", "224.0.0.1", "224.0.0.0/24 is in Multicast space (RFC5771)"],
+    ["4000::/16", "4000::1", "4000::/16 is in unassigned space"],
+  ])("%s is announced from space that is not global", (announced, address, detail) => {
+    const record = ask(madeGeneration({ ...world, routes: madeRoutes([route(announced, [100, 9])]) })).ip(address);
+    expect(record).toMatchObject({ is_global: false, meta: { warnings: [{ code: "bogon_announced", detail }] } });
+  });
 });
 
 describe("special-purpose space", () => {
@@ -251,7 +277,7 @@ describe("what is not imported", () => {
   test("without VRPs every state is null, with a warning, never not-found", () => {
     const { vrps: _, ...others } = world;
     const record = ask(madeGeneration(others)).ip("12.0.0.1");
-    expect(record.rpki).toEqual({ state: null, reason: null, mixed: false, by_state: {}, covering_vrps: null });
+    expect(record.rpki).toEqual({ state: null, reason: null, mixed: null, by_state: {}, covering_vrps: null });
     expect(record.routing.as_set_origins[0]?.rpki).toEqual({
       state: null,
       reason: null,
@@ -266,7 +292,7 @@ describe("what is not imported", () => {
   test("without routes it is not known whether it is announced", () => {
     const { routes: _, ...others } = world;
     const record = ask(madeGeneration(others)).ip("193.0.0.1");
-    expect(record.routing).toMatchObject({ announced: null, prefix: null, moas: { is_moas: null, origin_count: 0 } });
+    expect(record.routing).toMatchObject({ announced: null, prefix: null, moas: { is_moas: null, origin_count: null } });
     expect(record.warnings).toEqual(["routes_unavailable"]);
   });
 
@@ -294,7 +320,10 @@ describe("the sample dataset", () => {
   test("what its files do not cover is null, not false", () => {
     const { ip: asked } = ask(madeGeneration({ ...sample, routes: world.routes }));
     expect(asked("203.1.0.1").routing.announced).toBe(false);
-    expect(asked("2a01::1").routing.announced).toBeNull();
+    expect(asked("2a01::1")).toMatchObject({
+      routing: { announced: null, moas: { is_moas: null, origin_count: null } },
+      rpki: { mixed: null },
+    });
     expect(asked("2a00:1::1").routing).toMatchObject({ announced: true, visibility: { peers_total: 0, ratio: null } });
   });
 });

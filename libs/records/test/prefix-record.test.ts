@@ -56,6 +56,19 @@ test("an unannounced prefix matches nothing; a default route is not its match", 
   });
 });
 
+test("what a sample does not cover is unknown, as in /ip", () => {
+  const sample = ask(madeGeneration({ ...world, sampleData: true, peersTotal: { ipv4: 10, ipv6: 0 } }));
+  expect(sample.prefix("2001:db8::/32")).toMatchObject({
+    announced: null,
+    moas: sample.ip("2001:db8::1").routing.moas,
+    rpki: { mixed: null },
+    more_specifics: { count: null, announced_share: null },
+  });
+  expect(sample.prefix("2a00::/16")).toMatchObject({ announced: null, more_specifics: { count: 2, announced_share: null } });
+  expect(sample.prefix("2a00:1::/32").more_specifics).toMatchObject({ count: 1, announced_share: 1 });
+  expect(sample.routing("2001:db8::1", { moreSpecifics: true }).more_specifics).toEqual({ count: null, items: [], truncated: false });
+});
+
 test("a default route is shown where it is asked for", () => {
   const record = prefix("0.0.0.0/0");
   expect(record).toMatchObject({
@@ -101,8 +114,9 @@ describe("how it lies in registered space", () => {
   test("is null where no registry's file is imported", () => {
     expect(ask(madeGeneration({ routes: world.routes })).prefix("193.0.0.0/21").allocation).toEqual({
       relation: null,
-      total: 0,
+      total: null,
       blocks: [],
+      next_cursor: null,
     });
   });
 });
@@ -111,7 +125,7 @@ test("lists are cut at the limit, and say so", () => {
   const record = prefix("20.0.0.0/21", 1);
   expect(record.allocation).toMatchObject({ relation: "contains", total: 2 });
   expect(record.allocation.blocks).toHaveLength(1);
-  expect(record.warnings).toEqual(["truncated"]);
+  expect(record.meta.warnings).toEqual([{ code: "truncated", detail: "allocation.blocks shows 1 of 2" }]);
   const inside = prefix("11.0.0.0/8", 1);
   expect(inside.more_specifics).toMatchObject({ count: 2, next_cursor: expect.stringMatching(/^[\w-]{30}$/) });
   expect(inside.more_specifics.items).toHaveLength(1);
@@ -146,9 +160,9 @@ test("without routes and VRPs it says what is not known", () => {
   expect(record).toMatchObject({
     announced: null,
     match: { prefix: null, type: "none" },
-    moas: { is_moas: null, origin_count: 0 },
+    moas: { is_moas: null, origin_count: null },
     vrps: null,
-    more_specifics: { count: 0, items: [], announced_share: null },
+    more_specifics: { count: null, items: [], announced_share: null },
     allocation: { relation: "equal" },
   });
   expect(record.warnings).toEqual(["routes_unavailable", "vrps_unavailable"]);

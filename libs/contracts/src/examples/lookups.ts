@@ -107,7 +107,7 @@ export const routingExample: RoutingRecord = {
   low_visibility_matches: [],
   moas,
   rpki,
-  less_specifics: [{ prefix: "193.0.0.0/20", origins: [3333], rpki_state: "not-found", visibility_ratio: 0.98 }],
+  less_specifics: [{ prefix: "193.0.0.0/20", origins: [3333], as_set_origins: [], rpki_state: "not-found", visibility_ratio: 0.98 }],
   more_specifics: { count: 0, items: [], truncated: false },
   meta: metaWithData,
 };
@@ -154,6 +154,7 @@ export const asnExample: AsnRecord = {
         aspa: "provider",
       },
     ],
+    next_cursor: null,
   },
   prefixes: {
     items: [{ prefix: "193.0.0.0/21", visibility_ratio: 0.992, rpki_state: "valid", is_moas: false }],
@@ -175,10 +176,10 @@ export const prefixExample: PrefixRecord = {
   as_set_origins: [],
   moas,
   rpki,
-  vrps: { covering: [vrp], more_specific_count: 0, unannounced: [] },
+  vrps: { covering: [vrp], more_specific_count: 0, unannounced: [], next_cursor: null },
   less_specifics: [],
   more_specifics: { count: 0, items: [], announced_share: 1, next_cursor: null },
-  allocation: { relation: "equal", total: 1, blocks: [allocation] },
+  allocation: { relation: "equal", total: 1, blocks: [allocation], next_cursor: null },
   meta: metaWithData,
 };
 

@@ -36,7 +36,7 @@ export type From = FactSource | readonly [FactSource, FactSource, ...FactSource[
 export interface Fact {
   readonly from: From;
   readonly unit?: string;
-  readonly example?: string | number | boolean;
+  readonly example?: string | number | boolean | readonly number[];
 }
 
 /** In place of the facts of an object: its members are on another page of docs/api/records. */

@@ -55,7 +55,7 @@ export const asn = operation({
   example: asnExample,
   page: { title: "AS", intro: "The registration, announcements and neighbours of one AS.", facts: asnFacts },
   question,
-  lists: ["prefixes", "allocations"],
+  lists: ["prefixes", "allocations", "neighbours"],
   listView: { list: "prefixes", columns: ["prefix", "visibility_ratio", "rpki_state", "is_moas"] },
   lookup: {
     route: {
@@ -63,7 +63,7 @@ export const asn = operation({
       id: "getAsn",
       summary: "Registration, prefixes, RPKI coverage and neighbours of an AS",
       description:
-        "The registration of an AS, the prefixes that it originates, their RPKI coverage, its ASPA, and its neighbours in observed paths. `prefixes` and `allocations` are paginated with `next_cursor`. NDJSON, CSV and plain text (one prefix per line) contain only `prefixes`; the next page is in the `Link` header.",
+        "The registration of an AS, the prefixes that it originates, their RPKI coverage, its ASPA, and its neighbours in observed paths. `prefixes`, `allocations` and `neighbours` are paginated with `next_cursor`. NDJSON, CSV and plain text (one prefix per line) contain only `prefixes`; the next page is in the `Link` header.",
       parameters: [
         asnParameter,
         {
@@ -87,7 +87,7 @@ export const asn = operation({
           schema: oneOf(["true", "false"]),
           examples: ["true", "false"],
         },
-        limitParameter,
+        limitParameter("`prefixes`, `allocations` and `neighbours`"),
         cursorParameter,
       ],
       answer: "The record, or a page of its prefixes.",

@@ -5,7 +5,7 @@ import { member } from "../schema.ts";
 import { listLimitMax } from "./list-limits.ts";
 
 export const limitMember = Type.Optional(
-  member(Type.Integer({ minimum: 1, maximum: listLimitMax }), "Maximum number of items in each list. Default: 100."),
+  member(Type.Integer({ minimum: 1, maximum: listLimitMax }), "Maximum number of items of the lists that the route limits. Default: 100."),
 );
 export const addressMember = member(Type.String(), "An IPv4 or IPv6 address.");
 export const asnMember = member(

@@ -25,13 +25,16 @@ export const asnParameter: RouteParameter = {
   examples: ["AS3333", "1.10"],
 };
 
-export const limitParameter: RouteParameter = {
-  name: "limit",
-  in: "query",
-  description: "Maximum number of items in each list.",
-  schema: Type.Integer({ minimum: 1, maximum: listLimitMax, default: listLimitDefault }),
-  examples: ["100", "1000"],
-};
+/** `lists`: those that it applies to; no other list is cut. */
+export function limitParameter(lists: string): RouteParameter {
+  return {
+    name: "limit",
+    in: "query",
+    description: `Maximum number of items of ${lists}.`,
+    schema: Type.Integer({ minimum: 1, maximum: listLimitMax, default: listLimitDefault }),
+    examples: ["100", "1000"],
+  };
+}
 
 export const cursorParameter: RouteParameter = {
   name: "cursor",

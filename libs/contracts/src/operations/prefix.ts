@@ -36,8 +36,8 @@ export const prefix = operation({
   example: prefixExample,
   page: { title: "Prefix", intro: "How one prefix is announced, authorised and registered.", facts: prefixFacts },
   question,
-  lists: ["more_specifics"],
-  listView: { list: "more_specifics", columns: ["prefix", "origins", "rpki_state", "visibility_ratio"] },
+  lists: ["more_specifics", "vrps.unannounced", "allocation.blocks"],
+  listView: { list: "more_specifics", columns: ["prefix", "origins", "as_set_origins", "rpki_state", "visibility_ratio"] },
   lookup: {
     route: {
       path: "/api/v1/prefix/{network}/{length}",
@@ -46,7 +46,7 @@ export const prefix = operation({
       id: "getPrefix",
       summary: "Origins, RPKI state, related prefixes and registration of a prefix",
       description:
-        "The announced prefix that equals the requested one, or else the longest that covers it (`match.type`): its origins, the VRPs that cover it, related prefixes, and the registered blocks that it overlaps. `more_specifics` is paginated with `next_cursor`. NDJSON, CSV and plain text (one prefix per line) contain only `more_specifics`; the next page is in the `Link` header.",
+        "The announced prefix that equals the requested one, or else the longest that covers it (`match.type`): its origins, the VRPs that cover it, related prefixes, and the registered blocks that it overlaps. `more_specifics`, `vrps.unannounced` and `allocation.blocks` are paginated with `next_cursor`. NDJSON, CSV and plain text (one prefix per line) contain only `more_specifics`; the next page is in the `Link` header.",
       parameters: [
         {
           name: "network",
@@ -62,13 +62,17 @@ export const prefix = operation({
           schema: Type.Integer({ minimum: 0, maximum: 128 }),
           examples: ["21", "48"],
         },
-        limitParameter,
+        limitParameter("`more_specifics`, `vrps.unannounced` and `allocation.blocks`"),
         cursorParameter,
       ],
       answer: "The record, or a page of the more specific prefixes.",
       lists: [
         lines(RelatedPrefix, routingExample.less_specifics[0]),
-        { type: mediaTypes.csv, schema: null, example: "prefix,origins,rpki_state,visibility_ratio\r\n193.0.0.0/22,3333,valid,0.98\r\n" },
+        {
+          type: mediaTypes.csv,
+          schema: null,
+          example: "prefix,origins,as_set_origins,rpki_state,visibility_ratio\r\n193.0.0.0/22,3333,,valid,0.98\r\n",
+        },
         { type: mediaTypes.text, schema: null, example: "193.0.0.0/22\n" },
       ],
       problems: ["invalid_prefix", "prefix_has_host_bits", "invalid_cursor", "cursor_expired", ...upstreamProblems],

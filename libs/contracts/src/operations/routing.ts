@@ -57,7 +57,7 @@ export const routing = operation({
           schema: wordsOf(["more_specifics", "upstreams"]),
           examples: ["more_specifics,upstreams", "upstreams"],
         },
-        limitParameter,
+        limitParameter("`more_specifics`"),
       ],
       answer: "The record.",
       problems: ["invalid_ip", ...upstreamProblems],

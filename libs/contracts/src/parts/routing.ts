@@ -3,7 +3,7 @@
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
 import { asNumber, origins, partialPeers, paths, peers, ratio } from "../facts/units.ts";
-import { Asn, Count, member, NullableBoolean, NullableText, NullableTimestamp, nullable, record, Share } from "../schema.ts";
+import { Asn, Count, member, NullableBoolean, NullableCount, NullableText, NullableTimestamp, nullable, record, Share } from "../schema.ts";
 import { AsnSpecialPurpose, asnSpecialPurposeFacts } from "./registration.ts";
 import { NullableRpkiState, OriginValidation, validationFacts } from "./rpki.ts";
 
@@ -18,8 +18,8 @@ export type Visibility = Static<typeof Visibility>;
 
 /** Whether several AS originate the prefix. */
 export const Moas = record({
-  is_moas: member(NullableBoolean, "Whether more than one AS originates the prefix; null if no routes are loaded."),
-  origin_count: member(Count, "Number of origins, not counting AS_SETs."),
+  is_moas: member(NullableBoolean, "Whether more than one AS originates the prefix; null if `announced` is null."),
+  origin_count: member(NullableCount, "Number of origins, not counting AS_SETs; null if `announced` is null."),
 });
 export type Moas = Static<typeof Moas>;
 
@@ -85,10 +85,20 @@ export const AsSetOrigin = record({
 });
 export type AsSetOrigin = Static<typeof AsSetOrigin>;
 
+const setOrigins = member(
+  Type.Array(Type.Array(Asn)),
+  "Origins that are an AS_SET, which are not in `origins`: the members of each set, ascending and unique.",
+);
+const plainOrigins = member(
+  Type.Array(NullableAsn),
+  "Origins of the prefix that are an AS; an origin is null if the path is empty and the peer's own AS is 0.",
+);
+
 /** A longer prefix that too few peers see to be the match. */
 export const LowVisibilityMatch = record({
   prefix: member(Type.String(), "Longer prefix in CIDR form."),
-  origins: member(Type.Array(NullableAsn), "Origins of the prefix; an origin is null if the path is empty and the peer's own AS is 0."),
+  origins: plainOrigins,
+  as_set_origins: setOrigins,
   visibility: member(Visibility, "Visibility of the prefix, over all origins."),
 });
 export type LowVisibilityMatch = Static<typeof LowVisibilityMatch>;
@@ -96,7 +106,8 @@ export type LowVisibilityMatch = Static<typeof LowVisibilityMatch>;
 /** A neighbouring prefix in short: less or more specific. */
 export const RelatedPrefix = record({
   prefix: member(Type.String(), "Prefix in CIDR form."),
-  origins: member(Type.Array(NullableAsn), "Origins of the prefix; an origin is null if the path is empty and the peer's own AS is 0."),
+  origins: plainOrigins,
+  as_set_origins: setOrigins,
   rpki_state: member(NullableRpkiState, "State of the origin that most full-feed peers see; null if no usable VRPs are loaded."),
   visibility_ratio: member(nullable(Share), "Share of full-feed peers that see the prefix; null if there are no full-feed peers."),
 });
@@ -149,12 +160,14 @@ export const asSetOriginFacts: FactsOf<AsSetOrigin> = {
 export const lowVisibilityFacts: FactsOf<LowVisibilityMatch> = {
   prefix: { from: "routes", example: "193.0.6.139/32" },
   origins: { from: "routes", unit: asNumber, example: 64_500 },
+  as_set_origins: { from: "routes", unit: asNumber, example: [64_501, 64_502] },
   visibility: visibilityFacts,
 };
 
 export const relatedPrefixFacts: FactsOf<RelatedPrefix> = {
   prefix: "routes",
   origins: { from: "routes", unit: asNumber },
+  as_set_origins: { from: "routes", unit: asNumber, example: [64_500, 64_501] },
   rpki_state: ["vrps", "routes"],
   visibility_ratio: { from: "routes", unit: ratio },
 };

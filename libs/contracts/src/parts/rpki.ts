@@ -3,7 +3,7 @@
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
 import { asNumber, origins, peers, vrps } from "../facts/units.ts";
-import { Asn, Count, member, NullableCount, NullableText, NullableTimestamp, nullable, oneOf, record } from "../schema.ts";
+import { Asn, Count, member, NullableBoolean, NullableCount, NullableText, NullableTimestamp, nullable, oneOf, record } from "../schema.ts";
 
 /** States as values; the member name of `not-found` is `not_found`. */
 export const rpkiStates = ["valid", "invalid", "not-found"] as const;
@@ -70,7 +70,10 @@ export const RpkiSummary = record({
     "State of the origin that most full-feed peers see, and the worse one on a tie; null if nothing is announced or no usable VRPs are loaded.",
   ),
   reason: member(NullableRpkiReason, "Why that origin is invalid; otherwise null."),
-  mixed: member(Type.Boolean(), "Whether some origins are valid and others are invalid."),
+  mixed: member(
+    NullableBoolean,
+    "Whether some origins are valid and others are invalid; null if it is unknown whether anything is announced, or if no usable VRPs are loaded.",
+  ),
   by_state: member(
     record({
       valid: Type.Optional(member(StateShare, "Valid origins.")),

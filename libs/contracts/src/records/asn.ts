@@ -43,9 +43,10 @@ export const AsnAllocation = record({
 });
 export type AsnAllocation = Static<typeof AsnAllocation>;
 
+const unknownFamily = "null if the IP version has no full-feed peer";
 const familyCounts = {
-  prefixes: member(Count, "Number of prefixes that at least one full-feed peer sees."),
-  prefixes_aggregated: member(Count, "Number of prefixes after aggregation, which never adds unannounced space."),
+  prefixes: member(NullableCount, `Number of prefixes that at least one full-feed peer sees; ${unknownFamily}.`),
+  prefixes_aggregated: member(NullableCount, `Number of prefixes after aggregation, which never adds unannounced space; ${unknownFamily}.`),
 };
 
 /** What the AS announces; overlapping space counts once, `largest` is the shortest prefix length. */
@@ -53,29 +54,41 @@ export const AsnCounts = record({
   ipv4: member(
     record({
       ...familyCounts,
-      addresses: member(Count, "Number of addresses in these prefixes. Overlapping addresses count once."),
-      largest: member(NullableCount, "Shortest prefix length; null if there are no prefixes."),
+      addresses: member(NullableCount, `Number of addresses in these prefixes. Overlapping addresses count once; ${unknownFamily}.`),
+      largest: member(NullableCount, "Shortest prefix length; null if there are no prefixes or if their number is unknown."),
     }),
     "IPv4 prefixes.",
   ),
   ipv6: member(
     record({
       ...familyCounts,
-      slash48s: member(Count, "Number of distinct /48s that these prefixes touch. Overlapping space counts once."),
-      largest: member(NullableCount, "Shortest prefix length; null if there are no prefixes."),
+      slash48s: member(
+        NullableCount,
+        `Number of distinct /48s that these prefixes touch. Overlapping space counts once; ${unknownFamily}.`,
+      ),
+      largest: member(NullableCount, "Shortest prefix length; null if there are no prefixes or if their number is unknown."),
     }),
     "IPv6 prefixes.",
   ),
-  moas_prefixes: member(Count, "Number of these prefixes that other ASes also originate."),
-  low_visibility_prefixes: member(Count, "Number of prefixes that no full-feed peer sees. They do not count towards any other value."),
+  moas_prefixes: member(NullableCount, "Number of these prefixes that other ASes also originate; null if there is no full-feed peer."),
+  low_visibility_prefixes: member(
+    Count,
+    "Number of `prefixes` that no full-feed peer sees, including all of an IP version without full-feed peers. They do not count towards the other values here.",
+  ),
 });
 export type AsnCounts = Static<typeof AsnCounts>;
 
 export const AsnRpki = record({
-  valid: member(NullableCount, "Number of prefixes that are valid with this origin; null if no routes are loaded."),
-  invalid: member(NullableCount, "Number of prefixes that are invalid with this origin; null if no routes are loaded."),
-  not_found: member(NullableCount, "Number of prefixes that no VRP covers; null if no routes are loaded."),
-  valid_share: member(nullable(Share), "Share of all prefixes that are valid; null if there are no prefixes."),
+  valid: member(
+    NullableCount,
+    "Number of `prefixes` that are valid with this origin, as `rpki=valid` lists them; null if `announced` is null.",
+  ),
+  invalid: member(
+    NullableCount,
+    "Number of `prefixes` that are invalid with this origin, as `rpki=invalid` lists them; null if `announced` is null.",
+  ),
+  not_found: member(NullableCount, "Number of `prefixes` that no VRP covers, as `rpki=not-found` lists them; null if `announced` is null."),
+  valid_share: member(nullable(Share), "Share of `prefixes` that are valid; null if there are none."),
   vrps_for_this_as: member(
     NullableCount,
     "Number of VRPs for this AS, announced or not; never null here, as `rpki` is null if no VRPs are loaded.",
@@ -121,7 +134,8 @@ export const Neighbours = record({
     }),
     "Number of neighbours at each position.",
   ),
-  items: member(Type.Array(Neighbour), "Neighbours on the most paths; at most `limit`."),
+  items: member(Type.Array(Neighbour), "Items of this page, those on the most paths first."),
+  next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
 });
 export type Neighbours = Static<typeof Neighbours>;
 
@@ -162,20 +176,23 @@ export const AsnRecord = record({
     "Address space of the same holder.",
   ),
   network_type: member(nullable(NetworkType), "Type of the network; null if unknown."),
-  announced: member(NullableBoolean, "Whether the AS originates any prefix; null if no routes are loaded."),
+  announced: member(
+    NullableBoolean,
+    "Whether the AS originates any prefix; null if no routes are loaded, or if the sample dataset has none and does not cover both IP versions.",
+  ),
   first_seen_at: member(
     NullableTimestamp,
     "Time of the earliest table imported here in which the AS originates a prefix; null if there is no history yet.",
   ),
   last_seen_at: member(NullableTimestamp, "Time of the latest such table; null if there is no history yet."),
-  counts: member(nullable(AsnCounts), "Size of the announced space; null if no routes are loaded."),
+  counts: member(nullable(AsnCounts), "Size of the announced space, as full-feed peers see it; null if no routes are loaded."),
   rpki: member(nullable(AsnRpki), "RPKI coverage of the announced prefixes; null if no usable VRPs are loaded."),
   aspa: member(nullable(Aspa), "Providers that the AS authorises; null if no ASPAs are loaded."),
   neighbours: member(nullable(Neighbours), "Neighbours of the AS in observed paths; null if paths are unknown."),
   prefixes: member(
     record({
       items: member(Type.Array(AsnPrefix), "Items of this page, in ascending order."),
-      total: member(Count, "Total number of items that match the filters."),
+      total: member(NullableCount, "Total number of items that match the filters; null if there are none and `announced` is null."),
       limit: member(Count, "Maximum number of items in a page."),
       next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
     }),
@@ -250,6 +267,7 @@ export const asnFacts: FactsOf<AsnRecord> = {
     method: "service",
     counts: { left: neighbours, right: neighbours, uncertain: neighbours },
     items: neighbourFacts,
+    next_cursor: cursor,
   },
   prefixes: {
     items: {

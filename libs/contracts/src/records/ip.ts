@@ -33,7 +33,7 @@ import { IpVersion, member, NullableBoolean, NullableText, nullable, record } fr
 export const IpRouting = record({
   announced: member(
     NullableBoolean,
-    "Whether an announced prefix other than a default route covers the address; null if no routes are loaded.",
+    "Whether an announced prefix other than a default route covers the address; null if no routes are loaded, or if the sample dataset does not cover its IP version.",
   ),
   prefix: member(
     NullableText,

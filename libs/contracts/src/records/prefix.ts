@@ -18,7 +18,7 @@ import {
   visibilityFacts,
 } from "../parts/routing.ts";
 import { RpkiSummary, rpkiSummaryFacts, VrpItem, vrpFacts } from "../parts/rpki.ts";
-import { Count, IpVersion, member, NullableBoolean, NullableText, nullable, oneOf, record, Share } from "../schema.ts";
+import { Count, IpVersion, member, NullableBoolean, NullableCount, NullableText, nullable, oneOf, record, Share } from "../schema.ts";
 
 /** VRPs around the prefix asked; null in the record where none are imported. */
 export const PrefixVrps = record({
@@ -26,8 +26,9 @@ export const PrefixVrps = record({
   more_specific_count: member(Count, "Number of VRPs for longer prefixes inside the requested prefix."),
   unannounced: member(
     Type.Array(VrpItem),
-    "VRPs for the requested prefix and for prefixes inside it that authorise no announced route; at most `limit`.",
+    "VRPs for the requested prefix and for prefixes inside it that authorise no announced route: the items of this page.",
   ),
+  next_cursor: member(NullableText, "Cursor of the next page of `unannounced`; null on the last page."),
 });
 export type PrefixVrps = Static<typeof PrefixVrps>;
 
@@ -37,8 +38,9 @@ export const PrefixAllocation = record({
     nullable(oneOf(["equal", "within", "contains", "crosses", "none"])),
     "Relation of the requested prefix to the registered blocks; null if no registry file is loaded.",
   ),
-  total: member(Count, "Number of blocks that overlap the prefix."),
-  blocks: member(Type.Array(Allocation), "The overlapping blocks; at most `limit`."),
+  total: member(NullableCount, "Number of blocks that overlap the prefix; null if `relation` is null."),
+  blocks: member(Type.Array(Allocation), "The overlapping blocks: the items of this page."),
+  next_cursor: member(NullableText, "Cursor of the next page of `blocks`; null on the last page."),
 });
 export type PrefixAllocation = Static<typeof PrefixAllocation>;
 
@@ -50,7 +52,10 @@ export const PrefixRecord = record({
     nullable(SpecialPurpose),
     "Most specific entry of the IANA special-purpose registries that covers the prefix; null if there is none.",
   ),
-  announced: member(NullableBoolean, "Whether exactly this prefix is announced; null if no routes are loaded."),
+  announced: member(
+    NullableBoolean,
+    "Whether exactly this prefix is announced; null if no routes are loaded, or if the sample dataset does not cover its IP version.",
+  ),
   match: member(
     record({
       prefix: member(NullableText, "The announced prefix that `visibility`, `origins`, `moas` and `rpki` describe; null if there is none."),
@@ -70,11 +75,11 @@ export const PrefixRecord = record({
   less_specifics: member(Type.Array(RelatedPrefix), "Announced prefixes that cover the requested prefix, without default routes."),
   more_specifics: member(
     record({
-      count: member(Count, "Total number of items."),
+      count: member(NullableCount, "Total number of items; null if there are none and `announced` is null."),
       items: member(Type.Array(RelatedPrefix), "Items of this page, in ascending order."),
       announced_share: member(
         nullable(Share),
-        "Share of the addresses of the prefix that is announced, by the prefix itself or by prefixes inside it. Overlapping addresses count once. Null if no routes are loaded.",
+        "Share of the addresses of the prefix that is announced, by the prefix itself or by prefixes inside it. Overlapping addresses count once. Null if `announced` is null.",
       ),
       next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
     }),
@@ -84,6 +89,8 @@ export const PrefixRecord = record({
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
 export type PrefixRecord = Static<typeof PrefixRecord>;
+
+const cursor = { from: ["snapshot", "request"], example: "AQBkAAAAHqmDU2RcAWuxn_1nRUPcaA" } as const;
 
 export const prefixFacts: FactsOf<PrefixRecord> = {
   prefix: "request",
@@ -96,14 +103,14 @@ export const prefixFacts: FactsOf<PrefixRecord> = {
   as_set_origins: asSetOriginFacts,
   moas: moasFacts,
   rpki: rpkiSummaryFacts,
-  vrps: { covering: vrpFacts, more_specific_count: { from: "vrps", unit: vrps }, unannounced: vrpFacts },
+  vrps: { covering: vrpFacts, more_specific_count: { from: "vrps", unit: vrps }, unannounced: vrpFacts, next_cursor: cursor },
   less_specifics: relatedPrefixFacts,
   more_specifics: {
     count: { from: "routes", unit: prefixes },
     items: relatedPrefixFacts,
     announced_share: { from: "routes", unit: ratio },
-    next_cursor: { from: ["snapshot", "request"], example: "AQBkAAAAHqmDU2RcAWuxn_1nRUPcaA" },
+    next_cursor: cursor,
   },
-  allocation: { relation: "allocations", total: { from: "allocations", unit: "blocks" }, blocks: allocationFacts },
+  allocation: { relation: "allocations", total: { from: "allocations", unit: "blocks" }, blocks: allocationFacts, next_cursor: cursor },
   meta: { page: "meta" },
 };

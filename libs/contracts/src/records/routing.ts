@@ -19,14 +19,14 @@ import {
   visibilityFacts,
 } from "../parts/routing.ts";
 import { RpkiSummary, rpkiSummaryFacts } from "../parts/rpki.ts";
-import { Count, member, NullableBoolean, NullableText, nullable, oneOf, record } from "../schema.ts";
+import { member, NullableBoolean, NullableCount, NullableText, nullable, oneOf, record } from "../schema.ts";
 
 /** `more_specifics` is absent unless asked for. */
 export const RoutingRecord = record({
   ip: member(Type.String(), "The requested address in RFC 5952 form."),
   announced: member(
     NullableBoolean,
-    "Whether an announced prefix other than a default route covers the address; null if no routes are loaded.",
+    "Whether an announced prefix other than a default route covers the address; null if no routes are loaded, or if the sample dataset does not cover its IP version.",
   ),
   match: member(
     record({
@@ -48,8 +48,11 @@ export const RoutingRecord = record({
   more_specifics: Type.Optional(
     member(
       record({
-        count: member(Count, "Total number of items."),
-        items: member(Type.Array(RelatedPrefix), "Announced prefixes inside the match, in ascending order; at most `limit`."),
+        count: member(NullableCount, "Total number of items; null if `announced` is null."),
+        items: member(
+          Type.Array(RelatedPrefix),
+          "Announced prefixes inside the match, in ascending order; at most `limit`. `/prefix` of the match has all of them.",
+        ),
         truncated: member(Type.Boolean(), "Whether `items` is incomplete."),
       }),
       "Announced prefixes inside the match; only with `include=more_specifics`.",

@@ -197,7 +197,9 @@ describe("pages of a list", () => {
     const [lines, next] = await show("text", 1_000);
     expect([String(lines).split("\n").length, next]).toEqual([792, undefined]);
     const reply = await send("prefix", encodeQuery("prefix", { ...inside, limit: 1 }, { ...wholeRecord, format: "csv" }));
-    expect(Buffer.from(reply.body).toString()).toBe("prefix,origins,rpki_state,visibility_ratio\r\n20.0.0.0/24,3333,invalid,1\r\n");
+    expect(Buffer.from(reply.body).toString()).toBe(
+      "prefix,origins,as_set_origins,rpki_state,visibility_ratio\r\n20.0.0.0/24,3333,,invalid,1\r\n",
+    );
   });
 
   test("only the members that are wanted, and meta", async () => {

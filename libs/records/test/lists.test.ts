@@ -1,0 +1,128 @@
+/** Lists of records: each can be read to its end by its cursors, warns for itself, and hides no origin. */
+
+import { describe, expect, test } from "@jest/globals";
+import { type AsnQuestion, decodeCursor, type PrefixQuestion, type View, wholeRecord } from "@netfacts/contracts";
+import { linkSeen } from "@netfacts/snapshot";
+import { madeAllocations, madeRoutes, madeVrps, route } from "../../snapshot/test/support/made-sections.ts";
+import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
+import { world } from "../../snapshot/test/support/made-world.ts";
+import { prefix } from "../../snapshot/test/support/text.ts";
+import { AnswerNotes, asnRecord, listText, prefixRecord } from "../src/index.ts";
+import { ask, now } from "./support/checked.ts";
+
+const slash24s = Array.from({ length: 7 }, (_, index) => `20.0.${index}.0/24`);
+const generation = madeGeneration({
+  ...world,
+  routes: madeRoutes(
+    [...slash24s.map((text) => route(text, [3333, 9])), route("20.0.16.0/24", [[300, 301], 5]), route("20.0.17.0/24", [7, 5], [[8, 9], 5])],
+    Array.from({ length: 7 }, (_, index) => [3333, 500 + index, 9 - index, linkSeen.ipv4 | linkSeen.within] as const),
+  ),
+  // Every second one authorises no route.
+  vrps: madeVrps(Array.from({ length: 14 }, (_, index) => ({ prefix: `20.0.${index >> 1}.0/24`, asn: index % 2 === 0 ? 3333 : 9 }))),
+  allocations: madeAllocations(
+    slash24s.map((_, index) => ({ start: `20.0.${index}.0`, end: `20.0.${index}.255`, holder: "h1" })),
+    [{ first: 3333, holder: "h1" }],
+  ),
+});
+
+const asn: AsnQuestion = { asn: 3333, family: null, rpki: null, aggregate: false, limit: 3 };
+const inside: PrefixQuestion = { prefix: prefix("20.0.0.0/16"), limit: 3 };
+
+interface Shown {
+  readonly items: readonly unknown[];
+  readonly next: string | null | undefined;
+}
+
+const readers = {
+  prefixes: (view: View): Shown => {
+    const { prefixes } = asnRecord(asn, new AnswerNotes(generation, now, view));
+    return { items: prefixes.items, next: prefixes.next_cursor };
+  },
+  allocations: (view: View): Shown => {
+    const { allocations } = asnRecord(asn, new AnswerNotes(generation, now, view));
+    return { items: allocations.items, next: allocations.next_cursor };
+  },
+  neighbours: (view: View): Shown => {
+    const { neighbours } = asnRecord(asn, new AnswerNotes(generation, now, view));
+    return { items: neighbours?.items ?? [], next: neighbours?.next_cursor };
+  },
+  more_specifics: (view: View): Shown => {
+    const { more_specifics } = prefixRecord(inside, new AnswerNotes(generation, now, view));
+    return { items: more_specifics.items, next: more_specifics.next_cursor };
+  },
+  "vrps.unannounced": (view: View): Shown => {
+    const { vrps } = prefixRecord(inside, new AnswerNotes(generation, now, view));
+    return { items: vrps?.unannounced ?? [], next: vrps?.next_cursor };
+  },
+  "allocation.blocks": (view: View): Shown => {
+    const { allocation } = prefixRecord(inside, new AnswerNotes(generation, now, view));
+    return { items: allocation.blocks, next: allocation.next_cursor };
+  },
+};
+
+test.each([
+  ["prefixes", [3, 3, 1]],
+  ["allocations", [3, 3, 1]],
+  ["neighbours", [3, 3, 1]],
+  ["more_specifics", [3, 3, 3]],
+  ["vrps.unannounced", [3, 3, 1]],
+  ["allocation.blocks", [3, 3, 1]],
+] as const)("%s is read to its end by its cursors, each item once", (list, sizes) => {
+  const pages: (readonly unknown[])[] = [];
+  for (let page: View["page"] = null; ; ) {
+    const { items, next }: Shown = readers[list]({ ...wholeRecord, page });
+    pages.push(items);
+    if (next === null || next === undefined) break;
+    const place: ReturnType<typeof decodeCursor> =
+      list in { prefixes: 1, allocations: 1, neighbours: 1 } ? decodeCursor("asn", asn, next) : decodeCursor("prefix", inside, next);
+    expect(place?.page.list).toBe(list);
+    page = place?.page ?? null;
+  }
+  expect(pages.map((items) => items.length)).toEqual(sizes);
+  const items = pages.flat().map((item) => JSON.stringify(item));
+  expect(new Set(items).size).toBe(items.length);
+});
+
+describe("warnings of lists", () => {
+  const details = (fields: readonly string[] | null) => {
+    const notes = new AnswerNotes(generation, now, { ...wholeRecord, fields });
+    prefixRecord(inside, notes);
+    return notes.warnings.map(({ code, detail }) => [code, detail]);
+  };
+
+  test("are one for each list that has more items", () => {
+    expect(details(null)).toEqual([
+      ["truncated", "vrps.unannounced shows 3, and there are more"],
+      ["truncated", "more_specifics shows 3 of 9"],
+      ["truncated", "allocation.blocks shows 3 of 7"],
+    ]);
+  });
+
+  test("are only for lists that the answer shows", () => {
+    expect(details(["allocation"])).toEqual([["truncated", "allocation.blocks shows 3 of 7"]]);
+    expect(details(["prefix", "origins"])).toEqual([]);
+  });
+});
+
+describe("an AS_SET origin", () => {
+  const items = ask(generation).prefix("20.0.16.0/23").more_specifics.items;
+
+  test("stands beside the origins that are one AS", () => {
+    expect(items).toMatchObject([
+      { prefix: "20.0.16.0/24", origins: [], as_set_origins: [[300, 301]] },
+      { prefix: "20.0.17.0/24", origins: [7], as_set_origins: [[8, 9]] },
+    ]);
+  });
+
+  test("has a column in CSV", () => {
+    const columns = ["prefix", "origins", "as_set_origins"];
+    expect(listText(items, "csv", { list: "more_specifics", columns })).toBe(
+      'prefix,origins,as_set_origins\r\n20.0.16.0/24,,"{300,301}"\r\n20.0.17.0/24,7,"{8,9}"\r\n',
+    );
+  });
+
+  test("is told of a longer prefix that too few peers see", () => {
+    const few = madeGeneration({ ...world, routes: madeRoutes([route("20.0.0.0/8", [7, 9]), route("20.1.0.0/16", [[8, 9], 1])]) });
+    expect(ask(few).ip("20.1.0.1").routing.low_visibility_matches).toMatchObject([{ origins: [], as_set_origins: [[8, 9]] }]);
+  });
+});
