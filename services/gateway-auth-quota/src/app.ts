@@ -112,6 +112,8 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     settings: {
       requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
       idleMs: config.BATCH_IDLE_MS,
+      itemsMin: config.BATCH_ITEMS_MIN,
+      streamMsMax: config.BATCH_MS_MAX,
       documentMs: config.BATCH_DOCUMENT_MS,
       batchesMax: config.BATCHES_MAX,
     },

@@ -90,14 +90,29 @@ export const gatewayConfigSchema = Type.Object({
   BATCH_IDLE_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
-    description: "Time without traffic, while waiting for the client, after which a batch is aborted, in ms",
+    description:
+      "Time of waiting for the client, in ms, in which it must make the progress that `BATCH_ITEMS_MIN` sets; else the batch ends",
+  }),
+  BATCH_ITEMS_MIN: Type.Integer({
+    default: 10,
+    minimum: 1,
+    description: "Items that a client must send, or KiB that it must read, in each `BATCH_IDLE_MS` of waiting for it",
+  }),
+  BATCH_MS_MAX: Type.Integer({
+    default: 3_600_000,
+    minimum: 100,
+    description: "Maximum duration of an NDJSON batch, in ms; then it ends with a summary",
   }),
   BATCH_DOCUMENT_MS: Type.Integer({
     default: 60_000,
     minimum: 100,
     description: "Timeout for answering a batch in one JSON document, in ms; items without a result by then become problems",
   }),
-  BATCHES_MAX: Type.Integer({ default: 64, minimum: 1, description: "Maximum number of concurrent batches; further batches get 503" }),
+  BATCHES_MAX: Type.Integer({
+    default: 64,
+    minimum: 1,
+    description: "Maximum number of concurrent batches, a quarter of them of one key; further batches get 503",
+  }),
   ERROR_DOCS_BASE: Type.String({ default: "/docs/errors/", description: "URI prefix of the `type` of problems" }),
   DEFAULT_RATE_LIMIT: Type.Integer({ default: 600, minimum: 1, description: "Default rate limit of a key: requests per window" }),
   DEFAULT_RATE_WINDOW_SECONDS: Type.Integer({

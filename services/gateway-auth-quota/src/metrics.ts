@@ -34,6 +34,25 @@ export function createGatewayMetrics(metrics: Metrics) {
     labelNames: ["route"],
     buckets: durationBuckets,
   });
+  const shortages = metrics.counter({
+    name: "netfacts_shortages_total",
+    help: "Requests and connections refused because a bounded resource, or the caller's share of it, was used up",
+    labelNames: ["resource", "reason"],
+  });
+  const shortagesOf = kept((resource: string) => kept((reason: string) => shortages.of({ resource, reason })));
+  const places = new Map<string, { readonly used: number; readonly max: number }>();
+  for (const [name, help] of [
+    ["netfacts_places_used", "Places of a bounded resource in use"],
+    ["netfacts_places_max", "Places of a bounded resource in total"],
+  ] as const)
+    metrics.gauge({
+      name,
+      help,
+      labelNames: ["resource"],
+      collect: (gauge) => {
+        for (const [resource, { used, max }] of places) gauge.set({ resource }, name === "netfacts_places_used" ? used : max);
+      },
+    });
   let inFlight = 0;
   metrics.gauge({
     name: "netfacts_http_requests_in_flight",
@@ -47,6 +66,12 @@ export function createGatewayMetrics(metrics: Metrics) {
     },
     requestEnded(): void {
       inFlight -= 1;
+    },
+    /** A place was refused: of which resource, and why (`full`, `share`). */
+    shortages: (resource: string, reason: string): Count => shortagesOf(resource)(reason),
+    /** Shows how much of a bounded resource is in use. */
+    watchPlaces(resource: string, watched: { readonly used: number; readonly max: number }): void {
+      places.set(resource, watched);
     },
     batchItems: (kind: string, outcome: "answered" | "failed"): Count => batchItemsOf(kind)(outcome),
     requests: (route: string, status: number | string): Count => requestsOf(route)(status),

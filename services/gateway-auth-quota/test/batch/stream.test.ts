@@ -272,7 +272,7 @@ test.each([
 );
 
 test(
-  "a slow answer holds up no other question, and reverse DNS is asked no more than a resolver bears",
+  "a slow answer holds up no other question, and a batch leaves a quarter of what a resolver bears to other keys",
   async () => {
     const slow = heldAnswers("reverse_dns");
     let asked = 0;
@@ -285,24 +285,30 @@ test(
     stream.send(asLines([...names, ...addresses(300)]));
     stream.end();
     await until(() => asked === 300, "the questions behind the slow ones");
-    expect(slow.counts).toMatchObject({ asked: 256, answered: 0 });
-    const reading = restOf(stream);
+    expect(slow.counts).toMatchObject({ asked: 192, answered: 0 });
+    // Another key's names are asked at once, whatever the first still has to ask.
+    const polite = openLines(gateway.url, await authorized());
+    polite.send(asLines(names.slice(0, 100)));
+    polite.end();
+    await until(() => slow.counts.asked === 256, "the names of another key");
+    const [reading, politely] = [restOf(stream), restOf(polite)];
     await until(() => {
       slow.release();
-      return slow.counts.answered === 600;
+      return slow.counts.answered === 700;
     }, "the names");
     gateway.answers.clear();
     const { results, summary } = await reading;
     expect(slow.counts.most).toBe(256);
     expect(summary).toMatchObject({ count: 900, failed_count: 0 });
+    expect((await politely).summary).toMatchObject({ count: 100, failed_count: 0 });
     expect(results.map(({ question }) => question?.kind)).toEqual([...Array(600).fill("reverse_dns"), ...Array(300).fill("ip")]);
   },
   slowMs,
 );
 
 test("more batches than the gateway takes at a time are refused", async () => {
-  const headers = await authorized();
-  const streams = Array.from({ length: 4 }, () => openLines(gateway.url, headers));
+  const keys = await Promise.all(Array.from({ length: 4 }, () => authorized()));
+  const streams = keys.map((headers) => openLines(gateway.url, headers));
   await Promise.all(streams.map((stream) => stream.response()));
   expect((await gateway.post(asLines(addresses(1)), ndjson)).status).toBe(503);
   for (const stream of streams) stream.end();
@@ -313,20 +319,21 @@ test("more batches than the gateway takes at a time are refused", async () => {
 test(
   "a client that goes away before its key is known leaves nothing behind",
   async () => {
-    const headers = await authorized();
+    const keys = await Promise.all(Array.from({ length: 4 }, () => authorized()));
     for (let count = 0; count < 8; count++) {
-      const { request } = openLines(gateway.url, headers);
+      const { request } = openLines(gateway.url, keys[count % 4] as (typeof keys)[0]);
       request.write(`${line}\n`);
       await new Promise(setImmediate);
       request.destroy();
     }
-    // Each of the four places is free again.
-    await until(async () => (await gateway.post(asLines(addresses(1)), ndjson)).status === 200, "a place");
-    const streams = Array.from({ length: 4 }, () => openLines(gateway.url, headers));
+    // Each of the four places is free again, a key's quarter too.
+    for (const headers of keys)
+      await until(async () => (await gateway.post(asLines(addresses(1)), { ...ndjson, ...headers })).status === 200, "a place");
+    const streams = keys.map((headers) => openLines(gateway.url, headers));
     for (const stream of streams) expect((await stream.response()).statusCode).toBe(200);
     for (const stream of streams) stream.request.destroy();
     // Of the eight some were answered in time.
-    await until(async () => Number(await monthLeft(headers)) >= 99_992, "the units");
+    for (const headers of keys) await until(async () => Number(await monthLeft(headers)) >= 99_996, "the units");
   },
   slowMs,
 );

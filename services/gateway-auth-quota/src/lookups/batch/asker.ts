@@ -23,6 +23,8 @@ interface Inquiry extends Pending {
 export interface BatchAskerOptions {
   readonly dispatcher: Dispatcher;
   readonly gate: AskGate;
+  /** Whose turn at the gate it takes: the bucket of the key. */
+  readonly holder: string;
   readonly asker: AskedFor;
   /** When the snapshot that answers is no longer kept: true goes on with the current one, false tells so in place of the answers. */
   readonly mayChangeSnapshot: boolean;
@@ -50,6 +52,10 @@ export class BatchAsker implements Asking {
 
   constructor(options: BatchAskerOptions) {
     this.#options = options;
+  }
+
+  get holder(): string {
+    return this.#options.holder;
   }
 
   /** Tells the outcome once, never within this call. */
@@ -92,7 +98,7 @@ export class BatchAsker implements Asking {
     if (budgetMs < 1) {
       // Told later, as every outcome; its turn at the gate is over as well.
       queueMicrotask(() => {
-        gate.leave(service);
+        gate.leave(service, this);
         this.#tell(inquiry, new ProblemError("upstream_timeout"));
       });
       return;
@@ -102,7 +108,7 @@ export class BatchAsker implements Asking {
     if (isScout) this.#scouts += 1;
     dispatcher.askInBatch({ op, query, asker, budgetMs, pinnedSnapshot }, (outcome) => {
       if (isScout) this.#scouts -= 1;
-      gate.leave(service);
+      gate.leave(service, this);
       if (this.#stopped) return;
       this.#receive(service, inquiry, pinnedSnapshot, outcome);
       // Those who wait for the first reply are sent on by it, whatever it is.

@@ -36,8 +36,6 @@ export interface BatchRunOptions {
   readonly asker: BatchAsker;
   /** The result of a question was written: a record that costs a unit, or what costs none. */
   readonly onWritten: (item: Item, counted: boolean) => void;
-  /** Bytes were taken by the client. */
-  readonly onProgress: () => void;
 }
 
 export class BatchRun {
@@ -59,9 +57,7 @@ export class BatchRun {
   constructor(options: BatchRunOptions) {
     this.#options = options;
     this.#output = new Output(options.response, options.coding, () => {
-      if (this.#stopped) return;
-      options.onProgress();
-      this.#schedule();
+      if (!this.#stopped) this.#schedule();
     });
     if (options.format === "json") this.#output.ascii('{"results":[');
   }

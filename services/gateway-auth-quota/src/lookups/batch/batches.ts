@@ -5,8 +5,10 @@ import { contentTypes, ProblemError } from "@netfacts/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Compressor } from "../../edge/compression.ts";
 import { echoPath } from "../../edge/echo.ts";
+import { FairShare } from "../../edge/fair-share.ts";
 import type { Guard, Pass } from "../../edge/guard.ts";
 import type { RequestLog } from "../../edge/observe.ts";
+import type { VerifiedKey } from "../../keys/index.ts";
 import type { Limiter } from "../../limits/index.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
 import { discardBody } from "../../proxy/request-body.ts";
@@ -18,21 +20,24 @@ import { BatchRun } from "./batch-run.ts";
 import { BodySource, ClientGoneError } from "./body-source.ts";
 import { type Form, type Format, readForm } from "./form.ts";
 import { HeldKey } from "./held-key.ts";
-import { IdleWatch } from "./idle-watch.ts";
 import type { Item } from "./item-reader.ts";
 import { type Line, LineSplitter } from "./lines.ts";
 import { MonthUnits } from "./month-units.ts";
+import { ProgressWatch } from "./progress-watch.ts";
 import { bodyBytesMax, bodyTooLarge, readDocument, readLine, readLines } from "./questions.ts";
 import { ResultTexts } from "./result-texts.ts";
 
 export interface BatchSettings {
   /** Time for a body that is read as a whole to arrive. */
   readonly requestTimeoutMs: number;
-  /** Time without a byte in either direction, while it is the client's turn. */
+  /** In each such time of waiting for the client it must send `itemsMin` items, or read as many kibibytes. */
   readonly idleMs: number;
+  readonly itemsMin: number;
+  /** Longest time of a batch of lines. */
+  readonly streamMsMax: number;
   /** Time for all items of a batch that is one document. */
   readonly documentMs: number;
-  /** Batches at a time; one more is refused. */
+  /** Batches at a time, a quarter of them of one key; one more is refused. */
   readonly batchesMax: number;
 }
 
@@ -64,19 +69,23 @@ const reserveLines = 256;
 const turnMs = 2;
 /** A stop waits for batches no longer than this. */
 const stopMsMax = 5_000;
+/** An answer whose batch has used up its time is cut off after this, if it is still not read. */
+const lateReadMs = 30_000;
 
 export class Batches {
   readonly #deps: BatchDeps;
   readonly #gate = new AskGate();
+  readonly #places: FairShare;
   /** Of every batch, until its body was read. */
   readonly #sources = new Set<BodySource>();
   /** Of every batch whose answer has begun. */
   readonly #responses = new Set<ServerResponse>();
-  #count = 0;
   #stopping = false;
 
   constructor(deps: BatchDeps) {
     this.#deps = deps;
+    this.#places = new FairShare(deps.settings.batchesMax);
+    deps.metrics.watchPlaces("batches", this.#places);
   }
 
   /** The route's handler. The body must not have been read. */
@@ -90,16 +99,8 @@ export class Batches {
   };
 
   async #answerTo(pass: Pass, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { settings } = this.#deps;
     const form = readForm(request);
-    if (this.#count >= settings.batchesMax)
-      throw new ProblemError("temporarily_overloaded", { detail: "Too many batches are in progress." });
-    this.#count += 1;
-    let ended = false;
-    const end = () => {
-      if (!ended) this.#count -= 1;
-      ended = true;
-    };
+    const end = this.#takePlace(pass.key);
     // Its place is free when the connection is done with it, however it ends.
     whenClosed(reply.raw, end);
     const source = new BodySource(request.raw, form.encoding);
@@ -135,6 +136,24 @@ export class Batches {
       // Nobody is there to be told; the connection has ended.
       throw error instanceof ClientGoneError ? new ProblemError("bad_request", { detail: error.message }) : error;
     }
+  }
+
+  /** @returns what gives the place back, once. */
+  #takePlace({ bucket }: VerifiedKey): () => void {
+    const shortage = this.#places.take(bucket);
+    if (shortage !== null) {
+      this.#deps.metrics.shortages("batches", shortage).inc();
+      const detail =
+        shortage === "full"
+          ? "Too many batches are in progress."
+          : `The key already has ${this.#places.holderMax} batches in progress at this gateway, which is the limit for one key.`;
+      throw new ProblemError("temporarily_overloaded", { detail });
+    }
+    let held = true;
+    return () => {
+      if (held) this.#places.release(bucket);
+      held = false;
+    };
   }
 
   /** No more is read of bodies, and callers are told; what was asked is answered, or ended after 5 s. */
@@ -199,6 +218,7 @@ export class Batches {
       };
       /** Nearly every line is put at once: a promise each would cost as much as all the rest. */
       const take = (line: Line): Promise<void> | null => {
+        watch.item();
         const item = held.admit(readLine(line));
         const full = run.room();
         if (full !== null || ("op" in item && !units.spend())) return put(item, full);
@@ -208,7 +228,6 @@ export class Batches {
       const lines = new LineSplitter();
       try {
         for (let piece = await source.next(); piece !== null; piece = await source.next()) {
-          watch.active();
           let turnStart = performance.now();
           for (const line of lines.push(piece)) {
             const late = take(line);
@@ -234,7 +253,7 @@ export class Batches {
     reply: FastifyReply,
     { pass, source, units, held, begun }: OpenBatch,
     { format, endsAt }: { format: Format; endsAt: number },
-    ask: (run: BatchRun, watch: IdleWatch) => Promise<ProblemError | null>,
+    ask: (run: BatchRun, watch: ProgressWatch) => Promise<ProblemError | null>,
   ): Promise<FastifyReply> {
     const { clock, dispatcher, errorDocsBase, limiter, settings } = this.#deps;
     const coding = this.#deps.compressor.codingOf(request.headers["accept-encoding"]);
@@ -247,10 +266,24 @@ export class Batches {
     response.flushHeaders();
     const texts = new ResultTexts({ instance: echoPath(request.url), requestId: request.id, errorDocsBase });
     const isStream = endsAt === Number.POSITIVE_INFINITY;
-    const asker = new BatchAsker({ dispatcher, gate: this.#gate, asker: askerOf(request), mayChangeSnapshot: isStream, endsAt });
-    // What is not read cannot be told anything.
-    const onIdle = () => (run.isUnread ? response.destroy() : source.fail(new ProblemError("request_timeout")));
-    const watch = new IdleWatch(settings.idleMs, () => run.waitsForClient, onIdle);
+    const asker = new BatchAsker({
+      dispatcher,
+      gate: this.#gate,
+      holder: pass.key.bucket,
+      asker: askerOf(request),
+      mayChangeSnapshot: isStream,
+      endsAt,
+    });
+    const { socket } = request.raw;
+    const watch = new ProgressWatch({
+      periodMs: settings.idleMs,
+      stepsMin: settings.itemsMin,
+      isClientsTurn: () => run.waitsForClient,
+      takenBytes: () => socket.bytesWritten - socket.writableLength,
+      // What is not read cannot be told anything.
+      onStall: () => (run.isUnread ? response.destroy() : source.fail(new ProblemError("request_timeout"))),
+    });
+    const lifetime = isStream ? this.#endAfter(settings.streamMsMax, source, response) : undefined;
     const run: BatchRun = new BatchRun({
       response,
       format,
@@ -261,12 +294,12 @@ export class Batches {
         if ("op" in item) units.settle(counted);
         this.#deps.metrics.batchItems("op" in item ? item.op : "none", counted ? "answered" : "failed").inc();
       },
-      onProgress: () => watch.active(),
     });
     begun(run);
     const onClose = () => {
       this.#responses.delete(response);
       watch.stop();
+      clearTimeout(lifetime);
       if (response.writableFinished) return;
       run.stop();
       source.fail(new ClientGoneError("the client disconnected"));
@@ -290,6 +323,15 @@ export class Batches {
       units.close();
     }
     return reply;
+  }
+
+  #endAfter(ms: number, source: BodySource, response: ServerResponse): NodeJS.Timeout {
+    const detail = `The batch took longer than ${Math.round(ms / 1_000)} s. Send the items without a result in another batch.`;
+    return setTimeout(() => {
+      source.fail(new ProblemError("request_timeout", { detail }));
+      const cut = setTimeout(() => response.destroy(), lateReadMs).unref();
+      response.once("close", () => clearTimeout(cut));
+    }, ms).unref();
   }
 
   /** The rest of a body that was given up is not waited for. */

@@ -1,0 +1,75 @@
+/** What one key does with its batches to the others, and how long a batch may go on that makes no progress. */
+
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expectProblem } from "../support/provokes.ts";
+import { addresses, asLines, type BatchHarness, linesOf, ndjson, openLines, restOf, startBatchGateway } from "./support.ts";
+
+let gateway: BatchHarness;
+let impatient: BatchHarness;
+let hasty: BatchHarness;
+beforeAll(async () => {
+  gateway = await startBatchGateway({ config: { BATCHES_MAX: 8 } });
+  impatient = await startBatchGateway({ config: { BATCH_IDLE_MS: 400 } });
+  hasty = await startBatchGateway({ config: { BATCH_MS_MAX: 600 } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await impatient.stop();
+  await hasty.stop();
+});
+
+const line = '{"kind":"ip","value":"193.0.6.139"}\n';
+const authorized = async (of: BatchHarness) => ({ authorization: `Bearer ${await of.batchKey()}` });
+
+test("one key gets a quarter of the batches, and every other key still gets one", async () => {
+  const greedy = await authorized(gateway);
+  const streams = Array.from({ length: 8 }, () => openLines(gateway.url, greedy));
+  const answers = await Promise.all(streams.map((stream) => stream.response()));
+  expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 200, 503, 503, 503, 503, 503, 503]);
+  const refused = await gateway.post(asLines(addresses(1)), { ...ndjson, ...greedy });
+  expectProblem(refused, "temporarily_overloaded");
+  expect(refused.body).toContain("The key already has 2 batches in progress at this gateway");
+  const polite = await gateway.post(asLines(addresses(10)), { ...ndjson, ...(await authorized(gateway)) });
+  expect(linesOf(polite).summary).toMatchObject({ count: 10, failed_count: 0 });
+  const metrics = await gateway.registry.text();
+  expect(metrics).toMatch(/netfacts_places_used\{[^}]*resource="batches"[^}]*\} 2/);
+  expect(metrics).toMatch(/netfacts_places_max\{[^}]*resource="batches"[^}]*\} 8/);
+  expect(metrics).toMatch(/netfacts_shortages_total\{[^}]*reason="share"[^}]*\} 7/);
+  for (const stream of streams) stream.request.destroy();
+});
+
+test.each([
+  ["a blank byte", " "],
+  ["a part of a line", "x"],
+])("%s now and then is no progress", async (_name, byte) => {
+  const stream = openLines(impatient.url, await authorized(impatient));
+  stream.send(line);
+  const drip = setInterval(() => stream.send(byte), 50);
+  const { results, summary } = await restOf(stream);
+  clearInterval(drip);
+  expect(results).toHaveLength(1);
+  expect(summary).toMatchObject({ count: 1, problem: { code: "request_timeout" } });
+});
+
+test("a line now and then is too little progress, and one that comes often enough keeps the batch open", async () => {
+  const slow = openLines(impatient.url, await authorized(impatient));
+  const quick = openLines(impatient.url, await authorized(impatient));
+  const lines = [setInterval(() => slow.send(line), 150), setInterval(() => quick.send(line), 10)];
+  const { summary } = await restOf(slow);
+  expect(summary).toMatchObject({ problem: { code: "request_timeout" } });
+  // Twice the period.
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  for (const timer of lines) clearInterval(timer);
+  quick.end();
+  expect((await restOf(quick)).summary).not.toHaveProperty("problem");
+});
+
+test("a batch that makes progress ends after its longest time, with all that it had asked", async () => {
+  const stream = openLines(hasty.url, await authorized(hasty));
+  const lines = setInterval(() => stream.send(line), 10);
+  const { results, summary } = await restOf(stream);
+  clearInterval(lines);
+  expect(results.length).toBeGreaterThan(0);
+  expect(summary).toMatchObject({ count: results.length, failed_count: 0, problem: { code: "request_timeout" } });
+  expect(summary?.problem?.detail).toContain("The batch took longer than");
+});
