@@ -39,6 +39,6 @@ export function refuse(error: unknown): never {
   if (!(error instanceof SnapshotError)) throw error;
   if (error instanceof PublicationConflictError) throw new CliError(exitCodes.refused, `${error.message}; nothing was changed`, error);
   if (error instanceof SnapshotUnavailableError) throw new CliError(exitCodes.unavailable, error.message, error);
-  const missing = /no such file|holds no snapshot|no snapshot/.test(error.message);
+  const missing = /no such file|no snapshot/.test(error.message);
   throw new CliError(missing ? exitCodes.notFound : exitCodes.untrusted, error.message, error);
 }

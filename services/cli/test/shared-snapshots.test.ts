@@ -92,7 +92,7 @@ test("what is kept is listed, shown, verified and compared as in a folder", asyn
 test("a data folder that is named goes before the environment", async () => {
   process.env.NATS_URL = nats.url;
   const local = await runHere(folder, "snapshot", "show").finally(() => delete process.env.NATS_URL);
-  expect({ code: local.code, err: local.err }).toEqual({ code: exitCodes.notFound, err: expect.stringContaining("holds no snapshot") });
+  expect({ code: local.code, err: local.err }).toEqual({ code: exitCodes.notFound, err: expect.stringContaining("has no snapshot") });
 }, 60_000);
 
 test("a rollback is loaded by every pod before any serves it, and answers change", async () => {

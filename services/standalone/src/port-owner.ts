@@ -35,7 +35,7 @@ export async function checkPorts(listeners: readonly Listener[]): Promise<void> 
 /** The line for a port that could not be listened on. */
 export function portFault(host: string, port: number, setting: string, code: string): string {
   if (code === "EADDRINUSE") return `port ${port} of ${host} is in use${ownerText(port)}; choose another with ${setting}=`;
-  if (code === "EACCES") return `this user may not listen on port ${port} of ${host}; choose a port above 1023 with ${setting}=`;
+  if (code === "EACCES") return `this user is not allowed to listen on port ${port} of ${host}; choose a port above 1023 with ${setting}=`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return `${host} is not an address of this machine; choose one with ${setting === "OPERATOR_PORT" ? "OPERATOR_HOST" : "HOST"}=`;
   return `cannot listen on port ${port} of ${host}: ${code}`;

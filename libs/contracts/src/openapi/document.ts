@@ -29,7 +29,7 @@ export function openApiDocument(text: DocumentText, routes: readonly RouteDescri
   const ids = new Set<string>();
   const codes = new Set<ProblemCode>();
   for (const route of routes) {
-    if (ids.has(route.id)) throw new Error(`operation ${route.id} stands twice`);
+    if (ids.has(route.id)) throw new Error(`operation ${route.id} appears twice`);
     if (text.tags[route.tag] === undefined) throw new Error(`tag ${route.tag} has no description`);
     ids.add(route.id);
     for (const code of problemsOf(route)) codes.add(code);

@@ -55,7 +55,7 @@ export interface MergedRoutes {
  */
 export function mergeRoutes(tables: readonly RibTable[], { fullFeed, upstreamsMax, tableTimes }: RoutesOptions): MergedRoutes {
   const peers = tables.reduce((sum, table) => sum + table.peers.length, 0);
-  if (peers > peersMax) throw new RangeError(`${peers} peers of ${tables.length} collectors; ${peersMax} can be told apart`);
+  if (peers > peersMax) throw new RangeError(`${peers} peers of ${tables.length} collectors; ${peersMax} can be distinguished`);
   const full4 = fullFeeds(
     tables.map(({ feedSize }) => feedSize.ipv4),
     fullFeed.share,

@@ -116,7 +116,7 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
   if (missed !== undefined && waiting.length >= stepsBackMax)
     throw new FetchError(
       "absent",
-      `${shownUrl(locationAt(fetch.url, new Date(missed * 1_000)))}: not found, nor are the ${stepsBackMax - 1} behind it`,
+      `${shownUrl(locationAt(fetch.url, new Date(missed * 1_000)))}: not found, nor are the ${stepsBackMax - 1} after it`,
     );
   const newest = (await readSteps(downloads, name)).held.at(-1) ?? null;
   return { changed, newest, bytes, seconds: (performance.now() - started) / 1_000, notes };

@@ -22,7 +22,7 @@ export async function checkMd5Beside(location: string): Promise<void> {
     throw new SourceError(file, null, (cause as Error).message, { cause });
   }
   const told = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text.slice(0, 4096))?.[0]?.toLowerCase();
-  if (told === undefined) throw new SourceError(file, { line: 1 }, "holds no MD5 digest: 32 hexadecimal digits");
+  if (told === undefined) throw new SourceError(file, { line: 1 }, "has no MD5 digest (32 hexadecimal digits)");
   try {
     if ((await md5Of(createReadStream(location))) === told || (await md5Of(openContent(location).stream)) === told) return;
   } catch {

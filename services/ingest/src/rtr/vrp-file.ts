@@ -99,12 +99,12 @@ export async function readVrpFile(
     } else decoder.feed(piece);
     try {
       for (let at = offset(), pdu = decoder.next(); pdu !== null; at = offset(), pdu = decoder.next()) {
-        if (isWhole) throw new VrpFileError(at, "goes on after its end");
+        if (isWhole) throw new VrpFileError(at, "has data after its end");
         if (pdu.kind === "prefix") {
           take(pdu, at);
           vrps++;
         } else if (pdu.kind === "end-of-data") isWhole = true;
-        else if (pdu.kind !== "cache-response") throw new VrpFileError(at, `a ${pdu.kind} PDU in it`);
+        else if (pdu.kind !== "cache-response") throw new VrpFileError(at, `unexpected ${pdu.kind} PDU`);
       }
     } catch (error) {
       if (error instanceof RtrPduError) throw new VrpFileError(headBytes + error.offset, error.message);
@@ -124,5 +124,5 @@ function parseHead(line: string): VrpFileHead {
   } catch {
     // Told as any other first line that is none.
   }
-  throw new VrpFileError(0, "is not what an RTR session writes");
+  throw new VrpFileError(0, "was not written by an RTR session");
 }

@@ -37,7 +37,7 @@ function checkBlock(
     );
     const [winner] = entries as [AllocationEntry];
     const wins = isBlock(winner, record) || goesBefore(winner, sizeOf(winner), record, sizeOf(record), file, files);
-    demand(wins, `that record, or one that goes before it, to be the registration of ${formatAddress(address)}`, () => rangeText(winner));
+    demand(wins, `that record, or one that takes precedence, to be the registration of ${formatAddress(address)}`, () => rangeText(winner));
   }
 }
 
@@ -55,7 +55,7 @@ function checkAsn(
     demand(entry !== null, `a registration of AS${asn}`, found);
     const own = entry as AsnEntry;
     const wins = agrees(table, own, record) || goesBefore(own, null, record, null, file, files);
-    demand(wins, `that record, or one that goes before it, to be the registration of AS${asn}`, found);
+    demand(wins, `that record, or one that takes precedence, to be the registration of AS${asn}`, found);
   }
 }
 

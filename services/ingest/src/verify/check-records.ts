@@ -39,7 +39,7 @@ function askRoutes({ routes }: Generation, collectors: readonly CollectorSample[
       const text = formatPrefix(prefix);
       const demand = asking.of(source, text);
       const body = prefixRecord({ prefix, limit }, notes());
-      demand(body.match.type === "exact" && body.match.prefix === text, "/prefix to tell it as announced", () =>
+      demand(body.match.type === "exact" && body.match.prefix === text, "/prefix to report it as announced", () =>
         JSON.stringify(body.match),
       );
       const asns = sampled.flatMap(({ path }) => {
@@ -49,18 +49,18 @@ function askRoutes({ routes }: Generation, collectors: readonly CollectorSample[
       const told = body.origins.map(({ asn }) => asn);
       demand(
         asns.every((asn) => told.includes(asn)),
-        `/prefix to tell the origins ${[...new Set(asns)].join(" ")}`,
+        `/prefix to report the origins ${[...new Set(asns)].join(" ")}`,
         () => told.join(" "),
       );
       if (prefix.length === 0) continue;
       const { routing } = ipRecord(firstAddress(prefix), notes());
       const match = routing.prefix === null ? null : parsePrefix(routing.prefix);
       const holds = routing.announced === true && match?.ok === true && containsAddress(match.prefix, firstAddress(prefix));
-      demand(holds, "/ip to tell its first address as announced", () => String(routing.prefix));
+      demand(holds, "/ip to report its first address as announced", () => String(routing.prefix));
       const [asn] = asns;
       if (asn === undefined) continue;
       const { announced } = asnRecord({ ...anyOf, asn }, notes());
-      demand(announced === true, `/asn to tell AS${asn} as announcing`, () => String(announced));
+      demand(announced === true, `/asn to report AS${asn} as announcing`, () => String(announced));
     }
   return asking.checked;
 }
@@ -73,7 +73,7 @@ function askValidity({ vrps }: Generation, samples: TableSamples, notes: Notes):
     for (const { prefix, asn } of items.slice(0, recordsMax)) {
       if (asn === 0) continue;
       const { state } = validityRecord({ asn, prefix }, notes()).rpki;
-      asking.of(source, `${formatPrefix(prefix)} AS${asn}`)(state === "valid", "/validity to tell valid", () => String(state));
+      asking.of(source, `${formatPrefix(prefix)} AS${asn}`)(state === "valid", "/validity to report valid", () => String(state));
     }
   return asking.checked;
 }
@@ -88,7 +88,7 @@ function askRegistrations({ allocations }: Generation, samples: TableSamples, no
       const winner = allocations.recordsAt(record.start)[0];
       const registry = winner === undefined ? null : allocations.entry(winner).registry;
       const demand = asking.of(source, formatPrefix({ ...record.start, length: record.kind === "ipv4" ? 32 : 128 }));
-      demand(registry !== null && allocation?.registry === registry, `/ip to tell the registry ${registry}`, () =>
+      demand(registry !== null && allocation?.registry === registry, `/ip to report the registry ${registry}`, () =>
         String(allocation?.registry),
       );
     }
@@ -102,7 +102,7 @@ function askNames({ names }: Generation, samples: TableSamples, notes: Notes): n
     const last = said.at(-1);
     if (last === undefined) continue;
     const { name } = asnRecord({ ...anyOf, asn: Number(key) }, notes());
-    asking.of(last.source, `the name of AS${key}`)(name === last.value, `/asn to tell ${last.value}`, () => String(name));
+    asking.of(last.source, `the name of AS${key}`)(name === last.value, `/asn to report ${last.value}`, () => String(name));
   }
   return asking.checked;
 }

@@ -40,14 +40,14 @@ function checkPresent(asking: Asking, { vrps, vrpCountByAs }: Generation, source
     demand(state === originStates.valid, `the prefix with origin AS${asn} to be valid`, () => stateWords(state).state);
   }
   const at = vrpCountByAs === null ? -1 : vrpCountByAs.asn.indexOf(asn);
-  demand(at >= 0 && (vrpCountByAs?.count[at] ?? 0) > 0, `AS${asn} among those that VRPs name`, () => "it is not");
+  demand(at >= 0 && (vrpCountByAs?.count[at] ?? 0) > 0, `AS${asn} among the ASes of VRPs`, () => "no such AS");
 }
 
 function checkAbsent(asking: Asking, { vrps }: Generation, source: string, vrp: Vrp): void {
   if (vrps === null) return;
   const demand = asking.of(source, vrpText(vrp));
   const has = vrps.covering(vrp.prefix).some((one) => isSame(one, vrp));
-  demand(!has, "no such VRP, as an exception takes it out", () => "it is there");
+  demand(!has, "no such VRP, because an exception removes it", () => "that VRP");
 }
 
 /** RFC 8416 §3.3.1: prefix and AS, where told, both fit. */

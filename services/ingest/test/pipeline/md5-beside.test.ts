@@ -37,7 +37,7 @@ test("a digest that differs, or is none, refuses the file", async () => {
     await place.write("ripe.md5", md5("another file"));
     expect(await outcome(place)).toMatch(/ripe: does not match the digest in .*ripe\.md5/);
     await place.write("ripe.md5", "<html>not found</html>");
-    expect(await outcome(place)).toMatch(/ripe\.md5:1: holds no MD5 digest/);
+    expect(await outcome(place)).toMatch(/ripe\.md5:1: has no MD5 digest/);
     expect(await place.store.currentId()).toBeNull();
   });
 });

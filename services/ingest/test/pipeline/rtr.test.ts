@@ -168,10 +168,10 @@ test("refuses a session's file that is cut, damaged, longer than it says, or no 
     const damages: [Buffer, string | RegExp][] = [
       [whole.subarray(0, whole.length - 1), `byte ${whole.length - 24}: ends after 3 of 3 VRPs`],
       [whole.subarray(0, head + 30), `byte ${head + 28}: ends after 1 of 3 VRPs`],
-      [Buffer.concat([whole, whole.subarray(head)]), `byte ${whole.length}: goes on after its end`],
-      [Buffer.from("{}\n"), "byte 0: is not what an RTR session writes"],
+      [Buffer.concat([whole, whole.subarray(head)]), `byte ${whole.length}: has data after its end`],
+      [Buffer.from("{}\n"), "byte 0: was not written by an RTR session"],
       [Buffer.alloc(0), "byte 0: has no first line"],
-      [Buffer.alloc(10_000, "x"), "byte 0: is not what an RTR session writes"],
+      [Buffer.alloc(10_000, "x"), "byte 0: was not written by an RTR session"],
       [Buffer.concat([whole.subarray(0, head + 8 + 1), Buffer.from([99]), whole.subarray(head + 10)]), `byte ${head + 8}: `],
       [Buffer.concat([whole.subarray(0, head + 28), whole.subarray(head + 8)]), `byte ${head + 28}: a VRP appears twice`],
     ];

@@ -110,7 +110,7 @@ test("a publisher that is far behind is asked for twelve steps at a time, and th
   publishTable(180);
   world.list(dated(", required: false"));
   expect((await world.look()).filter((path) => path.startsWith("/updates"))).toHaveLength(12);
-  expect(world.stock.state("live").error).toMatch(/updates\.20261121\.0900: not found, nor are the 11 behind it$/);
+  expect(world.stock.state("live").error).toMatch(/updates\.20261121\.0900: not found, nor are the 11 after it$/);
   expect(await routesOf()).toMatchObject({ as_of: "2026-11-21T09:00:00Z" });
   world.pass(5 * 60_000);
   expect((await world.look()).filter((path) => path.startsWith("/updates"))[0]).toBe("/updates.20261121.1000");

@@ -207,7 +207,7 @@ const faults: Fault[] = [
     "VRPs that no AS is listed with",
     "vrps",
     ({ as_number }) => ({ as_number: mapped(as_number, (n) => n + 1) }),
-    /AS9 among those that VRPs name/,
+    /AS9 among the ASes of VRPs/,
   ),
   fault(
     "a filter that was not applied",
@@ -235,7 +235,7 @@ const faults: Fault[] = [
     "the order of precedence turned round",
     "allocations",
     ({ rank }) => ({ rank: mapped(rank, (n) => rank.length - 1 - n) }),
-    /expected that record, or one that goes before it, to be the registration/,
+    /expected that record, or one that takes precedence, to be the registration/,
   ),
   fault(
     "numbers of another registry",

@@ -54,7 +54,7 @@ export const lookCommands: RegisterCommand = (group, context) => {
     async ({ store, manifest }, self, file) => {
       await writePack(store, manifest.id, file).catch(refuse);
       await load({ store: await openPack(file), manifest, packed: true });
-      print(self, { id: manifest.id, file }, [`${manifest.id} packed into ${file} and verified`]);
+      print(self, { id: manifest.id, file }, [`${manifest.id} written to ${file} and verified`]);
     },
   );
 };
