@@ -25,7 +25,14 @@ import {
 export type IpRecordBody = Omit<IpRecord, "meta">;
 
 /** The sections that the record reads, in the order in which it notes them. */
-export const ipSections: readonly SectionName[] = ["allocations", "routes", "vrps", "as_names", "profiles", "network_types"];
+export const ipSections = [
+  "allocations",
+  "routes",
+  "vrps",
+  "as_names",
+  "profiles",
+  "network_types",
+] as const satisfies readonly SectionName[];
 
 /** Everything known of an address. Reads one generation; warnings and sections used go to `notes`. */
 export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {

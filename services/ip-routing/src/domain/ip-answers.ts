@@ -3,7 +3,7 @@
  * character for each: half the memory of a text with a flag in it, and joined and sent without being encoded.
  */
 
-import { type Address, type AddressList, embeddedIpv4 } from "@netfacts/address";
+import { type Address, type AddressList, embeddedIpv4, type Prefix } from "@netfacts/address";
 import type { Warning } from "@netfacts/contracts";
 import { AnswerNotes, clockWarnings, etagInput, ipRecord, ipSections, type RecordAnswer, recordAnswer } from "@netfacts/records";
 import { type Generation, specialPurposeEntry, specialPurposeInside } from "@netfacts/snapshot";
@@ -256,11 +256,33 @@ function bytesOf(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
 
-/** Whether every address whose longest route this is lies in one place: no allocation, network type or special-purpose block begins inside it. */
-function isUniform({ routes, allocations, networkTypes }: Generation, route: number): boolean {
+/** Entries of a section that describe addresses apart from their route. */
+interface OwnEntries {
+  /** The most specific entry that contains the address, -1 if there is none. */
+  entry(address: Address): number;
+  /** Whether an entry is strictly inside the prefix. */
+  hasInside(prefix: Prefix): boolean;
+}
+
+/** Where each section that the record reads has entries of its own; null: the route of the address decides what the section says. */
+const ownEntries: Readonly<Record<(typeof ipSections)[number], ((generation: Generation) => OwnEntries | null) | null>> = {
+  // Its CIDR is in every key: `placeOf`.
+  allocations: null,
+  routes: null,
+  vrps: null,
+  as_names: null,
+  profiles: null,
+  network_types: ({ networkTypes }) => networkTypes,
+};
+const ownEntriesOf = Object.values(ownEntries).filter((of) => of !== null);
+
+/** Whether every address whose longest route this is lies in one place: no allocation, special-purpose block or entry begins inside it. */
+function isUniform(generation: Generation, route: number): boolean {
+  const { routes, allocations } = generation;
   if (routes === null) return false;
   const prefix = routes.prefixes.prefixAt(route);
-  return !(allocations?.hasInside(prefix) ?? false) && !(networkTypes?.hasInside(prefix) ?? false) && !specialPurposeInside(prefix);
+  if (allocations?.hasInside(prefix) || specialPurposeInside(prefix)) return false;
+  return !ownEntriesOf.some((of) => of(generation)?.hasInside(prefix));
 }
 
 /** Special-purpose blocks, their absence, and what an address without one is: below this number. */
@@ -269,15 +291,19 @@ const specialsMax = 256;
 const cidrsMax = 2 ** 22;
 
 /**
- * One key per (route, allocation CIDR, special-purpose block, prefix with a network type); where no block says it, version and 2000::/3
- * decide what is global. An exact number for nearly all: few addresses have a network type of their own.
+ * One key per (route, allocation CIDR, special-purpose block, own entries); where no block says it, version and 2000::/3 decide what is
+ * global. An exact number for nearly all: few addresses have entries of their own.
  */
-function placeOf({ allocations, networkTypes }: Generation, ip: Address, route: number): Place {
+function placeOf(generation: Generation, ip: Address, route: number): Place {
+  const { allocations } = generation;
   const cidr = allocations === null ? -1 : allocations.cidr(ip);
   const kind = ip.version === 4 ? 0 : ip.w0 >>> 29 === 1 ? 1 : 2;
-  const place = ((route + 1) * cidrsMax + cidr + 1) * specialsMax + (specialPurposeEntry(ip) + 1) * 3 + kind;
-  const type = networkTypes === null ? -1 : networkTypes.entry(ip);
-  return type < 0 ? place : `${place} ${type}`;
+  let place: Place = ((route + 1) * cidrsMax + cidr + 1) * specialsMax + (specialPurposeEntry(ip) + 1) * 3 + kind;
+  for (const [index, of] of ownEntriesOf.entries()) {
+    const entry = of(generation)?.entry(ip) ?? -1;
+    if (entry >= 0) place = `${place} ${index}:${entry}`;
+  }
+  return place;
 }
 
 function warningsText(warnings: readonly Warning[]): string {
