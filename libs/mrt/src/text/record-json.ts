@@ -92,31 +92,39 @@ function prefixJson({ prefix, pathId }: RoutePrefix) {
   return pathId === null ? formatPrefix(prefix) : { prefix: formatPrefix(prefix), path_id: pathId };
 }
 
+type Json = Record<string, unknown>;
+
+/** The members of each attribute that is there, in the order of the output. */
+const members: { readonly [Field in keyof PathAttributes]: (value: NonNullable<PathAttributes[Field]>) => Json } = {
+  origin: (code) => ({ origin: origins[code] }),
+  asPath: (segments) => ({ as_path: segmentsText(segments), as_path_segments: segments.map(segmentJson) }),
+  nextHop: (address) => ({ next_hop: addressJson(address) }),
+  multiExitDisc: (value) => ({ multi_exit_disc: value }),
+  localPref: (value) => ({ local_pref: value }),
+  atomicAggregate: (isThere) => (isThere ? { atomic_aggregate: true } : {}),
+  aggregator: (value) => ({ aggregator: aggregatorJson(value) }),
+  communities: (values) => ({ communities: values.map((value) => `${value >>> 16}:${value & 0xffff}`) }),
+  originatorId: (address) => ({ originator_id: addressJson(address) }),
+  clusterList: (list) => ({ cluster_list: list.map(addressJson) }),
+  mpReach: (list) => (list.length > 0 ? { mp_reach_nlri: list.map(reachJson) } : {}),
+  mpUnreach: (list) => (list.length > 0 ? { mp_unreach_nlri: list.map(unreachJson) } : {}),
+  extendedCommunities: (values) => ({ extended_communities: values }),
+  as4Path: (segments) => ({ as4_path: segmentsText(segments) }),
+  as4Aggregator: (value) => ({ as4_aggregator: aggregatorJson(value) }),
+  largeCommunities: (values) => ({ large_communities: values.map((parts) => parts.join(":")) }),
+  unknown: (list) => (list.length > 0 ? { unknown: list } : {}),
+  discarded: (list) => (list.length > 0 ? { discarded: list.map(({ type, reason }) => ({ type, reason })) } : {}),
+};
+// Each function gets the value of its own field.
+const membersOf = Object.entries(members) as [keyof PathAttributes, (value: unknown) => Json][];
+
 /** For `JSON.stringify`. */
-export function attributesJson(attributes: PathAttributes): Record<string, unknown> {
-  const json: Record<string, unknown> = {};
-  const put = <Value>(name: string, value: Value | null, write: (value: Value) => unknown = (same) => same): void => {
-    if (value !== null) json[name] = write(value);
-  };
-  put("origin", attributes.origin, (code) => origins[code]);
-  put("as_path", attributes.asPath, segmentsText);
-  put("as_path_segments", attributes.asPath, (segments) => segments.map(segmentJson));
-  put("next_hop", attributes.nextHop, addressJson);
-  put("multi_exit_disc", attributes.multiExitDisc);
-  put("local_pref", attributes.localPref);
-  if (attributes.atomicAggregate) json.atomic_aggregate = true;
-  put("aggregator", attributes.aggregator, aggregatorJson);
-  put("communities", attributes.communities, (values) => values.map((value) => `${value >>> 16}:${value & 0xffff}`));
-  put("originator_id", attributes.originatorId, addressJson);
-  put("cluster_list", attributes.clusterList, (list) => list.map(addressJson));
-  if (attributes.mpReach.length > 0) json.mp_reach_nlri = attributes.mpReach.map(reachJson);
-  if (attributes.mpUnreach.length > 0) json.mp_unreach_nlri = attributes.mpUnreach.map(unreachJson);
-  put("extended_communities", attributes.extendedCommunities);
-  put("as4_path", attributes.as4Path, segmentsText);
-  put("as4_aggregator", attributes.as4Aggregator, aggregatorJson);
-  put("large_communities", attributes.largeCommunities, (values) => values.map((parts) => parts.join(":")));
-  if (attributes.unknown.length > 0) json.unknown = attributes.unknown;
-  if (attributes.discarded.length > 0) json.discarded = attributes.discarded.map(({ type, reason }) => ({ type, reason }));
+export function attributesJson(attributes: PathAttributes): Json {
+  const json: Json = {};
+  for (const [field, write] of membersOf) {
+    const value = attributes[field];
+    if (value !== null) Object.assign(json, write(value));
+  }
   return json;
 }
 
