@@ -56,7 +56,7 @@ export {
 } from "./manifest.ts";
 export { decodeManifest } from "./manifest-form.ts";
 export { secondsTimestamp } from "./seconds-timestamp.ts";
-export { packSection } from "./section-kinds.ts";
+export { kindOf, packSection, type SectionColumns } from "./section-kinds.ts";
 export {
   type AllocationStatus,
   type AllocationsColumns,

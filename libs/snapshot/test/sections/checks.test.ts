@@ -4,23 +4,20 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import {
-  allocationsFormat,
-  asNamesFormat,
-  aspasFormat,
   type ColumnSpec,
   type Columns,
   encodeColumns,
   Generation,
+  kindOf,
   type LoadedSnapshot,
   linkSeen,
   loadSection,
-  networkTypesFormat,
   pathsFormat,
-  profilesFormat,
   routesFormat,
+  type SectionColumns,
   type SectionFormat,
   type SectionName,
-  vrpsFormat,
+  sectionNames,
 } from "../../src/index.ts";
 import {
   madeAllocations,
@@ -105,30 +102,29 @@ const profiles = madeProfiles({
 });
 const networkTypes = madeNetworkTypes({ "192.0.2.0/24": "content", "2001:db8::/32": "access 0.5", AS64500: "content", AS64501: "nsp" });
 
-const bytesOf = {
-  routes: [routesFormat, routes],
-  vrps: [vrpsFormat, vrps],
-  aspas: [aspasFormat, aspas],
-  allocations: [allocationsFormat, allocations],
-  as_names: [asNamesFormat, names],
-  profiles: [profilesFormat, profiles],
-  network_types: [networkTypesFormat, networkTypes],
-} as const;
+const columnsOf: { readonly [S in SectionName]: SectionColumns<S> } = {
+  routes,
+  vrps,
+  aspas,
+  allocations,
+  as_names: names,
+  profiles,
+  network_types: networkTypes,
+};
 
 type AnyArray = Uint8Array | Uint16Array | Uint32Array;
 
 function encodeWith(section: SectionName, change: (columns: Record<string, AnyArray>) => void): Uint8Array<SharedArrayBuffer> {
-  const [format, original] = bytesOf[section] as unknown as [SectionFormat<ColumnSpec>, Record<string, AnyArray>];
+  const original: Readonly<Record<string, AnyArray>> = columnsOf[section];
   const columns = Object.fromEntries(Object.entries(original).map(([name, array]) => [name, array.slice()]));
   change(columns);
-  return shared(encodeColumns(format, columns as unknown as Columns<ColumnSpec>));
+  return shared(encodeColumns(kindOf(section).format, columns));
 }
 
-const sections = Object.keys(bytesOf) as SectionName[];
 const isOptional = (name: string): boolean => routesFormat.optional?.some((optional) => optional === name) === true;
 const refusal = /^section |^IPv[46] prefix /;
 
-describe.each(sections)("section %s", (section) => {
+describe.each(sectionNames)("section %s", (section) => {
   test("loads as it was made", () => {
     expect(() =>
       loadSection(
@@ -139,7 +135,7 @@ describe.each(sections)("section %s", (section) => {
   });
 
   test("is refused when any of its columns is one item short or long", () => {
-    for (const name of Object.keys(bytesOf[section][0].columns)) {
+    for (const name of Object.keys(columnsOf[section])) {
       const resize = (to: (length: number) => number) => (columns: Record<string, AnyArray>) => {
         const array = columns[name] as AnyArray;
         const other = new (array.constructor as Uint32ArrayConstructor)(to(array.length));
@@ -306,8 +302,8 @@ const free = [
 ];
 
 test("a bad value is planted in every column that has bad values", () => {
-  for (const section of sections)
-    for (const column of Object.keys(bytesOf[section][0].columns))
+  for (const section of sectionNames)
+    for (const column of Object.keys(columnsOf[section]))
       expect(planted.some(([of, name]) => of === section && name === column) || free.includes(column)).toBe(true);
 });
 
@@ -326,7 +322,7 @@ test("routes of a writer that told nothing of paths and history load, and tell t
 
 test("whatever single value is planted, a section is refused or can be read everywhere", () => {
   const plant = fc.record({
-    section: fc.constantFrom(...sections),
+    section: fc.constantFrom(...sectionNames),
     column: fc.nat(60),
     index: fc.nat(50),
     value: fc.oneof(fc.nat(300), fc.constantFrom(0xffff_ffff, 0x7fff_ffff, 65_535)),

@@ -9,28 +9,23 @@ import {
   type AllocationsColumns,
   type AsNamesColumns,
   type AspasColumns,
-  allocationsFormat,
-  asNamesFormat,
-  aspasFormat,
   encodeColumns,
   Generation,
+  kindOf,
   type LoadedSnapshot,
   loadSection,
   type Manifest,
   type NetworkTypesColumns,
-  networkTypesFormat,
   type ProfilesColumns,
-  profilesFormat,
   type RouteOverlay,
   type RoutesColumns,
-  routesFormat,
+  type SectionColumns,
   type SectionEntry,
   type SectionName,
   type SnapshotStore,
   sealManifest,
   sectionNames,
   type VrpsColumns,
-  vrpsFormat,
 } from "../../src/index.ts";
 
 import { routePrefixes } from "../../src/sections/routes.ts";
@@ -54,15 +49,18 @@ export interface MadeSnapshot {
 
 /** The objects of a made snapshot by section. */
 export function madeObjects(made: MadeSnapshot): Partial<Record<SectionName, Buffer>> {
-  return {
-    ...(made.routes && { routes: encodeColumns(routesFormat, made.routes) }),
-    ...(made.vrps && { vrps: encodeColumns(vrpsFormat, made.vrps) }),
-    ...(made.aspas && { aspas: encodeColumns(aspasFormat, made.aspas) }),
-    ...(made.allocations && { allocations: encodeColumns(allocationsFormat, made.allocations) }),
-    ...(made.names && { as_names: encodeColumns(asNamesFormat, made.names) }),
-    ...(made.profiles && { profiles: encodeColumns(profilesFormat, made.profiles) }),
-    ...(made.networkTypes && { network_types: encodeColumns(networkTypesFormat, made.networkTypes) }),
+  const columns: { readonly [S in SectionName]: SectionColumns<S> | undefined } = {
+    routes: made.routes,
+    vrps: made.vrps,
+    aspas: made.aspas,
+    allocations: made.allocations,
+    as_names: made.names,
+    profiles: made.profiles,
+    network_types: made.networkTypes,
   };
+  return Object.fromEntries(
+    sectionNames.flatMap((name) => (columns[name] === undefined ? [] : [[name, encodeColumns(kindOf(name).format, columns[name])]])),
+  );
 }
 
 export function madeManifest(made: MadeSnapshot): Manifest {

@@ -6,6 +6,7 @@ import {
   encodeQuery,
   encodeQuestion,
   type Format,
+  type OperationOf,
   operations,
   type Questions,
   type View,
@@ -40,7 +41,7 @@ afterAll(async () => {
 const send = (op: string, query: string): Promise<ReplyItem> =>
   messaging.request("asn-prefix", "single", { op, query, requestId: "req-1", traceparent: null, budgetMs: 5_000 });
 
-async function ask<O extends "asn" | "prefix">(op: O, question: Questions[O]) {
+async function ask<O extends OperationOf<"asn-prefix">>(op: O, question: Questions[O]) {
   const reply = await send(op, encodeQuestion(op, question));
   const body = JSON.parse(Buffer.from(reply.body).toString());
   if (reply.contentType === "json") expect([...Value.Errors(operations[op].record, body)]).toEqual([]);
@@ -50,10 +51,10 @@ async function ask<O extends "asn" | "prefix">(op: O, question: Questions[O]) {
 const askAsn = (asn: number, options: Partial<Questions["asn"]> = {}) =>
   ask("asn", { asn, family: null, rpki: null, aggregate: false, limit: 100, ...options });
 
-const questions: ["asn" | "prefix", () => ReturnType<typeof ask>][] = [
-  ["asn", () => askAsn(3333)],
-  ["prefix", () => ask("prefix", { prefix: prefix("193.0.0.0/21"), limit: 100 })],
-];
+const questions = Object.entries({
+  asn: () => askAsn(3333),
+  prefix: () => ask("prefix", { prefix: prefix("193.0.0.0/21"), limit: 100 }),
+} satisfies Readonly<Record<OperationOf<"asn-prefix">, () => ReturnType<typeof ask>>>);
 
 test.each(questions)("%s says that there are no data yet, and costs nothing", async (_op, question) => {
   current = null;

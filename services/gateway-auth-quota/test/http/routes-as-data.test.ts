@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { limitHeaderNames, headers as names } from "@netfacts/contracts";
 import { dataRoutes } from "@netfacts/contracts/openapi";
+import { exampleUrl } from "../support/example-url.ts";
 import { exampleReply, type Harness, type HttpAnswer, startGateway } from "../support/gateway.ts";
 
 let harness: Harness;
@@ -16,18 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
-type Route = (typeof dataRoutes)[number];
-
-/** The route's URL with the first example of what it needs, and these parameters. */
-function urlOf(route: Route, query: Readonly<Record<string, string>> = {}): string {
-  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(route.parameters.find((parameter) => parameter.name === name)?.examples[0] ?? ""),
-  );
-  const required = route.parameters.filter((parameter) => parameter.required === true).map(({ name, examples }) => [name, examples[0]]);
-  const search = new URLSearchParams({ ...Object.fromEntries(required), ...query });
-  return search.size === 0 ? path : `${path}?${search}`;
-}
-
 function expectHeaders(answer: HttpAnswer, expected: readonly string[]): void {
   expect(expected.filter((name) => answer.headers[name] === undefined)).toEqual([]);
 }
@@ -38,7 +27,7 @@ describe.each(dataRoutes.map((route) => [route.id, route] as const))("%s", (_id,
   test("takes every example of every parameter", async () => {
     for (const { name, examples } of inQuery)
       for (const value of examples)
-        expect([name, value, (await harness.get(urlOf(route, { [name]: value }))).status]).toEqual([name, value, 200]);
+        expect([name, value, (await harness.get(exampleUrl(route, { [name]: value }))).status]).toEqual([name, value, 200]);
     for (const { name, examples } of route.parameters.filter((parameter) => parameter.in === "path").slice(0, 1))
       for (const value of examples) {
         const path = route.path.replace(`{${name}}`, encodeURIComponent(value)).replace("{length}", value.includes(":") ? "48" : "21");
@@ -48,24 +37,24 @@ describe.each(dataRoutes.map((route) => [route.id, route] as const))("%s", (_id,
 
   test("takes no value of an enumeration besides those that it names, and no other parameter", async () => {
     for (const { name, schema } of inQuery)
-      if ("enum" in schema) expect([name, (await harness.get(urlOf(route, { [name]: "nonsense" }))).status]).toEqual([name, 400]);
-    expect((await harness.get(urlOf(route, { no_such_parameter: "1" }))).status).toBe(400);
+      if ("enum" in schema) expect([name, (await harness.get(exampleUrl(route, { [name]: "nonsense" }))).status]).toEqual([name, 400]);
+    expect((await harness.get(exampleUrl(route, { no_such_parameter: "1" }))).status).toBe(400);
   });
 
   test("answers every content type that it names, and the first without a wish", async () => {
     const [whole] = route.answers;
     for (const { type } of whole.content) {
-      const answer = await harness.get(urlOf(route), { accept: type });
+      const answer = await harness.get(exampleUrl(route), { accept: type });
       expect([answer.status, answer.headers["content-type"]?.split(";")[0]]).toEqual([200, type]);
     }
-    expect((await harness.get(urlOf(route))).headers["content-type"]?.split(";")[0]).toBe(whole.content[0]?.type);
+    expect((await harness.get(exampleUrl(route))).headers["content-type"]?.split(";")[0]).toBe(whole.content[0]?.type);
   });
 
   test("200 and 304 carry the headers that it names, limits and the request's id", async () => {
     for (const answer of route.answers) {
       const type = answer.content.at(-1)?.type ?? "application/json";
-      const { etag } = (await harness.get(urlOf(route), { accept: type })).headers;
-      const got = await harness.get(urlOf(route), { accept: type, ...(answer.status === 304 && { "if-none-match": etag ?? "" }) });
+      const { etag } = (await harness.get(exampleUrl(route), { accept: type })).headers;
+      const got = await harness.get(exampleUrl(route), { accept: type, ...(answer.status === 304 && { "if-none-match": etag ?? "" }) });
       expect(got.status).toBe(answer.status);
       const named = (answer.headers ?? []).filter((name) => route.op !== "reverse_dns" || name !== "last-modified");
       expectHeaders(got, [...named, ...limitHeaderNames, names.requestId]);
@@ -74,10 +63,10 @@ describe.each(dataRoutes.map((route) => [route.id, route] as const))("%s", (_id,
   });
 
   test("4xx of a known key and 429 carry limits and the request's id, and are not kept", async () => {
-    const bad = await harness.get(urlOf(route, { no_such_parameter: "1" }));
+    const bad = await harness.get(exampleUrl(route, { no_such_parameter: "1" }));
     const authorization = `Bearer ${await harness.key({ rate: { limit: 1, windowSeconds: 3_600 } })}`;
-    await harness.get(urlOf(route), { authorization });
-    const exhausted = await harness.get(urlOf(route), { authorization });
+    await harness.get(exampleUrl(route), { authorization });
+    const exhausted = await harness.get(exampleUrl(route), { authorization });
     expect([bad.status, exhausted.status]).toEqual([400, 429]);
     for (const answer of [bad, exhausted]) {
       expectHeaders(answer, [...limitHeaderNames, names.requestId, "content-type", "x-content-type-options"]);

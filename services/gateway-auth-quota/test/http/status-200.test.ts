@@ -2,8 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { decodeQuestion, examples, MeRecord, type OperationName, operations, type Questions, StatusRecord } from "@netfacts/contracts";
+import { dataRoutes } from "@netfacts/contracts/openapi";
 import { problemReply } from "@netfacts/messaging";
 import { Value } from "typebox/value";
+import { exampleUrl } from "../support/example-url.ts";
 import { exampleReply, type Harness, startGateway } from "../support/gateway.ts";
 
 let harness: Harness;
@@ -30,14 +32,7 @@ const ip = v4(0xc100_068b);
 const ipv6 = { version: 6 as const, w0: 0x2001_067c, w1: 0x02e8_0000, w2: 0, w3: 1 };
 
 describe("each data route", () => {
-  const routes: [OperationName, string][] = [
-    ["ip", "/api/v1/ip/193.0.6.139"],
-    ["routing", "/api/v1/routing/193.0.6.139"],
-    ["asn", "/api/v1/asn/AS3333"],
-    ["prefix", "/api/v1/prefix/193.0.0.0/21"],
-    ["reverse_dns", "/api/v1/reverse-dns/193.0.6.139"],
-    ["validity", "/api/v1/validity?asn=3333&prefix=193.0.0.0/21"],
-  ];
+  const routes = dataRoutes.map((route) => [route.op, exampleUrl(route)] as const);
   test.each(routes)("%s gives the bytes of its service, whole and unchanged", async (op, url) => {
     const answer = await harness.get(url);
     expect(answer.status).toBe(200);

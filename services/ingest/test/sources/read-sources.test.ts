@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { importedSections } from "@netfacts/contracts";
 import { readSources, type SourcesConfig, SourcesFileError } from "../../src/sources/index.ts";
+import { sourceSections } from "../../src/sources/sections.ts";
 
 let folder = "";
 
@@ -255,10 +257,7 @@ describe("one fault", () => {
       "1:18 name: expected a unique name of letters, digits, dots, dashes and underscores, found 12",
     ],
     [`sources: [${good.replace("routes", "route")}]\n`, '1:30 section: unknown "route"; did you mean "routes"?'],
-    [
-      `sources: [${good.replace("routes", "weather")}]\n`,
-      '1:30 section: unknown "weather"; expected one of routes, updates, allocations, vrps, as_names, profiles, network_types',
-    ],
+    [`sources: [${good.replace("routes", "weather")}]\n`, `1:30 section: unknown "weather"; expected one of ${sourceSections.join(", ")}`],
     [`sources: [${good.replace("routes", "updates")}]\n`, "1:30 section: updates are applied to a source of routes; there is none"],
     [`sources: [${good.replace("mrt", "MRTT")}]\n`, '1:46 format: unknown "MRTT"; did you mean "mrt"?'],
     [
@@ -289,7 +288,7 @@ describe("one fault", () => {
     [`section_shrink_max: {vrp: 10%}\nsources: [${good}]\n`, '1:22 unknown key "vrp" in "section_shrink_max"; did you mean "vrps"?'],
     [
       `section_shrink_max: 10%\nsources: [${good}]\n`,
-      '1:21 section_shrink_max: expected a mapping with routes, vrps, aspas, allocations, as_names, profiles, network_types, found "10%"',
+      `1:21 section_shrink_max: expected a mapping with ${importedSections.join(", ")}, found "10%"`,
     ],
     [source("bad_records_max: -0.1"), "6:22 bad_records_max: expected a share such as 0.2 or 20%, found -0.1"],
     [

@@ -1,36 +1,10 @@
 /** Faults planted in what a run has built, with checksums that are right: verification finds each, and nothing is published. */
 
 import { expect, test } from "@jest/globals";
-import {
-  allocationsFormat,
-  asNamesFormat,
-  aspasFormat,
-  type Columns,
-  decodeColumns,
-  encodeColumns,
-  networkTypesFormat,
-  profilesFormat,
-  routesFormat,
-  type SectionFormat,
-  type SnapshotStore,
-  vrpsFormat,
-} from "@netfacts/snapshot";
+import { decodeColumns, encodeColumns, kindOf, type SectionColumns, type SectionName, type SnapshotStore } from "@netfacts/snapshot";
 import { IngestError, runIngest } from "../../src/app.ts";
 import { WrongAnswerError } from "../../src/verify/wrong-answer.ts";
 import { atWork, delegatedFile, namesFile, vrpFile, type Workplace } from "../support/made-files.ts";
-
-const formats = {
-  routes: routesFormat,
-  vrps: vrpsFormat,
-  aspas: aspasFormat,
-  allocations: allocationsFormat,
-  as_names: asNamesFormat,
-  profiles: profilesFormat,
-  network_types: networkTypesFormat,
-};
-type Formats = typeof formats;
-type Section = keyof Formats;
-type ColumnsOf<S extends Section> = Formats[S] extends SectionFormat<infer C> ? Columns<C> : never;
 
 const everything = `
 full_feed_min: {ipv4: 1, ipv6: 1}
@@ -89,22 +63,22 @@ async function writeAll({ write }: Workplace): Promise<void> {
 }
 
 /** The store, but for what it hands out of one section. */
-function altered<S extends Section>(
+function altered<S extends SectionName>(
   store: SnapshotStore,
   section: S,
-  alter: (columns: ColumnsOf<S>) => Partial<ColumnsOf<S>>,
+  alter: (columns: SectionColumns<S>) => Partial<SectionColumns<S>>,
 ): SnapshotStore {
   return {
     ...store,
     async getObject(digest, bytes) {
       const whole = await store.getObject(digest, bytes);
-      let columns: ColumnsOf<S>;
+      let columns: SectionColumns<S>;
       try {
-        columns = decodeColumns(formats[section] as never, whole) as ColumnsOf<S>;
+        columns = decodeColumns(kindOf(section).format, whole) as SectionColumns<S>;
       } catch {
         return whole;
       }
-      const object = encodeColumns(formats[section] as never, { ...columns, ...alter(columns) } as never);
+      const object = encodeColumns(kindOf(section).format, { ...columns, ...alter(columns) } as never);
       const shared = new Uint8Array(new SharedArrayBuffer(object.length));
       shared.set(object);
       return shared;
@@ -131,12 +105,12 @@ function swapped<A extends Uint8Array | Uint16Array | Uint32Array>(column: A, on
   return copy;
 }
 
-type Fault = [what: string, section: Section, plant: (store: SnapshotStore) => SnapshotStore, message: RegExp];
+type Fault = [what: string, section: SectionName, plant: (store: SnapshotStore) => SnapshotStore, message: RegExp];
 
-const fault = <S extends Section>(
+const fault = <S extends SectionName>(
   what: string,
   section: S,
-  alter: (columns: ColumnsOf<S>) => Partial<ColumnsOf<S>>,
+  alter: (columns: SectionColumns<S>) => Partial<SectionColumns<S>>,
   message: RegExp,
 ): Fault => [what, section, (store) => altered(store, section, alter), message];
 

@@ -1,7 +1,7 @@
 /** The service on the in-process bus: each operation, from its canonical query to its record or problem. */
 
 import { afterAll, expect, test } from "@jest/globals";
-import { encodeQuestion, type OperationName, operations, type Questions } from "@netfacts/contracts";
+import { encodeQuestion, type OperationName, type OperationOf, operations, type Questions } from "@netfacts/contracts";
 import { createInProcessMessaging, type ReplyItem } from "@netfacts/messaging";
 import type { Generation } from "@netfacts/snapshot";
 import { Value } from "typebox/value";
@@ -38,12 +38,12 @@ async function ask<O extends OperationName>(op: O, question: Questions[O]) {
 }
 
 const ip = address("193.0.6.139");
-const questions: [OperationName, () => ReturnType<typeof ask>][] = [
-  ["ip", () => ask("ip", { ip })],
-  ["routing", () => ask("routing", { ip, moreSpecifics: true, upstreams: true, limit: 10 })],
-  ["validity", () => ask("validity", { asn: 3333, prefix: prefix("193.0.0.0/21") })],
-  ["status", () => ask("status", {})],
-];
+const questions = Object.entries({
+  ip: () => ask("ip", { ip }),
+  routing: () => ask("routing", { ip, moreSpecifics: true, upstreams: true, limit: 10 }),
+  validity: () => ask("validity", { asn: 3333, prefix: prefix("193.0.0.0/21") }),
+  status: () => ask("status", {}),
+} satisfies Readonly<Record<OperationOf<"ip-routing">, () => ReturnType<typeof ask>>>);
 
 test.each(questions)("%s says that there are no data yet, and costs nothing", async (_op, question) => {
   current = null;
