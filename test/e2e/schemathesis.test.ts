@@ -26,7 +26,7 @@ beforeAll(async () => {
   dns = await startRecursiveDns();
   all = await startDistributed({
     replicas: { "ip-routing": 2, "gateway-auth-quota": 2, ingest: 1 },
-    settings: { RESOLVERS: dns.address, ...resolverSettings, FAILED_KEYS_MAX: "1000000" },
+    settings: { RESOLVERS: dns.address, ...resolverSettings, FAILED_KEYS_MAX: "1000000", KEY_TRIES_MAX: "1000000" },
   });
 }, 180_000);
 afterAll(async () => {

@@ -244,7 +244,7 @@ const table = {
     429,
     "Too many invalid API keys",
     "Too many invalid API keys were sent from this address or network.",
-    "Wait for `Retry-After` seconds, then send a valid key.",
+    "Send a valid key. Invalid keys from this address are refused for `Retry-After` seconds; a valid key that was not used recently may need another attempt.",
     "later",
     60,
   ),

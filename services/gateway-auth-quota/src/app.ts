@@ -158,6 +158,8 @@ function keyringSettings(config: GatewayConfig): Partial<KeyringSettings> {
     cacheLifetimeMs: config.KEY_CACHE_LIFETIME_MS,
     cacheAwayMs: config.KEY_CACHE_AWAY_MS,
     failedKeysMax: config.FAILED_KEYS_MAX,
+    failedReadsPerSecond: config.FAILED_KEY_READS,
+    triesPerSecond: config.KEY_TRIES_MAX,
     failedKeysWindowMs: config.FAILED_KEYS_WINDOW_MS,
     peppers: config.PEPPERS.secrets,
     pepper: config.PEPPERS.current,

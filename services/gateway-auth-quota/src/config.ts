@@ -158,7 +158,18 @@ export const gatewayConfigSchema = Type.Object({
   FAILED_KEYS_MAX: Type.Integer({
     default: 20,
     minimum: 1,
-    description: "Invalid keys allowed per window from one IPv4 address or IPv6 /64; further requests get 429",
+    description: "Invalid keys per window from one IPv4 address or IPv6 /64; further invalid keys get 429",
+  }),
+  FAILED_KEY_READS: Type.Integer({
+    default: 5,
+    minimum: 0,
+    description: "Keys read from the store per second for one address that exceeded `FAILED_KEYS_MAX`; valid keys are not counted",
+  }),
+  KEY_TRIES_MAX: Type.Integer({
+    default: 500,
+    minimum: 1,
+    description:
+      "Keys that are not cached read from the store per second, over all addresses; valid keys are not counted; further ones get 503",
   }),
   FAILED_KEYS_WINDOW_MS: Type.Integer({ default: 60_000, minimum: 1_000, description: "Length of the window for invalid keys, in ms" }),
   OPERATOR_HOST: Type.String({ default: "127.0.0.1", description: "Address of the operator listener" }),

@@ -75,6 +75,6 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
   installProblems(app, problems);
   installObserver(app, log, metrics);
   installCors(app, corsOrigins);
-  installRequestContext(app, { urlBytesMax: config.URL_BYTES_MAX, trust, fixedHeaders, isStopping });
+  installRequestContext(app, { urlBytesMax: config.URL_BYTES_MAX, trust, log, fixedHeaders, isStopping });
   return app;
 }

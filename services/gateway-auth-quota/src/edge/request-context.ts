@@ -3,6 +3,8 @@
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { queryHoldsKey } from "./echo.ts";
+import { ForwardingWatch } from "./forwarding-watch.ts";
+import type { RequestLog } from "./observe.ts";
 import { clientAddress, type ProxyTrust } from "./trusted-proxies.ts";
 
 declare module "fastify" {
@@ -19,19 +21,26 @@ declare module "fastify" {
 export interface RequestContextOptions {
   readonly urlBytesMax: number;
   readonly trust: ProxyTrust;
+  readonly log: RequestLog;
   /** Of every answer. */
   readonly fixedHeaders: Readonly<Record<string, string>>;
   readonly isStopping: () => boolean;
 }
 
-export function installRequestContext(app: FastifyInstance, { urlBytesMax, trust, fixedHeaders, isStopping }: RequestContextOptions): void {
+export function installRequestContext(
+  app: FastifyInstance,
+  { urlBytesMax, trust, log, fixedHeaders, isStopping }: RequestContextOptions,
+): void {
+  const forwarding = new ForwardingWatch(trust, log);
   app.decorateRequest("clientAddress", "");
   app.decorateRequest("keyDisplay", null);
   app.decorateRequest("problemCode", null);
 
   // Hooks of every request take a callback: a promise each would be the dearest part of them.
   app.addHook("onRequest", (request, reply, done) => {
-    request.clientAddress = clientAddress(request.headers, request.socket.remoteAddress ?? "", trust);
+    const peer = request.socket.remoteAddress ?? "";
+    request.clientAddress = clientAddress(request.headers, peer, trust);
+    forwarding.look(request.headers, peer);
     reply.headers(fixedHeaders).header("x-request-id", request.id);
     // Node reads nothing more of a connection on which another protocol was asked for.
     if (request.headers.upgrade !== undefined) reply.header("connection", "close");

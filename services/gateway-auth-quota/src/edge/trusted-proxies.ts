@@ -48,6 +48,13 @@ export function clientAddress(headers: IncomingHttpHeaders, peer: string, { prox
   return formatAddress(address);
 }
 
+/** Whether a peer reports a client address that is ignored, because the peer is not a trusted proxy. */
+export function isForwardingIgnored(headers: IncomingHttpHeaders, peer: string, { proxies, header }: ProxyTrust): boolean {
+  if (headers[header] === undefined) return false;
+  const address = plainAddress(peer);
+  return address === null || !isTrusted(proxies, address);
+}
+
 function isTrusted(proxies: readonly Prefix[], address: Address): boolean {
   return proxies.some((proxy) => proxy.version === address.version && containsAddress(proxy, address));
 }

@@ -1,4 +1,4 @@
-/** Keys by id in memory: soft lifetime, single flight, remembered absence, and loads that a change overtook thrown away. */
+/** Keys by id in memory: soft lifetime, single flight, remembered failures, and loads that a change overtook thrown away. */
 
 import { type Prefix, parsePrefix } from "@netfacts/address";
 import { displayKey, type KeyLimits, type KeyRecord } from "@netfacts/keys";
@@ -25,6 +25,8 @@ interface Entry {
   readonly loadedAt: number;
   /** With the store away: not asked again before. */
   retryAt: number;
+  /** It may have changed since: it tells whose secret matches, and nothing more. */
+  overtaken: boolean;
 }
 
 interface Flight {
@@ -43,8 +45,8 @@ export class KeyCache {
   readonly #settings: KeyringSettings;
   readonly #monotonic: () => number;
   readonly #entries: LRUCache<string, Entry>;
-  /** Unknown id → until when it is not asked for again. */
-  readonly #unknown: LRUCache<string, number>;
+  /** Id that failed, unknown or of another secret → until when the store is not asked again for whoever fails. */
+  readonly #failed: LRUCache<string, number>;
   readonly #flights = new Map<string, Flight>();
   /** Whether broadcasts of changes arrive. */
   #told = true;
@@ -55,34 +57,48 @@ export class KeyCache {
     this.#settings = settings;
     this.#monotonic = monotonic;
     this.#entries = new LRUCache({ max: settings.cacheEntriesMax });
-    this.#unknown = new LRUCache({ max: settings.unknownEntriesMax });
+    this.#failed = new LRUCache({ max: settings.unknownEntriesMax });
+  }
+
+  /** The key as it was read at last, however long ago: good for comparing secrets. */
+  seen(id: string): CachedKey | null {
+    return this.#entries.get(id)?.cached ?? null;
   }
 
   /** Answers at once, without the store, while the key was read lately. */
-  lookup(id: string): KeyLookup | Promise<KeyLookup> {
+  lookup(id: string): CachedKey | Promise<KeyLookup> {
     const now = this.#monotonic();
     const entry = this.#entries.get(id);
-    if (entry !== undefined && (now < entry.loadedAt + this.#settings.cacheLifetimeMs || now < entry.retryAt)) return entry.cached;
-    const unknownUntil = this.#unknown.get(id);
-    if (unknownUntil !== undefined && now < unknownUntil) return null;
-    return this.#load(id);
+    const isFresh = entry !== undefined && !entry.overtaken;
+    if (isFresh && (now < entry.loadedAt + this.#settings.cacheLifetimeMs || now < entry.retryAt)) return entry.cached;
+    return this.load(id);
+  }
+
+  /** Whether a try of this id failed lately: one that fails again learns nothing from the store. */
+  hasFailed(id: string): boolean {
+    return this.#monotonic() < (this.#failed.get(id) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  fail(id: string): void {
+    this.#failed.set(id, this.#monotonic() + this.#settings.unknownLifetimeMs);
   }
 
   /** One key was written. */
   keyChanged(id: string): void {
-    const wasUsed = this.#entries.delete(id);
-    this.#unknown.delete(id);
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) entry.overtaken = true;
+    this.#failed.delete(id);
     const flight = this.#flights.get(id);
     if (flight !== undefined) flight.overtaken.value = true;
     // A failure meets the next request too, which has somebody to tell it to.
-    else if (wasUsed) this.#load(id).catch(() => {});
+    else if (entry !== undefined) this.load(id).catch(() => {});
   }
 
   /** Any key or plan may have been written. */
   anyChanged(): void {
     this.#plans.clear();
-    this.#entries.clear();
-    this.#unknown.clear();
+    for (const entry of this.#entries.values()) entry.overtaken = true;
+    this.#failed.clear();
     for (const { overtaken } of this.#flights.values()) overtaken.value = true;
   }
 
@@ -93,7 +109,8 @@ export class KeyCache {
     this.anyChanged();
   }
 
-  #load(id: string): Promise<KeyLookup> {
+  /** Asks the store, once for all who ask at the same time. */
+  load(id: string): Promise<KeyLookup> {
     const running = this.#flights.get(id);
     if (running !== undefined) return running.lookup;
     const overtaken = { value: false };
@@ -123,7 +140,6 @@ export class KeyCache {
     const now = this.#monotonic();
     if (record === null || plan === null) {
       this.#entries.delete(id);
-      this.#unknown.set(id, now + this.#settings.unknownLifetimeMs);
       return null;
     }
     const before = this.#entries.get(id)?.cached;
@@ -131,15 +147,15 @@ export class KeyCache {
     const isSame = before?.record.version === record.version && before.record.hash === record.hash && before.planRevision === plan.revision;
     const cached = isSame ? before : prepare(record, plan);
     // Limits that were read for another key shortly before are as old as they are.
-    this.#entries.set(id, { cached, loadedAt: Math.min(now, plan.readAt), retryAt: 0 });
+    this.#entries.set(id, { cached, loadedAt: Math.min(now, plan.readAt), retryAt: 0, overtaken: false });
     return cached;
   }
 
-  /** A change would have dropped the entry, so while changes are told one that is there has not changed. */
+  /** A change would have overtaken the entry, so while changes are told any other is as it was. */
   #whileAway(id: string): KeyLookup {
     const now = this.#monotonic();
     const entry = this.#entries.get(id);
-    if (entry === undefined || !this.#told || now >= entry.loadedAt + this.#settings.cacheAwayMs) return "away";
+    if (entry === undefined || entry.overtaken || !this.#told || now >= entry.loadedAt + this.#settings.cacheAwayMs) return "away";
     entry.retryAt = Math.min(now + retryMs, entry.loadedAt + this.#settings.cacheAwayMs);
     return entry.cached;
   }

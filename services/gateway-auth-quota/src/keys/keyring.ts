@@ -1,12 +1,13 @@
 /** The keyring: from an `Authorization` header to a verified key, in the order of docs/design/protocols.md#keys. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { keysChangedSubject, type Scope } from "@netfacts/contracts";
 import { type KeyText, parseKeyText, secretMatches } from "@netfacts/keys";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
-import { FailedKeys } from "./failed-keys.ts";
 import { type CachedKey, KeyCache, type KeyLookup } from "./key-cache.ts";
 import { KeyHolds } from "./key-holds.ts";
+import { KeyTries, type TryRefusal } from "./key-tries.ts";
 import { Rehasher } from "./rehasher.ts";
 import { defaultKeyringSettings } from "./settings.ts";
 import type { KeyProblemCode, Keyring, KeyringOptions, KeyringSettings, Verification, VerifiedKey } from "./surface.ts";
@@ -26,13 +27,15 @@ const details: Record<KeyProblemCode, string> = {
 };
 
 const awayRetrySeconds = 1;
+/** A try waits for others in flight no longer than this. */
+const tryWaitMs = 1_000;
 
 export function createKeyring(options: KeyringOptions): Keyring {
   const settings: KeyringSettings = { ...defaultKeyringSettings, ...options.settings };
   const { clock, store } = options;
   const monotonic = (): number => clock.monotonic?.() ?? performance.now();
   const cache = new KeyCache(store, settings, monotonic);
-  const failed = new FailedKeys(settings);
+  const tries = new KeyTries(settings, monotonic);
   const unknownPeppers = new Set<string>();
   const rehasher = new Rehasher(store.keys, settings.pepper);
 
@@ -63,16 +66,52 @@ export function createKeyring(options: KeyringOptions): Keyring {
     options.onUnknownPepper?.(id);
   };
 
-  const judge = (lookup: KeyLookup, text: KeyText, clientAddress: string, scope: Scope | undefined): Verification => {
+  const matches = (text: KeyText, lookup: CachedKey | null): lookup is CachedKey =>
+    secretMatches(text.text, lookup?.record ?? null, settings.peppers);
+
+  /** The secret of a key that was read before matches: its holder is refused for nobody's failures. */
+  const judgeMatched = (lookup: KeyLookup, text: KeyText, clientAddress: string, scope: Scope | undefined): Verification => {
     if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
-    // Also hashes and compares for an unknown id: both failures take the same time.
-    if (!secretMatches(text.text, lookup?.record ?? null, settings.peppers) || lookup === null) {
-      failed.record(sourceOf(plainAddress(clientAddress)), monotonic());
-      tellUnknownPepper(lookup?.record.pepperId ?? null);
-      return refuse("invalid_api_key");
-    }
+    if (!matches(text, lookup)) return refuse("invalid_api_key");
     rehasher.used(lookup.record, text.text);
     return judgeUse(lookup, clientAddress, scope);
+  };
+
+  const lookUp = (text: KeyText, clientAddress: string, scope: Scope | undefined): Verification | Promise<Verification> => {
+    const found = cache.lookup(text.id);
+    if (found instanceof Promise) return found.then((lookup) => judgeMatched(lookup, text, clientAddress, scope));
+    rehasher.used(found.record, text.text);
+    return judgeUse(found, clientAddress, scope);
+  };
+
+  const tryKey = async (text: KeyText, clientAddress: string, scope: Scope | undefined): Promise<Verification> => {
+    const since = performance.now();
+    const source = sourceOf(plainAddress(clientAddress));
+    let attempt = tries.begin(source, !cache.hasFailed(text.id));
+    while ("refusedBy" in attempt) {
+      if (attempt.room === null) return refuseTry(attempt);
+      await attempt.room;
+      if (performance.now() - since > tryWaitMs) return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
+      // Somebody else's try of the same key has ended meanwhile.
+      if (matches(text, cache.seen(text.id))) return lookUp(text, clientAddress, scope);
+      attempt = tries.begin(source, !cache.hasFailed(text.id));
+    }
+    const isRemembered = cache.hasFailed(text.id);
+    let lookup: KeyLookup = null;
+    let failed = false;
+    try {
+      if (!isRemembered) lookup = await cache.load(text.id);
+      if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
+      // Also hashes and compares for an unknown id: both failures take the same time.
+      failed = !matches(text, lookup);
+    } finally {
+      attempt.end(failed);
+    }
+    if (!failed) return judgeMatched(lookup, text, clientAddress, scope);
+    if (!isRemembered) cache.fail(text.id);
+    tellUnknownPepper(lookup?.record.pepperId ?? null);
+    await sleep(Math.max(0, settings.failureMs - (performance.now() - since)));
+    return attempt.waitMs > 0 ? refuseTry({ refusedBy: "source", waitMs: attempt.waitMs }) : refuse("invalid_api_key");
   };
 
   /** A key whose secret matched before. */
@@ -94,11 +133,8 @@ export function createKeyring(options: KeyringOptions): Keyring {
       if (token === undefined) return refuse("missing_api_key");
       const text = parseKeyText(token);
       if (text === null) return refuse("invalid_api_key");
-      const waitMs = failed.quiet ? 0 : failed.waitMs(sourceOf(plainAddress(clientAddress)), monotonic());
-      if (waitMs > 0) return refuse("too_many_failed_keys", { retryAfterSeconds: Math.ceil(waitMs / 1_000) });
-      const found = cache.lookup(text.id);
-      if (found instanceof Promise) return found.then((lookup) => judge(lookup, text, clientAddress, scope));
-      return judge(found, text, clientAddress, scope);
+      if (!matches(text, cache.seen(text.id))) return tryKey(text, clientAddress, scope);
+      return lookUp(text, clientAddress, scope);
     },
 
     hold: (key, clientAddress, scope, onChange) => holds.add({ id: key.id, clientAddress, scope }, key, onChange),
@@ -123,6 +159,11 @@ function refuse(
     retryAfterSeconds: more.retryAfterSeconds ?? null,
     key: more.key ?? null,
   };
+}
+
+function refuseTry({ refusedBy, waitMs }: Pick<TryRefusal, "refusedBy" | "waitMs">): Verification {
+  const code = refusedBy === "source" ? "too_many_failed_keys" : "upstream_unavailable";
+  return refuse(code, { retryAfterSeconds: Math.ceil(waitMs / 1_000) });
 }
 
 function refuseKey(code: KeyRefusal, key: VerifiedKey, scope: string | undefined): Verification {

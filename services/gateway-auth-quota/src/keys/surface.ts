@@ -58,7 +58,7 @@ export type Verification =
 
 export interface Keyring {
   /**
-   * Checks in the order shape and checksum → throttle → known → secret → state → address → scope.
+   * Checks in the order shape and checksum → cached and its secret matches, or else throttle → known → secret → state → address → scope.
    *
    * @param authorization  the header as received; undefined or empty = `missing_api_key`.
    * @param clientAddress  text of the client's address after trusted proxies; IPv4-mapped IPv6 counts as IPv4.
@@ -86,13 +86,19 @@ export interface KeyringSettings {
   /** With the store away a cached key may serve this long after its last read, while changes can still reach us. */
   readonly cacheAwayMs: number;
   readonly cacheEntriesMax: number;
-  /** How long an unknown id is remembered as unknown. */
+  /** How long an id that failed is remembered: tries of it that fail again are not read from the store. */
   readonly unknownLifetimeMs: number;
   readonly unknownEntriesMax: number;
-  /** Failed keys per IPv4 /32 or IPv6 /64 and window before its requests are refused until the window ends. */
+  /** Failed keys per IPv4 /32 or IPv6 /64 and window, with those in flight; then failed keys are `too_many_failed_keys` until the window ends. */
   readonly failedKeysMax: number;
   readonly failedKeysWindowMs: number;
   readonly failedSourcesMax: number;
+  /** Keys that are not cached and are read from the store for such an address beyond that; a valid one is not counted. */
+  readonly failedReadsPerSecond: number;
+  /** The same for all addresses, from the first try on. */
+  readonly triesPerSecond: number;
+  /** A failed key is refused no sooner than this, so that the time does not show what it failed at. */
+  readonly failureMs: number;
   /** Limits of the plan `default` while nobody has written it. */
   readonly defaultLimits: KeyLimits;
   /** Pepper secrets by `pepper_id`, for keys that were stored as HMAC. */

@@ -60,7 +60,7 @@ let harness: Harness;
 let url: string;
 let key: string;
 beforeAll(async () => {
-  harness = await startGateway({ config: { FAILED_KEYS_MAX: 100_000_000 } });
+  harness = await startGateway({ config: { FAILED_KEYS_MAX: 100_000_000, KEY_TRIES_MAX: 100_000_000 } });
   url = await harness.gateway.listen();
   key = await harness.key({ rate: { limit: 100_000_000, windowSeconds: 60 }, month: { limit: 100_000_000 } });
 });

@@ -55,15 +55,11 @@ provokes("rate_limit_exceeded", "also by requests that are refused", async () =>
   return harness.request("GET", url, { authorization });
 });
 
-provokes("too_many_failed_keys", "from one address, which a valid key does not lift", async () => {
+provokes("too_many_failed_keys", "from one address, which shuts out no valid key", async () => {
   const from = { "x-forwarded-for": "203.0.113.9" };
-  for (let i = 0; i < 3; i++) {
-    expectProblem(
-      await harness.request("GET", url, { ...from, authorization: `Bearer ${generateKeyText("live").text}` }),
-      "invalid_api_key",
-    );
-  }
+  const guess = () => harness.request("GET", url, { ...from, authorization: `Bearer ${generateKeyText("live").text}` });
+  for (let i = 0; i < 3; i++) expectProblem(await guess(), "invalid_api_key");
   const authorization = `Bearer ${await harness.key()}`;
-  expect((await harness.request("GET", url, { "x-forwarded-for": "203.0.113.10", authorization })).status).toBe(200);
-  return harness.request("GET", url, { ...from, authorization });
+  expect((await harness.request("GET", url, { ...from, authorization })).status).toBe(200);
+  return guess();
 });

@@ -1,6 +1,7 @@
 /** Whose address counts: chains of proxies, in both headers, with whatever clients put into them. */
 
 import { describe, expect, test } from "@jest/globals";
+import { ForwardingWatch } from "../../src/edge/forwarding-watch.ts";
 import { clientAddress, type ForwardingHeader, proxyTrust } from "../../src/edge/trusted-proxies.ts";
 import { startGateway } from "../support/gateway.ts";
 
@@ -87,4 +88,33 @@ test("several headers of one name are one chain", async () => {
   const several = await ask(["198.51.100.1", "203.0.113.9", "10.0.0.2"]);
   await harness.stop();
   expect([single, several]).toEqual(["203.0.113.9", "203.0.113.9"]);
+});
+
+test("addresses that a peer reports without being trusted are named in one warning a minute", () => {
+  const warnings: object[] = [];
+  let now = 0;
+  const watch = new ForwardingWatch(
+    trust("x-forwarded-for"),
+    { warn: (fields, message) => warnings.push({ ...fields, message }) },
+    () => now,
+  );
+  const told = { "x-forwarded-for": "203.0.113.9" };
+  watch.look(told, "10.0.0.1");
+  watch.look({ forwarded: "for=203.0.113.9" }, "192.0.2.2");
+  watch.look({}, "192.0.2.2");
+  expect(warnings).toEqual([]);
+  for (let i = 0; i < 100; i++) watch.look(told, "192.0.2.2");
+  now = 60_000;
+  watch.look(told, "192.0.2.3");
+  expect(warnings).toEqual([
+    { peer: "192.0.2.2", requests: 1, message: expect.stringContaining("add its address to TRUSTED_PROXIES") },
+    { peer: "192.0.2.3", requests: 100, message: expect.stringContaining("x-forwarded-for") },
+  ]);
+});
+
+test("a gateway without trusted proxies warns of the first such request", async () => {
+  const harness = await startGateway();
+  for (let i = 0; i < 3; i++) await harness.request("GET", "/api/v1/status", { "x-forwarded-for": "203.0.113.9" });
+  expect(harness.log.filter(({ message }) => message.includes("TRUSTED_PROXIES"))).toHaveLength(1);
+  await harness.stop();
 });

@@ -158,16 +158,92 @@ describe("checks", () => {
 describe("failed keys", () => {
   const guess = (): string => header({ secret: generateKeyText("live").text });
 
-  test("too many from one address shut it out, good keys too, until its window ends", async () => {
-    const created = await keys.create();
+  test("too many from one address get 429 until its window ends, and shut out no good key", async () => {
+    const [used, fresh] = [await keys.create(), await keys.create()];
     const ring = keyring({ failedKeysMax: 3, failedKeysWindowMs: 60_000 });
+    expect(await outcome(ring, header(used))).toBe("ok");
     for (let i = 0; i < 3; i++) expect(await outcome(ring, guess())).toBe("invalid_api_key");
     monotonicMs += 20_500;
-    expect(await ring.verify(header(created), from)).toMatchObject({ code: "too_many_failed_keys", retryAfterSeconds: 40 });
-    expect(await outcome(ring, header(created), "198.51.100.8")).toBe("ok");
-    expect(keys.reads).toBe(4);
+    expect(await ring.verify(guess(), from)).toMatchObject({ code: "too_many_failed_keys", retryAfterSeconds: 40 });
+    expect([await outcome(ring, header(used)), await outcome(ring, header(fresh))]).toEqual(["ok", "ok"]);
+    expect(await outcome(ring, guess(), "198.51.100.8")).toBe("invalid_api_key");
     monotonicMs += 39_500;
+    expect(await outcome(ring, guess())).toBe("invalid_api_key");
+  });
+
+  test("a key that was used here keeps its place beyond every bound, also when it has to be read again", async () => {
+    const created = await keys.create();
+    const ring = keyring({ failedKeysMax: 1, failedReadsPerSecond: 0, triesPerSecond: 1 });
     expect(await outcome(ring, header(created))).toBe("ok");
+    await outcome(ring, guess());
+    for (const end of [() => publish({ key_id: created.id, version: 2 }), () => connection(false), () => (monotonicMs += 30_000)]) {
+      end();
+      expect(await outcome(ring, guess())).toBe("too_many_failed_keys");
+      expect(await outcome(ring, header(created))).toBe("ok");
+    }
+  });
+
+  test("tries in flight count: no more are read than the bounds allow, however many come at once", async () => {
+    const ring = keyring({ failedKeysMax: 20, failedReadsPerSecond: 5 });
+    const release = keys.hold();
+    const waiting = Array.from({ length: 569 }, () => outcome(ring, guess()));
+    expect(keys.reads).toBe(20);
+    release();
+    const codes = await Promise.all(waiting);
+    expect(keys.reads).toBe(25);
+    expect(codes.filter((code) => code === "invalid_api_key")).toHaveLength(20);
+    expect(codes.filter((code) => code === "too_many_failed_keys")).toHaveLength(549);
+  });
+
+  test("keys that are new here and come all at once are all read, where they are good", async () => {
+    const created = await Promise.all(Array.from({ length: 100 }, () => keys.create()));
+    const ring = keyring({ failedKeysMax: 3, failedReadsPerSecond: 1, triesPerSecond: 10 });
+    for (let i = 0; i < 3; i++) await outcome(ring, guess());
+    monotonicMs += 1_000;
+    const codes = await Promise.all(created.map((each) => outcome(ring, header(each))));
+    expect(new Set(codes)).toEqual(new Set(["ok"]));
+    expect(keys.reads).toBe(103);
+  });
+
+  test("good keys that are in flight together shut nobody out, and use up no reads", async () => {
+    const created = await Promise.all(Array.from({ length: 12 }, () => keys.create()));
+    const ring = keyring({ failedKeysMax: 3, failedReadsPerSecond: 1 });
+    for (const each of created) expect(await outcome(ring, header(each))).toBe("ok");
+    for (let i = 0; i < 3; i++) expect(await outcome(ring, guess())).toBe("invalid_api_key");
+    const others = await Promise.all(Array.from({ length: 12 }, () => keys.create()));
+    for (const each of others) expect(await outcome(ring, header(each))).toBe("ok");
+  });
+
+  test("all addresses together read so much in a second, and then are told to come again", async () => {
+    const created = await keys.create();
+    const ring = keyring({ triesPerSecond: 50 });
+    expect(await outcome(ring, header(created))).toBe("ok");
+    keys.reads = 0;
+    monotonicMs = 10_100;
+    for (let i = 0; i < 500; i++) await ring.verify(guess(), `2001:db8:0:${i.toString(16)}::1`);
+    expect(keys.reads).toBe(50);
+    expect(await ring.verify(guess(), "192.0.2.1")).toMatchObject({ code: "upstream_unavailable", retryAfterSeconds: 1 });
+    expect(await outcome(ring, header(created))).toBe("ok");
+    monotonicMs += 900;
+    expect(await outcome(ring, guess(), "192.0.2.1")).toBe("invalid_api_key");
+  }, 60_000);
+
+  test("an unknown id and a wrong secret cost the same reads, and are refused no sooner than a set time", async () => {
+    const known = await keys.create();
+    const ring = keyring({ failedKeysMax: 1_000, failureMs: 30 });
+    expect(await outcome(ring, header(known))).toBe("ok");
+    const unknown = generateKeyText("live");
+    for (const id of [known.id, unknown.id]) {
+      keys.reads = 0;
+      for (let i = 0; i < 3; i++) {
+        const since = performance.now();
+        expect(await outcome(ring, header({ secret: generateKeyText("live", id).text }))).toBe("invalid_api_key");
+        // Timers may be a millisecond early.
+        expect(performance.now() - since).toBeGreaterThanOrEqual(29);
+      }
+      expect(keys.reads).toBe(1);
+    }
+    expect(await outcome(ring, header(known))).toBe("ok");
   });
 
   test("an IPv6 /64 is one source; the next one is another", async () => {
