@@ -22,11 +22,12 @@ import { installRoutes, type Route } from "./edge/routes.ts";
 import { createKeyring, type KeyringSettings } from "./keys/index.ts";
 import { createLimiter } from "./limits/index.ts";
 import { watchedLimits } from "./limits/watched-limits.ts";
-import { installBatchRoute } from "./lookups/batch/batch-route.ts";
+import { batchUrl, installBatchRoute } from "./lookups/batch/batch-route.ts";
 import { Batches } from "./lookups/batch/batches.ts";
 import { Dispatcher } from "./lookups/dispatcher.ts";
 import { lookupHandler } from "./lookups/lookup-route.ts";
 import { lookups } from "./lookups/lookups.ts";
+import { PathsMeant } from "./lookups/path-meant.ts";
 import { createGatewayMetrics, type GatewayMetrics } from "./metrics.ts";
 import { adminHandlers } from "./operator/admin-handlers.ts";
 import { ChangeTeller } from "./operator/change-teller.ts";
@@ -99,7 +100,8 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     { url: "/flags/:country.svg", handler: flagHandler() },
     ...docsRoutes("Netfacts", publicDocument),
   ];
-  installRoutes(http, routes, guard);
+  const paths = new PathsMeant([...routes.map(({ url }) => url), batchUrl]);
+  installRoutes(http, routes, guard, (url) => paths.of(url));
   const batches = new Batches({
     guard,
     limiter,

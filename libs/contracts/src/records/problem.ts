@@ -14,7 +14,12 @@ export const ProblemItem = record({
   ),
   code: member(oneOf(problemCodes), "Code of the error. Its meaning never changes."),
   message: member(Type.String(), "Explanation of the error."),
-  suggestion: Type.Optional(member(NullableText, "A corrected value; absent or null if there is none.")),
+  suggestion: Type.Optional(
+    member(
+      NullableText,
+      "A corrected value, or the path of the route to use instead, which starts with `/`; absent or null if there is none.",
+    ),
+  ),
 });
 export type ProblemItem = Static<typeof ProblemItem>;
 

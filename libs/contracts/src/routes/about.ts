@@ -4,9 +4,18 @@ import Type from "typebox";
 import { examples } from "../examples/index.ts";
 import { MeRecord } from "../records/me.ts";
 import { StatusRecord } from "../records/status.ts";
-import type { RouteDescription } from "./route.ts";
+import { oneOf } from "../schema.ts";
+import type { RouteDescription, RouteParameter } from "./route.ts";
 
 const tag = "About";
+
+const formatParameter: RouteParameter = {
+  name: "format",
+  in: "query",
+  description: "Format of the response, regardless of `Accept`.",
+  schema: oneOf(["json"]),
+  examples: ["json"],
+};
 
 export const aboutRoutes: readonly RouteDescription[] = [
   {
@@ -18,7 +27,7 @@ export const aboutRoutes: readonly RouteDescription[] = [
     description:
       "The key of this request, its plan, what is left of each limit, and the client address. This request does not count towards the quota.",
     scope: null,
-    parameters: [],
+    parameters: [formatParameter],
     answers: [{ status: 200, description: "The key.", content: [{ type: "application/json", schema: MeRecord, example: examples.me }] }],
     problems: [],
   },
@@ -31,7 +40,7 @@ export const aboutRoutes: readonly RouteDescription[] = [
     description:
       "Each loaded section with its version, age, counts and sources. This route also works while nothing is loaded: `ready` is then false.",
     scope: "open",
-    parameters: [],
+    parameters: [formatParameter],
     answers: [
       {
         status: 200,

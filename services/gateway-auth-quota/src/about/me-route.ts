@@ -3,20 +3,17 @@
 import type { MeLimit, MeRecord } from "@netfacts/contracts";
 import { contentTypes, ProblemError, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
-import { requireJson } from "../edge/accept.ts";
 import type { Guard } from "../edge/guard.ts";
-import { searchOf } from "../edge/search.ts";
 import type { VerifiedKey } from "../keys/index.ts";
 import type { Limiter, LimitStanding } from "../limits/index.ts";
-import { QuestionReader } from "../lookups/question-reader.ts";
+import { readJsonWish } from "./json-wish.ts";
 
 export function meHandler(guard: Guard, limiter: Limiter, clock: { now(): number }): RouteHandlerMethod {
   return async (request, reply) => {
     const pass = await guard.admit(request, reply, null, 0, "me");
     let record: MeRecord;
     try {
-      requireJson(request);
-      new QuestionReader({}, searchOf(request), []).finish();
+      readJsonWish(request);
       const standings = await limiter.peek(pass.key);
       if (standings === null) throw new ProblemError("limits_unavailable");
       record = meRecord(pass.key, standings, request, clock.now());

@@ -2,15 +2,12 @@
 
 import { contentTypes, encodeQuestion, ProblemError, type StatusRecord, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
-import { requireJson } from "../edge/accept.ts";
-import { searchOf } from "../edge/search.ts";
 import type { Dispatcher } from "../lookups/dispatcher.ts";
-import { QuestionReader } from "../lookups/question-reader.ts";
+import { readJsonWish } from "./json-wish.ts";
 
 export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }): RouteHandlerMethod {
   return async (request, reply) => {
-    requireJson(request);
-    new QuestionReader({}, searchOf(request), []).finish();
+    readJsonWish(request);
     reply.headers({ "content-type": contentTypes.json, "cache-control": "no-store" });
     try {
       return reply.send((await dispatcher.ask("status", encodeQuestion("status", {}), request)).body);

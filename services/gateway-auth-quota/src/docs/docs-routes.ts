@@ -7,6 +7,7 @@ import { errorIndex, errorPage } from "./error-pages.ts";
 import { favicon } from "./favicon.ts";
 import { pageStyle } from "./page.ts";
 import { referencePage, referenceScript, swaggerUiScript, swaggerUiStyle } from "./reference-page.ts";
+import { robots } from "./robots.ts";
 import { staticHandler } from "./static-file.ts";
 
 /** @param document  made when it is first asked for. */
@@ -26,6 +27,7 @@ export function docsRoutes(title: string, document: () => Json): Route[] {
       },
     },
     { url: "/favicon.ico", handler: staticHandler(favicon) },
+    { url: "/robots.txt", handler: staticHandler(robots) },
     { url: "/openapi.json", handler: openApi },
     { url: "/docs", handler: reference },
     { url: "/docs/", handler: reference },

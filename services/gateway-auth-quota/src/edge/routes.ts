@@ -15,7 +15,13 @@ export interface Route {
   readonly handler: RouteHandlerMethod;
 }
 
-export function installRoutes(app: FastifyInstance, routes: readonly Route[], guard: Guard): void {
+/** @param meantBy  the path of the route that a request for no route was meant for; null where that is not known. */
+export function installRoutes(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  guard: Guard,
+  meantBy: (url: string) => string | null = () => null,
+): void {
   for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 
   for (const { url, handler } of routes) {
@@ -26,9 +32,18 @@ export function installRoutes(app: FastifyInstance, routes: readonly Route[], gu
   // Before the framework judges a body, or the lack of one, that no route takes.
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
-    guard.admitToNothing(request, reply).then(() => done(new ProblemError("route_not_found")), done);
+    guard.admitToNothing(request, reply).then(() => done(noRoute(meantBy(request.url))), done);
   });
   app.setNotFoundHandler(unreachable);
+}
+
+function noRoute(suggestion: string | null): ProblemError {
+  if (suggestion === null) return new ProblemError("route_not_found");
+  const message = "there is no route at this path";
+  return new ProblemError("route_not_found", {
+    detail: `There is no route at this path; there is one at ${suggestion}.`,
+    errors: [{ location: "path", code: "route_not_found", message, suggestion }],
+  });
 }
 
 /** Of a route that has handlers for these methods; after `installRoutes`, which makes every method known. */

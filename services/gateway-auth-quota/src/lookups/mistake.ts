@@ -5,7 +5,7 @@ import { formatAddress, formatPrefix, parseAddress, parseAsn, parsePrefix } from
 export interface Mistake {
   /** Goes on after "is not an IPv4 or IPv6 address" and the like; null where nothing more can be said. */
   readonly reason: string | null;
-  /** Itself a text that is read. */
+  /** Itself a text that is read, or the path of the route that reads the text as it is. */
   readonly suggestion: string | null;
 }
 
@@ -26,7 +26,8 @@ export function addressMistake(text: string): Mistake {
   if (bracketed) return addressMeant(bracketed[1] ?? "", "brackets and ports are only allowed in URLs");
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text);
   if (withPort) return addressMeant(withPort[1] ?? "", "brackets and ports are only allowed in URLs");
-  if (/^[\d.]+$/.test(text)) return because(octetsFault(text.split(".")));
+  if (/^as/i.test(text) && parseAsn(text) !== null) return { reason: "it is an AS number", suggestion: asnPath(text) };
+  if (/^[-+]?[0-9]/.test(text) && /^[-+0-9a-fx.]+$/i.test(text)) return because(octetsFault(text.split(".")));
   if (!text.includes(":") && /[g-z]/i.test(text)) return because("host names are not resolved");
   return unclear;
 }
@@ -35,6 +36,7 @@ export function addressMistake(text: string): Mistake {
 export function prefixMistake(text: string): Mistake {
   if (text === "" || text.length > charsMax) return unclear;
   const slash = text.indexOf("/");
+  if (/^as/i.test(text) && parseAsn(text) !== null) return { reason: "it is an AS number", suggestion: asnPath(text) };
   if (slash < 0 || slash === text.length - 1) return because("the prefix length is missing");
   const trimmed = text.trim();
   if (trimmed !== text) return prefixMeant(trimmed, "it has spaces around it");
@@ -44,12 +46,18 @@ export function prefixMistake(text: string): Mistake {
   const mask = maskLength(length);
   if (mask !== null && address.version === 4) return prefixMeant(`${network}/${mask}`, "use a prefix length instead of a netmask");
   if (/^0\d{1,3}$/.test(length)) return prefixMeant(`${network}/${Number(length)}`, "the prefix length has leading zeros");
-  return because(`the length of an IPv${address.version} prefix is 0 to ${address.version === 4 ? 32 : 128}`);
+  return because(`the length of an IPv${address.version} prefix is a decimal number, 0 to ${address.version === 4 ? 32 : 128}`);
 }
 
 /** Of a text that `parseAsn` refused. */
 export function asnMistake(text: string): Mistake {
   if (text.length > charsMax) return unclear;
+  const address = parseAddress(text);
+  if (address !== null) return { reason: "it is an IP address", suggestion: `/api/v1/ip/${formatAddress(address)}` };
+  const prefix = parsePrefix(text);
+  if (prefix.ok) return { reason: "it is a prefix", suggestion: `/api/v1/prefix/${formatPrefix(prefix.prefix)}` };
+  if (/^\s*[-+]/.test(text)) return because("it has no sign");
+  if (/^(as)?(0x[0-9a-f]+|[0-9][0-9.]*e[-+]?[0-9]+)$/i.test(text)) return because("use decimal digits, optionally after AS");
   const bare = /^\s*(?:ASN?)?[\s-]*([\d.]*)\s*$/i.exec(text)?.[1];
   if (bare === undefined || bare === "") return unclear;
   const meant = bare.replaceAll(/(^|\.)0+(?=\d)/g, "$1");
@@ -61,9 +69,16 @@ export function asnMistake(text: string): Mistake {
   return because("asdot has two parts of 0 to 65535");
 }
 
-/** @returns what is wrong with the dotted decimal text of an IPv4 address. */
+function asnPath(text: string): string {
+  return `/api/v1/asn/AS${parseAsn(text)}`;
+}
+
+/** @returns what is wrong with the numbers of a text that was meant to be an IPv4 address. */
 function octetsFault(octets: readonly string[]): string {
+  if (octets.some((octet) => /^[-+]/.test(octet))) return "octets have no sign";
   if (octets.length !== 4 || octets.includes("")) return "an IPv4 address has four octets";
+  if (octets.some((octet) => /[^0-9]/.test(octet)))
+    return "octets must be decimal, because some programs read hexadecimal and others refuse it";
   if (octets.some((octet) => Number(octet) > 255)) return "octets range from 0 to 255";
   // Whether 010 is ten or eight depends on who reads it: nothing is suggested.
   return "octets must not have leading zeros, because some programs read such octets as octal";

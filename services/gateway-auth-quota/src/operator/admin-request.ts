@@ -7,8 +7,8 @@ import type { Idempotency, Operator } from "@netfacts/keys";
 import type { FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
 import { quoteValue } from "../edge/echo.ts";
+import { schemaFaults, wantedText } from "../edge/schema-fault.ts";
 import { searchOf } from "../edge/search.ts";
-import { schemaFaults, wantedText } from "./schema-fault.ts";
 
 /** What a handler gets. */
 export interface AdminCall {

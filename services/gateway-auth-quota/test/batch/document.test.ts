@@ -123,6 +123,28 @@ test("a bad item is a problem in its place, costs nothing, and harms no other", 
   expect(answer.headers["x-quota-remaining"]).toBe("8");
 });
 
+test("a member that does not fit is told in our words", async () => {
+  const authorization = `Bearer ${await gateway.batchKey({})}`;
+  const items: [unknown, string, string?][] = [
+    [{ kind: "routing", value: "193.0.6.139", include: ["nonsense"] }, "must be more_specifics or upstreams"],
+    [{ kind: "routing", value: "193.0.6.139", include: "upstreams" }, "must be a list"],
+    [{ kind: "asn", value: 3333, family: 5 }, "must be 4 or 6"],
+    [{ kind: "asn", value: 3333, rpki: "good" }, "must be valid, invalid or not-found"],
+    [{ kind: "asn", value: 3333, aggregate: "yes" }, "must be true or false"],
+    [{ kind: "asn", value: 3333, limit: 1.5 }, "must be a whole number from 1 to 1000"],
+    [{ kind: "asn", value: [3333] }, "must be a non-empty string or a whole number"],
+    [{ kind: "prefix", value: null }, "must be a non-empty string"],
+    [{ kind: "ip", value: "193.0.6.139", fields: [7] }, "must be a name without commas"],
+    [{ kind: "ip", value: "193.0.6.139", feilds: ["ip"] }, "is unknown; ip accepts kind, value and fields", "fields"],
+    [{ kind: "whois", value: "x" }, "must be ip, routing, asn, prefix, reverse_dns or validity"],
+    // The path of another route is no value of an item.
+    [{ kind: "ip", value: "AS3333" }, "is not an IPv4 or IPv6 address: it is an AS number"],
+  ];
+  const answer = await gateway.post(JSON.stringify({ questions: items.map(([item]) => item) }), { ...json, authorization });
+  const told = documentOf(answer).results.map(({ problem }) => problem?.errors?.map(({ message, suggestion }) => [message, suggestion]));
+  expect(told).toEqual(items.map(([, message, suggestion]) => [[message, suggestion]]));
+});
+
 test("what a bad item tells of itself is bounded, and never a key", async () => {
   const secret = await gateway.key();
   const questions = [

@@ -62,6 +62,12 @@ test("pages are packed for those who take it, and not sent again to those who ha
   expect((await open("/docs/swagger-ui.css", { "if-none-match": plain.headers.etag ?? "" })).status).toBe(304);
 });
 
+test("/robots.txt keeps crawlers off the API, and not off the pages", async () => {
+  const answer = await open("/robots.txt");
+  expect(answer).toMatchObject({ status: 200, headers: { "content-type": "text/plain; charset=utf-8" } });
+  expect(answer.body).toBe("User-agent: *\nDisallow: /api/\nDisallow: /admin/\n");
+});
+
 test("the icon is an ICO file of one 16 × 16 bitmap, open to all, cached, and answered by its entity tag", async () => {
   const answer = await harness.gateway.http.inject("/favicon.ico");
   expect(answer.statusCode).toBe(200);

@@ -24,6 +24,17 @@ describe("addresses", () => {
     ["193.0.6.256", "0 to 255", null],
     // Ten or eight: nobody knows.
     ["193.0.6.010", "leading zeros", null],
+    ["010.1.1.1", "leading zeros", null],
+    ["0x08080808", "four octets", null],
+    ["0x8.8.8.8", "decimal", null],
+    ["8.8.8.0x8", "decimal", null],
+    ["-1", "no sign", null],
+    ["8.8.8.-8", "no sign", null],
+    ["1.5", "four octets", null],
+    ["8.8.8.8e0", "decimal", null],
+    ["1e3", "four octets", null],
+    ["AS3333", "AS number", "/api/v1/asn/AS3333"],
+    ["as1.10", "AS number", "/api/v1/asn/AS65546"],
     ["www.ripe.net", "host names are not resolved", null],
     ["", null, null],
     ["::g", null, null],
@@ -38,6 +49,12 @@ describe("prefixes", () => {
     ["193.0.0.0/33", "0 to 32", null],
     ["2001:db8::/129", "0 to 128", null],
     ["193.0.0.0/x", "0 to 32", null],
+    ["193.0.0.0/0x15", "decimal", null],
+    ["193.0.0.0/-1", "0 to 32", null],
+    ["193.0.0.0/+21", "0 to 32", null],
+    ["193.0.0.0/21.0", "0 to 32", null],
+    ["193.0.0.0/2e1", "0 to 32", null],
+    ["AS3333", "AS number", "/api/v1/asn/AS3333"],
     ["193.0.0.0/021", "leading zeros", "193.0.0.0/21"],
     ["2001:67C::/032", "leading zeros", "2001:67c::/32"],
     ["193.0.0.0/255.255.248.0", "mask", "193.0.0.0/21"],
@@ -62,6 +79,14 @@ describe("AS numbers", () => {
     ["4294967296", "4294967295", null],
     ["1.65536", "asdot", null],
     ["1.2.3", "asdot", null],
+    ["-1", "no sign", null],
+    ["+3333", "no sign", null],
+    ["0x10", "decimal", null],
+    ["AS0x10", "decimal", null],
+    ["1e3", "decimal", null],
+    ["8.8.8.8", "IP address", "/api/v1/ip/8.8.8.8"],
+    ["2001:DB8::1", "IP address", "/api/v1/ip/2001:db8::1"],
+    ["193.0.0.0/21", "prefix", "/api/v1/prefix/193.0.0.0/21"],
     ["AS", null, null],
     ["ripe", null, null],
   ];
@@ -97,13 +122,18 @@ test("whatever is suggested can be asked", () => {
     fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
       const text = parts.join("");
       const [address, prefix, asn] = [addressMistake(text), prefixMistake(text), asnMistake(text)];
-      if (address.suggestion !== null) expect(parseAddress(address.suggestion)).not.toBeNull();
-      if (prefix.suggestion !== null) expect(parsePrefix(prefix.suggestion)).toMatchObject({ ok: true });
-      if (asn.suggestion !== null) expect(parseAsn(asn.suggestion)).not.toBeNull();
+      if (isValue(address.suggestion)) expect(parseAddress(address.suggestion)).not.toBeNull();
+      if (isValue(prefix.suggestion)) expect(parsePrefix(prefix.suggestion)).toMatchObject({ ok: true });
+      if (isValue(asn.suggestion)) expect(parseAsn(asn.suggestion)).not.toBeNull();
     }),
     { seed: seed(5952), numRuns: runs(5_000) },
   );
 });
+
+/** Not the path of another route. */
+function isValue(suggestion: string | null): suggestion is string {
+  return suggestion !== null && !suggestion.startsWith("/api/v1/");
+}
 
 function tells(mistake: typeof addressMistake, text: string, reason: string | null, suggestion: string | null): void {
   test(`"${text}": ${reason ?? "no more is known"}${suggestion === null ? "" : `, ${suggestion} is meant`}`, () => {

@@ -32,6 +32,31 @@ describe("404", () => {
   }
   provokes("route_not_found", "with any method", () => harness.request("POST", "/api/v1/nowhere"));
 
+  test.each([
+    ["/api/v1/ip/8.8.8.0/24", "/api/v1/prefix/8.8.8.0/24"],
+    ["/api/v1/routing/8.8.8.8/24?limit=1", "/api/v1/prefix/8.8.8.0/24"],
+    ["/api/v1/ip/2001:db8::/32", "/api/v1/prefix/2001:db8::/32"],
+    ["/api/v1/ip/8.8.8.8/", "/api/v1/ip/8.8.8.8"],
+    ["/api/v1/me/", "/api/v1/me"],
+    ["/api/v1/batch/", "/api/v1/batch"],
+    ["//api//v1/me", "/api/v1/me"],
+    ["/API/v1/me", "/api/v1/me"],
+    ["/ip/8.8.8.8", "/api/v1/ip/8.8.8.8"],
+    ["/v1/as/3333", "/api/v1/asn/3333"],
+    ["/api/v1/reverse_dns/8.8.8.8", "/api/v1/reverse-dns/8.8.8.8"],
+    ["/api/v1/ip/8.8.8.8/x", null],
+    ["/api/v1/ip", null],
+    ["/nowhere", null],
+    ["/api/v1/ip/<script>/", null],
+    ["/api/v1/ip/nf_live_E1VTQ2GB_4FCkSGff43wsD9ZePrDPedr7BqxcR0XU0zpU7g/", null],
+    [`/api/v1/ip/${"1".repeat(300)}/`, null],
+  ])("%s was meant to be %s", async (path, meant) => {
+    const answer = await harness.request("GET", path);
+    expectProblem(answer, "route_not_found");
+    const { errors } = JSON.parse(answer.body);
+    expect(errors).toEqual(meant === null ? undefined : [expect.objectContaining({ location: "path", suggestion: meant })]);
+  });
+
   test("route_not_found: with a key the rate is charged", async () => {
     const answer = await harness.get("/api/v1/nowhere");
     expectProblem(answer, "route_not_found");
@@ -67,6 +92,13 @@ describe("406", () => {
   }
   provokes("not_acceptable", "at /me", () => harness.get("/api/v1/me", { accept: "text/csv" }));
   provokes("not_acceptable", "at /status", () => harness.request("GET", "/api/v1/status", { accept: "text/csv" }));
+
+  test("format=json is stronger than Accept at /me and /status too, and no other format is there", async () => {
+    for (const route of ["/api/v1/me", "/api/v1/status"]) {
+      expect((await harness.get(`${route}?format=json`, { accept: "text/csv" })).status).toBe(200);
+      expectProblem(await harness.get(`${route}?format=csv`), "invalid_parameter");
+    }
+  });
 
   test("whatever leaves JSON acceptable is answered", async () => {
     const headers = [

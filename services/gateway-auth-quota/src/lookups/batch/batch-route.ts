@@ -9,7 +9,7 @@ import { outliveRefusedBodies } from "../../edge/refused-bodies.ts";
 import { refuseOtherMethods } from "../../edge/routes.ts";
 import type { Batches } from "./batches.ts";
 
-const url = "/api/v1/batch";
+export const batchUrl = "/api/v1/batch";
 
 export function installBatchRoute(app: FastifyInstance, batches: Batches, guard: Guard, problems: ProblemOptions): void {
   app.register(async (scope) => {
@@ -23,14 +23,14 @@ export function installBatchRoute(app: FastifyInstance, batches: Batches, guard:
     });
     scope.route({
       method: "POST",
-      url,
+      url: batchUrl,
       handler: batches.handle,
       // A `Content-Type` that is none never reaches the handler.
       errorHandler: (error, request, reply) =>
         sendProblem(isContentTypeError(error) ? new ProblemError("unsupported_media_type") : error, request, reply, problems),
     });
   });
-  refuseOtherMethods(app, url, ["POST"], guard);
+  refuseOtherMethods(app, batchUrl, ["POST"], guard);
 }
 
 function isContentTypeError(error: { readonly code?: string }): boolean {

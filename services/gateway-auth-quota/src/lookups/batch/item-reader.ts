@@ -7,6 +7,7 @@ import {
   batchQuestions,
   encodeQuery,
   membersOf,
+  nearestWord,
   operations,
   ProblemError,
   type ProblemItem,
@@ -15,6 +16,8 @@ import {
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { quoteValue } from "../../edge/echo.ts";
+import { type SchemaError, schemaFaults } from "../../edge/schema-fault.ts";
+import { wordList } from "../../edge/word-list.ts";
 import { lookups } from "../lookups.ts";
 import { QuestionReader } from "../question-reader.ts";
 
@@ -47,12 +50,10 @@ const listLimit = 100;
 
 /** Which words `fields` may have is told as the routes tell it, with a suggestion; no word has a comma, which separates them there. */
 const Words = Type.Optional(Type.Array(Type.String({ pattern: "^[^,]*$" })));
-const compiled = new Map(
-  batchKinds.map((kind) => [
-    kind,
-    Compile(Type.Object({ ...batchQuestions[kind].properties, fields: Words }, { additionalProperties: false })),
-  ]),
+const schemas = new Map(
+  batchKinds.map((kind) => [kind, Type.Object({ ...batchQuestions[kind].properties, fields: Words }, { additionalProperties: false })]),
 );
+const compiled = new Map([...schemas].map(([kind, schema]) => [kind, Compile(schema)]));
 const lookupsByOp = new Map(lookups.map((lookup) => [lookup.op, lookup]));
 /** Members that say what is asked, as no question of their kind goes without them. */
 const namingMembers = [...new Set(batchKinds.flatMap((kind): readonly string[] => batchQuestions[kind].required))];
@@ -89,9 +90,9 @@ function memberCount(item: ItemValue): number {
 function readAny(item: ItemValue): Item {
   const kind = batchKinds.find((name) => name === item.kind);
   if (kind === undefined)
-    return refuse(item, [{ location: "kind", code: "batch_item_invalid", message: `must be one of ${batchKinds.join(", ")}` }]);
+    return refuse(item, [{ location: "kind", code: "batch_item_invalid", message: `must be ${wordList(batchKinds, "or")}` }]);
   const schema = compiled.get(kind) as NonNullable<ReturnType<typeof compiled.get>>;
-  if (!schema.Check(item)) return refuse(item, schemaFaults(kind, item, schema.Errors(item)));
+  if (!schema.Check(item)) return refuse(item, memberFaults(kind, item, schema.Errors(item)));
   const lookup = lookupsByOp.get(kind) as NonNullable<ReturnType<typeof lookupsByOp.get>>;
   const { path, search } = asRoute(kind, item);
   try {
@@ -107,7 +108,7 @@ function readAny(item: ItemValue): Item {
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     const { detail, errors = [] } = error.fields;
-    const located = errors.map((fault) => ({ ...fault, location: locationInItem(fault.location) }));
+    const located = errors.map(inItem);
     return { problem: new ProblemError(error.code, { ...(detail === undefined ? {} : { detail }), errors: located }), echo: echoOf(item) };
   }
 }
@@ -122,28 +123,37 @@ function asRoute(kind: BatchKind, item: ItemValue): { path: Record<string, strin
   return { path, search: search.toString() };
 }
 
+/** A fault as an item has it, which takes no path for a value. */
+function inItem({ suggestion, ...fault }: ProblemItem): ProblemItem {
+  const isValue = typeof suggestion === "string" && !suggestion.startsWith("/");
+  return { ...fault, location: locationInItem(fault.location), ...(isValue ? { suggestion } : {}) };
+}
+
 /** `path.ip` → `value`, `query.limit` → `limit`. */
 function locationInItem(location: string): string {
   return location.startsWith("path.") ? "value" : location.replace(/^query\./, "");
 }
 
-interface SchemaFault {
-  readonly instancePath: string;
-  readonly message: string;
-}
-
-function schemaFaults(kind: BatchKind, item: ItemValue, faults: Iterable<SchemaFault>): ProblemItem[] {
+function memberFaults(kind: BatchKind, item: ItemValue, errors: Iterable<SchemaError>): ProblemItem[] {
   const { properties } = batchQuestions[kind];
-  const fault = (location: string, message: string): ProblemItem => ({ location, code: "batch_item_invalid", message });
+  const fault = (location: string, message: string, suggestion: string | null = null): ProblemItem => ({
+    location,
+    code: "batch_item_invalid",
+    message,
+    ...(suggestion === null ? {} : { suggestion }),
+  });
+  const known = Object.keys(properties);
   const unknown = Object.keys(item).filter((name) => !Object.hasOwn(properties, name));
   const missing = batchQuestions[kind].required.filter((name) => !Object.hasOwn(item, name));
+  const misfits = [...errors]
+    .filter(({ instancePath }) => instancePath !== "" && !unknown.includes(instancePath.slice(1)))
+    .flatMap((error) => schemaFaults(schemas.get(kind), error));
   return [
-    ...unknown.slice(0, 8).map((name) => fault(quoteValue(name), `is unknown; ${kind} accepts ${Object.keys(properties).join(", ")}`)),
+    ...unknown
+      .slice(0, 8)
+      .map((name) => fault(quoteValue(name), `is unknown; ${kind} accepts ${wordList(known, "and")}`, nearestWord(name, known))),
     ...missing.map((name) => fault(name, "is missing")),
-    ...[...faults]
-      .filter(({ instancePath }) => instancePath !== "")
-      .filter(({ instancePath }) => !unknown.includes(instancePath.slice(1)))
-      .map(({ instancePath, message }) => fault(instancePath.slice(1).replaceAll("/", "."), message)),
+    ...misfits.map(({ pointer, message, suggestion }) => fault(pointer.slice(1).replaceAll("/", "."), message, suggestion)),
   ];
 }
 

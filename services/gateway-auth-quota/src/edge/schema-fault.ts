@@ -1,7 +1,7 @@
 /** What a value that does not fit its schema should have been, in words: `takes a whole number from 1 to 1000`. */
 
 import { nearestWord } from "@netfacts/contracts";
-import { wordList } from "../edge/word-list.ts";
+import { wordList } from "./word-list.ts";
 /** As typebox tells what is wrong. */
 export interface SchemaError {
   readonly keyword: string;
@@ -39,6 +39,7 @@ const formOf: Readonly<Record<string, string>> = {
   "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$": "a time in UTC such as 2026-11-21T09:00:00Z",
   "^\\d{4}-\\d{2}-\\d{2}$": "a date such as 2026-11-21",
   "^\\d{4}-\\d{2}$": "a month such as 2026-11",
+  "^[^,]*$": "a name without commas",
   "^[a-z0-9][a-z0-9_-]{0,39}$": "a name of 1 to 40 lower-case letters, digits, `-` and `_` that starts with a letter or digit",
 };
 
