@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { type Content, openContent } from "@netfacts/content";
+import { headBytes, withLikeness } from "../readers/likeness.ts";
 import { type SourceContent, SourceError } from "../readers/reader-report.ts";
 import type { SourceConfig } from "../sources/index.ts";
 
@@ -19,6 +20,8 @@ export interface OpenedSource {
   readonly content: SourceContent;
   /** Valid once the content was read to its end; tells the last bytes. */
   stored(): StoredFile;
+  /** An error of reading it: of a reader, with what the file looks like where that is another format. */
+  explained(error: unknown): unknown;
 }
 
 /** Throws `SourceError` for a file that cannot be opened. The content throws the reason of `signal`. */
@@ -32,11 +35,12 @@ export function openSource(source: SourceConfig, onBytes: BytesListener, signal?
   } catch (cause) {
     throw new SourceError(source.location, null, (cause as Error).message, { cause });
   }
+  const head: Uint8Array[] = [];
   const tell = () => onBytes(content.bytesRead, total);
   return {
     content: {
       file: source.location,
-      chunks: told(content, tell, signal),
+      chunks: told(content, { tell, head }, signal),
       bytesMax: source.bytesMax,
       secondsMax: source.secondsMax,
       badRecordsMax: source.badRecordsMax,
@@ -46,6 +50,7 @@ export function openSource(source: SourceConfig, onBytes: BytesListener, signal?
       tell();
       return { bytes: content.bytesRead, sha256: digest.digest("hex") };
     },
+    explained: (error) => (error instanceof SourceError ? withLikeness(error, Buffer.concat(head), source.format) : error),
   };
 }
 
@@ -54,12 +59,23 @@ const ratioMax = 100;
 /** Up to here any ratio is harmless. */
 const ratioFreeBytes = 64 << 20;
 
-async function* told(content: Content, tell: () => void, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+interface Told {
+  readonly tell: () => void;
+  /** Filled with the first bytes. */
+  readonly head: Uint8Array[];
+}
+
+async function* told(content: Content, { tell, head }: Told, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   let unpacked = 0;
+  let kept = 0;
   for await (const chunk of content.stream) {
     tell();
     signal?.throwIfAborted();
     unpacked += chunk.length;
+    if (kept < headBytes) {
+      head.push(Uint8Array.from(chunk.subarray(0, headBytes - kept)));
+      kept += Math.min(chunk.length, headBytes - kept);
+    }
     if (unpacked > ratioFreeBytes && unpacked > content.bytesRead * ratioMax)
       throw new Error(`decompresses to more than ${ratioMax} times its size, which such data never do`);
     yield chunk;

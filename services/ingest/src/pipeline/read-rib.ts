@@ -9,7 +9,7 @@ import { replay, type UpdateFileCounts, type UpdatesReport } from "../replay/ind
 import type { SourceConfig } from "../sources/index.ts";
 import { randomOf } from "../verify/reservoir.ts";
 import { type RibSample, RibSampler } from "../verify/rib-sample.ts";
-import { type BytesListener, openSource, type StoredFile } from "./open-source.ts";
+import { type BytesListener, type OpenedSource, openSource, type StoredFile } from "./open-source.ts";
 import { type ReadUpdates, sourceErrorOf, UpdateFeed } from "./read-updates.ts";
 
 /** A source of routes, and that of its updates. */
@@ -33,16 +33,25 @@ export interface ReadRib {
 export async function readRib(source: RibSource, onBytes: BytesListener, signal?: AbortSignal): Promise<ReadRib> {
   const feed = source.updates === null ? null : await UpdateFeed.open(source.updates, source.location);
   for (;;) {
+    const table: { opened: OpenedSource | null } = { opened: null };
     try {
-      return await readOnce(source, feed, onBytes, signal);
+      return await readOnce(source, feed, onBytes, signal, table);
     } catch (error) {
       signal?.throwIfAborted();
-      if (feed?.leaveOutFailed(error) !== true) throw sourceErrorOf(error, source.location);
+      if (feed?.leaveOutFailed(error) === true) continue;
+      const told = sourceErrorOf(error, source.location);
+      throw table.opened?.explained(told) ?? told;
     }
   }
 }
 
-async function readOnce(source: RibSource, feed: UpdateFeed | null, onBytes: BytesListener, signal?: AbortSignal): Promise<ReadRib> {
+async function readOnce(
+  source: RibSource,
+  feed: UpdateFeed | null,
+  onBytes: BytesListener,
+  signal: AbortSignal | undefined,
+  table: { opened: OpenedSource | null },
+): Promise<ReadRib> {
   let ribBytes = 0;
   const behind = feed?.storedBytes() ?? 0;
   const onRib: BytesListener = (done, total) => {
@@ -50,6 +59,7 @@ async function readOnce(source: RibSource, feed: UpdateFeed | null, onBytes: Byt
     onBytes(done, total === null ? null : total + behind);
   };
   const opened = openSource(source, onRib, signal);
+  table.opened = opened;
   const { content } = opened;
   const { chunks, meter } = boundedContent(content);
   const pass = new RibPass();

@@ -20,6 +20,10 @@ export async function readSource({ onProgress, signal }: Run, source: TableSourc
   const label = `read ${source.name}`;
   // What was fetched was compared when it was.
   if (source.format === "delegated" && source.fetch === undefined) await checkMd5Beside(source.location);
-  const { content, stored } = openSource(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
-  return { ...(await tableReaders[source.format](content, inputs, source.section)), stored };
+  const { content, stored, explained } = openSource(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
+  try {
+    return { ...(await tableReaders[source.format](content, inputs, source.section)), stored };
+  } catch (error) {
+    throw explained(error);
+  }
 }

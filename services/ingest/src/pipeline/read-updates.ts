@@ -9,7 +9,7 @@ import { type ReaderReport, type SkippedRecords, SourceError } from "../readers/
 import { gapSecondsDefault, type ReplayInput, type UpdateFileCounts, type UpdatesReport } from "../replay/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
 import { digestOfAll, filesSince, firstTimestamp, listUpdateFiles } from "../updates/update-files.ts";
-import { type BytesListener, openSource, type StoredFile } from "./open-source.ts";
+import { type BytesListener, type OpenedSource, openSource, type StoredFile } from "./open-source.ts";
 
 /** Missing updates, in Unix seconds; `to` null: everything after `from`. */
 export interface UpdatesGap {
@@ -58,6 +58,7 @@ export class UpdateFeed {
   #fault: { readonly message: string; readonly file: string | null } | null = null;
   /** The file that is being read. */
   #current: string | null = null;
+  #explained: OpenedSource["explained"] = (error) => error;
 
   /** @param ribLocation  the file of the table. @throws UpdatesError where they are required and there are none */
   static async open(source: SourceConfig, ribLocation: string): Promise<UpdateFeed> {
@@ -112,6 +113,7 @@ export class UpdateFeed {
       const start = before;
       const bounds = { bytesMax: bytesMax - this.#bytes, secondsMax: Math.max(0, secondsMax - this.#seconds()) };
       const opened = openSource({ ...this.#source, location, ...bounds }, (done) => onBytes(start + done, null), signal);
+      this.#explained = opened.explained;
       const { chunks, meter } = boundedContent(opened.content);
       yield { name: location, chunks };
       const stored = opened.stored();
@@ -145,7 +147,7 @@ export class UpdateFeed {
   leaveOutFailed(error: unknown): boolean {
     const file = this.#current;
     if (file === null) return false;
-    const { message } = sourceErrorOf(error, file);
+    const { message } = this.#explained(sourceErrorOf(error, file)) as Error;
     if (this.#source.required) throw new UpdatesError(message, file, { cause: error });
     this.#fault = { message, file };
     this.#files = this.#files.slice(0, this.#files.indexOf(file));

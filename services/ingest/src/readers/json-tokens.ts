@@ -273,9 +273,7 @@ export class JsonTokenizer {
   #unexpected(bytes: Uint8Array, at: number): JsonSyntaxError {
     const byte = bytes[at]!;
     const shown = byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, "0")}`;
-    // What a proxy or a server in trouble says, kept under the name of the data.
-    const hint = shown === '"<"' && this.#isAtRoot() ? "; it looks like a web page" : "";
-    return new JsonSyntaxError(this.#base + at, `not JSON: ${shown} where ${expectations[this.#expecting]} is expected${hint}`);
+    return new JsonSyntaxError(this.#base + at, `not JSON: ${shown} where ${expectations[this.#expecting]} is expected`);
   }
 
   /** Whether nothing but white space has come. */

@@ -1,7 +1,7 @@
 /**
  * Readers of Routinator's `json` and `jsonext`: `{"metadata": {"generated": …}, "roas": [{asn: "AS1", prefix, maxLength, …}, …],
  * "aspas": [{customer: "AS1", providers: ["AS2", …], …}, …], …}`. `json` tells each record's trust anchor and no expiry, `jsonext` the
- * objects that each record comes from, with both.
+ * objects that each record comes from, with both. Each is refused as the other: read as `json`, what `jsonext` tells of expiry would be lost.
  */
 
 import { isMembers } from "./json-items.ts";
@@ -23,6 +23,11 @@ function asOf(metadata: Members | null): number | null | string {
 const json: VrpExportForm = {
   what: "Routinator's json",
   fields: ["asn", "prefix", "maxLength", "ta", "customer", "providers", "generated", "generatedTime"],
+  foreign: {
+    metadata: { buildtime: "rpki-client-json" },
+    roas: { expires: "rpki-client-json", source: "routinator-jsonext" },
+    aspas: { customer_asid: "rpki-client-json", expires: "rpki-client-json", source: "routinator-jsonext" },
+  },
   asOf,
   vrp: ({ asn, prefix, maxLength, ta }) => ({ asn, prefix, maxLength, ta: anchor(ta), expires: null }),
   aspa: ({ customer, providers, ta }) => ({ customer, providers, ta: anchor(ta), expires: null }),
@@ -31,6 +36,11 @@ const json: VrpExportForm = {
 const jsonExt: VrpExportForm = {
   what: "Routinator's jsonext",
   fields: [...json.fields, "source", "tal", "chainValidity", "notAfter"],
+  foreign: {
+    metadata: { buildtime: "rpki-client-json" },
+    roas: { expires: "rpki-client-json", ta: "routinator-json" },
+    aspas: { customer_asid: "rpki-client-json", expires: "rpki-client-json", ta: "routinator-json" },
+  },
   asOf,
   vrp({ asn, prefix, maxLength, source }) {
     const origin = latestSource(source);

@@ -4,9 +4,16 @@ import type { SourceContent } from "./reader-report.ts";
 import { readVrpExport, type VrpExport, type VrpExportForm } from "./vrp-export.ts";
 import { secondsOfTime } from "./vrp-fields.ts";
 
+const routinator = "routinator-json or routinator-jsonext";
+
 const form: VrpExportForm = {
   what: "an rpki-client export",
   fields: ["asn", "prefix", "maxLength", "ta", "expires", "customer_asid", "providers", "buildtime"],
+  foreign: {
+    metadata: { generated: routinator, generatedTime: routinator },
+    roas: { source: "routinator-jsonext" },
+    aspas: { customer: routinator, source: "routinator-jsonext" },
+  },
   asOf: (metadata) => secondsOfTime(metadata?.buildtime) ?? 'no "metadata" with a "buildtime" such as 2026-01-05T09:31:33Z',
   vrp: ({ asn, prefix, maxLength, ta, expires }) => ({ asn, prefix, maxLength, ta, expires }),
   aspa: ({ customer_asid: customer, providers, ta, expires }) => ({ customer, providers, ta, expires }),

@@ -17,6 +17,8 @@ export interface VrpExportForm {
   readonly fields: readonly string[];
   /** Unix seconds at which it was made; null where `metadata` does not tell. Text: what is wrong. */
   asOf(metadata: Members | null): number | null | string;
+  /** Members that only another format has, in `metadata` and in the items: the name of that format. A file with one of them is refused. */
+  readonly foreign: Readonly<Record<"metadata" | "roas" | "aspas", Readonly<Record<string, string>>>>;
   vrp(item: Members): VrpFields | string;
   aspa(item: Members): AspaFields | string;
 }
@@ -50,7 +52,9 @@ export interface VrpExport {
 export async function readVrpExport(content: SourceContent, form: VrpExportForm): Promise<VrpExport> {
   const { file, badRecordsMax } = content;
   const reading = new ExportReading(file, form);
-  const items: JsonItemsForm = { what: form.what, fields: form.fields, members: { metadata: "whole", roas: "items", aspas: "items" } };
+  const foreign = Object.values(form.foreign).flatMap((names) => Object.keys(names));
+  const fields = [...new Set([...form.fields, ...foreign])];
+  const items: JsonItemsForm = { what: form.what, fields, members: { metadata: "whole", roas: "items", aspas: "items" } };
   const { bytes, seconds, seen, byteOrderMark } = await readJsonItems(content, items, reading);
   const end = { offset: bytes };
   if (!seen.has("roas")) throw new SourceError(file, end, `not ${form.what}: it has no "roas"`);
@@ -87,6 +91,7 @@ class ExportReading implements JsonItemsSink {
 
   whole(member: string, value: unknown, offset: number): void {
     if (!isMembers(value)) throw new SourceError(this.#file, { offset }, `"${member}" is not an object`);
+    this.#refuseForeign("metadata", value, offset);
     this.metadata = value;
   }
 
@@ -98,8 +103,18 @@ class ExportReading implements JsonItemsSink {
   }
 
   item(member: string, value: unknown, offset: number): void {
+    if (isMembers(value)) this.#refuseForeign(member === "roas" ? "roas" : "aspas", value, offset);
     if (member === "roas") this.#vrp(value, offset);
     else this.#aspa(value, offset);
+  }
+
+  #refuseForeign(part: "metadata" | "roas" | "aspas", value: Members, offset: number): void {
+    const { what, foreign } = this.#form;
+    for (const [name, format] of Object.entries(foreign[part]))
+      if (Object.hasOwn(value, name)) {
+        const where = part === "metadata" ? '"metadata"' : `an item of "${part}"`;
+        throw new SourceError(this.#file, { offset }, `not ${what}: ${where} has "${name}"; it looks like format ${format}`);
+      }
   }
 
   #vrp(value: unknown, offset: number): void {

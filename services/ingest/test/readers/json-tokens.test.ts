@@ -164,7 +164,7 @@ test.each([
   ['{"a": 1, "b": tru3}', 17, 'not JSON: "3" where a value is expected'],
   ["", 0, "the document is empty"],
   [" \n", 2, "the document is empty"],
-  ["\n<!DOCTYPE html>", 1, 'not JSON: "<" where a value is expected; it looks like a web page'],
+  ["\n<!DOCTYPE html>", 1, 'not JSON: "<" where a value is expected'],
   ['{"a": <', 6, 'not JSON: "<" where a value is expected'],
   ['{"a": [1, 2', 11, 'the document ends where "," or the end of the object or array is expected'],
   ['{"a": "un', 9, "the document ends within a token"],

@@ -14,12 +14,23 @@ export interface ExportReading {
 
 export type ExportKind = "rpki-client" | "json" | "jsonext";
 
+/** Members by which a file is known to be of another format. */
+const foreign = {
+  "rpki-client": { metadata: ["generated", "generatedTime"], roas: ["source"], aspas: ["customer", "source"] },
+  json: { metadata: ["buildtime"], roas: ["expires", "source"], aspas: ["customer_asid", "expires", "source"] },
+  jsonext: { metadata: ["buildtime"], roas: ["expires", "ta"], aspas: ["customer_asid", "expires", "ta"] },
+};
+
 /** Undefined: no such export, or not to be trusted when so large a share of its records may be bad. */
 export function obviousExport(bytes: Uint8Array, kind: ExportKind, badMax: number): ExportReading | undefined {
   const document = parsed(bytes);
   if (!isObject(document) || doubled(bytes).some((pointer) => ["/roas", "/metadata", "/aspas"].includes(pointer))) return undefined;
   const { roas, aspas, metadata } = document;
   if (!Array.isArray(roas) || ("metadata" in document && !isObject(metadata))) return undefined;
+  const aliens = foreign[kind];
+  const has = (value: unknown, names: readonly string[]) => isObject(value) && names.some((name) => name in value);
+  if (has(metadata, aliens.metadata) || roas.some((item) => has(item, aliens.roas))) return undefined;
+  if (Array.isArray(aspas) && aspas.some((item) => has(item, aliens.aspas))) return undefined;
   const asOf = timeOf(isObject(metadata) ? metadata : {}, kind);
   if (asOf === undefined) return undefined;
   const alive = ({ expires }: { expires: number | null }) => asOf === null || expires === null || expires >= asOf;

@@ -1,0 +1,86 @@
+/** What a file that could not be read looks like, told by its beginning: another format, a web page, an archive. */
+
+import { SourceError } from "./reader-report.ts";
+
+/** Bytes of the unpacked content that are looked at. */
+export const headBytes = 4096;
+
+/** What begins with these bytes is none of the formats that are read. */
+const containers: readonly (readonly [what: string, magic: readonly number[]])[] = [
+  ["another gzip file: it was compressed twice", [0x1f, 0x8b, 0x08]],
+  ["a zip file", [0x50, 0x4b, 0x03, 0x04]],
+  ["an xz file", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
+  ["another bzip2 file: it was compressed twice", [0x42, 0x5a, 0x68]],
+  ["another zstd file: it was compressed twice", [0x28, 0xb5, 0x2f, 0xfd]],
+  ["a 7z file", [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c]],
+  ["a PDF document", [0x25, 0x50, 0x44, 0x46, 0x2d]],
+];
+
+/** The JSON formats of `sources.yaml` by members that only they have; the first that has one of them is meant. */
+const jsonFormats: readonly (readonly [format: string, members: readonly string[]])[] = [
+  ["slurm", ["slurmVersion"]],
+  ["rpki-client-json", ["buildtime", "customer_asid", "expires"]],
+  ["routinator-jsonext", ["source", "chainValidity"]],
+  ["routinator-json", ["generatedTime", "roas"]],
+  ["peeringdb-net", ["info_type", "info_types", "irr_as_set"]],
+  ["peeringdb-org", ["address1", "aka"]],
+];
+
+/** The other formats, by their first line that is neither blank nor a comment. */
+const lineFormats: readonly (readonly [format: string, line: RegExp])[] = [
+  ["delegated", /^2(?:\.\d+)?\|[a-z]+\|/],
+  ["routinator-csv", /^"?asn"?, *"?ip prefix"?,/i],
+  ["network-types-csv", /^"?(?:resource|network_type)"?,/i],
+  ["overrides-csv", /^"?asn"?, *"?(?:name|organisation|website|network_type)"?/i],
+  ["name-list", /^\d+\t/],
+  ["autnums", /^(?:AS\d[\d.]*[ \t]|\d+ +\S)/],
+];
+
+/**
+ * What the content looks like: `format` where it is one of `sources.yaml`. Null where nothing is recognised.
+ *
+ * @param head  its first bytes, `headBytes` of them or all.
+ */
+export function likenessOf(head: Uint8Array): { readonly what: string; readonly format: string | null } | null {
+  const container = containers.find(([, magic]) => magic.every((byte, index) => head[index] === byte));
+  // "PK" and the like could be the time of an MRT record, whose type would follow with a zero.
+  if (container !== undefined && !isMrt(head)) return { what: container[0], format: null };
+  if (isMrt(head)) return { what: "format mrt", format: "mrt" };
+  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, headBytes))
+    .toString("latin1")
+    .replace(/^\u00ef\u00bb\u00bf/, "");
+  const start = text.trimStart();
+  if (/^<(?:!doctype|html|head|body)/i.test(start)) return { what: "a web page", format: null };
+  if (/^<\?xml/i.test(start)) return { what: "an XML document", format: null };
+  if (start.startsWith("{") || start.startsWith("[")) {
+    const format = jsonFormats.find(([, members]) => members.some((name) => start.includes(`"${name}"`)))?.[0];
+    return format === undefined ? { what: "a JSON document", format: null } : { what: `format ${format}`, format };
+  }
+  const line = text.split("\n").find((one) => one.trim() !== "" && !one.startsWith("#")) ?? "";
+  const format = lineFormats.find(([, begins]) => begins.test(line.trimStart()))?.[0];
+  return format === undefined ? null : { what: `format ${format}`, format };
+}
+
+/** Types of MRT records that collectors write (RFC 6396 §4): OSPF, tables, BGP4MP, and their forms with microseconds. */
+const mrtTypes: readonly number[] = [11, 12, 13, 16, 17, 32, 33, 48, 49];
+
+function isMrt(head: Uint8Array): boolean {
+  if (head.length < 12) return false;
+  const view = new DataView(head.buffer, head.byteOffset, 12);
+  return mrtTypes.includes(view.getUint16(4)) && view.getUint16(6) < 16 && view.getUint32(8) < 1 << 24;
+}
+
+/** The error of a reader with what the file looks like, where that is something else than the format it was read as. */
+export function withLikeness(error: SourceError, head: Uint8Array, format: string): SourceError {
+  const likeness = error.reason.includes("looks like") ? null : likenessOf(head);
+  // A name list is an autnums file too, and every JSON format a JSON document.
+  if (
+    likeness === null ||
+    likeness.format === format ||
+    (likeness.format === null && likeness.what === "a JSON document" && format.includes("json"))
+  )
+    return error;
+  const { file, line, offset, reason } = error;
+  const place = line !== null ? { line } : offset !== null ? { offset } : null;
+  return new SourceError(file, place, `${reason}; it looks like ${likeness.what}`, { cause: error.cause });
+}

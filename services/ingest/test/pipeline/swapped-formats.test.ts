@@ -1,0 +1,109 @@
+/** Files under the format of another one: each pair is refused, and the refusal names what the file looks like. */
+
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "@jest/globals";
+import { IngestError, runIngest } from "../../src/app.ts";
+import { readingOf, sourceSections } from "../../src/sources/sections.ts";
+import { atWork, delegatedFile, ribFile, vrpFile, type Workplace } from "../support/made-files.ts";
+import { madeUpdate } from "../support/made-updates.ts";
+
+const json = (value: unknown) => JSON.stringify(value);
+const chain = { type: "roa", tal: "ripe", chainValidity: { notBefore: "2025-01-01T00:00:00Z", notAfter: "2025-11-22T00:00:00Z" } };
+const network = { id: 1, org_id: 1, name: "One", asn: 64496, info_type: "NSP", status: "ok" };
+const organisation = { id: 1, name: "One", aka: "", address1: "1 Street", website: "", status: "ok" };
+
+/** A small, right file of each format. */
+const files: Readonly<Record<string, string | Buffer>> = {
+  delegated: delegatedFile(),
+  "rpki-client-json": vrpFile(),
+  "routinator-json": json({
+    metadata: { generated: 1_763_715_012, generatedTime: "2025-11-21T08:50:12Z" },
+    roas: [{ asn: "AS9", prefix: "11.0.0.0/24", maxLength: 24, ta: "ripe" }],
+    aspas: [{ customer: "AS9", providers: ["AS8"], ta: "ripe" }],
+  }),
+  "routinator-jsonext": json({
+    metadata: { generated: 1_763_715_012, generatedTime: "2025-11-21T08:50:12Z" },
+    roas: [{ asn: "AS9", prefix: "11.0.0.0/24", maxLength: 24, source: [chain] }],
+  }),
+  "routinator-csv": "ASN,IP Prefix,Max Length,Trust Anchor\nAS9,11.0.0.0/24,24,ripe\n",
+  slurm: json({
+    slurmVersion: 1,
+    validationOutputFilters: { prefixFilters: [{ asn: 1 }], bgpsecFilters: [] },
+    locallyAddedAssertions: { prefixAssertions: [{ asn: 9, prefix: "11.0.0.0/24" }], bgpsecAssertions: [] },
+  }),
+  "name-list": "1\tLVLT-1\n2\tUDEL-DCN\n",
+  autnums: "AS1     LVLT-1 - Level 3\nAS2     UDEL-DCN\n",
+  "peeringdb-net": json({ data: [network], meta: {} }),
+  "peeringdb-org": json({ data: [organisation], meta: {} }),
+  "overrides-csv": "asn,name\n64496,ONE\n",
+  "network-types-csv": "resource,network_type\n192.0.2.0/24,office\n",
+  mrt: ribFile(),
+};
+
+/** Content that is no format of ours, and what it is said to look like. */
+const others: readonly (readonly [what: string, content: string | Buffer, told: string])[] = [
+  ["a web page", "<!DOCTYPE html>\n<html><head><title>404</title></head></html>\n", "a web page"],
+  ["a web page in capitals behind blanks", "\n  <HTML><BODY>no</BODY></HTML>\n", "a web page"],
+  ["an XML document", '<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>\n', "an XML document"],
+  ["gzip in gzip", gzipSync(gzipSync(delegatedFile())), "another gzip file: it was compressed twice"],
+  ["zip in gzip", gzipSync(Buffer.from("504b0304140000000800", "hex")), "a zip file"],
+  ["xz in gzip", gzipSync(Buffer.from("fd377a585a000004", "hex")), "an xz file"],
+];
+
+async function outcome(place: Workplace, section: string, format: string, content: string | Buffer): Promise<string> {
+  await place.write("file", content);
+  const config = await place.sources(
+    `sources:\n  - {name: file, section: ${section}, format: ${format}, location: file, bad_records_max: 50%}\n`,
+  );
+  try {
+    await runIngest({ config, store: place.store });
+    return "read";
+  } catch (error) {
+    if (!(error instanceof IngestError)) throw error;
+    return error.message;
+  }
+}
+
+const pairs = sourceSections
+  .filter((section) => section !== "updates")
+  .flatMap((section) =>
+    readingOf(section)
+      .formats.filter((format) => format !== "rtr")
+      .map((format) => ({ section, format })),
+  );
+
+describe.each(pairs)("section $section, format $format", ({ section, format }) => {
+  test("its own file is read", async () => {
+    await atWork(async (place) => {
+      // Organisations alone are no profiles.
+      if (format !== "peeringdb-org") expect(await outcome(place, section, format, files[format] as string)).toBe("read");
+    });
+  });
+
+  test("a file of any other format is refused by its name", async () => {
+    await atWork(async (place) => {
+      for (const [other, content] of Object.entries(files)) {
+        // A list of names is an autnums file too, and is read as the same.
+        if (other === format || (format === "autnums" && other === "name-list")) continue;
+        expect([other, await outcome(place, section, format, content)]).toEqual([
+          other,
+          expect.stringMatching(new RegExp(`; it looks like format (routinator-json or )?${other}( or routinator-jsonext)?$`)),
+        ]);
+      }
+    });
+  });
+
+  test("what is no format of ours is refused, with what it looks like", async () => {
+    await atWork(async (place) => {
+      for (const [what, content, told] of others)
+        expect([what, await outcome(place, section, format, content)]).toEqual([what, expect.stringContaining(`looks like ${told}`)]);
+    });
+  });
+});
+
+test("updates where a table is expected are refused, with what they are", async () => {
+  await atWork(async (place) => {
+    const updates = madeUpdate({ address: "192.0.2.1", asn: 64500 }, { at: 1_763_715_300, announced: ["11.0.0.0/24"], path: "64500 9" });
+    expect(await outcome(place, "routes", "mrt", updates)).toMatch(/no peer index table among 1 records; the first is BGP4MP/);
+  });
+});
