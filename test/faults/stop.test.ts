@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type DnsServer, honest, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";
@@ -72,6 +73,45 @@ describe("signals", () => {
     standalone.child.kill("SIGINT");
     expect((await standalone.ended).code).toBe(130);
     await expect(answer).rejects.toThrow();
+  });
+
+  test("connections that send nothing, half a header, or a batch without end do not hold it up", async () => {
+    const standalone = await startStandalone(home, resolvers);
+    const key = await newKey("--scopes", "batch,ip");
+    const { port } = new URL(standalone.url);
+    const sockets = Array.from({ length: 3 }, () => connect(Number(port), "127.0.0.1").on("error", () => {}));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    const [, half, batch] = sockets as [Socket, Socket, Socket];
+    half.write("GET /api/v1/status HTTP/1.1\r\nHost: x\r\nA: ");
+    batch.write(
+      `POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    const line = '{"kind":"ip","value":"193.0.6.139"}\n';
+    const sending = setInterval(() => batch.writable && batch.write(`${line.length.toString(16)}\r\n${line}\r\n`), 20);
+    await once(batch, "data");
+    batch.resume();
+    const signalledAt = performance.now();
+    const { code, out } = await standalone.stop();
+    const stopMs = performance.now() - signalledAt;
+    clearInterval(sending);
+    expect([code, out.endsWith("stopped\n")]).toEqual([0, true]);
+    // The grace period of orchestrators is 30 s; the silent connection alone took all of it.
+    expect(stopMs).toBeLessThan(20_000);
+  });
+
+  test("a drain answers every request, each answer the last of its connection, and then it stops", async () => {
+    const standalone = await startStandalone(home, { ...resolvers, DRAIN_SECONDS: "2" });
+    const key = await newKey();
+    const question = () => request(`${standalone.url}/api/v1/ip/193.0.6.139`, { key });
+    await Promise.all(Array.from({ length: 20 }, question));
+    standalone.child.kill("SIGTERM");
+    const answers: Answer[] = [];
+    for (const began = performance.now(); performance.now() - began < 1_500; )
+      answers.push(...(await Promise.all([question(), question()])));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(answers.at(-1)?.headers.get("connection")).toBe("close");
+    expect((await standalone.ended).code).toBe(0);
   });
 
   test("closed outputs harm nothing, and it still stops by SIGTERM with status 0", async () => {

@@ -93,6 +93,8 @@ export class ServiceProcess {
       OPERATOR_PORT: `${ports.operator}`,
       TELEMETRY_PORT: `${ports.operations}`,
       POD_NAME: this.name,
+      // No load balancer has to notice a stop.
+      DRAIN_SECONDS: "0",
     };
     const child = spawn(process.execPath, programArgs(service), {
       cwd: root,

@@ -57,6 +57,8 @@ export interface ServiceOptions<Config> {
   readonly telemetry: Telemetry;
   /** @throws ConfigError */
   loadConfig(): Config;
+  /** Time that the app plans for its stop before it ends what is in progress, in ms: the limit of the whole stop is that much later. */
+  drainMs?(config: Config): number;
   /** Opens connections and wires the app; does not start it. */
   build(frame: ServiceFrame<Config>): Promise<ServiceApp>;
 }
@@ -68,7 +70,13 @@ export interface ServiceOptions<Config> {
  *
  * @throws ConfigError with the faults of all settings; what `build` and the app's `start` throw, after everything was closed again.
  */
-export async function runService<Config>({ service, telemetry, loadConfig: loadOwn, build }: ServiceOptions<Config>): Promise<void> {
+export async function runService<Config>({
+  service,
+  telemetry,
+  loadConfig: loadOwn,
+  drainMs = () => 0,
+  build,
+}: ServiceOptions<Config>): Promise<void> {
   const { own, config } = loadConfigs({ own: () => loadConfig(processConfigSchema), config: loadOwn });
   const log = createLogger({ service, level: own.LOG_LEVEL });
   const metrics = createMetrics(service);
@@ -78,7 +86,7 @@ export async function runService<Config>({ service, telemetry, loadConfig: loadO
     else log.warn({ fault }, "traces cannot be exported; the service continues without them");
   });
   closing.add(() => telemetry.stop());
-  installStop({ log, stop: () => closing.run() });
+  installStop({ log, stop: () => closing.run(), drainMs: drainMs(config) });
   endOnFault(log);
 
   try {

@@ -7,6 +7,8 @@ export interface StopOptions {
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
   /** Finishes what is in flight and closes everything. Runs once. */
   stop(): Promise<void>;
+  /** Time that the stop plans to wait before it ends anything, in ms; it comes on top of `stopTimeoutMs`. Default: 0. */
+  readonly drainMs?: number;
   /** Longest time for it; then the process ends with status 1. */
   readonly stopTimeoutMs?: number;
   /** Whether the terminal that it was started from is still there. Default: asks the system, when it was started from one. */
@@ -28,6 +30,7 @@ const terminalCheckMs = 1_000;
 export function installStop({
   log,
   stop,
+  drainMs = 0,
   stopTimeoutMs = stopTimeoutMsDefault,
   hasTerminal = terminalOfProcess(),
 }: StopOptions): () => void {
@@ -41,7 +44,7 @@ export function installStop({
   const end = (): void => {
     if (stopping) return;
     stopping = true;
-    const timer = setTimeout(() => fail(new Error(`not stopped within ${stopTimeoutMs} ms`)), stopTimeoutMs);
+    const timer = setTimeout(() => fail(new Error(`not stopped within ${drainMs + stopTimeoutMs} ms`)), drainMs + stopTimeoutMs);
     stop().then(() => {
       clearTimeout(timer);
       process.stdout.write("stopped\n", () => process.exit(0));

@@ -1,5 +1,6 @@
 /** The gateway, wired: keys, limits, routes and problems in front of the services. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { publicDocument } from "@netfacts/contracts/openapi";
 import type { KeyLimits } from "@netfacts/keys";
 import type { Messaging } from "@netfacts/messaging";
@@ -53,9 +54,15 @@ export interface Gateway {
   readonly operator: FastifyInstance | null;
   /** Starts to listen, for operators too where that is wanted; resolves with the public URL. */
   listen(): Promise<string>;
-  /** Refuses new requests, finishes those in flight, gives unspent units back, writes what was counted. Messaging and store stay open. */
+  /**
+   * Answers on for `DRAIN_SECONDS` if it listens, each answer the last of its connection. Then refuses new requests, finishes those in
+   * flight within 10 s, gives unspent units back, writes what was counted. Messaging and store stay open.
+   */
   stop(): Promise<void>;
 }
+
+/** A stop waits for requests in flight no longer than this. */
+const stopMsMax = 10_000;
 
 export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const { config, messaging, store, log, clock } = deps;
@@ -85,7 +92,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
 
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
   const listenerOptions: ListenerOptions = { config, clock, log, metrics, problems, isStopping: () => stopping };
-  const http = createListener(listenerOptions, config.CORS_ORIGINS);
+  const http = createListener(listenerOptions, config.CORS_ORIGINS, "connections");
   const shedder = new LoadShedder({ inFlightMax: config.SHED_IN_FLIGHT_MAX, loopDelayMsMax: config.SHED_LOOP_DELAY_MS });
   const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
   const lookupDeps = { guard, dispatcher, compressor, shedder };
@@ -144,8 +151,15 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
       return http.listen({ host: config.HOST, port: config.PORT });
     },
     async stop() {
+      const listeners = operator === null ? [http] : [http, operator];
+      if (http.server.listening && config.DRAIN_SECONDS > 0) {
+        log.info({ seconds: config.DRAIN_SECONDS }, "draining: requests are still answered, with Connection: close");
+        for (const { connections } of listeners) connections.drain();
+        await sleep(config.DRAIN_SECONDS * 1_000);
+      }
       stopping = true;
       shedder.stop();
+      for (const { connections } of listeners) connections.stop(stopMsMax);
       batches.stop();
       await Promise.all([http.close(), operator?.close()]);
       keyring.stop();

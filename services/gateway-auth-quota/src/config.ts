@@ -48,6 +48,29 @@ export const gatewayConfigSchema = Type.Object({
     minimum: 0,
     description: "Event-loop delay in ms that triggers 503 when it is exceeded in three consecutive checks; 0 disables the check",
   }),
+  CONNECTIONS_MAX: Type.Integer({
+    default: 4_096,
+    minimum: 4,
+    description:
+      "Maximum number of connections of a listener, a quarter of them from one IPv4 address or IPv6 /64 or with one key; further ones get 503",
+  }),
+  PIPELINE_MAX: Type.Integer({
+    default: 64,
+    minimum: 1,
+    description: "Maximum number of unanswered requests on one connection; one more gets 503 and ends the connection",
+  }),
+  WRITE_STALL_MS: Type.Integer({
+    default: 30_000,
+    minimum: 100,
+    description: "Time without reading 1 KiB of a response that waits for the client after which its connection is closed, in ms",
+  }),
+  DRAIN_SECONDS: Type.Integer({
+    default: 10,
+    minimum: 0,
+    maximum: 600,
+    description:
+      "Time at the start of a stop in which the gateway is not ready but still answers, with `Connection: close`, in seconds; longer than a load balancer takes to notice",
+  }),
   URL_BYTES_MAX: Type.Integer({
     default: 2_048,
     minimum: 256,

@@ -21,6 +21,7 @@ await runMain(async () => {
         bus: () => loadConfig(busConfigSchema),
         store: () => loadConfig(storeConfigSchema),
       }),
+    drainMs: ({ gateway }) => gateway.DRAIN_SECONDS * 1_000,
     async build(frame) {
       const { config, log, metrics, stopping, onStop } = frame;
       const messaging = await openBus(service, config.bus, frame);

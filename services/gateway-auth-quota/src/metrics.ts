@@ -53,6 +53,11 @@ export function createGatewayMetrics(metrics: Metrics) {
         for (const [resource, { used, max }] of places) gauge.set({ resource }, name === "netfacts_places_used" ? used : max);
       },
     });
+  const connectionsEnded = metrics.counter({
+    name: "netfacts_connections_ended_total",
+    help: "Connections that were closed because of what their client did",
+    labelNames: ["reason"],
+  });
   let inFlight = 0;
   metrics.gauge({
     name: "netfacts_http_requests_in_flight",
@@ -69,6 +74,7 @@ export function createGatewayMetrics(metrics: Metrics) {
     },
     /** A place was refused: of which resource, and why (`full`, `share`). */
     shortages: (resource: string, reason: string): Count => shortagesOf(resource)(reason),
+    connectionsEnded: (reason: "unread"): Count => connectionsEnded.of({ reason }),
     /** Shows how much of a bounded resource is in use. */
     watchPlaces(resource: string, watched: { readonly used: number; readonly max: number }): void {
       places.set(resource, watched);

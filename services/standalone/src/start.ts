@@ -37,7 +37,8 @@ const operationsHost = "127.0.0.1";
 export async function start(telemetry: Telemetry): Promise<void> {
   const { own, gateway, resolver } = loadConfigs({
     own: () => loadConfig(standaloneConfigSchema),
-    gateway: () => loadGatewayConfig(),
+    // Nobody balances load over one process: unless asked to, its stop waits for nothing.
+    gateway: () => loadGatewayConfig({ DRAIN_SECONDS: "0", ...process.env }),
     resolver: () => loadRdnsConfig(),
   });
   const folder = resolve(root, own.NETFACTS_HOME);
@@ -58,7 +59,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       if (fault === null) log.info({}, "traces are exported again");
       else log.warn({ fault }, "traces cannot be exported; the service continues without them");
     });
-    installStop({ log, stop: stopAll });
+    installStop({ log, stop: stopAll, drainMs: gateway.DRAIN_SECONDS * 1_000 });
     await checkPorts([
       { setting: "PORT", host: gateway.HOST, port: gateway.PORT },
       { setting: "TELEMETRY_PORT", host: operationsHost, port: own.TELEMETRY_PORT },

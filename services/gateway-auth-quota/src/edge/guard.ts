@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Keyring, Verification, VerifiedKey } from "../keys/index.ts";
 import type { Admission, Cost, Decision, Limiter, Refusal } from "../limits/index.ts";
 import type { GatewayMetrics } from "../metrics.ts";
+import { holdConnection } from "./connections.ts";
 
 /** An admitted request. */
 export interface Pass {
@@ -94,6 +95,7 @@ export class Guard {
 
   #charge(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, cost: Entry): Pass | Promise<Pass> {
     request.keyDisplay = key.display;
+    holdConnection(request.socket, key.bucket);
     if (key.endHeaders !== null) reply.headers(key.endHeaders);
     const decision = this.#limiter.admit(key, cost);
     return decision instanceof Promise

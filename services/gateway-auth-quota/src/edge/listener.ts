@@ -3,13 +3,20 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import type { GatewayMetrics } from "../metrics.ts";
+import { Connections } from "./connections.ts";
 import { type CorsOrigins, installCors } from "./cors.ts";
 import { installObserver, type RequestLog, requestObserver } from "./observe.ts";
 import { clientErrorHandler, frameworkProblem, installProblems, type ProblemOptions, sendProblem } from "./problems.ts";
 import { installRequestContext } from "./request-context.ts";
 import { requestIdOf } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
-import { clientAddress, proxyTrust } from "./trusted-proxies.ts";
+import { clientAddress, isTrustedPeer, proxyTrust } from "./trusted-proxies.ts";
+
+declare module "fastify" {
+  interface FastifyInstance {
+    readonly connections: Connections;
+  }
+}
 
 export interface ListenerOptions {
   readonly config: GatewayConfig;
@@ -27,8 +34,9 @@ const timeoutCheckMs = (boundMs: number) => Math.min(5_000, Math.ceil(boundMs / 
  * Makes a listener without routes: it answers problems, keeps a log, and knows of each request its id and its client.
  *
  * @param corsOrigins whose scripts may call.
+ * @param resource    what its connections are called in metrics and log lines.
  */
-export function createListener(options: ListenerOptions, corsOrigins: CorsOrigins): FastifyInstance {
+export function createListener(options: ListenerOptions, corsOrigins: CorsOrigins, resource: string): FastifyInstance {
   const { config, clock, log, metrics, problems, isStopping } = options;
   const trust = proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER);
   const fixedHeaders = securityHeaders(config.HSTS_SECONDS);
@@ -72,6 +80,19 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
   });
   // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer a bare 417.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  const connections = new Connections({
+    resource,
+    connectionsMax: config.CONNECTIONS_MAX,
+    pipelineMax: config.PIPELINE_MAX,
+    writeStallMs: config.WRITE_STALL_MS,
+    isShared: (peer) => isTrustedPeer(peer, trust),
+    errorDocsBase: config.ERROR_DOCS_BASE,
+    metrics,
+    log,
+    clock,
+  });
+  connections.watch(app.server);
+  app.decorate("connections", connections);
   installProblems(app, problems);
   installObserver(app, log, metrics);
   installCors(app, corsOrigins);

@@ -25,6 +25,12 @@ export function proxyTrust(texts: readonly string[], header: ForwardingHeader): 
   return { proxies, header };
 }
 
+/** Whether this other end of a socket is a trusted proxy. */
+export function isTrustedPeer(peer: string, { proxies }: ProxyTrust): boolean {
+  const address = plainAddress(peer);
+  return address !== null && isTrusted(proxies, address);
+}
+
 /**
  * Reads the chain of proxies from our end: each that is trusted is believed in who came to it, the first that is not is the client. What
  * stands before that was told by the client and is not looked at.

@@ -26,7 +26,7 @@ const stopMsMax = 5_000;
 export function createOperatorListener({ guard, handlers, ...options }: OperatorListenerOptions): FastifyInstance {
   const { config, problems } = options;
   // What ends an upload is silence.
-  const app = createListener(options, []);
+  const app = createListener(options, [], "operator_connections");
   endIdleConnections(app, config, problems);
   app.addHook("preClose", (done) => {
     setTimeout(() => app.server.closeAllConnections(), stopMsMax).unref();

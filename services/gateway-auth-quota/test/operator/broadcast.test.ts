@@ -48,7 +48,12 @@ async function start(servers: string, config: Partial<GatewayConfig>): Promise<G
   // Leases are not what is tried here, and a request waits for them no longer than 250 ms.
   const leases = await openSqliteStore(":memory:");
   const gateway = await buildApp({
-    config: { ...gatewayConfig(Value.Default(gatewayConfigSchema, {}) as Parameters<typeof gatewayConfig>[0]), PORT: 0, ...config },
+    config: {
+      ...gatewayConfig(Value.Default(gatewayConfigSchema, {}) as Parameters<typeof gatewayConfig>[0]),
+      PORT: 0,
+      DRAIN_SECONDS: 0,
+      ...config,
+    },
     messaging,
     store: { ...store, limits: leases.limits, usage: leases.usage },
     log: { info() {}, warn() {}, error() {} },

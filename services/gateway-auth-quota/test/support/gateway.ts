@@ -80,7 +80,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Harnes
   const clock = { offsetMs: 0 };
   const registry = createRegistry();
   const gateway = await buildApp({
-    config: { ...gatewayConfig(Value.Default(gatewayConfigSchema, {}) as Parameters<typeof gatewayConfig>[0]), PORT: 0, ...options.config },
+    config: {
+      ...gatewayConfig(Value.Default(gatewayConfigSchema, {}) as Parameters<typeof gatewayConfig>[0]),
+      PORT: 0,
+      DRAIN_SECONDS: 0,
+      ...options.config,
+    },
     messaging,
     store: options.storeSeen?.(store) ?? store,
     log: { info: write("info"), warn: write("warn"), error: write("error") },

@@ -1,0 +1,154 @@
+/** Connections are bounded in total, by address and by key; so is what waits on one of them, and what its client does not read. */
+
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, test } from "@jest/globals";
+import { exampleReply, type GatewayOptions, type Harness, startGateway } from "../support/gateway.ts";
+import { expectProblem } from "../support/provokes.ts";
+import { readAnswers } from "../support/raw.ts";
+
+let harness: Harness;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await harness.stop();
+});
+
+async function start(config: NonNullable<GatewayOptions["config"]>): Promise<string> {
+  harness = await startGateway({ config });
+  return harness.gateway.listen();
+}
+
+/** A connection from one of the addresses of loopback. */
+async function open(url: string, localAddress = "127.0.0.1"): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ port: Number(port), host: hostname, localAddress });
+  sockets.push(socket);
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return socket;
+}
+
+const ask = (path: string, headers = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+const askMe = (key: string, more = "") => ask("/api/v1/me", `Authorization: Bearer ${key}\r\n${more}`);
+
+/** The head of the next answer on a connection. */
+async function head(socket: Socket): Promise<string> {
+  const [piece] = (await once(socket, "data")) as [Buffer];
+  return piece.toString("latin1").split("\r\n\r\n", 1)[0] ?? "";
+}
+
+async function metric(pattern: RegExp): Promise<string | undefined> {
+  return pattern.exec(await harness.registry.text())?.[1];
+}
+
+test("one address gets a quarter of the connections, is told so beyond that, and others are served", async () => {
+  const url = await start({ CONNECTIONS_MAX: 8 });
+  await open(url);
+  await open(url);
+  const refused = await open(url);
+  const [answer] = await readAnswers(refused);
+  expectProblem(answer as NonNullable<typeof answer>, "temporarily_overloaded");
+  expect(answer?.headers.connection).toBe("close");
+  const other = await open(url, "127.0.0.2");
+  other.write(ask("/api/v1/status"));
+  expect(await head(other)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(harness.log).toContainEqual(
+    expect.objectContaining({
+      level: "warn",
+      message: "connections are refused",
+      fields: expect.objectContaining({ reason: "share", client: "127.0.0.1" }),
+    }),
+  );
+  expect(await metric(/netfacts_shortages_total\{[^}]*resource="connections",reason="share"[^}]*\} (\d+)/)).toBe("1");
+  expect(await metric(/netfacts_places_used\{[^}]*resource="connections"[^}]*\} (\d+)/)).toBe("3");
+});
+
+test("the connections of a trusted proxy are those of many clients", async () => {
+  const url = await start({ CONNECTIONS_MAX: 8, TRUSTED_PROXIES: ["127.0.0.1"] });
+  for (let count = 0; count < 6; count++) {
+    const socket = await open(url);
+    socket.write(ask("/api/v1/status"));
+    expect(await head(socket)).toMatch(/^HTTP\/1\.1 200 /);
+  }
+});
+
+test("when all are taken, one on which nothing is asked makes room", async () => {
+  const url = await start({ CONNECTIONS_MAX: 4 });
+  const idle = [];
+  for (let last = 1; last <= 4; last++) idle.push(await open(url, `127.0.0.${last}`));
+  const ended = once(idle[0] as Socket, "close");
+  (idle[0] as Socket).resume();
+  const late = await open(url, "127.0.0.5");
+  late.write(ask("/api/v1/status"));
+  expect(await head(late)).toMatch(/^HTTP\/1\.1 200 /);
+  await ended;
+});
+
+test("one key gets a quarter of the connections, from however many addresses", async () => {
+  const url = await start({ CONNECTIONS_MAX: 16 });
+  const key = await harness.key();
+  const statuses: string[] = [];
+  for (let last = 1; last <= 6; last++) {
+    const socket = await open(url, `127.0.0.${last}`);
+    // A second request on the same connection takes nothing more.
+    for (const _ of [1, 2]) {
+      socket.write(askMe(key));
+      const status = (await head(socket)).slice(9, 12);
+      statuses.push(status);
+      if (status !== "200") break;
+    }
+  }
+  expect(statuses.filter((status) => status === "200")).toHaveLength(8);
+  expect(new Set(statuses)).toEqual(new Set(["200", "503"]));
+  const other = await open(url, "127.0.0.9");
+  other.write(askMe(await harness.key()));
+  expect(await head(other)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test("more unanswered requests than a connection may have end it after the answers to those before", async () => {
+  const url = await start({ PIPELINE_MAX: 4 });
+  const answers: (() => void)[] = [];
+  harness.answers.set("ip", () => new Promise((done) => answers.push(() => done(exampleReply("ip")))));
+  const socket = await open(url);
+  const key = await harness.key();
+  socket.write(ask("/api/v1/ip/193.0.6.139", `Authorization: Bearer ${key}\r\n`).repeat(20));
+  const reading = readAnswers(socket);
+  while (answers.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const answer of answers) answer();
+  const got = await reading;
+  expect(got.map(({ status }) => status)).toEqual([200, 200, 200, 200, 503]);
+  expect(got[4]?.headers.connection).toBe("close");
+  expect(answers).toHaveLength(4);
+});
+
+const large = Buffer.alloc(24 << 20, " ");
+const answerLarge = () => harness.answers.set("ip", () => ({ ...exampleReply("ip"), body: large }));
+
+test("a client that does not read its answer is cut off, and its memory freed", async () => {
+  const url = await start({ WRITE_STALL_MS: 400 });
+  answerLarge();
+  const socket = await open(url);
+  socket.pause();
+  socket.write(ask("/api/v1/ip/193.0.6.139", `Authorization: Bearer ${await harness.key()}\r\n`));
+  const used = /netfacts_places_used\{[^}]*resource="connections"[^}]*\} (\d+)/;
+  while ((await metric(used)) !== "1") await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await metric(used)) !== "0") await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await metric(/netfacts_connections_ended_total\{[^}]*reason="unread"[^}]*\} (\d+)/)).toBe("1");
+  expect(harness.log).toContainEqual(expect.objectContaining({ level: "warn", message: "a client does not read its answer" }));
+});
+
+test("a client that reads slowly gets all of its answer", async () => {
+  const url = await start({ WRITE_STALL_MS: 400 });
+  answerLarge();
+  const socket = await open(url);
+  socket.write(ask("/api/v1/ip/193.0.6.139", `Authorization: Bearer ${await harness.key()}\r\nConnection: close\r\n`));
+  let bytes = 0;
+  for await (const piece of socket) {
+    // About four seconds for all, ten times what a client has that does not read at all.
+    if (Math.floor(bytes / (1 << 20)) !== Math.floor((bytes + (piece as Buffer).length) / (1 << 20)))
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    bytes += (piece as Buffer).length;
+  }
+  expect(bytes).toBeGreaterThan(large.length);
+}, 60_000);
