@@ -1,4 +1,4 @@
-/** Every prefix of an AS, however many pages that takes. */
+/** Every prefix of an AS, over any number of pages. */
 
 import { NetfactsClient } from "@netfacts/client";
 

@@ -1,4 +1,4 @@
-/** A file of addresses, one a line, through a batch: `node many-addresses.ts < addresses.txt`. */
+/** A file of addresses, one per line, as a batch: `node many-addresses.ts < addresses.txt`. */
 
 import { createInterface } from "node:readline";
 import { type BatchQuestion, NetfactsClient } from "@netfacts/client";

@@ -1,4 +1,4 @@
-/** Who has an address, who announces it, and does RPKI agree? */
+/** The holder and the origin of an address, and its RPKI state. */
 
 import { NetfactsClient } from "@netfacts/client";
 

@@ -1,4 +1,4 @@
-/** What a program does with a refusal: which it can mend, which it must wait for, which its operator has to hear of. */
+/** How a program handles errors: which it can fix, which need a wait, and which its operator must know of. */
 
 import { NetfactsClient, NetfactsProblem, NetfactsUnreachable } from "@netfacts/client";
 
@@ -12,7 +12,7 @@ try {
   console.log((await netfacts.prefix(process.argv[2] ?? "193.0.6.139/21")).prefix);
 } catch (failure) {
   if (failure instanceof NetfactsProblem && failure.isQuota)
-    console.log(`no questions left; ${failure.retryAfterSeconds} s until next month`);
+    console.log(`the quota is used up; ${failure.retryAfterSeconds} s until next month`);
   else if (failure instanceof NetfactsProblem) console.log(failure.code, failure.problem.errors?.[0]?.suggestion ?? failure.message);
   else if (failure instanceof NetfactsUnreachable) console.log("not reached:", failure.message);
   else throw failure;

@@ -1,4 +1,4 @@
-/** Batches of any length: questions go in blocks, each a request of its own; results come as they arrive. */
+/** Batches of any length. Questions are sent in blocks, one HTTP request each; results are returned as they arrive. */
 
 import type { BatchQuestion, BatchResult, BatchSummary } from "@netfacts/contracts";
 import { NetfactsProblem, NetfactsUnreachable } from "./errors.ts";
@@ -6,16 +6,16 @@ import { readLines } from "./lines.ts";
 import type { Transport } from "./transport.ts";
 
 export interface BatchOptions {
-  /** Ends the batch; the reason is thrown. */
+  /** Cancels the batch; its reason is thrown. */
   readonly signal?: AbortSignal;
-  /** Questions of one request, 1 to 1,000; each request costs one unit of the rate. Default: 1,000. */
+  /** Questions in one request, 1 to 1,000; each request costs one unit of the rate limit. Default: 1,000. */
   readonly blockSize?: number;
 }
 
 const type = "application/x-ndjson";
 const blockSizeMax = 1_000;
 
-/** The reader sets the pace: a block is asked for once the results of the one before were taken. */
+/** The reader sets the pace: a block is sent when the results of the previous one were taken. */
 export async function* batchResults(
   transport: Transport,
   questions: Iterable<BatchQuestion> | AsyncIterable<BatchQuestion>,
@@ -30,7 +30,7 @@ export async function* batchResults(
   }
 }
 
-/** A block is small enough to be held: so one whose answer broke off can be asked again, and nobody sees half of it. */
+/** A block fits in memory. If its response is interrupted, the block is sent again, and the caller never sees half of it. */
 function blockResults(transport: Transport, block: readonly BatchQuestion[], signal: AbortSignal | undefined): Promise<BatchResult[]> {
   const text = block.map((question) => `${JSON.stringify(question)}\n`).join("");
   return transport.ask({ path: "/api/v1/batch", accept: type, body: { type, text }, signal }, async ({ response, alive }) => {

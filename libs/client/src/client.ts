@@ -1,4 +1,4 @@
-/** The client: one method a route, lists as async iteration. */
+/** The client: one method for each route, lists as async iteration. */
 
 import type {
   AsnPrefix,
@@ -24,15 +24,15 @@ import { type ClientOptions, settingsOf } from "./options.ts";
 import { Transport } from "./transport.ts";
 
 export interface CallOptions {
-  /** Ends the question, its waits too; the reason is thrown. */
+  /** Cancels the request and its waits; its reason is thrown. */
   readonly signal?: AbortSignal;
 }
 
-/** Of a list that comes in pages. */
+/** Options of a list that has pages. */
 export interface PageOptions extends CallOptions {
   /** Items of one page, 1 to 1,000. */
   readonly limit?: number;
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   readonly cursor?: string;
 }
 
@@ -53,16 +53,16 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 /** `reverse_dns` → `reverseDns`. */
 type CamelCase<Text extends string> = Text extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Text;
 
-/** A method for every operation of the API, which answers its record. */
+/** A method for every operation of the API; it returns the record. */
 type OperationMethods = {
   readonly [O in OperationName as CamelCase<O>]: (...args: never[]) => Promise<RecordOf<O>>;
 };
 
 /**
- * Asks one installation. Safe to share: it holds no connection of its own.
+ * Sends requests to one server. Safe to share: it has no connection of its own.
  *
- * Every method throws `NetfactsProblem` for what the installation refuses, `NetfactsUnreachable` where there is no answer; both after
- * the retries that can help.
+ * Every method throws `NetfactsProblem` if the server refuses the request, and `NetfactsUnreachable` if there is no response of Netfacts; both
+ * after the retries that can help.
  */
 export class NetfactsClient implements OperationMethods {
   readonly #transport: Transport;
@@ -71,17 +71,17 @@ export class NetfactsClient implements OperationMethods {
     this.#transport = new Transport(settingsOf(options));
   }
 
-  /** The key's limits as the last answer told them; null before the first. */
+  /** Limits of the key, from the last response; null before the first. */
   get limits(): Limits | null {
     return this.#transport.limits;
   }
 
-  /** Who was allocated an address, who announces it, and where the operator has seen it. */
+  /** Registration, origins, visibility and RPKI state of an address, in short. */
   ip(ip: string, options?: CallOptions): Promise<IpRecord> {
     return this.#get(`/ip/${encodeURIComponent(ip)}`, {}, options);
   }
 
-  /** The route of an address: every origin with who sees it, and why RPKI says what it says. */
+  /** The announced prefix that holds an address: each origin, its visibility, its RPKI state and the reason. */
   routing(ip: string, { include = [], limit, ...options }: RoutingOptions = {}): Promise<RoutingRecord> {
     return this.#get(
       `/routing/${encodeURIComponent(ip)}`,
@@ -90,12 +90,12 @@ export class NetfactsClient implements OperationMethods {
     );
   }
 
-  /** What an AS is, and one page of what it announces. `asn`: `3333`, `"AS3333"` or asdot. */
+  /** Facts about an AS, and one page of its prefixes. `asn`: `3333`, `"AS3333"` or asdot. */
   asn(asn: number | string, { signal, ...query }: AsnOptions = {}): Promise<AsnRecord> {
     return this.#get(`/asn/${encodeURIComponent(asn)}`, query, { ...(signal && { signal }) });
   }
 
-  /** Every prefix that an AS announces, over all pages, all of one version of the data. */
+  /** Every prefix that an AS announces. All pages come from one version of the data. */
   async *asnPrefixes(asn: number | string, options: AsnOptions = {}): AsyncGenerator<AsnPrefix, void, undefined> {
     for (let cursor = options.cursor; ; ) {
       const { prefixes } = await this.asn(asn, { ...options, ...(cursor !== undefined && { cursor }) });
@@ -105,14 +105,14 @@ export class NetfactsClient implements OperationMethods {
     }
   }
 
-  /** The exact prefix, or the longest that covers it. `prefix`: `193.0.0.0/21`. */
+  /** The announced prefix that equals `prefix` (`193.0.0.0/21`), or else the longest that covers it. */
   prefix(prefix: string, { signal, ...query }: PageOptions = {}): Promise<PrefixRecord> {
     const slash = prefix.indexOf("/");
     const [network, length] = slash < 0 ? [prefix, ""] : [prefix.slice(0, slash), prefix.slice(slash + 1)];
     return this.#get(`/prefix/${encodeURIComponent(network)}/${encodeURIComponent(length)}`, query, { ...(signal && { signal }) });
   }
 
-  /** Every announced prefix inside a prefix, over all pages, all of one version of the data. */
+  /** Every announced prefix inside a prefix. All pages come from one version of the data. */
   async *moreSpecifics(prefix: string, options: PageOptions = {}): AsyncGenerator<RelatedPrefix, void, undefined> {
     for (let cursor = options.cursor; ; ) {
       const { more_specifics: page } = await this.prefix(prefix, { ...options, ...(cursor !== undefined && { cursor }) });
@@ -122,17 +122,17 @@ export class NetfactsClient implements OperationMethods {
     }
   }
 
-  /** The names of an address by DNS, each checked forward. */
+  /** The names of an address in DNS, each with a forward check. */
   reverseDns(ip: string, options?: CallOptions): Promise<ReverseDnsRecord> {
     return this.#get(`/reverse-dns/${encodeURIComponent(ip)}`, {}, options);
   }
 
-  /** RFC 6811 for any pair of origin and prefix. */
+  /** Route origin validation (RFC 6811) of any pair of origin and prefix. */
   validity(asn: number | string, prefix: string, options?: CallOptions): Promise<ValidityRecord> {
     return this.#get("/validity", { asn, prefix }, options);
   }
 
-  /** The key itself and what is left of its limits. Costs nothing of the month. */
+  /** The key and what is left of its limits. It does not count towards the quota. */
   me(options?: CallOptions): Promise<MeRecord> {
     return this.#get("/me", {}, options);
   }
@@ -143,8 +143,8 @@ export class NetfactsClient implements OperationMethods {
   }
 
   /**
-   * Asks any number of questions, of any kind, and yields a result for each, in their order; a question that fails yields its problem.
-   * Reads as many questions ahead as one request takes.
+   * Sends any number of questions of any kind, and yields one result for each, in their order. A question that fails yields its problem.
+   * Reads ahead as many questions as one request holds.
    */
   batch(
     questions: Iterable<BatchQuestion> | AsyncIterable<BatchQuestion>,

@@ -1,13 +1,13 @@
-/** What a question can fail with: a problem that the installation told, or no answer at all. */
+/** The errors of a request: a problem that the server returned, or no response of Netfacts. */
 
 import type { Problem, ProblemCode } from "@netfacts/contracts";
 import type { Limits } from "./limits.ts";
 
-/** The installation answered with a problem (RFC 9457). */
+/** The server returned a problem (RFC 9457). */
 export class NetfactsProblem extends Error {
   override readonly name = "NetfactsProblem";
   readonly problem: Problem;
-  /** The key's limits as the answer told them. */
+  /** Limits of the key, from this response; null if it has none. */
   readonly limits: Limits | null;
 
   constructor(problem: Problem, limits: Limits | null) {
@@ -22,28 +22,28 @@ export class NetfactsProblem extends Error {
   get status(): number {
     return this.problem.status;
   }
-  /** Quote it to the operator. */
+  /** Give it to the operator when you report the problem. */
   get requestId(): string {
     return this.problem.request_id;
   }
-  /** Seconds after which the same question may succeed; null: not told. */
+  /** Seconds after which the same request may succeed; null if unknown. */
   get retryAfterSeconds(): number | null {
     return this.problem.retry_after_seconds ?? null;
   }
-  /** The window's requests are used up: a moment's wait helps. */
+  /** The requests of the window are used up. Wait a moment. */
   get isRateLimit(): boolean {
     return this.code === "rate_limit_exceeded";
   }
-  /** The month's questions are used up: nothing but the next month, or the operator, helps. */
+  /** The quota of the month is used up. Wait for the next month, or ask the operator for more. */
   get isQuota(): boolean {
     return this.code === "quota_exceeded";
   }
 }
 
-/** No answer that is one of Netfacts: no connection, no answer in time, an answer that broke off, or that of something in between. */
+/** No response of Netfacts: no connection, a timeout, an interrupted response, or the response of a proxy. */
 export class NetfactsUnreachable extends Error {
   override readonly name = "NetfactsUnreachable";
-  /** Status of an answer that is none of ours, as that of a proxy; null: there was none. */
+  /** Status of a response that is not from Netfacts, such as that of a proxy; null if there was none. */
   readonly status: number | null;
 
   constructor(message: string, { status = null, cause }: { readonly status?: number | null; readonly cause?: unknown } = {}) {

@@ -1,4 +1,4 @@
-/** @netfacts/client: asks a Netfacts installation from Node or a browser. Needs nothing but `fetch`. */
+/** @netfacts/client: the client of the Netfacts API for Node and browsers. It needs only `fetch`. */
 
 export type {
   AsnPrefix,

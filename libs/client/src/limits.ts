@@ -1,22 +1,22 @@
-/** What the headers of an answer say of the key's limits. */
+/** The limits of the key, from the headers of a response. */
 
 export interface LimitState {
   /** Units in a window. */
   readonly limit: number;
-  /** Units left; null: not told. */
+  /** Units left; null if unknown. */
   readonly remaining: number | null;
-  /** Seconds until the window ends; null: not told. */
+  /** Seconds until the window ends; null if unknown. */
   readonly resetSeconds: number | null;
 }
 
 export interface Limits {
   /** Requests in a short window. */
   readonly rate: LimitState;
-  /** Questions in the calendar month (UTC). */
+  /** Successful requests and batch items in the calendar month (UTC). */
   readonly month: LimitState;
 }
 
-/** Null where the answer tells none, as those to unknown keys. In a browser the server must expose the headers. */
+/** Null if the response has none, as for an unknown key. In a browser the server must expose the headers. */
 export function limitsOf(headers: Headers): Limits | null {
   const rate = stateOf(headers, "x-ratelimit");
   const month = stateOf(headers, "x-quota");
@@ -29,7 +29,7 @@ function stateOf(headers: Headers, name: string): LimitState | null {
   return { limit, remaining: numberOf(headers.get(`${name}-remaining`)), resetSeconds: numberOf(headers.get(`${name}-reset`)) };
 }
 
-/** A whole number from 0; null: absent, or something else. */
+/** An integer of at least 0; null if the text is absent or something else. */
 export function numberOf(text: string | null): number | null {
   return text !== null && /^\d+$/.test(text) ? Number(text) : null;
 }

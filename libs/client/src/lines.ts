@@ -1,4 +1,4 @@
-/** Lines of an answer as they arrive, in Node and in browsers alike. */
+/** Lines of a response as they arrive, in Node and in browsers. */
 
 /** @param onPiece  called for each piece of the body, before its lines. */
 export async function* readLines(response: Response, onPiece: () => void): AsyncGenerator<string, void, undefined> {

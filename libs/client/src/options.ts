@@ -1,21 +1,21 @@
-/** What a client can be told, and what it does when it is not. */
+/** Options of a client, and their defaults. */
 
 export interface RetryOptions {
-  /** Times that a question is asked in all; 1: never again. Default: 4. */
+  /** Maximum number of tries of a request; 1 disables retries. Default: 4. */
   readonly attemptsMax?: number;
-  /** The longest wait before the next try, in seconds; where more is asked for, the problem is thrown at once. Default: 60. */
+  /** Longest wait before a retry, in seconds. If the server asks for more, the problem is thrown at once. Default: 60. */
   readonly waitSecondsMax?: number;
 }
 
 export interface ClientOptions {
-  /** Where the installation is: `https://netfacts.example.net`; a path is kept. */
+  /** URL of the server: `https://netfacts.example.net`. A path is kept. */
   readonly url: string;
-  /** The API key. Without one only what is open can be asked. */
+  /** The API key. Without one, only routes that need no key work. */
   readonly key?: string;
   readonly retry?: RetryOptions;
-  /** Time for one try, to the end of its answer, in milliseconds; of a batch, between two pieces of it. Default: 30,000. */
+  /** Time limit of one try, to the end of its response, in milliseconds; for a batch, between two pieces of it. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -28,12 +28,12 @@ export interface Settings {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** A timer of more milliseconds ends at once. 24 days stand for ever here. */
+/** A timer with more milliseconds would fire at once. 24 days mean for ever here. */
 const timerMsMax = 2 ** 31 - 1;
-/** What is added to a wait that was told, so that clients do not come back in step. */
+/** Added to a wait that the server asked for, so that clients do not return at the same time. */
 export const spreadMsMax = 1_000;
 
-/** Throws `TypeError` for what cannot be meant. */
+/** Throws `TypeError` for an invalid option. */
 export function settingsOf({ url, key, retry = {}, timeoutMs = 30_000, fetch = globalThis.fetch }: ClientOptions): Settings {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`url must be an http or https URL, not "${url}"`);
   if (key !== undefined && !/^[!-~]+$/.test(key)) throw new TypeError("key must be printable ASCII without spaces");

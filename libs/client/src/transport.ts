@@ -1,4 +1,4 @@
-/** One request and its answer: time bounds, problems, and asking again. */
+/** One request and its response: timeouts, problems, and retries. */
 
 import type { Problem } from "@netfacts/contracts";
 import { NetfactsProblem, NetfactsUnreachable } from "./errors.ts";
@@ -11,14 +11,14 @@ export interface Call {
   readonly path: string;
   readonly accept: string;
   readonly body?: { readonly type: string; readonly text: string };
-  /** Ends waiting too; the reason is thrown. */
+  /** Cancels the request and its waits; its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The answer of one try, its bounds still in force. */
+/** The response of one try, with its timeout still running. */
 export interface Answer {
   readonly response: Response;
-  /** Starts the time bound anew: a piece came. */
+  /** Restarts the timeout, because a piece has arrived. */
   alive(): void;
 }
 
@@ -30,13 +30,13 @@ export class Transport {
     this.#settings = settings;
   }
 
-  /** The key's limits as the last answer told them. */
+  /** Limits of the key, from the last response. */
   get limits(): Limits | null {
     return this.#limits;
   }
 
   /**
-   * Asks until there is an answer, or no more to try; `read` is a part of each try.
+   * Sends the request until it succeeds or there is no further try. `read` is part of each try.
    *
    * @throws NetfactsProblem, NetfactsUnreachable, or the reason of the signal.
    */
@@ -88,7 +88,7 @@ export class Transport {
   }
 }
 
-/** Something in between may answer in its own form. */
+/** A proxy may respond in its own form. */
 async function failureOf(response: Response, limits: Limits | null): Promise<NetfactsProblem | NetfactsUnreachable> {
   const { status, headers } = response;
   const text = await response.text();
