@@ -5,7 +5,7 @@ import type { Lane } from "./types.ts";
 /** Items of one frame. */
 export const frameItemsMax: Readonly<Record<Lane, number>> = { single: 64, batch: 256 };
 
-/** Unanswered items of one service and lane; one more is `overloaded`. */
+/** Unanswered items of one service and lane, of which one caller gets three quarters; one more is `overloaded`. */
 export const queuedItemsMax = 4_096;
 
 /** How often a `not_yet` is asked again before the caller hears `data_not_ready`: responders are met at random. */

@@ -5,6 +5,7 @@ import { Deadlines, type Watched } from "./deadlines.ts";
 import { MessagingError, type MessagingErrorCode } from "./messaging-error.ts";
 import type { MessagingEvents, MessagingOptions } from "./options.ts";
 import { problemReply } from "./problem-reply.ts";
+import { type Share, Shares } from "./shares.ts";
 import { traced } from "./traced-messaging.ts";
 import type { Answer, FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "./types.ts";
 import { withWholeBody } from "./whole-body.ts";
@@ -13,6 +14,7 @@ interface Pending extends Watched {
   readonly item: RequestItem;
   readonly pinnedSnapshot: string | null;
   readonly queue: Queue;
+  readonly share: Share;
   readonly resolve: (reply: ReplyItem) => void;
   readonly reject: (error: MessagingError) => void;
   /** Who holds it; null while it waits. */
@@ -27,8 +29,8 @@ interface Queue {
   readonly service: string;
   readonly lane: Lane;
   waiting: Pending[];
-  /** Waiting and sent. */
-  unanswered: number;
+  /** Of what waits and what is sent. */
+  readonly shares: Shares;
 }
 
 interface Responder {
@@ -74,13 +76,15 @@ class InProcessMessaging implements Messaging {
     const { queues, responders } = this.#service(service);
     if (responders.length === 0) return this.#refuse("no_responders", service, lane);
     const queue = queues[lane];
-    if (queue.unanswered >= this.#queuedItemsMax) return this.#refuse("overloaded", service, lane);
+    const share = queue.shares.enter(item.caller ?? "", this.#queuedItemsMax);
+    if (share === null) return this.#refuse("overloaded", service, lane);
 
     return new Promise((resolve, reject) => {
       const pending: Pending = {
         item,
         pinnedSnapshot,
         queue,
+        share,
         resolve,
         reject,
         responder: null,
@@ -89,7 +93,6 @@ class InProcessMessaging implements Messaging {
         bucket: null,
       };
       queue.waiting.push(pending);
-      queue.unanswered += 1;
       this.#unanswered += 1;
       this.#deadlines.add(pending, item.budgetMs);
       this.#scheduleFlush();
@@ -166,7 +169,7 @@ class InProcessMessaging implements Messaging {
   #service(name: string): Service {
     const known = this.#services.get(name);
     if (known !== undefined) return known;
-    const queue = (lane: Lane): Queue => ({ service: name, lane, waiting: [], unanswered: 0 });
+    const queue = (lane: Lane): Queue => ({ service: name, lane, waiting: [], shares: new Shares() });
     const service: Service = { queues: { single: queue("single"), batch: queue("batch") }, responders: [], turn: 0 };
     this.#services.set(name, service);
     return service;
@@ -194,7 +197,8 @@ class InProcessMessaging implements Messaging {
     queue.waiting = [];
     const size = frameItemsMax[queue.lane];
     for (const [pinned, alike] of Map.groupBy(waiting, ({ pinnedSnapshot }) => pinnedSnapshot)) {
-      for (let start = 0; start < alike.length; start += size) this.#sendFrame(service, queue, pinned, alike.slice(start, start + size));
+      const inTurn = callersInTurn(alike);
+      for (let start = 0; start < inTurn.length; start += size) this.#sendFrame(service, queue, pinned, inTurn.slice(start, start + size));
     }
   }
 
@@ -263,7 +267,7 @@ class InProcessMessaging implements Messaging {
     if (pending.settled) return false;
     pending.settled = true;
     this.#deadlines.remove(pending);
-    pending.queue.unanswered -= 1;
+    pending.queue.shares.leave(pending.share);
     this.#unanswered -= 1;
     if (this.#unanswered === 0) this.#onDrained?.();
     this.#leave(pending);
@@ -278,6 +282,16 @@ class InProcessMessaging implements Messaging {
     responder.unanswered -= 1;
     if (responder.unanswered === 0) responder.onDrained?.();
   }
+}
+
+/** One request of each caller, then the next of each. */
+function callersInTurn(waiting: readonly Pending[]): readonly Pending[] {
+  const lines = [...Map.groupBy(waiting, ({ share }) => share).values()];
+  if (lines.length === 1) return waiting;
+  const inTurn: Pending[] = [];
+  for (let place = 0; inTurn.length < waiting.length; place++)
+    for (const line of lines) if (place < line.length) inTurn.push(line[place] as Pending);
+  return inTurn;
 }
 
 function drained(responder: Responder): Promise<void> {

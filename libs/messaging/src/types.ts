@@ -12,6 +12,10 @@ export interface RequestItem {
   readonly traceparent: string | null;
   /** Time that is left for the answer, in milliseconds from the call. */
   readonly budgetMs: number;
+  /** Who asks: callers take turns. Stays on this side, as `units` do; those without one are one caller. */
+  readonly caller?: string;
+  /** What the answer costs, in multiples of a plain question's; default 1. */
+  readonly units?: number;
 }
 
 /** One answer. `body`, and `ending` behind it, is what goes out over HTTP, never parsed on the way. */

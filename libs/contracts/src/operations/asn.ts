@@ -9,6 +9,7 @@ import { lines } from "../routes/route.ts";
 import { member, oneOf } from "../schema.ts";
 import { asnMember, limitMember } from "./batch-members.ts";
 import { type Codec, none, readAsn, readFlag, readLimit, separator } from "./codec.ts";
+import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
 import { asnParameter, cursorParameter, limitParameter, upstreamProblems } from "./parameters.ts";
 
@@ -55,6 +56,7 @@ export const asn = operation({
   example: asnExample,
   page: { title: "AS", intro: "The registration, announcements and neighbours of one AS.", facts: asnFacts },
   question,
+  units: ({ limit }) => listUnits(limit),
   lists: ["prefixes", "allocations", "neighbours"],
   listView: { list: "prefixes", columns: ["prefix", "visibility_ratio", "rpki_state", "is_moas"] },
   lookup: {

@@ -23,6 +23,7 @@ export const ip = operation({
   example: ipExample,
   page: { title: "Address", intro: "What is known of one address, in short.", facts: ipFacts },
   question,
+  units: () => 1,
   lists: [],
   listView: null,
   lookup: {

@@ -5,3 +5,8 @@ export const listLimitDefault = 100;
 
 /** The largest `limit`. */
 export const listLimitMax = 1_000;
+
+/** Units of a record whose lists have up to `limit` items: one for each hundred. */
+export function listUnits(limit: number): number {
+  return Math.ceil(limit / listLimitDefault);
+}

@@ -77,6 +77,8 @@ export interface Operation<
     readonly facts: FactsOf<Static<R>>;
   };
   readonly question: Codec<Q>;
+  /** What an answer costs, as a multiple of a plain record's: what it takes of its key's share of a pod. Known before it is asked. */
+  units(question: Q): number;
   /** Lists of the record that page. */
   readonly lists: readonly ListName[];
   /** The list that the formats besides JSON show; null: there is JSON only. */

@@ -10,6 +10,7 @@ import { lines } from "../routes/route.ts";
 import { AddressText } from "../schema.ts";
 import { limitMember, prefixMember } from "./batch-members.ts";
 import { type Codec, readLimit, readPrefix, separator } from "./codec.ts";
+import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
 import { cursorParameter, limitParameter, upstreamProblems } from "./parameters.ts";
 
@@ -36,6 +37,7 @@ export const prefix = operation({
   example: prefixExample,
   page: { title: "Prefix", intro: "How one prefix is announced, authorised and registered.", facts: prefixFacts },
   question,
+  units: ({ limit }) => listUnits(limit),
   lists: ["more_specifics", "vrps.unannounced", "allocation.blocks"],
   listView: { list: "more_specifics", columns: ["prefix", "origins", "as_set_origins", "rpki_state", "visibility_ratio"] },
   lookup: {

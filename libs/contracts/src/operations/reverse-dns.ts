@@ -23,6 +23,7 @@ export const reverseDns = operation({
   example: reverseDnsExample,
   page: { title: "Reverse DNS", intro: "The names of one address in DNS.", facts: reverseDnsFacts },
   question,
+  units: () => 1,
   lists: [],
   listView: null,
   lookup: {

@@ -7,6 +7,7 @@ import { RoutingRecord, routingFacts } from "../records/routing.ts";
 import { member, oneOf, wordsOf } from "../schema.ts";
 import { addressMember, limitMember } from "./batch-members.ts";
 import { type Codec, none, readAddress, readFlag, readLimit, separator } from "./codec.ts";
+import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
 import { ipParameter, limitParameter, upstreamProblems } from "./parameters.ts";
 
@@ -39,6 +40,7 @@ export const routing = operation({
   example: routingExample,
   page: { title: "Routing", intro: "The announced prefix that holds an address, and each of its origins.", facts: routingFacts },
   question,
+  units: ({ moreSpecifics, upstreams, limit }) => (moreSpecifics || upstreams ? listUnits(limit) : 1),
   lists: [],
   listView: null,
   lookup: {

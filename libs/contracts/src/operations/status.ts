@@ -21,6 +21,7 @@ export const status = operation({
   example: statusExample,
   page: { title: "Status", intro: "The data in service.", facts: statusFacts },
   question,
+  units: () => 1,
   lists: [],
   listView: null,
   lookup: null,

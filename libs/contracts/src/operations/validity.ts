@@ -32,6 +32,7 @@ export const validity = operation({
   example: validityExample,
   page: { title: "Validity", intro: "RPKI origin validation of any pair of AS and prefix.", facts: validityFacts },
   question,
+  units: () => 1,
   lists: [],
   listView: null,
   lookup: {

@@ -3,6 +3,7 @@
 import { frameItemsMax } from "../bounds.ts";
 import type { Watched } from "../deadlines.ts";
 import type { MessagingError } from "../messaging-error.ts";
+import { type Share, Shares } from "../shares.ts";
 import type { Lane, ReplyItem, RequestItem } from "../types.ts";
 import { type FrameVersion, headerBytes } from "./frame-codec/index.ts";
 import type { SentFrame } from "./sent-frame.ts";
@@ -16,10 +17,28 @@ export const frameBytesMax = 64 * 1_024;
 /** How long version 1 is spoken to a service of which nobody served version 2, before that is tried again. */
 export const olderFramesMs = 10_000;
 
-/** Requests that may share a frame. */
-interface Alike {
+/** The last slots for frames are for callers of whom little is under way, so that who comes anew need not wait for a slow answer. */
+const slotsKept: Readonly<Record<Lane, number>> = { single: 4, batch: 1 };
+
+/** Of one caller's units under way, while others have requests too. */
+const shareUnitsMax: Readonly<Record<Lane, number>> = { single: 64, batch: frameItemsMax.batch };
+
+/** Requests of one caller that may share a frame. */
+interface Line {
+  readonly share: Share;
   /** In their order; those that ended meanwhile are passed over. */
   items: Pending[];
+  /** Those before it were taken. */
+  next: number;
+  /** Those that wait. */
+  count: number;
+}
+
+/** Requests that may share a frame, of callers who take turns. */
+interface Alike {
+  lines: Line[];
+  /** The line whose turn it is. */
+  turn: number;
   /** Those that wait. */
   count: number;
 }
@@ -36,6 +55,7 @@ export interface Pending extends Watched {
   /** What it takes in a frame. */
   readonly bytes: number;
   readonly queue: RequestQueue;
+  readonly share: Share;
   readonly resolve: (reply: ReplyItem) => void;
   readonly reject: (error: MessagingError) => void;
   /** On the clock of `performance.now()`. */
@@ -55,8 +75,8 @@ export class RequestQueue {
   readonly service: string;
   readonly lane: Lane;
   framesInFlight = 0;
-  /** Waiting and sent. */
-  unanswered = 0;
+  /** Of what waits and what is sent. */
+  readonly shares = new Shares();
   /** Only what must be answered from the same snapshot shares a frame. */
   readonly #waiting = new Map<string | null, Alike>();
   /** Until then, on the clock of `performance.now()`, version 1 is spoken. */
@@ -79,60 +99,109 @@ export class RequestQueue {
   }
 
   add(pending: Pending): void {
-    const alike = this.#waiting.get(pending.pinnedSnapshot);
-    if (alike === undefined) this.#waiting.set(pending.pinnedSnapshot, { items: [pending], count: 1 });
-    else {
-      alike.items.push(pending);
-      alike.count += 1;
-      if (alike.items.length > 2 * alike.count + endedMax) alike.items = alike.items.filter(isWaiting);
+    let alike = this.#waiting.get(pending.pinnedSnapshot);
+    if (alike === undefined) {
+      alike = { lines: [], turn: 0, count: 0 };
+      this.#waiting.set(pending.pinnedSnapshot, alike);
+    }
+    alike.count += 1;
+    const line = alike.lines.find(({ share }) => share === pending.share);
+    if (line === undefined) {
+      alike.lines.push({ share: pending.share, items: [pending], next: 0, count: 1 });
+      return;
+    }
+    line.items.push(pending);
+    line.count += 1;
+    if (line.items.length > 2 * line.count + endedMax) {
+      line.items = line.items.slice(line.next).filter(isWaiting);
+      line.next = 0;
     }
   }
 
   /** Call while it waits, before its state changes. */
   remove(pending: Pending): void {
     const alike = this.#waiting.get(pending.pinnedSnapshot);
-    if (alike === undefined) return;
+    const line = alike?.lines.find(({ share }) => share === pending.share);
+    if (alike === undefined || line === undefined) return;
+    line.count -= 1;
     alike.count -= 1;
     if (alike.count === 0) this.#waiting.delete(pending.pinnedSnapshot);
   }
 
+  /** Call when a frame has no answer for it any more, or has brought it. */
+  arrived({ share, item }: Pending): void {
+    share.sentUnits -= item.units ?? 1;
+  }
+
   *waiting(): Generator<Pending> {
-    for (const { items } of this.#waiting.values()) yield* items.filter(isWaiting);
+    for (const { lines } of this.#waiting.values()) for (const { items, next } of lines) yield* items.slice(next).filter(isWaiting);
   }
 
   get isWaiting(): boolean {
     return this.#waiting.size > 0;
   }
 
-  get mayBeSent(): boolean {
-    return this.#waiting.size > 0 && this.framesInFlight < framesInFlightMax[this.lane];
+  /** Takes the items of the next frame out; snapshots take turns, and in a frame callers do. Empty when none may be sent now. */
+  take(bytesMax: number): Pending[] {
+    if (this.framesInFlight >= framesInFlightMax[this.lane]) return [];
+    for (const [pinned, alike] of this.#waiting) {
+      const taken = this.#takeOf(alike, bytesMax);
+      if (taken.length === 0) continue;
+      this.#waiting.delete(pinned);
+      if (alike.count > 0) this.#waiting.set(pinned, alike);
+      return taken;
+    }
+    return [];
   }
 
-  /** Takes the items of the next frame out, in their order; snapshots take turns. */
-  take(bytesMax: number): Pending[] {
-    const [first] = this.#waiting;
-    if (first === undefined) return [];
-    const [pinned, alike] = first;
+  #takeOf(alike: Alike, bytesMax: number): Pending[] {
+    const itemsMax = frameItemsMax[this.lane];
     const taken: Pending[] = [];
     let bytes = headerBytes;
-    const { items } = alike;
-    const itemsMax = frameItemsMax[this.lane];
-    let next = 0;
-    for (; next < items.length; next++) {
-      const pending = items[next] as Pending;
-      if (!isWaiting(pending)) continue;
-      if (taken.length === itemsMax || (taken.length > 0 && bytes + pending.bytes > bytesMax)) break;
+    /** Lines in a row that gave none. */
+    let passed = 0;
+    while (passed < alike.lines.length && taken.length < itemsMax) {
+      alike.turn %= alike.lines.length;
+      const line = alike.lines[alike.turn] as Line;
+      const pending = this.#mayTake(line.share) ? nextOf(line) : null;
+      if (pending === null) {
+        passed += 1;
+        alike.turn += 1;
+        continue;
+      }
+      if (taken.length > 0 && bytes + pending.bytes > bytesMax) break;
       bytes += pending.bytes;
       taken.push(pending);
+      line.share.sentUnits += pending.item.units ?? 1;
+      line.next += 1;
+      line.count -= 1;
+      alike.count -= 1;
+      passed = 0;
+      alike.turn += 1;
     }
-    alike.count -= taken.length;
-    this.#waiting.delete(pinned);
-    if (alike.count === 0) return taken;
     // A copy of what is left, so that nothing holds what was taken.
-    alike.items = items.slice(next);
-    this.#waiting.set(pinned, alike);
+    alike.lines = alike.lines.filter(({ count }) => count > 0);
+    for (const line of alike.lines) {
+      line.items = line.items.slice(line.next);
+      line.next = 0;
+    }
     return taken;
   }
+
+  #mayTake({ sentUnits }: Share): boolean {
+    const unitsMax = shareUnitsMax[this.lane];
+    if (this.framesInFlight >= framesInFlightMax[this.lane] - slotsKept[this.lane]) return sentUnits < unitsMax;
+    return this.shares.callers === 1 || sentUnits < unitsMax;
+  }
+}
+
+/** The first that waits; null where none does. */
+function nextOf(line: Line): Pending | null {
+  for (; line.next < line.items.length; line.next++) {
+    const pending = line.items[line.next] as Pending;
+    if (isWaiting(pending)) return pending;
+  }
+  return null;
 }
 
 function isWaiting({ state }: Pending): boolean {

@@ -54,7 +54,6 @@ export class Requester {
   request(service: string, lane: Lane, item: RequestItem, pinnedSnapshot: string | null): Promise<ReplyItem> {
     if (this.#closed) return this.#refuse("closed", service, lane);
     const queue = this.#queue(service, lane);
-    if (queue.unanswered >= (this.#options.queuedItemsMax ?? queuedItemsMax)) return this.#refuse("overloaded", service, lane);
     let bytes: number;
     try {
       bytes = requestItemBytes(item);
@@ -67,6 +66,8 @@ export class Requester {
     } catch (cause) {
       return this.#refuse("invalid_item", service, lane, cause);
     }
+    const share = queue.shares.enter(item.caller ?? "", this.#options.queuedItemsMax ?? queuedItemsMax);
+    if (share === null) return this.#refuse("overloaded", service, lane);
     return new Promise((resolve, reject) => {
       const { budgetMs } = item;
       const now = performance.now();
@@ -76,6 +77,7 @@ export class Requester {
         pinnedSnapshot,
         bytes,
         queue,
+        share,
         resolve,
         reject,
         endsAt: now + budgetMs,
@@ -87,7 +89,6 @@ export class Requester {
         notYetRetries: 0,
         bucket: null,
       };
-      queue.unanswered += 1;
       this.#unanswered += 1;
       this.#enqueue(pending, now);
     });
@@ -120,6 +121,7 @@ export class Requester {
   }
 
   #enqueue(pending: Pending, now: number): void {
+    if (pending.state === "sent") pending.queue.arrived(pending);
     pending.state = "waiting";
     pending.queue.add(pending);
     this.#watchTime(pending, now);
@@ -134,13 +136,15 @@ export class Requester {
       this.#flushScheduled = false;
       if (!this.#link.up) return;
       for (const queue of this.#allQueues()) {
-        while (queue.mayBeSent) this.#send(queue);
+        while (this.#send(queue));
       }
     });
   }
 
-  #send(queue: RequestQueue): void {
+  /** @returns whether there was something that may be sent now. */
+  #send(queue: RequestQueue): boolean {
     const items = queue.take(Math.min(frameBytesMax, this.#link.messageBytesMax));
+    if (items.length === 0) return false;
     const now = performance.now();
     const version = queue.version(now);
     const frame = new SentFrame(version, this.#nextFrameId, this.#nextItemId, queue, items);
@@ -163,6 +167,7 @@ export class Requester {
     if (this.#link.publish(subject, message, `${this.#inbox}.${frame.id}`))
       this.#options.events?.frameSent?.(queue.service, queue.lane, items.length, bytes);
     else for (const pending of items) this.#fail(pending, "not_connected");
+    return true;
   }
 
   #receive(message: Message, unserved: boolean): void {
@@ -328,13 +333,17 @@ export class Requester {
   }
 
   #settle(pending: Pending): void {
-    if (pending.state === "waiting") pending.queue.remove(pending);
+    const { queue, state } = pending;
+    if (state === "waiting") queue.remove(pending);
+    else queue.arrived(pending);
     pending.state = "settled";
     this.#deadlines.remove(pending);
     if (pending.current !== null) this.#forget(pending.current, pending);
     if (pending.earlier !== null) this.#forget(pending.earlier, pending);
-    pending.queue.unanswered -= 1;
+    queue.shares.leave(pending.share);
     this.#unanswered -= 1;
+    // Its caller may have had as much under way as may be.
+    if (queue.isWaiting) this.#scheduleFlush();
     if (this.#unanswered === 0) this.#onDrained?.();
   }
 

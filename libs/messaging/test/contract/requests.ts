@@ -156,8 +156,17 @@ export function describeRequests(name: string, create: CreateMessaging): void {
       await messaging.serve("slow", ({ items }, answer) => {
         for (const [index, { query }] of items.entries()) held.push(() => answer(index, reply(query)));
       });
-      const fitting = Array.from({ length: 4_096 }, (_, i) => messaging.request("slow", "single", item(`${i}`)));
-      await expect(messaging.request("slow", "single", item("too many"))).rejects.toMatchObject({ code: "overloaded" });
+      // Of one caller, then of others, for whom a quarter is kept.
+      const ask = (count: number, caller: string) =>
+        Array.from({ length: count }, (_, i) => messaging.request("slow", "single", item(`${i}`, { caller })));
+      const fitting = ask(3_072, "greedy");
+      await expect(messaging.request("slow", "single", item("too many", { caller: "greedy" }))).rejects.toMatchObject({
+        code: "overloaded",
+      });
+      fitting.push(...ask(1_024, "another"));
+      await expect(messaging.request("slow", "single", item("too many", { caller: "third" }))).rejects.toMatchObject({
+        code: "overloaded",
+      });
       const release = setInterval(() => {
         for (const answer of held.splice(0)) answer();
       }, 5);

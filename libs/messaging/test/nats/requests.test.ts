@@ -1,6 +1,6 @@
 /** What the asking side does over NATS: retries, bounds, bodies in parts, and replies that are none. */
 
-import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import type { MessagingEvents, ReplyItem } from "../../src/index.ts";
 import { item, reply, textOf } from "../contract/items.ts";
@@ -100,23 +100,65 @@ test("drops ids that were never asked, and counts them", async () => {
   expect(counts).toEqual({ "dropped unknown": 1 });
 });
 
+const answerAll = ({ ids, queries, answer }: SeenFrame) => answer(...ids.map((id, i) => whole(id, reply(queries[i] as string))));
+
 test.each([
-  ["single", 16, 64],
-  ["batch", 4, 256],
-] as const)("keeps at most %s frames in flight: %i of %i items", async (lane, framesMax, itemsMax) => {
+  ["single", 1, 12, 64, 3_072],
+  ["batch", 1, 3, 256, 3_072],
+  ["single", 32, 16, 64, 4_096],
+  ["batch", 32, 4, 256, 4_096],
+] as const)("keeps %s requests of %i callers in %i frames of %i items at a time", async (lane, callers, framesMax, itemsMax, count) => {
   const frames: SeenFrame[] = [];
   const inFlight: number[] = [];
   await ends.responder("slow", (frame) => frames.push(frame));
   const messaging = await ends.messaging({ events: { framesInFlight: (_service, _lane, count) => inFlight.push(count) } });
-  const asked = Array.from({ length: 4_096 }, (_, i) => messaging.request("slow", lane, item(`${i}`)));
+  const asked = Array.from({ length: count }, (_, i) => messaging.request("slow", lane, item(`${i}`, { caller: `${i % callers}` })));
   await pause(150);
   expect(frames.map(({ ids }) => ids.length)).toEqual(new Array(framesMax).fill(itemsMax));
-  const answerAll = ({ ids, queries, answer }: SeenFrame) => answer(...ids.map((id, i) => whole(id, reply(queries[i] as string))));
   const release = setInterval(() => frames.splice(0).forEach(answerAll), 5);
-  expect((await Promise.all(asked)).map(textOf)).toEqual(Array.from({ length: 4_096 }, (_, i) => `${i}`));
+  expect((await Promise.all(asked)).map(textOf)).toEqual(Array.from({ length: count }, (_, i) => `${i}`));
   clearInterval(release);
   expect(Math.max(...inFlight)).toBe(framesMax);
   expect(inFlight.at(-1)).toBe(0);
+});
+
+describe("a caller with much to ask", () => {
+  test.each(["single", "batch"] as const)(
+    "does not keep %s requests of others waiting: they share its next frame, in turn",
+    async (lane) => {
+      const frames: SeenFrame[] = [];
+      await ends.responder("slow", (frame) => frames.push(frame));
+      const messaging = await ends.messaging();
+      const greedy = Array.from({ length: 3_000 }, (_, i) => messaging.request("slow", lane, item(`greedy ${i}`, { caller: "greedy" })));
+      await pause(100);
+      const before = frames.length;
+      const polite = ["a", "b"].map((caller) => messaging.request("slow", lane, item(caller, { caller })));
+      await pause(100);
+      // Nothing was answered so far.
+      expect(frames).toHaveLength(before + 1);
+      expect(frames.at(-1)?.queries).toEqual(["a", "b"]);
+      const release = setInterval(() => frames.splice(0).forEach(answerAll), 5);
+      await Promise.all([...greedy, ...polite]);
+      clearInterval(release);
+    },
+  );
+
+  test("has few costly requests under way while others ask, and at least one", async () => {
+    const frames: SeenFrame[] = [];
+    await ends.responder("slow", (frame) => frames.push(frame));
+    const messaging = await ends.messaging();
+    const polite = messaging.request("slow", "single", item("polite", { caller: "polite" }));
+    const costly = Array.from({ length: 100 }, (_, i) =>
+      messaging.request("slow", "single", item(`${i}`, { caller: "greedy", units: 10 })),
+    );
+    const dearest = messaging.request("slow", "single", item("dearest", { caller: "third", units: 1_000 }));
+    await pause(100);
+    const sent = frames.flatMap(({ queries }) => queries);
+    expect(sent).toEqual(["polite", "0", "dearest", "1", "2", "3", "4", "5", "6"]);
+    const release = setInterval(() => frames.splice(0).forEach(answerAll), 5);
+    await Promise.all([polite, dearest, ...costly]);
+    clearInterval(release);
+  });
 });
 
 test("frames stay within 64 kB, and each question arrives", async () => {

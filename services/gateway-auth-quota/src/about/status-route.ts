@@ -2,7 +2,7 @@
 
 import { contentTypes, encodeQuestion, ProblemError, type StatusRecord, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
-import type { Dispatcher } from "../lookups/dispatcher.ts";
+import { askerOf, type Dispatcher } from "../lookups/dispatcher.ts";
 import { readJsonWish } from "./json-wish.ts";
 
 export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }): RouteHandlerMethod {
@@ -10,7 +10,14 @@ export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }):
     readJsonWish(request);
     reply.headers({ "content-type": contentTypes.json, "cache-control": "no-store" });
     try {
-      return reply.send((await dispatcher.ask("status", encodeQuestion("status", {}), request)).body);
+      const asking = {
+        op: "status",
+        query: encodeQuestion("status", {}),
+        units: 1,
+        asker: askerOf(request, null),
+        pinnedSnapshot: null,
+      } as const;
+      return reply.send((await dispatcher.ask(asking)).body);
     } catch (error) {
       // Not being ready is what this route is asked about.
       if (!(error instanceof ProblemError) || error.code !== "data_not_ready") throw error;

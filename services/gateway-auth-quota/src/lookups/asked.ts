@@ -21,6 +21,8 @@ import { QuestionReader } from "./question-reader.ts";
 
 export interface Asked<O extends LookupName> {
   readonly question: Questions[O];
+  /** What the answer costs (`operations`). */
+  readonly units: number;
   readonly view: View;
   /** Both as the service gets them. */
   readonly query: string;
@@ -45,7 +47,13 @@ export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: Fast
   if (page !== null && format !== "json" && page.list !== operations[op].listView?.list)
     throw invalidCursor(`belongs to the list ${page.list}, which is only available as JSON`);
   const view = wish.fields === null && format === "json" && page === null ? wholeRecord : { fields: wish.fields, format, page };
-  return { question, view, query: encodeQuery(op, question, view), pinnedSnapshot: place?.snapshotId ?? null };
+  return {
+    question,
+    units: operations[op].units(question as never),
+    view,
+    query: encodeQuery(op, question, view),
+    pinnedSnapshot: place?.snapshotId ?? null,
+  };
 }
 
 /** What a query says of the answer; a format of null leaves it to `Accept`, an empty cursor is the first page. */

@@ -12,31 +12,41 @@ import {
 } from "@netfacts/contracts";
 import { type Messaging, MessagingError, type ReplyItem } from "@netfacts/messaging";
 import type { FastifyRequest } from "fastify";
+import type { VerifiedKey } from "../keys/index.ts";
 
 /** How long the questions to each service may take, in ms. */
 export type LookupBudgets = Readonly<Record<ServiceName, number>>;
 
-/** Who asks, as services are told. */
+/** Who asks. */
 export interface Asker {
+  /** Whose turn it takes: the bucket of the key; empty without a key. Services are not told. */
+  readonly caller: string;
   readonly requestId: string;
   readonly traceparent: string | null;
 }
 
-/** One question of a batch. */
-export interface BatchAsking {
+/** One question. */
+export interface Asking {
   readonly op: OperationName;
   /** Canonical query of the operation. */
   readonly query: string;
+  readonly units: number;
   readonly asker: Asker;
   readonly budgetMs: number;
+  /** The snapshot that must answer; null: the current one. */
   readonly pinnedSnapshot: string | null;
 }
 
 /** W3C trace context, version 00. */
 const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-export function askerOf({ id, headers: { traceparent } }: FastifyRequest): Asker {
-  return { requestId: id, traceparent: typeof traceparent === "string" && traceparentPattern.test(traceparent) ? traceparent : null };
+/** @param key  that was admitted; null: none is needed. */
+export function askerOf({ id, headers: { traceparent } }: FastifyRequest, key: Pick<VerifiedKey, "bucket"> | null): Asker {
+  return {
+    caller: key?.bucket ?? "",
+    requestId: id,
+    traceparent: typeof traceparent === "string" && traceparentPattern.test(traceparent) ? traceparent : null,
+  };
 }
 
 export class Dispatcher {
@@ -51,15 +61,12 @@ export class Dispatcher {
   }
 
   /**
-   * @param query canonical query of the operation.
-   * @param pinnedSnapshot the snapshot that must answer; null: the current one.
    * @returns the reply with its record.
    * @throws ProblemError
    */
-  ask(op: OperationName, query: string, request: FastifyRequest, pinnedSnapshot: string | null = null): Promise<ReplyItem> {
+  ask({ op, query, units, asker, pinnedSnapshot }: Omit<Asking, "budgetMs">): Promise<ReplyItem> {
     const { service } = operations[op];
-    const { requestId, traceparent } = askerOf(request);
-    const item = { op, query, requestId, traceparent, budgetMs: this.budgetMs(op) };
+    const item = { op, query, units, ...asker, budgetMs: this.budgetMs(op) };
     return this.#messaging.request(service, "single", item, pinnedSnapshot).then(
       (reply) => {
         this.#seen.add(service);
@@ -72,14 +79,10 @@ export class Dispatcher {
     );
   }
 
-  /**
-   * Asks apart from interactive questions, as part of a batch, and tells the outcome once.
-   *
-   * @param pinnedSnapshot the snapshot that must answer; null: the current one.
-   */
-  askInBatch({ op, query, asker, budgetMs, pinnedSnapshot }: BatchAsking, done: (outcome: ReplyItem | ProblemError) => void): void {
+  /** Asks apart from interactive questions, as part of a batch, and tells the outcome once. */
+  askInBatch({ op, query, units, asker, budgetMs, pinnedSnapshot }: Asking, done: (outcome: ReplyItem | ProblemError) => void): void {
     const { service } = operations[op];
-    const item = { op, query, requestId: asker.requestId, traceparent: asker.traceparent, budgetMs };
+    const item = { op, query, units, ...asker, budgetMs };
     this.#messaging.request(service, "batch", item, pinnedSnapshot).then(
       (reply) => {
         this.#seen.add(service);

@@ -10,7 +10,7 @@ import type { LoadShedder } from "../edge/load-shedding.ts";
 import { searchOf } from "../edge/search.ts";
 import { type Asked, readAsked } from "./asked.ts";
 import { conditionOf, lastModifiedOf, weakEtag } from "./conditional.ts";
-import type { Dispatcher } from "./dispatcher.ts";
+import { askerOf, type Dispatcher } from "./dispatcher.ts";
 import type { Lookup } from "./lookups.ts";
 
 /** What the answers to one path depend on besides its URL. */
@@ -45,7 +45,7 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
       try {
         const asked = readAsked(lookup, request);
         const sentAt = performance.now();
-        const item = await dispatcher.ask(lookup.op, asked.query, request, asked.pinnedSnapshot);
+        const item = await dispatcher.ask({ op: lookup.op, ...asked, asker: askerOf(request, pass.key) });
         answer = answerOf(lookup.op, asked, item, request);
         answer.headers["server-timing"] = serverTiming(reply.elapsedTime, performance.now() - sentAt);
       } finally {

@@ -91,7 +91,7 @@ export class BatchAsker implements Asking {
 
   #send(service: ServiceName, inquiry: Inquiry): void {
     const { dispatcher, gate, asker, endsAt } = this.#options;
-    const { op, query } = inquiry.question;
+    const { op, query, units } = inquiry.question;
     const now = performance.now();
     if (inquiry.endsAt === 0) inquiry.endsAt = Math.min(now + dispatcher.budgetMs(op), endsAt);
     const budgetMs = Math.min(Math.floor(inquiry.endsAt - now), 65_535);
@@ -106,7 +106,7 @@ export class BatchAsker implements Asking {
     const pinnedSnapshot = services[service].snapshots ? this.#snapshot : null;
     const isScout = services[service].snapshots && pinnedSnapshot === null;
     if (isScout) this.#scouts += 1;
-    dispatcher.askInBatch({ op, query, asker, budgetMs, pinnedSnapshot }, (outcome) => {
+    dispatcher.askInBatch({ op, query, units, asker, budgetMs, pinnedSnapshot }, (outcome) => {
       if (isScout) this.#scouts -= 1;
       gate.leave(service, this);
       if (this.#stopped) return;

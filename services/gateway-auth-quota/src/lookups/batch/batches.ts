@@ -270,7 +270,7 @@ export class Batches {
       dispatcher,
       gate: this.#gate,
       holder: pass.key.bucket,
-      asker: askerOf(request),
+      asker: askerOf(request, pass.key),
       mayChangeSnapshot: isStream,
       endsAt,
     });

@@ -26,6 +26,8 @@ export interface AskedItem {
   readonly op: BatchKind;
   /** Canonical query of the operation. */
   readonly query: string;
+  /** What the answer costs (`operations`). */
+  readonly units: number;
   /** The question as it was asked, as JSON. */
   readonly echo: string;
   /** About how long its record may be, in bytes: what its place in the window costs. */
@@ -78,7 +80,7 @@ function readPlainAddress(item: ItemValue): AskedItem | null {
   // The text of an address has nothing that JSON escapes.
   return address === null
     ? null
-    : { op: "ip", query: formatAddress(address), echo: `{"kind":"ip","value":"${value}"}`, weight: recordBytes };
+    : { op: "ip", query: formatAddress(address), units: 1, echo: `{"kind":"ip","value":"${value}"}`, weight: recordBytes };
 }
 
 function memberCount(item: ItemValue): number {
@@ -104,7 +106,8 @@ function readAny(item: ItemValue): Item {
     const limit = "limit" in question && typeof question.limit === "number" ? question.limit : 0;
     const isList = operations[kind].lists.length > 0 || item.include !== undefined;
     const weight = recordBytes + (isList ? Math.max(limit, listLimit) * listItemBytes : 0);
-    return { op: kind, query: encodeQuery(kind, question as never, view), echo: JSON.stringify(item), weight };
+    const units = operations[kind].units(question as never);
+    return { op: kind, query: encodeQuery(kind, question as never, view), units, echo: JSON.stringify(item), weight };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     const { detail, errors = [] } = error.fields;

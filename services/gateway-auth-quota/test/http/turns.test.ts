@@ -1,0 +1,43 @@
+/** Whose turn a question takes on its way to a service, and how much of it. */
+
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { createKey } from "@netfacts/keys";
+import type { RequestItem } from "@netfacts/messaging";
+import { type BatchHarness, linesOf, ndjson, startBatchGateway } from "../batch/support.ts";
+import { exampleReply } from "../support/gateway.ts";
+
+let gateway: BatchHarness;
+const seen: RequestItem[] = [];
+beforeAll(async () => {
+  gateway = await startBatchGateway();
+  for (const op of ["asn", "prefix", "routing", "ip"] as const)
+    gateway.answers.set(op, (item) => {
+      seen.push(item);
+      return exampleReply(op);
+    });
+});
+afterAll(() => gateway.stop());
+
+test("each key takes turns of its own, and an answer with a long list several units", async () => {
+  const scopes = ["ip", "routing", "asn", "prefix", "batch"] as const;
+  const [one, two] = await Promise.all(["one", "two"].map((label) => createKey(gateway.store, { label, scopes: [...scopes] })));
+  const as = (key: typeof one) => ({ authorization: `Bearer ${key?.secret}` });
+  await gateway.get("/api/v1/asn/AS3333", as(one));
+  await gateway.get("/api/v1/asn/AS3333?limit=1000", as(one));
+  await gateway.get("/api/v1/prefix/0.0.0.0/0?limit=101", as(two));
+  await gateway.get("/api/v1/routing/193.0.6.139?limit=1000", as(two));
+  await gateway.get("/api/v1/routing/193.0.6.139?include=more_specifics&limit=1000", as(two));
+  const items = '{"kind":"ip","value":"193.0.6.139"}\n{"kind":"asn","value":"AS3333","limit":250}\n';
+  const answered = await gateway.post(items, { ...ndjson, ...as(two) });
+  expect(linesOf(answered).summary).toMatchObject({ count: 2, failed_count: 0 });
+  const [first, second] = [one?.key.id, two?.key.id];
+  expect(seen.map(({ op, caller, units }) => [op, caller, units])).toEqual([
+    ["asn", first, 1],
+    ["asn", first, 10],
+    ["prefix", second, 2],
+    ["routing", second, 1],
+    ["routing", second, 10],
+    ["ip", second, 1],
+    ["asn", second, 3],
+  ]);
+});
