@@ -1,7 +1,8 @@
 /** IPv4 addresses that stand inside IPv6 addresses: mapped, translated and tunnelled. */
 
 import { ipv4Address } from "./address.ts";
-import type { Address } from "./types.ts";
+import { makePrefix } from "./prefix.ts";
+import type { Address, Prefix } from "./types.ts";
 
 /**
  * The IPv4 address inside an IPv6 address: IPv4-mapped (RFC 4291 §2.5.5.2), 6to4 (RFC 3056), the client of Teredo (RFC 4380 §4) and the
@@ -16,4 +17,11 @@ export function embeddedIpv4(address: Address): Address | null {
   // Teredo writes the client's address inverted, so that translators on the way leave it alone.
   if (w0 === 0x2001_0000) return ipv4Address(~w3 >>> 0);
   return null;
+}
+
+/** The IPv4 prefix that an IPv4-mapped one (`::ffff:198.51.100.0/120`, RFC 4291 §2.5.5.2) stands for; any other prefix as it is. */
+export function plainPrefix(prefix: Prefix): Prefix {
+  const { version, w0, w1, w2, w3, length } = prefix;
+  const isMapped = version === 6 && length >= 96 && w0 === 0 && w1 === 0 && w2 === 0xffff;
+  return isMapped ? makePrefix(4, w3, 0, 0, 0, length - 96) : prefix;
 }

@@ -3,7 +3,7 @@
 export { compareAddresses, formatAddress, nextAddress, parseAddress } from "./address.ts";
 export { AddressList } from "./address-list.ts";
 export { formatAsdot, parseAsn, type SpecialPurposeAsn, specialPurposeAsn } from "./asn.ts";
-export { embeddedIpv4 } from "./embedded.ts";
+export { embeddedIpv4, plainPrefix } from "./embedded.ts";
 export { formatIpv4, parseIpv4 } from "./ipv4.ts";
 export { formatIpv6 } from "./ipv6.ts";
 export {

@@ -1,6 +1,6 @@
 /** What a key or a plan is asked to be, checked whole: every fault at once. */
 
-import { formatPrefix, makePrefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { formatPrefix, makePrefix, parseAddress, parsePrefix, plainPrefix } from "@netfacts/address";
 import { keyBounds, type Scope } from "@netfacts/contracts";
 import type { ConcurrencyLimit, KeyEnvironment, KeyLimits, MonthLimit, RateLimit } from "./key-repository.ts";
 import { redactText } from "./redact.ts";
@@ -112,10 +112,10 @@ function canonicalCidr(text: string, field: string, faults: SpecFault[]): string
   const address = parseAddress(text);
   if (address !== null) {
     const { version, w0, w1, w2, w3 } = address;
-    return formatPrefix(makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128));
+    return formatPrefix(plainPrefix(makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128)));
   }
   const reading = parsePrefix(text);
-  if (reading.ok) return formatPrefix(reading.prefix);
+  if (reading.ok) return formatPrefix(plainPrefix(reading.prefix));
   if (reading.fault === "host-bits") {
     faults.push(specFault(field, "has bits set beyond its length", `allowed CIDR ${text}`, formatPrefix(reading.corrected)));
   } else {

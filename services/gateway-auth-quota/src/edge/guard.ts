@@ -33,6 +33,8 @@ export interface Pass {
 export interface Reserved {
   readonly admitted: true;
   readonly units: number;
+  /** So many of them will not come back. @returns how many of these are of this reservation: those that were not kept before. */
+  keep(units: number): number;
   /** Call once, when all items of these units have ended; units beyond those answered go back. */
   settle(answered: number): void;
 }
@@ -132,7 +134,12 @@ export class Guard {
 
   #reserved(decision: Decision): Reserved | Refusal {
     if (!decision.admitted) return decision;
-    return { admitted: true, units: decision.charge.month, settle: (answered) => this.#limiter.settle(decision, answered) };
+    return {
+      admitted: true,
+      units: decision.charge.month,
+      keep: (units) => this.#limiter.keep(decision, units),
+      settle: (answered) => this.#limiter.settle(decision, answered),
+    };
   }
 
   #settle(reply: FastifyReply, decision: Decision, answered: boolean): void {

@@ -1,7 +1,16 @@
 /** The address of the client: the peer's, or behind trusted proxies the one that they tell. */
 
 import type { IncomingHttpHeaders } from "node:http";
-import { type Address, containsAddress, formatAddress, makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
+import {
+  type Address,
+  containsAddress,
+  formatAddress,
+  makePrefix,
+  type Prefix,
+  parseAddress,
+  parsePrefix,
+  plainPrefix,
+} from "@netfacts/address";
 import { plainAddress } from "../domain/client-address.ts";
 
 /** Which header the trusted proxies write. The other one is never read: a proxy hands on what a client made up in it. */
@@ -17,9 +26,9 @@ export function proxyTrust(texts: readonly string[], header: ForwardingHeader): 
   const proxies = texts.map((text) => {
     const address = parseAddress(text);
     if (address !== null)
-      return makePrefix(address.version, address.w0, address.w1, address.w2, address.w3, address.version === 4 ? 32 : 128);
+      return plainPrefix(makePrefix(address.version, address.w0, address.w1, address.w2, address.w3, address.version === 4 ? 32 : 128));
     const reading = parsePrefix(text);
-    if (reading.ok) return reading.prefix;
+    if (reading.ok) return plainPrefix(reading.prefix);
     throw new RangeError(`${text} is not an address or a CIDR`);
   });
   return { proxies, header };

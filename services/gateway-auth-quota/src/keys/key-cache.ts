@@ -1,6 +1,6 @@
 /** Keys by id in memory: soft lifetime, single flight, remembered failures, and loads that a change overtook thrown away. */
 
-import { type Prefix, parsePrefix } from "@netfacts/address";
+import { type Prefix, parsePrefix, plainPrefix } from "@netfacts/address";
 import { displayKey, type KeyLimits, type KeyRecord } from "@netfacts/keys";
 import { type Store, StoreError } from "@netfacts/storage";
 import { LRUCache } from "lru-cache";
@@ -192,5 +192,5 @@ function limitsOf({ rate, month, concurrency }: KeyRecord, plan: KeyLimits): Key
 /** The store holds canonical CIDRs only; one edited by hand into nonsense must not open the key to every address. */
 function readCidr(text: string): Prefix {
   const reading = parsePrefix(text);
-  return reading.ok ? reading.prefix : { version: 4, w0: 0, w1: 0, w2: 0, w3: 0, length: 32 };
+  return reading.ok ? plainPrefix(reading.prefix) : { version: 4, w0: 0, w1: 0, w2: 0, w3: 0, length: 32 };
 }

@@ -25,6 +25,8 @@ interface Account {
   readonly rate: Lease;
   readonly month: Lease;
   slots: number;
+  /** Month units reserved for batches, in the window of this start, that may come back. */
+  open: { windowStart: number; units: number };
 }
 
 /** What is to be admitted. */
@@ -86,6 +88,7 @@ class LeasedLimiter implements Limiter {
           slot,
           usage,
           isRequest: true,
+          kept: 0,
         },
       };
     }
@@ -118,14 +121,15 @@ class LeasedLimiter implements Limiter {
     if (typeof spending === "number") return admission(request, units, spending, account, rateWindowStart);
     rate.refund(1, rateWindowStart);
     if (request.slot) account.slots -= 1;
-    return refusal(request.key, spending, [["month", month]]);
+    return monthRefusal(request.key, spending, account, units);
   }
 
   reserveMonth(key: LimitedKey, units: number, atLeast = units): Decision | Promise<Decision> {
     const account = this.#account(key);
     const { month } = account;
     const request: Request = { key, units, usage: "batch", slot: false, isRequest: false };
-    return month.trySpend(units) ? admission(request, units, month.windowStart, account) : this.#reserve(account, request, atLeast);
+    if (!month.trySpend(units)) return this.#reserve(account, request, atLeast);
+    return reservation(request, units, month.windowStart, account);
   }
 
   async #reserve(account: Account, request: Request, atLeast: number): Promise<Decision> {
@@ -134,10 +138,11 @@ class LeasedLimiter implements Limiter {
     await this.#learnTime(deadline);
     for (let wanted = request.units; ; ) {
       const spending = await month.spend(wanted, this.#timeTo(deadline));
-      if (typeof spending === "number") return admission(request, wanted, spending, account);
+      if (typeof spending === "number") return reservation(request, wanted, spending, account);
       // What was left a moment ago; others may be quicker, and then there is less.
       const left = Math.min(wanted - 1, month.standing().remaining ?? 0);
-      if (spending === "unavailable" || left < Math.max(1, atLeast)) return refusal(request.key, spending, [["month", month]]);
+      if (spending === "unavailable" || left < Math.max(1, atLeast))
+        return monthRefusal(request.key, spending, account, Math.max(1, atLeast));
       wanted = left;
     }
   }
@@ -150,8 +155,18 @@ class LeasedLimiter implements Limiter {
     if (!decision.admitted) return;
     const { month, monthWindowStart, isRequest } = decision.charge;
     const kept = typeof answered === "number" ? answered : answered ? month : 0;
-    this.#account(decision.key).month.refund(month - kept, monthWindowStart);
+    const account = this.#account(decision.key);
+    if (!isRequest) this.keep(decision, month);
+    account.month.refund(month - kept, monthWindowStart);
     this.#onSettled(decision, kept, isRequest && kept === 0 ? 1 : 0);
+  }
+
+  keep({ key, charge }: Admission, units: number): number {
+    const kept = Math.min(units, charge.month - charge.kept);
+    charge.kept += kept;
+    const { open } = this.#account(key);
+    if (open.windowStart === charge.monthWindowStart) open.units -= kept;
+    return kept;
   }
 
   withdraw({ key, charge: { rateWindowStart, month, monthWindowStart } }: Admission): void {
@@ -202,6 +217,7 @@ class LeasedLimiter implements Limiter {
       rate: new Lease(key.bucket, "rate", rate, this.#deps),
       month: new Lease(key.bucket, "month", month, this.#deps),
       slots: 0,
+      open: { windowStart: -1, units: 0 },
     };
     if (this.#stopped) void Promise.all([account.rate.stop(), account.month.stop()]);
     this.#accounts.set(key.bucket, account);
@@ -266,7 +282,24 @@ function admission(
   { rate, month }: Account,
   rateWindowStart = rate.windowStart,
 ): Admission {
-  return { admitted: true, key, charge: { rateWindowStart, month: units, monthWindowStart, at: month.now, slot, usage, isRequest } };
+  return {
+    admitted: true,
+    key,
+    charge: { rateWindowStart, month: units, monthWindowStart, at: month.now, slot, usage, isRequest, kept: 0 },
+  };
+}
+
+function reservation(request: Request, units: number, windowStart: number, account: Account): Admission {
+  if (account.open.windowStart !== windowStart) account.open = { windowStart, units: 0 };
+  account.open.units += units;
+  return admission(request, units, windowStart, account);
+}
+
+/** The month does not refuse units that fit once what batches have reserved comes back. */
+function monthRefusal(key: LimitedKey, spending: "exhausted" | "unavailable", { month, open }: Account, units: number): Refusal {
+  const mayComeBack = open.windowStart === month.windowStart ? open.units : 0;
+  const willFit = mayComeBack > 0 && (month.standing().remaining ?? 0) + mayComeBack >= units;
+  return refusal(key, willFit ? "unavailable" : spending, [["month", month]]);
 }
 
 function concurrencyRefusal(key: LimitedKey): Refusal {

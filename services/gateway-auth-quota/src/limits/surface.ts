@@ -27,6 +27,8 @@ export interface Charge {
   readonly usage: UsageClass;
   /** False: units for items of a request that has an admission of its own. */
   readonly isRequest: boolean;
+  /** Of `month`: units that will not come back. */
+  kept: number;
 }
 
 /** What a request asks for. */
@@ -100,6 +102,13 @@ export interface Limiter {
    * what was not answered, once. Waits and fails as `admit` does; never refuses for the rate.
    */
   reserveMonth(key: LimitedKey, units: number, atLeast?: number): Decision | Promise<Decision>;
+  /**
+   * Of units that `reserveMonth` gave, so many will not come back at `settle`. While any may, the month of the key is not over: what it
+   * refuses is told `limits_unavailable`, to be tried again soon.
+   *
+   * @returns how many of the admission's units these are: no more than were not kept before.
+   */
+  keep(admission: Admission, units: number): number;
   /** The request of an admission is over, however it ended: the next may come in its place. Call once, for `charge.slot` only. */
   release(admission: Admission): void;
   /** `RateLimit-Policy`, `RateLimit`, `X-RateLimit-*`, `X-Quota-*` as of now; also for refusals. `Retry-After` is the edge's. */

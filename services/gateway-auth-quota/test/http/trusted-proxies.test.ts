@@ -90,6 +90,12 @@ test("several headers of one name are one chain", async () => {
   expect([single, several]).toEqual(["203.0.113.9", "203.0.113.9"]);
 });
 
+test("a trusted proxy that is written IPv4-mapped is the IPv4 one", () => {
+  const mapped = proxyTrust(["::ffff:10.0.0.0/104", "::ffff:192.0.2.1"], "x-forwarded-for");
+  for (const peer of ["10.0.0.1", "::ffff:10.0.0.1", "192.0.2.1"])
+    expect(clientAddress({ "x-forwarded-for": "203.0.113.9" }, peer, mapped)).toBe("203.0.113.9");
+});
+
 test("addresses that a peer reports without being trusted are named in one warning a minute", () => {
   const warnings: object[] = [];
   let now = 0;

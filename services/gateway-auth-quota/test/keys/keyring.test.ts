@@ -147,6 +147,15 @@ describe("checks", () => {
     ]);
   });
 
+  test("allowed CIDRs that are IPv4-mapped are their IPv4 networks, also where the store has them as they were written", async () => {
+    const created = await keys.create({ allowedCidrs: ["::ffff:198.51.100.0/120", "::ffff:203.0.113.9"] });
+    expect(keys.records.get(created.id)?.allowedCidrs).toEqual(["198.51.100.0/24", "203.0.113.9/32"]);
+    keys.change(created.id, { allowedCidrs: ["::ffff:198.51.100.0/120"] });
+    const ring = keyring();
+    const answers = ["198.51.100.7", "::ffff:198.51.100.7", "198.51.101.7"];
+    expect(await Promise.all(answers.map((address) => outcome(ring, header(created), address)))).toEqual(["ok", "ok", "ip_not_allowed"]);
+  });
+
   test("a key stored with a pepper needs it", async () => {
     const created = await keys.create();
     keys.change(created.id, hashKey(created.secret, { id: "p1", secret: "pepper" }));

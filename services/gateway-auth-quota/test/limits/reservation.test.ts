@@ -15,7 +15,8 @@ test("a batch gets all of its units or none, and the rate is not asked again", a
   expect(await gate.admit(key, { month: 0 })).toMatchObject({ admitted: true, charge: { month: 0 } });
   expect(await gate.reserveMonth(key, 101)).toMatchObject({ admitted: false, code: "quota_exceeded", violatedPolicies: ["month"] });
   expect(await gate.reserveMonth(key, 60)).toMatchObject({ admitted: true, charge: { month: 60, slot: false } });
-  expect(await gate.reserveMonth(key, 41)).toMatchObject({ admitted: false, code: "quota_exceeded" });
+  expect(await gate.reserveMonth(key, 41)).toMatchObject({ admitted: false, code: "limits_unavailable" });
+  expect(await gate.reserveMonth(key, 101)).toMatchObject({ admitted: false, code: "quota_exceeded" });
   expect(await gate.reserveMonth(key, 40)).toMatchObject({ admitted: true });
   expect(bench.store.leased(key.bucket, "month")).toBe(100);
 });
@@ -29,12 +30,12 @@ test("what was not answered goes back, and can be reserved again", async () => {
   expect(await gate.reserveMonth(key, 70)).toMatchObject({ admitted: true });
 });
 
-test("a stream's block takes what the month has left when that is fewer, and is refused only when nothing is", async () => {
+test("a stream's block takes what the month has left when that is fewer, and waits for what may come back when nothing is", async () => {
   const gate = bench.limiter();
   const key = limitedKey({ month: 600 });
   const blocks = [];
   for (let i = 0; i < 4; i++) blocks.push(await gate.reserveMonth(key, 256, 1));
-  expect(blocks.map((block) => (block.admitted ? block.charge.month : block.code))).toEqual([256, 256, 88, "quota_exceeded"]);
+  expect(blocks.map((block) => (block.admitted ? block.charge.month : block.code))).toEqual([256, 256, 88, "limits_unavailable"]);
 });
 
 test("blocks of several gateways together are exactly the month", async () => {
@@ -65,4 +66,24 @@ test("without the store what is here unspent is given, and no more", async () =>
   bench.store.mode = "fails";
   expect(await gate.reserveMonth(key, 99)).toMatchObject({ admitted: true, charge: { month: 99 } });
   expect(await gate.reserveMonth(key, 1)).toMatchObject({ admitted: false, code: "limits_unavailable", violatedPolicies: [] });
+});
+
+test("while units of batches may come back the month is not over, and a caller is told to come again soon", async () => {
+  const gate = bench.limiter();
+  const key = limitedKey({ month: 500 });
+  const [first, second] = [await gate.reserveMonth(key, 256, 1), await gate.reserveMonth(key, 256, 1)];
+  if (!first.admitted || !second.admitted) throw new Error("refused");
+  const soon = { admitted: false, code: "limits_unavailable", retryAfterSeconds: 1 };
+  expect(await gate.reserveMonth(key, 256, 1)).toMatchObject(soon);
+  expect(await gate.admit(key, { month: 1 })).toMatchObject(soon);
+  // All but one item of the second are answered: one unit may come back.
+  expect(gate.keep(first, 1_000)).toBe(256);
+  expect(gate.keep(second, 243)).toBe(243);
+  expect(await gate.admit(key, { month: 1 })).toMatchObject(soon);
+  expect(gate.keep(second, 1)).toBe(1);
+  bench.pass(250);
+  expect(await gate.admit(key, { month: 1 })).toMatchObject({ admitted: false, code: "quota_exceeded" });
+  gate.settle(first, 100);
+  gate.settle(second, 244);
+  expect(await gate.admit(key, { month: 1 })).toMatchObject({ admitted: true });
 });

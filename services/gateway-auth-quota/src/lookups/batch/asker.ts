@@ -10,13 +10,10 @@ import type { AskedItem } from "./item-reader.ts";
 export type Outcome = ReplyItem | ProblemError;
 
 /** A question under way. */
-export interface Pending {
+export interface Inquiry {
   readonly question: AskedItem;
   readonly done: (outcome: Outcome) => void;
-}
-
-interface Inquiry extends Pending {
-  /** On the clock of `performance.now()`; set when it is first asked. */
+  /** On the clock of `performance.now()`; 0 until it is first asked. */
   endsAt: number;
 }
 
@@ -59,8 +56,8 @@ export class BatchAsker implements Asking {
   }
 
   /** Tells the outcome once, never within this call. */
-  ask(pending: Pending): void {
-    this.#enqueue({ ...pending, endsAt: 0 });
+  ask(inquiry: Inquiry): void {
+    this.#enqueue(inquiry);
   }
 
   /** Asks nothing any more; what is under way ends by itself and is told to nobody. */

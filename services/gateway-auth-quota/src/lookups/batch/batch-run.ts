@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import { ProblemError } from "@netfacts/contracts";
 import type { ReplyItem } from "@netfacts/messaging";
 import type { Coding } from "../../edge/compression.ts";
-import type { BatchAsker, Outcome } from "./asker.ts";
+import type { BatchAsker, Inquiry, Outcome } from "./asker.ts";
 import type { Format } from "./form.ts";
 import type { Item } from "./item-reader.ts";
 import { Output } from "./output.ts";
@@ -24,6 +24,8 @@ const problemBytes = 512;
 interface Place {
   readonly item: Item;
   readonly weight: number;
+  /** Null for what is not asked. */
+  inquiry: Inquiry | null;
   outcome: Outcome | null;
 }
 
@@ -82,12 +84,14 @@ export class BatchRun {
 
   /** Takes the next question. Call only while there is room. */
   put(item: Item): void {
-    const place: Place = { item, weight: "op" in item ? item.weight : problemBytes, outcome: null };
+    const place: Place = { item, weight: "op" in item ? item.weight : problemBytes, inquiry: null, outcome: null };
     this.#places.push(place);
     this.#weight += place.weight;
     if (this.#refusal !== null) this.#settle(place, this.#refusal);
-    else if ("op" in item) this.#options.asker.ask({ question: item, done: (outcome) => this.#settle(place, outcome) });
-    else this.#settle(place, item.problem);
+    else if ("op" in item) {
+      place.inquiry = { question: item, done: (outcome) => this.#settle(place, outcome), endsAt: 0 };
+      this.#options.asker.ask(place.inquiry);
+    } else this.#settle(place, item.problem);
   }
 
   /** Null: there is room for another question; else resolves when there is, or when the batch was stopped. */
@@ -121,14 +125,20 @@ export class BatchRun {
     this.#schedule();
   }
 
-  /** Nobody is there to read: nothing more is asked or written. */
-  stop(): void {
+  /**
+   * Nobody is there to read: nothing more is asked or written.
+   *
+   * @returns how many questions were asked whose results are not written: all but those that failed.
+   */
+  stop(): number {
     this.#stopped = true;
+    const asked = this.#places.slice(this.#first).filter(wasAsked).length;
     this.#options.asker.stop();
     this.#places = [];
     this.#first = 0;
     this.#onRoom?.();
     this.#onWrittenAll?.();
+    return asked;
   }
 
   get #hasRoom(): boolean {
@@ -196,4 +206,9 @@ export class BatchRun {
 }
 
 /** Stands where a result was, so that its bytes can go. */
-const written: Place = { item: { problem: new ProblemError("internal_error"), echo: "null" }, weight: 0, outcome: null };
+const written: Place = { item: { problem: new ProblemError("internal_error"), echo: "null" }, weight: 0, inquiry: null, outcome: null };
+
+function wasAsked({ inquiry, outcome }: Place): boolean {
+  if (inquiry === null || inquiry.endsAt === 0) return false;
+  return outcome === null || (!(outcome instanceof ProblemError) && outcome.counted);
+}

@@ -301,7 +301,7 @@ export class Batches {
       watch.stop();
       clearTimeout(lifetime);
       if (response.writableFinished) return;
-      run.stop();
+      units.keep(run.stop());
       source.fail(new ClientGoneError("the client disconnected"));
     };
     this.#responses.add(response);

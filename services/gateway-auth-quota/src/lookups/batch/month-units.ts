@@ -50,8 +50,19 @@ export class MonthUnits {
 
   /** The result of an item that one was spent for is written. @param counted it was answered; else the unit is free again. */
   settle(counted: boolean): void {
+    if (counted) {
+      this.keep(1);
+      return;
+    }
     this.#underWay -= 1;
-    if (!counted) this.#spare += 1;
+    this.#spare += 1;
+  }
+
+  /** So many that were spent never come back: their items were answered, or asked for a client that went away. */
+  keep(units: number): void {
+    this.#underWay -= units;
+    let left = units;
+    for (let i = 0; left > 0 && i < this.#reserved.length; i++) left -= this.#reserved[i]?.keep(left) ?? 0;
   }
 
   /** The limits may have changed: items from now on are paid for by new reservations. */
@@ -60,7 +71,7 @@ export class MonthUnits {
     this.#spare = 0;
   }
 
-  /** The batch is over: what is unspent, and what was spent for results that nobody got, goes back. */
+  /** The batch is over: what is unspent, and what was spent for items that were not asked, goes back. */
   close(): void {
     let back = this.#spare + this.#aside + this.#underWay;
     this.#spare = 0;
