@@ -7,7 +7,11 @@ export function ageSeconds(section: SectionEntry, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - Date.parse(section.as_of)) / 1000));
 }
 
-/** Whether a section is older than its sources allow. */
+/** How far in the future a section may be before it is not known how old it is. */
+const clockSkewMaxMs = 3_600_000;
+
+/** Whether a section is older than its sources allow, or of the future. */
 export function isStale(section: SectionEntry, nowMs: number): boolean {
+  if (Date.parse(section.as_of) > nowMs + clockSkewMaxMs) return true;
   return section.stale_after_seconds !== null && ageSeconds(section, nowMs) > section.stale_after_seconds;
 }

@@ -1,10 +1,9 @@
 /** The first stage of a run: reads each source once, and decides which of them count. */
 
-import { statSync } from "node:fs";
-import { timestamp } from "@netfacts/contracts";
 import type { SectionName, SourceEntry } from "@netfacts/snapshot";
 import type { ReaderReport } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
+import { dateOf, type SourceDate } from "./future-date.ts";
 import { inFileOrder, isRibSource, type ListedSource } from "./listed-sources.ts";
 import type { StoredFile } from "./open-source.ts";
 import { DataGivenUpError, readRtrSource } from "./read-rtr.ts";
@@ -38,6 +37,7 @@ interface ReadListed {
   readonly report: ReaderReport;
   readonly stored: StoredFile;
   readonly side?: SideRecords | undefined;
+  readonly date: SourceDate;
   /** Of a RIB; null where it has none. */
   readonly updates: ReadUpdates | null;
 }
@@ -113,20 +113,20 @@ async function succeeds(work: () => Promise<void>): Promise<boolean> {
 
 /** @param newer  why its newest version cannot be used, where this is the one before. */
 async function readListed(run: Run, found: Found, source: ListedSource, newer: Error | null): Promise<void> {
-  const { report, stored, side, updates } = await readInto(run, found.inputs, source);
-  // A file that tells no date of its own is as of when it was last written.
-  const asOf = timestamp((report.asOf ?? source.asOf ?? statSync(source.location).mtimeMs / 1000) * 1000);
+  const { report, stored, side, updates, date } = await readInto(run, found.inputs, source);
+  const { asOf, warning } = date;
   run.report.sources.push(sourceReport(source, report, stored, asOf, newer));
   const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
   for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
     const section = found.sources[name] ?? { configs: [], entries: [] };
     found.sources[name] = section;
-    section.configs.push(source);
+    // Of what time data of the future are is not known: they are out of date from the first.
+    section.configs.push(warning === null ? source : { ...source, staleAfterSeconds: 0 });
     const error =
-      newer === null ? null : "the newest version of this source could not be used in the last run; the previous version is in use";
+      newer === null ? warning : "the newest version of this source could not be used in the last run; the previous version is in use";
     const kinds = name === source.section && report.kinds !== undefined ? { kinds: { ...report.kinds } } : {};
     const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error, ...kinds });
-    section.entries.push(newer === null ? entry : { ...entry, accepted_before: accepted });
+    section.entries.push(error === null ? entry : { ...entry, accepted_before: accepted });
   }
   if (updates !== null && isRibSource(source) && source.updates !== null) tellUpdates(run, found, source.updates, updates);
 }
@@ -135,14 +135,16 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
 async function readInto(run: Run, { tables, ribs }: SectionInputs, source: ListedSource): Promise<ReadListed> {
   if (isRibSource(source)) {
     const rib = await run.ribReaders.read(source);
+    const date = dateOf(source, rib.report);
     refuseShrunk(run, source, rib.report);
     ribs.set(source.name, rib);
-    return rib;
+    return { ...rib, date };
   }
   const { report, add, stored, side } = await (source.format === "rtr" ? readRtrSource : readSource)(run, source, tables);
+  const date = dateOf(source, report);
   refuseShrunk(run, source, report);
   add(source.name);
-  return { report, stored: stored(), side, updates: null };
+  return { report, stored: stored(), side, updates: null, date };
 }
 
 function tellUpdates(run: Run, found: Found, source: SourceConfig, updates: ReadUpdates): void {

@@ -112,6 +112,7 @@ function ribReport(rib: RibReport, seconds: number, { file, badRecordsMax }: Sou
     accepted,
     skipped,
     kinds: { "IPv4 prefixes": rib.prefixes.ipv4, "IPv6 prefixes": rib.prefixes.ipv6 },
+    latestAt: rib.lastTimestamp,
     asOf: applied ? updates.lastTimestamp : rib.firstTimestamp,
     notes: [
       `${rib.routes.ipv4} IPv4 and ${rib.routes.ipv6} IPv6 routes`,

@@ -9,6 +9,7 @@ import { type ReaderReport, type SkippedRecords, SourceError } from "../readers/
 import { gapSecondsDefault, type ReplayInput, type UpdateFileCounts, type UpdatesReport } from "../replay/index.ts";
 import type { SourceConfig } from "../sources/index.ts";
 import { digestOfAll, filesSince, firstTimestamp, listUpdateFiles } from "../updates/update-files.ts";
+import { futureText } from "./future-date.ts";
 import { type BytesListener, type OpenedSource, openSource, type StoredFile } from "./open-source.ts";
 
 /** Missing updates, in Unix seconds; `to` null: everything after `from`. */
@@ -52,6 +53,8 @@ export class UpdateFeed {
   readonly #stored: StoredFile[] = [];
   #files: readonly string[];
   #bytes = 0;
+  /** A record lies in the future, which `future_dates: warn` lets pass. */
+  #isFuture = false;
   #started = performance.now();
   #lasted = 0;
   #beganAt = 0;
@@ -126,7 +129,10 @@ export class UpdateFeed {
   }
 
   /** Judges a file that was read to its end. @throws SourceError */
-  check({ name, from, records, bad, example }: UpdateFileCounts): void {
+  check({ name, from, latest, records, bad, example }: UpdateFileCounts): void {
+    const future = latest === null ? null : futureText(this.#source, latest, "the time of a record");
+    if (future !== null && this.#source.futureDates === "refuse") throw new SourceError(name, null, future);
+    this.#isFuture ||= future !== null;
     if (from !== null && from < this.#beganAt)
       throw new SourceError(name, null, "starts before the previous file: the order of the file names is not the order of their times");
     this.#beganAt = from ?? this.#beganAt;
@@ -195,10 +201,11 @@ export class UpdateFeed {
       read: counts.records,
       accepted: counts.messages + counts.stateChanges,
       skipped: skipped.filter(({ count }) => count > 0),
-      asOf: counts.lastTimestamp,
+      asOf: this.#isFuture ? null : counts.lastTimestamp,
       notes: [
         `${this.#files.length} files: ${counts.announced} routes announced, ${counts.withdrawn} withdrawn, ${counts.stateChanges} changes of state`,
         ...(counts.sessionsLost > 0 ? [`${counts.sessionsLost} sessions lost, and ${counts.routesLost} routes with them`] : []),
+        ...(this.#isFuture ? ["times in the future, which count for nothing"] : []),
         ...gaps.map((gap) => `updates ${spanText(gap)} are missing`),
       ],
     };

@@ -81,7 +81,7 @@ export async function buildSections(run: Run, { tables, ribs, drafts }: SectionI
     if (draft === undefined || !shrink.takes(name, draft.counts)) continue;
     sections[name] = {
       ...(await put(draft.pieces)),
-      ...timesOf(from, kind.version),
+      ...timesOf(from, kind.version, draft.firstExpiry ?? null),
       counts: draft.counts,
       ...draft.entry,
       sources: [...from.entries],
@@ -109,11 +109,13 @@ function routeTable(columns: RoutesColumns): RouteTable {
 
 /**
  * `as_of` of a section is that of its oldest source, standing ones (`isStanding`) apart where there are others. It is stale from when the first of its sources is, and its next version is
- * expected when that of the first of them is; a source that never goes stale has no say in either.
+ * expected when that of the first of them is; a source that never goes stale has no say in either. Where one may, the section is stale
+ * too from the time at which the first of its records expires.
  */
 function timesOf(
   { configs, entries }: SectionSources,
   version: (iso: string) => string,
+  firstExpiry: number | null,
 ): Pick<SectionEntry, "version" | "as_of" | "stale_after_seconds" | "interval_seconds"> {
   const dated = entries.filter(({ format }) => !isStanding(format));
   const dates = (dated.length === 0 ? entries : dated).flatMap(({ as_of }) => (as_of === null ? [] : [as_of])).sort();
@@ -127,6 +129,7 @@ function timesOf(
     staleAfter.push(younger + staleAfterSeconds);
     nextAfter.push(younger + intervalSeconds);
   }
+  if (firstExpiry !== null && staleAfter.length > 0) staleAfter.push(Math.max(0, firstExpiry - Date.parse(asOf) / 1000));
   const first = (seconds: readonly number[]) => (seconds.length === 0 ? null : Math.min(...seconds));
   return { version: version(asOf), as_of: asOf, stale_after_seconds: first(staleAfter), interval_seconds: first(nextAfter) };
 }

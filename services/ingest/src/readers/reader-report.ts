@@ -43,6 +43,8 @@ export interface ReaderReport {
   skipped: SkippedRecords[];
   /** Unix seconds of what the file itself says it shows; null where it says nothing. */
   asOf: number | null;
+  /** The latest time in the file, where it has many: Unix seconds. */
+  latestAt?: number;
   /** What an operator may want to know and nothing depends on. */
   notes: string[];
   /** The records by kind, for a format in which each kind is held to the last good version by itself: a cut file loses the last kind. */

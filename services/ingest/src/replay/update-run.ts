@@ -8,6 +8,8 @@ export interface UpdateFileCounts {
   readonly name: string;
   /** Time of the first record; null: it has none. */
   readonly from: number | null;
+  /** The latest time of a record; null: it has none. */
+  readonly latest: number | null;
   readonly records: number;
   readonly bad: number;
   /** The first bad record. */
@@ -65,6 +67,7 @@ export class UpdateRun {
   /** The file at hand has had no record yet. */
   #first = true;
   #from: number | null = null;
+  #to: number | null = null;
   #recordsBefore = 0;
   #badBefore = 0;
   #example: UpdateFileCounts["example"] = null;
@@ -106,6 +109,7 @@ export class UpdateRun {
     this.#name = name;
     this.#first = true;
     this.#from = null;
+    this.#to = null;
     this.#recordsBefore = this.report.records;
     this.#badBefore = this.report.bad;
     this.#example = null;
@@ -117,6 +121,7 @@ export class UpdateRun {
     return {
       name: this.#name,
       from: this.#from,
+      latest: this.#to,
       records: records - this.#recordsBefore,
       bad: bad - this.#badBefore,
       example: this.#example,
@@ -130,6 +135,7 @@ export class UpdateRun {
     if (this.#first && timestamp - this.#latest > this.#gapSeconds) report.gaps.push({ from: this.#latest, to: timestamp });
     if (this.#first) this.#from = timestamp;
     this.#first = false;
+    this.#to = Math.max(this.#to ?? 0, timestamp);
     this.#latest = Math.max(this.#latest, timestamp);
     if ("fault" in reading) {
       report.bad++;

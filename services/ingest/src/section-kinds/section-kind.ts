@@ -16,6 +16,8 @@ export interface SectionDraft {
   readonly counts: Counts;
   /** What else its entry of the manifest says. */
   readonly entry?: Pick<SectionEntry, "peers_total" | "collectors" | "match_peers_min" | "updates_gaps">;
+  /** Unix seconds at which the first of its records expires; null: none does. From then on the section is stale. */
+  readonly firstExpiry?: number | null;
   /** Objects that only ingest reads. */
   readonly ingestObjects?: Manifest["ingest_objects"];
   /** What an operator should know of how it was built. */
@@ -86,4 +88,11 @@ export function dayVersion(asOf: string): string {
 /** A version by the second: `20261121T090002Z`. */
 export function secondVersion(asOf: string): string {
   return asOf.replace(/[-:]/g, "");
+}
+
+/** The first of the times at which records expire, in Unix seconds; 0 stands for none, and null is answered where all are. */
+export function firstExpiryOf(expiresAt: Uint32Array): number | null {
+  let first = Number.POSITIVE_INFINITY;
+  for (const time of expiresAt) if (time !== 0 && time < first) first = time;
+  return first === Number.POSITIVE_INFINITY ? null : first;
 }

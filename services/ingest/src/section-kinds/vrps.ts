@@ -4,7 +4,7 @@ import { columnPieces, vrpsFormat } from "@netfacts/snapshot";
 import { applySlurm } from "../assembly/slurm.ts";
 import { buildVrps } from "../assembly/vrps.ts";
 import { checkVrps } from "../verify/check-rpki.ts";
-import { type JoiningSection, secondVersion } from "./section-kind.ts";
+import { firstExpiryOf, type JoiningSection, secondVersion } from "./section-kind.ts";
 
 export const vrps: JoiningSection = {
   async build({ tables: inputs, routes }) {
@@ -20,7 +20,7 @@ export const vrps: JoiningSection = {
         slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
       }),
     };
-    return { pieces: columnPieces(vrpsFormat, columns), counts };
+    return { pieces: columnPieces(vrpsFormat, columns), counts, firstExpiry: firstExpiryOf(columns.expires_at) };
   },
   // The operator's own exceptions are no loss.
   compared: ({ vrps = 0, slurm_filtered: filtered = 0, slurm_asserted: asserted = 0 }) => ({ VRPs: vrps + filtered - asserted }),

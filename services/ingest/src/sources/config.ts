@@ -50,6 +50,10 @@ export interface SourceConfig {
   staleAfterSeconds: number | null;
   /** Unix seconds of what the file shows, for a file that does not say so itself; null: then the time it was last written. */
   asOf: number | null;
+  /** How far ahead of this clock a time of its data may be. */
+  clockSkewMaxSeconds: number;
+  /** What becomes of a file with a later time: it is refused, or read with a warning and preferred to nothing. */
+  futureDates: "refuse" | "warn";
   /** Line of `sources.yaml` on which the source begins. */
   line: number;
 }

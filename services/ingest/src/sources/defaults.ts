@@ -17,6 +17,9 @@ export const defaultDelegatedShrinkMax = 0.02;
 /** Real files have a handful of odd lines; one in a hundred means that this is not the format we take it for. */
 export const defaultBadRecordsMax = 0.01;
 
+/** Clocks that nobody sets are wrong by minutes; dates that are wrong are wrong by years. */
+export const defaultClockSkewMaxSeconds = hour;
+
 /** Two versions missed, and an hour of grace for the import itself (docs/design/semantics.md#time). */
 export function defaultStaleAfterSeconds(intervalSeconds: number): number {
   return 2 * intervalSeconds + hour;

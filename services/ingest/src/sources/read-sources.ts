@@ -9,6 +9,7 @@ import { attachUpdates, type ListedUpdates } from "./attach-updates.ts";
 import { type SourceConfig, type SourcesConfig, SourcesFileError } from "./config.ts";
 import {
   defaultBadRecordsMax,
+  defaultClockSkewMaxSeconds,
   defaultDelegatedShrinkMax,
   defaultFullFeedMin,
   defaultFullFeedShare,
@@ -65,6 +66,8 @@ const sourceKeys = [
   "count_error_max",
   "stale_after",
   "as_of",
+  "clock_skew_max",
+  "future_dates",
   "applies_to",
   ...fetchKeys,
 ] as const;
@@ -184,6 +187,8 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     value === "never" ? "never" : readDuration(value),
   );
   const asOf = members.read("as_of", instantForm, readInstant);
+  const clockSkewMax = members.read("clock_skew_max", durationForm, readDuration);
+  const futureDates = members.read("future_dates", "refuse or warn", (value) => (value === "refuse" || value === "warn" ? value : null));
   if (name === null || kind === null || place === null) return null;
 
   // Where each file of updates is so long, another is to be expected as often.
@@ -207,6 +212,8 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
         ? null
         : (staleAfter ?? defaultStaleAfterSeconds(intervalSeconds)),
     asOf,
+    clockSkewMaxSeconds: clockSkewMax ?? defaultClockSkewMaxSeconds,
+    futureDates: futureDates ?? "refuse",
     line,
   };
 }

@@ -68,6 +68,21 @@ test("an export without ASPAs leaves it open who has one; a format that has none
   });
 });
 
+test("the section is stale from the time at which the first of its VRPs expires, unless its source never is", async () => {
+  await atWork(async (place) => {
+    const sooner = (more: string) => vrpFile(10).replace("1900000000", more);
+    const staleAfter = async () => (await generationOf(place.store)).manifest.sections.vrps?.stale_after_seconds;
+    await run(place, exported);
+    expect(await staleAfter()).toBe(3 * 3600);
+    // 08:50:12 and 5,000 s.
+    await place.write("vrps", sooner(String(Date.parse("2025-11-21T10:13:32Z") / 1000)));
+    await run(place, exported);
+    expect(await staleAfter()).toBe(5_000);
+    await run(place, exported.replace("location", "stale_after: never, location"));
+    expect(await staleAfter()).toBeNull();
+  });
+});
+
 test("local exceptions apply to what all exports say together, and are of no time", async () => {
   await atWork(async (place) => {
     await place.write("other", vrpFile(12, "2025-11-21T08:55:00Z"));

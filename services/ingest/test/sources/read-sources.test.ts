@@ -56,6 +56,8 @@ test("reads a source with nothing but its four names, and fills in the defaults"
         countErrorMax: null,
         staleAfterSeconds: 61_200,
         asOf: null,
+        clockSkewMaxSeconds: 3_600,
+        futureDates: "refuse",
         line: 2,
       },
     ],
@@ -124,6 +126,8 @@ sources:
       countErrorMax: null,
       staleAfterSeconds: null,
       asOf: 1_795_248_000,
+      clockSkewMaxSeconds: 3_600,
+      futureDates: "refuse",
       line: 10,
     },
     expect.objectContaining({
@@ -293,7 +297,7 @@ describe("one fault", () => {
     [source("bad_records_max: -0.1"), "6:22 bad_records_max: expected a share such as 0.2 or 20%, found -0.1"],
     [
       source("url: x"),
-      '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, kind_shrink_max, bad_records_max, count_error_max, stale_after, as_of, applies_to, every, allow_private, allow_downgrade, md5, ca_file, authorization_file',
+      '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, kind_shrink_max, bad_records_max, count_error_max, stale_after, as_of, clock_skew_max, future_dates, applies_to, every, allow_private, allow_downgrade, md5, ca_file, authorization_file',
     ],
     [source("name: b"), "6:5 not YAML: Map keys must be unique"],
     ["sources: [\n", "2:1 not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],

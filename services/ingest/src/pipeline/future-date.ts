@@ -1,0 +1,46 @@
+/** The bound on dates that lie in the future: a file that has one is wrong in what everything else is judged by. */
+
+import { statSync } from "node:fs";
+import { timestamp } from "@netfacts/contracts";
+import { type ReaderReport, SourceError } from "../readers/reader-report.ts";
+import type { SourceConfig } from "../sources/index.ts";
+
+/** A registry's day begins up to so many seconds before that of UTC, in which its header is read. */
+const dayZoneSeconds = 14 * 3600;
+
+/** Of when the data of a source are. */
+export interface SourceDate {
+  /** RFC 3339. */
+  readonly asOf: string;
+  /** The date that lies in the future, in words, where `future_dates: warn` lets it pass; `asOf` is then when the file was written. */
+  readonly warning: string | null;
+}
+
+/** What is wrong with a time of a source; null: it does not lie in the future. */
+export function futureText({ clockSkewMaxSeconds: skew, format }: SourceConfig, seconds: number, what: string): string | null {
+  const ahead = seconds - Date.now() / 1000 - (format === "delegated" ? dayZoneSeconds : 0);
+  if (ahead <= skew) return null;
+  return `${what} ${timestamp(seconds * 1000)} is in the future by more than clock_skew_max (${skew} s)`;
+}
+
+/**
+ * Of when the data of a source are: what the file says, else `as_of`, else when the file was last written. Where a date of the future may pass, it is taken out
+ * of the report, so that it is preferred to nothing.
+ *
+ * Throws `SourceError` for a date of the future.
+ */
+export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
+  const written = () => statSync(source.location).mtimeMs / 1000;
+  const [seconds, what] =
+    report.asOf !== null
+      ? [report.asOf, "the time of its data"]
+      : source.asOf !== null
+        ? [source.asOf, "its as_of in sources.yaml"]
+        : [written(), "the time at which the file was written"];
+  const future = futureText(source, Math.max(seconds, report.latestAt ?? 0), what);
+  if (future === null) return { asOf: timestamp(seconds * 1000), warning: null };
+  if (source.futureDates === "refuse") throw new SourceError(source.location, null, `${future}; if it is right, set future_dates: warn`);
+  report.asOf = null;
+  report.notes.push(`${future}; the data count as old as the file, and as out of date`);
+  return { asOf: timestamp(Math.min(written() * 1000, Date.now())), warning: future };
+}

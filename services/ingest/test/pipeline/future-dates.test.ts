@@ -1,0 +1,128 @@
+/** Times that lie in the future: refused, or read with a warning and preferred to nothing. */
+
+import { utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { type Address, parseAddress } from "@netfacts/address";
+import { AnswerNotes, statusRecord } from "@netfacts/records";
+import { Generation, loadSnapshot } from "@netfacts/snapshot";
+import { ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
+import { IngestError, type RunReport, runIngest } from "../../src/app.ts";
+import { allSources, atWork, delegatedFile, ribFile, vrpFile, type Workplace } from "../support/made-files.ts";
+import { madeUpdate } from "../support/made-updates.ts";
+
+const later = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+const day = (seconds: number) => iso(seconds).slice(0, 10).replaceAll("-", "");
+const year = 365 * 86_400;
+
+async function run(place: Workplace, yaml: string): Promise<RunReport> {
+  return runIngest({ config: await place.sources(yaml), store: place.store });
+}
+
+async function failure(place: Workplace, yaml: string): Promise<string> {
+  const error = await run(place, yaml).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(IngestError);
+  return (error as IngestError).message;
+}
+
+async function generationOf({ store }: Workplace): Promise<Generation> {
+  return Generation.of(await loadSnapshot(store, await store.getManifest((await store.currentId()) as string)));
+}
+
+describe("a time in the future", () => {
+  test.each<[string, string, () => string | Buffer, string]>([
+    ["a registry's header", "ripe", () => delegatedFile("ripencc", 10, day(later(2 * year))), "the time of its data"],
+    ["an export's build time", "vrps", () => vrpFile(10, iso(later(7_200))).replaceAll("1900000000", "4000000000"), "the time of its data"],
+    ["a table's records", "rib", () => ribFile(20, later(7_200)), "the time of its data"],
+    [
+      "some of a table's records",
+      "rib",
+      () => Buffer.concat([ribFile(20), ribRecord("11.1.0.0/24", [{ peer: 0, path: "64500 9" }], { timestamp: later(7_200) })]),
+      "the time of its data",
+    ],
+  ])("of %s is refused, and what served stays", async (_what, name, content, what) => {
+    await atWork(async (place) => {
+      await run(place, allSources);
+      const before = await place.current();
+      await place.write(name, content());
+      expect(await failure(place, allSources)).toMatch(
+        new RegExp(
+          `${name}: ${what} .* is in the future by more than clock_skew_max \\(3600 s\\); if it is right, set future_dates: warn$`,
+        ),
+      );
+      expect(await place.current()).toBe(before);
+    });
+  });
+
+  test("of as_of and of the file's own date is refused where these count", async () => {
+    await atWork(async (place) => {
+      const names = (more: string) => `sources:\n  - {name: names, section: as_names, format: name-list, location: names${more}}\n`;
+      expect(await failure(place, names(", as_of: 2099-01-01"))).toMatch(/its as_of in sources.yaml 2099-01-01T00:00:00Z is in the future/);
+      await utimes(join(place.folder, "names"), later(7_200), later(7_200));
+      expect(await failure(place, names(""))).toMatch(/the time at which the file was written .* is in the future/);
+      await run(place, names(", as_of: 2025-01-01"));
+    });
+  });
+
+  test("is no future within the bound, nor the day of a registry east of here", async () => {
+    await atWork(async (place) => {
+      await place.write("rib", ribFile(20, later(3_000)));
+      await place.write("ripe", delegatedFile("apnic", 10, day(later(13 * 3600))));
+      await run(place, allSources);
+      await place.write("rib", ribFile(20, later(6_000)));
+      expect(await failure(place, allSources)).toMatch(/rib: .*in the future/);
+      await run(place, allSources.replace("location: rib}", "location: rib, clock_skew_max: 2h}"));
+    });
+  });
+});
+
+test("with future_dates: warn it is told in the report, /status and answers, and preferred to nothing", async () => {
+  await atWork(async (place) => {
+    await place.write("wrong", delegatedFile("ripencc", 10, "20991231").replaceAll("|NL|", "|XX|"));
+    await run(
+      place,
+      `sources:
+  - {name: wrong, section: allocations, format: delegated, location: wrong, future_dates: warn}
+  - {name: ripe, section: allocations, format: delegated, location: ripe, stale_after: never}
+`,
+    ).then((report) =>
+      expect(report.sources[0]?.notes).toEqual([
+        "the time of its data 2099-12-31T00:00:00Z is in the future by more than clock_skew_max (3600 s); the data count as old as the file, and as out of date",
+      ]),
+    );
+    const generation = await generationOf(place);
+    const records = generation.allocations?.recordsAt(parseAddress("11.0.0.1") as Address) ?? [];
+    expect(records.map((record) => generation.allocations?.entry(record).country)).toEqual(["NL", "XX"]);
+    const notes = new AnswerNotes(generation, Date.now());
+    expect(statusRecord(notes).sections.allocations).toMatchObject({
+      as_of: "2025-11-20T00:00:00Z",
+      stale: true,
+      sources: [
+        { name: "wrong", as_of: "2025-11-21T04:40:00Z", error: expect.stringMatching(/2099-12-31T00:00:00Z is in the future/) },
+        {},
+      ],
+    });
+    expect(notes.meta("r").warnings).toMatchObject([{ code: "allocations_stale" }]);
+  });
+});
+
+test("a file of updates with a record in the future is left out, and what is behind it", async () => {
+  await atWork(async (place) => {
+    const peer = { address: "192.0.2.1", asn: 64500 };
+    const at = 1_763_715_300;
+    await place.write(
+      "updates",
+      Buffer.concat([
+        madeUpdate(peer, { at: at + 10, announced: ["12.0.0.0/24"], path: "64500 9" }),
+        madeUpdate(peer, { at: later(7_200), announced: ["12.0.1.0/24"], path: "64500 9" }),
+      ]),
+    );
+    const yaml = (required: boolean) =>
+      `full_feed_min: {ipv4: 1, ipv6: 1}\nsources:\n  - {name: rib, section: routes, format: mrt, location: rib}\n  - {name: live, section: updates, format: mrt, location: updates, required: ${required}}\n`;
+    expect(await failure(place, yaml(true))).toMatch(/updates: the time of a record .* is in the future/);
+    const report = await run(place, yaml(false));
+    expect(report.sources.find(({ name }) => name === "live")?.error).toMatch(/the time of a record .* is in the future/);
+    expect((await generationOf(place)).manifest.sections.routes).toMatchObject({ as_of: "2025-11-21T08:55:00Z", counts: { ipv4: 20 } });
+  });
+});
