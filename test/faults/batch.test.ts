@@ -86,7 +86,7 @@ function faults(results: readonly BatchResult[], allowed: readonly ProblemCode[]
 
 /** The snapshots that records name. */
 function versionsOf(results: readonly BatchResult[]): Set<string | undefined> {
-  return new Set(results.flatMap(({ record }) => (record === undefined ? [] : [record.meta.data.vrps?.version])));
+  return new Set(results.flatMap(({ record }) => (record === undefined ? [] : [record.meta?.data.vrps?.version])));
 }
 
 test("every document is of one snapshot, in whichever order pods change, and tells which", async () => {

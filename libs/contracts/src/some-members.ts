@@ -1,12 +1,12 @@
-/** Records of which `fields` kept some members. */
+/** Records of which `fields` and `meta` kept some members. */
 
 import Type, { type TSchema } from "typebox";
 import type { Meta } from "./meta.ts";
 import { type OperationName, operations, type RecordOf } from "./operations/index.ts";
 import { record } from "./schema.ts";
 
-/** Any members of a record, and `meta`. */
-export type SomeMembers<R extends { readonly meta: Meta }> = Partial<R> & Pick<R, "meta">;
+/** Any members of a record, `meta` among them. */
+export type SomeMembers<R extends { readonly meta: Meta }> = Partial<R>;
 
 const partial = new Map<OperationName, TSchema>();
 
@@ -14,9 +14,8 @@ const partial = new Map<OperationName, TSchema>();
 export function someMembers<O extends OperationName>(op: O): TSchema {
   let schema = partial.get(op);
   if (schema === undefined) {
-    const { meta, ...others }: Readonly<Record<string, TSchema>> = operations[op].record.properties;
-    const optional = Object.fromEntries(Object.entries(others).map(([name, member]) => [name, Type.Optional(member)]));
-    schema = record({ ...optional, ...(meta !== undefined && { meta }) });
+    const members: Readonly<Record<string, TSchema>> = operations[op].record.properties;
+    schema = record(Object.fromEntries(Object.entries(members).map(([name, member]) => [name, Type.Optional(member)])));
     partial.set(op, schema);
   }
   return schema;

@@ -18,13 +18,18 @@ export interface View {
   readonly format: Format;
   /** Null: every list from its beginning. */
   readonly page: Page | null;
+  /** Whether `meta` stands at the end of the record. */
+  readonly meta: boolean;
 }
 
 /** What nearly everybody wants. */
-export const wholeRecord: View = { fields: null, format: "json", page: null };
+export const wholeRecord: View = { fields: null, format: "json", page: null, meta: true };
 
 /** Stands between question and view; in neither. */
 const viewMark = " ";
+
+/** Ends a view without `meta`; pods of the previous version refuse it. */
+const noMeta = "no_meta";
 
 /** Lists are shorter. */
 const startMax = 0xffff_ffff;
@@ -38,9 +43,10 @@ export function membersOf(op: OperationName): readonly string[] {
 export function encodeQuery<O extends OperationName>(op: O, question: Questions[O], view: View): string {
   const text = encodeQuestion(op, question);
   if (view === wholeRecord) return text;
-  const { fields, format, page } = view;
-  if (fields === null && format === "json" && page === null) return text;
-  return text + viewMark + [format, fields?.join(",") ?? none, page === null ? none : `${page.list}:${page.start}`].join(separator);
+  const { fields, format, page, meta } = view;
+  if (fields === null && format === "json" && page === null && meta) return text;
+  const words = [format, fields?.join(",") ?? none, page === null ? none : `${page.list}:${page.start}`];
+  return text + viewMark + [...words, ...(meta ? [] : [noMeta])].join(separator);
 }
 
 /**
@@ -58,11 +64,13 @@ export function decodeQuery<O extends OperationName>(op: O, query: string): { re
 }
 
 function readView(op: OperationName, text: string): View | null {
-  const [formatText, fieldsText, pageText, ...rest] = text.split(separator);
+  const [formatText, fieldsText, pageText, metaText, ...rest] = text.split(separator);
   const format = formats.find((name) => name === formatText);
   const fields = readFields(op, fieldsText);
   const page = readPage(op, pageText);
-  return format === undefined || fields === undefined || page === undefined || rest.length > 0 ? null : { fields, format, page };
+  const isRead = format !== undefined && fields !== undefined && page !== undefined && rest.length === 0;
+  if (!isRead || (metaText !== undefined && metaText !== noMeta)) return null;
+  return { fields, format, page, meta: metaText === undefined };
 }
 
 /** Undefined: not readable. */
@@ -81,8 +89,9 @@ function readPage(op: OperationName, text: string | undefined): Page | null | un
   return list === undefined || start === 0 || start > startMax ? undefined : { list, start };
 }
 
-/** The record with the members of the view, in its own order, and `meta`. */
-export function shownMembers(record: object, { fields }: Pick<View, "fields">): object {
-  if (fields === null) return record;
-  return Object.fromEntries(Object.entries(record).filter(([name]) => name === "meta" || fields.includes(name)));
+/** The record with the members of the view, in its own order, and `meta` unless the view has none. */
+export function shownMembers(record: object, { fields, meta }: Pick<View, "fields" | "meta">): object {
+  if (fields === null && meta) return record;
+  const isShown = (name: string) => (name === "meta" ? meta : fields === null || fields.includes(name));
+  return Object.fromEntries(Object.entries(record).filter(([name]) => isShown(name)));
 }

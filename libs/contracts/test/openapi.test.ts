@@ -1,5 +1,6 @@
 /** The OpenAPI documents: without findings of a linter, with examples that fit their schemas, and nothing that leads nowhere. */
 
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { parseAsn } from "@netfacts/address";
 import { batchQuestions, KeyPatch, KeyRotation, NewKey, PlanLimits, Problem, RunRequest } from "@netfacts/contracts";
@@ -24,6 +25,11 @@ async function findings(document: object): Promise<string[]> {
 }
 
 describe.each(documents)("the %s document", (_name, make) => {
+  test("has the version that the command line prints", () => {
+    const { version } = JSON.parse(readFileSync(new URL("../../../services/cli/package.json", import.meta.url), "utf8"));
+    expect(make().info).toMatchObject({ version });
+  });
+
   test("has no findings", async () => {
     expect(await findings(make())).toEqual([]);
   });

@@ -24,10 +24,12 @@ test("the whole record is asked for by the question alone", () => {
 
 test("every view is read back, and fits a message", () => {
   const views: View[] = [
-    { fields: ["asn", "prefixes", "meta"], format: "json", page: null },
-    { fields: null, format: "csv", page: null },
-    { fields: null, format: "ndjson", page: { list: "prefixes", start: 4_294_967_295 } },
-    { fields: [...membersOf("asn")], format: "json", page: { list: "allocations", start: 1 } },
+    { fields: ["asn", "prefixes", "meta"], format: "json", page: null, meta: true },
+    { fields: null, format: "csv", page: null, meta: true },
+    { fields: null, format: "ndjson", page: { list: "prefixes", start: 4_294_967_295 }, meta: true },
+    { fields: [...membersOf("asn")], format: "json", page: { list: "allocations", start: 1 }, meta: true },
+    { fields: null, format: "json", page: null, meta: false },
+    { fields: [...membersOf("asn")], format: "json", page: { list: "neighbours", start: 1 }, meta: false },
   ];
   for (const view of views) {
     const text = encodeQuery("asn", question, view);
@@ -45,6 +47,8 @@ test("nothing else is read", () => {
     "csv",
     "csv|-",
     "csv|-|-|-",
+    "json|-|-|meta",
+    "json|-|-|no_meta|-",
     "csv||-",
     "json|asn,asn|-",
     "json|name,asn|-",
@@ -59,8 +63,10 @@ test("nothing else is read", () => {
   for (const view of views) expect(() => decodeQuery("asn", `${text} ${view}`)).toThrow(QuestionSyntaxError);
 });
 
-test("members are kept in the record's order, with meta always", () => {
+test("members are kept in the record's order, with meta unless it is not wanted", () => {
   const record = { a: 1, b: 2, c: 3, meta: {} };
-  expect(JSON.stringify(shownMembers(record, { fields: ["c", "a"] }))).toBe('{"a":1,"c":3,"meta":{}}');
+  expect(JSON.stringify(shownMembers(record, { ...wholeRecord, fields: ["c", "a"] }))).toBe('{"a":1,"c":3,"meta":{}}');
+  expect(JSON.stringify(shownMembers(record, { fields: ["c"], meta: false }))).toBe('{"c":3}');
+  expect(JSON.stringify(shownMembers(record, { fields: null, meta: false }))).toBe('{"a":1,"b":2,"c":3}');
   expect(shownMembers(record, wholeRecord)).toBe(record);
 });

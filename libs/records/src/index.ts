@@ -7,7 +7,7 @@ export { type AnswerContext, enterDataset, recordHandler, recordHandlers } from 
 export { prefixRecord } from "./prefix-record.ts";
 export { type RecordBuilder, recordBuilders, type SnapshotOperation } from "./record-builders.ts";
 export { routingRecord } from "./routing-record.ts";
-export { csvCell, listText } from "./shown-answer.ts";
+export { csvCell, listText, shownAnswer } from "./shown-answer.ts";
 export { statusRecord } from "./status-record.ts";
 export { validationRecord, validationState } from "./validation-parts.ts";
 export { validityRecord } from "./validity-record.ts";

@@ -12,7 +12,10 @@ type Item = Readonly<Record<string, unknown>>;
  */
 export function shownAnswer(op: OperationName, notes: AnswerNotes, record: object, view: View, requestId: string): RecordAnswer {
   if (view === wholeRecord) return recordAnswer(notes, record, requestId);
-  if (view.format === "json") return recordAnswer(notes, shownMembers(record, view), requestId);
+  if (view.format === "json") {
+    const members = shownMembers(record, view);
+    return view.meta ? recordAnswer(notes, members, requestId) : noted(notes, Buffer.from(JSON.stringify(members)));
+  }
   const shown = operations[op].listView;
   if (shown === null) throw new Error(`operation ${op} has no list in the format ${view.format}`);
   const { items } = (record as Readonly<Record<string, { readonly items: readonly Item[] }>>)[shown.list] ?? { items: [] };

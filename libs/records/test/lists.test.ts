@@ -7,7 +7,7 @@ import { madeAllocations, madeRoutes, madeVrps, route } from "../../snapshot/tes
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
 import { prefix } from "../../snapshot/test/support/text.ts";
-import { AnswerNotes, asnRecord, listText, prefixRecord } from "../src/index.ts";
+import { AnswerNotes, asnRecord, listText, prefixRecord, shownAnswer } from "../src/index.ts";
 import { ask, now } from "./support/checked.ts";
 
 const slash24s = Array.from({ length: 7 }, (_, index) => `20.0.${index}.0/24`);
@@ -102,6 +102,17 @@ describe("warnings of lists", () => {
     expect(details(["allocation"])).toEqual([["truncated", "allocation.blocks shows 3 of 7"]]);
     expect(details(["prefix", "origins"])).toEqual([]);
   });
+});
+
+test("a record without meta is the same without it", () => {
+  const shown = (view: View) => {
+    const notes = new AnswerNotes(generation, now, view);
+    return JSON.parse(Buffer.from(shownAnswer("prefix", notes, prefixRecord(inside, notes), view, "id").body).toString());
+  };
+  const { meta, ...record } = shown(wholeRecord);
+  expect(meta.request_id).toBe("id");
+  expect(shown({ ...wholeRecord, meta: false })).toEqual(record);
+  expect(shown({ ...wholeRecord, fields: ["prefix"], meta: false })).toEqual({ prefix: "20.0.0.0/16" });
 });
 
 describe("an AS_SET origin", () => {

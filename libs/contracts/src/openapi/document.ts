@@ -12,7 +12,7 @@ export interface DocumentText {
   readonly title: string;
   /** Markdown. */
   readonly description: string;
-  /** Of the API, not of the software. */
+  /** Of the software; that of the API is in its paths. */
   readonly version: string;
   /** Group → what it is about, in the order of the page. */
   readonly tags: Readonly<Record<string, string>>;

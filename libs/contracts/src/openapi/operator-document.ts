@@ -1,22 +1,25 @@
 /** The operators' API as OpenAPI 3.1: what `/admin/v1/openapi.json` serves. */
 
+import { adminRoutes } from "../routes/admin.ts";
 import { operatorRoutes } from "../routes/index.ts";
+import { version } from "../version.ts";
 import { openApiDocument } from "./document.ts";
 
-export const operatorDocument = () =>
+/** @param ingest  whether the listener passes requests on to an ingest service: without one, there are no routes of ingest. */
+export const operatorDocument = ({ ingest }: { readonly ingest: boolean } = { ingest: true }) =>
   openApiDocument(
     {
       title: "Netfacts operator API",
       description:
-        "Management of keys, plans, usage, the audit log and ingest. Served on a separate listener, and only for keys with the scope `admin`.",
-      version: "1.0.0",
+        "Management of keys, plans, usage, the audit log and, where it is a service, ingest. Served on a separate listener, and only for keys with the scope `admin`.",
+      version,
       tags: {
         Keys: "Create, change, rotate and revoke API keys. The secret of a key is returned only once, when the key is created.",
         Plans: "Named sets of limits that keys refer to.",
         Usage: "Usage of keys, by day and kind of request.",
         Audit: "Changes made by operators: who made them, when, and from where.",
-        Ingest: "Ingest runs, their reports, and the health of the sources.",
+        ...(ingest && { Ingest: "Ingest runs, their reports, and the health of the sources." }),
       },
     },
-    operatorRoutes,
+    ingest ? operatorRoutes : adminRoutes,
   );

@@ -1,6 +1,7 @@
 /** The public API as OpenAPI 3.1: what `/openapi.json` serves. */
 
 import { publicRoutes } from "../routes/index.ts";
+import { version } from "../version.ts";
 import { openApiDocument } from "./document.ts";
 
 export const publicDocument = () =>
@@ -12,7 +13,7 @@ RPKI-valid and why, what is known about each AS, and what reverse DNS returns. T
 
 Every well-formed request returns status 200, even for reserved, unallocated or unannounced resources. \`null\` means "not known"; an absent member was not requested.
 Every error is a problem document (RFC 9457) with a stable \`code\`. Send the key as \`Authorization: Bearer <key>\`.`,
-      version: "1.0.0",
+      version,
       tags: {
         Data: "Records of addresses, prefixes and AS numbers.",
         About: "The calling key, and the status of the data.",

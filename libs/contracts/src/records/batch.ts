@@ -19,9 +19,16 @@ function kindOf<const T extends string>(kind: T) {
 /** The members that `fields` can keep of a record. */
 function fieldsOf({ properties }: RecordSchema) {
   return Type.Optional(
-    member(wordsOf(Object.keys(properties)), "Top-level members to return, each at most once. `meta` is always returned."),
+    member(
+      wordsOf(Object.keys(properties)),
+      "Top-level members to return, each at most once. `meta` is returned too, unless `meta` is false.",
+    ),
   );
 }
+
+const metaMember = Type.Optional(
+  member(Type.Boolean(), "Whether the record has its `meta`. Default: the parameter `meta` of the batch, or true."),
+);
 
 /** A kind of question: an operation that has a data route. */
 export type BatchKind = LookupName;
@@ -33,7 +40,7 @@ export const batchKinds: readonly BatchKind[] = lookupNames;
 export const batchQuestions = Object.fromEntries(
   batchKinds.map((kind): [string, TObject] => {
     const { record: schema, lookup } = operations[kind];
-    return [kind, record({ kind: kindOf(kind), ...lookup.batch.members, fields: fieldsOf(schema) })];
+    return [kind, record({ kind: kindOf(kind), ...lookup.batch.members, fields: fieldsOf(schema), meta: metaMember })];
   }),
 ) as Readonly<Record<BatchKind, TObject>>;
 
@@ -42,7 +49,7 @@ type MembersOf<K extends BatchKind> = Static<TObject<Operations[K]["lookup"]["ba
 /** One question; in NDJSON, one line. */
 export const BatchQuestion = Type.Unsafe<BatchQuestion>(Type.Union(Object.values(batchQuestions)));
 export type BatchQuestion = {
-  [K in BatchKind]: { kind: K } & MembersOf<K> & { fields?: (keyof RecordOf<K>)[] };
+  [K in BatchKind]: { kind: K } & MembersOf<K> & { fields?: (keyof RecordOf<K>)[]; meta?: boolean };
 }[BatchKind];
 
 /** What is asked as `application/json`. */

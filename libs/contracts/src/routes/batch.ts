@@ -30,6 +30,14 @@ needs the scope \`batch\` and the scope of each kind of item.`,
         schema: oneOf(["json", "ndjson"]),
         examples: ["json", "ndjson"],
       },
+      {
+        name: "meta",
+        in: "query",
+        description:
+          'If `false`, records have no `meta` unless their item says `"meta": true`: about half the bytes of an `ip` record. The versions of the data and the warnings of each record are left out with it.',
+        schema: oneOf(["true", "false"]),
+        examples: ["false"],
+      },
     ],
     body: {
       description:

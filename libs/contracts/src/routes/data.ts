@@ -19,9 +19,17 @@ function shape(op: LookupName, lists: boolean): RouteParameter[] {
     {
       name: "fields",
       in: "query",
-      description: `Top-level members to return, separated by commas, each at most once. \`meta\` is always returned. Available: ${members.map((name) => `\`${name}\``).join(", ")}.`,
+      description: `Top-level members to return, separated by commas, each at most once. \`meta\` is returned too, unless \`meta=false\`. Available: ${members.map((name) => `\`${name}\``).join(", ")}.`,
       schema: wordsOf(members),
       examples: [members.slice(0, 2).join(",")],
+    },
+    {
+      name: "meta",
+      in: "query",
+      description:
+        "If `false`, leaves out `meta`, and with it the versions of the data and the warnings of this response. Only supported for JSON.",
+      schema: oneOf(["true", "false"]),
+      examples: ["true"],
     },
     {
       name: "format",

@@ -40,13 +40,15 @@ export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: Fast
   const wish = search === "" ? noWish : readWish(lookup, reader);
   reader.finish();
   const format = wish.format ?? acceptedFormat(lookup, request.headers.accept);
-  if (wish.fields !== null && format !== "json") throw fieldsOfList();
+  if (wish.fields !== null && format !== "json") throw onlyJson("fields");
+  if (!wish.meta && format !== "json") throw onlyJson("meta");
   const place = wish.cursor === "" ? null : decodeCursor(op, question, wish.cursor);
   if (wish.cursor !== "" && place === null) throw invalidCursor("is incomplete, or belongs to a different request");
   const page = place?.page ?? null;
   if (page !== null && format !== "json" && page.list !== operations[op].listView?.list)
     throw invalidCursor(`belongs to the list ${page.list}, which is only available as JSON`);
-  const view = wish.fields === null && format === "json" && page === null ? wholeRecord : { fields: wish.fields, format, page };
+  const isWhole = wish.fields === null && format === "json" && page === null && wish.meta;
+  const view = isWhole ? wholeRecord : { fields: wish.fields, format, page, meta: wish.meta };
   return {
     question,
     units: operations[op].units(question as never),
@@ -61,14 +63,16 @@ interface Wish {
   readonly fields: readonly string[] | null;
   readonly format: Format | null;
   readonly cursor: string;
+  readonly meta: boolean;
 }
 
-const noWish: Wish = { fields: null, format: null, cursor: "" };
+const noWish: Wish = { fields: null, format: null, cursor: "", meta: true };
 
 function readWish<O extends LookupName>({ op, formats, pages }: Lookup<O>, reader: QuestionReader): Wish {
   const fields = reader.words("fields", membersOf(op));
   const format = reader.choice("format", formats);
-  return { fields, format, cursor: pages ? reader.text("cursor") : "" };
+  const meta = reader.flag("meta", true);
+  return { fields, format, cursor: pages ? reader.text("cursor") : "", meta };
 }
 
 function acceptedFormat({ formats }: Lookup<LookupName>, accept: string | undefined): Format {
@@ -79,11 +83,11 @@ function acceptedFormat({ formats }: Lookup<LookupName>, accept: string | undefi
   return format;
 }
 
-function fieldsOfList(): ProblemError {
+function onlyJson(name: "fields" | "meta"): ProblemError {
   const message = "is only supported for JSON; the other formats contain a single list";
   return new ProblemError("invalid_parameter", {
-    detail: `Parameter fields ${message}.`,
-    errors: [{ location: "query.fields", code: "invalid_parameter", message }],
+    detail: `Parameter ${name} ${message}.`,
+    errors: [{ location: `query.${name}`, code: "invalid_parameter", message }],
   });
 }
 

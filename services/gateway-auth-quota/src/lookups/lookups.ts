@@ -50,7 +50,7 @@ const questionReaders: { readonly [O in LookupName]: (reader: QuestionReader) =>
       asn,
       family: family === null ? null : family === "4" ? 4 : 6,
       rpki: reader.choice("rpki", rpkiStates),
-      aggregate: reader.choice("aggregate", ["true", "false"]) === "true",
+      aggregate: reader.flag("aggregate", false),
       limit: reader.limit(),
     };
   },

@@ -114,6 +114,12 @@ export class QuestionReader {
     return values.filter((value) => chosen.has(value));
   }
 
+  /** `true` or `false`. */
+  flag(name: string, absent: boolean): boolean {
+    const choice = this.choice(name, ["true", "false"]);
+    return choice === null ? absent : choice === "true";
+  }
+
   /** As it stands; empty when absent. */
   text(name: string): string {
     return this.#query.get(name) ?? "";

@@ -35,7 +35,11 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
   app.decorateRequest("keyId", null);
   // Who waits for permission to send has sent nothing.
   outliveRefusedBodies(app, ({ headers, keyId }) => headers.expect !== undefined && keyId === null);
-  installRoutes(app, docsRoutes("Netfacts operator API", operatorDocument), guard);
+  installRoutes(
+    app,
+    docsRoutes("Netfacts operator API", () => operatorDocument({ ingest: config.INGEST_URL !== "" })),
+    guard,
+  );
   installAdminRoutes(app, handlers, guard, problems);
   if (config.INGEST_URL !== "") {
     app.register(async (scope) => {
@@ -61,7 +65,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
   return app;
 }
 
-/** The documents of this listener describe ingest's routes: who asks for one is told why it is not here. */
+/** The documentation describes ingest's routes: who asks for one is told why it is not here. */
 function tellNoIngest(app: FastifyInstance, guard: Guard): void {
   app.all(`${ingestPath}/*`, {
     onRequest: async (request, reply) => {

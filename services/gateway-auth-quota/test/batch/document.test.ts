@@ -2,7 +2,7 @@
 
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { BatchAnswer, BatchQuestion, type BatchResult, BatchSummary, examples, Problem } from "@netfacts/contracts";
+import { BatchAnswer, BatchQuestion, type BatchResult, BatchSummary, decodeQuery, examples, Problem } from "@netfacts/contracts";
 import { problemReply } from "@netfacts/messaging";
 import { Value } from "typebox/value";
 import { exampleReply } from "../support/gateway.ts";
@@ -123,6 +123,43 @@ test("a bad item is a problem in its place, costs nothing, and harms no other", 
   expect(answer.headers["x-quota-remaining"]).toBe("8");
 });
 
+test("records of a batch have their meta unless the batch or the item says no", async () => {
+  const authorization = `Bearer ${await gateway.batchKey({})}`;
+  const views: boolean[] = [];
+  for (const op of ["ip", "asn"] as const)
+    gateway.answers.set(op, (item) => {
+      const { view } = decodeQuery(op, item.query);
+      views.push(view.meta);
+      return exampleReply(op);
+    });
+  const wanted = async (query: string, questions: readonly unknown[]) => {
+    views.length = 0;
+    const answer = await gateway.post(JSON.stringify({ questions }), { ...json, authorization }, query);
+    expect([answer.status, documentOf(answer).failed_count]).toEqual([200, 0]);
+    return [...views];
+  };
+  const questions = [
+    { kind: "ip", value: "193.0.6.139" },
+    { kind: "asn", value: 3333 },
+    { kind: "ip", value: "2001:db8::1", fields: ["ip"] },
+  ];
+  expect(await wanted("", questions)).toEqual([true, true, true]);
+  expect(await wanted("?meta=false", questions)).toEqual([false, false, false]);
+  expect(
+    await wanted(
+      "",
+      questions.map((item) => ({ ...item, meta: false })),
+    ),
+  ).toEqual([false, false, false]);
+  expect(
+    await wanted(
+      "?meta=false",
+      questions.map((item) => ({ ...item, meta: true })),
+    ),
+  ).toEqual([true, true, true]);
+  for (const op of ["ip", "asn"] as const) gateway.answers.delete(op);
+});
+
 test("a member that does not fit is told in our words", async () => {
   const authorization = `Bearer ${await gateway.batchKey({})}`;
   const items: [unknown, string, string?][] = [
@@ -135,7 +172,7 @@ test("a member that does not fit is told in our words", async () => {
     [{ kind: "asn", value: [3333] }, "must be a non-empty string or a whole number"],
     [{ kind: "prefix", value: null }, "must be a non-empty string"],
     [{ kind: "ip", value: "193.0.6.139", fields: [7] }, "must be a name without commas"],
-    [{ kind: "ip", value: "193.0.6.139", feilds: ["ip"] }, "is unknown; ip accepts kind, value and fields", "fields"],
+    [{ kind: "ip", value: "193.0.6.139", feilds: ["ip"] }, "is unknown; ip accepts kind, value, fields and meta", "fields"],
     [{ kind: "whois", value: "x" }, "must be ip, routing, asn, prefix, reverse_dns or validity"],
     // The path of another route is no value of an item.
     [{ kind: "ip", value: "AS3333" }, "is not an IPv4 or IPv6 address: it is an AS number"],

@@ -80,7 +80,15 @@ describe("formats", () => {
 
 test("fields reach the service in the record's order, and meta is no wish of its own", async () => {
   const { view } = await shown("/api/v1/asn/3333?fields=prefixes,asn");
-  expect(view).toEqual({ fields: ["asn", "prefixes"], format: "json", page: null });
+  expect(view).toEqual({ fields: ["asn", "prefixes"], format: "json", page: null, meta: true });
+});
+
+test("meta=false reaches the service, and only for JSON", async () => {
+  expect((await shown("/api/v1/asn/3333?meta=false")).view).toEqual({ fields: null, format: "json", page: null, meta: false });
+  expect((await shown("/api/v1/asn/3333?meta=true")).view?.meta).toBe(true);
+  expect((await shown("/api/v1/asn/3333?meta=no")).answer.status).toBe(400);
+  const { answer } = await shown("/api/v1/asn/3333?meta=false&format=csv");
+  expect(JSON.parse(answer.body)).toMatchObject({ code: "invalid_parameter", errors: [{ location: "query.meta" }] });
 });
 
 describe("pages", () => {

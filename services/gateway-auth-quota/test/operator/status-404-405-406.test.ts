@@ -39,6 +39,10 @@ test("route_not_found: where no ingest is behind the gateway, its routes say so,
     expectProblem(await ask(alone, method, path, undefined, { key: null }), "missing_api_key");
     expectProblem(await ask(alone, method, path, undefined, { key: await alone.gateway.key() }), "insufficient_scope");
   }
+  // The reference page lists what is there.
+  const pathsOf = async (at: typeof alone) => Object.keys(JSON.parse((await at.ask("GET", "/openapi.json")).body).paths);
+  const isIngest = (path: string) => path.startsWith("/admin/v1/ingest/");
+  expect([(await pathsOf(alone)).some(isIngest), (await pathsOf(harness)).some(isIngest)]).toEqual([false, true]);
   await alone.stop();
 });
 

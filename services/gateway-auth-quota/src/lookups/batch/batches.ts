@@ -127,7 +127,7 @@ export class Batches {
     };
     try {
       return await (form.asked === "ndjson" && form.answered === "ndjson"
-        ? this.#answerLines(request, reply, open)
+        ? this.#answerLines(request, reply, open, form)
         : this.#answerDocument(request, reply, open, form));
     } catch (error) {
       this.#letGo(source);
@@ -178,7 +178,7 @@ export class Batches {
     const late = setTimeout(() => source.fail(new ProblemError("request_timeout")), settings.requestTimeoutMs);
     let items: Item[];
     try {
-      items = (await (form.asked === "json" ? readDocument(source) : readLines(source))).map(held.admit);
+      items = (await (form.asked === "json" ? readDocument(source, form.meta) : readLines(source, form.meta))).map(held.admit);
     } finally {
       clearTimeout(late);
     }
@@ -195,7 +195,7 @@ export class Batches {
   }
 
   /** Lines are read no faster than answers are; units are reserved as they are needed, the first before the answer begins. */
-  async #answerLines(request: FastifyRequest, reply: FastifyReply, open: OpenBatch): Promise<FastifyReply> {
+  async #answerLines(request: FastifyRequest, reply: FastifyReply, open: OpenBatch, form: Form): Promise<FastifyReply> {
     const { pass, source, units, held } = open;
     await payFirst(pass, units, reserveLines, 1);
     return this.#answer(request, reply, open, { format: "ndjson", endsAt: Number.POSITIVE_INFINITY }, async (run, watch) => {
@@ -219,7 +219,7 @@ export class Batches {
       /** Nearly every line is put at once: a promise each would cost as much as all the rest. */
       const take = (line: Line): Promise<void> | null => {
         watch.item();
-        const item = held.admit(readLine(line));
+        const item = held.admit(readLine(line, form.meta));
         const full = run.room();
         if (full !== null || ("op" in item && !units.spend())) return put(item, full);
         run.put(item);

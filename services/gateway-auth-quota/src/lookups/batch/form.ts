@@ -13,17 +13,20 @@ export interface Form {
   readonly asked: Format;
   readonly encoding: "gzip" | null;
   readonly answered: Format;
+  /** Whether records have their `meta` where the item does not say. */
+  readonly meta: boolean;
 }
 
 /** @throws ProblemError where one of the two is none that we have, or the query has what no batch takes. */
 export function readForm(request: FastifyRequest): Form {
-  const reader = new QuestionReader({}, searchOf(request), ["format"]);
+  const reader = new QuestionReader({}, searchOf(request), ["format", "meta"]);
   const wanted = reader.choice("format", formats);
+  const meta = reader.flag("meta", true);
   reader.finish();
   const { headers } = request;
   const asked = contentFormat(headers["content-type"]);
   const encoding = contentEncoding(headers["content-encoding"]);
-  return { asked, encoding, answered: wanted ?? acceptedFormat(headers.accept, asked) };
+  return { asked, encoding, answered: wanted ?? acceptedFormat(headers.accept, asked), meta };
 }
 
 function contentFormat(header: string | undefined): Format {

@@ -56,15 +56,21 @@ const schemas = new Map(
   batchKinds.map((kind) => [kind, Type.Object({ ...batchQuestions[kind].properties, fields: Words }, { additionalProperties: false })]),
 );
 const compiled = new Map([...schemas].map(([kind, schema]) => [kind, Compile(schema)]));
+const noAddress = { ip: { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 } } as const;
 const lookupsByOp = new Map(lookups.map((lookup) => [lookup.op, lookup]));
+/** What a query ends with whose record is whole but for its `meta`. */
+const withoutMeta = encodeQuery("ip", noAddress, { ...wholeRecord, meta: false }).slice(encodeQuery("ip", noAddress, wholeRecord).length);
 /** Members that say what is asked, as no question of their kind goes without them. */
 const namingMembers = [...new Set(batchKinds.flatMap((kind): readonly string[] => batchQuestions[kind].required))];
 
-/** @param value what JSON made of the item. */
-export function readItem(value: unknown): Item {
+/**
+ * @param value what JSON made of the item.
+ * @param meta  whether its record has its `meta` where the item does not say.
+ */
+export function readItem(value: unknown, meta: boolean): Item {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed(value, "is not a JSON object");
   const item = value as ItemValue;
-  return readPlainAddress(item) ?? readAny(item);
+  return readPlainAddress(item, meta) ?? readAny(item, meta);
 }
 
 /** An item that is not even JSON. */
@@ -73,14 +79,20 @@ export function unreadableItem(message: string): Refused {
 }
 
 /** The same answer as `readAny` has, at a tenth of its cost: nearly every item of a large batch is one of these. */
-function readPlainAddress(item: ItemValue): AskedItem | null {
+function readPlainAddress(item: ItemValue, meta: boolean): AskedItem | null {
   const { kind, value } = item;
   if (kind !== "ip" || typeof value !== "string" || memberCount(item) !== 2) return null;
   const address = parseAddress(value);
   // The text of an address has nothing that JSON escapes.
   return address === null
     ? null
-    : { op: "ip", query: formatAddress(address), units: 1, echo: `{"kind":"ip","value":"${value}"}`, weight: recordBytes };
+    : {
+        op: "ip",
+        query: `${formatAddress(address)}${meta ? "" : withoutMeta}`,
+        units: 1,
+        echo: `{"kind":"ip","value":"${value}"}`,
+        weight: recordBytes,
+      };
 }
 
 function memberCount(item: ItemValue): number {
@@ -89,7 +101,7 @@ function memberCount(item: ItemValue): number {
   return count;
 }
 
-function readAny(item: ItemValue): Item {
+function readAny(item: ItemValue, metaDefault: boolean): Item {
   const kind = batchKinds.find((name) => name === item.kind);
   if (kind === undefined)
     return refuse(item, [{ location: "kind", code: "batch_item_invalid", message: `must be ${wordList(batchKinds, "or")}` }]);
@@ -101,8 +113,9 @@ function readAny(item: ItemValue): Item {
     const reader = new QuestionReader(path, search, lookup.parameters);
     const question = lookup.read(reader);
     const fields = reader.words("fields", membersOf(kind));
+    const meta = reader.flag("meta", metaDefault);
     reader.finish();
-    const view = fields === null ? wholeRecord : { ...wholeRecord, fields };
+    const view = fields === null && meta ? wholeRecord : { ...wholeRecord, fields, meta };
     const limit = "limit" in question && typeof question.limit === "number" ? question.limit : 0;
     const isList = operations[kind].lists.length > 0 || item.include !== undefined;
     const weight = recordBytes + (isList ? Math.max(limit, listLimit) * listItemBytes : 0);

@@ -11,8 +11,11 @@ import { type Line, LineSplitter } from "./lines.ts";
 /** Longest body that is read as a whole, unpacked: a thousand questions of a kilobyte each. */
 export const bodyBytesMax = 1 << 20;
 
-/** @throws ProblemError, or what the source throws. */
-export async function readDocument(source: BodySource): Promise<Item[]> {
+/**
+ * @param meta  whether records have their `meta` where the item does not say.
+ * @throws ProblemError, or what the source throws.
+ */
+export async function readDocument(source: BodySource, meta: boolean): Promise<Item[]> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for (let piece = await source.next(); piece !== null; piece = await source.next()) {
@@ -20,16 +23,16 @@ export async function readDocument(source: BodySource): Promise<Item[]> {
     if (bytes > bodyBytesMax) throw bodyTooLarge();
     pieces.push(piece);
   }
-  return questionsOf(parseDocument(Buffer.concat(pieces, bytes))).map(readItem);
+  return questionsOf(parseDocument(Buffer.concat(pieces, bytes))).map((value) => readItem(value, meta));
 }
 
 /** @throws ProblemError, or what the source throws. */
-export async function readLines(source: BodySource): Promise<Item[]> {
+export async function readLines(source: BodySource, meta: boolean): Promise<Item[]> {
   const items: Item[] = [];
   let bytes = 0;
   const add = (line: Line) => {
     if (items.length === batchQuestionsMax) throw tooMany("more");
-    items.push(readLine(line));
+    items.push(readLine(line, meta));
   };
   const lines = new LineSplitter();
   for (let piece = await source.next(); piece !== null; piece = await source.next()) {
@@ -43,7 +46,7 @@ export async function readLines(source: BodySource): Promise<Item[]> {
 }
 
 /** A line as an item; one that cannot be read is a problem in its place. */
-export function readLine({ text, number, fault }: Line): Item {
+export function readLine({ text, number, fault }: Line, meta: boolean): Item {
   if (text === null) return unreadableItem(`${fault} (line ${number} of the body)`);
   let value: unknown;
   try {
@@ -53,7 +56,7 @@ export function readLine({ text, number, fault }: Line): Item {
     const where = place === null ? "" : ` at column ${place.column}: ${place.message}`;
     return unreadableItem(`is not JSON${where} (line ${number} of the body)`);
   }
-  return readItem(value);
+  return readItem(value, meta);
 }
 
 export function bodyTooLarge(): ProblemError {
