@@ -151,6 +151,10 @@ class InProcessMessaging implements Messaging {
     return { stop: async () => {} };
   }
 
+  async probe(): Promise<boolean> {
+    return true;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

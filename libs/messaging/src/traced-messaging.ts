@@ -21,6 +21,7 @@ export function traced(messaging: Messaging, tracing: Tracing): Messaging {
     publish: (subject, payload) => messaging.publish(subject, payload),
     subscribe: (subject, listener) => messaging.subscribe(subject, listener),
     watchConnection: (listener) => messaging.watchConnection(listener),
+    probe: (msMax) => messaging.probe(msMax),
     close: () => messaging.close(),
   };
 }

@@ -91,6 +91,8 @@ export interface Messaging {
    * listens to them reads again when it is told true.
    */
   watchConnection(listener: (up: boolean) => void): Subscription;
+  /** Whether the broker answers now, within so many ms: a connection may be up long after its other end has stopped. */
+  probe(msMax: number): Promise<boolean>;
   /** Refuses new requests, waits for those in flight, then ends every subscription. May be called again. */
   close(): Promise<void>;
 }

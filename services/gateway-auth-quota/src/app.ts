@@ -172,6 +172,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
 function keyringSettings(config: GatewayConfig): Partial<KeyringSettings> {
   return {
     cacheLifetimeMs: config.KEY_CACHE_LIFETIME_MS,
+    cacheBlindMs: config.KEY_CACHE_BLIND_MS,
     cacheAwayMs: config.KEY_CACHE_AWAY_MS,
     failedKeysMax: config.FAILED_KEYS_MAX,
     failedReadsPerSecond: config.FAILED_KEY_READS,

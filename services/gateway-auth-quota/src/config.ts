@@ -173,6 +173,11 @@ export const gatewayConfigSchema = Type.Object({
     minimum: 0,
     description: "Time after which a cached key is read from the store again, in ms",
   }),
+  KEY_CACHE_BLIND_MS: Type.Integer({
+    default: 2_000,
+    minimum: 0,
+    description: "Time after which a cached key is read again while NATS does not respond, so that no change can be announced, in ms",
+  }),
   KEY_CACHE_AWAY_MS: Type.Integer({
     default: 300_000,
     minimum: 0,

@@ -64,6 +64,10 @@ export class FramedMessaging implements Messaging {
     return { stop: async () => unwatch() };
   }
 
+  probe(msMax: number): Promise<boolean> {
+    return this.#link.probe(msMax);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -38,6 +38,8 @@ export interface Link {
   subscribe(subject: string, receive: Receive, queue?: string): LinkSubscription;
   /** Resolves when the broker has all that was published, or when that cannot be known: at once while the link is down. */
   flush(): Promise<void>;
+  /** Whether the broker answers within so many ms. */
+  probe(msMax: number): Promise<boolean>;
   /** Ends subscriptions; resolves when all that the broker sent them has been received, within `msMax`. */
   drain(subscriptions: readonly LinkSubscription[], msMax: number): Promise<void>;
   close(): Promise<void>;

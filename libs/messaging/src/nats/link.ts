@@ -88,6 +88,17 @@ export class NatsLink implements Link {
     await this.#whileUp(flushMsMax, () => this.#connection.flush());
   }
 
+  async probe(msMax: number): Promise<boolean> {
+    let answered = false;
+    const ask = async (): Promise<void> => {
+      await this.#connection.rtt();
+      answered = true;
+    };
+    // A connection that ends meanwhile rejects.
+    await this.#whileUp(msMax, () => ask().catch(() => {}));
+    return answered;
+  }
+
   async drain(subscriptions: readonly LinkSubscription[], msMax: number): Promise<void> {
     await this.#whileUp(msMax, () => Promise.allSettled(subscriptions.map((subscription) => subscription.drain())));
     // Without connection the server has ended them already: the client is not to begin them anew when it is back.

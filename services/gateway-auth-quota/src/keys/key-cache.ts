@@ -60,6 +60,11 @@ export class KeyCache {
     this.#failed = new LRUCache({ max: settings.unknownEntriesMax });
   }
 
+  get #lifetimeMs(): number {
+    const { cacheLifetimeMs, cacheBlindMs } = this.#settings;
+    return this.#told ? cacheLifetimeMs : Math.min(cacheLifetimeMs, cacheBlindMs);
+  }
+
   /** The key as it was read at last, however long ago: good for comparing secrets. */
   seen(id: string): CachedKey | null {
     return this.#entries.get(id)?.cached ?? null;
@@ -70,7 +75,7 @@ export class KeyCache {
     const now = this.#monotonic();
     const entry = this.#entries.get(id);
     const isFresh = entry !== undefined && !entry.overtaken;
-    if (isFresh && (now < entry.loadedAt + this.#settings.cacheLifetimeMs || now < entry.retryAt)) return entry.cached;
+    if (isFresh && (now < entry.loadedAt + this.#lifetimeMs || now < entry.retryAt)) return entry.cached;
     return this.load(id);
   }
 

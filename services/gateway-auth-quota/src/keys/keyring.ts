@@ -5,6 +5,7 @@ import { keysChangedSubject, type Scope } from "@netfacts/contracts";
 import { type KeyText, parseKeyText, secretMatches } from "@netfacts/keys";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
+import { ChannelWatch } from "./channel-watch.ts";
 import { type CachedKey, KeyCache, type KeyLookup } from "./key-cache.ts";
 import { KeyHolds } from "./key-holds.ts";
 import { KeyTries, type TryRefusal } from "./key-tries.ts";
@@ -57,7 +58,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       holds.changed(id);
     }
   });
-  const connection = options.messaging?.watchConnection((up) => cache.broadcastsChanged(up));
+  const channel = options.messaging && new ChannelWatch(options.messaging, (told) => cache.broadcastsChanged(told));
   const endListening = store.onChange(anyChanged);
 
   const tellUnknownPepper = (id: string | null): void => {
@@ -142,7 +143,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     stop() {
       holds.stop();
       void subscription?.stop();
-      void connection?.stop();
+      channel?.stop();
       endListening();
     },
   };

@@ -4,6 +4,7 @@ import type { KeyringSettings } from "./surface.ts";
 
 export const defaultKeyringSettings: KeyringSettings = {
   cacheLifetimeMs: 30_000,
+  cacheBlindMs: 2_000,
   cacheAwayMs: 300_000,
   cacheEntriesMax: 50_000,
   unknownLifetimeMs: 5_000,

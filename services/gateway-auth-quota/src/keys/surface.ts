@@ -83,6 +83,8 @@ export type KeyChangeListener = (verification: Verification) => void;
 export interface KeyringSettings {
   /** A cached key is read again after this time. */
   readonly cacheLifetimeMs: number;
+  /** The same while changes cannot reach us. */
+  readonly cacheBlindMs: number;
   /** With the store away a cached key may serve this long after its last read, while changes can still reach us. */
   readonly cacheAwayMs: number;
   readonly cacheEntriesMax: number;
@@ -111,6 +113,8 @@ export interface KeyringSettings {
 export interface ChangeChannel {
   subscribe(subject: string, listener: (payload: unknown) => void): { stop(): unknown };
   watchConnection(listener: (up: boolean) => void): { stop(): unknown };
+  /** Whether the broker answers within so many ms; absent where there is none. */
+  probe?(msMax: number): Promise<boolean>;
 }
 
 export interface KeyringOptions {

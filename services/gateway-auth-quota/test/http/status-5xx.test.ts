@@ -168,6 +168,7 @@ function bound(messaging: Messaging): Messaging {
     publish: messaging.publish.bind(messaging),
     subscribe: messaging.subscribe.bind(messaging),
     watchConnection: messaging.watchConnection.bind(messaging),
+    probe: messaging.probe.bind(messaging),
     close: messaging.close.bind(messaging),
   };
 }

@@ -1,5 +1,6 @@
 /** The keyring: order of checks, what each failure tells, caching and what ends it. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { generateKeyText, hashKey } from "@netfacts/keys";
 import { createKeyring, type Keyring, type KeyringSettings } from "../../src/keys/index.ts";
@@ -395,6 +396,39 @@ describe("cache", () => {
     }
     expect(keys.reads).toBe(3);
   });
+
+  test("while changes are not told a key is read again after two seconds", async () => {
+    const created = await keys.create();
+    const ring = keyring();
+    connection(false);
+    await outcome(ring, header(created));
+    keys.change(created.id, { state: "revoked" });
+    monotonicMs += 1_999;
+    expect(await outcome(ring, header(created))).toBe("ok");
+    monotonicMs += 1;
+    expect(await outcome(ring, header(created))).toBe("revoked_api_key");
+  });
+
+  test("a broker that does not answer tells no changes, though the connection is up", async () => {
+    const created = await keys.create();
+    let answers = true;
+    const messaging = {
+      subscribe: () => ({ stop: () => {} }),
+      watchConnection(listener: (up: boolean) => void) {
+        listener(true);
+        return { stop: () => {} };
+      },
+      probe: async () => answers,
+    };
+    const ring = createKeyring({ store: keys.store, messaging, clock: { now: () => nowMs, monotonic: () => monotonicMs } });
+    expect(await outcome(ring, header(created))).toBe("ok");
+    keys.change(created.id, { state: "disabled" });
+    answers = false;
+    const since = performance.now();
+    while ((await outcome(ring, header(created))) === "ok" && performance.now() - since < 30_000) await sleep(10);
+    expect(await outcome(ring, header(created))).toBe("disabled_api_key");
+    ring.stop();
+  }, 60_000);
 
   test("with the store away too, no key serves while changes are not told", async () => {
     const created = await keys.create();

@@ -1,0 +1,46 @@
+/** Whether broadcasts of changes reach us: the connection is up, and its other end answers. */
+
+import type { ChangeChannel } from "./surface.ts";
+
+const probeMs = 500;
+/** A broker that does not answer for so long may have stopped: nobody would tell. */
+const answerMs = 1_000;
+
+export class ChannelWatch {
+  readonly #listener: (told: boolean) => void;
+  readonly #connection: { stop(): unknown };
+  readonly #timer: NodeJS.Timeout | null;
+  #up = true;
+  #answers = true;
+  #probing = false;
+
+  /** @param listener  called at once and then at every change, and perhaps without one. */
+  constructor(channel: ChangeChannel, listener: (told: boolean) => void) {
+    this.#listener = listener;
+    this.#connection = channel.watchConnection((up) => {
+      this.#up = up;
+      // A new connection was made a moment ago.
+      if (up) this.#answers = true;
+      this.#tell();
+    });
+    const { probe } = channel;
+    this.#timer = probe === undefined ? null : setInterval(() => void this.#look((msMax) => probe.call(channel, msMax)), probeMs).unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    void this.#connection.stop();
+  }
+
+  async #look(probe: (msMax: number) => Promise<boolean>): Promise<void> {
+    if (this.#probing || !this.#up) return;
+    this.#probing = true;
+    this.#answers = await probe(answerMs);
+    this.#probing = false;
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#listener(this.#up && this.#answers);
+  }
+}
