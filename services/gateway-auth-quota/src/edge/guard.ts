@@ -20,6 +20,8 @@ export interface Pass {
    * `atLeast` (default: `units`). A refusal is no end: the caller throws its `limitProblem`, or answers the items by it.
    */
   reserve(units: number, atLeast?: number): Promise<Reserved | Refusal>;
+  /** Takes one more unit of the rate, for work that a long request makes beyond its own. Null: it was taken; else why the request ends. */
+  payRate(): Promise<ProblemError | null>;
   /**
    * Follows the key while a long answer lasts (`Keyring.hold`); `reserve` charges the key as it is then.
    *
@@ -42,7 +44,7 @@ export interface Reserved {
 type Refused = Extract<Verification, { ok: false }>;
 
 /** What a route wants of a key. */
-type Entry = Required<Cost> & { readonly scope: Scope | null };
+type Entry = Required<Omit<Cost, "isPart">> & { readonly scope: Scope | null };
 
 /** What is at hand is decided at once: a promise is made only where the store is asked. */
 export class Guard {
@@ -118,12 +120,21 @@ export class Guard {
       settle: (answered) => this.#settle(reply, decision, answered),
       withdraw: () => this.#withdraw(reply, decision),
       reserve: async (units, atLeast) => this.#reserved(await this.#limiter.reserveMonth(current, units, atLeast)),
+      payRate: () => this.#payRate(current),
       hold: (onChange) =>
         this.#keyring.hold(key, request.clientAddress, scope ?? undefined, (change) => {
           if (change.ok) current = change.key;
           onChange(change.ok ? change.key : refusal(change));
         }),
     };
+  }
+
+  async #payRate(key: VerifiedKey): Promise<ProblemError | null> {
+    const decision = await this.#limiter.admit(key, { month: 0, usage: "batch", isPart: true });
+    this.#metrics.decisions(decision.admitted ? "admitted" : decision.code).inc();
+    if (!decision.admitted) return limitProblem(decision);
+    this.#limiter.settle(decision, false);
+    return null;
   }
 
   /** However the request ends, its response closes: sent whole, broken off, or never begun as the client went away. */

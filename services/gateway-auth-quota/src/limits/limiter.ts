@@ -68,7 +68,7 @@ class LeasedLimiter implements Limiter {
 
   admit(key: LimitedKey, cost: Cost): Decision | Promise<Decision> {
     const account = this.#account(key);
-    const { concurrency } = key.limits;
+    const concurrency = cost.isPart === true ? null : key.limits.concurrency;
     const slot = concurrency !== null;
     if (concurrency !== null && account.slots >= concurrency.limit) return concurrencyRefusal(key);
     if (slot) account.slots += 1;

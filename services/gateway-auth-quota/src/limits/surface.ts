@@ -37,6 +37,8 @@ export interface Cost {
   readonly month: number;
   /** Default: `other`. */
   readonly usage?: UsageClass;
+  /** Part of a request that was admitted before: takes none of the key's requests at a time. Default: false. */
+  readonly isPart?: boolean;
 }
 
 /** As in the headers. */

@@ -259,6 +259,35 @@ test(
   slowMs,
 );
 
+test("lines without a question cost a unit of the rate for each hundred, and end the batch when the rate is used up", async () => {
+  const headers = await authorized({ rate: { limit: 5, windowSeconds: 86_400 } });
+  const some = await gateway.post("x\n".repeat(250), { ...ndjson, ...headers });
+  expect(linesOf(some).summary).toMatchObject({ count: 250, failed_count: 250 });
+  // One for the batch, two for the lines.
+  expect((await gateway.request("GET", "/api/v1/me", headers)).headers["x-ratelimit-remaining"]).toBe("1");
+  const rest = linesOf(await gateway.post("x\n".repeat(5_000), { ...ndjson, ...headers }));
+  expect(rest.summary).toMatchObject({ count: 99, failed_count: 99, problem: { code: "rate_limit_exceeded" } });
+  expect(await monthLeft(await authorized())).toBe("100000");
+});
+
+test("the problem of a line that is no JSON is short", async () => {
+  const { results } = linesOf(await gateway.post("x\n", ndjson));
+  expect(JSON.stringify(results[0]).length).toBeLessThan(400);
+});
+
+test(
+  "a body that unpacks to a hundred times its size is given up, whatever its lines are",
+  async () => {
+    const headers = await authorized({ rate: { limit: 1_000_000, windowSeconds: 60 } });
+    const bomb = gzipSync(`${"x".repeat(1_023)}\n`.repeat(8 << 10));
+    const answer = await gateway.post(bomb, { ...ndjson, ...headers, "content-encoding": "gzip", "accept-encoding": "gzip" });
+    const { count, problem } = linesOf(answer).summary;
+    expect(problem).toMatchObject({ code: "invalid_body", detail: "The body expands to more than 100 times its compressed size." });
+    expect(count).toBeLessThanOrEqual(1_024 + (bomb.length * 100) / 1_024 + 64);
+  },
+  slowMs,
+);
+
 test.each([
   ["blanks", Buffer.alloc(64 << 20, "\n")],
   ["letters", Buffer.alloc(64 << 20, "x")],

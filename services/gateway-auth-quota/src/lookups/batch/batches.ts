@@ -65,6 +65,8 @@ interface OpenBatch {
 
 /** Lines of a stream that units are reserved for at a time. */
 const reserveLines = 256;
+/** Lines of a stream without a question that cost a unit of the rate: they cost no month, and their problems are work all the same. */
+const invalidOfUnit = 100;
 /** Work on lines that are at hand may keep the event loop this long. */
 const turnMs = 2;
 /** A stop waits for batches no longer than this. */
@@ -212,8 +214,13 @@ export class Batches {
         // Those of items that failed may have come back meanwhile.
         return units.spend() ? item : { problem: exhausted ?? new ProblemError("quota_exceeded"), echo: item.echo };
       };
+      let invalid = 0;
       const put = async (item: Item, full: Promise<void> | null) => {
         if (full !== null) await full;
+        if (!("op" in item) && invalid % invalidOfUnit === 0) {
+          const refused = await pass.payRate();
+          if (refused !== null) throw refused;
+        }
         run.put("op" in item && !units.spend() ? await paidLate(item) : item);
       };
       /** Nearly every line is put at once: a promise each would cost as much as all the rest. */
@@ -221,7 +228,9 @@ export class Batches {
         watch.item();
         const item = held.admit(readLine(line, form.meta));
         const full = run.room();
-        if (full !== null || ("op" in item && !units.spend())) return put(item, full);
+        if (!("op" in item)) invalid += 1;
+        if (full !== null) return put(item, full);
+        if ("op" in item ? !units.spend() : invalid % invalidOfUnit === 0) return put(item, null);
         run.put(item);
         return null;
       };

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
+import { createGunzip, type Gunzip } from "node:zlib";
 import { ProblemError } from "@netfacts/contracts";
 
 /** The client went away before its body ended: nobody is there to be told. */
@@ -15,17 +15,25 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
+/** A body may unpack to so many times its size, beyond the first MiB: gzip reaches a thousand, which no list of questions needs. */
+const expansionMax = 100;
+const freeBytes = 1 << 20;
+
 /** Reads nothing ahead but what the streams beneath hold, 64 KiB or so each. */
 export class BodySource {
   readonly #request: IncomingMessage;
   readonly #stream: Readable;
+  /** Null: the body is not packed. */
+  readonly #gunzip: Gunzip | null;
+  #unpackedBytes = 0;
   #waiter: Waiter | null = null;
   #ended = false;
   #failure: Error | null = null;
 
   constructor(request: IncomingMessage, encoding: "gzip" | null) {
     this.#request = request;
-    this.#stream = encoding === null ? request : request.pipe(createGunzip());
+    this.#gunzip = encoding === null ? null : createGunzip();
+    this.#stream = this.#gunzip === null ? request : request.pipe(this.#gunzip);
     this.#stream.on("readable", this.#serve);
     this.#stream.on("end", this.#end);
     this.#stream.on("error", this.#break);
@@ -68,11 +76,21 @@ export class BodySource {
     const waiter = this.#waiter;
     if (waiter === null) return;
     const piece = this.#failure === null ? (this.#stream.read() as Buffer | null) : null;
+    if (piece !== null) this.#boundExpansion(piece.length);
     if (piece === null && this.#failure === null && !this.#ended) return;
     this.#waiter = null;
     if (this.#failure !== null) waiter.reject(this.#failure);
     else waiter.resolve(piece);
   };
+
+  #boundExpansion(bytes: number): void {
+    if (this.#gunzip === null) return;
+    this.#unpackedBytes += bytes;
+    if (this.#unpackedBytes > freeBytes + expansionMax * this.#gunzip.bytesWritten)
+      this.#failure ??= new ProblemError("invalid_body", {
+        detail: `The body expands to more than ${expansionMax} times its compressed size.`,
+      });
+  }
 
   readonly #end = (): void => {
     this.#ended = true;

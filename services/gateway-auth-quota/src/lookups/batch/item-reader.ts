@@ -43,6 +43,9 @@ export interface Refused {
 
 export type Item = AskedItem | Refused;
 
+/** More faults of one item help nobody. */
+const faultsMax = 4;
+
 type ItemValue = Readonly<Record<string, unknown>>;
 
 /** Of a record without its list, and of an item of its list. */
@@ -68,14 +71,14 @@ const namingMembers = [...new Set(batchKinds.flatMap((kind): readonly string[] =
  * @param meta  whether its record has its `meta` where the item does not say.
  */
 export function readItem(value: unknown, meta: boolean): Item {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return malformed(value, "is not a JSON object");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return unreadableItem("is not a JSON object");
   const item = value as ItemValue;
   return readPlainAddress(item, meta) ?? readAny(item, meta);
 }
 
-/** An item that is not even JSON. */
+/** An item that is not even an object: its problem is short, as a body may have millions of these, and `detail` says all. */
 export function unreadableItem(message: string): Refused {
-  return { problem: itemProblem([{ location: "", code: "batch_item_invalid", message }]), echo: "null" };
+  return { problem: new ProblemError("batch_item_invalid", { detail: `The item ${message}.` }), echo: "null" };
 }
 
 /** The same answer as `readAny` has, at a tenth of its cost: nearly every item of a large batch is one of these. */
@@ -124,7 +127,7 @@ function readAny(item: ItemValue, metaDefault: boolean): Item {
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     const { detail, errors = [] } = error.fields;
-    const located = errors.map(inItem);
+    const located = errors.slice(0, faultsMax).map(inItem);
     return { problem: new ProblemError(error.code, { ...(detail === undefined ? {} : { detail }), errors: located }), echo: echoOf(item) };
   }
 }
@@ -173,12 +176,8 @@ function memberFaults(kind: BatchKind, item: ItemValue, errors: Iterable<SchemaE
   ];
 }
 
-function malformed(value: unknown, message: string): Refused {
-  return { problem: itemProblem([{ location: "", code: "batch_item_invalid", message }]), echo: echoOf(value) };
-}
-
 function refuse(item: ItemValue, errors: readonly ProblemItem[]): Refused {
-  return { problem: itemProblem(errors), echo: echoOf(item) };
+  return { problem: itemProblem(errors.slice(0, faultsMax)), echo: echoOf(item) };
 }
 
 function itemProblem(errors: readonly ProblemItem[]): ProblemError {
