@@ -5,7 +5,7 @@ import { runs, seed } from "../../../test/support/runs.ts";
 import { attributes } from "../src/attribute/index.ts";
 import { bgpdumpLines, type MrtRecord, recordJson } from "../src/index.ts";
 import { Chance, madePeerIndex, madeRecord } from "./support/made-records.ts";
-import { mrtRecord, u16, u32 } from "./support/mrt-writer.ts";
+import { addressBytes, attribute, mrtRecord, nlriBytes, peerIndexRecord, ribRecord, u16, u32 } from "./support/mrt-writer.ts";
 import { type Decode, decoded, disagreement } from "./support/readings.ts";
 
 // The machine may be busy.
@@ -33,6 +33,22 @@ test(`${soundFiles * 10} sound records of every kind read as the slow decoder re
   expect([...kinds.keys()].sort()).toEqual(every);
   // Whoever adds an attribute has to make some, and to print it: docs/extending/mrt-attribute.md.
   expect(attributes.map(({ name }) => name.toLowerCase()).filter((name) => !told.has(name))).toEqual([]);
+});
+
+test.each([
+  ["every prefix of a full MP_REACH_NLRI", ["2a00::/32", "2a00:1::/48"], Buffer.alloc(0), ["2a00::/32", "2a00:1::/48"]],
+  ["none where one has a length that no prefix has, and the route all the same", ["2a00::/32"], Buffer.of(129), []],
+])("a RIB entry keeps %s", async (_what, prefixes, more, told) => {
+  const value = Buffer.concat([Buffer.of(0, 2, 1, 16), addressBytes("2001:db8::1"), Buffer.of(0), ...prefixes.map(nlriBytes), more]);
+  const record = ribRecord("2a00::/32", [{ peer: 0, path: "64500 9", after: attribute(0x80, 14, value) }]);
+  const { readings } = await decoded(Buffer.concat([peerIndexRecord([{ address: "192.0.2.1", asn: 64500 }]), record]), 64);
+  const rib = readings.flatMap((reading) => ("fault" in reading ? [] : [recordJson(reading)])).at(-1) as {
+    routes: { attributes: object }[];
+  };
+  expect(rib.routes[0]?.attributes).toMatchObject({
+    as_path: "64500 9",
+    mp_reach_nlri: [{ afi: 2, safi: 1, next_hop: "2001:db8::1", prefixes: told }],
+  });
 });
 
 /** Names of the attributes that a record has in JSON. */

@@ -51,9 +51,21 @@ export function allocationRecord(generation: Generation, records: readonly numbe
   const entry = table.entry(winner);
   return {
     ...registered(entry),
-    conflicts: losers.map((record) => registered(table.entry(record))),
+    conflicts: conflictsOf(
+      registered(entry),
+      losers.map((record) => registered(table.entry(record))),
+    ),
     holder: holderRecord(generation, entry.holder),
   };
+}
+
+/** Those that say something else than the winner, each once: a file may stand there twice, and registries list what they handed on alike. */
+function conflictsOf(winner: AllocationConflict, losers: readonly AllocationConflict[]): AllocationConflict[] {
+  const told = new Set([JSON.stringify(winner)]);
+  return losers.filter((loser) => {
+    const text = JSON.stringify(loser);
+    return !told.has(text) && told.add(text);
+  });
 }
 
 /** A block of the special-purpose address registries; null for null. */

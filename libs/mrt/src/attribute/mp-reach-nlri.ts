@@ -15,7 +15,7 @@ export interface MpReach {
   readonly nextHop: Address | null;
   /** The link-local address that may follow a global one (RFC 2545 §3). */
   readonly linkLocal: Address | null;
-  /** Empty in a RIB entry; null in a family that is not read. */
+  /** Of a RIB entry those that its writer put there again, mostly none; null in a family that is not read. */
   readonly prefixes: readonly RoutePrefix[] | null;
 }
 
@@ -52,14 +52,24 @@ function readFull(value: Reader, { addPath, rib }: AttributeContext, onCut: (at:
     return { afi, safi, nextHop: null, linkLocal: null, prefixes: null };
   }
   const hops = readNextHop(value);
-  // A RIB's prefix is the record's; what some writers put here again carries nothing.
-  if (rib !== null) {
-    value.skip(value.left);
-    return { afi, safi, ...hops, prefixes: [] };
-  }
+  if (rib !== null) return { afi, safi, ...hops, prefixes: readAgain(value, version, addPath, onCut) };
   // Reserved: once a count of SNPAs (RFC 2858), to be ignored since RFC 4760 §3.
   value.u8();
   return { afi, safi, ...hops, prefixes: readPrefixes(value, version, addPath, onCut) };
+}
+
+/** What some writers put into a RIB entry again: the record's own prefix counts, so that what is wrong here does the route no harm. */
+function readAgain(value: Reader, version: 4 | 6, addPath: boolean, onCut: (at: number) => void): RoutePrefix[] {
+  const at = value.at;
+  try {
+    if (value.left > 0) value.u8();
+    return readPrefixes(value, version, addPath, onCut);
+  } catch (error) {
+    if (!(error instanceof RecordFault)) throw error;
+    onCut(at);
+    value.skip(value.left);
+    return [];
+  }
 }
 
 /** One address of either family (RFC 8950 lets IPv4 routes have IPv6 next hops), or an IPv6 address and a link-local one. */

@@ -157,7 +157,8 @@ function attributeList(chance: Chance, options: AttributeOptions): Buffer {
   put(6, 0xc0, chance.pick([35, 40, 128, 255]), () => Buffer.from(chance.times(9, () => chance.below(256))));
   if (rib === 6) {
     const hops = nextHops(chance, 6, options);
-    put(2, 0x80, 14, () => (chance.oneIn(2) ? hops : Buffer.concat([Buffer.of(0, 2, 1), hops, Buffer.of(0)])));
+    const again = () => (chance.oneIn(2) ? Buffer.alloc(0) : prefixList(chance, 6, addPath, 4, options));
+    put(2, 0x80, 14, () => (chance.oneIn(2) ? hops : Buffer.concat([Buffer.of(0, 2, 1), hops, Buffer.of(0), again()])));
   } else if (rib === null) {
     for (const version of [4, 6] as const) {
       const head = () => Buffer.of(0, version === 4 ? 1 : 2, 1 + chance.below(3));

@@ -230,8 +230,16 @@ const known: Record<number, [name: string, whenBad: "leave" | "refuse", read: Re
       }
       const hops = nextHop(value);
       if (rib !== null) {
-        value.rest();
-        return whole({ ...head, ...hops, prefixes: [] });
+        // Its prefixes count for nothing: what is wrong with them is left out.
+        const rest = value.rest();
+        try {
+          if (rest.left > 0) rest.uint(1);
+          const { list: told, cut } = prefixes(rest, version, addPath);
+          return { json: { ...head, ...hops, prefixes: told }, cut };
+        } catch (error) {
+          if (!(error instanceof Refused)) throw error;
+          return { json: { ...head, ...hops, prefixes: [] }, cut: true };
+        }
       }
       value.uint(1);
       const { list: told, cut } = prefixes(value.rest(), version, addPath);

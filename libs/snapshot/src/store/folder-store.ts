@@ -27,6 +27,18 @@ const isLeftover = (name: string): boolean => name.startsWith(".") && name.endsW
 
 const idsOf = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
+const digestOf = (ids: readonly string[]): string => createHash("sha256").update(ids.join("\n")).digest("hex");
+
+/** The history as it stands in its file: the ids, oldest first, and their digest. */
+const historyText = (ids: readonly string[]): string => `${[...ids, `sha256 ${digestOf(ids)}`].join("\n")}\n`;
+
+/** The ids of a history; null where it is damaged. */
+function readHistoryText(text: string): string[] | null {
+  const lines = idsOf(text);
+  const ids = lines.slice(0, -1);
+  return lines.at(-1) === `sha256 ${digestOf(ids)}` ? ids : null;
+}
+
 /** How much of a file is read at once to compare it. */
 const comparedBytes = 1 << 20;
 
@@ -124,9 +136,26 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     ...Object.values(manifest.ingest_objects).map((entry) => entry.object),
   ];
 
+  const readHistory = async (): Promise<string[] | null> => {
+    const text = await readFile(history, "utf8").catch((error: unknown) => {
+      if (isMissing(error)) return "";
+      throw error;
+    });
+    return readHistoryText(text);
+  };
+
+  /** What a damaged history told, as far as the manifests do: in the order in which they were written. */
+  const idsOfManifests = async (): Promise<string[]> => {
+    const files = (await readdir(manifests).catch(() => [])).filter((name) => name.endsWith(".json") && idPattern.test(name.slice(0, -5)));
+    const written = await Promise.all(
+      files.map(async (name) => ({ id: name.slice(0, -5), at: (await stat(join(manifests, name)).catch(() => null))?.mtimeMs ?? 0 })),
+    );
+    return written.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
+  };
+
   /** The history, and the current snapshot although a damaged history does not name it. */
   const publishedIds = async (): Promise<string[]> => {
-    const past = await readIds(history);
+    const past = (await readHistory()) ?? (await idsOfManifests());
     const [current] = await readIds(pointer);
     return current === undefined || past.includes(current) ? past : [...past, current];
   };
@@ -198,7 +227,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       await writeWhole(manifests, `${manifest.id}.json`, [encodeManifest(manifest)]);
       const before = (await publishedIds()).filter((id) => id !== manifest.id);
       const keep = [...before, manifest.id].slice(-kept);
-      await writeWhole(folder, "history", [Buffer.from(`${keep.join("\n")}\n`)]);
+      await writeWhole(folder, "history", [Buffer.from(historyText(keep))]);
       await writeWhole(folder, "current", [Buffer.from(`${manifest.id}\n`)]);
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
       await removeUnkept(keep).catch(() => {});

@@ -89,17 +89,25 @@ describe("a folder after a crash", () => {
     });
   });
 
-  test.each(["", "rubbish\n", null])("the current snapshot is listed and kept although the history is %j", async (content) => {
+  test.each<[string, (history: string) => string | null]>([
+    ["empty", () => ""],
+    ["rubbish", () => "rubbish\n"],
+    ["away", () => null],
+    ["cut", (history) => history.slice(0, 30)],
+    ["of another id", (history) => history.replace(/[0-9a-f]\n/, "0\n").replace(/^2/, "1")],
+    ["without its digest", (history) => history.replace(/sha256 .*\n/, "")],
+  ])("what can be gone back to is listed and kept although the history is %s", async (_what, damage) => {
     await inFolder(async (folder) => {
       const store = openFolderStore(folder);
-      await publishNumber(store, 1);
+      const first = await publishNumber(store, 1);
       const second = await publishNumber(store, 2);
-      if (content === null) await unlink(join(folder, "history"));
-      else await writeFile(join(folder, "history"), content);
-      expect(await store.list()).toEqual([second.id]);
+      const damaged = damage(await readFile(join(folder, "history"), "utf8"));
+      if (damaged === null) await unlink(join(folder, "history"));
+      else await writeFile(join(folder, "history"), damaged);
+      expect(await store.list()).toEqual([first.id, second.id]);
       const third = await publishNumber(store, 3);
-      expect(await store.list()).toEqual([second.id, third.id]);
-      await expect(loadSnapshot(store, second)).resolves.toBeDefined();
+      expect(await store.list()).toEqual([first.id, second.id, third.id]);
+      for (const manifest of [first, second]) await expect(loadSnapshot(store, manifest)).resolves.toBeDefined();
     });
   });
 

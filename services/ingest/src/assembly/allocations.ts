@@ -258,7 +258,7 @@ function winningRuns(asns: readonly Sourced<AsnRecord>[]): { runs: AsnRun[]; con
     if (open.some(({ record }) => record.end < first)) open = open.filter(({ record }) => record.end >= first);
     for (; next < sorted.length && sorted[next]?.record.start === first; next++) open.push(sorted[next] as Sourced<AsnRecord>);
     if (open.length > 1) {
-      conflicts++;
+      if (open.some(({ record }) => differs(record, (open[0] as Sourced<AsnRecord>).record))) conflicts++;
       open.sort((a, b) => precedence(a, b, a.record.end - a.record.start - (b.record.end - b.record.start)));
     }
     const [winner] = open;
@@ -268,6 +268,11 @@ function winningRuns(asns: readonly Sourced<AsnRecord>[]): { runs: AsnRun[]; con
     else runs.push({ first, last, winner });
   }
   return { runs, conflicts };
+}
+
+/** Whether two records of AS numbers say different things. */
+function differs(a: AsnRecord, b: AsnRecord): boolean {
+  return (["start", "end", "registry", "country", "date", "status"] as const).some((member) => a[member] !== b[member]);
 }
 
 function asnColumns({ runs }: { runs: readonly AsnRun[] }) {

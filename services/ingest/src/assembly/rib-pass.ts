@@ -18,6 +18,8 @@ export interface RibPeer {
 /** What the merge takes of a RIB. Peers and paths are numbered within it. */
 export interface RibTable {
   readonly peers: readonly RibPeer[];
+  /** BGP identifier of the collector; 0: the file does not tell. */
+  readonly collectorId: number;
   readonly ipv4: RibFamily;
   readonly ipv6: RibFamily;
   /** By peer: prefixes that tell how full its feed of the family is. */
@@ -47,9 +49,11 @@ export class RibPass implements RibSink {
   /** From the file's peer index to the number of the peer. */
   #local: number[] = [];
   #family = this.#ipv4;
+  #collectorId = 0;
   #uses = { ipv4: new Uint32Array(), ipv6: new Uint32Array() };
 
-  peerIndex(peers: Peer[]): void {
+  peerIndex(peers: Peer[], collectorId: number): void {
+    this.#collectorId = collectorId;
     this.#local = peers.map(({ address, asn }) => {
       const key = `${address.version} ${address.w0} ${address.w1} ${address.w2} ${address.w3} ${asn}`;
       const known = this.#numbers.get(key);
@@ -85,6 +89,7 @@ export class RibPass implements RibSink {
     this.#uses = { ipv4: new Uint32Array(size), ipv6: new Uint32Array(size) };
     return {
       peers: this.#peers,
+      collectorId: this.#collectorId,
       ipv4: this.#ipv4.finish({ feedSize: feedSize.ipv4, pathUses: this.#uses.ipv4 }),
       ipv6: this.#ipv6.finish({ feedSize: feedSize.ipv6, pathUses: this.#uses.ipv6 }),
       feedSize,

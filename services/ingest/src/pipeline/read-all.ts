@@ -3,6 +3,7 @@
 import type { SectionName, SourceEntry } from "@netfacts/snapshot";
 import type { ReaderReport } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
+import { duplicateTables, sameContentText } from "./duplicates.ts";
 import { dateOf, type SourceDate } from "./future-date.ts";
 import { inFileOrder, isRibSource, type ListedSource } from "./listed-sources.ts";
 import type { StoredFile } from "./open-source.ts";
@@ -30,6 +31,8 @@ interface Found {
   readonly sources: Partial<Record<SectionName, { readonly configs: SourceConfig[]; readonly entries: SourceEntry[] }>>;
   readonly failed: SourceConfig[];
   readonly givenUp: Set<SectionName>;
+  /** The source of each content, by section and digest. */
+  readonly contents: Map<string, string>;
 }
 
 /** A source that was read, and joined the inputs. */
@@ -38,6 +41,8 @@ interface ReadListed {
   readonly stored: StoredFile;
   readonly side?: SideRecords | undefined;
   readonly date: SourceDate;
+  /** What is told of one whose content another source had: it was left out. */
+  readonly same: string | null;
   /** Of a RIB; null where it has none. */
   readonly updates: ReadUpdates | null;
 }
@@ -50,7 +55,7 @@ interface ReadListed {
 export async function readAll(run: Run): Promise<ReadSources> {
   const { config, listed, ribReaders, signal, previous } = run;
   const inputs = { tables: new TableInputs(), ribs: new Map(), drafts: {} };
-  const found: Found = { inputs, sources: {}, failed: [], givenUp: new Set() };
+  const found: Found = { inputs, sources: {}, failed: [], givenUp: new Set(), contents: new Map() };
   const { sources, failed, givenUp } = found;
   // What threads read is waited for last: the other sources are read meanwhile.
   const threaded = listed.filter((source) => ribReaders.isThreaded(source));
@@ -60,6 +65,7 @@ export async function readAll(run: Run): Promise<ReadSources> {
     await readOrLeaveOut(run, found, source);
     if (source === lastOf.get(source.section)) draftSection(source.section, inputs);
   }
+  leaveOutSameCollectors(found);
   const order = inFileOrder(config);
   for (const { configs, entries } of Object.values(sources)) {
     configs.sort(order);
@@ -113,7 +119,7 @@ async function succeeds(work: () => Promise<void>): Promise<boolean> {
 
 /** @param newer  why its newest version cannot be used, where this is the one before. */
 async function readListed(run: Run, found: Found, source: ListedSource, newer: Error | null): Promise<void> {
-  const { report, stored, side, updates, date } = await readInto(run, found.inputs, source);
+  const { report, stored, side, updates, date, same } = await readInto(run, found, source);
   const { asOf, warning } = date;
   run.report.sources.push(sourceReport(source, report, stored, asOf, newer));
   const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
@@ -123,7 +129,9 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
     // Of what time data of the future are is not known: they are out of date from the first.
     section.configs.push(warning === null ? source : { ...source, staleAfterSeconds: 0 });
     const error =
-      newer === null ? warning : "the newest version of this source could not be used in the last run; the previous version is in use";
+      newer === null
+        ? (warning ?? same)
+        : "the newest version of this source could not be used in the last run; the previous version is in use";
     const kinds = name === source.section && report.kinds !== undefined ? { kinds: { ...report.kinds } } : {};
     const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error, ...kinds });
     section.entries.push(error === null ? entry : { ...entry, accepted_before: accepted });
@@ -132,19 +140,48 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
 }
 
 /** Throws for a source that cannot be trusted or that shrank too much: it adds nothing. */
-async function readInto(run: Run, { tables, ribs }: SectionInputs, source: ListedSource): Promise<ReadListed> {
+async function readInto(run: Run, { inputs: { tables, ribs }, contents }: Found, source: ListedSource): Promise<ReadListed> {
   if (isRibSource(source)) {
     const rib = await run.ribReaders.read(source);
     const date = dateOf(source, rib.report);
     refuseShrunk(run, source, rib.report);
-    ribs.set(source.name, rib);
-    return { ...rib, date };
+    const same = sameContent(contents, source, rib.stored, rib.report);
+    if (same === null) ribs.set(source.name, rib);
+    return { ...rib, date, same };
   }
-  const { report, add, stored, side } = await (source.format === "rtr" ? readRtrSource : readSource)(run, source, tables);
+  const { report, add, stored: storedOf, side } = await (source.format === "rtr" ? readRtrSource : readSource)(run, source, tables);
   const date = dateOf(source, report);
   refuseShrunk(run, source, report);
-  add(source.name);
-  return { report, stored: stored(), side, updates: null, date };
+  const stored = storedOf();
+  const same = sameContent(contents, source, stored, report);
+  if (same === null) add(source.name);
+  return { report, stored, side, updates: null, date, same };
+}
+
+/** Notes the source of a content; what is told where there is one already. */
+function sameContent(contents: Map<string, string>, source: ListedSource, { sha256 }: StoredFile, report: ReaderReport): string | null {
+  const key = `${source.section} ${sha256}`;
+  const other = contents.get(key);
+  if (other === undefined) {
+    contents.set(key, source.name);
+    return null;
+  }
+  const text = sameContentText(other);
+  report.notes.push(text);
+  return text;
+}
+
+/** Two tables of one collector would count each of its peers twice. */
+function leaveOutSameCollectors({ inputs: { ribs }, sources }: Found): void {
+  const tables = [...ribs].map(([name, { table, report }]) => ({ name, table, asOf: report.asOf ?? 0 }));
+  for (const { name, reason } of duplicateTables(tables)) {
+    ribs.get(name)?.report.notes.push(reason);
+    ribs.delete(name);
+    const entries = sources.routes?.entries ?? [];
+    const at = entries.findIndex((entry) => entry.name === name);
+    const entry = entries[at];
+    if (entry !== undefined) entries[at] = { ...entry, error: entry.error ?? reason, accepted_before: entry.accepted };
+  }
 }
 
 function tellUpdates(run: Run, found: Found, source: SourceConfig, updates: ReadUpdates): void {

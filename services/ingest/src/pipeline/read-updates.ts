@@ -165,8 +165,9 @@ export class UpdateFeed {
   result(counts: UpdatesReport | null): ReadUpdates {
     const until = counts?.lastTimestamp ?? this.#from;
     const missing = this.#missing().filter(({ from }) => from < until);
-    const told: UpdatesGap[] = [...missing, ...(counts?.gaps ?? [])];
-    if (this.#fault !== null) told.push({ from: until, to: null });
+    const found: UpdatesGap[] = [...missing, ...(counts?.gaps ?? [])];
+    if (this.#fault !== null) found.push({ from: until, to: null });
+    const told = mergedGaps(found, this.#from);
     return {
       report: this.#report(counts, told),
       stored: {
@@ -213,12 +214,24 @@ export class UpdateFeed {
 
   /** Steps that the publisher does not have, as far as the table does not have them itself. */
   #missing(): { from: number; to: number }[] {
-    return (this.#source.updateFiles?.missing ?? []).filter(({ to }) => to > this.#from);
+    const missing = (this.#source.updateFiles?.missing ?? []).filter(({ to }) => to > this.#from);
+    return missing.map(({ from, to }) => ({ from: Math.max(from, this.#from), to }));
   }
 
   #seconds(): number {
     return (performance.now() - this.#started) / 1_000;
   }
+}
+
+/** The gaps in order of time, those that touch as one, each from no earlier than the table. */
+export function mergedGaps(gaps: readonly UpdatesGap[], table: number): UpdatesGap[] {
+  const merged: { from: number; to: number | null }[] = [];
+  for (const { from, to } of gaps.toSorted((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (last === undefined || (last.to !== null && from > last.to)) merged.push({ from: Math.max(from, table), to });
+    else if (last.to !== null) last.to = to === null ? null : Math.max(last.to, to);
+  }
+  return merged;
 }
 
 function spanText({ from, to }: UpdatesGap): string {

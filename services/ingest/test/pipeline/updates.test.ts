@@ -249,7 +249,7 @@ test("what the publisher does not have is a gap; where it is required the run en
 
 test("updates of one of two collectors change its table only", async () => {
   await withUpdates({ a: announce(10, "11.0.0.0/24", 44) }, async (place) => {
-    await place.write("other", ribFile(20));
+    await place.write("other", ribFile(21));
     const yaml = `${listed(", applies_to: rrc00")}  - {name: linx, section: routes, format: mrt, location: other}\n`;
     const { origins, manifest } = await ran(place, await place.sources(yaml), threads);
     expect(origins("11.0.0.0/24").sort()).toEqual(["1×1", "44×2", "9×1"]);
