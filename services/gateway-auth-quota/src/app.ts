@@ -92,8 +92,8 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
 
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
   const listenerOptions: ListenerOptions = { config, clock, log, metrics, problems, isStopping: () => stopping };
-  const http = createListener(listenerOptions, config.CORS_ORIGINS, "connections");
   const shedder = new LoadShedder({ inFlightMax: config.SHED_IN_FLIGHT_MAX, loopDelayMsMax: config.SHED_LOOP_DELAY_MS });
+  const http = createListener({ ...listenerOptions, isStrained: () => shedder.isStrained }, config.CORS_ORIGINS, "connections");
   const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
   const lookupDeps = { guard, dispatcher, compressor, shedder };
   installBodyTime(http, config.REQUEST_TIMEOUT_MS, problems);
@@ -103,7 +103,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
       return lookup.urls.map((url) => ({ url: `/api/v1${url}`, handler }));
     }),
     { url: "/api/v1/me", handler: meHandler(guard, limiter, clock) },
-    { url: "/api/v1/status", handler: statusHandler(dispatcher, clock) },
+    { url: "/api/v1/status", handler: statusHandler(dispatcher, clock, config.STATUS_CACHE_MS) },
     { url: "/flags/:country.svg", handler: flagHandler() },
     ...docsRoutes("Netfacts", publicDocument),
   ];

@@ -59,6 +59,18 @@ export const gatewayConfigSchema = Type.Object({
     minimum: 1,
     description: "Maximum number of unanswered requests on one connection; one more gets 503 and ends the connection",
   }),
+  STATUS_CACHE_MS: Type.Integer({
+    default: 1_000,
+    minimum: 0,
+    maximum: 60_000,
+    description: "Time for which one response of `/status` serves further requests, in ms",
+  }),
+  KEYLESS_PER_SECOND_MAX: Type.Integer({
+    default: 50,
+    minimum: 1,
+    description:
+      "Requests without a valid key per second from one IPv4 address or IPv6 /64, and twice as many in a burst; further ones get 503 after 1 s",
+  }),
   WRITE_STALL_MS: Type.Integer({
     default: 30_000,
     minimum: 100,

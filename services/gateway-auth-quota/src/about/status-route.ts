@@ -5,25 +5,48 @@ import type { FastifyRequest, RouteHandlerMethod } from "fastify";
 import { askerOf, type Dispatcher } from "../lookups/dispatcher.ts";
 import { readJsonWish } from "./json-wish.ts";
 
-export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }): RouteHandlerMethod {
+/** @param keptMs  an answer serves all requests of this time, so that a flood of them asks the service once; in ms. */
+export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }, keptMs: number): RouteHandlerMethod {
+  let kept: { readonly parts: Promise<readonly string[]>; readonly until: number } | null = null;
+  const ask = async (request: FastifyRequest): Promise<readonly string[]> => {
+    const asking = {
+      op: "status",
+      query: encodeQuestion("status", {}),
+      units: 1,
+      asker: askerOf(request, null),
+      pinnedSnapshot: null,
+    } as const;
+    const { body, ending } = await dispatcher.ask(asking);
+    return aroundRequestId(Buffer.concat([body, ending ?? Buffer.alloc(0)]).toString());
+  };
   return async (request, reply) => {
     readJsonWish(request);
     reply.headers({ "content-type": contentTypes.json, "cache-control": "no-store" });
     try {
-      const asking = {
-        op: "status",
-        query: encodeQuestion("status", {}),
-        units: 1,
-        asker: askerOf(request, null),
-        pinnedSnapshot: null,
-      } as const;
-      return reply.send((await dispatcher.ask(asking)).body);
+      if (kept === null || performance.now() >= kept.until) {
+        const asked = { parts: ask(request), until: performance.now() + keptMs };
+        kept = asked;
+        // What failed is asked again by the next request.
+        asked.parts.catch(() => {
+          if (kept === asked) kept = null;
+        });
+      }
+      return reply.send((await kept.parts).join(request.id));
     } catch (error) {
       // Not being ready is what this route is asked about.
       if (!(error instanceof ProblemError) || error.code !== "data_not_ready") throw error;
       return reply.send(JSON.stringify(notReady(request, clock.now())));
     }
   };
+}
+
+/** The record before and behind the id of its request, which needs no escape (`requestIdPattern`). */
+function aroundRequestId(text: string): readonly string[] {
+  const at = text.lastIndexOf('"meta":');
+  const match = /"request_id":"[^"]*"/.exec(text.slice(at));
+  if (at < 0 || match === null) return [text];
+  const start = at + match.index + '"request_id":"'.length;
+  return [text.slice(0, start), text.slice(text.indexOf('"', start))];
 }
 
 function notReady(request: FastifyRequest, now: number): StatusRecord {

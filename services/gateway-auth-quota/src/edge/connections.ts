@@ -7,6 +7,7 @@ import { type ProblemCode, ProblemError, problemBody, problemHeaders } from "@ne
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import { FairShare, type Shortage } from "./fair-share.ts";
+import type { KeylessGate } from "./keyless-gate.ts";
 import type { RequestLog } from "./observe.ts";
 import { RareLog } from "./rare-log.ts";
 import { newRequestId } from "./request-id.ts";
@@ -22,6 +23,8 @@ export interface ConnectionOptions {
   readonly writeStallMs: number;
   /** Whether the connections of this peer are those of many clients: a trusted proxy. */
   isShared(peer: string): boolean;
+  /** Judges requests without a key; null: all pass. */
+  readonly keyless: KeylessGate | null;
   readonly errorDocsBase: string;
   readonly metrics: GatewayMetrics;
   readonly log: RequestLog;
@@ -50,8 +53,16 @@ const lingeringMax = 32;
 const lingerMs = 1_000;
 /** Requests behind a refused one that are dropped before the connection is. */
 const ignoredMax = 4_096;
+/** Requests without a key that are too many are answered after this time, so that their client sends fewer; so many wait at a time. */
+const holdBackMs = 1_000;
+const heldBackMax = 1_024;
 /** File descriptors that are not for callers: at least this many, or a quarter of all where those are few. */
 const ownDescriptors = 64;
+
+const keylessDetails: Readonly<Record<Shortage, string>> = {
+  full: "The server is overloaded, and requests without a key are not answered now.",
+  share: "Too many requests without a key came from this address.",
+};
 
 const connectionOf = new WeakMap<Socket, { readonly connection: Connection; readonly owner: Connections }>();
 
@@ -63,6 +74,7 @@ export class Connections {
   readonly #warnings: RareLog;
   readonly #sweep: NodeJS.Timeout;
   #lingering = 0;
+  #heldBack = 0;
   #draining = false;
   #stopping = false;
 
@@ -225,9 +237,31 @@ export class Connections {
     unanswered.add(response);
     response.once("close", () => {
       unanswered.delete(response);
+      if (response.statusCode === 401) this.#options.keyless?.refused(request);
       if (this.#stopping && unanswered.size === 0) socket.destroySoon();
     });
-    return true;
+    const shortage = this.#options.keyless?.judge(request) ?? null;
+    if (shortage !== null) this.#holdBack(connection, response, shortage);
+    return shortage === null;
+  }
+
+  #holdBack({ socket }: Connection, response: ServerResponse, reason: Shortage): void {
+    this.#options.metrics.shortages("keyless", reason).inc();
+    this.#warnings.warn("keyless", { client: socket.remoteAddress, reason }, "requests without a key are held back");
+    if (this.#heldBack >= heldBackMax) {
+      socket.destroy();
+      return;
+    }
+    this.#heldBack += 1;
+    const timer = setTimeout(() => {
+      const { headers, body } = this.#problem("temporarily_overloaded", keylessDetails[reason]);
+      response.writeHead(503, { ...headers, "content-length": Buffer.byteLength(body) });
+      response.end(body);
+    }, holdBackMs).unref();
+    response.once("close", () => {
+      clearTimeout(timer);
+      this.#heldBack -= 1;
+    });
   }
 
   #refuseRequest(connection: Connection, response: ServerResponse): void {

@@ -5,6 +5,7 @@ import type { GatewayConfig } from "../config.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import { Connections } from "./connections.ts";
 import { type CorsOrigins, installCors } from "./cors.ts";
+import { KeylessGate } from "./keyless-gate.ts";
 import { installObserver, type RequestLog, requestObserver } from "./observe.ts";
 import { clientErrorHandler, frameworkProblem, installProblems, type ProblemOptions, sendProblem } from "./problems.ts";
 import { installRequestContext } from "./request-context.ts";
@@ -25,6 +26,8 @@ export interface ListenerOptions {
   readonly metrics: GatewayMetrics;
   readonly problems: ProblemOptions;
   readonly isStopping: () => boolean;
+  /** Whether the gateway is late, so that requests without a key are refused; absent: those are neither refused nor counted. */
+  readonly isStrained?: () => boolean;
 }
 
 /** How often Node looks for connections that are past their time: often enough to keep the bound within a fifth of it. */
@@ -85,6 +88,14 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
     connectionsMax: config.CONNECTIONS_MAX,
     pipelineMax: config.PIPELINE_MAX,
     writeStallMs: config.WRITE_STALL_MS,
+    keyless:
+      options.isStrained === undefined
+        ? null
+        : new KeylessGate({
+            perSecondMax: config.KEYLESS_PER_SECOND_MAX,
+            isStrained: options.isStrained,
+            clientAddress: ({ headers, socket }) => clientAddress(headers, socket.remoteAddress ?? "", trust),
+          }),
     isShared: (peer) => isTrustedPeer(peer, trust),
     errorDocsBase: config.ERROR_DOCS_BASE,
     metrics,

@@ -23,6 +23,7 @@ export class LoadShedder {
   readonly #inFlight: Record<ServiceName, number>;
   #timer: NodeJS.Timeout | undefined;
   #lateSamples = 0;
+  #halfLateSamples = 0;
 
   constructor(settings: SheddingSettings) {
     this.#settings = settings;
@@ -35,9 +36,16 @@ export class LoadShedder {
     let dueAt = performance.now() + sampleMs;
     this.#timer = setInterval(() => {
       const now = performance.now();
-      this.#lateSamples = now - dueAt > this.#settings.loopDelayMsMax ? this.#lateSamples + 1 : 0;
+      const { loopDelayMsMax } = this.#settings;
+      this.#lateSamples = now - dueAt > loopDelayMsMax ? this.#lateSamples + 1 : 0;
+      this.#halfLateSamples = now - dueAt > loopDelayMsMax / 2 ? this.#halfLateSamples + 1 : 0;
       dueAt = now + sampleMs;
     }, sampleMs).unref();
+  }
+
+  /** Whether the event loop is half as late as what refuses everything: requests without a key are then refused first. */
+  get isStrained(): boolean {
+    return this.#halfLateSamples >= lateSamplesMin;
   }
 
   stop(): void {

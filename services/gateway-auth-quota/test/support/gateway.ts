@@ -84,6 +84,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Harnes
       ...gatewayConfig(Value.Default(gatewayConfigSchema, {}) as Parameters<typeof gatewayConfig>[0]),
       PORT: 0,
       DRAIN_SECONDS: 0,
+      KEYLESS_PER_SECOND_MAX: 1_000_000,
+      STATUS_CACHE_MS: 0,
       ...options.config,
     },
     messaging,

@@ -1,0 +1,106 @@
+/** Floods of requests without a key: bounded by address, held back, and nothing of theirs reaches the services or callers with a key. */
+
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, test } from "@jest/globals";
+import { exampleReply, type GatewayOptions, type Harness, startGateway } from "../support/gateway.ts";
+import { openSocket, readAnswers } from "../support/raw.ts";
+
+let harness: Harness;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await harness.stop();
+});
+
+async function start(config: NonNullable<GatewayOptions["config"]>): Promise<string> {
+  harness = await startGateway({ config });
+  return harness.gateway.listen();
+}
+
+const ask = (path: string, headers = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+
+/** Sends these over and over on its own connection, as fast as they are answered; counts answers by status. */
+function flood(url: string, path: string, headers = ""): Map<string, number> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  const counts = new Map<string, number>();
+  socket.setEncoding("latin1").on("error", () => {});
+  socket.on("connect", () => socket.write(ask(path, headers).repeat(8)));
+  socket.on("data", (piece: string) => {
+    for (const [, status = ""] of piece.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+      socket.write(ask(path, headers));
+    }
+  });
+  return counts;
+}
+
+test("keyless floods of one address get their bound a second, and a caller with a key at that address every answer", async () => {
+  const url = await start({ KEYLESS_PER_SECOND_MAX: 10, DEFAULT_RATE_LIMIT: 1_000_000 });
+  const counts = [
+    flood(url, "/api/v1/status"),
+    flood(url, "/api/v1/nowhere"),
+    flood(url, "/api/v1/ip/193.0.6.139"),
+    flood(url, "/api/v1/ip/193.0.6.139", "Authorization: Bearer nf_live_AAAAAAAA_x\r\n"),
+  ];
+  const key = await harness.key();
+  const polite = await openSocket(url);
+  sockets.push(polite);
+  const statuses: string[] = [];
+  const began = performance.now();
+  while (performance.now() - began < 2_000) {
+    polite.write(ask("/api/v1/ip/193.0.6.139", `Authorization: Bearer ${key}\r\n`));
+    const [piece] = (await once(polite, "data")) as [Buffer];
+    statuses.push(piece.toString("latin1", 9, 12));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const seconds = (performance.now() - began) / 1_000;
+  expect(new Set(statuses)).toEqual(new Set(["200"]));
+  const sum = (status: string) => counts.reduce((total, each) => total + (each.get(status) ?? 0), 0);
+  // A burst of two seconds, and ten a second; a 401 is charged once it is answered, and eight are asked at a time.
+  expect(sum("200") + sum("404") + sum("401")).toBeLessThanOrEqual(20 + 10 * (seconds + 1) + 8);
+  expect(sum("503")).toBeGreaterThan(0);
+  expect(await harness.registry.text()).toMatch(/netfacts_shortages_total\{[^}]*resource="keyless",reason="share"[^}]*\} \d+/);
+  expect(harness.log).toContainEqual(expect.objectContaining({ level: "warn", message: "requests without a key are held back" }));
+}, 30_000);
+
+test("one refused for its address is held for a moment, and the next second it is answered", async () => {
+  const url = await start({ KEYLESS_PER_SECOND_MAX: 1 });
+  const socket = await openSocket(url);
+  socket.write(`${ask("/api/v1/status").repeat(2)}${ask("/api/v1/status", "Connection: close\r\n")}`);
+  const answers = await readAnswers(socket);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 503]);
+  expect(JSON.parse(answers[2]?.body ?? "")).toMatchObject({ code: "temporarily_overloaded", retry_after_seconds: 1 });
+  const later = await openSocket(url);
+  later.write(ask("/api/v1/status", "Connection: close\r\n"));
+  expect((await readAnswers(later)).map(({ status }) => status)).toEqual([200]);
+});
+
+test("/status asks its service at most once a second, and has the id of each request", async () => {
+  await start({ STATUS_CACHE_MS: 1_000 });
+  let asked = 0;
+  harness.answers.set("status", () => {
+    asked += 1;
+    return exampleReply("status");
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => harness.request("GET", "/api/v1/status", { "x-request-id": `status-${index}` })),
+  );
+  expect(answers.map(({ body }) => JSON.parse(body).meta.request_id)).toEqual(answers.map((_, index) => `status-${index}`));
+  expect(asked).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await harness.request("GET", "/api/v1/status");
+  expect(asked).toBe(2);
+});
+
+test("a status that could not be read is not kept", async () => {
+  await start({ STATUS_CACHE_MS: 1_000 });
+  harness.answers.set("status", () => {
+    throw new Error("on purpose");
+  });
+  expect((await harness.request("GET", "/api/v1/status")).status).toBe(500);
+  harness.answers.delete("status");
+  expect((await harness.request("GET", "/api/v1/status")).status).toBe(200);
+});
