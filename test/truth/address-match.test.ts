@@ -48,10 +48,10 @@ function compare(addresses: Iterable<string>, expectedOf: (address: string) => s
     const prefix = expectedOf(address);
     if (prefix !== null) announced++;
     const answer = answered(address);
-    // A default route holds every address of its family, and is nobody's match. No peer of the sample has a full feed of
-    // IPv6: that nobody announces an address there is not known.
+    // A default route holds every address of its family, is nobody's match, and is no news beside a full feed. No peer of the sample has
+    // a full feed of IPv6: that nobody announces an address there is not known.
     const unannounced = address.includes(":") ? null : false;
-    if (answer.prefix !== prefix || answer.announced !== (prefix === null ? unannounced : true) || answer.defaultOnly !== (prefix === null))
+    if (answer.prefix !== prefix || answer.announced !== (prefix === null ? unannounced : true) || answer.defaultOnly)
       wrong.push(`${address}: ${JSON.stringify(answer)}, not ${prefix}`);
   }
   return { wrong: wrong.slice(0, 10), announced };

@@ -18,8 +18,8 @@ const particulars: Partial<Record<ProblemCode, { detail: string; errors?: Proble
     errors: [{ location: "path.network", code: "prefix_has_host_bits", message: "host bits are set", suggestion: "193.0.0.0/21" }],
   },
   invalid_parameter: {
-    detail: 'Parameter limit must be a number from 1 to 1000, not "1e2".',
-    errors: [{ location: "query.limit", code: "invalid_parameter", message: "must be a number from 1 to 1000" }],
+    detail: 'Parameter limit must be a whole number from 1 to 1000, not "1e2".',
+    errors: [{ location: "query.limit", code: "invalid_parameter", message: "must be a whole number from 1 to 1000" }],
   },
 };
 

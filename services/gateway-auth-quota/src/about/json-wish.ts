@@ -9,6 +9,6 @@ import { QuestionReader } from "../lookups/question-reader.ts";
 export function readJsonWish(request: FastifyRequest): void {
   const reader = new QuestionReader({}, searchOf(request), ["format"]);
   const format = reader.choice("format", ["json"]);
-  reader.finish();
   if (format === null) requireJson(request);
+  reader.finish();
 }

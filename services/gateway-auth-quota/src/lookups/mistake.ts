@@ -18,6 +18,7 @@ export function addressMistake(text: string): Mistake {
   if (text === "" || text.length > charsMax) return unclear;
   const zone = text.indexOf("%");
   if (zone > 0) return addressMeant(text.slice(0, zone), "zone ids are only meaningful on one machine");
+  if (/^[a-z]+:\/\//i.test(text)) return because("it is a URL");
   const slash = text.indexOf("/");
   if (slash > 0) return addressMeant(text.slice(0, slash), "an address has no prefix length");
   const trimmed = text.trim();
@@ -77,8 +78,7 @@ function asnPath(text: string): string {
 function octetsFault(octets: readonly string[]): string {
   if (octets.some((octet) => /^[-+]/.test(octet))) return "octets have no sign";
   if (octets.length !== 4 || octets.includes("")) return "an IPv4 address has four octets";
-  if (octets.some((octet) => /[^0-9]/.test(octet)))
-    return "octets must be decimal, because some programs read hexadecimal and others refuse it";
+  if (octets.some((octet) => /[^0-9]/.test(octet))) return "octets must be decimal digits, because programs disagree on other forms";
   if (octets.some((octet) => Number(octet) > 255)) return "octets range from 0 to 255";
   // Whether 010 is ten or eight depends on who reads it: nothing is suggested.
   return "octets must not have leading zeros, because some programs read such octets as octal";

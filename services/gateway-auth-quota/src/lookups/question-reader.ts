@@ -77,7 +77,7 @@ export class QuestionReader {
     if (text === undefined) return listLimitDefault;
     const value = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : listLimitMax + 1;
     if (value <= listLimitMax) return value;
-    this.#invalid("limit", text, `must be a number from 1 to ${listLimitMax}`);
+    this.#invalid("limit", text, `must be a whole number from 1 to ${listLimitMax}`);
     return listLimitDefault;
   }
 
@@ -87,7 +87,7 @@ export class QuestionReader {
     if (text === undefined) return null;
     const value = values.find((candidate) => candidate === text);
     if (value !== undefined) return value;
-    this.#invalid(name, text, `must be ${wordList(values, "or")}`);
+    this.#invalid(name, text, `must be ${wordList(values, "or")}`, nearestWord(text, values));
     return null;
   }
 
@@ -166,7 +166,9 @@ export class QuestionReader {
 
   #unread(location: string, code: ProblemCode, text: string, what: string, { reason, suggestion }: Mistake): void {
     const message = reason === null ? what : `${what}: ${reason}`;
-    this.#add(location, code, message, suggestion, `"${quoteValue(text)}" ${message}.`);
+    // A parameter beside others cannot be replaced by the path of a route.
+    const isUsable = suggestion === null || location.startsWith("path.") || !suggestion.startsWith("/");
+    this.#add(location, code, message, isUsable ? suggestion : null, `"${quoteValue(text)}" ${message}.`);
   }
 
   #unknownParameter(name: string): void {

@@ -173,6 +173,7 @@ test("a member that does not fit is told in our words", async () => {
     [{ kind: "prefix", value: null }, "must be a non-empty string"],
     [{ kind: "ip", value: "193.0.6.139", fields: [7] }, "must be a name without commas"],
     [{ kind: "ip", value: "193.0.6.139", feilds: ["ip"] }, "is unknown; ip accepts kind, value, fields and meta", "fields"],
+    [{ kind: "IP", value: "x" }, "must be ip, routing, asn, prefix, reverse_dns or validity", "ip"],
     [{ kind: "whois", value: "x" }, "must be ip, routing, asn, prefix, reverse_dns or validity"],
     // The path of another route is no value of an item.
     [{ kind: "ip", value: "AS3333" }, "is not an IPv4 or IPv6 address: it is an AS number"],
@@ -180,6 +181,11 @@ test("a member that does not fit is told in our words", async () => {
   const answer = await gateway.post(JSON.stringify({ questions: items.map(([item]) => item) }), { ...json, authorization });
   const told = documentOf(answer).results.map(({ problem }) => problem?.errors?.map(({ message, suggestion }) => [message, suggestion]));
   expect(told).toEqual(items.map(([, message, suggestion]) => [[message, suggestion]]));
+  const none = await gateway.post(JSON.stringify({ questions: [{ kind: "routing", value: "193.0.6.139", include: [] }] }), {
+    ...json,
+    authorization,
+  });
+  expect(codesOf(documentOf(none).results)).toEqual(["ok"]);
 });
 
 test("what a bad item tells of itself is bounded, and never a key", async () => {

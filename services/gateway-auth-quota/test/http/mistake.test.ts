@@ -35,6 +35,7 @@ describe("addresses", () => {
     ["1e3", "four octets", null],
     ["AS3333", "AS number", "/api/v1/asn/AS3333"],
     ["as1.10", "AS number", "/api/v1/asn/AS65546"],
+    ["http://8.8.8.8", "URL", null],
     ["www.ripe.net", "host names are not resolved", null],
     ["", null, null],
     ["::g", null, null],

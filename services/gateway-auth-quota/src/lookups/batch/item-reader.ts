@@ -106,8 +106,7 @@ function memberCount(item: ItemValue): number {
 
 function readAny(item: ItemValue, metaDefault: boolean): Item {
   const kind = batchKinds.find((name) => name === item.kind);
-  if (kind === undefined)
-    return refuse(item, [{ location: "kind", code: "batch_item_invalid", message: `must be ${wordList(batchKinds, "or")}` }]);
+  if (kind === undefined) return refuse(item, [unknownKind(item.kind)]);
   const schema = compiled.get(kind) as NonNullable<ReturnType<typeof compiled.get>>;
   if (!schema.Check(item)) return refuse(item, memberFaults(kind, item, schema.Errors(item)));
   const lookup = lookupsByOp.get(kind) as NonNullable<ReturnType<typeof lookupsByOp.get>>;
@@ -132,14 +131,26 @@ function readAny(item: ItemValue, metaDefault: boolean): Item {
   }
 }
 
+function unknownKind(kind: unknown): ProblemItem {
+  const suggestion = typeof kind === "string" ? nearestWord(kind, batchKinds) : null;
+  const message = `must be ${wordList(batchKinds, "or")}`;
+  return { location: "kind", code: "batch_item_invalid", message, ...(suggestion === null ? {} : { suggestion }) };
+}
+
 /** Where the same question stands in a URL. */
 function asRoute(kind: BatchKind, item: ItemValue): { path: Record<string, string>; search: string } {
   const { kind: _, value, ...rest } = item;
   const { value: parameter } = operations[kind].lookup.batch;
   const path = parameter === null ? {} : { [parameter]: `${value}` };
   const search = new URLSearchParams();
-  for (const [name, option] of Object.entries(rest)) search.set(name, Array.isArray(option) ? option.join(",") : `${option}`);
+  for (const [name, option] of Object.entries(rest))
+    if (!isEmptyList(name, option)) search.set(name, Array.isArray(option) ? option.join(",") : `${option}`);
   return { path, search: search.toString() };
+}
+
+/** An empty list includes nothing, which a parameter says by its absence; no `fields` would mean all of them. */
+function isEmptyList(name: string, option: unknown): boolean {
+  return name === "include" && Array.isArray(option) && option.length === 0;
 }
 
 /** A fault as an item has it, which takes no path for a value. */
