@@ -29,3 +29,18 @@ export class ContentError extends Error {
 export function codeOf(error: unknown): string | null {
   return typeof error === "object" && error !== null && "code" in error ? String(error.code) : null;
 }
+
+/** The commonest of errno(3), in words. */
+const systemReasons: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a part of its path is not a folder",
+  EIO: "disk error",
+};
+
+/** Why the system refused a file, in words; for an error that is none of its codes as well. */
+export function systemReason(error: unknown): string {
+  return systemReasons[codeOf(error) ?? ""] ?? "the system refused it";
+}

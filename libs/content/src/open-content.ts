@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { bunzip2InThreads } from "./bzip2-threads.ts";
-import { ContentError, codeOf } from "./content-error.ts";
+import { ContentError, systemReason } from "./content-error.ts";
 import { gunzip } from "./gzip.ts";
 import { unzstd } from "./zstd.ts";
 
@@ -148,23 +148,6 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** The commonest of errno(3), in words. */
-const systemReasons: Readonly<Record<string, string>> = {
-  ENOENT: "no such file",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EISDIR: "it is a folder",
-  ENOTDIR: "a part of its path is not a folder",
-  EIO: "disk error",
-};
-
 function unreadable(path: string, offset: number, cause: unknown): ContentError {
-  const code = codeOf(cause) ?? "I/O error";
-  return new ContentError(
-    "unreadable",
-    path,
-    offset,
-    `the file cannot be read: ${systemReasons[code] ?? "the system refused it"} (${code})`,
-    { cause },
-  );
+  return new ContentError("unreadable", path, offset, `the file cannot be read: ${systemReason(cause)}`, { cause });
 }

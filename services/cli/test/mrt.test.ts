@@ -86,6 +86,17 @@ test("a bad record goes to standard error with its byte, its cause and its bytes
   expect((await cat("--json", path)).err).toBe(err);
 });
 
+test("of a long bad record the first 64 bytes are shown, and how many more there are", async () => {
+  const long = ribRecord("10.0.0.0/8", [{ peer: 0, path: "64500 9" }]);
+  const damaged = Buffer.concat([long, Buffer.alloc(5_000)]);
+  damaged.writeUInt32BE(damaged.length - 12, 8);
+  damaged[16] = 33;
+  const { err } = await cat(fileOf("long", index, damaged));
+  expect(err).toMatch(
+    new RegExp(`${damaged.length} bytes\\).*: ${damaged.subarray(0, 64).toString("hex")}… and ${damaged.length - 64} more bytes\n$`),
+  );
+});
+
 test("records and attributes that are not read are counted at the end, and are no failure", async () => {
   const unknown = ribRecord("10.0.0.0/8", [{ peer: 0, path: "64500 {1,2}", after: Buffer.of(0xc0, 99, 1, 0) }]);
   const path = fileOf(
@@ -125,7 +136,7 @@ test("what is no MRT is refused with its first byte; what is not there is exit c
   expect(await cat(join(folder, "absent"), table)).toMatchObject({
     code: exitCodes.notFound,
     out: line("10.0.0.0/8"),
-    err: expect.stringContaining("ENOENT"),
+    err: expect.stringContaining("no such file"),
   });
 });
 

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { openContent } from "@netfacts/content";
+import { openContent, systemReason } from "@netfacts/content";
 import { SourceError } from "../readers/reader-report.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function checkMd5Beside(location: string): Promise<void> {
     text = await readFile(file, "latin1");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw new SourceError(file, null, (cause as Error).message, { cause });
+    throw new SourceError(file, null, `cannot be read: ${systemReason(cause)}`, { cause });
   }
   const told = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text.slice(0, 4096))?.[0]?.toLowerCase();
   if (told === undefined) throw new SourceError(file, { line: 1 }, "has no MD5 digest (32 hexadecimal digits)");

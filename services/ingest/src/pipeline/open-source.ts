@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import { type Content, openContent } from "@netfacts/content";
+import { type Content, ContentError, openContent, systemReason } from "@netfacts/content";
 import { headBytes, withLikeness } from "../readers/likeness.ts";
 import { type SourceContent, SourceError } from "../readers/reader-report.ts";
 import type { SourceConfig } from "../sources/index.ts";
@@ -30,10 +30,11 @@ export function openSource(source: SourceConfig, onBytes: BytesListener, signal?
   let content: Content;
   let total: number;
   try {
-    total = statSync(source.location).size;
     content = openContent(source.location, (stored) => digest.update(stored));
+    total = statSync(source.location).size;
   } catch (cause) {
-    throw new SourceError(source.location, null, (cause as Error).message, { cause });
+    const reason = cause instanceof ContentError ? cause.message.replace(`${source.location}: `, "") : systemReason(cause);
+    throw new SourceError(source.location, null, reason, { cause });
   }
   const head: Uint8Array[] = [];
   const tell = () => onBytes(content.bytesRead, total);

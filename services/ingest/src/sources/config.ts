@@ -92,14 +92,21 @@ export interface SourcesFault {
   message: string;
 }
 
-/** Every fault of a `sources.yaml` at once, in the order of its lines; the message has one line for each. */
+/** Faults that a message names. */
+const faultsMax = 50;
+
+/** Every fault of a `sources.yaml` at once, in the order of its lines; the message has one line for each of the first `faultsMax`. */
 export class SourcesFileError extends Error {
   override readonly name = "SourcesFileError";
   readonly file: string;
   readonly faults: readonly SourcesFault[];
 
   constructor(file: string, faults: readonly SourcesFault[]) {
-    super(faults.map((fault) => `${file}${fault.line === null ? "" : `:${fault.line}:${fault.column ?? 1}`}: ${fault.message}`).join("\n"));
+    const places = faults
+      .slice(0, faultsMax)
+      .map((fault) => `${file}${fault.line === null ? "" : `:${fault.line}:${fault.column ?? 1}`}: ${fault.message}`);
+    if (faults.length > faultsMax) places.push(`${file}: and ${faults.length - faultsMax} more faults`);
+    super(places.join("\n"));
     this.file = file;
     this.faults = faults;
   }

@@ -1,7 +1,9 @@
 /** Reads `sources.yaml`: every fault of it at once, each with its line and what is expected there. */
 
+import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { systemReason } from "@netfacts/content";
 import { sectionNames } from "@netfacts/snapshot";
 import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { cacheListForm, readCacheList } from "../rtr/cache-address.ts";
@@ -25,18 +27,19 @@ import { FaultList, MappingReader, resolved } from "./mapping.ts";
 import { durationForm, instantForm, readDuration, readInstant, readShare, readSize, shareForm, sizeForm } from "./quantities.ts";
 import {
   type BuiltFormat,
+  builtFormats,
   formatFits,
   isBuiltFormat,
   isKnownSection,
   isSourceSection,
   isStanding,
   knownFormats,
-  knownSections,
   readingOf,
   type SourceSection,
   sourceSections,
 } from "./sections.ts";
 import { didYouMean } from "./suggestion.ts";
+import { yamlFaults } from "./yaml-faults.ts";
 
 /** A list of sources is a page or two; a megabyte is another file. */
 const fileBytesMax = 2 ** 20;
@@ -82,7 +85,7 @@ export async function readSources(path: string, { files }: { readonly files: "no
   const lines = new LineCounter();
   const document: Document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const faults = new FaultList(lines);
-  for (const error of document.errors) faults.at(error.pos[0], `not YAML: ${error.message}`);
+  for (const { offset, message } of yamlFaults(document.errors)) faults.at(offset, message);
   // What a file with broken syntax means beyond the break is a guess: only the syntax is told.
   if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());
 
@@ -120,13 +123,35 @@ export async function readSources(path: string, { files }: { readonly files: "no
 }
 
 async function readText(file: string): Promise<string> {
+  const fail = (message: string, line: number | null = null, column: number | null = null) =>
+    new SourcesFileError(file, [{ line, column, message }]);
+  let bytes: Buffer;
   try {
     const { size } = await stat(file);
-    if (size > fileBytesMax) throw new Error(`${size} bytes; a list of sources has at most ${fileBytesMax}`);
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+    if (size > fileBytesMax) throw fail(`cannot be read: ${size} bytes; a list of sources has at most ${fileBytesMax}`);
+    bytes = await readFile(file);
   } catch (error) {
-    throw new SourcesFileError(file, [{ line: null, column: null, message: `cannot be read: ${reasonOf(error)}` }]);
+    throw error instanceof SourcesFileError ? error : fail(`cannot be read: ${systemReason(error)}`);
   }
+  if (isUtf8(bytes) && !bytes.includes(0)) return new TextDecoder("utf-8").decode(bytes);
+  const [first = 0, second = 0] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || (first === 0) !== (second === 0))
+    throw fail("is UTF-16 text; save it as UTF-8", 1, 1);
+  let line = 1;
+  for (let start = 0; ; line++) {
+    const end = bytes.indexOf(0x0a, start);
+    const part = bytes.subarray(start, end === -1 ? bytes.length : end);
+    if (part.includes(0)) throw fail("a NUL character: not a text", line, part.indexOf(0) + 1);
+    if (!isUtf8(part)) throw fail("not UTF-8 text, probably Latin-1; save it as UTF-8", line, columnOfOdd(part));
+    start = end + 1;
+  }
+}
+
+/** Place of the first byte that is no UTF-8, in characters from 1. */
+function columnOfOdd(line: Buffer): number {
+  let end = line.length;
+  while (end > 0 && !isUtf8(line.subarray(0, end))) end--;
+  return line.subarray(0, end).toString("utf8").length + 1;
 }
 
 function readSettings(reader: MappingReader, faults: FaultList): Omit<SourcesConfig, "file" | "sources"> {
@@ -226,14 +251,14 @@ function readSectionAndFormat(members: MappingReader, faults: FaultList): { sect
       members.offsetOf("section"),
       isKnownSection(section)
         ? `section: "${section}" is not supported by this version; it reads ${sourceSections.join(", ")}`
-        : `section: unknown "${section}"${didYouMean(section, knownSections) || `; expected one of ${sourceSections.join(", ")}`}`,
+        : `section: unknown "${section}"${didYouMean(section, sourceSections) || `; expected one of ${sourceSections.join(", ")}`}`,
     );
   }
   if (format === null) return null;
   const at = members.offsetOf("format");
   if (!knownFormats.includes(format)) {
-    const expected = section !== null && isSourceSection(section) ? readingOf(section).formats.join(", ") : knownFormats.join(", ");
-    faults.at(at, `format: unknown "${format}"${didYouMean(format, knownFormats) || `; expected one of ${expected}`}`);
+    const expected = section !== null && isSourceSection(section) ? readingOf(section).formats.join(", ") : builtFormats.join(", ");
+    faults.at(at, `format: unknown "${format}"${didYouMean(format, builtFormats) || `; expected one of ${expected}`}`);
     return null;
   }
   if (section === null || !isKnownSection(section)) return null;
@@ -277,7 +302,7 @@ async function checkFile({ location, section }: SourceConfig, fault: (message: s
     if (section === "updates" && found.isDirectory()) return;
     if (!found.isFile()) fault(`expected a file, ${location} is something else`);
   } catch (error) {
-    fault(`${location} cannot be read: ${reasonOf(error)}`);
+    fault(`${location} cannot be read: ${systemReason(error)}`);
   }
 }
 
@@ -299,10 +324,4 @@ function readUpstreams(value: unknown): number | null {
 
 function readBoolean(value: unknown): boolean | null {
   return typeof value === "boolean" ? value : null;
-}
-
-/** "no such file" for the commonest case, else the system's own words. */
-function reasonOf(error: unknown): string {
-  if ((error as NodeJS.ErrnoException).code === "ENOENT") return "no such file";
-  return (error as Error).message;
 }

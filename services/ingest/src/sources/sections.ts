@@ -69,6 +69,8 @@ export type BuiltFormat = Sections[SourceSection]["reading"]["formats"][number];
 export const knownSections = Object.keys(sections) as KnownSection[];
 export const sourceSections = knownSections.filter(isSourceSection);
 export const knownFormats: readonly string[] = [...new Set(knownSections.flatMap(formatsOf))];
+/** The formats that this version reads, of whatever section. */
+export const builtFormats: readonly string[] = [...new Set(sourceSections.flatMap((section) => readingOf(section).formats))];
 
 export function isKnownSection(text: string): text is KnownSection {
   return Object.hasOwn(sections, text);

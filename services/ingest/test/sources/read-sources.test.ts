@@ -299,12 +299,45 @@ describe("one fault", () => {
       source("url: x"),
       '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, kind_shrink_max, bad_records_max, count_error_max, stale_after, as_of, clock_skew_max, future_dates, applies_to, every, allow_private, allow_downgrade, md5, ca_file, authorization_file',
     ],
-    [source("name: b"), "6:5 not YAML: Map keys must be unique"],
-    ["sources: [\n", "2:1 not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],
-    ["sources: 1\n---\nsources: 2\n", "2:1 not YAML: Source contains multiple documents; please use YAML.parseAllDocuments()"],
+    [source("name: b"), "6:5 not YAML: a key appears twice in one mapping"],
+    ["sources: [\n", "2:1 not YAML: the indentation is wrong, or a bracket is not closed"],
+    ["sources: 1\n---\nsources: 2\n", "2:1 not YAML: a second document begins (---)"],
   ])("%j", async (text, fault) => {
     expect(await faultsOf(text)).toEqual([fault]);
   });
+});
+
+describe("a file that is no text of ours is refused in few lines, with the place, and without a word of the library's", () => {
+  const faultOf = async (bytes: string | Uint8Array) => {
+    writeFileSync(join(folder, "odd.yaml"), bytes);
+    const error = await readSources(join(folder, "odd.yaml")).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SourcesFileError);
+    return (error as SourcesFileError).message.replaceAll(join(folder, "odd.yaml"), "FILE");
+  };
+  const nested = (depth: number) => `sources: ${"[".repeat(depth)}`;
+  test.each<[string, string | Uint8Array, string]>([
+    ["Latin-1", Buffer.from("sources:\n  - name: caf\u00e9\n", "latin1"), "FILE:2:14: not UTF-8 text, probably Latin-1; save it as UTF-8"],
+    ["UTF-16 with a mark", Buffer.from("\ufeffsources: []\n", "utf16le"), "FILE:1:1: is UTF-16 text; save it as UTF-8"],
+    ["UTF-16 without one", Buffer.from("sources: []\n", "utf16le"), "FILE:1:1: is UTF-16 text; save it as UTF-8"],
+    ["a NUL", "sources: []\na: b\0c\n", "FILE:2:5: a NUL character: not a text"],
+    ["deep", nested(20_000), "FILE:1:828: not YAML: nested too deeply"],
+  ])("%s", async (what, bytes, message) => {
+    expect((await faultOf(bytes)).replace(what === "deep" ? /1:\d+/ : /^$/, "1:828")).toBe(message);
+  });
+
+  test("760 brackets, and 200 faults", async () => {
+    expect((await faultOf(nested(760))).split("\n").length).toBeLessThanOrEqual(2);
+    const lines = (await faultOf(`sources:\n${"  - {name: a}\n".repeat(200)}`)).split("\n");
+    expect(lines).toHaveLength(51);
+    expect(lines.at(-1)).toMatch(/^FILE: and \d+ more faults$/);
+  });
+});
+
+test("what this version does not read is not offered", async () => {
+  const of = (section: string, format: string) => faultsOf(`sources: [${good.replace("routes", section).replace("mrt", format)}]\n`);
+  expect(await of("location", "mrt")).toEqual([expect.not.stringMatching(/did you mean "locations"/)]);
+  for (const text of [...(await of("weather", "geofed")), ...(await of("weather", "ris-liv"))])
+    expect(text).not.toMatch(/geofeed|ris-live|observations|, locations/);
 });
 
 test("an optional source may be away: the run tells that, and its last good data stay", async () => {
@@ -313,7 +346,7 @@ test("an optional source may be away: the run tells that, and its last good data
 
 test("refuses a file that cannot be read, is no text or is far too large, in one line", async () => {
   await expect(readSources(join(folder, "none.yaml"))).rejects.toThrow(`${folder}/none.yaml: cannot be read: no such file`);
-  await expect(read(Uint8Array.of(0xff, 0xfe, 0x00))).rejects.toThrow(/cannot be read: .*not valid/);
+  await expect(read(Uint8Array.of(0xff, 0xfe, 0x00))).rejects.toThrow(/:1:1: is UTF-16 text; save it as UTF-8$/);
   await expect(read("#".repeat(2_000_000))).rejects.toThrow(/cannot be read: 2000000 bytes; a list of sources has at most 1048576/);
 });
 

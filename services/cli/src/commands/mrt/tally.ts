@@ -3,8 +3,8 @@
 import type { BadRecord, MrtRecord, PathAttributes, RecordReading } from "@netfacts/mrt";
 import { describeRecord } from "@netfacts/mrt";
 
-/** A BGP message has at most 4,096 bytes, extended ones aside (RFC 8654). */
-const shownBytesMax = 8_192;
+/** Enough to find the record again; a screen of digits says no more. */
+const shownBytesMax = 64;
 
 export class Tally {
   readonly #name: string;

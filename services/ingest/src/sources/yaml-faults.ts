@@ -1,0 +1,28 @@
+/** What is wrong with the syntax of a YAML file, in our words; the library's speak to programmers. */
+
+import type { ErrorCode, YAMLError } from "yaml";
+
+const words: Partial<Record<ErrorCode, string>> = {
+  BAD_ALIAS: "an alias (*) without its anchor (&)",
+  BAD_DQ_ESCAPE: "an invalid escape sequence in double quotes",
+  BAD_INDENT: "the indentation is wrong, or a bracket is not closed",
+  BAD_SCALAR_START: "a value begins with a reserved character; put it in quotes",
+  DUPLICATE_KEY: "a key appears twice in one mapping",
+  MISSING_CHAR: "a quote, bracket, colon or comma is missing",
+  MULTIPLE_DOCS: "a second document begins (---)",
+  RESOURCE_EXHAUSTION: "nested too deeply",
+  TAB_AS_INDENT: "indented by tabs; use spaces",
+  TAG_RESOLVE_FAILED: "an unknown tag (!)",
+  UNEXPECTED_TOKEN: "something stands where it does not belong",
+};
+
+/** The faults by where they begin, each place and reason once. */
+export function yamlFaults(errors: readonly YAMLError[]): { readonly offset: number; readonly message: string }[] {
+  const faults = new Map<string, { offset: number; message: string }>();
+  const deep = errors.find(({ code }) => code === "RESOURCE_EXHAUSTION");
+  for (const { code, pos } of deep === undefined ? errors : [deep]) {
+    const message = `not YAML: ${words[code] ?? "the syntax is invalid"}`;
+    faults.set(`${pos[0]} ${code}`, { offset: pos[0], message });
+  }
+  return [...faults.values()];
+}
