@@ -1,5 +1,6 @@
 /** What a file that could not be read looks like, told by its beginning: another format, a web page, an archive. */
 
+import { type FormatMark, formatMarks } from "../sources/sections.ts";
 import { SourceError } from "./reader-report.ts";
 
 /** Bytes of the unpacked content that are looked at. */
@@ -14,26 +15,6 @@ const containers: readonly (readonly [what: string, magic: readonly number[]])[]
   ["another zstd file: it was compressed twice", [0x28, 0xb5, 0x2f, 0xfd]],
   ["a 7z file", [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c]],
   ["a PDF document", [0x25, 0x50, 0x44, 0x46, 0x2d]],
-];
-
-/** The JSON formats of `sources.yaml` by members that only they have; the first that has one of them is meant. */
-const jsonFormats: readonly (readonly [format: string, members: readonly string[]])[] = [
-  ["slurm", ["slurmVersion"]],
-  ["rpki-client-json", ["buildtime", "customer_asid", "expires"]],
-  ["routinator-jsonext", ["source", "chainValidity"]],
-  ["routinator-json", ["generatedTime", "roas"]],
-  ["peeringdb-net", ["info_type", "info_types", "irr_as_set"]],
-  ["peeringdb-org", ["address1", "aka"]],
-];
-
-/** The other formats, by their first line that is neither blank nor a comment. */
-const lineFormats: readonly (readonly [format: string, line: RegExp])[] = [
-  ["delegated", /^2(?:\.\d+)?\|[a-z]+\|/],
-  ["routinator-csv", /^"?asn"?, *"?ip prefix"?,/i],
-  ["network-types-csv", /^"?(?:resource|network_type)"?,/i],
-  ["overrides-csv", /^"?asn"?, *"?(?:name|organisation|website|network_type)"?/i],
-  ["name-list", /^\d+\t/],
-  ["autnums", /^(?:AS\d[\d.]*[ \t]|\d+ +\S)/],
 ];
 
 /**
@@ -53,12 +34,16 @@ export function likenessOf(head: Uint8Array): { readonly what: string; readonly 
   if (/^<(?:!doctype|html|head|body)/i.test(start)) return { what: "a web page", format: null };
   if (/^<\?xml/i.test(start)) return { what: "an XML document", format: null };
   if (start.startsWith("{") || start.startsWith("[")) {
-    const format = jsonFormats.find(([, members]) => members.some((name) => start.includes(`"${name}"`)))?.[0];
+    const format = recognised((mark) => "members" in mark && mark.members.some((name) => start.includes(`"${name}"`)));
     return format === undefined ? { what: "a JSON document", format: null } : { what: `format ${format}`, format };
   }
   const line = text.split("\n").find((one) => one.trim() !== "" && !one.startsWith("#")) ?? "";
-  const format = lineFormats.find(([, begins]) => begins.test(line.trimStart()))?.[0];
+  const format = recognised((mark) => "line" in mark && mark.line.test(line.trimStart()));
   return format === undefined ? null : { what: `format ${format}`, format };
+}
+
+function recognised(matches: (mark: FormatMark) => boolean): string | undefined {
+  return formatMarks.find(([, mark]) => matches(mark))?.[0];
 }
 
 /** Types of MRT records that collectors write (RFC 6396 §4): OSPF, tables, BGP4MP, and their forms with microseconds. */

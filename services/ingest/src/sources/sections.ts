@@ -53,18 +53,48 @@ const sections = {
 
 type Sections = typeof sections;
 
-/**
- * What an operator writes once and changes when there is a reason: it is of no time, does not grow old beside data that do, and may
- * shrink as it likes.
- */
-const standingFormats: readonly string[] = ["slurm", "overrides-csv", "network-types-csv"];
-
 export type KnownSection = keyof Sections;
 /** What a source may say that it is for, and this version reads. */
 export type SourceSection = { [S in KnownSection]: Sections[S] extends { readonly reading: unknown } ? S : never }[KnownSection];
 /** What a snapshot has, and sources are listed for. */
 export type BuiltSection = Exclude<SourceSection, "updates">;
 export type BuiltFormat = Sections[SourceSection]["reading"]["formats"][number];
+
+/** How a file of a format is recognised: by a member of JSON that only it has, or by its first line that is neither blank nor a comment. */
+export type FormatMark = { readonly members: readonly string[] } | { readonly line: RegExp };
+
+interface FormatFacts {
+  /** Null: not by text. */
+  readonly mark: FormatMark | null;
+  /**
+   * An operator writes it once and changes it when there is a reason: it is of no time, does not grow old beside data that do, and may
+   * shrink as it likes.
+   */
+  readonly standing?: true;
+}
+
+/** Every format that is read. A file that several would recognise is of the first. */
+const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
+  mrt: { mark: null },
+  rtr: { mark: null },
+  slurm: { mark: { members: ["slurmVersion"] }, standing: true },
+  "rpki-client-json": { mark: { members: ["buildtime", "customer_asid", "expires"] } },
+  "routinator-jsonext": { mark: { members: ["source", "chainValidity"] } },
+  "routinator-json": { mark: { members: ["generatedTime", "roas"] } },
+  "peeringdb-net": { mark: { members: ["info_type", "info_types", "irr_as_set"] } },
+  "peeringdb-org": { mark: { members: ["address1", "aka"] } },
+  delegated: { mark: { line: /^2(?:\.\d+)?\|[a-z]+\|/ } },
+  "routinator-csv": { mark: { line: /^"?asn"?, *"?ip prefix"?,/i } },
+  "network-types-csv": { mark: { line: /^"?(?:resource|network_type)"?,/i }, standing: true },
+  "overrides-csv": { mark: { line: /^"?asn"?, *"?(?:name|organisation|website|network_type)"?/i }, standing: true },
+  "name-list": { mark: { line: /^\d+\t/ } },
+  autnums: { mark: { line: /^(?:AS\d[\d.]*[ \t]|\d+ +\S)/ } },
+};
+
+/** The formats that a text is recognised by, in the order in which it is compared with them. */
+export const formatMarks: readonly (readonly [format: BuiltFormat, mark: FormatMark])[] = Object.entries(formatFacts).flatMap(
+  ([format, { mark }]) => (mark === null ? [] : [[format as BuiltFormat, mark] as const]),
+);
 
 export const knownSections = Object.keys(sections) as KnownSection[];
 export const sourceSections = knownSections.filter(isSourceSection);
@@ -97,7 +127,7 @@ function formatsOf(section: KnownSection): readonly string[] {
 
 /** Whether a file of the format stands until it is changed. */
 export function isStanding(format: string): boolean {
-  return standingFormats.includes(format);
+  return Object.hasOwn(formatFacts, format) && formatFacts[format as BuiltFormat].standing === true;
 }
 
 export function isBuiltFormat(section: SourceSection, format: string): format is BuiltFormat {
