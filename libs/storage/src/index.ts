@@ -1,7 +1,15 @@
 /** @netfacts/storage: the store: repositories and their implementation in SQLite. In MongoDB: `./mongo`. */
 
 export type { Lease, LeaseOutcome, LeaseRepository, RenewOutcome } from "./lease-repository.ts";
-export type { GiveBackOutcome, LimitReading, LimitRepository, LimitWindow, TakeOutcome } from "./limit-repository.ts";
+export type {
+  GiveBackOutcome,
+  LimitMark,
+  LimitReading,
+  LimitRepository,
+  LimitWindow,
+  RecoverOutcome,
+  TakeOutcome,
+} from "./limit-repository.ts";
 export { makeFolder } from "./make-folder.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
 export { type RunRecord, type RunRepository, type RunState, runsKept } from "./run-repository.ts";

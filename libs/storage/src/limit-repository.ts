@@ -22,7 +22,7 @@ export type TakeOutcome =
   | ({ readonly outcome: "granted" } & LimitReading)
   /** Nothing was taken: only `left` units are free, which is fewer than asked for (0 when the limit was lowered below `leased`). */
   | ({ readonly outcome: "does-not-fit"; readonly left: number } & LimitReading)
-  /** Whether the units were taken cannot be known. The caller counts them as lost and never asks for them again. */
+  /** Whether the units were taken is not known. The caller counts them as lost and never asks for them again, unless `recover` tells. */
   | { readonly outcome: "unknown"; readonly cause: StoreError };
 
 export type GiveBackOutcome =
@@ -31,15 +31,33 @@ export type GiveBackOutcome =
   | { readonly outcome: "refused" }
   | { readonly outcome: "unknown"; readonly cause: StoreError };
 
+/** By which a change of a counter is known again. Numbers of one owner only rise. */
+export interface LimitMark {
+  /** Letters and digits; of one process, and of no other before or after it. */
+  readonly owner: string;
+  /** A positive integer. */
+  readonly number: number;
+}
+
+export type RecoverOutcome =
+  | ({ readonly outcome: "done" | "not-done" } & LimitReading)
+  | { readonly outcome: "unknown"; readonly cause: StoreError };
+
 export interface LimitRepository {
   /**
    * Takes all of `units` or none, atomically over all processes: `leased` never rises above `limit`.
    *
+   * @param mark  for `recover`.
    * @throws RangeError unless 1 ≤ units ≤ limit, both integers.
    */
-  take(window: LimitWindow, limit: number, units: number): Promise<TakeOutcome>;
+  take(window: LimitWindow, limit: number, units: number, mark?: LimitMark): Promise<TakeOutcome>;
   /** Gives back units that the caller took and did not spend. Never repeat it after `unknown`. */
-  giveBack(window: LimitWindow, units: number): Promise<GiveBackOutcome>;
+  giveBack(window: LimitWindow, units: number, mark?: LimitMark): Promise<GiveBackOutcome>;
+  /**
+   * Whether the last change of this owner, whose outcome was unknown, was done. One that was not done never will be, however late it
+   * arrives. Absent where an unknown outcome stays one. Safe to repeat.
+   */
+  recover?(window: LimitWindow, mark: LimitMark): Promise<RecoverOutcome>;
   /** Reads without taking; 0 leased where there is no counter. */
   read(window: LimitWindow): Promise<LimitReading>;
   /** The store's clock, Unix milliseconds. */

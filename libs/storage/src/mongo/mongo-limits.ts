@@ -1,7 +1,15 @@
 /** Counters of leased units in MongoDB (docs/design/protocols.md#limits-by-leases): each change is one atomic operation on one document, sent once. */
 
 import { type Collection, Long } from "mongodb";
-import type { GiveBackOutcome, LimitReading, LimitRepository, LimitWindow, TakeOutcome } from "../limit-repository.ts";
+import type {
+  GiveBackOutcome,
+  LimitMark,
+  LimitReading,
+  LimitRepository,
+  LimitWindow,
+  RecoverOutcome,
+  TakeOutcome,
+} from "../limit-repository.ts";
 import { StoreError } from "../store-error.ts";
 import { limitsTimeoutMs, type MongoConnection } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
@@ -23,14 +31,14 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
   };
 
   return {
-    async take(window, limit, units): Promise<TakeOutcome> {
+    async take(window, limit, units, mark): Promise<TakeOutcome> {
       if (!Number.isInteger(units) || !Number.isInteger(limit) || units < 1 || units > limit) {
         throw new RangeError(`cannot take ${units} of ${limit} units`);
       }
       const within = timed();
       try {
         for (let retries = 0; ; retries++) {
-          const reading = await within(() => takeOnce(windows(), window, limit, units));
+          const reading = await within(() => takeOnce(windows(), window, limit, units, mark));
           if (reading !== null) return { outcome: "granted", ...reading };
           const { leased, at } = await within(() => readCounter(windows(), window));
           const left = Math.max(0, limit - leased);
@@ -43,17 +51,39 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
       }
     },
 
-    async giveBack(window, units): Promise<GiveBackOutcome> {
+    async giveBack(window, units, mark): Promise<GiveBackOutcome> {
       if (!Number.isInteger(units) || units < 1) throw new RangeError(`cannot give back ${units} units`);
       try {
         const document = await timed()(() =>
           windows().findOneAndUpdate(
-            { _id: idOf(window), leased: { $gte: units } },
-            { $inc: { leased: Long.fromNumber(-units) }, $currentDate: { at: true } },
+            { _id: idOf(window), leased: { $gte: units }, ...notMarked(mark) },
+            { $inc: { leased: Long.fromNumber(-units) }, $currentDate: { at: true }, ...marking(mark) },
             { returnDocument: "after" },
           ),
         );
         return document === null ? { outcome: "refused" } : { outcome: "returned", ...toReading(document) };
+      } catch (cause) {
+        if (cause instanceof StoreError) return { outcome: "unknown", cause };
+        throw cause;
+      }
+    },
+
+    async recover(window, { owner, number }): Promise<RecoverOutcome> {
+      try {
+        const document = (await timed()(() =>
+          orAgain(() =>
+            windows().findOneAndUpdate(
+              { _id: idOf(window) },
+              {
+                $max: { [`fences.${owner}`]: number + 1 },
+                $currentDate: { at: true },
+                $setOnInsert: { leased: Long.fromNumber(0), expiresAt: new Date(window.expiresAt) },
+              },
+              { upsert: true, returnDocument: "after" },
+            ),
+          ),
+        )) as WindowDocument;
+        return { outcome: document.marks?.[owner] === number ? "done" : "not-done", ...toReading(document) };
       } catch (cause) {
         if (cause instanceof StoreError) return { outcome: "unknown", cause };
         throw cause;
@@ -85,15 +115,17 @@ async function takeOnce(
   window: LimitWindow,
   limit: number,
   units: number,
+  mark: LimitMark | undefined,
 ): Promise<LimitReading | null> {
   try {
     const document = await windows.findOneAndUpdate(
-      { _id: idOf(window), leased: { $lte: limit - units } },
+      { _id: idOf(window), leased: { $lte: limit - units }, ...notMarked(mark) },
       {
         $inc: { leased: Long.fromNumber(units) },
         $currentDate: { at: true },
         // A counter that a shorter window of the same begin made lasts as long as the longest that is counted in it.
         $max: { expiresAt: new Date(window.expiresAt) },
+        ...marking(mark),
       },
       { upsert: true, returnDocument: "after" },
     );
@@ -127,6 +159,17 @@ async function orAgain<T>(upsert: () => Promise<T>): Promise<T> {
     if (isDuplicateKey(error)) return await upsert();
     throw error;
   }
+}
+
+/** The change is the first of its number, and nobody has given it up. */
+function notMarked(mark: LimitMark | undefined): Record<string, unknown> {
+  if (mark === undefined) return {};
+  const { owner, number } = mark;
+  return { [`marks.${owner}`]: { $not: { $gte: number } }, [`fences.${owner}`]: { $not: { $gt: number } } };
+}
+
+function marking(mark: LimitMark | undefined): { $set?: Record<string, number> } {
+  return mark === undefined ? {} : { $set: { [`marks.${mark.owner}`]: mark.number } };
 }
 
 function toReading({ leased, at }: WindowDocument): LimitReading {

@@ -23,6 +23,10 @@ export interface WindowDocument {
   leased: Counter;
   at: Date;
   expiresAt: Date;
+  /** By owner: the number of its last change that was done. */
+  marks?: Record<string, number>;
+  /** By owner: changes of a lower number are done no more. */
+  fences?: Record<string, number>;
 }
 /** `report` as JSON text: names of its members are anything, and it comes back as it was. */
 export type RunDocument = Omit<RunRecord, "id" | "report"> & { _id: string; report: string };

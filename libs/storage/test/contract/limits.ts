@@ -57,6 +57,26 @@ export function describeLimits(name: string, factory: StoreFactory): void {
       expect(await limits.read({ ...month, policy: "rate" })).toMatchObject({ leased: 8 });
     });
 
+    test("tells by its mark whether a change was done, as often as it is asked, and does none that was given up", async () => {
+      const { limits } = await factory.open();
+      if (limits.recover === undefined) return;
+      const other = (await factory.open()).limits;
+      const mark = (number: number) => ({ owner: "f00d", number });
+      // One that made the counter, one that never arrived, and one that arrives late.
+      expect(await limits.recover(month, mark(1))).toMatchObject({ outcome: "not-done", leased: 0 });
+      expect(await limits.take(month, 10, 3, mark(1))).toMatchObject({ outcome: "does-not-fit", leased: 0 });
+      expect(await limits.take(month, 10, 3, mark(2))).toMatchObject({ outcome: "granted", leased: 3 });
+      await other.take(month, 10, 2, { owner: "beef", number: 9 });
+      for (let i = 0; i < 2; i++) expect(await limits.recover(month, mark(2))).toMatchObject({ outcome: "done", leased: 5 });
+      // A second arrival of the same change.
+      expect(await limits.take(month, 10, 3, mark(2))).toMatchObject({ outcome: "does-not-fit", leased: 5 });
+      expect(await limits.recover(month, mark(3))).toMatchObject({ outcome: "not-done" });
+      expect(await limits.giveBack(month, 1, mark(3))).toEqual({ outcome: "refused" });
+      expect(await limits.giveBack(month, 1, mark(4))).toMatchObject({ outcome: "returned", leased: 4 });
+      expect(await limits.recover(month, mark(4))).toMatchObject({ outcome: "done", leased: 4 });
+      expect(await other.take(month, 10, 6, { owner: "beef", number: 10 })).toMatchObject({ outcome: "granted", leased: 10 });
+    });
+
     test("refuses counts that make no sense", async () => {
       const { limits } = await factory.open();
       for (const units of [0, -1, 1.5, 11, Number.NaN]) await expect(limits.take(month, 10, units)).rejects.toThrow(RangeError);

@@ -1,6 +1,6 @@
 /** One bucket's share of one policy: units leased from the store in blocks, spent here without asking (docs/design/protocols.md#limits-by-leases). */
 
-import type { LimitRepository, LimitWindow } from "@netfacts/storage";
+import type { LimitMark, LimitRepository, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
 import { Debt, type DebtEvent } from "./debt.ts";
 import type { StoreTime } from "./store-time.ts";
@@ -13,6 +13,16 @@ export interface LeaseDeps {
   readonly monotonic: () => number;
   readonly settings: LimiterSettings;
   readonly onDebt: (event: DebtEvent, policy: PolicyName, units: number) => void;
+  /** A mark for each change of a counter. */
+  readonly nextMark: () => LimitMark;
+}
+
+/** A change whose outcome is unknown, to be looked up once the store answers. */
+interface Unknown {
+  readonly kind: "take" | "return";
+  readonly window: Window;
+  readonly units: number;
+  readonly mark: LimitMark;
 }
 
 /** What is known of the window; `remaining` is null while nothing is. */
@@ -55,6 +65,8 @@ export class Lease {
   #careful = false;
   /** Since the last unknown outcome nothing was heard of the store. */
   #away = false;
+  /** Counted as lost until it is looked up; none is in another window. */
+  #unknown: Unknown | null = null;
   readonly #debt: Debt;
   #stopped = false;
   #usedAt: number;
@@ -91,7 +103,7 @@ export class Lease {
 
   /** Nothing here that the store does not know. */
   get isEmpty(): boolean {
-    return this.#unspent === 0 && this.#busy === null && this.#waiters.units === 0 && this.#debt.owed === 0;
+    return this.#unspent === 0 && this.#busy === null && this.#waiters.units === 0 && this.#debt.owed === 0 && this.#unknown === null;
   }
 
   /** The request path while a block has units: no store, no waiting. */
@@ -174,16 +186,17 @@ export class Lease {
     return Math.max(0, Math.min(limit, limit - (this.#leased ?? 0) + this.#unspent - this.#debt.owed));
   }
 
-  /** Asks the store again for what is owed, once it may be asked. */
+  /** Asks the store again for what is owed or unknown, once it may be asked. */
   settleDebt(): void {
     this.#roll();
-    if (this.#debt.owed > 0 && this.#mayAsk()) this.#work(false);
+    if ((this.#debt.owed > 0 || this.#unknown !== null) && this.#mayAsk()) this.#work(false);
   }
 
   /** Gives every unspent unit back, unless something is in flight, which means that it is not idle. */
   async giveBackIdle(): Promise<void> {
     this.#roll();
-    if (this.#busy === null && this.#unspent > 0) await this.#exclusively(() => this.#giveBack(this.#unspent));
+    const mayAsk = this.#busy === null && (this.#unknown === null || this.#stopped);
+    if (mayAsk && this.#unspent > 0) await this.#exclusively(() => this.#giveBack(this.#unspent));
   }
 
   /** No more takes; waiters are turned away; what is unspent goes back. */
@@ -191,6 +204,7 @@ export class Lease {
     this.#stopped = true;
     this.#waiters.turnAway("unavailable");
     await this.#busy;
+    if (this.#unknown !== null) await this.#exclusively(async () => void (await this.#recover()));
     if (this.#debt.owed > 0) await this.#exclusively(async () => void (await this.#payDebt()));
     this.#debt.writeOff(this.#debt.owed);
     await this.giveBackIdle();
@@ -206,6 +220,7 @@ export class Lease {
     const next = windowAt(this.policy.windowSeconds, now);
     this.#window = next;
     this.#unspent = 0;
+    this.#unknown = null;
     this.#debt.enterWindow();
     // A window that began under our eyes: nothing is leased in it as far as we know.
     this.#leased = window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null;
@@ -240,6 +255,7 @@ export class Lease {
 
   /** Takes until nobody waits, or nothing is to be had; then gives back what refunds brought beyond the hold. */
   async #attend(ahead: boolean): Promise<void> {
+    if (this.#unknown !== null && !(await this.#recover())) return;
     if ((this.#debt.owed > 0 || (this.#away && this.#deps.settings.debtMax > 0)) && !(await this.#payDebt())) return;
     let retries = 0;
     let most = Number.POSITIVE_INFINITY;
@@ -250,8 +266,9 @@ export class Lease {
       const units = Math.min(this.#wanted(), most, this.policy.limit);
       if (units < 1) return this.#serve();
       const sentAt = this.#deps.monotonic();
-      const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units);
-      if (take.outcome === "unknown") return this.#loseTouch(units);
+      const mark = this.#deps.nextMark();
+      const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units, mark);
+      if (take.outcome === "unknown") return this.#loseTouch({ kind: "take", window, units, mark });
       this.#hear(take.at, sentAt);
       // What was taken in a window that has ended meanwhile is lost with it.
       if (this.#window !== window) continue;
@@ -312,7 +329,7 @@ export class Lease {
       this.#hear(at, asked);
       if (this.#window === window) this.#leased = leased;
     } catch {
-      this.#loseTouch(0);
+      this.#loseTouch({ units: 0 });
       return false;
     }
     for (let retries = 0; this.#window === window && this.#debt.owed > 0 && retries <= retriesMax; retries++) {
@@ -323,10 +340,11 @@ export class Lease {
         break;
       }
       const sentAt = this.#deps.monotonic();
-      const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units);
+      // What is owed was spent: whether this take is done or not, it is not looked up, and written off here.
+      const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units, this.#deps.nextMark());
       if (take.outcome === "unknown") {
         if (this.#window === window) this.#debt.writeOff(units);
-        this.#loseTouch(units);
+        this.#loseTouch({ units });
         return false;
       }
       this.#hear(take.at, sentAt);
@@ -351,14 +369,50 @@ export class Lease {
     this.#waiters.turnAway("exhausted");
   }
 
-  /** The units may be taken or not: they count as lost, and are never asked for again. */
-  #loseTouch(units: number): void {
-    if (this.#leased !== null) this.#leased = Math.min(this.policy.limit, this.#leased + units);
+  /** The units may be taken or not: they count as lost until that is known, and are never asked for again. */
+  #loseTouch(change: Unknown | { readonly units: number }): void {
+    if (this.#leased !== null) this.#leased = Math.min(this.policy.limit, this.#leased + change.units);
     this.#careful = true;
+    if ("mark" in change) this.#keepUnknown(change);
+    this.#turnAway();
+  }
+
+  #turnAway(): void {
     this.#away = true;
     this.#unavailableUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;
     this.#serve();
     this.#waiters.turnAway("unavailable");
+  }
+
+  #keepUnknown(change: Unknown): void {
+    if (this.#deps.limits.recover !== undefined && this.#window === change.window) this.#unknown = change;
+  }
+
+  /**
+   * Looks up the change whose outcome is unknown, before anything else is asked: it also tells whether the store is back, at no risk.
+   *
+   * @returns false while the store is away.
+   */
+  async #recover(): Promise<boolean> {
+    this.#roll();
+    const change = this.#unknown;
+    const { limits } = this.#deps;
+    if (change === null || limits.recover === undefined) return true;
+    const sentAt = this.#deps.monotonic();
+    const found = await limits.recover(this.#counter(change.window), change.mark);
+    if (found.outcome === "unknown") {
+      this.#turnAway();
+      return false;
+    }
+    this.#hear(found.at, sentAt);
+    // The window has ended meanwhile.
+    if (this.#unknown !== change) return true;
+    this.#unknown = null;
+    this.#leased = found.leased;
+    // A block that was taken is ours; one that was not returned is still ours.
+    if ((found.outcome === "done") === (change.kind === "take")) this.#unspent += change.units;
+    this.#serve();
+    return true;
   }
 
   /** Subtracts here first, and asks once: a block is given back at most one time. */
@@ -369,12 +423,14 @@ export class Lease {
     // At once, so that what remains looks the same while the return is under way.
     this.#leased = (this.#leased ?? 0) - units;
     this.#prefetchAt = -1;
+    const mark = this.#deps.nextMark();
     const sentAt = this.#deps.monotonic();
-    const reply = await this.#deps.limits.giveBack(this.#counter(window), units);
+    const reply = await this.#deps.limits.giveBack(this.#counter(window), units, mark);
     if (reply.outcome === "returned") this.#deps.time.observe(reply.at, sentAt);
     if (this.#window !== window) return;
-    // Not returned as far as we know: written off until the window ends.
+    // Not returned as far as we know: lost until that is looked up, or the window ends.
     this.#leased = reply.outcome === "returned" ? reply.leased : this.#leased + units;
+    if (reply.outcome === "unknown") this.#keepUnknown({ kind: "return", window, units, mark });
   }
 
   async #read(window: Window): Promise<void> {

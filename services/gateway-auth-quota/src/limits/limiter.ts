@@ -1,5 +1,6 @@
 /** The limiter: admits requests against the rate and the month of their key, from leased blocks, and so many of them at a time. */
 
+import { randomUUID } from "node:crypto";
 import type { UsageClass } from "@netfacts/contracts";
 import { limitHeaders } from "../domain/limit-headers.ts";
 import { atMost, Lease, type LeaseDeps } from "./lease.ts";
@@ -61,7 +62,11 @@ class LeasedLimiter implements Limiter {
   constructor({ store, clock, settings: given, onSettled = () => {}, onDebt = () => {} }: LimiterOptions) {
     const settings: LimiterSettings = { ...defaultLimiterSettings, ...given };
     const monotonic = (): number => clock?.monotonic?.() ?? performance.now();
-    this.#deps = { limits: store.limits, time: new StoreTime(monotonic), monotonic, settings, onDebt };
+    // Known again among all processes that ever changed the counters of this store.
+    const owner = randomUUID().replaceAll("-", "");
+    let number = 0;
+    const nextMark = () => ({ owner, number: ++number });
+    this.#deps = { limits: store.limits, time: new StoreTime(monotonic), monotonic, settings, onDebt, nextMark };
     this.#onSettled = onSettled;
     this.#sweep = setInterval(() => this.#tidy(), Math.max(10, settings.idleReturnMs / 4)).unref();
   }

@@ -15,15 +15,16 @@ export function watchedLimits(limits: LimitRepository, log: WatchLog, debtMax = 
       : `up to ${debtMax} units beyond the leased ones are admitted per key, limit and window until the store is available again`;
   let isAway = false;
   return {
-    async take(window, limit, units) {
-      const take = await limits.take(window, limit, units);
+    async take(window, limit, units, mark) {
+      const take = await limits.take(window, limit, units, mark);
       const wasAway = isAway;
       isAway = take.outcome === "unknown";
       if (take.outcome === "unknown" && !wasAway) log.warn({ err: take.cause }, `limit store is unavailable; ${meanwhile}`);
       if (!isAway && wasAway) log.info({}, "limit store is available again");
       return take;
     },
-    giveBack: (window, units) => limits.giveBack(window, units),
+    giveBack: (window, units, mark) => limits.giveBack(window, units, mark),
+    ...(limits.recover && { recover: limits.recover.bind(limits) }),
     read: (window) => limits.read(window),
     time: () => limits.time(),
   };
