@@ -180,10 +180,13 @@ export class Lease {
     return { limit, remaining, resetsInSeconds: resetSeconds(this.#window, now), resetsAt: this.#window.endMs };
   }
 
-  /** What the limit leaves as far as is known, with what is here unspent and without what is owed. */
+  /** What the limit leaves as far as is known, with what is here unspent and without what is owed; below 0 where the limit was lowered. */
+  get headroom(): number {
+    return this.policy.limit - (this.#leased ?? 0) + this.#unspent - this.#debt.owed;
+  }
+
   #left(): number {
-    const { limit } = this.policy;
-    return Math.max(0, Math.min(limit, limit - (this.#leased ?? 0) + this.#unspent - this.#debt.owed));
+    return Math.max(0, Math.min(this.policy.limit, this.headroom));
   }
 
   /** Asks the store again for what is owed or unknown, once it may be asked. */

@@ -303,7 +303,7 @@ function reservation(request: Request, units: number, windowStart: number, accou
 /** The month does not refuse units that fit once what batches have reserved comes back. */
 function monthRefusal(key: LimitedKey, spending: "exhausted" | "unavailable", { month, open }: Account, units: number): Refusal {
   const mayComeBack = open.windowStart === month.windowStart ? open.units : 0;
-  const willFit = mayComeBack > 0 && (month.standing().remaining ?? 0) + mayComeBack >= units;
+  const willFit = mayComeBack > 0 && month.headroom + mayComeBack >= units;
   return refusal(key, willFit ? "unavailable" : spending, [["month", month]]);
 }
 
