@@ -7,6 +7,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { compileCache } from "./compile-cache.ts";
+import { forTests } from "./for-tests.ts";
 import { programArgs } from "./programs.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -117,7 +118,7 @@ export type Settings = Readonly<Record<string, string>>;
 
 function environment(home: string, settings: Settings): NodeJS.ProcessEnv {
   const own = { ...compileCache, NODE_NO_WARNINGS: "1", HOME: home, PATH: process.env.PATH };
-  return { ...own, NETFACTS_HOME: home, PORT: "0", TELEMETRY_PORT: "0", RESOLVERS: "127.0.0.1:9", ...settings };
+  return { ...own, NETFACTS_HOME: home, PORT: "0", TELEMETRY_PORT: "0", ...forTests, RESOLVERS: "127.0.0.1:9", ...settings };
 }
 
 /** Starts the process without waiting for it to be ready. */

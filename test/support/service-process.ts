@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { forTests } from "./for-tests.ts";
 import { programArgs } from "./programs.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -95,6 +96,7 @@ export class ServiceProcess {
       POD_NAME: this.name,
       // No load balancer has to notice a stop.
       DRAIN_SECONDS: "0",
+      ...forTests,
     };
     const child = spawn(process.execPath, programArgs(service), {
       cwd: root,

@@ -13,15 +13,22 @@ declare module "fastify" {
 export function installBodyTime(app: FastifyInstance, timeoutMs: number, problems: ProblemOptions): void {
   const refuse = clientErrorHandler(problems);
   app.decorateRequest("bodyTimer", null);
-  app.addHook("onRequest", (request, _reply, done) => {
+  app.addHook("onRequest", (request, reply, done) => {
     const { raw } = request;
     if (holdsBody(request)) {
       request.bodyTimer = setTimeout(() => {
         if (!raw.complete) refuse(Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), raw.socket);
       }, timeoutMs);
       raw.once("close", () => clearBodyTime(request));
+      // Once it is answered, a 408 would be taken for the answer to another request.
+      reply.raw.once("finish", () => clearBodyTime(request));
     }
     done();
+  });
+  // A body that no route reads, and that has not come: it would be read as the next request.
+  app.addHook("onSend", (request, reply, payload, done) => {
+    if (holdsBody(request) && !request.raw.complete) reply.header("connection", "close");
+    done(null, payload);
   });
 }
 

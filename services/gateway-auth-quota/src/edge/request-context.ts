@@ -53,16 +53,20 @@ export function installRequestContext(
   });
 }
 
+const ending = { connection: "close" };
+
 function stoppingProblem(): ProblemError {
-  return new ProblemError("shutting_down", { headers: { connection: "close" } });
+  return new ProblemError("shutting_down", { headers: ending });
 }
 
 /** What makes a request one that no route looks at. */
 function faultOf({ url, raw, headers }: FastifyRequest, urlBytesMax: number): ProblemError | null {
   if (url.length > urlBytesMax) return new ProblemError("uri_too_long", { detail: `The URL is longer than ${urlBytesMax} bytes.` });
+  // Who is asked is not certain, so what follows on the connection may be meant for somebody else.
   if (raw.httpVersion === "1.1" && headers.host === undefined)
-    return new ProblemError("bad_request", { detail: "The request has no Host header." });
-  if (hasTwoHosts(raw.rawHeaders)) return new ProblemError("bad_request", { detail: "The request has more than one Host header." });
+    return new ProblemError("bad_request", { detail: "The request has no Host header.", headers: ending });
+  if (hasTwoHosts(raw.rawHeaders))
+    return new ProblemError("bad_request", { detail: "The request has more than one Host header.", headers: ending });
   const at = url.indexOf("?");
   return at >= 0 && queryHoldsKey(url.slice(at + 1)) ? new ProblemError("key_in_query") : null;
 }

@@ -48,8 +48,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
         const pass = await guard.admit(request, reply, "admin", 0);
         pass.settle(false);
         request.keyId = pass.key.id;
-        // What it would come to is a path of ingest that is not ours to offer.
-        if (/(^|\/)\.\.?(\/|$)/.test((request.params as { readonly "*"?: string })["*"] ?? "")) throw new ProblemError("route_not_found");
+        refuseOddPath(request.raw.url ?? "");
       });
       installIngestProxy(scope, {
         url: config.INGEST_URL,
@@ -76,6 +75,15 @@ function tellNoIngest(app: FastifyInstance, guard: Guard): void {
     },
     handler: async () => undefined,
   });
+}
+
+/** Spellings that a proxy and the server behind it may read as different paths: dots, encoded or not, backslashes, encoded slashes. */
+const oddPath = /\\|%5c|%2f|%00|\/(?:\.|%2e){1,2}(?:[;/]|$)/i;
+
+/** @throws ProblemError where the path could come to one of ingest that is not ours to offer. */
+function refuseOddPath(url: string): void {
+  if (!url.startsWith("/")) throw new ProblemError("bad_request", { detail: "The request target must be a path." });
+  if (oddPath.test(url.split("?", 1)[0] ?? "")) throw new ProblemError("route_not_found");
 }
 
 function endIdleConnections({ server }: FastifyInstance, config: GatewayConfig, problems: ProblemOptions): void {

@@ -70,9 +70,17 @@ test("a request that asks to change the protocol is answered in HTTP/1.1, and th
   expect(answers.map(({ status }) => status)).toEqual([200]);
 });
 
-test("two hosts are one too many", async () => {
-  const answers = await exchange(url, `GET /api/v1/status HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n`);
-  expect(answers.map(({ status }) => status)).toEqual([400]);
+test.each([
+  ["two hosts", "Host: a\r\nHost: b\r\n"],
+  ["no host", ""],
+])("%s: one refusal, and the connection ends", async (_name, hosts) => {
+  const answers = await exchange(url, `GET /api/v1/status HTTP/1.1\r\n${hosts}\r\n${hidden}`);
+  expect(answers.map(({ status, headers }) => [status, headers.connection])).toEqual([[400, "close"]]);
+});
+
+test("a GET whose body does not come is answered once, and the connection ends without a late 408", async () => {
+  const answers = await exchange(url, "GET /api/v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab");
+  expect(answers.map(({ status, headers }) => [status, headers.connection])).toEqual([[200, "close"]]);
 });
 
 test("connections that send nothing, or a byte now and then, are ended in time", async () => {

@@ -89,11 +89,6 @@ describe("408", () => {
     const [answer] = await exchange(gateway.url, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
     return answer as NonNullable<typeof answer>;
   });
-  provokes("request_timeout", "a body that no route reads", async () => {
-    const [answer, late] = await exchange(gateway.url, "GET /api/v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n");
-    expect(answer?.status).toBe(200);
-    return late as NonNullable<typeof late>;
-  });
 });
 
 describe("405", () => {

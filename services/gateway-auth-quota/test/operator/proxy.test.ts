@@ -186,6 +186,25 @@ test("an answer is taken from ingest no faster than the operator reads it", asyn
   expect([response.statusCode, read]).toEqual([200, size]);
 });
 
+test.each([
+  "/admin/v1/ingest/..\\keys",
+  "/admin/v1/ingest/a\\b",
+  "/admin/v1/ingest/..%5ckeys",
+  "/admin/v1/ingest/%5Ckeys",
+  "/admin/v1/ingest/..;/keys",
+  "/admin/v1/ingest/.;x/keys",
+  "/admin/v1/ingest/%2e%2e/keys",
+  "/admin/v1/ingest/..%2fkeys",
+  "http://127.0.0.1/admin/v1/ingest/runs",
+  "http://evil.example/admin/v1/ingest/runs",
+])("the path %s is refused, and nothing of it reaches ingest", async (target) => {
+  const socket = connect(port(), "127.0.0.1");
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.adminKey}\r\nConnection: close\r\n\r\n`);
+  const [answer] = await readAnswers(socket);
+  expect([400, 404]).toContain(answer?.status);
+  expect(harness.ingest.requests).toEqual([]);
+});
+
 test("a refused upload is answered at once, and read on for at most about 1 MiB", async () => {
   const socket = connect(port(), "127.0.0.1");
   const answers = readAnswers(socket).catch(() => []);
