@@ -36,7 +36,7 @@ export type {
 } from "./key-repository.ts";
 export { type KeyPatch, KeySpecError, type NewKey, type SpecFault } from "./key-spec.ts";
 export type { KeyStore } from "./key-store.ts";
-export { displayKey, generateKeyText, type KeyText, parseKeyText } from "./key-text.ts";
+export { displayKey, generateKeyText, type KeyText, keyTextFault, parseKeyText } from "./key-text.ts";
 export { type CreatedKey, createKey, defaultPlan, disableKey, enableKey, revokeKey, updateKey } from "./manage.ts";
 export { noPeppers, type Peppers, readPeppers } from "./peppers.ts";
 export type { PlanRecord, PlanRepository } from "./plan-repository.ts";

@@ -36,6 +36,11 @@ export function parseKeyText(text: string): KeyText | null {
   return { text, environment: match[1] as KeyEnvironment, id: match[2] as string };
 }
 
+/** What is wrong with a text that `parseKeyText` does not take. Anybody can tell without the store. */
+export function keyTextFault(text: string): "form" | "checksum" {
+  return pattern.test(text) ? "checksum" : "form";
+}
+
 /** How a key is shown after its creation: `nf_live_7Q9M3W8K_…x4Pq`. */
 export function displayKey(key: Pick<KeyRecord, "environment" | "id" | "lastFour">): string {
   return `nf_${key.environment}_${key.id}_…${key.lastFour}`;

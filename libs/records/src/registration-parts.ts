@@ -24,6 +24,7 @@ export function holderRecord(generation: Generation, index: number | null): Hold
   return {
     id: holder.id,
     asns: Array.from(holder.asns.subarray(0, holderAsnsMax)),
+    asn_count: holder.asns.length,
     name,
     basis: name === null ? holderBasis : `${holderBasis}+as-names`,
   };

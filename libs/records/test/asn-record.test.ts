@@ -96,7 +96,7 @@ test("tells registration, counts and prefixes of an AS", () => {
     country_flag: { country: "NL", name: "Netherlands", emoji: "🇳🇱", svg_url: "/flags/nl.svg" },
     status: "assigned",
     allocated_on: "1993-09-01",
-    holder: { id: "h1", asns: [100, 3333], name: "HUNDRED", basis: "delegated-extended:opaque-id+as-names" },
+    holder: { id: "h1", asns: [100, 3333], asn_count: 2, name: "HUNDRED", basis: "delegated-extended:opaque-id+as-names" },
     special_purpose: null,
     allocations: {
       items: [

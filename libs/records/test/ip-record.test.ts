@@ -23,7 +23,7 @@ test("tells everything of an announced, registered and valid address", () => {
       block: { start: "193.0.0.0", end: "193.0.7.255", cidrs: ["193.0.0.0/21"] },
       allocated_on: "1993-09-01",
       conflicts: [],
-      holder: { id: "h1", asns: [100, 3333], name: "HUNDRED", basis: "delegated-extended:opaque-id+as-names" },
+      holder: { id: "h1", asns: [100, 3333], asn_count: 2, name: "HUNDRED", basis: "delegated-extended:opaque-id+as-names" },
     },
     country_flag: { country: "NL", name: "Netherlands", emoji: "🇳🇱", svg_url: "/flags/nl.svg" },
     routing: {

@@ -137,3 +137,9 @@ describe("an AS_SET origin", () => {
     expect(ask(few).ip("20.1.0.1").routing.low_visibility_matches).toMatchObject([{ origins: [], as_set_origins: [[8, 9]] }]);
   });
 });
+
+test("a holder lists at most 100 AS numbers, and counts all", () => {
+  const asns = Array.from({ length: 150 }, (_, index) => ({ first: 1_000 + index, holder: "h1" }));
+  const { holder } = ask(madeGeneration({ ...world, allocations: madeAllocations([], asns) })).asn(1_000);
+  expect([holder?.asns.length, holder?.asn_count]).toEqual([100, 150]);
+});

@@ -29,6 +29,7 @@ const rpki: RpkiSummary = {
 const holder: Holder = {
   id: "3e8e22ba-0d5c-4bd4-8f1e-2f1a5c1f6a2b",
   asns: [3333],
+  asn_count: 1,
   name: "RIPE-NCC-AS",
   basis: "delegated-extended:opaque-id+as-names",
 };

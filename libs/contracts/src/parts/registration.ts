@@ -29,6 +29,7 @@ export type Block = Static<typeof Block>;
 export const Holder = record({
   id: member(Type.String(), "Opaque id of the holder. A registry uses the same id for all records of a holder in the file of one day."),
   asns: member(Type.Array(Asn), "AS numbers of the same holder, in ascending order; at most 100."),
+  asn_count: member(Count, "Number of all AS numbers of the same holder."),
   name: member(NullableText, "Name of the first of these AS numbers; null if unknown."),
   basis: member(Type.String(), "Source of this information."),
 });
@@ -120,6 +121,7 @@ export const blockFacts: FactsOf<Block> = { start: "allocations", end: "allocati
 export const holderFacts: FactsOf<Holder> = {
   id: "allocations",
   asns: { from: "allocations", unit: asNumber },
+  asn_count: { from: "allocations", unit: "AS numbers" },
   name: "as_names",
   basis: ["allocations", "as_names"],
 };

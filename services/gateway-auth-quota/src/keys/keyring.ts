@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { keysChangedSubject, type Scope } from "@netfacts/contracts";
-import { type KeyText, parseKeyText, secretMatches } from "@netfacts/keys";
+import { type KeyText, keyTextFault, parseKeyText, secretMatches } from "@netfacts/keys";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
 import { ChannelWatch } from "./channel-watch.ts";
@@ -26,6 +26,12 @@ const details: Record<KeyProblemCode, string> = {
   insufficient_scope: "The key does not have the scope",
   upstream_unavailable: "The key cannot be checked at the moment.",
 };
+
+/** Of a text that is no key of any installation. */
+const textFaults = {
+  form: "This is not an API key: a key is `nf_live_` or `nf_test_`, 8 characters, `_`, and 38 letters and digits.",
+  checksum: "The key is misspelt or incomplete: its checksum is wrong.",
+} as const;
 
 const awayRetrySeconds = 1;
 /** A try waits for others in flight no longer than this. */
@@ -133,7 +139,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       const token = authorization === undefined ? undefined : bearer.exec(authorization)?.[1];
       if (token === undefined) return refuse("missing_api_key");
       const text = parseKeyText(token);
-      if (text === null) return refuse("invalid_api_key");
+      if (text === null) return refuse("invalid_api_key", { detail: textFaults[keyTextFault(token)] });
       if (!matches(text, cache.seen(text.id))) return tryKey(text, clientAddress, scope);
       return lookUp(text, clientAddress, scope);
     },

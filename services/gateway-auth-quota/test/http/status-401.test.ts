@@ -42,6 +42,16 @@ describe("with a key that is not valid", () => {
     ask(`Bearer ${generateKeyText("live", (await harness.key()).slice(8, 16)).text}`),
   );
 
+  test("invalid_api_key: a text that is no key says why, and a key says nothing more than that it is not valid here", async () => {
+    const { text } = generateKeyText("live");
+    const misspelt = `${text.slice(0, -1)}${text.endsWith("a") ? "b" : "a"}`;
+    const detailOf = async (key: string) => expectProblem(await ask(`Bearer ${key}`), "invalid_api_key").detail;
+    expect(await detailOf(misspelt)).toBe("The key is misspelt or incomplete: its checksum is wrong.");
+    for (const other of ["secret", text.slice(0, -1), `${text}0`, text.replace("live", "prod")])
+      expect(await detailOf(other)).toMatch(/^This is not an API key: /);
+    expect(await detailOf(text)).toBe("The key is not valid for this installation.");
+  });
+
   test("invalid_api_key: unknown ids and wrong secrets look the same", async () => {
     const unknown = expectProblem(await ask(`Bearer ${generateKeyText("live").text}`), "invalid_api_key");
     const wrong = expectProblem(await ask(`Bearer ${generateKeyText("live", (await harness.key()).slice(8, 16)).text}`), "invalid_api_key");
