@@ -33,34 +33,35 @@ export function readNameList(content: SourceContent, sink: (record: AsNameRecord
  * Throws `SourceError` for a file without names, with more bad lines than allowed, or cut within its last line.
  */
 export function readAutnums(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
-  return readNames(content, sink, (line) => {
+  const split = (line: string): [asn: string, name: string] | null => {
     const match = /^((?:AS)?\d[\d.]*)[ \t]+(.*)$/.exec(line);
     return match === null ? null : [match[1] as string, match[2] as string];
-  });
+  };
+  // So potaroo's list ends. It names nothing, so that half of it would do no harm.
+  return readNames(content, sink, split, (line) => /[ \t]-.*-$/.test(line));
 }
 
 async function readNames(
   content: SourceContent,
   sink: (record: AsNameRecord) => void,
   split: (line: string) => [asn: string, name: string] | null,
+  mayEndWith: (line: string) => boolean = () => false,
 ): Promise<ReaderReport> {
   const { file, badRecordsMax } = content;
   const { chunks, meter } = boundedContent(content);
   const tally = new Tally();
   const names = new Map<number, string>();
   const texts = new ReadableText();
-  // So potaroo's list ends. It names nothing, so that half of it does no harm.
-  let lastIsPlaceholder = false;
+  let last = "";
 
   const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
     const text = texts.decode(bytes.subarray(start, end), line === 1);
-    lastIsPlaceholder = false;
+    last = text;
     if (text.startsWith("#") || text.trim() === "") return;
     tally.read++;
     const record = readRecord(split(text));
     if (typeof record === "string") tally.bad(record, { line }, text);
     else if (isPlaceholder(record.asn, record.name)) {
-      lastIsPlaceholder = true;
       tally.leaveOut("a placeholder, not a name", { line }, text);
     } else {
       if (names.has(record.asn)) tally.leaveOut("named more than once; the last name was kept", { line }, text);
@@ -70,7 +71,7 @@ async function readNames(
 
   tally.accepted = names.size;
   tally.judge(file, badRecordsMax, "names", { line: Math.max(1, lines) });
-  if (!ended && !lastIsPlaceholder) throw cutLine(file, lines);
+  if (!ended && !mayEndWith(last)) throw cutLine(file, lines);
   const notes = ended ? texts.notes() : ["the last line, a placeholder, has no line break", ...texts.notes()];
   emit(names, sink);
   return {
@@ -81,6 +82,7 @@ async function readNames(
     skipped: tally.skipped(),
     asOf: null,
     notes,
+    kinds: { names: names.size },
   };
 }
 

@@ -39,6 +39,8 @@ const opaqueIdLettersMax = 256;
 
 interface Header {
   registry: string;
+  /** The day after that of the file, as records write it: no date of a record is later. */
+  latestDay: number;
   records: number;
   asOf: number;
 }
@@ -91,7 +93,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
     }
     tally.read++;
     if (Object.hasOwn(found, kind)) found[kind]++;
-    const record = readRecord(fields, known.header.registry);
+    const record = readRecord(fields, known.header);
     if (typeof record === "string") return tally.bad(record, { line }, text);
     // A record's id is a slice of its line, which it would keep alive; one copy per holder keeps none.
     if (record.opaqueId !== null) record.opaqueId = opaqueIds.get(record.opaqueId) ?? intern(opaqueIds, record.opaqueId);
@@ -156,11 +158,14 @@ function readHeader(file: string, line: number, fields: string[]): Header {
   if (count === null) throw fail("the version line has no record count");
   const asOf = secondsOfDate(end) ?? secondsOfSerial(serial);
   if (asOf === null) throw fail("neither the end date nor the serial is a date");
-  return { registry, records: count, asOf };
+  return { registry, records: count, asOf, latestDay: dayOf(asOf + 86_400) };
 }
 
 /** Reads `registry|cc|type|start|value|date|status[|opaque-id[|…]]`; answers what is wrong as text. */
-function readRecord(fields: string[], headerRegistry: string): DelegationRecord | string {
+function readRecord(
+  fields: string[],
+  { registry: headerRegistry, latestDay }: Pick<Header, "registry" | "latestDay">,
+): DelegationRecord | string {
   const [registry = "", cc = "", kind, start = "", value, day = "", status = "", id = ""] = fields;
   if (fields.length < 7) return "fewer than seven fields";
   if (!isRegistry(registry) || (headerRegistry !== "nro" && registry !== headerRegistry && registry !== "iana"))
@@ -169,6 +174,7 @@ function readRecord(fields: string[], headerRegistry: string): DelegationRecord 
   if (!isStatus(status)) return "not a status";
   const date = day === "" || day === "00000000" ? null : readCalendarDate(day);
   if (date === null && day !== "" && day !== "00000000") return "not a date";
+  if (date !== null && date > latestDay) return "a date later than the file's own";
   if (id.length > opaqueIdLettersMax || !/^[\x20-\x7e]*$/.test(id)) return "not an opaque id";
   const common = { registry, country: cc === "" || cc === "ZZ" ? null : cc, date, status, opaqueId: id === "" ? null : id };
   if (kind === "asn") {
@@ -217,6 +223,11 @@ function readWhole(text: string | undefined, max: number): number | null {
 function secondsOfDate(text: string): number | null {
   const date = readCalendarDate(text);
   return date === null ? null : Date.UTC(Math.floor(date / 10_000), (Math.floor(date / 100) % 100) - 1, date % 100) / 1000;
+}
+
+/** A time in Unix seconds as year × 10,000 + month × 100 + day. */
+function dayOf(seconds: number): number {
+  return Number(new Date(seconds * 1000).toISOString().slice(0, 10).replaceAll("-", ""));
 }
 
 /** Serials seen: a date, Unix seconds, Unix milliseconds. */

@@ -11,8 +11,8 @@ export const defaultSecondsMax = hour;
 /** A registry or a validator does not lose a fifth of its records between two versions; a broken export does. */
 export const defaultShrinkMax = 0.2;
 
-/** What is held of a registry changes by a few in ten thousand a day. */
-export const defaultDelegatedShrinkMax = 0.02;
+/** What is held of a registry, and what AS numbers are named, changes by a few in a thousand a week. */
+export const defaultSteadyShrinkMax = 0.02;
 
 /** Real files have a handful of odd lines; one in a hundred means that this is not the format we take it for. */
 export const defaultBadRecordsMax = 0.01;

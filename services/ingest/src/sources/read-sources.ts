@@ -12,7 +12,6 @@ import { type SourceConfig, type SourcesConfig, SourcesFileError } from "./confi
 import {
   defaultBadRecordsMax,
   defaultClockSkewMaxSeconds,
-  defaultDelegatedShrinkMax,
   defaultFullFeedMin,
   defaultFullFeedShare,
   defaultHistoryKeptSeconds,
@@ -20,6 +19,7 @@ import {
   defaultSecondsMax,
   defaultShrinkMax,
   defaultStaleAfterSeconds,
+  defaultSteadyShrinkMax,
   defaultUpstreamsMax,
 } from "./defaults.ts";
 import { type FetchSettings, fetchKeys, readFetchSettings, shownUrl } from "./fetch-settings.ts";
@@ -33,6 +33,7 @@ import {
   isKnownSection,
   isSourceSection,
   isStanding,
+  isSteady,
   knownFormats,
   readingOf,
   type SourceSection,
@@ -229,7 +230,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     secondsMax: secondsMax ?? defaultSecondsMax,
     // How many updates there are since the table says nothing of their being whole.
     shrinkMax: shrinkMax ?? (isStanding(kind.format) || kind.section === "updates" ? 1 : defaultShrinkMax),
-    kindShrinkMax: kindShrinkMax ?? shrinkMax ?? (kind.format === "delegated" ? defaultDelegatedShrinkMax : defaultShrinkMax),
+    kindShrinkMax: kindShrinkMax ?? shrinkMax ?? (isSteady(kind.format) ? defaultSteadyShrinkMax : defaultShrinkMax),
     badRecordsMax,
     countErrorMax,
     staleAfterSeconds:

@@ -71,6 +71,8 @@ interface FormatFacts {
    * shrink as it likes.
    */
   readonly standing?: true;
+  /** Hardly a record goes from one version to the next; it is text that nothing but its length protects from being cut. */
+  readonly steady?: true;
 }
 
 /** Every format that is read. A file that several would recognise is of the first. */
@@ -83,12 +85,12 @@ const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   "routinator-json": { mark: { members: ["generatedTime", "roas"] } },
   "peeringdb-net": { mark: { members: ["info_type", "info_types", "irr_as_set"] } },
   "peeringdb-org": { mark: { members: ["address1", "aka"] } },
-  delegated: { mark: { line: /^2(?:\.\d+)?\|[a-z]+\|/ } },
+  delegated: { mark: { line: /^2(?:\.\d+)?\|[a-z]+\|/ }, steady: true },
   "routinator-csv": { mark: { line: /^"?asn"?, *"?ip prefix"?,/i } },
   "network-types-csv": { mark: { line: /^"?(?:resource|network_type)"?,/i }, standing: true },
   "overrides-csv": { mark: { line: /^"?asn"?, *"?(?:name|organisation|website|network_type)"?/i }, standing: true },
-  "name-list": { mark: { line: /^\d+\t/ } },
-  autnums: { mark: { line: /^(?:AS\d[\d.]*[ \t]|\d+ +\S)/ } },
+  "name-list": { mark: { line: /^\d+\t/ }, steady: true },
+  autnums: { mark: { line: /^(?:AS\d[\d.]*[ \t]|\d+ +\S)/ }, steady: true },
 };
 
 /** The formats that a text is recognised by, in the order in which it is compared with them. */
@@ -128,6 +130,11 @@ function formatsOf(section: KnownSection): readonly string[] {
 /** Whether a file of the format stands until it is changed. */
 export function isStanding(format: string): boolean {
   return Object.hasOwn(formatFacts, format) && formatFacts[format as BuiltFormat].standing === true;
+}
+
+/** Whether hardly a record of the format goes from one version to the next. */
+export function isSteady(format: BuiltFormat): boolean {
+  return formatFacts[format].steady === true;
 }
 
 export function isBuiltFormat(section: SourceSection, format: string): format is BuiltFormat {

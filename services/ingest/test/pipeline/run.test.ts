@@ -206,6 +206,19 @@ describe("a required source that cannot be trusted", () => {
     });
   });
 
+  test("a list of names that lacks more than a fiftieth of its names, and more than 50", async () => {
+    await atWork(async (place) => {
+      await place.write("names", namesFile(3_000));
+      await run(place, allSources);
+      await place.write("names", namesFile(2_930));
+      expect((await failed(run(place, allSources))).message).toMatch(
+        /names: has 2930 names, compared with 3000 in the last good version: 70 are missing/,
+      );
+      await place.write("names", namesFile(2_945));
+      expect(sourceOf(await run(place, allSources), "names")).toMatchObject({ accepted: 2_945 });
+    });
+  });
+
   test("exactly the share that shrink_max allows is trusted", async () => {
     await atWork(async (place) => {
       await run(place, allSources);

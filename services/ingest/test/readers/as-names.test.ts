@@ -57,6 +57,7 @@ test("refuses a list that ends within a name, and takes potaroo's, whose last li
   );
   expect((await failureOf(readAll(readNameList, contentOf("1\tLVLT-1\n2\tUDEL")))).message).toMatch(/:2: is truncated/);
   expect((await failureOf(readAll(readAutnums, contentOf("AS1 LVLT-1\nAS65535 -Reserv")))).message).toMatch(/:2: is truncated/);
+  expect((await failureOf(readAll(readNameList, contentOf("1\tLVLT-1\n2\tAS2")))).message).toMatch(/:2: is truncated/);
   const { records } = await readAll(readAutnums, contentOf("AS1 LVLT-1\nAS65535 -Reserved AS-"));
   expect(records).toHaveLength(1);
 });

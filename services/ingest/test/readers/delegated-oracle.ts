@@ -29,6 +29,10 @@ export function obviousReading(bytes: Uint8Array, badMax: number, countErrorMax:
   if (asOf === null) return null;
   const claims: [string, number][] = [];
   const counts: Record<string, number> = { ipv4: 0, ipv6: 0, asn: 0 };
+  const fileDay = isDay(asOf)
+    ? Date.UTC(Number(asOf.slice(0, 4)), Number(asOf.slice(4, 6)) - 1, Number(asOf.slice(6)))
+    : Number(asOf.slice(0, 10)) * 1000;
+  const latest = new Date(fileDay + 86_400_000).toISOString().slice(0, 10).replaceAll("-", "");
   const reading: OracleReading = { records: [], read: 0, bad: 0, trusted: true, asOf };
   for (const line of lines.slice(1)) {
     const fields = line.split("|");
@@ -48,7 +52,7 @@ export function obviousReading(bytes: Uint8Array, badMax: number, countErrorMax:
       (header[1] === "nro" || registry === header[1] || registry === "iana") &&
       ["afrinic", "apnic", "arin", "iana", "lacnic", "ripencc"].includes(registry) &&
       /^([A-Z][A-Z])?$/.test(country) &&
-      (date === "" || date === "00000000" || isDay(date)) &&
+      (date === "" || date === "00000000" || (isDay(date) && Number(date) <= Number(latest))) &&
       ["allocated", "assigned", "available", "reserved"].includes(status) &&
       id.length <= 256 &&
       !/[^ -~]/.test(id);
@@ -58,9 +62,9 @@ export function obviousReading(bytes: Uint8Array, badMax: number, countErrorMax:
         [registry, country === "ZZ" ? "" : country, kind, range[0], range[1], date === "00000000" ? "" : date, status, id].join("|"),
       );
   }
-  const latest = new Map(claims);
+  const told = new Map(claims);
   const off = (has: number, count: number) => has < count * (1 - countErrorMax) || has > count * (1 + countErrorMax);
-  const cut = [...latest].some(([kind, count]) => off(counts[kind] as number, count)) || off(reading.read, Number(header[3]));
+  const cut = [...told].some(([kind, count]) => off(counts[kind] as number, count)) || off(reading.read, Number(header[3]));
   const unended = !text.endsWith("\n");
   reading.trusted = reading.records.length > 0 && reading.bad <= reading.read * badMax && !cut && !unended;
   return reading;

@@ -108,6 +108,7 @@ test.each([
   ["ripencc|NL|ipv6|2001:db8::|0|20200101|allocated", "not a range of IPv6 addresses"],
   ["ripencc|NL|asn|4294967295|2|20200101|allocated", "not a range of AS numbers"],
   ["ripencc|NL|asn|1|1|20200230|allocated", "not a date"],
+  ["ripencc|NL|asn|1|1|20260106|allocated", "a date later than the file's own"],
   ["ripencc|NL|asn|1|1|20200101|legacy", "not a status"],
   ["ripencc|NL|asn|1|1|20200101|allocated|caf\u00e9", "not an opaque id"],
 ])("counts and keeps %s as bad", async (line, reason) => {

@@ -69,9 +69,7 @@ const isContent = (line: string) => line.trim() !== "" && !line.startsWith("#");
 /** `asn name country`, in the order of first appearance. */
 export function obviousNames(bytes: Uint8Array, kind: "name-list" | "autnums", badMax: number): string[] | undefined {
   const names = new Map<number, string>();
-  let lastIsPlaceholder = false;
   const good = records(linesSlowly(bytes).filter(isContent), badMax, (line) => {
-    lastIsPlaceholder = false;
     const at = kind === "name-list" ? line.indexOf("\t") : line.search(/[ \t]/);
     if (at < 0 || (kind === "autnums" && (!/^(AS)?\d[\d.]*$/.test(line.slice(0, at)) || /[\r\n\u2028\u2029]/.test(line)))) return null;
     const asn = parseAsn(line.slice(0, at).trim());
@@ -81,15 +79,17 @@ export function obviousNames(bytes: Uint8Array, kind: "name-list" | "autnums", b
     const isPlaceholder = [name, bare].some(
       (text) => text.toUpperCase() === `AS${asn}` || (text.length > 1 && text.startsWith("-") && text.endsWith("-")),
     );
-    lastIsPlaceholder = name === "" || isPlaceholder;
-    if (lastIsPlaceholder) return "";
+    if (name === "" || isPlaceholder) return "";
     names.set(asn, name);
     return { key: String(asn), text: "" };
   });
-  if (good === undefined || (isCut(bytes) && !lastIsPlaceholder)) return undefined;
-  const ends = [...names.values()].filter((name) => /\S, ?[A-Z]{2}$/.test(name)).length;
+  // Potaroo's list ends with a placeholder and no line break.
+  const last = linesSlowly(bytes).at(-1) ?? "";
+  const ends = kind === "autnums" && last.endsWith("-") && [" -", "\t-"].some((begin) => last.slice(0, -1).includes(begin));
+  if (good === undefined || (isCut(bytes) && !ends)) return undefined;
+  const countries = [...names.values()].filter((name) => /\S, ?[A-Z]{2}$/.test(name)).length;
   return [...names].map(([asn, name]) => {
-    const end = ends >= names.size * 0.9 ? /^(.*\S), ?([A-Z]{2})$/.exec(name) : null;
+    const end = countries >= names.size * 0.9 ? /^(.*\S), ?([A-Z]{2})$/.exec(name) : null;
     return `${asn} ${end?.[1] ?? name} ${end === null || end[2] === "ZZ" ? null : end[2]}`;
   });
 }
