@@ -13,8 +13,11 @@ export interface MessagingOptions {
   readonly tracing?: Tracing | null;
 }
 
-/** - `no_answer`: half the budget is over · `no_responders`, `not_yet`, `broken`: a body broke midway */
-export type RetryReason = "no_answer" | "no_responders" | "not_yet" | "broken";
+/**
+ * - `no_answer`: half the budget is over · `no_responders`, `not_yet`, `broken`: a body broke midway
+ * - `silent`: the copy that was asked shows no sign of life · `slow`: it takes far longer than usual
+ */
+export type RetryReason = "no_answer" | "silent" | "slow" | "no_responders" | "not_yet" | "broken";
 
 /** - `late`: its item is answered or given up · `unknown`: never asked by us · `undecodable`: not a frame */
 export type DropReason = "late" | "unknown" | "undecodable";

@@ -1,5 +1,6 @@
 /** The answering side: one service's frames, single before batch, in short turns. */
 
+import { randomBytes } from "node:crypto";
 import { Deadlines, type Watched } from "../deadlines.ts";
 import type { MessagingEvents } from "../options.ts";
 import { turnMs } from "../turns.ts";
@@ -8,7 +9,7 @@ import { within } from "../within.ts";
 import { decodeRequestFrame, encodeFailedFrame, type FrameVersion, type RequestFrame } from "./frame-codec/index.ts";
 import type { Link, LinkSubscription, Message } from "./link.ts";
 import type { ReplyAddress, ReplyWriter } from "./reply-writer.ts";
-import { requestSubject, servedLanes } from "./subjects.ts";
+import { callSubject, copySubject, requestSubject, servedLanes } from "./subjects.ts";
 
 /** How long a stop waits for what is being answered. */
 export const stopMsMax = 10_000;
@@ -22,6 +23,8 @@ export interface FrameServerDeps {
   readonly onError: (what: string, cause: unknown) => void;
 }
 
+const noBytes = new Uint8Array();
+
 interface Work extends ReplyAddress, Watched {
   readonly frame: RequestFrame;
   readonly lane: Lane;
@@ -32,6 +35,10 @@ interface Work extends ReplyAddress, Watched {
 export class FrameServer {
   readonly #deps: FrameServerDeps;
   readonly #subscriptions: readonly LinkSubscription[];
+  /** Those by which it is asked by its name. */
+  readonly #named: readonly LinkSubscription[];
+  /** Names this copy, in its answers. */
+  readonly #from: string;
   /** Those without which it does not serve at all. */
   readonly #needed: readonly LinkSubscription[];
   readonly #queues: Readonly<Record<Lane, Work[]>> = { single: [], batch: [] };
@@ -51,7 +58,13 @@ export class FrameServer {
       const receive = (message: Message) => this.#receive(lane, version, message);
       return { version, subscription: link.subscribe(requestSubject(service, lane, version), receive, service) };
     });
-    this.#subscriptions = subscriptions.map(({ subscription }) => subscription);
+    const copy = randomBytes(9).toString("base64url");
+    this.#from = copySubject(service, copy);
+    this.#named = servedLanes.map(({ lane, version }) =>
+      link.subscribe(requestSubject(service, lane, version, copy), (message) => this.#receive(lane, version, message)),
+    );
+    const calls = link.subscribe(callSubject(service), ({ reply }) => this.#called(reply));
+    this.#subscriptions = [calls, ...this.#named, ...subscriptions.map(({ subscription }) => subscription)];
     // Whoever may not serve version 2, as its permissions are of older days, is asked in version 1.
     this.#needed = subscriptions.filter(({ version }) => version === 1).map(({ subscription }) => subscription);
   }
@@ -87,6 +100,17 @@ export class FrameServer {
     await this.#deps.link.flush();
   }
 
+  /** The name of this copy; undefined where the server does not let it be asked by its name. */
+  get #name(): string | undefined {
+    return this.#named.some((subscription) => subscription.isClosed()) ? undefined : this.#from;
+  }
+
+  #called(subject: string | undefined): void {
+    const from = this.#name;
+    if (subject !== undefined && subject !== "" && from !== undefined && this.#stopping === undefined)
+      this.#deps.link.publish(subject, noBytes, from);
+  }
+
   #receive(lane: Lane, version: FrameVersion, message: Message): void {
     const subject = message.reply;
     // Nobody could be answered: not a request of ours.
@@ -107,6 +131,7 @@ export class FrameServer {
       version: frame.version,
       frameId: frame.frameId,
       subject,
+      from: this.#name,
       open: new Set(frame.items.keys()),
       bucket: null,
     };

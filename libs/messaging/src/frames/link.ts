@@ -33,7 +33,7 @@ export interface Link {
   /** Returns false when the message cannot leave: the connection is closed for good, or the broker takes no message of this size. */
   publish(subject: string, message: Uint8Array, replyTo?: string): boolean;
   /** Like `publish`, for a message written into `memory`, which may be written again when `onFree` is called. */
-  publishFrom(memory: MessageMemory, bytes: number, subject: string, onFree: () => void): void;
+  publishFrom(memory: MessageMemory, bytes: number, subject: string, replyTo: string | undefined, onFree: () => void): void;
   /** @param queue  shares the messages with all others of this queue group. */
   subscribe(subject: string, receive: Receive, queue?: string): LinkSubscription;
   /** Resolves when the broker has all that was published, or when that cannot be known: at once while the link is down. */

@@ -29,6 +29,8 @@ export interface ReplyAddress {
   readonly version: FrameVersion;
   readonly frameId: number;
   readonly subject: string;
+  /** Names the copy that answers; undefined: nobody knows it by a name. */
+  readonly from: string | undefined;
 }
 
 /** A message that still takes replies of its snapshot. */
@@ -62,7 +64,7 @@ export class ReplyWriter {
   /** Nothing more comes for this frame. */
   fail(address: ReplyAddress): void {
     this.flush();
-    if (this.#link.up) this.#link.publish(address.subject, encodeFailedFrame(address.version, address.frameId));
+    if (this.#link.up) this.#link.publish(address.subject, encodeFailedFrame(address.version, address.frameId), address.from);
   }
 
   flush(): void {
@@ -106,13 +108,13 @@ export class ReplyWriter {
     return { snapshotId, memory, writer: new ReplyFrameWriter(memory.message, address.version, address.frameId, snapshotId) };
   }
 
-  #send({ subject }: ReplyAddress, { memory, writer }: OpenMessage): void {
+  #send({ subject, from }: ReplyAddress, { memory, writer }: OpenMessage): void {
     const reuse = () => {
       if (this.#spares.length < sparesMax) this.#spares.push(memory);
     };
     // Without connection nothing arrives: whoever still waits asks again.
     if (!this.#link.up || writer.count === 0) reuse();
-    else this.#link.publishFrom(memory, writer.end(), subject, reuse);
+    else this.#link.publishFrom(memory, writer.end(), subject, from, reuse);
   }
 
   /** A part that is too long to share a message. */
@@ -121,7 +123,7 @@ export class ReplyWriter {
     for (const piece of split(part, version, this.#link.messageBytesMax - headerBytes)) {
       const frame = { version, frameId, snapshotId, parts: [piece] };
       const message = encodeReplyFrame(frame, headerBytes + replyPartBytes(piece, version));
-      if (this.#link.up) this.#link.publish(address.subject, message);
+      if (this.#link.up) this.#link.publish(address.subject, message, address.from);
     }
   }
 }

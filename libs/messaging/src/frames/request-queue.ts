@@ -5,6 +5,7 @@ import type { Watched } from "../deadlines.ts";
 import type { MessagingError } from "../messaging-error.ts";
 import { type Share, Shares } from "../shares.ts";
 import type { Lane, ReplyItem, RequestItem } from "../types.ts";
+import type { Copies, Copy } from "./copies.ts";
 import { type FrameVersion, headerBytes } from "./frame-codec/index.ts";
 import type { SentFrame } from "./sent-frame.ts";
 
@@ -69,11 +70,16 @@ export interface Pending extends Watched {
   earlier: SentFrame | null;
   retried: boolean;
   notYetRetries: number;
+  /** Copies that it was sent to and that were silent. */
+  silences: number;
+  /** Who is not asked again; null: whoever comes. */
+  avoid: Copy | null;
 }
 
 export class RequestQueue {
   readonly service: string;
   readonly lane: Lane;
+  readonly copies: Copies;
   framesInFlight = 0;
   /** Of what waits and what is sent. */
   readonly shares = new Shares();
@@ -82,8 +88,9 @@ export class RequestQueue {
   /** Until then, on the clock of `performance.now()`, version 1 is spoken. */
   #olderUntil: number;
 
-  constructor(service: string, lane: Lane) {
-    this.service = service;
+  constructor(copies: Copies, lane: Lane) {
+    this.copies = copies;
+    this.service = copies.service;
     this.lane = lane;
     this.#olderUntil = lane === "batch" ? 0 : Number.POSITIVE_INFINITY;
   }
@@ -142,10 +149,10 @@ export class RequestQueue {
   }
 
   /** Takes the items of the next frame out; snapshots take turns, and in a frame callers do. Empty when none may be sent now. */
-  take(bytesMax: number): Pending[] {
+  take(bytesMax: number, itemsMax = frameItemsMax[this.lane]): Pending[] {
     if (this.framesInFlight >= framesInFlightMax[this.lane]) return [];
     for (const [pinned, alike] of this.#waiting) {
-      const taken = this.#takeOf(alike, bytesMax);
+      const taken = this.#takeOf(alike, bytesMax, itemsMax);
       if (taken.length === 0) continue;
       this.#waiting.delete(pinned);
       if (alike.count > 0) this.#waiting.set(pinned, alike);
@@ -154,8 +161,7 @@ export class RequestQueue {
     return [];
   }
 
-  #takeOf(alike: Alike, bytesMax: number): Pending[] {
-    const itemsMax = frameItemsMax[this.lane];
+  #takeOf(alike: Alike, bytesMax: number, itemsMax: number): Pending[] {
     const taken: Pending[] = [];
     let bytes = headerBytes;
     /** Lines in a row that gave none. */

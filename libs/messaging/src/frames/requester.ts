@@ -2,11 +2,12 @@
 
 import { snapshotNumberOf } from "@netfacts/contracts";
 import { notYetRetriesMax, queuedItemsMax } from "../bounds.ts";
-import { Deadlines } from "../deadlines.ts";
+import { Deadlines, deadlineGranularityMs } from "../deadlines.ts";
 import { MessagingError, type MessagingErrorCode } from "../messaging-error.ts";
 import type { MessagingOptions, RetryReason } from "../options.ts";
 import { problemReply } from "../problem-reply.ts";
 import type { Lane, ReplyItem, RequestItem } from "../types.ts";
+import { Copies, type Copy, callMs } from "./copies.ts";
 import {
   decodeReplyFrame,
   encodeRequestFrame,
@@ -20,10 +21,20 @@ import {
 import type { Link, Message } from "./link.ts";
 import { frameBytesMax, olderFramesMs, type Pending, RequestQueue } from "./request-queue.ts";
 import { SentFrame } from "./sent-frame.ts";
-import { requestSubject } from "./subjects.ts";
+import { callSubject, requestSubject } from "./subjects.ts";
 
 /** How long an item waits for the connection to come back. */
 export const connectionWaitMs = 250;
+
+/** Silent copies that one item is sent to, before it waits for its retry at half its time. */
+const silencesMax = 3;
+
+/** A look at a frame that comes later than this was late itself: answers may be here that were not read yet. */
+const lateMs = 40;
+
+/** Begins the last token of where answers to a call arrive. */
+const callMark = "c";
+const noBytes = new Uint8Array();
 
 export class Requester {
   readonly #link: Link;
@@ -33,6 +44,8 @@ export class Requester {
   readonly #queues = new Map<string, Readonly<Record<Lane, RequestQueue>>>();
   readonly #frames = new Map<number, SentFrame>();
   readonly #deadlines = new Deadlines<Pending>((pending) => this.#expire(pending));
+  readonly #looks = new Deadlines<SentFrame>((frame) => this.#look(frame));
+  #calls: NodeJS.Timeout | undefined;
   #nextFrameId = 1;
   #nextItemId = 1;
   #unanswered = 0;
@@ -87,6 +100,8 @@ export class Requester {
         earlier: null,
         retried: false,
         notYetRetries: 0,
+        silences: 0,
+        avoid: null,
         bucket: null,
       };
       this.#unanswered += 1;
@@ -106,7 +121,8 @@ export class Requester {
   #queue(service: string, lane: Lane): RequestQueue {
     let queues = this.#queues.get(service);
     if (queues === undefined) {
-      const queue = (of: Lane) => new RequestQueue(service, of);
+      const copies = new Copies(service);
+      const queue = (of: Lane) => new RequestQueue(copies, of);
       queues = { single: queue("single"), batch: queue("batch") };
       this.#queues.set(service, queues);
     }
@@ -143,15 +159,20 @@ export class Requester {
 
   /** @returns whether there was something that may be sent now. */
   #send(queue: RequestQueue): boolean {
-    const items = queue.take(Math.min(frameBytesMax, this.#link.messageBytesMax));
-    if (items.length === 0) return false;
     const now = performance.now();
+    const { copies } = queue;
+    const trial = queue.isWaiting ? copies.trial(now) : null;
+    const items = queue.take(Math.min(frameBytesMax, this.#link.messageBytesMax), trial === null ? undefined : 1);
+    if (items.length === 0) return false;
+    const copy = trial !== null && items[0]?.avoid === null ? trial : copies.next(avoidedBy(items), now);
     const version = queue.version(now);
-    const frame = new SentFrame(version, this.#nextFrameId, this.#nextItemId, queue, items);
+    const frame = new SentFrame({ version, id: this.#nextFrameId, firstItemId: this.#nextItemId, queue, items, copy, sentAt: now });
     this.#nextFrameId = (this.#nextFrameId + 1) >>> 0;
     this.#nextItemId = (this.#nextItemId + items.length) >>> 0;
     this.#frames.set(frame.id, frame);
     queue.framesInFlight += 1;
+    copy.waiting += 1;
+    this.#lookIn(copies.slowMs, frame, now);
     this.#tellInFlight(queue);
 
     let bytes = headerBytes;
@@ -163,17 +184,27 @@ export class Requester {
       bytes += pending.bytes;
     }
     const message = encodeRequestFrame(version, frame.id, items[0]?.pinnedSnapshot ?? null, items, bytes);
-    const subject = requestSubject(queue.service, queue.lane, version);
+    const subject = requestSubject(queue.service, queue.lane, version, copy.name);
     if (this.#link.publish(subject, message, `${this.#inbox}.${frame.id}`))
       this.#options.events?.frameSent?.(queue.service, queue.lane, items.length, bytes);
     else for (const pending of items) this.#fail(pending, "not_connected");
+    this.#call(queue.copies, now);
+    this.#calls ??= setInterval(() => this.#callAll(), callMs).unref();
     return true;
   }
 
   #receive(message: Message, unserved: boolean): void {
-    const frame = this.#frames.get(Number(message.subject.slice(this.#inbox.length + 1)));
+    const to = message.subject.slice(this.#inbox.length + 1);
+    if (to.startsWith(callMark)) {
+      if (!unserved) this.#receiveCall(to, message.reply ?? "");
+      return;
+    }
+    const frame = this.#frames.get(Number(to));
     if (unserved) {
-      if (frame?.version === 2) this.#askInOlderFrame(frame, performance.now() + olderFramesMs);
+      if (frame !== undefined && frame.copy.name !== "") {
+        frame.queue.copies.gone(frame.copy);
+        this.#askAnew(frame);
+      } else if (frame?.version === 2) this.#askInOlderFrame(frame, performance.now() + olderFramesMs);
       else if (frame !== undefined) this.#giveUp(frame, "no_responders");
       return;
     }
@@ -190,7 +221,60 @@ export class Requester {
     if ("failed" in reply) {
       if (frame !== undefined) this.#giveUp(frame, "handler_failed", new Error("the responder failed the frame"));
     } else if (frame === undefined) this.#options.events?.repliesDropped?.("late", reply.parts.length);
-    else for (const part of reply.parts) this.#answer(frame, part);
+    else {
+      const now = performance.now();
+      frame.queue.copies.heardAnswer(frame.copy, message.reply, frame.isAnswered ? null : now - frame.sentAt, now);
+      frame.isAnswered = true;
+      for (const part of reply.parts) this.#answer(frame, part);
+    }
+  }
+
+  /** Calls all copies of the services that are in use, so that a silent one is noticed. */
+  #callAll(): void {
+    const now = performance.now();
+    let goesOn = false;
+    for (const { single } of this.#queues.values()) {
+      this.#call(single.copies, now);
+      goesOn ||= single.copies.isUsed(now);
+    }
+    if (goesOn && !(this.#closed && this.#unanswered === 0)) return;
+    clearInterval(this.#calls);
+    this.#calls = undefined;
+  }
+
+  #call(copies: Copies, now: number): void {
+    const queues = this.#queues.get(copies.service);
+    const waits = queues !== undefined && queues.single.framesInFlight + queues.batch.framesInFlight > 0;
+    if (!this.#link.up || !copies.isCallDue(now, waits)) return;
+    this.#link.publish(callSubject(copies.service), noBytes, `${this.#inbox}.${callMark}${Math.round(now)}-${copies.service}`);
+  }
+
+  #receiveCall(to: string, from: string): void {
+    const [, calledAt, service] = /^c(\d+)-(.+)$/.exec(to) ?? [];
+    const queues = service === undefined ? undefined : this.#queues.get(service);
+    queues?.single.copies.heardCall(from, Number(calledAt), performance.now());
+  }
+
+  /** A frame waits longer than is usual: its items go to another copy where this one is silent or slow. */
+  #look(frame: SentFrame): void {
+    if (frame.open === 0) return;
+    const now = performance.now();
+    const { copies } = frame.queue;
+    // Whatever kept this process busy kept it from reading as well.
+    const isLate = now - frame.lookAt > lateMs;
+    const verdict = isLate || !this.#link.up ? "well" : copies.judge(frame.copy, frame.sentAt, now);
+    if (verdict !== "well") {
+      for (const pending of frame.items) {
+        if (pending.current !== frame) continue;
+        if (verdict === "silent" ? pending.silences < silencesMax : !pending.retried) this.#retry(pending, verdict);
+      }
+    }
+    if (frame.open > 0) this.#lookIn(deadlineGranularityMs, frame, now);
+  }
+
+  #lookIn(ms: number, frame: SentFrame, now: number): void {
+    frame.lookAt = now + ms;
+    this.#looks.add(frame, ms, now);
   }
 
   #answer(frame: SentFrame, part: ReplyPart): void {
@@ -220,8 +304,13 @@ export class Requester {
 
   /** Pods of an earlier release do not serve version 2: nothing is lost, and it does not count as a retry. */
   #askInOlderFrame(frame: SentFrame, until: number): void {
-    const now = performance.now();
     frame.queue.useOlder(until);
+    this.#askAnew(frame);
+  }
+
+  /** Nobody has got the frame. */
+  #askAnew(frame: SentFrame): void {
+    const now = performance.now();
     for (const pending of frame.items) {
       const isAskedHere = pending.current === frame;
       this.#forget(frame, pending);
@@ -247,11 +336,14 @@ export class Requester {
   #retry(pending: Pending, reason: RetryReason): void {
     const { current, queue } = pending;
     this.#options.events?.itemsRetried?.(queue.service, queue.lane, reason, 1);
-    if (reason !== "not_yet") pending.retried = true;
+    if (reason === "silent") pending.silences += 1;
+    else if (reason !== "not_yet") pending.retried = true;
     if (current !== null) {
-      if (reason === "no_answer") {
+      pending.avoid = current.copy;
+      if (reason === "no_answer" || reason === "silent" || reason === "slow") {
         // With somebody else listening there, nobody tells that no pod does.
-        if (current.version === 2) queue.useOlder(performance.now() + olderFramesMs);
+        if (reason === "no_answer" && current.version === 2 && current.copy.name === "") queue.useOlder(performance.now() + olderFramesMs);
+        if (pending.earlier !== null) this.#forget(pending.earlier, pending);
         this.#closeSlot(current);
         pending.current = null;
         pending.earlier = current;
@@ -273,7 +365,9 @@ export class Requester {
   #closeSlot(frame: SentFrame): void {
     frame.open -= 1;
     if (frame.open > 0) return;
-    const { queue } = frame;
+    const { queue, copy } = frame;
+    this.#looks.remove(frame);
+    copy.waiting -= 1;
     queue.framesInFlight -= 1;
     this.#tellInFlight(queue);
     if (queue.isWaiting) this.#scheduleFlush();
@@ -300,9 +394,14 @@ export class Requester {
 
   /** The server does not let us publish there, as it is set up for an earlier release. */
   #publishRefused(subject: string): void {
+    for (const { single } of this.#queues.values()) if (subject === callSubject(single.service)) single.copies.refused();
     for (const frame of this.#frames.values()) {
-      const { version, queue } = frame;
-      if (version === 2 && requestSubject(queue.service, queue.lane, version) === subject)
+      const { version, queue, copy } = frame;
+      if (copy.name !== "") {
+        if (requestSubject(queue.service, queue.lane, version, copy.name) !== subject) continue;
+        queue.copies.refused();
+        this.#askAnew(frame);
+      } else if (version === 2 && requestSubject(queue.service, queue.lane, version) === subject)
         this.#askInOlderFrame(frame, Number.POSITIVE_INFINITY);
     }
   }
@@ -310,9 +409,18 @@ export class Requester {
   #connectionChanged(up: boolean): void {
     const now = performance.now();
     // Others may be there now, and the server may let us do more.
-    if (up) for (const queue of this.#allQueues()) queue.useOlder(0);
+    if (up) {
+      for (const queue of this.#allQueues()) {
+        queue.useOlder(0);
+        queue.copies.allowed();
+      }
+    }
     if (up) this.#scheduleFlush();
-    else for (const queue of this.#allQueues()) for (const pending of queue.waiting()) this.#watchTime(pending, now);
+    else {
+      // Answers that come now are lost.
+      for (const frame of [...this.#frames.values()]) this.#askAnew(frame);
+      for (const queue of this.#allQueues()) for (const pending of queue.waiting()) this.#watchTime(pending, now);
+    }
   }
 
   #resolve(pending: Pending, reply: ReplyItem): void {
@@ -350,4 +458,15 @@ export class Requester {
   #tellInFlight({ service, lane, framesInFlight }: RequestQueue): void {
     this.#options.events?.framesInFlight?.(service, lane, framesInFlight);
   }
+}
+
+/** Null: each may be asked. */
+function avoidedBy(items: readonly Pending[]): ReadonlySet<Copy> | null {
+  let avoided: Set<Copy> | null = null;
+  for (const { avoid } of items) {
+    if (avoid === null) continue;
+    avoided ??= new Set();
+    avoided.add(avoid);
+  }
+  return avoided;
 }

@@ -1,6 +1,8 @@
 /** A frame that was sent: which items it has, which of them it still owes, and the bodies that have come in part. */
 
+import type { Watched } from "../deadlines.ts";
 import type { ReplyItem } from "../types.ts";
+import type { Copy } from "./copies.ts";
 import type { FrameVersion, ReplyPart } from "./frame-codec/index.ts";
 import type { Pending, RequestQueue } from "./request-queue.ts";
 
@@ -10,7 +12,17 @@ interface Body {
   length: number;
 }
 
-export class SentFrame {
+type Sent = Pick<SentFrame, "version" | "id" | "firstItemId" | "queue" | "items" | "copy" | "sentAt">;
+
+export class SentFrame implements Watched {
+  bucket: Watched["bucket"] = null;
+  /** Who was asked. */
+  readonly copy: Copy;
+  /** On the clock of `performance.now()`. */
+  readonly sentAt: number;
+  isAnswered = false;
+  /** When it is to be looked at. */
+  lookAt = 0;
   readonly version: FrameVersion;
   readonly id: number;
   readonly firstItemId: number;
@@ -22,11 +34,13 @@ export class SentFrame {
   awaited: number;
   readonly #bodies = new Map<number, Body>();
 
-  constructor(version: FrameVersion, id: number, firstItemId: number, queue: RequestQueue, items: readonly Pending[]) {
+  constructor({ version, id, firstItemId, queue, items, copy, sentAt }: Sent) {
     this.version = version;
     this.id = id;
     this.firstItemId = firstItemId;
     this.queue = queue;
+    this.copy = copy;
+    this.sentAt = sentAt;
     this.items = items;
     this.open = items.length;
     this.awaited = items.length;

@@ -1,4 +1,7 @@
-/** Subjects of requests: `nf.f<version>.<service>.<lane>`. Both lanes have version 1 of the frames, the batch lane version 2 beside it. */
+/**
+ * Subjects of requests: `nf.f<version>.<service>.<lane>` reaches any copy of a service, the same with `.<copy>` behind it that copy. Both
+ * lanes have version 1 of the frames, the batch lane version 2 beside it. `nf.c1.<service>` calls all copies.
+ */
 
 import type { Lane } from "../types.ts";
 import type { FrameVersion } from "./frame-codec/index.ts";
@@ -10,7 +13,20 @@ export const servedLanes: readonly { readonly lane: Lane; readonly version: Fram
   { lane: "batch", version: 2 },
 ];
 
-/** @param service a name of `[a-z0-9-]`, which is also the queue group of its responders. */
-export function requestSubject(service: string, lane: Lane, version: FrameVersion): string {
-  return `nf.f${version}.${service}.${lane}`;
+/**
+ * @param service a name of `[a-z0-9-]`, which is also the queue group of its responders.
+ * @param copy    its token of `[A-Za-z0-9_-]`; empty: any copy.
+ */
+export function requestSubject(service: string, lane: Lane, version: FrameVersion, copy = ""): string {
+  return copy === "" ? `nf.f${version}.${service}.${lane}` : `nf.f${version}.${service}.${lane}.${copy}`;
+}
+
+/** All copies of the service answer an empty message to it. */
+export function callSubject(service: string): string {
+  return `nf.c1.${service}`;
+}
+
+/** By it an answer names the copy that it is from, as the subject for further messages. Nobody publishes to it. */
+export function copySubject(service: string, copy: string): string {
+  return `nf.c1.${service}.${copy}`;
 }

@@ -10,6 +10,8 @@ export interface ConnectOptions {
   readonly name: string;
   /** One attempt, and no coming back: for commands, which have somebody to tell. Rejects when no server answers within 3 s. */
   readonly once?: boolean | undefined;
+  /** Interval of pings, in ms; after two without an answer the connection is given up. Default 5,000. */
+  readonly pingMs?: number | undefined;
   /** Take precedence over credentials in the URL. */
   readonly user?: string | undefined;
   readonly pass?: string | undefined;
@@ -23,6 +25,7 @@ const settings = {
   waitOnFirstConnect: true,
   noAsyncTraces: true,
   pingInterval: 5_000,
+  maxPingOut: 2,
   // Credentials may be rotated on the server first: a refusal is no reason to stay away for good.
   ignoreAuthErrorAbort: true,
   reconnectTimeWait: 500,
@@ -58,6 +61,7 @@ export async function connect(options: ConnectOptions): Promise<NatsConnection> 
     return await connectWithLongReads({
       ...settings,
       ...(options.once === true ? onceSettings : {}),
+      ...(options.pingMs === undefined ? {} : { pingInterval: options.pingMs }),
       servers,
       name: options.name,
       ...(user === "" ? {} : { user, pass }),

@@ -63,9 +63,10 @@ export class NatsLink implements Link {
     }
   }
 
-  publishFrom(memory: MessageMemory, bytes: number, subject: string, onFree: () => void): void {
-    if (sendFrom(this.#connection, memory, bytes, subject, onFree)) return;
-    this.publish(subject, Buffer.from(memory.message.subarray(0, bytes)));
+  publishFrom(memory: MessageMemory, bytes: number, subject: string, replyTo: string | undefined, onFree: () => void): void {
+    const head = replyTo === undefined ? subject : `${subject} ${replyTo}`;
+    if (sendFrom(this.#connection, memory, bytes, head, onFree)) return;
+    this.publish(subject, Buffer.from(memory.message.subarray(0, bytes)), replyTo);
     onFree();
   }
 

@@ -7,6 +7,9 @@ import type { Messaging } from "../types.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
 import { NatsLink } from "./link.ts";
 
+/** A frozen server is noticed within 600 ms. Messages here are short, so that no answer to a ping waits behind a long one. */
+const pingMs = 200;
+
 /**
  * Resolves when the connection is there, however long that takes; from then on it comes back by itself after every loss.
  *
@@ -14,7 +17,7 @@ import { NatsLink } from "./link.ts";
  */
 export async function createNatsMessaging(options: ConnectOptions & MessagingOptions): Promise<Messaging> {
   const onError = options.onError ?? (() => {});
-  const link = new NatsLink(await connect(options), { onError, events: options.events ?? {} });
+  const link = new NatsLink(await connect({ pingMs, ...options }), { onError, events: options.events ?? {} });
   const messaging = new FramedMessaging(link, options);
   return options.tracing == null ? messaging : traced(messaging, options.tracing);
 }

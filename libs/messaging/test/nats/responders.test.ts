@@ -100,6 +100,8 @@ test("answers of one turn share a message, and a slow one comes by itself", asyn
   const messages: number[] = [];
   spy.subscribe("_INBOX.>", {
     callback: (_error, { data }) => {
+      // Answers to calls are empty.
+      if (data.length === 0) return;
       const frame = decodeReplyFrame(data);
       if ("parts" in frame) messages.push(frame.parts.length);
     },

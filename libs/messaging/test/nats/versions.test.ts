@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import { Copies } from "../../src/frames/copies.ts";
 import { decodeReplyFrame } from "../../src/frames/frame-codec/index.ts";
 import { RequestQueue } from "../../src/frames/request-queue.ts";
 import type { FrameHandler, Messaging } from "../../src/index.ts";
@@ -127,11 +128,11 @@ test("nobody at all is told as before", async () => {
 });
 
 test("version 2 is tried for batches only, and again after a while", () => {
-  const batch = new RequestQueue("pod", "batch");
+  const batch = new RequestQueue(new Copies("pod"), "batch");
   expect(batch.version(0)).toBe(2);
   batch.useOlder(10_000);
   expect([batch.version(9_999), batch.version(10_000)]).toEqual([1, 2]);
-  const single = new RequestQueue("pod", "single");
+  const single = new RequestQueue(new Copies("pod"), "single");
   single.useOlder(0);
   expect(single.version(20_000)).toBe(1);
 });
