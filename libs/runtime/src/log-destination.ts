@@ -1,6 +1,7 @@
 /** Where log lines go: those of one event-loop turn, or of a moment, leave together, as a write costs more than all else of a line. */
 
 import { type DestinationStream, destination } from "pino";
+import { isPipe, PipeLines } from "./pipe-lines.ts";
 
 /** Lines that a full disk refuses wait for space up to this; what comes then is dropped. */
 const waitingBytesMax = 1 << 20;
@@ -12,16 +13,27 @@ const turnCharsMax = 1 << 15;
 const pauseMs = 5;
 
 const open = new Set<LinesOfTurn>();
+const pipes = new Set<PipeLines>();
 process.on("exit", () => {
   for (const lines of open) lines.flushSync();
+  for (const pipe of pipes) pipe.end();
 });
 
 /**
  * A file descriptor or a path that lines are written to, synchronously, at the end of the turn that they come in, or some milliseconds
  * after the last write. Whatever way the process ends by itself, none is lost; where it is killed, or ended by the engine, those of its
- * last milliseconds are.
+ * last milliseconds are. A pipe or a socket that nobody reads holds up nobody: up to 1 MiB of lines wait, further ones are dropped.
+ *
+ * @param onDropped  told how many lines were dropped, once they are read again.
  */
-export function openDestination(dest: number | string): DestinationStream {
+export function openDestination(dest: number | string, onDropped: (lines: number) => void): DestinationStream {
+  if (typeof dest === "number" && isPipe(dest)) {
+    const pipe = new PipeLines(dest, onDropped);
+    pipes.add(pipe);
+    const lines = new LinesOfTurn(pipe);
+    open.add(lines);
+    return lines;
+  }
   const stream = destination({ dest, sync: true, mkdir: true, maxLength: waitingBytesMax });
   const lines = new LinesOfTurn(stream);
   open.add(lines);

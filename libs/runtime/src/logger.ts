@@ -32,8 +32,9 @@ const targets = new WeakMap<object, LineTarget>();
  * `authorization` and the like, and whatever looks like a key, are taken out.
  */
 export function createLogger({ service, level = "info", to = 2 }: LoggerOptions): Logger {
-  const target = { service, to: typeof to === "object" ? to : openDestination(to), traced: isTracing() };
-  const log = pino(
+  const onDropped = (lines: number): void => log.warn({ lines }, "log lines were dropped, because the log was not read");
+  const target = { service, to: typeof to === "object" ? to : openDestination(to, onDropped), traced: isTracing() };
+  const log: Logger = pino(
     {
       level,
       base: { service },

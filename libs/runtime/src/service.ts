@@ -7,6 +7,7 @@ import { createLogger, type Logger, type LogLevel, logLevels } from "./logger.ts
 import { createMessageTracing } from "./message-tracing.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { startOperationsServer } from "./operations-server.ts";
+import { droppedLines } from "./pipe-lines.ts";
 import { installStop } from "./stop.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -80,6 +81,12 @@ export async function runService<Config>({
   const { own, config } = loadConfigs({ own: () => loadConfig(processConfigSchema), config: loadOwn });
   const log = createLogger({ service, level: own.LOG_LEVEL });
   const metrics = createMetrics(service);
+  metrics.gauge({
+    name: "netfacts_log_lines_dropped",
+    help: "Log lines dropped since the start of the process, because the log was not read",
+    labelNames: [],
+    collect: (gauge) => gauge.set({}, droppedLines()),
+  });
   const closing = new Closing();
   telemetry.onExport((fault) => {
     if (fault === null) log.info({}, "traces are exported again");

@@ -19,6 +19,7 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 const stopTimeoutMsDefault = 30_000;
 const terminalCheckMs = 1_000;
+const unreadOutputMs = 2_000;
 
 /**
  * From now on SIGINT, SIGTERM, SIGHUP and the end of the terminal run `stop`, print `stopped` and end the process with status 0; a second
@@ -47,6 +48,8 @@ export function installStop({
     const timer = setTimeout(() => fail(new Error(`not stopped within ${drainMs + stopTimeoutMs} ms`)), drainMs + stopTimeoutMs);
     stop().then(() => {
       clearTimeout(timer);
+      // Whoever stopped reading the output does not hold up the end either.
+      setTimeout(() => process.exit(0), unreadOutputMs);
       process.stdout.write("stopped\n", () => process.exit(0));
     }, fail);
   };

@@ -80,3 +80,52 @@ test.each([
   const written = (await text(child.stderr)).split("\n").filter((line) => line.startsWith("{"));
   expect(messages(written.join("\n"))).toEqual(["first", "last"]);
 });
+
+describe("a log that nobody reads", () => {
+  const cwd = fileURLToPath(new URL("..", import.meta.url));
+  const args = ["--conditions=source", "--input-type=module", "--no-warnings", "--eval"];
+  const env = { ...compileCache, PATH: process.env.PATH };
+  /** More than a pipe, a socket and our memory hold; a line of its own on standard output says that nothing waited for it. */
+  const program = `import { createLogger } from "@netfacts/runtime";
+    const log = createLogger({ service: "example" });
+    for (let turn = 0; turn < 100; turn++) {
+      for (let index = 0; index < 200; index++) log.info({ filling: "x".repeat(200) }, "one of many");
+      await new Promise(setImmediate);
+    }
+    process.stdout.write("still here\\n");`;
+
+  test("as a socket: what was dropped is told once it is read again, and the rest is there", async () => {
+    const goOn = `${program}
+      process.stdin.once("data", () => {
+        log.info("later");
+        setTimeout(() => process.exit(0), 500);
+      });`;
+    const child = spawn(process.execPath, [...args, goOn], { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    const reading = text(child.stderr);
+    await sleep(500);
+    child.stdin.write("go on\n");
+    const lines = (await reading).split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+    const dropped = lines.find(({ msg }) => msg === "log lines were dropped, because the log was not read");
+    expect(dropped?.lines).toBeGreaterThan(0);
+    expect(lines.filter(({ msg }) => msg === "one of many").length + dropped.lines).toBe(20_000);
+    expect(lines.at(-1).msg).toBe("later");
+  });
+
+  test("as a pipe: the process goes on, and ends", async () => {
+    const shell = `exec 3>&1; "$0" "$@" 2>&1 1>&3 | sleep 20`;
+    const child = spawn("sh", ["-c", shell, process.execPath, ...args, `${program}\nprocess.stdout.write("ended\\n");`], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let out = "";
+    for await (const piece of child.stdout) {
+      out += piece;
+      if (out.includes("ended")) break;
+    }
+    process.kill(-(child.pid as number), "SIGKILL");
+    expect(out).toBe("still here\nended\n");
+  });
+});
