@@ -129,7 +129,9 @@ export class UpdateFeed {
   }
 
   /** Judges a file that was read to its end. @throws SourceError */
-  check({ name, from, latest, records, bad, example }: UpdateFileCounts): void {
+  check({ name, from, latest, records, bad, table, example }: UpdateFileCounts): void {
+    if (table > 0)
+      throw new SourceError(name, { offset: 0 }, `is a table (${table} records) and no updates; use it as a source of section routes`);
     const future = latest === null ? null : futureText(this.#source, latest, "the time of a record");
     if (future !== null && this.#source.futureDates === "refuse") throw new SourceError(name, null, future);
     this.#isFuture ||= future !== null;

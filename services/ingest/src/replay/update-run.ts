@@ -12,6 +12,8 @@ export interface UpdateFileCounts {
   readonly latest: number | null;
   readonly records: number;
   readonly bad: number;
+  /** Records of a table, where no other one is of updates; 0: it has some. */
+  readonly table: number;
   /** The first bad record. */
   readonly example: { readonly offset: number; readonly detail: string } | null;
 }
@@ -69,6 +71,8 @@ export class UpdateRun {
   #from: number | null = null;
   #to: number | null = null;
   #recordsBefore = 0;
+  #tableRecords = 0;
+  #hasUpdates = false;
   #badBefore = 0;
   #example: UpdateFileCounts["example"] = null;
   readonly report: UpdatesReport;
@@ -113,6 +117,8 @@ export class UpdateRun {
     this.#recordsBefore = this.report.records;
     this.#badBefore = this.report.bad;
     this.#example = null;
+    this.#tableRecords = 0;
+    this.#hasUpdates = false;
   }
 
   /** Counts of the file at hand. */
@@ -124,6 +130,7 @@ export class UpdateRun {
       latest: this.#to,
       records: records - this.#recordsBefore,
       bad: bad - this.#badBefore,
+      table: this.#hasUpdates ? 0 : this.#tableRecords,
       example: this.#example,
     };
   }
@@ -144,6 +151,8 @@ export class UpdateRun {
       return;
     }
     const { body } = reading;
+    if (body.kind === "rib" || body.kind === "peer-index") this.#tableRecords++;
+    this.#hasUpdates ||= body.kind === "update" || body.kind === "state-change";
     if (body.kind !== "update" && body.kind !== "state-change") {
       report.unread++;
     } else if (timestamp < this.#ribFrom) {

@@ -247,6 +247,18 @@ test("what the publisher does not have is a gap; where it is required the run en
   });
 });
 
+test("a table among the updates is refused as what it is", async () => {
+  await withUpdates({ a: announce(10, "11.0.0.0/24", 44), b: ribFile(20, ribAt + 600) }, async (place) => {
+    const { report, manifest } = await ran(place, await place.sources(listed(", required: false")));
+    expect(report.sources[1]).toMatchObject({
+      state: "kept",
+      error: expect.stringMatching(/updates\/b: byte 0: is a table \(21 records\) and no updates; use it as a source of section routes$/),
+    });
+    expect(manifest.sections.routes?.updates_gaps).toEqual([{ collector: "rrc00", from: "2025-11-21T08:55:10Z", to: null }]);
+    await expect(ran(place, await place.sources(listed()))).rejects.toThrow(/is a table \(21 records\)/);
+  });
+});
+
 test("updates of one of two collectors change its table only", async () => {
   await withUpdates({ a: announce(10, "11.0.0.0/24", 44) }, async (place) => {
     await place.write("other", ribFile(21));
