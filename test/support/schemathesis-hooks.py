@@ -123,6 +123,7 @@ def before_call(context, case, kwargs):
     query.pop("cursor", None)
     if query.get("format", "json") != "json":
         query.pop("fields", None)
+        query.pop("meta", None)
         _name_what_has_lines(path)
     _mend_span(query)
     _mend_rows(query)
