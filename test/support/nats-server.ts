@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type FoundTool, findDebianTool, findInstalledTool, isProgram } from "./debian.ts";
 import { freezeProcess } from "./frozen.ts";
@@ -51,6 +52,8 @@ export interface NatsServer {
   freeze(): void;
   /** SIGCONT. */
   thaw(): void;
+  /** Reads another text of its configuration file, without an end of connections; resolves when it has. */
+  reload(config: string): Promise<void>;
   /** What it logged so far. */
   log(): string;
 }
@@ -148,6 +151,16 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
     kill: () => end("SIGKILL"),
     freeze: () => freezeProcess(child.pid as number),
     thaw: () => void child.kill("SIGCONT"),
+    async reload(text) {
+      await writeFile(join(folder, "server.conf"), text);
+      const from = log.length;
+      child.kill("SIGHUP");
+      const until = performance.now() + startMsMax;
+      while (!/Reloaded server configuration|Failed to reload/.test(log.slice(from))) {
+        if (performance.now() > until) throw new Error(`nats-server did not read its configuration again:\n${log}`);
+        await sleep(10);
+      }
+    },
     log: () => log,
   };
 }
@@ -183,6 +196,7 @@ function unsignalled(url: string, owner: string): NatsServer {
     kill: async () => refuse(),
     freeze: refuse,
     thaw: refuse,
+    reload: async () => refuse(),
     log: () => "",
   };
 }

@@ -17,6 +17,8 @@ const slowMs = { min: 60, max: 150 } as const;
 const trialMs = { copy: 500, group: 5_000 } as const;
 /** Silence after which a copy is forgotten. */
 const forgetMs = 10_000;
+/** Time for which subjects that the server refused are not tried again. */
+const refusedMs = 60_000;
 /** Latest answers of a copy by which it is found slow: even the fastest is over 50 ms, and ten times that of the fastest copy. */
 const slowAnswers = { count: 8, ms: 50, times: 10 } as const;
 /** Of 10 frames one may be sent twice because it is slow. */
@@ -55,7 +57,7 @@ export class Copies {
   #usualMs = 0;
   #spare: number = spareFrames.max;
   /** The server refuses subjects of copies. */
-  #refused = false;
+  #refusedUntil = 0;
 
   constructor(service: string) {
     this.service = service;
@@ -63,7 +65,7 @@ export class Copies {
 
   /** Whether to call all copies now; the caller then does. */
   isCallDue(now: number, waits: boolean): boolean {
-    if (this.#refused || now - this.#usedAt > unusedMs) return false;
+    if (now < this.#refusedUntil || now - this.#usedAt > unusedMs) return false;
     if (now - this.#calledAt < (waits ? callMs : idleCallMs) - 1) return false;
     this.#calledAt = now;
     for (const copy of this.#named.values()) if (now - copy.heardAt > forgetMs && copy.waiting === 0) this.#named.delete(copy.name);
@@ -71,13 +73,13 @@ export class Copies {
   }
 
   isUsed(now: number): boolean {
-    return !this.#refused && now - this.#usedAt <= unusedMs;
+    return now - this.#usedAt <= unusedMs;
   }
 
   /** A copy has answered a call. */
   heardCall(subject: string, calledAt: number, now: number): void {
     const name = this.#nameIn(subject);
-    if (name === "" || this.#refused) return;
+    if (name === "" || now < this.#refusedUntil) return;
     let copy = this.#named.get(name);
     if (copy === undefined) {
       if (this.#named.size === 0) this.group.nextTrialAt = now + trialMs.group;
@@ -180,15 +182,15 @@ export class Copies {
     this.#named.delete(copy.name);
   }
 
-  /** The server refuses a subject of copies: the group alone is asked, until `allowed`. */
-  refused(): void {
-    this.#refused = true;
+  /** The server refuses a subject of copies: the group alone is asked, for a minute or until `allowed`. */
+  refused(now: number): void {
+    this.#refusedUntil = now + refusedMs;
     this.#named.clear();
   }
 
   /** Another connection: what is known is looked at anew. */
   allowed(): void {
-    this.#refused = false;
+    this.#refusedUntil = 0;
     this.#calledAt = Number.NEGATIVE_INFINITY;
   }
 

@@ -394,12 +394,12 @@ export class Requester {
 
   /** The server does not let us publish there, as it is set up for an earlier release. */
   #publishRefused(subject: string): void {
-    for (const { single } of this.#queues.values()) if (subject === callSubject(single.service)) single.copies.refused();
+    for (const { single } of this.#queues.values()) if (subject === callSubject(single.service)) single.copies.refused(performance.now());
     for (const frame of this.#frames.values()) {
       const { version, queue, copy } = frame;
       if (copy.name !== "") {
         if (requestSubject(queue.service, queue.lane, version, copy.name) !== subject) continue;
-        queue.copies.refused();
+        queue.copies.refused(performance.now());
         this.#askAnew(frame);
       } else if (version === 2 && requestSubject(queue.service, queue.lane, version) === subject)
         this.#askInOlderFrame(frame, Number.POSITIVE_INFINITY);

@@ -5,6 +5,7 @@ import type { Link, LinkSubscription, Receive } from "../frames/link.ts";
 import type { MessageMemory } from "../frames/message-memory.ts";
 import type { MessagingEvents } from "../options.ts";
 import { within } from "../within.ts";
+import { RenewedSubscription } from "./renewed-subscription.ts";
 import { sendFrom } from "./transport.ts";
 
 /** The server's reply to a request that nobody serves has this in place of data. */
@@ -15,16 +16,23 @@ const messageBytesMax = 256 * 1_024;
 const reservedBytes = 4 * 1_024;
 /** A flush that takes longer is not waited for: the connection is lost or as good as lost. */
 const flushMsMax = 2_000;
+const renewMsDefault = 5_000;
 
 export interface NatsLinkOptions {
   readonly onError: (what: string, cause: unknown) => void;
   readonly events: MessagingEvents;
+  /** Interval of attempts to subscribe to what the server has refused, in ms; default 5,000. */
+  readonly renewMs?: number | undefined;
 }
 
 export class NatsLink implements Link {
   readonly #connection: NatsConnection;
   readonly #options: NatsLinkOptions;
   readonly #watchers = new Set<(up: boolean) => void>();
+  readonly #subscriptions = new Set<RenewedSubscription>();
+  /** Of subscriptions, told once each. */
+  readonly #refused = new Set<string>();
+  readonly #renewing: NodeJS.Timeout;
   #up = true;
   onPublishRefused: (subject: string) => void = () => {};
 
@@ -33,6 +41,7 @@ export class NatsLink implements Link {
     this.#options = options;
     options.events.connection?.(true);
     void this.#follow();
+    this.#renewing = setInterval(() => this.#renew(), options.renewMs ?? renewMsDefault).unref();
   }
 
   get up(): boolean {
@@ -71,18 +80,28 @@ export class NatsLink implements Link {
   }
 
   subscribe(subject: string, receive: Receive, queue?: string): LinkSubscription {
-    return this.#connection.subscribe(subject, {
-      ...(queue === undefined ? {} : { queue }),
-      callback: (error, message) => {
-        try {
-          if (error !== null) throw error;
-          receive(message, message.data.length === 0 && message.headers?.code === noResponders);
-        } catch (cause) {
-          // What is thrown in here would end the reading of the connection.
-          this.#options.onError(`a message on ${subject} could not be handled`, cause);
-        }
-      },
-    });
+    const subscribe = () =>
+      this.#connection.subscribe(subject, {
+        ...(queue === undefined ? {} : { queue }),
+        callback: (error, message) => {
+          try {
+            // Of a refusal `#follow` tells.
+            if (error !== null) return;
+            receive(message, message.data.length === 0 && message.headers?.code === noResponders);
+          } catch (cause) {
+            // What is thrown in here would end the reading of the connection.
+            this.#options.onError(`a message on ${subject} could not be handled`, cause);
+          }
+        },
+      });
+    const subscription = new RenewedSubscription(subscribe, (ended) => this.#subscriptions.delete(ended));
+    this.#subscriptions.add(subscription);
+    return subscription;
+  }
+
+  #renew(): void {
+    if (!this.#up || this.#connection.isClosed()) return;
+    for (const subscription of this.#subscriptions) subscription.renew();
   }
 
   async flush(): Promise<void> {
@@ -108,6 +127,8 @@ export class NatsLink implements Link {
 
   async close(): Promise<void> {
     this.#watchers.clear();
+    clearInterval(this.#renewing);
+    this.#subscriptions.clear();
     this.#up = false;
     await this.#connection.close();
   }
@@ -130,6 +151,9 @@ export class NatsLink implements Link {
       if (type === "disconnect") this.#change(false);
       else if (type === "reconnect") this.#change(true);
       else if (type === "error") {
+        const { operation, subject = "" } = permissionContext ?? {};
+        if (operation === "subscription" && this.#refused.has(subject)) continue;
+        if (operation === "subscription") this.#refused.add(subject);
         const about = permissionContext === undefined ? "" : ` for ${permissionContext.operation} of ${permissionContext.subject}`;
         this.#options.onError("the NATS server reported an error", new Error(`${data}${about}`));
         if (permissionContext?.operation === "publish") this.onPublishRefused(permissionContext.subject);

@@ -5,7 +5,7 @@ import type { MessagingOptions } from "../options.ts";
 import { traced } from "../traced-messaging.ts";
 import type { Messaging } from "../types.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
-import { NatsLink } from "./link.ts";
+import { NatsLink, type NatsLinkOptions } from "./link.ts";
 
 /** A frozen server is noticed within 600 ms. Messages here are short, so that no answer to a ping waits behind a long one. */
 const pingMs = 200;
@@ -15,9 +15,11 @@ const pingMs = 200;
  *
  * @throws TypeError for a URL that is none.
  */
-export async function createNatsMessaging(options: ConnectOptions & MessagingOptions): Promise<Messaging> {
+export async function createNatsMessaging(
+  options: ConnectOptions & MessagingOptions & Pick<NatsLinkOptions, "renewMs">,
+): Promise<Messaging> {
   const onError = options.onError ?? (() => {});
-  const link = new NatsLink(await connect({ pingMs, ...options }), { onError, events: options.events ?? {} });
+  const link = new NatsLink(await connect({ pingMs, ...options }), { onError, events: options.events ?? {}, renewMs: options.renewMs });
   const messaging = new FramedMessaging(link, options);
   return options.tracing == null ? messaging : traced(messaging, options.tracing);
 }

@@ -191,3 +191,37 @@ test("a responder that stops while there is no connection waits for no server, a
   // A wait for an answer of the server that is gone would take 2 s.
   expect(performance.now() - begun).toBeLessThan(1_500);
 });
+
+test("a subscription that the server refuses and later permits comes back by itself", async () => {
+  const config = (subjects: string) =>
+    `authorization { users: [{ user: "u", password: "p", permissions: { subscribe: { allow: ["_INBOX.>"${subjects}] } } }] }`;
+  const server = await start({ config: config(', "nf.>", "keys.changed"') });
+  const told: string[] = [];
+  const messaging = await createNatsMessaging({
+    servers: server.url,
+    name: "test",
+    user: "u",
+    pass: "p",
+    renewMs: 100,
+    onError: (_what, cause) => told.push((cause as Error).message),
+  });
+  ends.push(messaging);
+  await messaging.serve("echo", echo);
+  let heard = 0;
+  messaging.subscribe("keys.changed", () => {
+    heard += 1;
+  });
+  const asked = () =>
+    messaging.request("echo", "single", item("q", { budgetMs: 300 })).then(textOf, (error: { code: string }) => error.code);
+  expect(await asked()).toBe("q");
+  await server.reload(config(""));
+  await until(async () => (await asked()) === "no_responders");
+  await pause(500);
+  const refusals = told.filter((text) => text.includes("nf.f1.echo.single"));
+  // Once for the subject of the group, once for that of the copy, however often it was tried.
+  expect(refusals.length).toBeLessThanOrEqual(2);
+  await server.reload(config(', "nf.>", "keys.changed"'));
+  await until(async () => (await asked()) === "q");
+  messaging.publish("keys.changed", 1);
+  await until(() => heard > 0);
+}, 20_000);
