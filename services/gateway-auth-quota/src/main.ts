@@ -11,6 +11,7 @@ await runMain(async () => {
   const { busConfigSchema, openBus } = await import("@netfacts/runtime/bus");
   const { openMongoStore } = await import("@netfacts/storage/mongo");
   const { buildApp, loadGatewayConfig, storeConfigSchema } = await import("./app.ts");
+  const { Readiness } = await import("./readiness.ts");
 
   await runService({
     service,
@@ -32,6 +33,7 @@ await runMain(async () => {
       });
       onStop(() => store.close());
       const gateway = await buildApp({ config: config.gateway, messaging, store, log, metrics, clock: systemClock });
+      const readiness = new Readiness({ messaging, askMs: 500 });
       let listening = false;
       return {
         async start() {
@@ -39,8 +41,11 @@ await runMain(async () => {
           listening = true;
           log.info({ url }, "listening");
         },
-        stop: () => gateway.stop(),
-        ready: () => listening,
+        async stop() {
+          await readiness.stop();
+          await gateway.stop();
+        },
+        ready: () => listening && readiness.isReady,
       };
     },
   });
