@@ -41,7 +41,8 @@ export const gatewayConfigSchema = Type.Object({
   SHED_IN_FLIGHT_MAX: Type.Integer({
     default: 1_024,
     minimum: 1,
-    description: "Maximum number of requests in progress at one service; further requests get 503 immediately",
+    description:
+      "Maximum number of requests in progress at one service, the last quarter for keys with less than a quarter; further requests get 503 immediately",
   }),
   SHED_LOOP_DELAY_MS: Type.Integer({
     default: 1_000,

@@ -45,7 +45,8 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
       try {
         const asked = readAsked(lookup, request);
         const sentAt = performance.now();
-        const item = await dispatcher.ask({ op: lookup.op, ...asked, asker: askerOf(request, pass.key) });
+        const question = { op: lookup.op, ...asked, asker: askerOf(request, pass.key) };
+        const item = await shedder.within(service, pass.key.bucket, () => dispatcher.ask(question));
         answer = answerOf(lookup.op, asked, item, request);
         answer.headers["server-timing"] = serverTiming(reply.elapsedTime, performance.now() - sentAt);
       } finally {

@@ -94,6 +94,21 @@ test("a service that does not answer takes no room from the others, nor from /me
   expect((await harness.get("/api/v1/reverse-dns/193.0.6.141")).status).toBe(200);
 });
 
+test("a key leaves the last quarter of the places to other keys", async () => {
+  await start({ SHED_IN_FLIGHT_MAX: 8 });
+  const held = hold(harness, "ip");
+  const greedy = Array.from({ length: 8 }, () => harness.get(url));
+  await held.asked;
+  // Two of the eight are refused.
+  await Promise.race(greedy.map(async (each) => (await each).status === 503 || new Promise(() => {})));
+  const other = { authorization: `Bearer ${await harness.key()}` };
+  const polite = [harness.get(url, other), harness.get(url, other)];
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  held.release();
+  expect((await Promise.all(greedy)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 503, 503]);
+  expect((await Promise.all(polite)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
 test("a request that fails, or is refused otherwise, makes room again", async () => {
   await start({ SHED_IN_FLIGHT_MAX: 1 });
   harness.answers.set("ip", () => {
