@@ -4,7 +4,10 @@ import type { ConnectionOptions, NatsConnection } from "nats";
 import { connectWithLongReads } from "./transport.ts";
 
 export interface ConnectOptions {
-  /** One URL, or those of a cluster in one text between commas: `nats://user:password@host:4222`. Credentials of the first one serve all. */
+  /**
+   * One URL, or those of a cluster in one text between commas: `nats://user:password@host:4222`. Credentials of the first one serve all.
+   * With `tls://` in any of them, no server is told anything in plain text: one that offers no TLS, or a certificate that Node does not trust, is none.
+   */
   readonly servers: string | readonly string[];
   /** Who it is, as NATS' monitoring shows it: the name of the service. */
   readonly name: string;
@@ -62,6 +65,7 @@ export async function connect(options: ConnectOptions): Promise<NatsConnection> 
       ...settings,
       ...(options.once === true ? onceSettings : {}),
       ...(options.pingMs === undefined ? {} : { pingInterval: options.pingMs }),
+      ...(urls.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
       servers,
       name: options.name,
       ...(user === "" ? {} : { user, pass }),
@@ -71,13 +75,16 @@ export async function connect(options: ConnectOptions): Promise<NatsConnection> 
   }
 }
 
+const schemes = ["nats:", "tls:"];
+
 function readUrls(servers: string | readonly string[]): URL[] {
   const texts = typeof servers === "string" ? servers.split(",") : servers;
   return texts.map((text) => {
     const trimmed = text.trim();
     const url = URL.parse(trimmed.includes("://") ? trimmed : `nats://${trimmed}`);
     // Never the text itself: it may hold a password.
-    if (url === null || url.hostname === "") throw new TypeError("a NATS URL has the form nats://user:password@host:4222");
+    if (url === null || url.hostname === "" || !schemes.includes(url.protocol))
+      throw new TypeError("a NATS URL has the form nats://user:password@host:4222, or tls:// in place of nats://");
     return url;
   });
 }
