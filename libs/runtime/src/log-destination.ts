@@ -30,18 +30,26 @@ export function openDestination(dest: number | string, onDropped: (lines: number
   if (typeof dest === "number" && isPipe(dest)) {
     const pipe = new PipeLines(dest, onDropped);
     pipes.add(pipe);
-    const lines = new LinesOfTurn(pipe);
-    open.add(lines);
-    return lines;
+    return linesOfTurn(pipe);
   }
-  const stream = destination({ dest, sync: true, mkdir: true, maxLength: waitingBytesMax });
-  const lines = new LinesOfTurn(stream);
+  return linesOfTurn(openStream(dest));
+}
+
+/** Lines leave for `to` together, as those of `openDestination` do. */
+export function linesOfTurn(to: DestinationStream): DestinationStream {
+  const lines = new LinesOfTurn(to);
   open.add(lines);
+  return lines;
+}
+
+/** @param mode  of a file that is made. */
+export function openStream(dest: number | string, mode?: number): ReturnType<typeof destination> {
+  const stream = destination({ dest, sync: true, mkdir: true, maxLength: waitingBytesMax, ...(mode !== undefined && { mode }) });
   stream.on("error", ({ code }: NodeJS.ErrnoException) => {
     // A closed terminal (EIO) or reader (EPIPE) ends the log, not the service. Anything else is tried again with the next lines.
     if (code === "EIO" || code === "EPIPE" || code === "EBADF") stream.write = () => true;
   });
-  return lines;
+  return stream;
 }
 
 class LinesOfTurn implements DestinationStream {

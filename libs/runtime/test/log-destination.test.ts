@@ -1,7 +1,7 @@
 /** Where lines go: together at the end of a turn, and none is lost however the process ends by itself. */
 
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { compileCache } from "../../../test/support/compile-cache.ts";
-import { createLogger } from "../src/index.ts";
+import { createLogger, openLogFile } from "../src/index.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -61,6 +61,52 @@ describe("a log file", () => {
     log.info("before");
     log.fatal("the end");
     expect(messages(readFileSync(to, "utf8"))).toEqual(["before", "the end"]);
+  });
+});
+
+describe("a log file with bounds", () => {
+  const noAge = 3_600_000;
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+  test("is set aside while the process writes, and stays within twice its bound; its own user alone reads it", async () => {
+    const path = join(folder, "bounded.log");
+    const to = openLogFile(path, { bytesMax: 100_000, ageMsMax: noAge });
+    const logs = ["one", "two"].map((service) => createLogger({ service, to }));
+    for (let turn = 0; turn < 60; turn++) {
+      for (const log of logs) for (let line = 0; line < 50; line++) log.info({ turn, line }, "a line of this log");
+      await sleep(12);
+    }
+    logs[0]?.info("the last");
+    await sleep(50);
+    expect(sizeOf(path)).toBeLessThanOrEqual(100_000);
+    expect(sizeOf(`${path}.1`)).toBeLessThanOrEqual(100_000);
+    expect(sizeOf(`${path}.1`)).toBeGreaterThan(50_000);
+    expect(messages(readFileSync(path, "utf8")).at(-1)).toBe("the last");
+    for (const each of [path, `${path}.1`]) expect(statSync(each).mode & 0o777).toBe(0o600);
+  });
+
+  test("keeps every line of one that is set aside, also lines of one turn", async () => {
+    const path = join(folder, "whole.log");
+    const log = createLogger({ service: "example", to: openLogFile(path, { bytesMax: 40_000, ageMsMax: noAge }) });
+    const all = Array.from({ length: 600 }, (_, index) => `line ${index}`);
+    for (const message of all) log.info(message);
+    await sleep(50);
+    expect(messages(readFileSync(`${path}.1`, "utf8") + readFileSync(path, "utf8"))).toEqual(all);
+  });
+
+  test("is set aside when its first line is too old, and removed when it has been so for as long", async () => {
+    const path = join(folder, "aged.log");
+    const log = createLogger({ service: "example", to: openLogFile(path, { bytesMax: 1e9, ageMsMax: 300 }) });
+    log.info("first");
+    await sleep(200);
+    log.info("second");
+    await sleep(200);
+    log.info("third");
+    await nextTurn();
+    expect(messages(readFileSync(`${path}.1`, "utf8"))).toEqual(["first", "second"]);
+    expect(messages(readFileSync(path, "utf8"))).toEqual(["third"]);
+    await sleep(700);
+    expect(sizeOf(`${path}.1`)).toBe(0);
   });
 });
 

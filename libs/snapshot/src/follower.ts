@@ -3,7 +3,7 @@
 import { Generation, type LoadedSnapshot } from "./generation.ts";
 import type { Ipv4IndexForm } from "./ipv4-index.ts";
 import { loadInWorker, RefusedSnapshotError } from "./loader.ts";
-import type { Manifest } from "./manifest.ts";
+import { lostSections, type Manifest } from "./manifest.ts";
 import { type SnapshotPointer, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import type { StoreSource } from "./store/store-source.ts";
 
@@ -213,8 +213,10 @@ export class SnapshotFollower implements DatasetHolder {
       const reuse = [...this.#held.values()].map(({ loaded }) => loaded);
       // What is wrong with one that cannot be had is the loader's to tell.
       const manifest = await this.#store.getManifest(id).catch(() => null);
+      if (manifest !== null) this.#checkComplete(manifest);
       const loading = { reuse, ipv4Index: this.#options.ipv4Index, manifest };
       const loaded = await loadInWorker(this.#source, id, loading, this.#stopping.signal);
+      this.#checkComplete(loaded.manifest);
       const loadMs = performance.now() - started;
       this.#held.set(id, { loaded, generation: Generation.of(loaded), loadMs, dropAtMs: null });
       this.#failures.delete(id);
@@ -223,6 +225,13 @@ export class SnapshotFollower implements DatasetHolder {
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#fail(id, error as Error);
     }
+  }
+
+  /** Data that serve are not given up for none, unless somebody meant it. */
+  #checkComplete(manifest: Manifest): void {
+    const lost = this.#current === null ? [] : lostSections(this.#current.manifest, manifest);
+    if (lost.length > 0)
+      throw new RefusedSnapshotError(`snapshot ${manifest.id} lacks sections in service that nobody removed: ${lost.join(", ")}`, manifest);
   }
 
   #fail(id: string, error: Error): void {

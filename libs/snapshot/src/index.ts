@@ -46,6 +46,7 @@ export {
 } from "./lookup/special-purpose.ts";
 export {
   encodeManifest,
+  lostSections,
   type Manifest,
   ManifestError,
   type SectionEntry,

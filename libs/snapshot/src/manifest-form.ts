@@ -60,6 +60,8 @@ const Manifest = Type.Object({
   /** True: the sample dataset; answers say so. */
   sample_data: Type.Boolean(),
   sections: Type.Object(sectionEntries),
+  /** Sections that were removed on purpose and are not there since: pods may drop them. Absent: none. */
+  removed_sections: Type.Optional(Type.Array(Type.Enum([...sectionNames]))),
   /** Objects that only ingest reads. */
   ingest_objects: Type.Record(
     Type.String(),

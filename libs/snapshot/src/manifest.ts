@@ -36,6 +36,13 @@ function canonicalText(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalText(member)}`).join()}}`;
 }
 
+/** Sections of `before` that `next` lacks although nobody removed them: a store or a source lost them. */
+export function lostSections(before: Manifest, next: Manifest): SectionName[] {
+  return sectionNames.filter(
+    (name) => before.sections[name] !== undefined && next.sections[name] === undefined && next.removed_sections?.includes(name) !== true,
+  );
+}
+
 /** The manifest as it stands in a file. */
 export function encodeManifest(manifest: Manifest): Buffer {
   return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);

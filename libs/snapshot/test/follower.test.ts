@@ -13,9 +13,11 @@ import {
   SnapshotFollower,
   type SnapshotPointer,
   type SnapshotStore,
+  sealManifest,
 } from "../src/index.ts";
 import { publishNumber, until } from "./store/contract.ts";
-import { inFolder } from "./support/made-snapshot.ts";
+import { madeNames, madeRoutes, route } from "./support/made-sections.ts";
+import { inFolder, madeManifest, publishMade } from "./support/made-snapshot.ts";
 
 const followers: SnapshotFollower[] = [];
 afterEach(() => {
@@ -253,4 +255,25 @@ test("a frame that takes its generation once is never mixed, and one that takes 
   };
   expect(await mixedFrames(once)).toBe(0);
   expect(await mixedFrames((dataset, swap) => frame(() => dataset.current(), swap))).toBe(20);
+});
+
+test("a snapshot without a section that serves is refused, unless its manifest says that the section was removed", async () => {
+  await inFolder(async (folder) => {
+    const store = openFolderStore(folder);
+    const names = madeNames({ 1: "EXAMPLE" });
+    const whole = await publishMade(store, { names, routes: madeRoutes([route("192.0.2.0/24", [64500, 3])]) });
+    const { follower, diary } = follow(folder, store);
+    await follower.start();
+    const lacking = await publishMade(store, { names });
+    await until(() => diary.length === 2);
+    expect(diary).toEqual([`activated ${whole.id}`, `refused ${lacking.id}`]);
+    expect(follower.current()?.id).toBe(whole.id);
+    expect(follower.state().last?.reason).toBe(`snapshot ${lacking.id} lacks sections in service that nobody removed: routes`);
+
+    const { id: _id, format: _format, format_version: _version, ...content } = madeManifest({ names });
+    const meant = sealManifest({ ...content, removed_sections: ["routes"] });
+    await store.publish(meant);
+    await until(() => follower.current()?.id === meant.id);
+    expect(follower.current()?.routes).toBeNull();
+  });
 });

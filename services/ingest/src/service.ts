@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { networkInterfaces } from "node:os";
+import { join } from "node:path";
 import type { Broadcast } from "@netfacts/pod";
 import type { Logger, Metrics, ServiceApp } from "@netfacts/runtime";
 import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
@@ -14,6 +15,7 @@ import { createServer } from "./http/server.ts";
 import { Leadership, type Term } from "./leadership/leadership.ts";
 import { createIngestMetrics } from "./metrics.ts";
 import { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
+import { SnapshotCopy } from "./publish/snapshot-copy.ts";
 import { runInWorker } from "./runs/run-in-worker.ts";
 import { RunManager } from "./runs/run-manager.ts";
 import { Lead } from "./schedule/lead.ts";
@@ -88,9 +90,16 @@ export function buildService(deps: IngestDeps): IngestApp {
       },
     });
     activation.start();
+    const copy = new SnapshotCopy({
+      folder: join(config.INGEST_STATE_DIR, "serving"),
+      store: snapshots,
+      activate: (id) => activation.activate(id),
+      log,
+    });
     metrics.leads.set({}, 1);
     term.signal.addEventListener("abort", () => {
       metrics.leads.set({}, 0);
+      void copy.stop();
       activation.stop().catch((err: unknown) => log.warn({ err }, "still waiting for reports of pods"));
     });
     const own = new Lead({
@@ -112,6 +121,7 @@ export function buildService(deps: IngestDeps): IngestApp {
         prepare: (signal, onProgress) => own.prepare(signal, onProgress),
         settle: (scope, report) => own.settle(scope, report),
         snapshots,
+        restore: () => copy.restore(),
         sources: config.SOURCES,
         execute: (options) =>
           own.alone(options.signal, () => runInWorker({ sources: config.SOURCES, snapshots: deps.snapshotSource, ...options })),
@@ -123,7 +133,10 @@ export function buildService(deps: IngestDeps): IngestApp {
       activation,
     );
     runs = ownRuns;
-    void ownRuns.takeOver().then(() => own.follow(ownRuns, term.signal));
+    void ownRuns.takeOver().then(() => {
+      if (!term.signal.aborted) copy.start();
+      return own.follow(ownRuns, term.signal);
+    });
   };
   const observePods = ({ loaded, refused, loading }: ActivationOutcome): void => {
     for (const [outcome, pods] of Object.entries({ loaded, refused, loading })) metrics.pods.set({ outcome }, pods.length);

@@ -26,6 +26,18 @@ export const standaloneConfigSchema = Type.Object({
     default: "info",
     description: "Minimum level of log lines",
   }),
+  LOG_BYTES_MAX: Type.Integer({
+    default: 16_777_216,
+    minimum: 65_536,
+    maximum: 17_179_869_184,
+    description: "Size at which `netfacts.log` is set aside as `netfacts.log.1`, in bytes; one such file is kept",
+  }),
+  LOG_AGE_HOURS_MAX: Type.Integer({
+    default: 168,
+    minimum: 1,
+    maximum: 87_600,
+    description: "Age at which `netfacts.log` is set aside, in hours; a `netfacts.log.1` of this age is removed",
+  }),
 });
 
 export type StandaloneConfig = Static<typeof standaloneConfigSchema>;

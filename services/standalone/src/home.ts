@@ -65,7 +65,8 @@ export function takeHome(folder: string, url: string): Home {
 }
 
 function take(folder: string, url: string): Home {
-  makeFolder(folder);
+  // The log and the store name clients and what they asked.
+  makeFolder(folder, 0o700);
   const path = join(folder, "owner.json");
   const mine: Owner = { pid: process.pid, started: startOf(process.pid), url };
   for (let attempt = 0; ; attempt++) {

@@ -12,6 +12,7 @@ import {
   installStop,
   loadConfig,
   loadConfigs,
+  openLogFile,
   startOperationsServer,
   systemClock,
   type Telemetry,
@@ -22,7 +23,6 @@ import { buildApp } from "./app.ts";
 import { standaloneConfigSchema } from "./config.ts";
 import { ensureData } from "./first-data.ts";
 import { takeHome } from "./home.ts";
-import { openLogFile } from "./log-file.ts";
 import { checkPorts, portFault } from "./port-owner.ts";
 import { welcomeText } from "./welcome.ts";
 
@@ -52,7 +52,10 @@ export async function start(telemetry: Telemetry): Promise<void> {
   };
 
   try {
-    const logFile = openLogFile(folder);
+    const logFile = openLogFile(join(folder, "netfacts.log"), {
+      bytesMax: own.LOG_BYTES_MAX,
+      ageMsMax: own.LOG_AGE_HOURS_MAX * 3_600_000,
+    });
     const logOf = (service: string) => createLogger({ service, level: own.LOG_LEVEL, to: logFile });
     const log = logOf("standalone");
     telemetry.onExport((fault) => {

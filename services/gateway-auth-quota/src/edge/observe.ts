@@ -30,6 +30,7 @@ export function installObserver(app: FastifyInstance, log: RequestLog, metrics: 
 
 export function requestObserver(log: RequestLog, metrics: GatewayMetrics): RequestObserver {
   const writeLine = infoLines(log, "request");
+  const isSampled = refusalSampler(log);
   return (request, reply) => {
     // The pattern, not the path: labels must not grow with what callers ask.
     const route = request.routeOptions.url ?? "none";
@@ -37,6 +38,7 @@ export function requestObserver(log: RequestLog, metrics: GatewayMetrics): Reque
     const elapsedMs = reply.elapsedTime;
     metrics.requests(route, status).inc();
     metrics.durations(route).observe(elapsedMs / 1_000);
+    if (typeof status === "number" && status >= 400 && !isSampled()) return;
     const fields: RequestFields = {
       request_id: request.id,
       method: request.method,
@@ -50,6 +52,25 @@ export function requestObserver(log: RequestLog, metrics: GatewayMetrics): Reque
     };
     if (writeLine === null) log.info(fields, "request");
     else writeLine(requestMembers(fields));
+  };
+}
+
+/** Lines of refused requests in a second; more of them say nothing new, and metrics count each. */
+const refusalLinesMax = 50;
+
+/** @returns whether the line of one more refused request is written. Lines that are left out are counted in a line each second. */
+export function refusalSampler(log: Pick<RequestLog, "warn">, { linesMax = refusalLinesMax, windowMs = 1_000 } = {}): () => boolean {
+  let lines = 0;
+  let timer: NodeJS.Timeout | null = null;
+  const end = (): void => {
+    const left = lines - linesMax;
+    timer = null;
+    lines = 0;
+    if (left > 0) log.warn({ requests: left }, "refused requests were left out of the log");
+  };
+  return () => {
+    if (timer === null) timer = setTimeout(end, windowMs).unref();
+    return ++lines <= linesMax;
   };
 }
 

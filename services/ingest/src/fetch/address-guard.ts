@@ -36,6 +36,19 @@ export function refusal(text: string): string | null {
   return isGlobal(address, block) ? null : (block?.name ?? "not globally reachable");
 }
 
+/**
+ * The same with `allow_private`: only link-local addresses are refused, as clouds hand out credentials there. A source that is in an
+ * operator's network has no such address.
+ */
+export function linkLocalRefusal(text: string): string | null {
+  const address = parseAddress(text.replace(/%.*$/, ""));
+  if (address === null) return "no address";
+  const blocks = [address, embeddedIpv4(address)].flatMap((each) => (each === null ? [] : [lookupSpecialPurpose(each)?.name ?? ""]));
+  return blocks.find((name) => linkLocalBlocks.has(name)) ?? null;
+}
+
+const linkLocalBlocks = new Set(["Link Local", "Link-Local Unicast"]);
+
 /** Why an address is not connected to; null where it may be. */
 export type Refusal = (address: string) => string | null;
 
@@ -44,6 +57,7 @@ export function checkAddress(hostname: string, address: string, refuse: Refusal)
   const why = refuse(address);
   if (why === null) return;
   const named = hostname === address ? address : `${hostname} is ${address}`;
+  if (linkLocalBlocks.has(why)) throw new FetchError("forbidden", `${named}, a link-local address, which is never allowed`);
   throw new FetchError("forbidden", `${named}, which is not a globally reachable address (${why}); set allow_private: true to allow it`);
 }
 

@@ -9,7 +9,7 @@ import { openContent } from "@netfacts/content";
 import { timestamp } from "@netfacts/contracts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import { type FetchSettings, locationsAt, type SourceConfig, shownUrl } from "../sources/index.ts";
-import { type Refusal, type Resolve, refusal, systemResolve } from "./address-guard.ts";
+import { linkLocalRefusal, type Refusal, type Resolve, refusal, systemResolve } from "./address-guard.ts";
 import { type Downloaded, download } from "./download.ts";
 import { DownloadFolder, type FetchedFile, pathOf, urlDigestOf } from "./download-folder.ts";
 import { connectionError, FetchError } from "./fetch-error.ts";
@@ -161,7 +161,7 @@ class SourceFetch {
     return {
       url,
       authorization: fetch.authorizationFile === null ? null : (await read(fetch.authorizationFile)).trim(),
-      refuse: fetch.allowPrivate ? () => null : refuse,
+      refuse: fetch.allowPrivate ? linkLocalRefusal : refuse,
       allowDowngrade: fetch.allowDowngrade,
       ca: files.length === 0 ? undefined : [...getCACertificates("default"), ...(await Promise.all(files.map(read)))],
       resolve,

@@ -134,7 +134,7 @@ function timesOf(
   return { version: version(asOf), as_of: asOf, stale_after_seconds: first(staleAfter), interval_seconds: first(nextAfter) };
 }
 
-export type ManifestContent = Pick<Manifest, "sample_data" | "sections" | "ingest_objects">;
+export type ManifestContent = Pick<Manifest, "sample_data" | "sections" | "removed_sections" | "ingest_objects">;
 
 /**
  * Completes the manifest's content: sections that were not built stay as the last manifest has them, but for those that are withdrawn. A
@@ -152,9 +152,15 @@ export function completeManifest({ config, previous }: Run, built: BuiltSnapshot
       keepsSample ||= previous?.sample_data === true;
     }
   }
+  const removed = sectionNames.filter(
+    (name) =>
+      sections[name] === undefined &&
+      (previous?.removed_sections?.includes(name) === true || (previous?.sections[name] !== undefined && withdrawn.includes(name))),
+  );
   return {
     sample_data: config.sampleData || keepsSample,
     sections,
+    ...(removed.length > 0 && { removed_sections: removed }),
     ingest_objects: built.ingestObjects ?? { ...previous?.ingest_objects },
   };
 }

@@ -20,6 +20,8 @@ export interface Activation {
 export interface RunManagerDeps {
   readonly store: Pick<Store, "runs" | "audit">;
   readonly snapshots: Pick<SnapshotStore, "currentId">;
+  /** Puts back what served where the store lost everything, so that no run takes an empty store for a first import. @throws SnapshotError */
+  restore(): Promise<void>;
   /** Path of the sources.yaml; empty: none is set. */
   readonly sources: string;
   /** What a run of everything reads, brought up to date. @throws SourcesFileError, SourcesAwayError */
@@ -93,6 +95,7 @@ export class RunManager {
     try {
       await this.#endAbandonedRuns();
       await this.#activation.resume();
+      await this.#deps.restore();
       if ((await snapshots.currentId()) !== null) return;
       if (sources === "") {
         log.warn({}, "there is no snapshot yet, and SOURCES names no sources.yaml to import");
@@ -212,9 +215,10 @@ export class RunManager {
   }
 
   async #build(onProgress: ProgressListener, given: RunScope | null, acceptShrink: readonly SectionName[]): Promise<WorkerRunOutcome> {
-    const { prepare, execute, settle, log } = this.#deps;
+    const { restore, prepare, execute, settle, log } = this.#deps;
     const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
     try {
+      await restore();
       const scope = given ?? (await prepare(signal, onProgress));
       const { files, only } = scope;
       const outcome = await execute({ files, only, acceptShrink, onProgress, confirm: () => this.#term.confirm(), signal });

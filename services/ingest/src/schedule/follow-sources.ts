@@ -53,6 +53,8 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
     {
       store,
       snapshots,
+      // A copy on the same disk would be lost with it.
+      restore: async () => undefined,
       sources,
       prepare: (signal, onProgress) => lead.prepare(signal, onProgress),
       settle: (scope, report) => lead.settle(scope, report),

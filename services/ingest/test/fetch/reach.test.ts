@@ -80,6 +80,22 @@ describe("addresses that are not global are not connected to", () => {
     expect(asked).toBe(1);
   });
 
+  test.each(["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "[64:ff9b::169.254.169.254]"])(
+    "%s is link-local: a redirect does not lead there, even with allow_private",
+    async (host) => {
+      const mirror = await startHostileServer((_request, socket) => answer(socket, 302, { location: `http://${host}/latest` }));
+      try {
+        const error = await failure(place.fetch(`${mirror.url}/a`, { allowPrivate: true }));
+        expect(error).toMatchObject({
+          fault: "forbidden",
+          message: expect.stringContaining("a link-local address, which is never allowed"),
+        });
+      } finally {
+        await mirror.stop();
+      }
+    },
+  );
+
   test("reached by a redirect from a name that is public", async () => {
     // 127.0.0.2 stands for a public server.
     const refuse = (address: string) => (address === "127.0.0.2" ? null : refusal(address));

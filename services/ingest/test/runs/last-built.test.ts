@@ -21,6 +21,7 @@ beforeAll(async () => {
     {
       store,
       snapshots: { currentId: async () => null },
+      restore: unused,
       sources: "",
       prepare: unused,
       execute: unused,

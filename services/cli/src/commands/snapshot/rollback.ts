@@ -1,6 +1,7 @@
 /** `netfacts snapshot rollback`: makes an earlier snapshot the current one. */
 
 import type { ActivationOutcome } from "@netfacts/ingest/app";
+import { lostSections, sealManifest } from "@netfacts/snapshot";
 import type { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
@@ -26,19 +27,25 @@ export const rollbackCommand: RegisterCommand = (group, context) => {
 
 async function rollBack(snapshots: Snapshots, named: string | undefined) {
   const { store, manifest: current } = await snapshots.find();
-  const id = named ?? (await findPrevious(snapshots));
-  if (!(await store.list().catch(refuse)).includes(id))
+  const earlier = named ?? (await findPrevious(snapshots));
+  if (!(await store.list().catch(refuse)).includes(earlier))
     throw new CliError(
       exitCodes.notFound,
-      `${snapshots.place}: there is no snapshot ${id}; \`netfacts snapshot list\` lists all that are kept`,
+      `${snapshots.place}: there is no snapshot ${earlier}; \`netfacts snapshot list\` lists all that are kept`,
     );
   const pointer = await store.pointer().catch(refuse);
-  if (pointer?.published === id && pointer.active === id)
-    throw new CliError(exitCodes.refused, `${id} is already the current snapshot; nothing was changed`);
-  const wanted = await snapshots.find(id);
+  if (pointer?.published === earlier && pointer.active === earlier)
+    throw new CliError(exitCodes.refused, `${earlier} is already the current snapshot; nothing was changed`);
+  const wanted = await snapshots.find(earlier);
   await load(wanted);
+  // Pods give up a section only for a manifest that says so.
+  const lost = lostSections(current, wanted.manifest);
+  const { id: _id, format: _format, format_version: _version, ...content } = wanted.manifest;
+  const manifest =
+    lost.length === 0 ? wanted.manifest : sealManifest({ ...content, removed_sections: [...(content.removed_sections ?? []), ...lost] });
+  const { id } = manifest;
   // Published, and not served by anybody: whoever began to go back to it did not come to an end.
-  if (id !== current.id) await store.publish(wanted.manifest, { replaces: current.id }).catch(refuse);
+  if (id !== current.id) await store.publish(manifest, { replaces: current.id }).catch(refuse);
   const activation = snapshots.activate === null ? null : await snapshots.activate(id);
   if (activation?.activated === false)
     throw new CliError(exitCodes.untrusted, [
