@@ -3,6 +3,7 @@
 import type { LimitMark, LimitRepository, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
 import { Debt, type DebtEvent } from "./debt.ts";
+import { OthersPace } from "./others-pace.ts";
 import type { StoreTime } from "./store-time.ts";
 import type { LimiterSettings } from "./surface.ts";
 import { type Spending, Waiters } from "./waiters.ts";
@@ -55,6 +56,7 @@ export class Lease {
   /** At or below this many unspent units the next block is fetched ahead. */
   #prefetchAt = -1;
 
+  readonly #others: OthersPace;
   readonly #waiters: Waiters;
   /** One take or return in flight at a time. */
   #busy: Promise<void> | null = null;
@@ -77,6 +79,7 @@ export class Lease {
     this.policy = policy;
     this.#deps = deps;
     this.#debt = new Debt(deps.settings.debtMax, (event, units) => deps.onDebt(event, name, units));
+    this.#others = new OthersPace(deps.monotonic);
     this.#waiters = new Waiters(deps.settings.waitersMax);
     this.#usedAt = deps.monotonic();
   }
@@ -185,6 +188,23 @@ export class Lease {
     return this.policy.limit - (this.#leased ?? 0) + this.#unspent - this.#debt.owed;
   }
 
+  /**
+   * The same for callers: less what others are likely to have leased since the counter was read, so that what they are told at one gateway
+   * differs little from what they are told at the next. Never less than what is here.
+   */
+  shown(): LeaseStanding {
+    const standing = this.standing();
+    const { remaining } = standing;
+    if (remaining === null) return standing;
+    return { ...standing, remaining: Math.max(Math.min(remaining, this.#unspent), remaining - this.#others.ahead()) };
+  }
+
+  /** The counter was read. @param own  what of its growth since then is ours. */
+  #see(leased: number, own: number): void {
+    this.#others.observe(leased - (this.#leased ?? 0) - own);
+    this.#leased = leased;
+  }
+
   #left(): number {
     return Math.max(0, Math.min(this.policy.limit, this.headroom));
   }
@@ -224,6 +244,7 @@ export class Lease {
     this.#window = next;
     this.#unspent = 0;
     this.#unknown = null;
+    this.#others.reset();
     this.#debt.enterWindow();
     // A window that began under our eyes: nothing is leased in it as far as we know.
     this.#leased = window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null;
@@ -275,7 +296,7 @@ export class Lease {
       this.#hear(take.at, sentAt);
       // What was taken in a window that has ended meanwhile is lost with it.
       if (this.#window !== window) continue;
-      this.#leased = take.leased;
+      this.#see(take.leased, take.outcome === "granted" ? units : 0);
       if (take.outcome === "granted") {
         this.#unspent += units;
         this.#careful = false;
@@ -432,7 +453,9 @@ export class Lease {
     if (reply.outcome === "returned") this.#deps.time.observe(reply.at, sentAt);
     if (this.#window !== window) return;
     // Not returned as far as we know: lost until that is looked up, or the window ends.
-    this.#leased = reply.outcome === "returned" ? reply.leased : this.#leased + units;
+    // Ours left the counter above.
+    if (reply.outcome === "returned") this.#see(reply.leased, 0);
+    else this.#leased += units;
     if (reply.outcome === "unknown") this.#keepUnknown({ kind: "return", window, units, mark });
   }
 

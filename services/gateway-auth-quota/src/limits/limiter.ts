@@ -184,9 +184,9 @@ class LeasedLimiter implements Limiter {
     const { rate, month, slots } = this.#account(key);
     const { concurrency } = key.limits;
     return limitHeaders(
-      rate.standing(),
+      rate.shown(),
       key.limits.rate.windowSeconds,
-      month.standing(),
+      month.shown(),
       concurrency === null ? null : { limit: concurrency.limit, remaining: Math.max(0, concurrency.limit - slots) },
     );
   }
