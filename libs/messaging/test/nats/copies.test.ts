@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { freezeProcess } from "../../../../test/support/frozen.ts";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import { freePorts } from "../../../../test/support/service-process.ts";
 import type { Messaging } from "../../src/index.ts";
+import { createNatsMessaging } from "../../src/nats/index.ts";
 import { item, textOf } from "../contract/items.ts";
 import { Ends, pause } from "./support.ts";
 
@@ -29,8 +31,8 @@ afterEach(async () => {
 afterAll(() => server.stop());
 
 /** A copy in a process of its own, which answers its name after `ms`. */
-async function copy(name: string, ms = 2): Promise<ChildProcess> {
-  const pod = fork(join(import.meta.dirname, "copy-process.ts"), [server.url, name, `${ms}`], {
+async function copy(name: string, ms = 2, url = server.url): Promise<ChildProcess> {
+  const pod = fork(join(import.meta.dirname, "copy-process.ts"), [url, name, `${ms}`], {
     execArgv: ["--conditions=source", "--disable-warning=ExperimentalWarning"],
   });
   pods.push(pod);
@@ -124,3 +126,25 @@ test("a nats-server that hangs is told within 1 s, and asked again when it goes 
     answer = (await load(asker, 1))[0]?.by ?? "";
   expect(answer).toBe("first");
 }, 20_000);
+
+test("one of three nats-servers that hangs costs no request of a gateway at another one 250 ms", async () => {
+  const routes = await freePorts(3);
+  const config = (port: number) =>
+    `cluster { name: c, listen: "127.0.0.1:${port}", routes: [${routes.map((route) => `"nats://127.0.0.1:${route}"`).join(", ")}] }`;
+  const servers = await Promise.all(routes.map((port) => startNatsServer({ own: true, config: config(port) })));
+  const [first, second, third] = servers.map(({ url }) => url) as [string, string, string];
+  const asker = await createNatsMessaging({ servers: first, name: "asker" });
+  try {
+    await Promise.all([copy("second", 2, second), copy("third", 2, third)]);
+    // Until the servers know each other.
+    for (const end = performance.now() + 5_000; names(await load(asker, 200)).join() !== "second,third" && performance.now() < end; );
+    servers[1]?.freeze();
+    const asked = await load(asker, 2_000);
+    expect(names(asked)).toEqual(["third"]);
+    expect(longest(asked)).toBeLessThan(250);
+  } finally {
+    servers[1]?.thaw();
+    await asker.close();
+    await Promise.all(servers.map((one) => one.stop()));
+  }
+}, 30_000);
