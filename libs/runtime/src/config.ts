@@ -1,5 +1,6 @@
 /** Settings from the environment, checked against a TypeBox schema: every fault is told at once. */
 
+import { readFileSync } from "node:fs";
 import envSchema from "env-schema";
 import type { Static, TObject } from "typebox";
 
@@ -23,15 +24,18 @@ interface Violation {
 }
 
 /** Names whose values never appear in a message. */
-const secretName = /KEY|SECRET|TOKEN|PASSWORD|PEPPER|CREDENTIAL|URI/i;
+const secretName = /KEY|SECRET|TOKEN|PASSWORD|PEPPER|CREDENTIAL|URI|NATS_URL/i;
 
 /**
  * Reads the settings that the schema names; others in the environment are not looked at. An empty value counts as not set.
  *
  * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions.
+ * A secret may stand in a file instead, which `<NAME>_FILE` names; white space at its ends does not count.
+ *
  * @throws ConfigError with every fault.
  */
-export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv = process.env): Static<Schema> {
+export function loadConfig<Schema extends TObject>(schema: Schema, given: NodeJS.ProcessEnv = process.env): Static<Schema> {
+  const env = withSecretFiles(Object.keys(schema.properties), given);
   const data = Object.fromEntries(Object.keys(schema.properties).flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
   try {
     // env-schema marks the schema it is given; the copy keeps the caller's as it was.
@@ -63,6 +67,31 @@ export function loadConfigs<Loaders extends Readonly<Record<string, () => unknow
   });
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.fromEntries(loaded);
+}
+
+/** Settings that are secrets or hold one. Those that a schema has a `_FILE` of its own for are read by their owner. */
+const fileName = /^(NATS_URL|MONGODB_URI|\w+_(TOKEN|SECRET|PASSWORD))$/;
+
+function withSecretFiles(names: readonly string[], given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const env = { ...given };
+  const faults: string[] = [];
+  for (const name of names) {
+    const path = given[`${name}_FILE`];
+    if (!path || !fileName.test(name) || names.includes(`${name}_FILE`)) continue;
+    if (given[name]) {
+      faults.push(`${name} and ${name}_FILE are both set; set only one`);
+      continue;
+    }
+    try {
+      env[name] = readFileSync(path, "utf8").trim();
+      if (env[name] === "") faults.push(`${name}_FILE: ${path} is empty`);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      faults.push(`${name}_FILE: ${path} ${code === "ENOENT" ? "does not exist" : "cannot be read"}`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return env;
 }
 
 /** One line per setting, however many rules its value breaks. */

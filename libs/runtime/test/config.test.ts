@@ -1,6 +1,9 @@
 /** Settings: defaults, conversion, and every fault at once. */
 
-import { describe, expect, test } from "@jest/globals";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import Type from "typebox";
 import { ConfigError, loadConfig } from "../src/index.ts";
 
@@ -65,5 +68,30 @@ describe("loadConfig", () => {
     const faults = faultsOf({ ADMIN_KEY: "hunter2" });
     expect(faults).toHaveLength(1);
     expect(faults[0]).not.toContain("hunter2");
+  });
+});
+
+describe("a secret in a file", () => {
+  const secrets = Type.Object({ PROXY_TOKEN: Type.String({ minLength: 8 }), MONGODB_URI: Type.String({ default: "mongodb://127.0.0.1" }) });
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-secret-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+
+  test("is read from where <NAME>_FILE names it, without the line's end", () => {
+    const env = { PROXY_TOKEN_FILE: file("token", "0123456789\n"), MONGODB_URI_FILE: file("uri", "mongodb://user:password@db\n") };
+    expect(loadConfig(secrets, env)).toEqual({ PROXY_TOKEN: "0123456789", MONGODB_URI: "mongodb://user:password@db" });
+  });
+
+  test("is refused when it is set twice, missing or empty, all at once and without its value", () => {
+    const env = { PROXY_TOKEN: "0123456789", PROXY_TOKEN_FILE: file("token", "0123456789"), MONGODB_URI_FILE: join(folder, "none") };
+    expect(faultsOf(env, secrets)).toEqual([
+      "PROXY_TOKEN and PROXY_TOKEN_FILE are both set; set only one",
+      `MONGODB_URI_FILE: ${join(folder, "none")} does not exist`,
+    ]);
+    expect(faultsOf({ PROXY_TOKEN_FILE: file("empty", "\n") }, secrets)).toEqual([`PROXY_TOKEN_FILE: ${join(folder, "empty")} is empty`]);
+    expect(faultsOf({ PROXY_TOKEN_FILE: file("short", "short") }, secrets).join()).not.toContain('"short"');
   });
 });
