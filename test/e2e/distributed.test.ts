@@ -156,7 +156,7 @@ test("pages of a list fit together over all processes, also when other data come
   let link = (await ask("limit=300&format=text")).headers.get("link");
   expect(link).not.toBeNull();
   const store = openFolderStore(temporaryFolder());
-  const { id } = await publishMade(store, madeWorld(0));
+  const { id } = await publishMade(store, { ...madeWorld(0), removesOthers: true });
   await all.publish({ store, id });
   const served = async () =>
     (await Promise.all([1, 2, 3, 4].map(() => ask("fields=prefixes")))).every(

@@ -43,6 +43,8 @@ export interface MadeSnapshot {
   readonly peersTotal?: { ipv4: number; ipv6: number };
   readonly sampleData?: boolean;
   readonly asOf?: string;
+  /** The sections that it lacks were removed on purpose. Default: they were not, and a pod that serves one refuses it. */
+  readonly removesOthers?: boolean;
   /** What else a section's entry says. */
   readonly entry?: Partial<SectionEntry>;
 }
@@ -82,7 +84,13 @@ export function madeManifest(made: MadeSnapshot): Manifest {
       ...made.entry,
     };
   }
-  return sealManifest({ sample_data: made.sampleData ?? false, sections, ingest_objects: {} });
+  const lacking = sectionNames.filter((name) => sections[name] === undefined);
+  return sealManifest({
+    sample_data: made.sampleData ?? false,
+    sections,
+    ingest_objects: {},
+    ...(made.removesOthers === true && { removed_sections: lacking }),
+  });
 }
 
 /** A copy of bytes in shared memory, as a store hands them out. */
