@@ -54,7 +54,7 @@ const headersKnown = new Set([
   "x-request-id",
 ]);
 /** Places in code, words of the run time, text of keys. */
-const internal = /node_modules|\/src\/|\.ts\b|\bat \w+ \(|TypeError|RangeError|ECONN|SQLITE|Mongo|\[object|nf_live_(?!\w{0,8}…)/;
+const internal = /node_modules|\/src\/|\.ts\b|\bat \w+ \(|TypeError|RangeError|ECONN|SQLITE|Mongo|\[object|nf_live_\w{9}/;
 
 let harness: Harness;
 let url: string;
