@@ -106,7 +106,7 @@ class Lookups {
         if (Error.isError(answer)) this.#failed.push(answer.message);
         else if (answer.status === 200) this.#right += 1;
         else if (!this.allowed.includes(answer.json.code)) this.#failed.push(answer.text);
-        await sleep(10);
+        await sleep(50);
       }
     })();
   }
