@@ -140,7 +140,10 @@ test("one of three nats-servers that hangs costs no request of a gateway at anot
     for (const end = performance.now() + 5_000; names(await load(asker, 200)).join() !== "second,third" && performance.now() < end; );
     servers[1]?.freeze();
     const asked = await load(asker, 2_000);
-    expect(names(asked)).toEqual(["third"]);
+    // An answer that was on its way may still arrive.
+    const others = asked.filter(({ by }) => by !== "third");
+    expect(others.length).toBeLessThan(3);
+    expect(others.filter(({ by }) => by !== "second")).toEqual([]);
     expect(longest(asked)).toBeLessThan(250);
   } finally {
     servers[1]?.thaw();
