@@ -140,10 +140,9 @@ test("one of three nats-servers that hangs costs no request of a gateway at anot
     for (const end = performance.now() + 5_000; names(await load(asker, 200)).join() !== "second,third" && performance.now() < end; );
     servers[1]?.freeze();
     const asked = await load(asker, 2_000);
-    // An answer that was on its way may still arrive.
-    const others = asked.filter(({ by }) => by !== "third");
-    expect(others.length).toBeLessThan(3);
-    expect(others.filter(({ by }) => by !== "second")).toEqual([]);
+    // The copy at the frozen server finds its way to another one, and answers again.
+    expect(asked.filter(({ by }) => by !== "second" && by !== "third")).toEqual([]);
+    expect(asked.filter(({ by }) => by === "third").length).toBeGreaterThan(0);
     expect(longest(asked)).toBeLessThan(250);
   } finally {
     servers[1]?.thaw();
