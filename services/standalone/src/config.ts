@@ -30,13 +30,13 @@ export const standaloneConfigSchema = Type.Object({
     default: 16_777_216,
     minimum: 65_536,
     maximum: 17_179_869_184,
-    description: "Size at which `netfacts.log` is set aside as `netfacts.log.1`, in bytes; one such file is kept",
+    description: "Size in bytes at which `netfacts.log` is rotated to `netfacts.log.1`; one older file is kept",
   }),
   LOG_AGE_HOURS_MAX: Type.Integer({
     default: 168,
     minimum: 1,
     maximum: 87_600,
-    description: "Age at which `netfacts.log` is set aside, in hours; a `netfacts.log.1` of this age is removed",
+    description: "Age in hours at which `netfacts.log` is rotated; a `netfacts.log.1` of this age is deleted",
   }),
 });
 

@@ -31,7 +31,7 @@ export type UsageApart = (typeof usageApart)[number];
  * neither.
  */
 const counts = {
-  counted: member(Count, "Number of successful requests and batch items, each of which counts towards the quota."),
+  counted: member(Count, "Number of successful requests and batch items. Each counts towards the quota."),
   uncounted: member(
     Count,
     "Number of admitted requests that do not count towards the quota: status 304, 4xx or 5xx, free routes, and batch requests themselves. Rejected requests are not included in either count.",

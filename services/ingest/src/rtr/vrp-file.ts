@@ -122,7 +122,7 @@ function parseHead(line: string): VrpFileHead {
     const numbers = [head.sessionId, head.serial, head.vrps, head.updatedAt, head.expiresAt];
     if (head.format === "netfacts-rtr-1" && typeof head.cache === "string" && numbers.every(Number.isSafeInteger)) return head;
   } catch {
-    // Told as any other first line that is none.
+    // Not JSON: refused like any other wrong first line.
   }
   throw new VrpFileError(0, "was not written by an RTR session");
 }
