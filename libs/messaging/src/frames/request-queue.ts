@@ -195,9 +195,8 @@ export class RequestQueue {
   }
 
   #mayTake({ sentUnits }: Share): boolean {
-    const unitsMax = shareUnitsMax[this.lane];
-    if (this.framesInFlight >= framesInFlightMax[this.lane] - slotsKept[this.lane]) return sentUnits < unitsMax;
-    return this.shares.callers === 1 || sentUnits < unitsMax;
+    if (sentUnits < shareUnitsMax[this.lane]) return true;
+    return this.shares.callers === 1 && this.framesInFlight < framesInFlightMax[this.lane] - slotsKept[this.lane];
   }
 }
 
