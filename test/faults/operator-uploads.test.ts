@@ -227,7 +227,9 @@ async function expectNextWorks(gateway = 0): Promise<void> {
   expect(outcome).toMatchObject({ status: 202, code: null });
   await until(async () => (await lookups.ask()).json.allocation?.registration_country === country, patient);
   await until(async () => (await runs())[0]?.state === "succeeded", patient);
-  expect([leftovers(stateFolder), leftovers(temporary)]).toEqual([[], []]);
+  // Ingest copies what serves after the run has ended, and removes with that copy what a killed one left.
+  const left = () => [...leftovers(stateFolder), ...leftovers(temporary)];
+  await until(() => left().length === 0, patient).catch(() => expect(left()).toEqual([]));
 }
 
 /** Files that nobody will ever use. */
