@@ -1,6 +1,6 @@
 # What can be done here: make help. Each target is a script; variables given to make (PORT=8081) reach it through the environment.
 
-.PHONY: help up dev test test-unit test-long check docs build bench soak doctor clean uninstall
+.PHONY: help up dev test test-unit test-long check docs build images bench soak doctor clean uninstall
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -26,6 +26,9 @@ check: ## format, lint, types, import rules, citations, generated files, install
 
 build: ## compile every package to its dist
 	@exec scripts/run.sh scripts/build.ts
+
+images: ## build the container image of all services into dist/images, with its list of parts (IMAGE=name:tag BASE= BUILD_BASE= BUILDAH=)
+	@exec scripts/run.sh scripts/images.ts
 
 docs: ## build the documentation site into docs/.vitepress/dist; dead links fail
 	@exec scripts/docs.sh

@@ -8,12 +8,10 @@ import { dirname, join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 
 const root = resolve(import.meta.dirname, "..");
-/** A module that is bundled finds this folder by its name. */
-const folderName = "bundle";
 
-const programs = ["standalone", "gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest", "cli"].map(
-  (service) => `services/${service}/src/main.ts`,
-);
+/** The programs by their names; `cli` is the command line. */
+export const programNames = ["standalone", "gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest", "cli"] as const;
+const programs = programNames.map((service) => `services/${service}/src/main.ts`);
 /** What is loaded by the URL of its file: the modules of threads, and the store that the loader's thread opens. */
 const loadedByUrl = [
   "libs/content/src/bzip2-thread.ts",
@@ -23,33 +21,44 @@ const loadedByUrl = [
   "services/ingest/src/runs/run-worker.ts",
 ];
 /** Traces are made by hooks that find these packages by their names as they are loaded; the last is read as files. */
-const external = ["@opentelemetry/*", "@fastify/otel", "mongodb", "@fastify/swagger-ui"];
+export const external = ["@opentelemetry/*", "@fastify/otel", "mongodb", "@fastify/swagger-ui"];
 
-/**
- * Writes the programs into the folder `bundle` of `parent`, which must not exist. Packages that stay outside, and the samples, are
- * found through links to those of this checkout.
- *
- * @returns the folder.
- */
-export async function bundle(parent: string): Promise<string> {
-  const folder = join(parent, folderName);
-  await build({
+export interface BundleOptions {
+  /** Name of the folder, by which a module that is bundled finds it; no folder below has it. Default: `bundle`. */
+  readonly name?: string;
+  /** Further programs: the file of each, from the repository's root, by where it stands in the folder, without `.js`. */
+  readonly further?: Readonly<Record<string, string>>;
+  /** Whether packages that stay outside, and the samples, are found through links to those of this checkout. Default: true. */
+  readonly linked?: boolean;
+}
+
+export interface Bundle {
+  readonly folder: string;
+  /** Files whose text is in the bundle, from the repository's root. */
+  readonly inputs: readonly string[];
+}
+
+/** Writes the programs into a folder of `parent`, which must not exist. */
+export async function bundle(parent: string, { name = "bundle", further = {}, linked = true }: BundleOptions = {}): Promise<Bundle> {
+  const folder = join(parent, name);
+  const entries = [...programs, ...loadedByUrl].map((path) => [path.replace(/\.ts$/, ""), path]);
+  const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [...programs, ...loadedByUrl],
+    entryPoints: Object.fromEntries([...entries, ...Object.entries(further)]),
     outdir: folder,
-    outbase: ".",
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
     splitting: true,
+    metafile: true,
     format: "esm",
     platform: "node",
     target: "node24",
     conditions: ["source"],
     mainFields: ["module", "main"],
-    external,
+    external: [...external],
     // CommonJS packages ask for Node's modules by `require`.
     banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
-    plugins: [urlsOfSources()],
+    plugins: [urlsOfSources(name)],
     logLevel: "warning",
   });
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
@@ -58,12 +67,12 @@ export async function bundle(parent: string): Promise<string> {
     const manifest = join(dirname(dirname(program)), "package.json");
     await copyFile(join(root, manifest), join(folder, manifest));
   }
-  for (const name of ["node_modules", "samples"]) await symlink(join(root, name), join(folder, name));
-  return folder;
+  if (linked) for (const path of ["node_modules", "samples"]) await symlink(join(root, path), join(folder, path));
+  return { folder, inputs: Object.keys(metafile.inputs) };
 }
 
 /** Gives `import.meta.url` the path of the source below the folder, though its code may stand in a chunk. */
-function urlsOfSources(): Plugin {
+function urlsOfSources(folderName: string): Plugin {
   return {
     name: "urls-of-sources",
     setup({ onLoad }) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Removes what `make build`, `make check` and `make docs` make.
+# Removes what `make build`, `make images`, `make check` and `make docs` make.
 set -eu
 cd "$(dirname -- "$0")/.."
-rm -rf libs/*/dist services/*/dist docs/.vitepress/dist docs/.vitepress/cache
+rm -rf dist libs/*/dist services/*/dist docs/.vitepress/dist docs/.vitepress/cache

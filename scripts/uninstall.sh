@@ -6,7 +6,7 @@ root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
 set --
-for folder in .netfacts node_modules libs/*/node_modules services/*/node_modules libs/*/dist services/*/dist docs/node_modules docs/.vitepress/dist docs/.vitepress/cache "${XDG_CACHE_HOME:-${HOME:-}/.cache}/netfacts"; do
+for folder in .netfacts node_modules libs/*/node_modules services/*/node_modules dist libs/*/dist services/*/dist docs/node_modules docs/.vitepress/dist docs/.vitepress/cache "${XDG_CACHE_HOME:-${HOME:-}/.cache}/netfacts"; do
   [ -d "$folder" ] && set -- "$@" "$folder"
 done
 if [ $# -eq 0 ]; then

@@ -1,0 +1,91 @@
+/** The packages of a lockfile that programs need at run time, and which of their files. */
+
+import { cp, readdir, readFile, stat } from "node:fs/promises";
+import { basename, extname, join, sep } from "node:path";
+
+interface LockedPackage {
+  readonly version?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+export type LockedPackages = Readonly<Record<string, LockedPackage>>;
+
+/** What the lockfile says of each folder with a package, by the folder's path. */
+export async function lockedPackages(root: string): Promise<LockedPackages> {
+  return (JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as { packages: LockedPackages }).packages;
+}
+
+/**
+ * Folders of the named packages and of all that they need, each after `node_modules/`, sorted. A name that ends in `/*` is every package
+ * of that scope on which one of our own packages depends. Packages of types alone are left out.
+ */
+export function closureOf(locked: LockedPackages, names: readonly string[]): string[] {
+  const own = Object.entries(locked).filter(([path]) => !path.includes("node_modules/"));
+  const needed = new Set(own.flatMap(([, { dependencies = {} }]) => Object.keys(dependencies)));
+  const matches = (name: string) =>
+    names.some((wanted) => (wanted.endsWith("/*") ? name.startsWith(wanted.slice(0, -1)) : name === wanted));
+  const found = new Set<string>();
+  const visit = (name: string, from: string) => {
+    const path = placeOf(locked, name, from);
+    if (path === null || found.has(path) || isTypesOnly(name)) return;
+    found.add(path);
+    const { dependencies = {}, optionalDependencies = {} } = locked[path] ?? {};
+    for (const next of Object.keys({ ...dependencies, ...optionalDependencies })) visit(next, path);
+  };
+  for (const name of [...needed].filter(matches)) visit(name, "");
+  return [...found].sort();
+}
+
+/** Where Node finds the package from a folder: there, or in a folder above. Null for an optional one that is not in the lockfile. */
+function placeOf(locked: LockedPackages, name: string, from: string): string | null {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
+    const path = `${folder === "" ? "" : `${folder}/`}node_modules/${name}`;
+    if (locked[path] !== undefined) return path;
+    if (folder === "") return null;
+  }
+}
+
+function isTypesOnly(name: string): boolean {
+  return name.startsWith("@types/") || name === "undici-types" || name === "openapi-types";
+}
+
+/** Read at run time; `.css` and the like are those of the reference page. */
+const extensions = new Set([".js", ".cjs", ".mjs", ".json", ".node", ".wasm", ".proto", ".css", ".html", ".png", ".svg"]);
+const foldersLeftOut = new Set([
+  "node_modules",
+  "test",
+  "tests",
+  "__tests__",
+  "example",
+  "examples",
+  "benchmark",
+  "benchmarks",
+  "bench",
+  ".github",
+]);
+const licenceFile = /^(licen[cs]e|copying|notice)/i;
+
+/** Copies what a package needs at run time, with its licence; not its tests, types and source maps. */
+export async function copyPackage(from: string, to: string): Promise<void> {
+  await cp(from, to, {
+    recursive: true,
+    async filter(path) {
+      const isFolder = (await stat(path)).isDirectory();
+      const within = path.slice(from.length).split(sep);
+      if (isFolder) return !foldersLeftOut.has(within.at(-1) ?? "") || within.length === 1;
+      const name = basename(path);
+      return licenceFile.test(name) || (extensions.has(extname(name)) && !/\.test\.\w+$/.test(name));
+    },
+  });
+}
+
+/** The texts of a package's licence and notices; empty when it has no such file. */
+export async function licenceTexts(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile() && licenceFile.test(entry.name))
+    .map(({ name }) => name)
+    .sort();
+  return Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
+}
