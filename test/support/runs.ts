@@ -16,9 +16,13 @@ const leastRuns = 100;
 export const isLong = process.env[longVariable] === "1";
 const rotation = rotationOfRun();
 
-/** @param full  the count of a long run. @returns the count of this run. */
-export function runs(full: number): number {
-  return isLong ? full : Math.min(full, Math.max(leastRuns, Math.ceil(full / 10)));
+/**
+ * @param full  the count of a long run.
+ * @param ordinary  the count of an ordinary run, for inputs of which each takes long; by default a tenth, and 100 at least.
+ * @returns the count of this run.
+ */
+export function runs(full: number, ordinary = Math.max(leastRuns, Math.ceil(full / 10))): number {
+  return isLong ? full : Math.min(full, ordinary);
 }
 
 /** @param fixed  the seed of an ordinary run; two properties of a file that should not see the same inputs name different ones. */

@@ -17,7 +17,7 @@ import { testDataOrNotRun } from "./support/test-data.ts";
 const paths = testDataOrNotRun("RPKI states of whole tables", ["modern/rpki-client.20250720T0931.json.bz2", "modern/prefix-origin.tsv.gz"]);
 const rib = join(samples, "data/routeviews.route-views.jinx.ribs.1401487200.bz2");
 /** Routes of each table that are held against every single VRP. */
-const linearRoutes = runs(100);
+const linearRoutes = runs(100, 20);
 
 let imported: Imported | null = null;
 /** Those that had not expired when the export was made. */

@@ -74,7 +74,7 @@ test("unpacks many streams, whole, cut, damaged or followed by something else, a
       broken[at] = (broken[at] as number) ^ (1 << bit);
       await expectAsByOne(broken);
     }),
-    { seed: seed(265359), numRuns: runs(8) },
+    { seed: seed(265359), numRuns: runs(8, 3) },
   );
 }, 120_000);
 
