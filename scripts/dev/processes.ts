@@ -18,8 +18,8 @@ const names = Object.entries(replicas).flatMap(([service, count]) => Array.from(
 const lastLines = 20;
 const watchIntervalMs = 250;
 
-/** Settings of the developer that reach every service. */
-const passedOn = /^(OTEL_|LOG_LEVEL$)/;
+/** Settings of the developer that reach every service; Node keeps there what it has compiled, which makes the next starts cheaper. */
+const passedOn = /^(OTEL_|LOG_LEVEL$|NODE_COMPILE_CACHE$)/;
 
 const stopping = new AbortController();
 const { signal } = stopping;
@@ -42,7 +42,7 @@ try {
   all = await startDistributed({
     replicas,
     settings: { ...ownSettings(), RESOLVERS: nameserver.resolvers },
-    settingsOf: (service) => (service === "ingest" ? { SOURCES: join(root, "samples/sources.yaml") } : {}),
+    settingsOf: (service) => (service === "ingest" ? { SOURCES: process.env.SOURCES || join(root, "samples/sources.yaml") } : {}),
     snapshot: "by-ingest",
     signal,
     onOutput: ({ name }, text) => stream.add(name, text),

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "@jest/globals";
 import { compileCache } from "../support/compile-cache.ts";
 import { until } from "../support/http.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
+import { smallSources } from "../support/small-sources.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const startMsMax = 150_000;
@@ -21,6 +22,14 @@ let ended: Promise<unknown[]>;
 beforeEach(() => {
   folder = temporaryFolder();
   printed = "";
+});
+afterEach(async () => {
+  if (dev.exitCode !== null) return;
+  await stopAtOnce();
+});
+afterAll(removeFolders);
+
+function start(settings: Readonly<Record<string, string>> = {}): void {
   const args = ["--conditions=source", join(root, "scripts/dev.ts")];
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   const env = {
@@ -30,6 +39,7 @@ beforeEach(() => {
     NODE_NO_WARNINGS: "1",
     TMPDIR: folder,
     ...(XDG_CACHE_HOME !== undefined && { XDG_CACHE_HOME }),
+    ...settings,
   };
   dev = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], env });
   ended = once(dev, "close");
@@ -38,12 +48,7 @@ beforeEach(() => {
       printed += text;
     });
   }
-});
-afterEach(async () => {
-  if (dev.exitCode !== null) return;
-  await stopAtOnce();
-});
-afterAll(removeFolders);
+}
 
 async function stopAtOnce(): Promise<void> {
   dev.kill("SIGINT");
@@ -80,6 +85,7 @@ function alive(): string[] {
 }
 
 test("starts everything, prints where it is and a line that works, and a Ctrl-C stops it all", async () => {
+  start();
   await untilPrinted(/^ready/m);
   const rows = table();
   const services = ["ip-routing-0", "ip-routing-1", "asn-prefix-0", "rdns-resolver-0", "ingest-0", "gateway-auth-quota-0"];
@@ -111,8 +117,12 @@ test("starts everything, prints where it is and a line that works, and a Ctrl-C 
   expect(stopped).toHaveLength(7);
 }, 240_000);
 
-test("when one process is killed it says which with its last lines, and stops all others", async () => {
+test("with sources of one's own: when one process is killed it says which with its last lines, and stops all others", async () => {
+  start({ SOURCES: smallSources(temporaryFolder(), "NL") });
   await untilPrinted(/^ready/m);
+  const line = /^curl .*$/m.exec(printed)?.[0] ?? "";
+  const { stdout } = await promisify(execFile)("/bin/sh", ["-c", line]);
+  expect(JSON.parse(stdout)).toMatchObject({ ip: "193.0.6.139", allocation: { registration_country: "NL" }, routing: { announced: null } });
   const { pid } = table().get("ip-routing-1") ?? { pid: Number.NaN };
   process.kill(pid, "SIGKILL");
   expect(await ended).toEqual([1, null]);
@@ -123,6 +133,7 @@ test("when one process is killed it says which with its last lines, and stops al
 }, 240_000);
 
 test("a second Ctrl-C ends it at once, also while it starts", async () => {
+  start();
   await untilPrinted(/^ip-routing-0 +\| /m);
   await stopAtOnce();
   expect(await ended).toEqual([130, null]);
