@@ -60,6 +60,8 @@ test("every call gets its record", async () => {
   expect(await client.me()).toMatchObject({ key: { display: expect.any(String) } });
   expect(await client.status()).toMatchObject({ ready: true });
   expect(client.limits?.rate.limit).toBeGreaterThan(0);
+  await client.asn("AS3333", { limit: 201 });
+  expect(client.limits?.cost).toBe(3);
   await expect(
     new NetfactsClient({ url: running.url, key: running.key, retry: { attemptsMax: 1 } }).reverseDns("193.0.6.139"),
   ).rejects.toMatchObject({

@@ -8,7 +8,7 @@ import type { Transport } from "./transport.ts";
 export interface BatchOptions {
   /** Cancels the batch; its reason is thrown. */
   readonly signal?: AbortSignal;
-  /** Questions in one request, 1 to 1,000; each request costs one unit of the rate limit. Default: 1,000. */
+  /** Questions in one request, 1 to 1,000; each request costs one unit of the rate limit for all questions that cost one. Default: 1,000. */
   readonly blockSize?: number;
 }
 

@@ -10,17 +10,19 @@ export interface LimitState {
 }
 
 export interface Limits {
-  /** Requests in a short window. */
+  /** Units in a short window: most requests cost one. */
   readonly rate: LimitState;
   /** Successful requests and batch items in the calendar month (UTC). */
   readonly month: LimitState;
+  /** Units of the rate that the request cost; null if unknown. */
+  readonly cost: number | null;
 }
 
 /** Null if the response has none, as for an unknown key. In a browser the server must expose the headers. */
 export function limitsOf(headers: Headers): Limits | null {
   const rate = stateOf(headers, "x-ratelimit");
   const month = stateOf(headers, "x-quota");
-  return rate === null || month === null ? null : { rate, month };
+  return rate === null || month === null ? null : { rate, month, cost: numberOf(headers.get("x-request-cost")) };
 }
 
 function stateOf(headers: Headers, name: string): LimitState | null {

@@ -16,7 +16,13 @@ const client = (options: Partial<ClientOptions> = {}) => new NetfactsClient({ ur
 
 test("a record comes as it is, and the key goes where keys belong", async () => {
   server.script(
-    json(examples.ip, { "x-ratelimit-limit": "600", "x-ratelimit-remaining": "599", "x-ratelimit-reset": "37", "x-quota-limit": "100000" }),
+    json(examples.ip, {
+      "x-ratelimit-limit": "600",
+      "x-ratelimit-remaining": "599",
+      "x-ratelimit-reset": "37",
+      "x-quota-limit": "100000",
+      "x-request-cost": "3",
+    }),
   );
   const one = client();
   expect(await one.ip("193.0.6.139")).toEqual(examples.ip);
@@ -24,6 +30,7 @@ test("a record comes as it is, and the key goes where keys belong", async () => 
   expect(one.limits).toEqual({
     rate: { limit: 600, remaining: 599, resetSeconds: 37 },
     month: { limit: 100_000, remaining: null, resetSeconds: null },
+    cost: 3,
   });
 });
 

@@ -110,6 +110,12 @@ const table = {
     "The API key may only be used from certain networks, and your address is not in any of them.",
     "Send the request from an allowed network, or ask your operator to add yours. `/api/v1/me` lists the networks of a key.",
   ),
+  cost_exceeds_limit: entry(
+    403,
+    "Request costs more than the rate limit",
+    "The request costs more units than the key has in a whole rate window, so it can never be admitted.",
+    "Ask for less: a smaller `limit`, or fewer costly items in one JSON batch. Or ask your operator for a higher rate limit.",
+  ),
   route_not_found: entry(404, "Route not found", "There is no route at this path.", "Check the path against the list of endpoints."),
   method_not_allowed: entry(
     405,
@@ -221,7 +227,7 @@ const table = {
   rate_limit_exceeded: entry(
     429,
     "Rate limit exceeded",
-    "The key has used all requests of the current rate window.",
+    "The current rate window does not have enough units left for this request.",
     "Wait for `Retry-After` seconds. Use the `RateLimit` headers to spread your requests.",
     "later",
   ),

@@ -2,6 +2,7 @@
 
 export const headers = {
   requestId: "x-request-id",
+  requestCost: "x-request-cost",
   rateLimitPolicy: "ratelimit-policy",
   rateLimit: "ratelimit",
   rateLimitLimit: "x-ratelimit-limit",
@@ -24,6 +25,7 @@ export const limitHeaderNames = [
   headers.quotaLimit,
   headers.quotaRemaining,
   headers.quotaReset,
+  headers.requestCost,
 ] as const;
 
 /** Headers between the gateway's proxy and ingest, never taken from a client. */

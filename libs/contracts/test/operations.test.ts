@@ -1,6 +1,7 @@
 /** Operations keep their numbers: a gateway and a service of different versions must mean the same by them. */
 
 import { expect, test } from "@jest/globals";
+import { parseAddress, parsePrefix } from "@netfacts/address";
 import { type LookupDescription, operationByCode, operations } from "../src/index.ts";
 
 const all = Object.values(operations);
@@ -38,3 +39,32 @@ test.each(all.map(({ name, lookup, listView, lists }) => ({ name, lookup: lookup
     expect((route.lists ?? []).length > 0).toBe(listView !== null);
   },
 );
+
+test("a question costs what the tables of the documents say", () => {
+  const ip = parseAddress("193.0.6.139") as NonNullable<ReturnType<typeof parseAddress>>;
+  const routing = (moreSpecifics: boolean, upstreams: boolean, limit: number) =>
+    operations.routing.units({ ip, moreSpecifics, upstreams, limit });
+  const validity = operations.validity.units({ asn: 3_333, prefix: { ...ip, length: 21 } });
+  expect([operations.ip.units({ ip }), operations.reverse_dns.units({ ip }), validity]).toEqual([1, 1, 1]);
+  expect([routing(false, true, 1_000), routing(true, false, 100), routing(true, true, 1_000)]).toEqual([1, 1, 10]);
+  const asn = (limit: number) => operations.asn.units({ asn: 3_333, family: null, rpki: null, aggregate: false, limit });
+  expect([asn(1), asn(100), asn(101), asn(1_000)]).toEqual([1, 1, 2, 10]);
+});
+
+test.each([
+  ["0.0.0.0/0", [3, 3, 6, 30]],
+  ["10.0.0.0/8", [3, 3, 6, 30]],
+  ["16.0.0.0/11", [3, 3, 6, 30]],
+  ["16.0.0.0/12", [1, 1, 2, 10]],
+  ["16.0.0.0/19", [1, 1, 2, 10]],
+  ["16.0.0.0/20", [1, 1, 1, 1]],
+  ["::/0", [3, 3, 6, 30]],
+  ["2001::/23", [3, 3, 6, 30]],
+  ["2001:600::/24", [1, 1, 2, 10]],
+  ["2001:67c:2e0::/43", [1, 1, 2, 10]],
+  ["2001:67c:2e0::/44", [1, 1, 1, 1]],
+])("%s costs %j units with a limit of 1, 100, 101 and 1,000", (text, costs) => {
+  const reading = parsePrefix(text);
+  if (!reading.ok) throw new Error(`no prefix: ${text}`);
+  expect([1, 100, 101, 1_000].map((limit) => operations.prefix.units({ prefix: reading.prefix, limit }))).toEqual(costs);
+});

@@ -150,7 +150,11 @@ export const gatewayConfigSchema = Type.Object({
     description: "Maximum number of concurrent batches, a quarter of them of one key; further batches get 503",
   }),
   ERROR_DOCS_BASE: Type.String({ default: "/docs/errors/", description: "URI prefix of the `type` of problems" }),
-  DEFAULT_RATE_LIMIT: Type.Integer({ default: 600, minimum: 1, description: "Default rate limit of a key: requests per window" }),
+  DEFAULT_RATE_LIMIT: Type.Integer({
+    default: 600,
+    minimum: 1,
+    description: "Default rate limit of a key: units per window. Most requests cost 1 unit",
+  }),
   DEFAULT_RATE_WINDOW_SECONDS: Type.Integer({
     default: 60,
     minimum: 1,

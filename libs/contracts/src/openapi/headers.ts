@@ -29,8 +29,8 @@ const table: Readonly<Record<string, HeaderText>> = {
     schema: text,
     example: '"rate";r=599;t=37, "month";r=98231;t=831598',
   },
-  [names.rateLimitLimit]: { description: "Maximum number of requests in a rate window.", schema: count, example: 600 },
-  [names.rateLimitRemaining]: { description: "Number of requests left in the current rate window.", schema: count, example: 599 },
+  [names.rateLimitLimit]: { description: "Maximum number of units in a rate window.", schema: count, example: 600 },
+  [names.rateLimitRemaining]: { description: "Number of units left in the current rate window.", schema: count, example: 599 },
   [names.rateLimitReset]: { description: "Seconds until the next rate window.", schema: count, example: 37 },
   [names.quotaLimit]: {
     description: "Monthly quota: maximum number of successful requests in a calendar month (UTC).",
@@ -39,6 +39,12 @@ const table: Readonly<Record<string, HeaderText>> = {
   },
   [names.quotaRemaining]: { description: "Number of requests left in the monthly quota.", schema: count, example: 98_231 },
   [names.quotaReset]: { description: "Seconds until the next month.", schema: count, example: 831_598 },
+  [names.requestCost]: {
+    description:
+      "Units of the rate limit that this request costs: 1, or more if it may have long lists. Items of an NDJSON batch are not included.",
+    schema: { type: "integer", minimum: 1 },
+    example: 1,
+  },
   [names.retryAfter]: { description: "Seconds after which the same request may succeed.", schema: count, example: 5 },
   [names.authenticate]: {
     description: "Authentication scheme that is required, and what was wrong with the key that was sent (RFC 6750).",

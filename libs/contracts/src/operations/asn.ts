@@ -93,6 +93,7 @@ export const asn = operation({
         cursorParameter,
       ],
       answer: "The record, or a page of its prefixes.",
+      cost: "1 unit of the rate limit for each 100 of `limit`, rounded up.",
       lists: [
         lines(AsnPrefix, asnExample.prefixes.items[0]),
         {
@@ -102,7 +103,7 @@ export const asn = operation({
         },
         { type: mediaTypes.text, schema: null, example: "193.0.0.0/21\n" },
       ],
-      problems: ["invalid_asn", "invalid_cursor", "cursor_expired", ...upstreamProblems],
+      problems: ["invalid_asn", "invalid_cursor", "cursor_expired", "cost_exceeds_limit", ...upstreamProblems],
     },
     batch: {
       members: {

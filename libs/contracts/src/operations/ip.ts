@@ -35,6 +35,7 @@ export const ip = operation({
         "Summary of what is known about an address: its registration and holder, the origin ASes and their visibility, the RPKI state, the network type, and the observed location of the address.",
       parameters: [ipParameter],
       answer: "The record.",
+      cost: "1 unit of the rate limit.",
       problems: ["invalid_ip", ...upstreamProblems],
     },
     batch: { members: { value: addressMember }, value: "ip" },

@@ -39,6 +39,8 @@ export interface LookupDescription {
     readonly parameters: readonly RouteParameter[];
     /** What a 200 has. */
     readonly answer: string;
+    /** What `units` computes, in words: in units of the rate limit. */
+    readonly cost: string;
     /** In place of JSON; in the order of `listFormats`. Only with a `listView`. */
     readonly lists?: readonly RouteContent[];
     readonly problems: readonly ProblemCode[];
@@ -77,7 +79,7 @@ export interface Operation<
     readonly facts: FactsOf<Static<R>>;
   };
   readonly question: Codec<Q>;
-  /** What an answer costs, as a multiple of a plain record's: what it takes of its key's share of a pod. Known before it is asked. */
+  /** What an answer costs, as a multiple of a plain record's: of the rate limit, and of its key's share of a service. Known before it is asked. */
   units(question: Q): number;
   /** Lists of the record that page. */
   readonly lists: readonly ListName[];

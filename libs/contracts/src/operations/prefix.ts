@@ -28,6 +28,17 @@ const question: Codec<PrefixQuestion> = {
   },
 };
 
+/** Below these lengths all three lists can be as long as `limit` lets them. */
+const shortBelow = { 4: 12, 6: 24 } as const;
+/** From these lengths on a prefix holds at most 31 others that are usually announced (to /24 and /48): no list is long. */
+const longFrom = { 4: 20, 6: 44 } as const;
+const shortFactor = 3;
+
+function prefixUnits({ prefix: { version, length }, limit }: PrefixQuestion): number {
+  if (length >= longFrom[version]) return 1;
+  return listUnits(limit) * (length < shortBelow[version] ? shortFactor : 1);
+}
+
 export const prefix = operation({
   name: "prefix",
   code: 6,
@@ -37,7 +48,7 @@ export const prefix = operation({
   example: prefixExample,
   page: { title: "Prefix", intro: "How one prefix is announced, authorised and registered.", facts: prefixFacts },
   question,
-  units: ({ limit }) => listUnits(limit),
+  units: prefixUnits,
   lists: ["more_specifics", "vrps.unannounced", "allocation.blocks"],
   listView: { list: "more_specifics", columns: ["prefix", "origins", "as_set_origins", "rpki_state", "visibility_ratio"] },
   lookup: {
@@ -68,6 +79,7 @@ export const prefix = operation({
         cursorParameter,
       ],
       answer: "The record, or a page of the more specific prefixes.",
+      cost: "1 unit of the rate limit for each 100 of `limit`, rounded up. Three times as much for IPv4 prefixes shorter than /12 and IPv6 prefixes shorter than /24. 1 unit for IPv4 prefixes from /20 and IPv6 prefixes from /44, whatever the limit.",
       lists: [
         lines(RelatedPrefix, routingExample.less_specifics[0]),
         {
@@ -77,7 +89,7 @@ export const prefix = operation({
         },
         { type: mediaTypes.text, schema: null, example: "193.0.0.0/22\n" },
       ],
-      problems: ["invalid_prefix", "prefix_has_host_bits", "invalid_cursor", "cursor_expired", ...upstreamProblems],
+      problems: ["invalid_prefix", "prefix_has_host_bits", "invalid_cursor", "cursor_expired", "cost_exceeds_limit", ...upstreamProblems],
     },
     batch: { members: { value: prefixMember, limit: limitMember }, value: "network" },
   },

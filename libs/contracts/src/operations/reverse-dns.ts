@@ -35,6 +35,7 @@ export const reverseDns = operation({
         "PTR records from the DNS resolver of this installation: each name with its TTL, whether it resolves back to the address, and the DNSSEC state. DNS errors are results, too (`status`).",
       parameters: [ipParameter],
       answer: "The record.",
+      cost: "1 unit of the rate limit.",
       problems: ["invalid_ip", "precondition_failed", "resolver_unavailable", "upstream_error", "upstream_timeout"],
     },
     batch: { members: { value: addressMember }, value: "ip" },

@@ -40,7 +40,7 @@ export const routing = operation({
   example: routingExample,
   page: { title: "Routing", intro: "The announced prefix that holds an address, and each of its origins.", facts: routingFacts },
   question,
-  units: ({ moreSpecifics, upstreams, limit }) => (moreSpecifics || upstreams ? listUnits(limit) : 1),
+  units: ({ moreSpecifics, limit }) => (moreSpecifics ? listUnits(limit) : 1),
   lists: [],
   listView: null,
   lookup: {
@@ -62,7 +62,8 @@ export const routing = operation({
         limitParameter("`more_specifics`"),
       ],
       answer: "The record.",
-      problems: ["invalid_ip", ...upstreamProblems],
+      cost: "1 unit of the rate limit. With `include=more_specifics`, 1 unit for each 100 of `limit`, rounded up.",
+      problems: ["invalid_ip", "cost_exceeds_limit", ...upstreamProblems],
     },
     batch: {
       members: {

@@ -53,6 +53,7 @@ export const validity = operation({
         },
       ],
       answer: "The origin validation state.",
+      cost: "1 unit of the rate limit.",
       problems: ["invalid_asn", "invalid_prefix", "prefix_has_host_bits", ...upstreamProblems],
     },
     batch: { members: { asn: asnMember, prefix: prefixMember }, value: null },

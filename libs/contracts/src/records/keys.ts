@@ -17,9 +17,12 @@ export const keyBounds = {
   planName: "^[a-z0-9][a-z0-9_-]{0,39}$",
 } as const;
 
-/** At most `limit` requests in each window of `window_seconds`. */
+/** At most `limit` units in each window of `window_seconds`. */
 export const RateLimit = record({
-  limit: member(Type.Integer({ minimum: 1, maximum: keyBounds.limitMax }), "Maximum number of requests in a window."),
+  limit: member(
+    Type.Integer({ minimum: 1, maximum: keyBounds.limitMax }),
+    "Maximum number of units in a window. Most requests cost 1 unit.",
+  ),
   window_seconds: member(Type.Integer({ minimum: 1, maximum: keyBounds.windowSecondsMax }), "Length of the window in seconds."),
 });
 export type RateLimit = Static<typeof RateLimit>;
@@ -175,7 +178,7 @@ export type Plan = Static<typeof Plan>;
 export const Plans = record({ items: member(Type.Array(Plan), "All plans, ordered by name.") });
 export type Plans = Static<typeof Plans>;
 
-const rateFacts: FactsOf<RateLimit> = { limit: { from: "keys", unit: requests }, window_seconds: { from: "keys", unit: seconds } };
+const rateFacts: FactsOf<RateLimit> = { limit: { from: "keys", unit: "units" }, window_seconds: { from: "keys", unit: seconds } };
 const monthFacts: FactsOf<MonthLimit> = { limit: { from: "keys", unit: "successful requests and batch items" } };
 const concurrencyFacts: FactsOf<ConcurrencyLimit> = { limit: { from: "keys", unit: requests } };
 

@@ -14,7 +14,7 @@ export type Scope = (typeof scopes)[number];
 export const MeLimit = record({
   name: member(
     oneOf(["rate", "month", "concurrency"]),
-    "Name of the limit. `rate`: requests. `month`: successful requests and batch items. `concurrency`: concurrent requests.",
+    "Name of the limit. `rate`: units of requests, of which most cost 1. `month`: successful requests and batch items. `concurrency`: concurrent requests.",
   ),
   limit: member(Count, "Maximum number of units per window; for `concurrency`, at the same time."),
   window_seconds: Type.Optional(member(Count, "Length of the window in seconds; only for `rate`.")),
@@ -55,7 +55,7 @@ export const MeRecord = record({
 });
 export type MeRecord = Static<typeof MeRecord>;
 
-const limitUnits = "requests or answers, by limit";
+const limitUnits = "units, answers or requests, by limit";
 
 export const meFacts: FactsOf<MeRecord> = {
   key: {

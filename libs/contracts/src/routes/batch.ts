@@ -18,8 +18,9 @@ export const batchRoutes: readonly RouteDescription[] = [
 ${batchQuestionsMax.toLocaleString("en")} items, all answered from the same snapshot of the data. NDJSON, with one item per line, has no limit. It is read and answered line by line, so read the response while you
 send. The last line of an NDJSON response is a summary (\`count\`, \`failed_count\`, \`meta\`). If it is missing, the response is incomplete.
 
-A batch counts once towards the rate limit, and each valid item counts once towards the monthly quota; items that fail because of a server error do not count. If the
-remaining quota is smaller than the number of items, a JSON document is rejected as a whole; in a stream, the remaining items become \`quota_exceeded\` problems. The key
+Each valid item counts once towards the monthly quota. A batch costs 1 unit of the rate limit for all its items that cost 1, and for each other item what its own route
+costs. Items that fail because of a server error do not count. If a limit has too few units left, a JSON document is rejected as a whole; in a stream, the items that do not
+fit become \`quota_exceeded\` or \`rate_limit_exceeded\` problems. The key
 needs the scope \`batch\` and the scope of each kind of item.`,
     scope: "batch",
     parameters: [
@@ -64,6 +65,7 @@ needs the scope \`batch\` and the scope of each kind of item.`,
       "payload_too_large",
       "unsupported_media_type",
       "quota_exceeded",
+      "cost_exceeds_limit",
     ],
   },
 ];

@@ -62,7 +62,7 @@ interface DataRoute extends RouteDescription {
 
 function dataRoute(op: LookupName): DataRoute {
   const { scope, record, example, listView, lookup }: Omit<Operation, "page"> & { readonly lookup: LookupDescription } = operations[op];
-  const { path, id, summary, description, parameters, answer, lists, problems } = lookup.route;
+  const { path, id, summary, description, parameters, answer, cost, lists, problems } = lookup.route;
   return {
     op,
     method: "get",
@@ -70,7 +70,7 @@ function dataRoute(op: LookupName): DataRoute {
     id,
     tag: "Data",
     summary,
-    description,
+    description: `${description}\n\nCost: ${cost}`,
     scope,
     parameters: [...parameters, ...shape(op, listView !== null)],
     answers: answers(answer, { type: mediaTypes.json, schema: Type.Union([record, someMembers(op)]), example }, lists),

@@ -1,7 +1,7 @@
 /** Keys and limits in front of a route: who asks, whether they may, and what is left. */
 
 import type { Scope, UsageClass } from "@netfacts/contracts";
-import { ProblemError } from "@netfacts/contracts";
+import { headers, ProblemError } from "@netfacts/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Keyring, Verification, VerifiedKey } from "../keys/index.ts";
 import type { Admission, Cost, Decision, Limiter, Refusal } from "../limits/index.ts";
@@ -11,17 +11,21 @@ import { holdConnection } from "./connections.ts";
 /** An admitted request. */
 export interface Pass {
   readonly key: VerifiedKey;
-  /** Call once, before the answer is sent: gives the month's unit back unless the question was answered, and sets the limit headers. */
-  settle(answered: boolean): void;
-  /** In place of `settle`, where the month refuses the items of a batch: the unit of the rate goes back. Sets the limit headers too. */
+  /**
+   * Call once, before the answer is sent: gives the month's unit back unless the question was answered, and sets the limit headers.
+   *
+   * @param failed  we are at fault (5xx): of the rate's units all but one go back. Default: false.
+   */
+  settle(answered: boolean, failed?: boolean): void;
+  /** In place of `settle`, where a limit refuses the items of a batch: the units of the rate go back. Sets the limit headers too. */
   withdraw(): void;
   /**
    * Takes month units for the items of a batch: all of `units`, or where the month has fewer left, as many as it has, but not fewer than
    * `atLeast` (default: `units`). A refusal is no end: the caller throws its `limitProblem`, or answers the items by it.
    */
   reserve(units: number, atLeast?: number): Promise<Reserved | Refusal>;
-  /** Takes one more unit of the rate, for work that a long request makes beyond its own. Null: it was taken; else why the request ends. */
-  payRate(): Promise<ProblemError | null>;
+  /** Takes more units of the rate, for work of a batch beyond one unit; or tells why there are none for it. */
+  payRate(units: number): Promise<RatePaid | ProblemError>;
   /**
    * Follows the key while a long answer lasts (`Keyring.hold`); `reserve` charges the key as it is then.
    *
@@ -29,6 +33,12 @@ export interface Pass {
    * @returns ends it.
    */
   hold(onChange: (change: VerifiedKey | ProblemError) => void): () => void;
+}
+
+/** Units of the rate for items of a batch. */
+export interface RatePaid {
+  /** Gives back so many of them, at most all. */
+  giveBack(units: number): void;
 }
 
 /** Month units of a batch's items. */
@@ -64,6 +74,7 @@ export class Guard {
    * @param scope what the route wants; null: any key will do.
    * @param month units of the month that the answer costs.
    * @param usage what the request is counted as; the scope where that says it.
+   * @param rate  units of the rate that it costs.
    * @throws ProblemError, also by rejecting; the limit headers are set where the key is known.
    */
   admit(
@@ -72,10 +83,12 @@ export class Guard {
     scope: Scope | null,
     month: 0 | 1,
     usage: UsageClass = scope ?? "other",
+    rate = 1,
   ): Pass | Promise<Pass> {
+    const entry = { month, usage, scope, rate };
     const verification = this.#keyring.verify(request.headers.authorization, request.clientAddress, scope ?? undefined);
-    if (verification instanceof Promise) return verification.then((late) => this.#enter(late, request, reply, { month, usage, scope }));
-    return this.#enter(verification, request, reply, { month, usage, scope });
+    if (verification instanceof Promise) return verification.then((late) => this.#enter(late, request, reply, entry));
+    return this.#enter(verification, request, reply, entry);
   }
 
   /** Charges a request that no route answers to its key, when it has one. */
@@ -88,7 +101,7 @@ export class Guard {
     this.#metrics.verifications(verification.ok ? "ok" : verification.code).inc();
     return verification.ok
       ? this.#charge(request, reply, verification.key, cost)
-      : this.#refuse(verification, request, reply, { ...cost, month: 0 });
+      : this.#refuse(verification, request, reply, { ...cost, month: 0, rate: 1 });
   }
 
   async #refuse(verification: Refused, request: FastifyRequest, reply: FastifyReply, cost: Entry): Promise<never> {
@@ -101,6 +114,13 @@ export class Guard {
     request.keyDisplay = key.display;
     holdConnection(request.socket, key.bucket);
     if (key.endHeaders !== null) reply.headers(key.endHeaders);
+    reply.header(headers.requestCost, cost.rate);
+    const excess = excessProblem(key, cost.rate);
+    if (excess !== null) {
+      this.#metrics.decisions(excess.code).inc();
+      reply.headers(this.#limiter.headers(key));
+      throw excess;
+    }
     const decision = this.#limiter.admit(key, cost);
     return decision instanceof Promise
       ? decision.then((late) => this.#pass(request, reply, key, late, cost))
@@ -115,12 +135,17 @@ export class Guard {
     }
     if (decision.charge.slot) this.#releaseAtEnd(reply, decision);
     let current = key;
+    const charges = [decision];
+    let isOpen = true;
     return {
       key,
-      settle: (answered) => this.#settle(reply, decision, answered),
-      withdraw: () => this.#withdraw(reply, decision),
+      settle: (answered, failed = false) => {
+        isOpen = false;
+        this.#settle(reply, charges, answered, failed);
+      },
+      withdraw: () => this.#withdraw(reply, charges),
       reserve: async (units, atLeast) => this.#reserved(await this.#limiter.reserveMonth(current, units, atLeast)),
-      payRate: () => this.#payRate(current),
+      payRate: (units) => this.#payRate(current, units, (paid) => isOpen && charges.push(paid)),
       hold: (onChange) =>
         this.#keyring.hold(key, request.clientAddress, scope ?? undefined, (change) => {
           if (change.ok) current = change.key;
@@ -129,12 +154,15 @@ export class Guard {
     };
   }
 
-  async #payRate(key: VerifiedKey): Promise<ProblemError | null> {
-    const decision = await this.#limiter.admit(key, { month: 0, usage: "batch", isPart: true });
+  async #payRate(key: VerifiedKey, units: number, onPaid: (charge: Admission) => void): Promise<RatePaid | ProblemError> {
+    // With the unit of the batch itself, which the same items would cost again.
+    const excess = excessProblem(key, units + 1);
+    if (excess !== null) return excess;
+    const decision = await this.#limiter.admit(key, { month: 0, rate: units, usage: "batch", isPart: true });
     this.#metrics.decisions(decision.admitted ? "admitted" : decision.code).inc();
     if (!decision.admitted) return limitProblem(decision);
-    this.#limiter.settle(decision, false);
-    return null;
+    onPaid(decision);
+    return { giveBack: (given) => this.#limiter.returnRate(decision, given) };
   }
 
   /** However the request ends, its response closes: sent whole, broken off, or never begun as the client went away. */
@@ -153,15 +181,30 @@ export class Guard {
     };
   }
 
-  #settle(reply: FastifyReply, decision: Decision, answered: boolean): void {
-    this.#limiter.settle(decision, answered);
-    reply.headers(this.#limiter.headers(decision.key));
+  #settle(reply: FastifyReply, charges: readonly Admission[], answered: boolean, failed: boolean): void {
+    const [request] = charges as readonly [Admission, ...Admission[]];
+    if (failed) this.#limiter.returnRate(request, request.charge.rate - 1);
+    this.#limiter.settle(request, answered);
+    if (charges.length > 1 || failed)
+      reply.header(
+        headers.requestCost,
+        charges.reduce((sum, { charge }) => sum + charge.rate, 0),
+      );
+    reply.headers(this.#limiter.headers(request.key));
   }
 
-  #withdraw(reply: FastifyReply, admission: Admission): void {
-    this.#limiter.withdraw(admission);
-    reply.headers(this.#limiter.headers(admission.key));
+  #withdraw(reply: FastifyReply, charges: readonly Admission[]): void {
+    const [request] = charges as readonly [Admission, ...Admission[]];
+    for (const admission of charges) this.#limiter.withdraw(admission);
+    reply.headers(this.#limiter.headers(request.key));
   }
+}
+
+/** Why no window of the key ever has room for a request of this price; null where one has. */
+function excessProblem({ limits: { rate } }: VerifiedKey, units: number): ProblemError | null {
+  if (units === 1 || units <= rate.limit) return null;
+  const limit = `${rate.limit} ${rate.limit === 1 ? "unit" : "units"} per ${rate.windowSeconds} s`;
+  return new ProblemError("cost_exceeds_limit", { detail: `The request costs ${units} units, and the rate limit of the key is ${limit}.` });
 }
 
 /** What a refused request is answered, and a refused item of a batch. */

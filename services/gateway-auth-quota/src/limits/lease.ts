@@ -62,6 +62,8 @@ export class Lease {
   #busy: Promise<void> | null = null;
   #reading: Promise<void> | null = null;
   #exhaustedUntil = 0;
+  /** What the store had left when it had too few units for a request, and until when it is not asked for more than that. */
+  #short = { left: 0, until: 0 };
   #unavailableUntil = 0;
   /** After an unknown outcome blocks are no larger than what is asked for, so that a flapping store loses few units. */
   #careful = false;
@@ -135,6 +137,7 @@ export class Lease {
       const now = this.#deps.monotonic();
       if (now < this.#unavailableUntil) return "unavailable";
       if (now < this.#exhaustedUntil) return "exhausted";
+      if (now < this.#short.until && units > this.#unspent + this.#short.left) return "exhausted";
     }
     // Where debt is allowed nobody waits for a store that was away a moment ago: asking for it goes on beside.
     if (this.#away && this.#deps.settings.debtMax > 0) {
@@ -250,6 +253,7 @@ export class Lease {
     this.#leased = window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null;
     this.#prefetchAt = -1;
     this.#exhaustedUntil = 0;
+    this.#short.until = 0;
   }
 
   /** Another limit or window length for the same bucket. */
@@ -257,6 +261,7 @@ export class Lease {
     if (policy.windowSeconds !== this.policy.windowSeconds) this.#window = null;
     this.policy = policy;
     this.#exhaustedUntil = 0;
+    this.#short.until = 0;
   }
 
   #mayAsk(): boolean {
@@ -308,6 +313,7 @@ export class Lease {
         this.#prefetchAt = quarter === 0 ? -1 : quarter;
         this.#serve();
       } else {
+        this.#short = { left: take.left, until: this.#deps.monotonic() + this.#deps.settings.askAgainMs };
         this.#waiters.turnAwayMoreThan(this.#unspent + take.left);
         if (take.left === 0 || ++retries > retriesMax) return this.#exhaust();
         most = take.left;
@@ -454,8 +460,12 @@ export class Lease {
     if (this.#window !== window) return;
     // Not returned as far as we know: lost until that is looked up, or the window ends.
     // Ours left the counter above.
-    if (reply.outcome === "returned") this.#see(reply.leased, 0);
-    else this.#leased += units;
+    if (reply.outcome === "returned") {
+      this.#see(reply.leased, 0);
+      // The store has something again, which may be enough for the next request.
+      this.#exhaustedUntil = 0;
+      this.#short.until = 0;
+    } else this.#leased += units;
     if (reply.outcome === "unknown") this.#keepUnknown({ kind: "return", window, units, mark });
   }
 

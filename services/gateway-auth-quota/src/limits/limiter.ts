@@ -33,6 +33,8 @@ interface Account {
 /** What is to be admitted. */
 interface Request {
   readonly key: LimitedKey;
+  readonly rate: number;
+  /** Of the month. */
   readonly units: number;
   readonly usage: UsageClass;
   readonly slot: boolean;
@@ -73,31 +75,33 @@ class LeasedLimiter implements Limiter {
 
   admit(key: LimitedKey, cost: Cost): Decision | Promise<Decision> {
     const account = this.#account(key);
-    const concurrency = cost.isPart === true ? null : key.limits.concurrency;
+    const isRequest = cost.isPart !== true;
+    const concurrency = isRequest ? key.limits.concurrency : null;
     const slot = concurrency !== null;
     if (concurrency !== null && account.slots >= concurrency.limit) return concurrencyRefusal(key);
     if (slot) account.slots += 1;
     const { rate, month } = account;
-    const { month: units, usage = "other" } = cost;
-    const isRateSpent = rate.trySpend(1);
+    const { month: units, rate: price = 1, usage = "other" } = cost;
+    const isRateSpent = rate.trySpend(price);
     // What nearly every request takes: no store, no promise.
     if (isRateSpent && (units === 0 ? month.isKnown : month.trySpend(units))) {
       return {
         admitted: true,
         key,
         charge: {
+          rate: price,
           rateWindowStart: rate.windowStart,
           month: units,
           monthWindowStart: month.windowStart,
           at: month.now,
           slot,
           usage,
-          isRequest: true,
+          isRequest,
           kept: 0,
         },
       };
     }
-    const request: Request = { key, units, usage, slot, isRequest: true };
+    const request: Request = { key, rate: price, units, usage, slot, isRequest };
     return isRateSpent ? this.#chargeMonth(account, request, rate.windowStart, this.#deadline()) : this.#chargeBoth(account, request);
   }
 
@@ -105,7 +109,7 @@ class LeasedLimiter implements Limiter {
     const { rate, month } = account;
     const deadline = this.#deadline();
     await this.#learnTime(deadline);
-    const spending = await rate.spend(1, this.#timeTo(deadline));
+    const spending = await rate.spend(request.rate, this.#timeTo(deadline));
     if (typeof spending === "number") return this.#chargeMonth(account, request, spending, deadline);
     // The headers of a refusal tell of the month too.
     if (!month.isKnown) await month.look(this.#timeTo(deadline));
@@ -124,7 +128,7 @@ class LeasedLimiter implements Limiter {
     }
     const spending = await month.spend(units, this.#timeTo(deadline));
     if (typeof spending === "number") return admission(request, units, spending, account, rateWindowStart);
-    rate.refund(1, rateWindowStart);
+    rate.refund(request.rate, rateWindowStart);
     if (request.slot) account.slots -= 1;
     return monthRefusal(request.key, spending, account, units);
   }
@@ -132,7 +136,7 @@ class LeasedLimiter implements Limiter {
   reserveMonth(key: LimitedKey, units: number, atLeast = units): Decision | Promise<Decision> {
     const account = this.#account(key);
     const { month } = account;
-    const request: Request = { key, units, usage: "batch", slot: false, isRequest: false };
+    const request: Request = { key, rate: 0, units, usage: "batch", slot: false, isRequest: false };
     if (!month.trySpend(units)) return this.#reserve(account, request, atLeast);
     return reservation(request, units, month.windowStart, account);
   }
@@ -174,10 +178,15 @@ class LeasedLimiter implements Limiter {
     return kept;
   }
 
-  withdraw({ key, charge: { rateWindowStart, month, monthWindowStart } }: Admission): void {
-    const account = this.#account(key);
-    account.rate.refund(1, rateWindowStart);
-    account.month.refund(month, monthWindowStart);
+  returnRate({ key, charge }: Admission, units: number): void {
+    charge.rate -= units;
+    this.#account(key).rate.refund(units, charge.rateWindowStart);
+  }
+
+  withdraw(admission: Admission): void {
+    const { key, charge } = admission;
+    this.returnRate(admission, charge.rate);
+    this.#account(key).month.refund(charge.month, charge.monthWindowStart);
   }
 
   headers(key: LimitedKey): Record<string, string> {
@@ -281,7 +290,7 @@ function changeLimits(account: Account, limits: LimitedKey["limits"]): void {
 }
 
 function admission(
-  { key, usage, slot, isRequest }: Request,
+  { key, rate: price, usage, slot, isRequest }: Request,
   units: number,
   monthWindowStart: number,
   { rate, month }: Account,
@@ -290,7 +299,7 @@ function admission(
   return {
     admitted: true,
     key,
-    charge: { rateWindowStart, month: units, monthWindowStart, at: month.now, slot, usage, isRequest, kept: 0 },
+    charge: { rate: price, rateWindowStart, month: units, monthWindowStart, at: month.now, slot, usage, isRequest, kept: 0 },
   };
 }
 

@@ -14,7 +14,9 @@ export interface LimitedKey {
 
 /** What an admission took; given back by `settle` or `withdraw`, and `release`. */
 export interface Charge {
-  /** Start of the window that its unit of the rate belongs to, Unix seconds. */
+  /** Units of the rate that were taken and not given back. */
+  rate: number;
+  /** Start of the window that they belong to, Unix seconds. */
   readonly rateWindowStart: number;
   /** Units of the month that were taken, and the start of the window they belong to, Unix seconds. */
   readonly month: number;
@@ -35,9 +37,11 @@ export interface Charge {
 export interface Cost {
   /** Units of the month. */
   readonly month: number;
+  /** Units of the rate; default: 1. More than the limit of the key are never admitted. */
+  readonly rate?: number;
   /** Default: `other`. */
   readonly usage?: UsageClass;
-  /** Part of a request that was admitted before: takes none of the key's requests at a time. Default: false. */
+  /** Part of a request that was admitted before: takes none of the key's requests at a time, and is no request in usage. Default: false. */
   readonly isPart?: boolean;
 }
 
@@ -87,8 +91,8 @@ export type LimitStanding = WindowStanding | ConcurrencyStanding;
 
 export interface Limiter {
   /**
-   * Takes one of the key's requests at a time where it has a bound of these, then charges one rate unit and `cost.month` month units (all
-   * or nothing), in this order; what refuses gives back what was taken before it. Waits at most 250 ms, and only when the local block is used up; else the decision is there at once. Never throws.
+   * Takes one of the key's requests at a time where it has a bound of these, then charges `cost.rate` rate units and `cost.month` month
+   * units (all or nothing), in this order; what refuses gives back what was taken before it. Waits at most 250 ms, and only when the local block is used up; else the decision is there at once. Never throws.
    */
   admit(key: LimitedKey, cost: Cost): Decision | Promise<Decision>;
   /**
@@ -96,6 +100,8 @@ export interface Limiter {
    * With a number, that many of the charged units were answered (batches) and the rest goes back.
    */
   settle(decision: Decision, answered: boolean | number): void;
+  /** Gives back so many of the rate units that an admission took. */
+  returnRate(admission: Admission, units: number): void;
   /** In place of `settle`, where the month refuses what the request is about: all that it took goes back, and it counts as refused. */
   withdraw(admission: Admission): void;
   /**

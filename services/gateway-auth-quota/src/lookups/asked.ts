@@ -21,7 +21,7 @@ import { QuestionReader } from "./question-reader.ts";
 
 export interface Asked<O extends LookupName> {
   readonly question: Questions[O];
-  /** What the answer costs (`operations`). */
+  /** What it costs of the rate limit, and of its key's share of the service (`operations`). */
   readonly units: number;
   readonly view: View;
   /** Both as the service gets them. */

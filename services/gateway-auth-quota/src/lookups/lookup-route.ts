@@ -1,6 +1,6 @@
 /** The one way in which every data route answers: key, limits, question, service, bytes. */
 
-import { contentTypes, encodeCursor, type LookupName, operations, ProblemError } from "@netfacts/contracts";
+import { contentTypes, encodeCursor, errors, type LookupName, operations, ProblemError } from "@netfacts/contracts";
 import type { ReplyItem } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { Compressor, PackedBody } from "../edge/compression.ts";
@@ -39,18 +39,23 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
     try {
       // Before anything is spent on it.
       shedder.enter(service);
-      const admitted = guard.admit(request, reply, scope, 1, lookup.op);
+      const asked = readOrFault(lookup, request);
+      const admitted = guard.admit(request, reply, scope, 1, lookup.op, asked instanceof ProblemError ? 1 : asked.units);
       const pass = admitted instanceof Promise ? await admitted : admitted;
       let answer: Answer | undefined;
+      let failed = false;
       try {
-        const asked = readAsked(lookup, request);
+        if (asked instanceof ProblemError) throw asked;
         const sentAt = performance.now();
         const question = { op: lookup.op, ...asked, asker: askerOf(request, pass.key) };
         const item = await shedder.within(service, pass.key.bucket, () => dispatcher.ask(question));
         answer = answerOf(lookup.op, asked, item, request);
         answer.headers["server-timing"] = serverTiming(reply.elapsedTime, performance.now() - sentAt);
+      } catch (error) {
+        failed = !(error instanceof ProblemError) || errors[error.code].status >= 500;
+        throw error;
       } finally {
-        pass.settle(answer?.counted ?? false);
+        pass.settle(answer?.counted ?? false, failed);
       }
       const packing = answer.body === null ? null : compressor.pack(answer.body, request.headers["accept-encoding"]);
       send(reply, answer, packing === null ? null : await packing);
@@ -58,6 +63,16 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
       shedder.leave(service);
     }
   };
+}
+
+/** The question; or why it is none, which only a caller with a valid key is told. What a question costs must be known before it is admitted. */
+function readOrFault<O extends LookupName>(lookup: Lookup<O>, request: FastifyRequest): Asked<O> | ProblemError {
+  try {
+    return readAsked(lookup, request);
+  } catch (error) {
+    if (error instanceof ProblemError) return error;
+    throw error;
+  }
 }
 
 /** Milliseconds with one decimal (Server Timing, W3C): here, and at the service with the way there. */

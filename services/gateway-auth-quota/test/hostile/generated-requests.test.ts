@@ -51,6 +51,7 @@ const headersKnown = new Set([
   "x-ratelimit-limit",
   "x-ratelimit-remaining",
   "x-ratelimit-reset",
+  "x-request-cost",
   "x-request-id",
 ]);
 /** Places in code, words of the run time, text of keys. */

@@ -24,6 +24,11 @@ provokes("disabled_api_key", "a key that was disabled", async () => {
   return harness.request("GET", url, { authorization: `Bearer ${key}` });
 });
 
+provokes("cost_exceeds_limit", "a request that costs more than the key has in a whole window", async () => {
+  const authorization = `Bearer ${await harness.key({ rate: { limit: 29, windowSeconds: 60 } })}`;
+  return harness.request("GET", "/api/v1/prefix/0.0.0.0/0?limit=1000", { authorization });
+});
+
 describe("scopes", () => {
   const wanted: [string, string][] = [
     ["ip", url],

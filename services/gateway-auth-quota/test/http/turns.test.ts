@@ -24,7 +24,7 @@ test("each key takes turns of its own, and an answer with a long list several un
   const as = (key: typeof one) => ({ authorization: `Bearer ${key?.secret}` });
   await gateway.get("/api/v1/asn/AS3333", as(one));
   await gateway.get("/api/v1/asn/AS3333?limit=1000", as(one));
-  await gateway.get("/api/v1/prefix/0.0.0.0/0?limit=101", as(two));
+  await gateway.get("/api/v1/prefix/193.0.0.0/16?limit=101", as(two));
   await gateway.get("/api/v1/routing/193.0.6.139?limit=1000", as(two));
   await gateway.get("/api/v1/routing/193.0.6.139?include=more_specifics&limit=1000", as(two));
   const items = '{"kind":"ip","value":"193.0.6.139"}\n{"kind":"asn","value":"AS3333","limit":250}\n';

@@ -169,6 +169,52 @@ describe("decisions", () => {
     expect(gate.headers(k)["x-ratelimit-remaining"]).toBe("595");
   });
 
+  test("charges a price whole or not at all, and gives it back whole when the month refuses", async () => {
+    const gate = limiter();
+    const k = key(600, 3);
+    const costly = { month: 1, rate: 30 };
+    expect(await gate.admit(k, costly)).toMatchObject({ admitted: true, charge: { rate: 30 } });
+    expect(gate.headers(k)["x-ratelimit-remaining"]).toBe("570");
+    for (let i = 0; i < 2; i++) await gate.admit(k, costly);
+    expect(await gate.admit(k, costly)).toMatchObject({ admitted: false, code: "quota_exceeded" });
+    expect(gate.headers(k)["x-ratelimit-remaining"]).toBe("510");
+    const free = { month: 0, rate: 60 };
+    expect(admitted(await Promise.all(Array.from({ length: 20 }, () => gate.admit(k, free))))).toBe(8);
+    expect(gate.headers(k)["x-ratelimit-remaining"]).toBe("30");
+    expect(await gate.admit(k, { month: 0, rate: 30 })).toMatchObject({ admitted: true });
+    expect(await gate.admit(k, { month: 0, rate: 1 })).toMatchObject({ admitted: false, code: "rate_limit_exceeded" });
+  });
+
+  test("units of a price that were given back can be spent again, of an ended window they cannot", async () => {
+    const gate = limiter();
+    const k = key(50, 1_000);
+    const decision = await gate.admit(k, { month: 1, rate: 50 });
+    if (!decision.admitted) throw new Error("refused");
+    gate.returnRate(decision, 49);
+    expect(gate.headers(k)["x-ratelimit-remaining"]).toBe("49");
+    expect(await gate.admit(k, { month: 1, rate: 49 })).toMatchObject({ admitted: true });
+    const last = await gate.admit(k, { month: 1, rate: 1 });
+    expect(last).toMatchObject({ admitted: false });
+    gate.returnRate(decision, 1);
+    pass(60_000);
+    expect(await gate.admit(k, { month: 1, rate: 50 })).toMatchObject({ admitted: true });
+    gate.withdraw(decision);
+    expect(gate.headers(k)["x-ratelimit-remaining"]).toBe("0");
+  });
+
+  test("a store that has less left than the price is asked at most every 250 ms, and cheap requests go on", async () => {
+    const gate = limiter();
+    const k = key(40, 1_000);
+    await gate.admit(k, { month: 1, rate: 30 });
+    for (let i = 0; i < 50; i++) expect(await gate.admit(k, { month: 1, rate: 30 })).toMatchObject({ code: "rate_limit_exceeded" });
+    const asked = takes("rate").length;
+    expect(asked).toBeLessThanOrEqual(3);
+    pass(251);
+    for (let i = 0; i < 50; i++) await gate.admit(k, { month: 1, rate: 30 });
+    expect(takes("rate").length).toBeLessThanOrEqual(asked + 1);
+    expect(admitted(await admitMany(gate, k, 20))).toBe(10);
+  });
+
   test("reserves a batch whole or not at all", async () => {
     const gate = limiter();
     const k = key(600, 100);

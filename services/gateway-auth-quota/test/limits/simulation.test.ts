@@ -17,6 +17,7 @@ test("admits the limit exactly, less at most one block for each killed gateway",
 }, 60_000);
 
 const histories: Scenario = {
+  policy: "month",
   limit: 200,
   gateways: 2,
   commands: [

@@ -13,6 +13,8 @@ export type Command =
   | { readonly kind: "idle" | "restart" | "kill"; readonly gateway: number };
 
 export interface Scenario {
+  /** Which limit is scarce: requests cost `units` of it. What was not answered gives back all units of the month, of the rate all but one. */
+  readonly policy: "rate" | "month";
   readonly limit: number;
   readonly gateways: number;
   readonly commands: readonly Command[];
@@ -38,7 +40,8 @@ interface Gateway {
 }
 
 const start = Date.UTC(2026, 10, 21, 9);
-const windowStart = Date.UTC(2026, 10, 1) / 1_000;
+const windowStarts = { rate: Date.UTC(2026, 10, 21) / 1_000, month: Date.UTC(2026, 10, 1) / 1_000 };
+const plenty = 1_000_000;
 
 export function scenarios(): fc.Arbitrary<Scenario> {
   const gateway = fc.nat(3);
@@ -51,6 +54,7 @@ export function scenarios(): fc.Arbitrary<Scenario> {
   });
   const event = fc.record({ kind: fc.constantFrom("idle" as const, "restart" as const, "kill" as const), gateway });
   return fc.record({
+    policy: fc.constantFrom("rate" as const, "month" as const),
     limit: fc.integer({ min: 1, max: 400 }),
     gateways: fc.integer({ min: 1, max: 4 }),
     commands: fc.array(fc.oneof({ weight: 5, arbitrary: requests }, { weight: 2, arbitrary: event }), { maxLength: 25 }),
@@ -62,30 +66,39 @@ export async function simulate(
   scenario: Scenario,
   wrap: (limits: LimitRepository) => LimitRepository = (limits) => limits,
 ): Promise<Outcome> {
+  const { policy, limit } = scenario;
   const folder = mkdtempSync(join(tmpdir(), "netfacts-limits-"));
   const open = async (): Promise<Gateway> => {
     const store = await openSqliteStore(join(folder, "store.sqlite"), { now: () => start });
     const line = mortal(wrap(store.limits));
-    const limiter = createLimiter({ store: { limits: line.limits }, settings: { askAgainMs: 0, idleReturnMs: 1 } });
+    const limiter = createLimiter({ store: { limits: line.limits }, settings: { askAgainMs: 0, idleReturnMs: 1, blockSeconds: 86_400 } });
     return { limiter, store, die: line.die, admitted: 0 };
   };
   const key = {
     id: "b",
     bucket: "b",
-    limits: { rate: { limit: 1_000_000, windowSeconds: 60 }, month: { limit: scenario.limit }, concurrency: null },
+    limits: {
+      rate: { limit: policy === "rate" ? limit : plenty, windowSeconds: 86_400 },
+      month: { limit: policy === "month" ? limit : plenty },
+      concurrency: null,
+    },
   };
   const gateways = await Promise.all(Array.from({ length: scenario.gateways }, open));
   let admitted = 0;
   let lostMax = 0;
   const leasedNow = async (): Promise<number> =>
-    (await (gateways[0] as Gateway).store.limits.read({ bucket: "b", policy: "month", start: windowStart, expiresAt: 0 })).leased;
+    (await (gateways[0] as Gateway).store.limits.read({ bucket: "b", policy, start: windowStarts[policy], expiresAt: 0 })).leased;
 
   const request = async (gateway: Gateway, count: number, units: number, answered: boolean): Promise<void> => {
-    const decide = (): Decision | Promise<Decision> => gateway.limiter.admit(key, { month: units });
+    const decide = (): Decision | Promise<Decision> => gateway.limiter.admit(key, { month: 1, [policy]: units });
     for (const decision of await Promise.all(Array.from({ length: count }, decide))) {
       if (!decision.admitted) continue;
       gateway.limiter.settle(decision, answered);
       if (answered) gateway.admitted += units;
+      else if (policy === "rate") {
+        gateway.limiter.returnRate(decision, units - 1);
+        gateway.admitted += 1;
+      }
     }
     // A refund beyond the hold goes back at once: it is under way, and arrives before anything else happens.
     await immediate();
@@ -106,7 +119,7 @@ export async function simulate(
       else if (command.kind === "idle") await new Promise((resolve) => setTimeout(resolve, 25));
       else if (command.kind === "restart") await end(index, ({ limiter }) => limiter.stop());
       else {
-        lostMax += Math.max(1, Math.floor(scenario.limit / 16));
+        lostMax += Math.max(1, Math.floor(limit / 16));
         await end(index, async ({ limiter, die }) => {
           die();
           await limiter.stop();
@@ -116,7 +129,7 @@ export async function simulate(
     // Everybody else stops; one living gateway then takes all that is left.
     for (let index = 1; index < gateways.length; index++) await end(index, ({ limiter }) => limiter.stop());
     const last = gateways[0] as Gateway;
-    await request(last, scenario.limit + 1, 1, true);
+    await request(last, limit + 1, 1, true);
     await last.limiter.stop();
     admitted += last.admitted;
     const leased = await leasedNow();

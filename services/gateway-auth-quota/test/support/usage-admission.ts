@@ -8,6 +8,7 @@ import { limitedKey } from "./limited-keys.ts";
 export function admissionAt(at: number, usage: UsageClass = "ip", id = "7Q9M3W8K", monthOf = at): Admission {
   const month = new Date(monthOf);
   const monthWindowStart = Date.UTC(month.getUTCFullYear(), month.getUTCMonth(), 1) / 1_000;
-  const charge = { rateWindowStart: Math.floor(at / 1_000), month: 1, monthWindowStart, at, slot: false, usage, isRequest: true, kept: 0 };
+  const rate = { rate: 1, rateWindowStart: Math.floor(at / 1_000) };
+  const charge = { ...rate, month: 1, monthWindowStart, at, slot: false, usage, isRequest: true, kept: 0 };
   return { admitted: true, key: limitedKey({}, id), charge };
 }

@@ -36,8 +36,8 @@ export interface BatchRunOptions {
   readonly coding: Coding | null;
   readonly texts: ResultTexts;
   readonly asker: BatchAsker;
-  /** The result of a question was written: a record that costs a unit, or what costs none. */
-  readonly onWritten: (item: Item, counted: boolean) => void;
+  /** The result of a question was written. */
+  readonly onWritten: (item: Item, outcome: Outcome) => void;
 }
 
 export class BatchRun {
@@ -128,11 +128,16 @@ export class BatchRun {
   /**
    * Nobody is there to read: nothing more is asked or written.
    *
-   * @returns how many questions were asked whose results are not written: all but those that failed.
+   * @returns the questions that were asked and whose results are not written, but for those that failed.
    */
-  stop(): number {
+  stop(): ReadonlySet<Item> {
     this.#stopped = true;
-    const asked = this.#places.slice(this.#first).filter(wasAsked).length;
+    const asked = new Set(
+      this.#places
+        .slice(this.#first)
+        .filter(wasAsked)
+        .map(({ item }) => item),
+    );
     this.#options.asker.stop();
     this.#places = [];
     this.#first = 0;
@@ -193,7 +198,7 @@ export class BatchRun {
       this.#writeRecord(index, item.echo, outcome);
     }
     if (format === "ndjson") this.#output.ascii("\n");
-    onWritten(item, !(outcome instanceof ProblemError) && outcome.counted);
+    onWritten(item, outcome);
   }
 
   #writeRecord(index: number, echo: string, { body, ending }: ReplyItem): void {

@@ -20,11 +20,12 @@ import { BatchRun } from "./batch-run.ts";
 import { BodySource, ClientGoneError } from "./body-source.ts";
 import { type Form, type Format, readForm } from "./form.ts";
 import { HeldKey } from "./held-key.ts";
-import type { Item } from "./item-reader.ts";
+import type { AskedItem, Item } from "./item-reader.ts";
 import { type Line, LineSplitter } from "./lines.ts";
 import { MonthUnits } from "./month-units.ts";
 import { ProgressWatch } from "./progress-watch.ts";
 import { bodyBytesMax, bodyTooLarge, readDocument, readLine, readLines } from "./questions.ts";
+import { RateUnits, rateUnits } from "./rate-units.ts";
 import { ResultTexts } from "./result-texts.ts";
 
 export interface BatchSettings {
@@ -58,6 +59,7 @@ interface OpenBatch {
   readonly pass: Pass;
   readonly source: BodySource;
   readonly units: MonthUnits;
+  readonly rate: RateUnits;
   readonly held: HeldKey;
   /** Its answer begins. */
   readonly begun: (run: BatchRun) => void;
@@ -122,6 +124,7 @@ export class Batches {
       pass,
       source,
       units,
+      rate: new RateUnits(pass),
       held,
       begun(its) {
         run = its;
@@ -175,7 +178,7 @@ export class Batches {
   /** Everything is read, and paid for, before the first question is asked. */
   async #answerDocument(request: FastifyRequest, reply: FastifyReply, open: OpenBatch, form: Form): Promise<FastifyReply> {
     const { settings } = this.#deps;
-    const { pass, source, units, held } = open;
+    const { pass, source, units, rate, held } = open;
     if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
     const late = setTimeout(() => source.fail(new ProblemError("request_timeout")), settings.requestTimeoutMs);
     let items: Item[];
@@ -185,7 +188,10 @@ export class Batches {
       clearTimeout(late);
     }
     const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
-    await payFirst(pass, units, valid, valid);
+    await payFirst(pass, async () => {
+      await rate.pay(items);
+      await units.reserve(valid, valid);
+    });
     return this.#answer(request, reply, open, { format: form.answered, endsAt: performance.now() + settings.documentMs }, async (run) => {
       for (const item of items) {
         await run.room();
@@ -198,12 +204,12 @@ export class Batches {
 
   /** Lines are read no faster than answers are; units are reserved as they are needed, the first before the answer begins. */
   async #answerLines(request: FastifyRequest, reply: FastifyReply, open: OpenBatch, form: Form): Promise<FastifyReply> {
-    const { pass, source, units, held } = open;
-    await payFirst(pass, units, reserveLines, 1);
+    const { pass, source, units, rate, held } = open;
+    await payFirst(pass, () => units.reserve(reserveLines, 1));
     return this.#answer(request, reply, open, { format: "ndjson", endsAt: Number.POSITIVE_INFINITY }, async (run, watch) => {
       /** The month is used up, for all the rest. */
       let exhausted: ProblemError | null = null;
-      const paidLate = async (item: Item): Promise<Item> => {
+      const paidLate = async (item: AskedItem): Promise<Item> => {
         try {
           if (exhausted === null) await units.reserve(reserveLines, 1);
         } catch (error) {
@@ -217,11 +223,24 @@ export class Batches {
       let invalid = 0;
       const put = async (item: Item, full: Promise<void> | null) => {
         if (full !== null) await full;
-        if (!("op" in item) && invalid % invalidOfUnit === 0) {
-          const refused = await pass.payRate();
-          if (refused !== null) throw refused;
+        if ("op" in item) return run.put(await rated(units.spend() ? item : await paidLate(item)));
+        if (invalid % invalidOfUnit === 0) {
+          const paid = await rate.take(1);
+          if (paid instanceof ProblemError) throw paid;
         }
-        run.put("op" in item && !units.spend() ? await paidLate(item) : item);
+        run.put(item);
+      };
+      /** What costs more than the batch's own unit is paid for as it comes. */
+      const rated = async (item: Item): Promise<Item> => {
+        if (rateUnits(item) === 0) return item;
+        try {
+          await rate.pay([item]);
+          return item;
+        } catch (error) {
+          if (!(error instanceof ProblemError)) throw error;
+          units.settle(false);
+          return { problem: error, echo: item.echo };
+        }
       };
       /** Nearly every line is put at once: a promise each would cost as much as all the rest. */
       const take = (line: Line): Promise<void> | null => {
@@ -230,7 +249,7 @@ export class Batches {
         const full = run.room();
         if (!("op" in item)) invalid += 1;
         if (full !== null) return put(item, full);
-        if ("op" in item ? !units.spend() : invalid % invalidOfUnit === 0) return put(item, null);
+        if ("op" in item ? rateUnits(item) > 0 || !units.spend() : invalid % invalidOfUnit === 0) return put(item, null);
         run.put(item);
         return null;
       };
@@ -260,7 +279,7 @@ export class Batches {
   async #answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    { pass, source, units, held, begun }: OpenBatch,
+    { pass, source, units, rate, held, begun }: OpenBatch,
     { format, endsAt }: { format: Format; endsAt: number },
     ask: (run: BatchRun, watch: ProgressWatch) => Promise<ProblemError | null>,
   ): Promise<FastifyReply> {
@@ -299,8 +318,13 @@ export class Batches {
       coding,
       texts,
       asker,
-      onWritten: (item, counted) => {
-        if ("op" in item) units.settle(counted);
+      onWritten: (item, outcome) => {
+        const problem = outcome instanceof ProblemError ? outcome : null;
+        const counted = !(outcome instanceof ProblemError) && outcome.counted;
+        if ("op" in item) {
+          units.settle(counted);
+          rate.settle(item, problem);
+        }
         this.#deps.metrics.batchItems("op" in item ? item.op : "none", counted ? "answered" : "failed").inc();
       },
     });
@@ -310,7 +334,9 @@ export class Batches {
       watch.stop();
       clearTimeout(lifetime);
       if (response.writableFinished) return;
-      units.keep(run.stop());
+      const asked = run.stop();
+      units.keep(asked.size);
+      rate.abandon(asked);
       source.fail(new ClientGoneError("the client disconnected"));
     };
     this.#responses.add(response);
@@ -352,10 +378,10 @@ export class Batches {
   }
 }
 
-/** The units before the first question is asked; where there are none for them, the request costs no rate either. */
-async function payFirst(pass: Pass, units: MonthUnits, wanted: number, atLeast: number): Promise<void> {
+/** Takes the units before the first question is asked; where there are none for them, the request costs no rate either. */
+async function payFirst(pass: Pass, take: () => Promise<void>): Promise<void> {
   try {
-    await units.reserve(wanted, atLeast);
+    await take();
   } catch (error) {
     pass.withdraw();
     throw error;

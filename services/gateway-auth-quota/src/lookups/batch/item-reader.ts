@@ -26,7 +26,7 @@ export interface AskedItem {
   readonly op: BatchKind;
   /** Canonical query of the operation. */
   readonly query: string;
-  /** What the answer costs (`operations`). */
+  /** What the answer costs of the rate limit, where that is more than 1, and of its key's share of the service (`operations`). */
   readonly units: number;
   /** The question as it was asked, as JSON. */
   readonly echo: string;

@@ -1,12 +1,7 @@
 /** The units of the month that one batch costs: reserved before items are asked, and given back for those that were not answered. */
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { limitProblem, type Pass, type Reserved } from "../../edge/guard.ts";
-
-/** A store that is late has often answered by then; a batch is worth the wait. */
-const retryMs = 300;
-/** Each may cost the units of the one before, as their outcome is not known. */
-const triesMax = 3;
+import { patiently } from "./patiently.ts";
 
 export class MonthUnits {
   readonly #pass: Pick<Pass, "reserve">;
@@ -29,11 +24,10 @@ export class MonthUnits {
    */
   async reserve(units: number, atLeast: number): Promise<void> {
     if (units === 0) return;
-    let reserved = await this.#pass.reserve(units, atLeast);
-    for (let tries = 1; tries < triesMax && !reserved.admitted && reserved.code === "limits_unavailable"; tries++) {
-      await sleep(retryMs);
-      reserved = await this.#pass.reserve(units, atLeast);
-    }
+    const reserved = await patiently(
+      () => this.#pass.reserve(units, atLeast),
+      (refused) => !refused.admitted && refused.code === "limits_unavailable",
+    );
     if (!reserved.admitted) throw limitProblem(reserved);
     this.#reserved.push(reserved);
     this.#spare += reserved.units;
