@@ -1,6 +1,6 @@
 # What can be done here: make help. Each target is a script; variables given to make (PORT=8081) reach it through the environment.
 
-.PHONY: help up dev test test-unit test-long check docs build images bench soak doctor clean uninstall
+.PHONY: help up dev test test-unit test-long check docs build images sbom bench soak doctor clean uninstall
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -9,7 +9,7 @@ help: ## list the targets
 up: ## start all services in one process in this terminal (HOST= PORT= TELEMETRY_PORT= OPERATOR_PORT= SOURCES=file.yaml RESOLVERS= NETFACTS_HOME=)
 	@exec scripts/run.sh services/standalone/src/main.ts
 
-dev: ## start each service as its own process for development, with NATS, a MongoDB-compatible server and unbound (RESOLVERS=)
+dev: ## start each service as its own process for development, with NATS, a MongoDB-compatible server and unbound (DEV_PORT= RESOLVERS=)
 	@exec scripts/run.sh scripts/dev.ts
 
 test: ## run every test that a change must pass (TESTS=path for some)
@@ -30,13 +30,16 @@ build: ## compile every package to its dist
 images: ## build the container image of all services into dist/images, with its list of parts (IMAGE=name:tag BASE= BUILD_BASE= BUILDAH=)
 	@exec scripts/run.sh scripts/images.ts
 
+sbom: ## list the parts of the source tree (SBOM, CycloneDX) in dist/netfacts.cdx.json, with what is only for development marked
+	@exec scripts/run.sh scripts/sbom.ts
+
 docs: ## build the documentation site into docs/.vitepress/dist; dead links fail
 	@exec scripts/docs.sh
 
 bench: ## run the benchmarks one after another (BENCH=name for one)
 	@exec scripts/run.sh scripts/bench.ts $(BENCH)
 
-soak: ## run varied load for MINUTES=60 at up to RATE=150 steps a second: memory, files, timers and sockets must stay flat
+soak: ## run varied load and abuse (ABUSE=0: none) for MINUTES=60 at up to RATE=150 steps a second: memory, files, sockets and disk must stay flat
 	@exec scripts/run.sh scripts/soak.ts
 
 doctor: ## list the tools that the project uses, where they are, and how to get missing ones

@@ -11,6 +11,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { encodeQuery, wholeRecord } from "@netfacts/contracts";
 import { buildApp } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging, type Messaging } from "@netfacts/messaging";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
@@ -31,6 +32,7 @@ const rounds = 7;
 /** Of the bare sockets: what `ip-routing` sends, so many records in a message. */
 const recordBytes = 1_226;
 const recordsPerMessage = 26;
+const anyAddress = { ip: { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 } } as const;
 const self = fileURLToPath(import.meta.url);
 const [, , role, url, podFolder] = process.argv;
 
@@ -100,21 +102,24 @@ async function main(): Promise<void> {
     const texts = addressTexts(data, 100_000);
 
     let bytes = 0;
-    const side = (messaging: Messaging) => async (): Promise<number> => {
-      let next = 0;
-      const askBatches = async () => {
-        while (next < batchesPerRound) {
-          const first = (next++ * batchAddresses) % texts.length;
-          const replies = await Promise.all(texts.slice(first, first + batchAddresses).map((query) => askOne(messaging, query)));
-          for (const { status, body, ending } of replies) {
-            if (status !== 200) throw new Error(`status ${status}`);
-            bytes += body.length + (ending?.length ?? 0);
+    const noMeta = encodeQuery("ip", anyAddress, { ...wholeRecord, meta: false }).slice(encodeQuery("ip", anyAddress, wholeRecord).length);
+    const side =
+      (messaging: Messaging, view = "") =>
+      async (): Promise<number> => {
+        let next = 0;
+        const askBatches = async () => {
+          while (next < batchesPerRound) {
+            const first = (next++ * batchAddresses) % texts.length;
+            const replies = await Promise.all(texts.slice(first, first + batchAddresses).map((text) => askOne(messaging, text + view)));
+            for (const { status, body, ending } of replies) {
+              if (status !== 200) throw new Error(`status ${status}`);
+              bytes += body.length + (ending?.length ?? 0);
+            }
           }
-        }
+        };
+        await Promise.all(Array.from({ length: batchesAtOnce }, askBatches));
+        return batchesPerRound * batchAddresses;
       };
-      await Promise.all(Array.from({ length: batchesAtOnce }, askBatches));
-      return batchesPerRound * batchAddresses;
-    };
 
     let onBytes = (_bytes: number) => {};
     const receiver = await openSocket("127.0.0.1", server.port, "SUB bench 1\r\n", (came) => onBytes(came));
@@ -150,6 +155,7 @@ async function main(): Promise<void> {
       [
         measured("in process", pod, side(inProcess)),
         measured("over NATS", pod, side(overNats)),
+        measured("over NATS, without meta", pod, side(overNats, noMeta)),
         measured("bare sockets, without questions", sender, bareSockets),
       ],
       rounds,
@@ -160,7 +166,7 @@ async function main(): Promise<void> {
     );
     console.log("\nµs of processor time per address: asking or receiving process, the other one, nats-server");
     for (const [name, times] of Object.entries(microseconds)) console.log(name.padEnd(34), times.map((time) => time.toFixed(2)).join(", "));
-    const asked = (rounds + 2) * 2 * batchesPerRound * batchAddresses;
+    const asked = (rounds + 2) * 3 * batchesPerRound * batchAddresses;
     printResults("P4 batches of 1,000 addresses", "addresses/s", results, {
       bytesPerRecord: Math.round(bytes / asked),
       routes: generation.routes?.prefixes.base.size,

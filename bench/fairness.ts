@@ -1,13 +1,16 @@
 /**
- * P15: a polite key at 50 requests/s, mixed single questions and small batches, alone and beside a caller who does his worst in one way
- * after the other: p50 and p99 of the polite key and how much of it was refused. Each is a process of its own; all share this machine, so
- * that a part of what the abuse costs is processor time that any neighbour would take.
- * `node --conditions=source bench/fairness.ts [--gateways 1] [--seconds 12] [--abuse NAME]`
+ * P15: a polite key at 50 requests/s, alone and beside a caller who does his worst in one way after the other, at one gateway and at
+ * several: p50 and p99 of the polite key and how much of it was refused. Every abuse has quiet before and after it, and its ratio is to
+ * these; with several rounds it is the median of their ratios. The longest turns of the event loops, in processor time, tell what a process
+ * itself holds up, whatever else runs on the machine. Each caller is a process of its own; all share this machine, so that a
+ * part of what an abuse costs is processor time that any neighbour would take.
+ * `node --conditions=source bench/fairness.ts [--gateways 1,4] [--seconds 10] [--rounds 1] [--abuse NAME] [--folder DIR]`: DIR keeps the
+ * imported data for the next run.
  */
 
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { Agent, request } from "node:http";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -16,123 +19,147 @@ import { openMongoStore } from "@netfacts/storage/mongo";
 import { addressTexts } from "./support/addresses.ts";
 import { requireData } from "./support/data.ts";
 import { type Backing, withBacking } from "./support/distributed.ts";
-import { importModern } from "./support/modern.ts";
+import { copySnapshot, importModern } from "./support/modern.ts";
+import { type Measurement, requestsPerSecond, type Seen } from "./support/polite.ts";
+import { median } from "./support/rounds.ts";
+import type { ServiceProcess } from "./support/service-process.ts";
 
 const { values } = parseArgs({
   options: {
-    gateways: { type: "string", default: "1" },
-    seconds: { type: "string", default: "12" },
+    gateways: { type: "string", default: "1,4" },
+    seconds: { type: "string", default: "10" },
+    rounds: { type: "string", default: "1" },
     abuse: { type: "string", default: "" },
+    folder: { type: "string" },
   },
 });
-const requestsPerSecond = 50;
 const seconds = Number(values.seconds);
-/** Before it is measured, so that abuse is under way. */
-const leadMs = 2_000;
-const requestMsMax = 10_000;
-const abuser = join(import.meta.dirname, "support/abuser.ts");
-const nodeArgs = ["--conditions=source", "--no-warnings", abuser];
+const quietSeconds = Math.ceil(seconds / 2);
+/** Before it is measured, so that abuse is under way; and after it, so that it is over. */
+const leadMs = 1_500;
+const [abuser, polite] = [join(import.meta.dirname, "support/abuser.ts"), join(import.meta.dirname, "support/polite.ts")];
+const loopGap = ["--import", join(import.meta.dirname, "support/loop-gap.ts")];
+const nodeArgs = ["--conditions=source", "--no-warnings"];
 
-interface Seen {
-  readonly p50: number;
-  readonly p99: number;
-  readonly refused: number;
-  /** Why, by status or code of the error. */
-  readonly reasons: Readonly<Record<string, number>>;
+/** One abuse in one round. */
+interface Row {
+  readonly seen: Seen;
+  readonly quiet: Seen;
+  /** Longest turns of the event loops, in ms of processor time. */
+  readonly gatewayMs: number;
+  readonly podMs: number;
 }
+
+/** How often each process was asked for its longest turn. */
+const signals = new Map<ServiceProcess, number>();
 
 const data = requireData();
 await withBacking(compare);
 
 async function compare(backing: Backing): Promise<void> {
-  const { snapshot } = await importModern(data, backing.folder, { store: backing.store });
-  await backing.store.activate(snapshot as string);
-  const pods = [backing.startPod("ip-routing"), backing.startPod("asn-prefix")];
+  const folder = values.folder ?? backing.folder;
+  if (!existsSync(join(folder, "snapshots"))) await importModern(data, folder);
+  await backing.store.activate((await copySnapshot(folder, backing.store)).id);
+  const pods = (["ip-routing", "asn-prefix"] as const).map((service) => backing.startPod(service, service, loopGap));
   for (const pod of pods) await pod.logged(/ready for requests/);
-  const gateways = [];
-  for (let index = 0; index < Number(values.gateways); index++) gateways.push(await backing.startGateway());
-  const urls = gateways.map(({ url }) => url);
   const store = await openMongoStore(backing.env.MONGODB_URI as string, { appName: "bench" });
   const limits = { rate: { limit: 1_000_000, windowSeconds: 60 }, month: { limit: 1_000_000_000 } };
   const scopes = ["ip", "routing", "asn", "prefix", "batch"] as const;
-  const { secret: polite } = await createKey(store, { label: "polite", scopes: [...scopes], ...limits });
+  const { secret: key } = await createKey(store, { label: "polite", scopes: [...scopes], ...limits });
   const { secret: greedy } = await createKey(store, { label: "greedy", scopes: [...scopes], ...limits });
   await store.close();
   const addresses = addressTexts(data, 5_000);
-
-  await measure(urls, polite, addresses, 5);
-  const rows: [string, Seen][] = [["quiet", await measure(urls, polite, addresses, seconds)]];
-  const abuses = execFileSync(process.execPath, nodeArgs, { encoding: "utf8" }).trim().split("\n");
-  for (const abuse of abuses.filter((name) => name.includes(values.abuse))) {
-    const worst = spawn(process.execPath, [...nodeArgs, abuse, String(seconds + leadMs / 1_000), greedy, ...urls], { stdio: "inherit" });
-    const ended = once(worst, "exit");
-    await sleep(leadMs);
-    rows.push([abuse, await measure(urls, polite, addresses, seconds)]);
-    await ended;
-    await sleep(leadMs);
-  }
-  rows.push(["quiet again", await measure(urls, polite, addresses, seconds)]);
-
-  const quiet = rows[0]?.[1].p99 ?? Number.NaN;
-  console.log(
-    `\nP15, ${urls.length} gateways: a polite key at ${requestsPerSecond} requests/s beside`.padEnd(60),
-    "p50 ms   p99 ms   × quiet   refused",
-  );
-  for (const [name, { p50, p99, refused, reasons }] of rows) {
-    const why = Object.entries(reasons).map(([reason, count]) => `${count} × ${reason}`);
-    const figures = [p50.toFixed(1), p99.toFixed(1), (p99 / quiet).toFixed(1), `${refused}`].map((figure) => figure.padStart(9));
-    console.log(name.padEnd(58), figures.join(""), why.length === 0 ? "" : `(${why.join(", ")})`);
+  const caller = fork(polite, { execArgv: nodeArgs });
+  backing.own({ stop: async () => void caller.kill() });
+  const known = execFileSync(process.execPath, [...nodeArgs, abuser], { encoding: "utf8" })
+    .trim()
+    .split("\n");
+  const abuses = known.filter((name) => name.includes(values.abuse));
+  const urls: string[] = [];
+  const gateways: ServiceProcess[] = [];
+  for (const count of values.gateways.split(",").map(Number)) {
+    while (urls.length < count) {
+      const { url, process } = await backing.startGateway(`gateway-${urls.length + 1}`, loopGap);
+      urls.push(url);
+      gateways.push(process);
+    }
+    const rows = new Map<string, Row[]>(abuses.map((name) => [name, []]));
+    const quietly = (lasts: number) => measure(caller, { urls, key, addresses, seconds: lasts });
+    await quietly(quietSeconds);
+    let before = await quietly(quietSeconds);
+    for (let round = 0; round < Number(values.rounds); round++) {
+      for (const [name, seen] of rows) {
+        const lasts = seconds + leadMs / 1_000;
+        const worst = spawn(process.execPath, [...nodeArgs, abuser, name, `${lasts}`, greedy, ...urls], { stdio: "inherit" });
+        const ended = once(worst, "exit");
+        await sleep(leadMs);
+        await Promise.all([longestTurn(gateways), longestTurn(pods)]);
+        const beside = await measure(caller, { urls, key, addresses, seconds });
+        const [gatewayMs, podMs] = await Promise.all([longestTurn(gateways), longestTurn(pods)]);
+        await ended;
+        await sleep(leadMs);
+        const after = await quietly(quietSeconds);
+        seen.push({ seen: beside, quiet: joined([before, after]), gatewayMs, podMs });
+        before = after;
+      }
+    }
+    print(urls.length, rows);
   }
 }
 
-/** Requests are due by the clock, whether or not earlier ones were answered; latency counts from the moment at which one was due. */
-async function measure(urls: readonly string[], key: string, addresses: readonly string[], lasts: number): Promise<Seen> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 32 });
-  const latencies: number[] = [];
-  const reasons: Record<string, number> = {};
-  const total = requestsPerSecond * lasts;
-  const startedAt = performance.now();
-  const all: Promise<void>[] = [];
-  for (let index = 0; index < total; index++) {
-    const dueAt = startedAt + (index / requestsPerSecond) * 1_000;
-    await sleep(Math.max(0, dueAt - performance.now()));
-    const outcome = askOnce(`${urls[index % urls.length]}`, key, agent, index, addresses);
-    all.push(
-      outcome.then((reason) => {
-        if (reason === null) latencies.push(performance.now() - dueAt);
-        else reasons[reason] = (reasons[reason] ?? 0) + 1;
-      }),
-    );
-  }
-  await Promise.all(all);
-  agent.destroy();
-  const sorted = latencies.sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99), refused: total - latencies.length, reasons };
+async function measure(caller: ChildProcess, wanted: Measurement): Promise<Seen> {
+  const answer = once(caller, "message");
+  caller.send(wanted);
+  const [seen] = await answer;
+  return seen as Seen;
 }
 
-/** @returns why it was not answered; null when it was. */
-function askOnce(url: string, key: string, agent: Agent, index: number, addresses: readonly string[]): Promise<string | null> {
-  const address = addresses[index % addresses.length] as string;
-  const kind = index % 10;
-  const path =
-    kind === 0
-      ? "/api/v1/batch"
-      : kind < 6
-        ? `/api/v1/ip/${address}`
-        : kind < 8
-          ? `/api/v1/asn/AS${(index * 7) % 60_000}`
-          : "/api/v1/prefix/193.0.0.0/21";
-  const body = kind === 0 ? `${JSON.stringify({ kind: "ip", value: address })}\n`.repeat(5) : undefined;
-  return new Promise((resolve) => {
-    const headers = { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/x-ndjson" }) };
-    const sent = request(url + path, { agent, headers, method: body === undefined ? "GET" : "POST", timeout: requestMsMax }, (response) => {
-      response.resume();
-      response.once("end", () => resolve(response.statusCode === 200 ? null : `${response.statusCode}`));
-      response.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    });
-    sent.once("timeout", () => sent.destroy(Object.assign(new Error("no answer"), { code: "no answer" })));
-    sent.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    sent.end(body);
+/** The longest turn of any of the processes since the last call, in ms of processor time. */
+async function longestTurn(processes: readonly ServiceProcess[]): Promise<number> {
+  const turns = processes.map(async (of) => {
+    const number = (signals.get(of) ?? 0) + 1;
+    signals.set(of, number);
+    process.kill(of.pid, "SIGUSR2");
+    const [, gap = ""] = await of.logged(new RegExp(`^loop gap ${number} (.*)$`, "m"));
+    return (JSON.parse(gap) as { readonly cpuMs: number }).cpuMs;
   });
+  return Math.max(...(await Promise.all(turns)));
+}
+
+function print(gateways: number, rows: ReadonlyMap<string, readonly Row[]>): void {
+  console.log(
+    `\nP15, ${gateways} gateways: a polite key at ${requestsPerSecond} requests/s beside`.padEnd(56),
+    ["p50", "p99", "services", "quiet p50", "quiet p99", "p99 ratio", "gateway", "pods", "refused"]
+      .map((head) => head.padStart(10))
+      .join(""),
+  );
+  const found = [...rows].map(([abuse, rounds]) => {
+    const [seen, quiet] = [joined(rounds.map((row) => row.seen)), joined(rounds.map((row) => row.quiet))];
+    const ratio = median(rounds.map((row) => quantile(row.seen.latencies, 0.99) / quantile(row.quiet.latencies, 0.99)));
+    const refused = Object.values(seen.refused).reduce((sum, count) => sum + count, 0);
+    const ms = [
+      quantile(seen.latencies, 0.5),
+      quantile(seen.latencies, 0.99),
+      quantile(seen.upstream, 0.99),
+      quantile(quiet.latencies, 0.5),
+      quantile(quiet.latencies, 0.99),
+    ];
+    const why = Object.entries(seen.refused).map(([reason, count]) => `${count} × ${reason}`);
+    const turns = [median(rounds.map(({ gatewayMs }) => gatewayMs)), median(rounds.map(({ podMs }) => podMs))];
+    const figures = [...ms, ratio, ...turns].map((figure) => figure.toFixed(1).padStart(10)).join("") + `${refused}`.padStart(10);
+    console.log(abuse.padEnd(56), figures, why.length === 0 ? "" : `(${why.join(", ")})`);
+    return { gateways, abuse, p50: ms[0], p99: ms[1], quietP99: ms[4], ratio, gatewayMs: turns[0], podMs: turns[1], refused };
+  });
+  console.log(JSON.stringify({ bench: "fairness", rows: found }));
+}
+
+function joined(all: readonly Seen[]): Seen {
+  const refused: Record<string, number> = {};
+  for (const seen of all) for (const [reason, count] of Object.entries(seen.refused)) refused[reason] = (refused[reason] ?? 0) + count;
+  return { latencies: all.flatMap((seen) => seen.latencies), upstream: all.flatMap((seen) => seen.upstream), refused };
+}
+
+function quantile(of: readonly number[], share: number): number {
+  const sorted = [...of].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -39,7 +39,7 @@ async function run(backing: Backing): Promise<void> {
   const { snapshot } = await importModern(data, folder, { store });
   await store.activate(snapshot as string);
   await backing.startPod("ip-routing").logged(/ready for requests/);
-  const { url, process } = await backing.startGateway(["--cpu-prof", `--cpu-prof-dir=${join(folder, "profile")}`]);
+  const { url, process } = await backing.startGateway("gateway-auth-quota", ["--cpu-prof", `--cpu-prof-dir=${join(folder, "profile")}`]);
   const paths = addressTexts(data, 2_000).map((ip) => `/api/v1/ip/${ip}`);
   const load = { url, paths, folder, connections: 64, headers: { authorization: `Bearer ${key}` }, seconds: Number(values.seconds) };
   const { answered, failed } = await runWrk(wrk as Extract<typeof wrk, { found: true }>, load);

@@ -13,6 +13,7 @@ interface Check {
 
 const checks: readonly Check[] = [
   { name: "installed versions are the lockfile's", command: [...node, "scripts/check-installed.ts"] },
+  { name: "install scripts of packages", command: [...node, "scripts/check-install-scripts.ts"] },
   { name: "format and lint", command: [bin("biome"), "ci", "--error-on-warnings", "--colors=off", "."] },
   { name: "types of the sources", command: [bin("tsc"), "-b"] },
   { name: "types of tests, benchmarks and scripts", command: [bin("tsc"), "-p", "tsconfig.tests.json"] },

@@ -53,7 +53,7 @@ if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then fetchab
 test_tool bgpdump "${BGPDUMP:-}" "$cache/debs/bgpdump/usr/bin/bgpdump" \
   'tests: a second reader of MRT files' 'apt-get install bgpdump'
 test_tool unbound "${UNBOUND:-}" "$cache/debs/unbound/usr/sbin/unbound" \
-  'tests: a recursive DNS server' 'apt-get install unbound'
+  'make dev, tests: a recursive DNS server' 'apt-get install unbound'
 test_tool nsd "${NSD:-}" "$cache/debs/nsd/usr/sbin/nsd" \
   'tests: an authoritative DNS server' 'apt-get install nsd'
 test_tool stayrtr "${STAYRTR:-}" "$cache/debs/stayrtr/usr/bin/stayrtr" \
@@ -64,14 +64,14 @@ nats_cached=$cache/nats-server-$nats_version/nats-server
 [ -x "$nats_cached" ] || nats_cached=$cache/debs/nats-server/usr/sbin/nats-server
 if command -v go >/dev/null; then fetchable=go; fi
 test_tool nats-server "${NATS_SERVER:-}" "$nats_cached" \
-  'tests: messages and snapshots between processes' "go install github.com/nats-io/nats-server/v2@v$nats_version"
+  'make dev, tests: messages and snapshots between processes' "go install github.com/nats-io/nats-server/v2@v$nats_version"
 
 fetchable=
 if command -v npm >/dev/null; then fetchable=npm; fi
 test_tool chromium "${CHROMIUM:-}" "$cache/sparticuz-chromium-147.0.0/chromium" \
   'tests: pages in a browser' 'apt-get install chromium'
 
-mongodb_use='tests: keys, limits and usage of several machines'
+mongodb_use='make dev, tests: keys, limits and usage of several machines'
 mongodb_jars=$cache/mongo-java-server-1.47.0
 if [ -n "${MONGODB_URI:-}" ]; then
   # Not shown: it may hold a password.

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import * as decisionIndex from "./generate-decision-index.ts";
 import * as errorDocs from "./generate-error-docs.ts";
 import * as layers from "./generate-layers.ts";
+import * as natsDocs from "./generate-nats-docs.ts";
 import { documents } from "./generate-openapi.ts";
 import { documents as recordPages } from "./generate-record-docs.ts";
 
@@ -15,7 +16,7 @@ export interface Generated {
 }
 
 /** Every generated file. Add yours here. */
-export const generated: readonly Generated[] = [errorDocs, ...documents, ...recordPages, decisionIndex, layers];
+export const generated: readonly Generated[] = [errorDocs, ...documents, ...recordPages, decisionIndex, layers, natsDocs];
 
 const root = new URL("../", import.meta.url);
 

@@ -1,23 +1,38 @@
-/** `make soak MINUTES=60`: the distributed form under load that never repeats; memory, files, timers, sockets and subscriptions must stay flat. */
+/**
+ * `make soak MINUTES=60`: both forms under polite load that never repeats, and beside it every abuse that we know, from addresses of their
+ * own. Memory, files, timers, sockets, subscriptions and disk must stay flat, and polite callers must get right answers and no refusals.
+ */
 
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDistributed } from "../test/support/distributed.ts";
-import { netfactsJsonWith, removeFolders, temporaryFolder } from "../test/support/processes.ts";
+import { endAll, netfactsJsonWith, removeFolders, type Settings, startStandalone, temporaryFolder } from "../test/support/processes.ts";
 import { startRecursiveDns } from "../test/support/recursive-dns.ts";
-import { soakLoad, type Tally } from "./soak/load.ts";
-import { growthOf, type Sample, sampleOfNats, sampleOfService } from "./soak/watch.ts";
+import type { AbusedTarget, AbuseTally } from "./soak/abuser.ts";
+import { emptyTally, isUnfair, quantileOf, type SoakTarget, soakLoad, sumsOf, type Tally } from "./soak/load.ts";
+import { growthOf, logRate, type Sample, sampleOfFolder, sampleOfNats, sampleOfService } from "./soak/watch.ts";
 
 const minutes = Number(process.env.MINUTES ?? 60);
 const stepsPerSecond = Number(process.env.RATE ?? 150);
+const abuse = process.env.ABUSE ?? "1";
 const sampleMs = 5_000;
 const workers = 24;
+/** Before the abuse begins: a tenth of the time, and no longer than this. */
+const quietMsMax = 120_000;
+/** Its log is rotated within minutes, so that its bound is met. */
+const logBytesMax = 1 << 20;
 // Fewer samples than in half a minute tell nothing.
 if (!(minutes >= 0.5 && minutes <= 24 * 60)) throw new Error("MINUTES must be a number from 0.5 to 1440 (one day)");
 if (!(stepsPerSecond > 0)) throw new Error("RATE must be a number greater than 0");
+if (abuse !== "0" && abuse !== "1") throw new Error("ABUSE must be 0 or 1");
 
 interface Watched {
   readonly name: string;
-  readonly sample: () => Promise<Partial<Sample>>;
+  readonly sample: () => Partial<Sample> | Promise<Partial<Sample>>;
   readonly samples: Partial<Sample>[];
 }
 
@@ -29,77 +44,122 @@ async function watch(watched: readonly Watched[], signal: AbortSignal): Promise<
   }
 }
 
-const dns = await startRecursiveDns();
-const all = await startDistributed({
-  replicas: { "ip-routing": 2, "gateway-auth-quota": 2 },
-  natsConfig: 'http: "127.0.0.1:-1"',
-  settings: { RESOLVERS: dns.address, RDNS_TIMEOUT_MS: "1000", FAILED_KEYS_MAX: "1000000" },
-}).catch(async (error: unknown) => {
-  await dns.stop();
-  throw error;
-});
-try {
-  const home = temporaryFolder();
-  const key = (...options: string[]) =>
-    netfactsJsonWith<{ secret: string }>(
-      all.env,
-      home,
-      "keys",
-      "create",
-      "--label",
-      "soak",
-      "--rate",
-      "1000000",
-      "--month",
-      "1000000000",
-      ...options,
-    );
-  const target = {
-    urls: all.gateways.map(({ url }) => url),
-    operatorUrl: all.gateways[0]?.operatorUrl ?? "",
-    adminKey: (await key("--scopes", "admin")).secret,
-    key: (await key()).secret,
+/** @returns what it is answered, once it is told to stop. */
+function startAbuse(targets: readonly AbusedTarget[]): { readonly child: ChildProcess; stop(): Promise<AbuseTally> } {
+  const execArgv = ["--conditions=source", "--no-warnings"];
+  const child = fork(join(import.meta.dirname, "soak/abuser.ts"), [JSON.stringify(targets)], { execArgv });
+  return {
+    child,
+    async stop() {
+      const told = once(child, "message");
+      child.send("stop");
+      const [tally] = (await told) as [AbuseTally];
+      return tally;
+    },
   };
+}
+
+const undo: (() => unknown)[] = [];
+try {
+  undo.push(removeFolders, endAll);
+  const home = temporaryFolder();
+  const standaloneHome = temporaryFolder();
+  const dns = await startRecursiveDns();
+  undo.push(() => dns.stop());
+  const resolver = { RESOLVERS: dns.address, RDNS_TIMEOUT_MS: "1000" };
+  const printed = new Map<string, number>();
+  const all = await startDistributed({
+    replicas: { "ip-routing": 2, "gateway-auth-quota": 2 },
+    natsConfig: 'http: "127.0.0.1:-1"',
+    settings: resolver,
+    onOutput: ({ name }, text) => printed.set(name, (printed.get(name) ?? 0) + Buffer.byteLength(text)),
+  });
+  undo.push(() => all.stop());
+  const alone = await startStandalone(standaloneHome, { ...resolver, LOG_BYTES_MAX: `${logBytesMax}` });
+  undo.push(() => alone.stop());
+
+  const key = async (env: Settings, folder: string, label: string, ...options: string[]): Promise<string> => {
+    const limits = ["--rate", "1000000", "--month", "1000000000"];
+    return (await netfactsJsonWith<{ secret: string }>(env, folder, "keys", "create", "--label", label, ...limits, ...options)).secret;
+  };
+  const adminKey = await key(all.env, home, "operator", "--scopes", "admin");
+  const [polite, politeAlone] = [await key(all.env, home, "polite"), await key({}, standaloneHome, "polite")];
+  const targets: SoakTarget[] = [
+    ...all.gateways.map(({ url, operatorUrl }) => ({ url, key: polite, operator: { url: operatorUrl, key: adminKey } })),
+    { url: alone.url, key: politeAlone, operator: null },
+  ];
   const monitor = /http monitor on (127\.0\.0\.1:\d+)/.exec(all.nats.log())?.[1];
   const watched: Watched[] = [
-    ...all.processes.map(({ name, operationsUrl }) => ({ name, sample: () => sampleOfService(operationsUrl), samples: [] })),
-    { name: "nats-server", sample: () => sampleOfNats(`http://${monitor}`), samples: [] },
+    ...all.processes.map(({ name, operationsUrl }) => {
+      const log = logRate(() => printed.get(name) ?? 0);
+      return { name, sample: async () => ({ ...(await sampleOfService(operationsUrl)), ...log() }), samples: [] };
+    }),
+    {
+      name: "one process",
+      sample: async () => ({ ...(await sampleOfService(alone.operationsUrl)), ...sampleOfFolder(standaloneHome) }),
+      samples: [],
+    },
+    {
+      name: "nats-server",
+      sample: async () => ({ ...(await sampleOfNats(`http://${monitor}`)), ...sampleOfFolder(all.folder) }),
+      samples: [],
+    },
   ];
-  const tally: Tally = new Map();
-  console.log(`${minutes} minutes at up to ${stepsPerSecond} steps a second`);
+
+  const greedy: AbusedTarget[] = [
+    { urls: all.gateways.map(({ url }) => url), key: await key(all.env, home, "greedy"), share: 0.25 },
+    { urls: [alone.url], key: await key({}, standaloneHome, "greedy"), share: 0.1 },
+  ];
+  const [quiet, tally] = [emptyTally(), emptyTally()];
+  const quietMs = abuse === "1" ? Math.min(quietMsMax, minutes * 6_000) : 0;
+  console.log(`${minutes} minutes at up to ${stepsPerSecond} steps a second, ${abuse === "1" ? "with" : "without"} abuse`);
   // Either ends the other: load that nobody watches, and a watch of what has ended, tell nothing.
   const ending = new AbortController();
   const untilMs = performance.now() + minutes * 60_000;
-  const both = [soakLoad(target, untilMs, stepsPerSecond, workers, tally, ending.signal), watch(watched, ending.signal)];
-  const ended = both.map((one) => one.finally(() => ending.abort()));
+  let abuseTally: AbuseTally = {};
+  let load = 0;
+  const ask = async (): Promise<void> => {
+    await soakLoad(targets, performance.now() + quietMs, stepsPerSecond, workers, quiet, ending.signal);
+    const abuser = abuse === "1" ? startAbuse(greedy) : null;
+    undo.push(() => abuser?.child.kill("SIGKILL"));
+    abuser?.child.once("exit", () => ending.abort());
+    await soakLoad(targets, untilMs, stepsPerSecond, workers, tally, ending.signal);
+    load = loadavg()[0] ?? Number.NaN;
+    if (performance.now() < untilMs) throw new Error("the load was ended before its time");
+    if (abuser !== null) abuseTally = await abuser.stop();
+  };
+  const lateness = monitorEventLoopDelay();
+  lateness.enable();
+  const ended = [ask(), watch(watched, ending.signal)].map((one) => one.finally(() => ending.abort()));
   await Promise.allSettled(ended);
   await Promise.all(ended);
 
-  console.table(Object.fromEntries([...tally].sort()));
+  console.table(Object.fromEntries([...tally.answers].sort()));
+  if (abuse === "1") console.table(Object.fromEntries(Object.entries(abuseTally).sort()));
   let leaks = 0;
   const rows = watched.flatMap(({ name, samples }) =>
-    growthOf(samples).map((growth) => {
-      if (growth.isLeak) leaks += 1;
-      const shown = (value: number) => (value > 1 << 20 ? `${(value / (1 << 20)).toFixed(1)} MiB` : String(value));
-      return {
-        process: name,
-        what: growth.name,
-        before: shown(growth.before),
-        after: shown(growth.after),
-        grows: growth.isLeak ? "YES" : "",
-      };
+    growthOf(samples).map(({ name: what, start, before, after, bound, isLeak }) => {
+      if (isLeak) leaks += 1;
+      const of = { start: shown(start), middle: shown(before), end: shown(after), bound: shown(bound) };
+      return { process: name, what, ...of, grows: isLeak ? "YES" : "" };
     }),
   );
   console.table(rows);
-  // 503 is what a machine that has too much to do should say.
-  const failures = [...tally].filter(([line]) => / 5(?!03)\d\d$/.test(line));
-  if (failures.length > 0) console.log(`unexpected failures: ${failures.map(([line, count]) => `${count} × ${line}`).join(", ")}`);
-  console.log(
-    JSON.stringify({ minutes, steps: [...tally.values()].reduce((sum, count) => sum + count, 0), leaks, failures: failures.length }),
-  );
-  process.exitCode = leaks === 0 && failures.length === 0 ? 0 : 1;
+  for (const [name, what] of [...quiet.wrong, ...tally.wrong]) console.log(`wrong answer to ${name}: ${what}`);
+  for (const [line, count] of tally.refused) console.log(`refused: ${count} × ${line}`);
+  const of = (each: Tally) => ({ ...sumsOf(each), p50_ms: quantileOf(each, 0.5), p99_ms: quantileOf(each, 0.99) });
+  const wrong = quiet.wrong.size + tally.wrong.size;
+  const unfair = isUnfair(sumsOf(quiet), sumsOf(tally));
+  const sums = { minutes, leaks, wrong, unfair, polite: of(tally), ...(quietMs > 0 && { quiet: of(quiet) }) };
+  // How long this process, which hardly works, was kept from its work: what the machine does to everybody.
+  const late_ms_max = Math.round(lateness.max / 1e6);
+  console.log(JSON.stringify({ ...sums, load_average: Math.round(load * 10) / 10, late_ms_max }));
+  process.exitCode = leaks === 0 && wrong === 0 && !unfair ? 0 : 1;
 } finally {
-  await all.stop();
-  await dns.stop();
-  removeFolders();
+  for (const step of undo.reverse()) await step();
+}
+
+function shown(value: number): string {
+  if (value > 1 << 20) return `${(value / (1 << 20)).toFixed(1)} MiB`;
+  return value > 10_000 ? `${(value / (1 << 10)).toFixed(1)} KiB` : String(Math.round(value));
 }

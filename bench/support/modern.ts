@@ -42,9 +42,14 @@ export async function importModern(data: string, folder: string, options: Modern
 export async function importedInto(data: string, store: SnapshotStore, parent: string, edition: keyof typeof editions): Promise<Manifest> {
   const folder = join(parent, edition);
   await mkdir(folder);
-  const { snapshot } = await importModern(data, folder, { edition });
+  await importModern(data, folder, { edition });
+  return copySnapshot(folder, store);
+}
+
+/** Publishes the current snapshot of a folder in another store. */
+export async function copySnapshot(folder: string, store: SnapshotStore): Promise<Manifest> {
   const from = openDataFolder(folder);
-  const manifest = await from.getManifest(snapshot as string);
+  const manifest = await from.getManifest((await from.currentId()) as string);
   for (const { object, bytes } of [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)])
     await store.putObject(await from.getObject(object, bytes));
   await store.publish(manifest);

@@ -12,14 +12,18 @@ export interface Nameserver {
   readonly note: string;
 }
 
-/** `RESOLVERS` of the environment goes before both. Never fails: without unbound the system's nameservers are asked, and it says so. */
-export async function findNameserver(): Promise<Nameserver> {
+/**
+ * `RESOLVERS` of the environment goes before both. Never fails: without unbound the system's nameservers are asked, and it says so.
+ *
+ * @param port  of unbound; 0: any free one.
+ */
+export async function findNameserver(port: number): Promise<Nameserver> {
   const { RESOLVERS } = process.env;
   if (RESOLVERS) return { resolvers: RESOLVERS, unbound: null, note: `Reverse DNS asks ${RESOLVERS} (RESOLVERS).` };
   const system = await systemNameservers();
   const asked = system.join(", ") || "nobody: /etc/resolv.conf names no nameserver";
   try {
-    const unbound = await startUnbound({ authorities: {}, forwardTo: system });
+    const unbound = await startUnbound({ authorities: {}, forwardTo: system, port });
     return { resolvers: unbound.address, unbound, note: `Reverse DNS asks unbound, and unbound asks ${asked}.` };
   } catch (error) {
     const [reason = ""] = (error as Error).message.split("\n");

@@ -10,6 +10,7 @@ import { type Distributed, startDistributed } from "../../test/support/distribut
 import type { ServiceEnd } from "../../test/support/service-process.ts";
 import { LineStream } from "./lines.ts";
 import { findNameserver, type Nameserver } from "./nameserver.ts";
+import { devPorts } from "./ports.ts";
 import { type Row, welcomeText } from "./welcome.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -37,10 +38,13 @@ process.stdout.on("error", () => stopping.abort());
 
 let nameserver: Nameserver | null = null;
 let all: Distributed | null = null;
+let fault: Error | null = null;
 try {
-  nameserver = await findNameserver();
+  const ports = await devPorts(process.env.DEV_PORT ?? "", replicas);
+  nameserver = await findNameserver(ports?.unbound ?? 0);
   all = await startDistributed({
     replicas,
+    ...(ports !== null && { ports }),
     settings: { ...ownSettings(), RESOLVERS: nameserver.resolvers },
     settingsOf: (service) => (service === "ingest" ? { SOURCES: process.env.SOURCES || join(root, "samples/sources.yaml") } : {}),
     snapshot: "by-ingest",
@@ -51,15 +55,21 @@ try {
   await untilEnd(all, nameserver);
 } catch (error) {
   // A stop while it starts makes the start fail.
-  if (!signal.aborted) {
-    process.stderr.write(`${(error as Error).message}\n`);
-    process.exitCode = 1;
-  }
+  if (!signal.aborted) fault = error as Error;
 }
 await all?.stop();
 await nameserver?.unbound?.stop();
 for (const name of names) stream.end(name);
-process.stdout.write("stopped\n", () => process.exit());
+if (fault === null) process.stdout.write("stopped\n", () => process.exit());
+else tellLast(fault);
+
+/** The reason is the last line, where a developer looks first; what belongs to it stands before. */
+function tellLast({ message }: Error): void {
+  const [reason = "", ...details] = message.trimEnd().split("\n");
+  process.stdout.write("", () => {
+    process.stderr.write(`${[...details, "", `make dev ended: ${reason.replace(/:$/, "")}`].join("\n")}\n`, () => process.exit(1));
+  });
+}
 
 function ownSettings(): Record<string, string> {
   return Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => passedOn.test(entry[0])));
@@ -68,7 +78,7 @@ function ownSettings(): Record<string, string> {
 async function welcome(running: Distributed, { unbound, note }: Nameserver): Promise<string> {
   const { nats, mongo, processes, gateways, env } = running;
   const servers: Row[] = [
-    { name: "nats-server", pid: nats.pid, at: running.natsUrl, operations: "" },
+    { name: "nats-server", pid: nats.pid, at: nats.url, operations: "" },
     { name: mongo.kind, pid: mongo.pid, at: running.mongoUrl, operations: "" },
   ];
   if (unbound !== null) servers.push({ name: "unbound", pid: unbound.pid, at: unbound.address, operations: "" });
@@ -101,7 +111,7 @@ function howText(end: ServiceEnd | null): string {
   return end.signal === null ? ` with status ${end.code}` : ` by ${end.signal}`;
 }
 
-/** Resolves when a stop is wanted; rejects when a process ended unexpectedly, with its last lines. */
+/** Resolves when a stop is wanted; rejects when a process ended unexpectedly: first line the reason, then its last lines. */
 function untilEnd({ nats, mongo, processes }: Distributed, { unbound }: Nameserver): Promise<void> {
   const watched: { name: string; pid: number | null; log(): string; how?(): string }[] = [
     { name: "nats-server", pid: nats.pid, log: () => nats.log() },
@@ -115,8 +125,8 @@ function untilEnd({ nats, mongo, processes }: Distributed, { unbound }: Nameserv
       if (ended === undefined) return;
       clearInterval(timer);
       const lines = ended.log().trimEnd().split("\n").slice(-lastLines);
-      const head = `${ended.name} (process ${ended.pid}) ended unexpectedly${ended.how?.() ?? ""}; its last lines:`;
-      fail(new Error([head, ...lines, "all other processes were stopped"].join("\n")));
+      const head = `${ended.name} (process ${ended.pid}) ended unexpectedly${ended.how?.() ?? ""}; all other processes were stopped`;
+      fail(new Error([head, `last lines of ${ended.name}:`, ...lines].join("\n")));
     }, watchIntervalMs);
     const stop = () => {
       clearInterval(timer);

@@ -5,6 +5,10 @@ import { basename, extname, join, sep } from "node:path";
 
 interface LockedPackage {
   readonly version?: string;
+  /** Where it stands under another name. */
+  readonly name?: string;
+  /** One of our own, which is elsewhere. */
+  readonly link?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -21,10 +25,42 @@ export async function lockedPackages(root: string): Promise<LockedPackages> {
  * of that scope on which one of our own packages depends. Packages of types alone are left out.
  */
 export function closureOf(locked: LockedPackages, names: readonly string[]): string[] {
-  const own = Object.entries(locked).filter(([path]) => !path.includes("node_modules/"));
-  const needed = new Set(own.flatMap(([, { dependencies = {} }]) => Object.keys(dependencies)));
+  const needed = new Set(ownPackages(locked).flatMap(([, { dependencies = {} }]) => Object.keys(dependencies)));
   const matches = (name: string) =>
     names.some((wanted) => (wanted.endsWith("/*") ? name.startsWith(wanted.slice(0, -1)) : name === wanted));
+  return reached(
+    locked,
+    [...needed].filter(matches).map((name) => ({ name, from: "" })),
+  );
+}
+
+/** The same for all that our packages need at run time, each from where it needs them. */
+export function runtimePackages(locked: LockedPackages): string[] {
+  const needed = ownPackages(locked).flatMap(([from, { dependencies = {} }]) => Object.keys(dependencies).map((name) => ({ name, from })));
+  return reached(
+    locked,
+    needed.filter(({ name }) => !name.startsWith("@netfacts/")),
+  );
+}
+
+/** `name@version` of a folder with a package. */
+export function identity(path: string, locked: LockedPackages): string {
+  const { name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length), version } = locked[path] ?? {};
+  return `${name}@${version}`;
+}
+
+/** `name@version` of our own packages. */
+export function ownIdentities(locked: LockedPackages): string[] {
+  return Object.entries(locked).flatMap(([path, { version }]) =>
+    /^(libs|services)\/[^/]+$/.test(path) ? [`@netfacts/${path.split("/")[1]}@${version}`] : [],
+  );
+}
+
+function ownPackages(locked: LockedPackages): [string, LockedPackage][] {
+  return Object.entries(locked).filter(([path]) => !path.includes("node_modules/"));
+}
+
+function reached(locked: LockedPackages, starts: readonly { readonly name: string; readonly from: string }[]): string[] {
   const found = new Set<string>();
   const visit = (name: string, from: string) => {
     const path = placeOf(locked, name, from);
@@ -33,7 +69,7 @@ export function closureOf(locked: LockedPackages, names: readonly string[]): str
     const { dependencies = {}, optionalDependencies = {} } = locked[path] ?? {};
     for (const next of Object.keys({ ...dependencies, ...optionalDependencies })) visit(next, path);
   };
-  for (const name of [...needed].filter(matches)) visit(name, "");
+  for (const { name, from } of starts) visit(name, from);
   return [...found].sort();
 }
 

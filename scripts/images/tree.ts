@@ -7,7 +7,16 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { bundle, external, programNames } from "../bundle.ts";
 import { environment, folders, uid } from "./config.ts";
-import { closureOf, copyPackage, type LockedPackages, licenceTexts, lockedPackages } from "./production-packages.ts";
+import { keepParts, readPartsList } from "./parts-list.ts";
+import {
+  closureOf,
+  copyPackage,
+  identity,
+  type LockedPackages,
+  licenceTexts,
+  lockedPackages,
+  ownIdentities,
+} from "./production-packages.ts";
 
 const run = promisify(execFile);
 
@@ -39,7 +48,7 @@ export async function assembleTree({ root, to, node = process.execPath, compiled
   await copyFile(join(root, "services/ingest/sources.default.yaml"), join(app, "services/ingest/sources.default.yaml"));
   await copyFile(join(root, "LICENSE"), join(app, "LICENSE"));
   await writeFile(join(app, "THIRD_PARTY_LICENSES"), await licencesOf(root, packages, locked));
-  await writeFile(join(app, "sbom.cdx.json"), await partsList(root, packages, locked, node));
+  await writeFile(join(app, "sbom.cdx.json"), await partsOfImage(root, packages, locked, node));
 
   const program = join(to, folders.node);
   await mkdir(dirname(program), { recursive: true });
@@ -61,10 +70,6 @@ function bundledPackages(inputs: readonly string[], locked: LockedPackages): str
   });
 }
 
-function identity(path: string, locked: LockedPackages): string {
-  return `${path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)}@${locked[path]?.version}`;
-}
-
 async function licencesOf(root: string, packages: readonly string[], locked: LockedPackages): Promise<string> {
   const parts: string[] = [];
   for (const path of packages) {
@@ -75,28 +80,12 @@ async function licencesOf(root: string, packages: readonly string[], locked: Loc
   return `${parts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
 }
 
-interface PartsList {
-  components: { readonly "bom-ref": string; readonly purl: string }[];
-  dependencies?: { readonly ref: string; dependsOn?: string[] }[];
-}
-
-/** CycloneDX as npm writes it, with what is in the image and nothing else. */
-async function partsList(root: string, packages: readonly string[], locked: LockedPackages, node: string): Promise<string> {
-  // `--omit=dev` would also leave out what one of our packages needs at run time and another one only in its tests.
-  const args = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only", "--loglevel=error"];
-  const { stdout } = await run("npm", args, { cwd: root, maxBuffer: 1 << 26 });
-  const list = JSON.parse(stdout) as PartsList;
-  const own = Object.entries(locked).flatMap(([path, { version }]) =>
-    /^(libs|services)\/[^/]+$/.test(path) ? [`@netfacts/${path.split("/")[1]}@${version}`] : [],
-  );
-  const kept = new Set([...packages.map((path) => identity(path, locked)), ...own]);
+/** What is in the image and nothing else. */
+async function partsOfImage(root: string, packages: readonly string[], locked: LockedPackages, node: string): Promise<string> {
+  const list = await readPartsList(root);
+  keepParts(list, new Set([...packages.map((path) => identity(path, locked)), ...ownIdentities(locked)]));
   const version = (await run(node, ["--version"])).stdout.trim().slice(1);
-  const nodePart = { "bom-ref": `node@${version}`, type: "platform", name: "node", version, purl: `pkg:generic/node@${version}` };
-  list.components = [...list.components.filter((part) => kept.has(part["bom-ref"])), nodePart];
-  const refs = new Set(list.components.map((part) => part["bom-ref"]));
-  list.dependencies = (list.dependencies ?? [])
-    .filter(({ ref }) => refs.has(ref))
-    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }));
+  list.components.push({ "bom-ref": `node@${version}`, type: "platform", name: "node", version, purl: `pkg:generic/node@${version}` });
   return `${JSON.stringify(list, null, 1)}\n`;
 }
 

@@ -30,7 +30,10 @@ interface SoleImporter {
 
 /** Packages behind one module of ours, so that a successor is one change away. */
 const soleImporters = new Map<string, SoleImporter>([
-  ["nats", { folder: "libs/messaging", sources: ["nats/client.ts", "nats/connect.ts", "nats/link.ts", "nats/transport.ts"] }],
+  [
+    "nats",
+    { folder: "libs/messaging", sources: ["nats/client.ts", "nats/connect.ts", "nats/handshake.ts", "nats/link.ts", "nats/transport.ts"] },
+  ],
   ["prom-client", { folder: "libs/runtime" }],
 ]);
 

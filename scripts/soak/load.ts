@@ -1,22 +1,69 @@
-/** Load in which nothing repeats: addresses, keys, cursors, wrong keys, batches, and callers who go away. */
+/** Polite load in which nothing repeats: addresses, keys, cursors, batches, wrong keys, and callers who go away. Each answer is checked. */
 
-import { randomBytes } from "node:crypto";
+import { generateKeyText } from "@netfacts/keys";
 
+/** An installation that is asked. */
 export interface SoakTarget {
-  readonly urls: readonly string[];
-  readonly operatorUrl: string;
-  readonly adminKey: string;
+  readonly url: string;
   readonly key: string;
+  /** Where keys are made that live for one question; null: nowhere. */
+  readonly operator: { readonly url: string; readonly key: string } | null;
 }
 
-/** Answers by kind and status; `gone`: the caller went away, as it meant to. */
-export type Tally = Map<string, number>;
+export interface Tally {
+  /** Answers by kind and status; `gone`: the caller went away, as it meant to. */
+  readonly answers: Map<string, number>;
+  /** Of those, what a polite caller must not get: 429, 503, no answer within a minute. */
+  readonly refused: Map<string, number>;
+  /** Answers that say something else than was asked; the first of each kind. */
+  readonly wrong: Map<string, string>;
+  /** Ms of single questions that were answered, in their order. */
+  readonly latencies: number[];
+}
+
+export interface Sums {
+  readonly steps: number;
+  readonly refused: number;
+}
+
+export function sumsOf({ answers, refused }: Pick<Tally, "answers" | "refused">): Sums {
+  const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((total, count) => total + count, 0);
+  return { steps: sum(answers), refused: sum(refused) };
+}
+
+/** Of a thousand polite steps so many may be refused, beside three times the share that was refused while all was quiet. */
+const refusedOfThousandMax = 1;
+
+/** Whether abuse costs polite callers answers. A machine that many share refuses some without it, too. */
+export function isUnfair(quiet: Sums, abused: Sums): boolean {
+  const quietShare = quiet.steps === 0 ? 0 : quiet.refused / quiet.steps;
+  return abused.refused > abused.steps * (refusedOfThousandMax / 1_000 + 3 * quietShare);
+}
+
+/** Of single questions that were answered, in ms. */
+export function quantileOf({ latencies }: Pick<Tally, "latencies">, share: number): number {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  return Math.round((sorted[Math.floor(sorted.length * share)] ?? Number.NaN) * 10) / 10;
+}
+
+export function emptyTally(): Tally {
+  return { answers: new Map(), refused: new Map(), wrong: new Map(), latencies: [] };
+}
 
 interface Step {
   readonly name: string;
   /** Of a hundred steps. */
   readonly share: number;
-  run(target: SoakTarget, url: string): Promise<number | "gone">;
+  /** What it may come to. */
+  readonly expected: readonly (number | "gone")[];
+  /** A single question, whose time counts. */
+  readonly isTimed?: boolean;
+  /** @throws WrongAnswer */
+  run(target: SoakTarget): Promise<number | "gone">;
+}
+
+class WrongAnswer extends Error {
+  override readonly name = "WrongAnswer";
 }
 
 const ask = async (url: string, key: string, init: RequestInit = {}): Promise<Response> =>
@@ -28,6 +75,16 @@ async function drained(answer: Promise<Response>): Promise<number> {
   return response.status;
 }
 
+/** Asks for one record, which must be of what was asked. */
+async function record(target: SoakTarget, path: string, member: string, value: string): Promise<number> {
+  const response = await ask(`${target.url}/api/v1/${path}`, target.key);
+  if (response.status !== 200) return drained(Promise.resolve(response));
+  const text = await response.text();
+  const found = (JSON.parse(text) as Record<string, unknown>)[member];
+  if (found !== value) throw new WrongAnswer(`${path}: ${member} is ${JSON.stringify(found)}: ${text.slice(0, 200)}`);
+  return 200;
+}
+
 let addresses = Math.floor(Math.random() * 2 ** 24);
 /** Another one each time, all over the unicast space. */
 function nextAddress(): string {
@@ -37,48 +94,95 @@ function nextAddress(): string {
 }
 
 const steps: readonly Step[] = [
-  { name: "ip", share: 35, run: ({ key }, url) => drained(ask(`${url}/api/v1/ip/${nextAddress()}`, key)) },
+  {
+    name: "ip",
+    share: 40,
+    expected: [200],
+    isTimed: true,
+    run: (target, address = nextAddress()) => record(target, `ip/${address}`, "ip", address),
+  },
   {
     name: "routing",
     share: 15,
-    run: ({ key }, url) => drained(ask(`${url}/api/v1/routing/${nextAddress()}?include=more_specifics,upstreams`, key)),
+    expected: [200],
+    isTimed: true,
+    run: (target, address = nextAddress()) => record(target, `routing/${address}?include=more_specifics,upstreams`, "ip", address),
   },
-  { name: "prefix", share: 10, run: ({ key }, url) => drained(ask(`${url}/api/v1/prefix/${nextAddress()}/32`, key)) },
-  { name: "reverse dns", share: 5, run: ({ key }, url) => drained(ask(`${url}/api/v1/reverse-dns/${nextAddress()}`, key)) },
-  { name: "wrong key", share: 5, run: (_, url) => drained(ask(`${url}/api/v1/me`, `nf_live_${randomBytes(8).toString("hex")}`)) },
-  { name: "pages", share: 10, run: pages },
-  { name: "batch", share: 5, run: ({ key }, url) => drained(ask(`${url}/api/v1/batch`, key, batchOf(200))) },
-  { name: "gone", share: 10, run: goesAway },
-  { name: "new key", share: 5, run: newKey },
+  {
+    name: "prefix",
+    share: 10,
+    expected: [200],
+    isTimed: true,
+    run: (target, address = nextAddress()) => record(target, `prefix/${address}/32`, "prefix", `${address}/32`),
+  },
+  {
+    name: "reverse dns",
+    share: 5,
+    expected: [200],
+    run: (target, address = nextAddress()) => record(target, `reverse-dns/${address}`, "ip", address),
+  },
+  // Fails as that of any caller does, at the address of callers whose keys are good.
+  {
+    name: "wrong key",
+    share: 1,
+    expected: [401, 429],
+    run: ({ url }) => drained(ask(`${url}/api/v1/me`, generateKeyText("live").text)),
+  },
+  { name: "pages", share: 10, expected: [200], run: pages },
+  { name: "batch", share: 5, expected: [200], run: batch },
+  { name: "gone", share: 9, expected: ["gone", 200], run: goesAway },
+  { name: "new key", share: 5, expected: [200], run: newKey },
 ];
 
-async function pages({ key }: SoakTarget, url: string): Promise<number> {
+async function pages({ url, key }: SoakTarget): Promise<number> {
+  const seen = new Set<string>();
   let cursor: string | null = "";
   for (let page = 0; page < 5 && cursor !== null; page++) {
     const answer: Response = await ask(`${url}/api/v1/asn/AS3741?limit=${5 + (addresses % 20)}&cursor=${cursor}`, key);
     if (answer.status !== 200) return drained(Promise.resolve(answer));
-    const { prefixes } = (await answer.json()) as { prefixes: { next_cursor: string | null } };
+    const { asn, prefixes } = (await answer.json()) as {
+      asn: number;
+      prefixes: { items: { prefix: string }[]; next_cursor: string | null };
+    };
+    if (asn !== 3741) throw new WrongAnswer(`asn/AS3741: asn is ${asn}`);
+    for (const { prefix } of prefixes.items) {
+      if (seen.has(prefix)) throw new WrongAnswer(`asn/AS3741: ${prefix} is on two pages`);
+      seen.add(prefix);
+    }
     cursor = prefixes.next_cursor;
   }
   return 200;
 }
 
-function batchOf(count: number): RequestInit {
-  const lines = Array.from({ length: count }, () => `${JSON.stringify({ kind: "ip", value: nextAddress() })}\n`);
-  return { method: "POST", headers: { "content-type": "application/x-ndjson" }, body: lines.join("") };
+function batchOf(values: readonly string[]): RequestInit {
+  const body = values.map((value) => `${JSON.stringify({ kind: "ip", value })}\n`).join("");
+  return { method: "POST", headers: { "content-type": "application/x-ndjson" }, body };
 }
 
-async function goesAway({ key }: SoakTarget, url: string): Promise<"gone" | number> {
+async function batch({ url, key }: SoakTarget): Promise<number> {
+  const values = Array.from({ length: 200 }, nextAddress);
+  const answer = await ask(`${url}/api/v1/batch`, key, batchOf(values));
+  if (answer.status !== 200) return drained(Promise.resolve(answer));
+  const lines = (await answer.text()).trimEnd().split("\n");
+  const results = lines
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as { index: number; record?: { ip: string }; problem?: { code: string } });
+  // What a batch is refused midway stands in its lines.
+  const refusal = results.find(({ problem }) => problem !== undefined)?.problem?.code;
+  if (refusal !== undefined) return refusal === "upstream_timeout" ? 504 : 503;
+  const bad = values.findIndex((value, index) => results[index]?.index !== index || results[index]?.record?.ip !== value);
+  if (bad >= 0 || results.length !== values.length)
+    throw new WrongAnswer(`batch: ${results.length} results, item ${bad} is ${lines[bad]?.slice(0, 200)}`);
+  return 200;
+}
+
+async function goesAway({ url, key }: SoakTarget): Promise<"gone" | number> {
   const away = new AbortController();
   setTimeout(() => away.abort(), Math.random() * 10);
-  const headers = { authorization: `Bearer ${key}` };
+  const { headers, ...init } = batchOf(Array.from({ length: 500 }, nextAddress));
   try {
     return await drained(
-      fetch(`${url}/api/v1/batch`, {
-        ...batchOf(500),
-        headers: { ...headers, "content-type": "application/x-ndjson" },
-        signal: away.signal,
-      }),
+      fetch(`${url}/api/v1/batch`, { ...init, headers: { ...headers, authorization: `Bearer ${key}` }, signal: away.signal }),
     );
   } catch (error) {
     if (away.signal.aborted) return "gone";
@@ -87,23 +191,25 @@ async function goesAway({ key }: SoakTarget, url: string): Promise<"gone" | numb
 }
 
 /** A key that lives for one question. */
-async function newKey({ operatorUrl, adminKey }: SoakTarget, url: string): Promise<number> {
-  const body = JSON.stringify({ label: "soak", scopes: ["ip"] });
-  const made = await ask(`${operatorUrl}/admin/v1/keys`, adminKey, {
+async function newKey(target: SoakTarget): Promise<number> {
+  const { operator, url } = target;
+  const address = nextAddress();
+  if (operator === null) return record(target, `ip/${address}`, "ip", address);
+  const made = await ask(`${operator.url}/admin/v1/keys`, operator.key, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body,
+    body: JSON.stringify({ label: "soak", scopes: ["ip"] }),
   });
   if (made.status !== 201) return drained(Promise.resolve(made));
   const { id, secret } = (await made.json()) as { id: string; secret: string };
-  const status = await drained(ask(`${url}/api/v1/ip/${nextAddress()}`, secret));
-  await drained(ask(`${operatorUrl}/admin/v1/keys/${id}/revoke`, adminKey, { method: "POST" }));
+  const status = await record({ url, key: secret, operator }, `ip/${address}`, "ip", address);
+  await drained(ask(`${operator.url}/admin/v1/keys/${id}/revoke`, operator.key, { method: "POST" }));
   return status;
 }
 
-/** Asks until the time is over or the signal ends it, at most so many steps a second. Rejects with the first failure of a connection. */
+/** Asks until the time is over or the signal ends it, at most so many steps a second. */
 export async function soakLoad(
-  target: SoakTarget,
+  targets: readonly SoakTarget[],
   untilMs: number,
   stepsPerSecond: number,
   workers: number,
@@ -115,14 +221,29 @@ export async function soakLoad(
     Array.from({ length: workers }, async (_, worker) => {
       for (let count = worker; performance.now() < untilMs && !signal.aborted; count++) {
         const began = performance.now();
-        const { name, run } = pickStep();
-        const outcome = await run(target, target.urls[count % target.urls.length] as string);
-        const line = `${name} ${outcome}`;
-        tally.set(line, (tally.get(line) ?? 0) + 1);
+        await take(pickStep(), targets[count % targets.length] as SoakTarget, tally);
         await new Promise((resolve) => setTimeout(resolve, Math.max(0, paceMs - (performance.now() - began))));
       }
     }),
   );
+}
+
+async function take(step: Step, target: SoakTarget, { answers, refused, wrong, latencies }: Tally): Promise<void> {
+  const { name, expected, isTimed = false, run } = step;
+  const began = performance.now();
+  const outcome = await run(target).catch((error: Error) => {
+    if (error instanceof WrongAnswer && !wrong.has(name)) wrong.set(name, error.message);
+    return faultOf(error);
+  });
+  const line = `${name} ${outcome}`;
+  answers.set(line, (answers.get(line) ?? 0) + 1);
+  if (!(expected as readonly unknown[]).includes(outcome)) refused.set(line, (refused.get(line) ?? 0) + 1);
+  else if (isTimed) latencies.push(performance.now() - began);
+}
+
+/** `WrongAnswer`, `TimeoutError`; of a connection the system's code. */
+function faultOf({ name, cause }: Error): string {
+  return (cause as NodeJS.ErrnoException | undefined)?.code ?? name;
 }
 
 const shares = steps.flatMap((step) => Array.from({ length: step.share }, () => step));

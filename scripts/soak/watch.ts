@@ -1,9 +1,13 @@
-/** What processes and nats-server tell of themselves over time: memory, open files, timers, sockets, subscriptions. */
+/** What processes and nats-server tell of themselves over time, and what they write: memory, open files, timers, sockets, subscriptions, disk. */
+
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 
 /** Figures by name, at one time; always the same names of the same source. */
 export type Sample = Readonly<Record<FigureName, number>>;
 type FigureName = keyof typeof figures;
 
+const kibibyte = 1 << 10;
 const mebibyte = 1 << 20;
 
 /** What is more than noise, beside a tenth. The floor of the heap counts, as what lies above it is garbage that nobody has collected yet. */
@@ -11,25 +15,33 @@ const figures = {
   heap: { slack: 8 * mebibyte, of: (values: readonly number[]) => Math.min(...values) },
   "resident memory": { slack: 32 * mebibyte, of: median },
   "open files": { slack: 16, of: median },
-  "timers and sockets": { slack: 16, of: median },
+  sockets: { slack: 16, of: median },
+  timers: { slack: 16, of: median },
   connections: { slack: 2, of: median },
   subscriptions: { slack: 8, of: median },
   consumers: { slack: 4, of: median },
+  // A log and the store's own log fill up to their bounds, and begin anew.
+  disk: { slack: 8 * mebibyte, of: (values: readonly number[]) => Math.max(...values) },
+  // More is answered, and logged, while the machine has more time; a flood writes megabytes.
+  "log a second": { slack: 128 * kibibyte, of: median },
 };
 
 /** Of a service, from its operations port. Rejects where the process does not answer, or without the figures. */
 export async function sampleOfService(url: string): Promise<Partial<Sample>> {
   const text = await read(`${url}/metrics`).then((answer) => answer.text());
-  const sum = (name: string): number => {
-    const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? ([\\d.e+-]+)$`, "gm"))].map(([, value]) => Number(value));
+  const sum = (name: string, labels = "[^}]*"): number => {
+    const values = [...text.matchAll(new RegExp(`^${name}(?:\\{${labels}\\})? ([\\d.e+-]+)$`, "gm"))].map(([, value]) => Number(value));
     if (values.length === 0) throw new Error(`${url}/metrics has no ${name}`);
     return values.reduce((total, value) => total + value, 0);
   };
+  const resources = sum("nodejs_active_resources");
+  const sockets = sum("nodejs_active_resources", '[^}]*type="(?:TCP|UDP|Pipe)[^"]*"[^}]*');
   return {
     heap: sum("nodejs_heap_size_used_bytes"),
     "resident memory": sum("process_resident_memory_bytes"),
     "open files": sum("process_open_fds"),
-    "timers and sockets": sum("nodejs_active_resources"),
+    sockets,
+    timers: resources - sockets,
   };
 }
 
@@ -46,15 +58,49 @@ export async function sampleOfNats(url: string): Promise<Partial<Sample>> {
   };
 }
 
+/** Of a folder with all that is in it. */
+export function sampleOfFolder(folder: string): Partial<Sample> {
+  return { disk: bytesIn(folder) };
+}
+
+function bytesIn(folder: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    try {
+      bytes += entry.isDirectory() ? bytesIn(path) : lstatSync(path).size;
+    } catch (error) {
+      // It went away meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+  return bytes;
+}
+
+/** Tells from a count of bytes that only grows how many come in a second. */
+export function logRate(bytes: () => number): () => Partial<Sample> {
+  let before = { bytes: bytes(), at: performance.now() };
+  return () => {
+    const now = { bytes: bytes(), at: performance.now() };
+    const rate = (now.bytes - before.bytes) / Math.max(1, (now.at - before.at) / 1_000);
+    before = now;
+    return { "log a second": rate };
+  };
+}
+
 function read(url: string): Promise<Response> {
   return fetch(url, { signal: AbortSignal.timeout(30_000) });
 }
 
 export interface Growth {
-  readonly name: string;
+  readonly name: FigureName;
+  /** Of the first third, in which caches fill; of the second; and of the last. */
+  readonly start: number;
   readonly before: number;
   readonly after: number;
-  /** More than noise: something is kept that should not be. */
+  /** What the last third may have. */
+  readonly bound: number;
+  /** More than that: something is kept that should not be. */
   readonly isLeak: boolean;
 }
 
@@ -62,11 +108,12 @@ export interface Growth {
 export function growthOf(samples: readonly Partial<Sample>[]): Growth[] {
   const third = Math.floor(samples.length / 3);
   if (third === 0) throw new Error(`${samples.length} samples are too few; increase MINUTES`);
-  const [middle, last] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
+  const parts = [samples.slice(0, third), samples.slice(third, 2 * third), samples.slice(2 * third)];
   return (Object.keys(samples[0] ?? {}) as FigureName[]).map((name) => {
     const { slack, of } = figures[name];
-    const [before, after] = [middle, last].map((part) => of(part.map((sample) => sample[name] ?? Number.NaN))) as [number, number];
-    return { name, before, after, isLeak: !(after <= before * 1.1 + slack) };
+    const [start, before, after] = parts.map((part) => of(part.map((sample) => sample[name] ?? Number.NaN))) as [number, number, number];
+    const bound = before * 1.1 + slack;
+    return { name, start, before, after, bound, isLeak: !(after <= bound) };
   });
 }
 

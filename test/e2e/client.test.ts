@@ -11,6 +11,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type BatchQuestion, type BatchResult, NetfactsClient } from "@netfacts/client";
 import { findChromium, startChromium } from "../support/chromium.ts";
+import { compileCache } from "../support/compile-cache.ts";
 import { toolOrNotRun } from "../support/debian.ts";
 import { endAll, removeFolders, type Standalone, startStandalone, temporaryFolder } from "../support/processes.ts";
 import { withSamples } from "../support/sample-snapshot.ts";
@@ -109,7 +110,7 @@ async function runExample(name: string, args: readonly string[], input = ""): Pr
     process.execPath,
     ["--conditions=source", "--disable-warning=ExperimentalWarning", join(root, "libs/client/examples", name), ...args],
     {
-      env: { NETFACTS_URL: running.url, NETFACTS_KEY: running.key },
+      env: { ...compileCache, NETFACTS_URL: running.url, NETFACTS_KEY: running.key },
     },
   );
   child.stdin.end(input);

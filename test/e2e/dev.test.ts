@@ -3,6 +3,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -14,6 +15,8 @@ import { smallSources } from "../support/small-sources.ts";
 const root = resolve(import.meta.dirname, "../..");
 const startMsMax = 150_000;
 
+/** Somebody else's. */
+const taken = createServer();
 let folder: string;
 let dev: ChildProcess;
 let printed: string;
@@ -38,6 +41,8 @@ function start(settings: Readonly<Record<string, string>> = {}): void {
     HOME,
     NODE_NO_WARNINGS: "1",
     TMPDIR: folder,
+    // Beside whatever runs on this machine.
+    DEV_PORT: "0",
     ...(XDG_CACHE_HOME !== undefined && { XDG_CACHE_HOME }),
     ...settings,
   };
@@ -102,7 +107,7 @@ test("starts everything, prints where it is and a line that works, and a Ctrl-C 
   const { stdout } = await promisify(execFile)("/bin/sh", ["-c", line]);
   expect(JSON.parse(stdout)).toMatchObject({ ip: "193.0.6.139", routing: { prefix: "193.0.0.0/21" } });
   expect(printed.match(/nf_live_\w{47}/g)).toHaveLength(2);
-  const settings = /^(\S+ \S+) bin\/netfacts keys list$/m.exec(printed)?.[1];
+  const settings = /^(.+) bin\/netfacts keys list$/m.exec(printed)?.[1];
   const keys = await promisify(execFile)("/bin/sh", ["-c", `${settings} exec bin/netfacts keys list`], { cwd: root });
   expect(keys.stdout).toContain("dev");
 
@@ -118,16 +123,23 @@ test("starts everything, prints where it is and a line that works, and a Ctrl-C 
 }, 240_000);
 
 test("with sources of one's own: when one process is killed it says which with its last lines, and stops all others", async () => {
-  start({ SOURCES: smallSources(temporaryFolder(), "NL") });
+  const from = 19_000 + (process.pid % 900);
+  start({ SOURCES: smallSources(temporaryFolder(), "NL"), DEV_PORT: `${from}` });
   await untilPrinted(/^ready/m);
+  const at = (name: string) => new URL(table().get(name)?.rest.split(/\s+/)[0] ?? "").port;
+  const [nats, ...others] = ["nats-server", "gateway-auth-quota-0", "gateway-auth-quota-1", "ingest-0"].map(at);
+  expect([nats, ...others]).toEqual([from + 5, from, from + 1, from + 4].map(String));
   const line = /^curl .*$/m.exec(printed)?.[0] ?? "";
   const { stdout } = await promisify(execFile)("/bin/sh", ["-c", line]);
   expect(JSON.parse(stdout)).toMatchObject({ ip: "193.0.6.139", allocation: { registration_country: "NL" }, routing: { announced: null } });
   const { pid } = table().get("ip-routing-1") ?? { pid: Number.NaN };
   process.kill(pid, "SIGKILL");
   expect(await ended).toEqual([1, null]);
-  const told = printed.slice(printed.indexOf(`ip-routing-1 (process ${pid}) ended unexpectedly by SIGKILL; its last lines:\n`));
-  expect(told.split("\n")[1]).toMatch('"service":"ip-routing"');
+  const lines = printed.trimEnd().split("\n");
+  expect(lines.at(-1)).toBe(
+    `make dev ended: ip-routing-1 (process ${pid}) ended unexpectedly by SIGKILL; all other processes were stopped`,
+  );
+  expect(lines[lines.indexOf("last lines of ip-routing-1:") + 1]).toMatch('"service":"ip-routing"');
   expect(alive()).toEqual([]);
   expect(readdirSync(folder)).toEqual([]);
 }, 240_000);
@@ -140,3 +152,23 @@ test("a second Ctrl-C ends it at once, also while it starts", async () => {
   expect(alive()).toEqual([]);
   expect(readdirSync(folder)).toEqual([]);
 }, 240_000);
+
+test.each([
+  ["a port that is in use", () => `port ${(taken.address() as AddressInfo).port} of 127.0.0.1 is in use`, "choose another with DEV_PORT="],
+  ["a port that is none", () => "DEV_PORT must be 0 or a port from 1 to", '"70000"'],
+])(
+  "%s is told by the last line, with the setting",
+  async (name, reason, remedy) => {
+    taken.listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    start({ DEV_PORT: name.includes("in use") ? `${(taken.address() as AddressInfo).port}` : "70000" });
+    const expected = `make dev ended: ${reason()}`;
+    expect(await ended).toEqual([1, null]);
+    taken.close();
+    await once(taken, "close");
+    const last = printed.trimEnd().split("\n").at(-1);
+    expect([last?.slice(0, expected.length), last?.includes(remedy)]).toEqual([expected, true]);
+    expect(alive()).toEqual([]);
+  },
+  60_000,
+);

@@ -183,6 +183,12 @@ test("pages of a list fit together over all processes, also when other data come
   expect(lines).toEqual(whole);
 }, 180_000);
 
+test("the rights that the documents list for each service are all that it needs", async () => {
+  expect(all.logs()).not.toContain("a right is missing at NATS");
+  // Also of what has a connection of its own, for snapshots.
+  expect(all.nats.log()).not.toContain("Violation");
+});
+
 test("no key is in a log line, a metric or a span of any process, from its start to its end", async () => {
   const metrics = await Promise.all(all.processes.map(async ({ operationsUrl }) => (await request(`${operationsUrl}/metrics`)).text));
   await all.stop();

@@ -41,7 +41,11 @@ afterEach(async () => {
   rmSync(storeDir, { recursive: true, force: true });
 });
 
-const connection = (name: string, user = "pod") => ({ servers: server.url, name, user, pass: "pod" });
+const connection = (name: string, user = "pod") => ({
+  servers: server.url,
+  name,
+  access: { NATS_USER: user, NATS_PASSWORD: "pod" },
+});
 
 async function openStore(name: string, user?: string): Promise<SnapshotStore> {
   const opened: OpenedStore = await connectJetStreamStore({ connection: connection(name, user) });

@@ -106,7 +106,7 @@ class Lookups {
         if (Error.isError(answer)) this.#failed.push(answer.message);
         else if (answer.status === 200) this.#right += 1;
         else if (!this.allowed.includes(answer.json.code)) this.#failed.push(answer.text);
-        await sleep(50);
+        await sleep(200);
       }
     })();
   }
@@ -136,8 +136,9 @@ const runsPath = "/admin/v1/ingest/runs";
 async function runs(): Promise<Run[]> {
   const ask = () => request(`${all.gateways[1]?.operatorUrl}${runsPath}?limit=100`, { key: adminKey });
   let answer = await ask();
-  // A busy ingest may take longer than the short time that it has here.
-  for (const deadline = performance.now() + slackMs; answer.status === 504 && performance.now() < deadline; ) answer = await ask();
+  // A busy ingest may take longer than the short time that it has here, and a busy store longer than a gateway waits for it.
+  const busy = () => answer.status === 504 || answer.json?.code === "limits_unavailable";
+  for (const deadline = performance.now() + slackMs; busy() && performance.now() < deadline; ) answer = await ask();
   if (answer.status !== 200) throw new Error(`runs cannot be listed: ${answer.text}`);
   return answer.json.items;
 }

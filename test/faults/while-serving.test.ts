@@ -124,6 +124,8 @@ test("a disk that is full while it serves refuses with a reason, and is forgotte
     return refused.size > 0;
   }, patient);
   expect([...refused]).toEqual(["503 limits_unavailable"]);
+  // The log is on this disk too, so the terminal says why.
+  await until(() => standalone.err().includes(`the log ${join(home, "netfacts.log")} cannot be written: `), patient);
   expect((await request(`${standalone.url}/api/v1/status`)).status).toBe(200);
   expect(limitFiles(standalone.pid, "unlimited")).toBe(true);
   await until(async () => (await ask()).status === 200, patient);

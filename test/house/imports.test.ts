@@ -134,7 +134,7 @@ test.each<[string, Record<string, string>, string]>([
   [
     "another file of messaging that imports nats",
     { "libs/messaging/src/nats/index.ts": 'import type { Msg } from "nats/lib/src/core.js";\n' },
-    "libs/messaging/src/nats/index.ts:1: in libs/messaging/src only nats/client.ts, nats/connect.ts, nats/link.ts, nats/transport.ts import nats/lib/src/core.js",
+    "libs/messaging/src/nats/index.ts:1: in libs/messaging/src only nats/client.ts, nats/connect.ts, nats/handshake.ts, nats/link.ts, nats/transport.ts import nats/lib/src/core.js",
   ],
   [
     "a part of messaging that knows its broker",

@@ -7,11 +7,19 @@ import { join } from "node:path";
 import { compileCache } from "./compile-cache.ts";
 import { type Mongodb, startMongodb } from "./mongodb.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
+import { accessOf, natsUsersConfig, testUser } from "./nats-users.ts";
 import { publishSnapshot, type SnapshotOrigin } from "./publish-snapshot.ts";
 import { sampleFolder } from "./sample-snapshot.ts";
 import { freePorts, type ServiceName, type ServicePorts, ServiceProcess } from "./service-process.ts";
 
 export type { ServiceName, ServiceProcess } from "./service-process.ts";
+
+/** Ports that somebody chose; 0: any free one. */
+export interface DistributedPorts {
+  readonly nats: number;
+  readonly mongo: number;
+  of(service: ServiceName, index: number): ServicePorts;
+}
 
 export interface DistributedOptions {
   /** Processes of each service; default one, and none of ingest. */
@@ -36,6 +44,8 @@ export interface DistributedOptions {
    * `natsUrl` and `mongoUrl` of a test's own connections stay those of the servers.
    */
   readonly route?: (servers: { readonly natsUrl: string; readonly mongoUrl: string }) => Promise<{ natsUrl: string; mongoUrl: string }>;
+  /** Default: free ones. */
+  readonly ports?: DistributedPorts;
   /** Aborts a start that is under way: what was started is ended. */
   readonly signal?: AbortSignal;
   /** Each piece of what a process prints, as it comes. */
@@ -47,12 +57,14 @@ export interface Distributed {
   readonly gateways: readonly ServiceProcess[];
   /** All processes, in the order in which they were started. */
   readonly processes: readonly ServiceProcess[];
-  /** Of the servers themselves; `mongoUrl` with the database. */
+  /** Of the servers themselves; `natsUrl` with a user that may do everything, `mongoUrl` with the database. */
   readonly natsUrl: string;
   readonly mongoUrl: string;
   /** The server that runs now: another one after `restartNats`. */
   readonly nats: NatsServer;
   readonly mongo: Mongodb;
+  /** What nats-server and ingest write; removed by `stop`. */
+  readonly folder: string;
   /** For the command line, and other processes beside the services. */
   readonly env: Readonly<Record<string, string>>;
   /** Copies a snapshot into JetStream and lets it be served. @returns its id. */
@@ -89,24 +101,26 @@ export async function startDistributed(options: DistributedOptions = {}): Promis
 }
 
 async function start(options: DistributedOptions, undo: (() => Promise<unknown>)[], stop: () => Promise<void>): Promise<Distributed> {
-  const { settings = {}, settingsOf, snapshot, own = true, natsConfig, durable = false, route, signal, onOutput } = options;
+  const { settings = {}, settingsOf, snapshot, own = true, natsConfig, durable = false, route, ports, signal, onOutput } = options;
   const folder = await mkdtemp(join(tmpdir(), "netfacts-distributed-"));
   undo.push(() => rm(folder, { recursive: true, force: true }));
 
   const natsOptions = {
     jetstream: true,
     ...(own && { own, storeDir: join(folder, "jetstream") }),
-    ...(natsConfig && { config: natsConfig }),
+    // One user per service, with no more rights than the documents list.
+    ...(own && { config: `${natsUsersConfig()}\n${natsConfig ?? ""}` }),
+    ...(ports && { port: ports.nats }),
   };
   let nats = await startNatsServer(natsOptions);
   undo.push(() => nats.stop());
   signal?.throwIfAborted();
-  const mongo = await startMongodb({ own, durable });
+  const mongo = await startMongodb({ own, durable, ...(ports && { port: ports.mongo }) });
   undo.push(() => mongo.stop());
   signal?.throwIfAborted();
-  const natsUrl = nats.url;
+  const natsUrl = own ? nats.url.replace("//", `//${testUser}@`) : nats.url;
   const mongoUrl = mongo.database(own ? database : `netfacts_${process.pid}_${Date.now()}`);
-  const routed = (await route?.({ natsUrl, mongoUrl })) ?? { natsUrl, mongoUrl };
+  const routed = (await route?.({ natsUrl: nats.url, mongoUrl })) ?? { natsUrl: nats.url, mongoUrl };
 
   const common = {
     ...compileCache,
@@ -121,6 +135,7 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   };
   const envOf: EnvOf = (service, index, ingestUrl) => ({
     ...common,
+    ...(own && accessOf(service)),
     ...(service === "gateway-auth-quota" && ingestUrl !== null && { INGEST_URL: ingestUrl }),
     ...(service === "ingest" && { INGEST_STATE_DIR: join(folder, `ingest-${index}`) }),
     ...settingsOf?.(service, index),
@@ -155,7 +170,8 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
       return nats;
     },
     mongo,
-    env: { NATS_URL: natsUrl, MONGODB_URI: mongoUrl },
+    folder,
+    env: { NATS_URL: nats.url, ...(own && accessOf("netfacts-cli")), MONGODB_URI: mongoUrl },
     publish,
     async kill(service, index, signal = "SIGKILL") {
       await at(service, index).end(signal);
@@ -176,15 +192,17 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
 type EnvOf = (service: ServiceName, index: number, ingestUrl: string | null) => Readonly<Record<string, string>>;
 
 async function placeProcesses(
-  { replicas = {} }: DistributedOptions,
+  { replicas = {}, ports: chosen }: DistributedOptions,
   envOf: EnvOf,
   onOutput: DistributedOptions["onOutput"],
 ): Promise<ServiceProcess[]> {
   const places = startOrder.flatMap((service) =>
     Array.from({ length: replicas[service] ?? (service === "ingest" ? 0 : 1) }, (_, index) => ({ service, index })),
   );
-  const ports = await freePorts(places.length * 3);
+  const ports = chosen === undefined ? await freePorts(places.length * 3) : [];
   const portsOf = (place: number): ServicePorts => {
+    const { service, index } = places[place] as (typeof places)[number];
+    if (chosen !== undefined) return chosen.of(service, index);
     const [http = 0, operations = 0, operator = 0] = ports.slice(3 * place);
     return { http, operations, operator };
   };

@@ -5,6 +5,9 @@
 
 import vm from "node:vm";
 import { TestEnvironment } from "jest-environment-node";
+import { startThreadsFromBundle } from "./bundled-threads.ts";
+
+startThreadsFromBundle();
 
 export default class OrdinaryGlobal extends TestEnvironment {
   constructor(config, context) {

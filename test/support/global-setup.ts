@@ -10,6 +10,7 @@ import { bundle } from "../../scripts/bundle.ts";
 import { findMongodb } from "./mongodb.ts";
 import { findNatsServer } from "./nats-server.ts";
 import { findNsd } from "./nsd.ts";
+import { testPrograms } from "./programs.ts";
 import { runFolderVariable } from "./run-folder.ts";
 import { startServerOwner } from "./server-owner.ts";
 import { serverOwnerVariable } from "./shared-server.ts";
@@ -20,7 +21,7 @@ export default async function prepareRun({ filter }: { readonly filter?: string 
   const folder = mkdtempSync(join(tmpdir(), "netfacts-run-"));
   process.env[runFolderVariable] = folder;
   if (filter) return;
-  await bundle(folder);
+  await bundle(folder, { further: Object.fromEntries(testPrograms().map((path) => [path.replace(/\.ts$/, ""), path])) });
   await findNatsServer();
   await findMongodb().catch(() => undefined);
   await findUnbound();

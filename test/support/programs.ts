@@ -1,5 +1,6 @@
-/** How tests start the programs: as the bundle that the run has made, which starts in a third of the time that the sources take. */
+/** How tests start programs: from the bundle that the run has made, where they start in a third of the time that the sources take. */
 
+import { globSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { runFolderVariable } from "./run-folder.ts";
 
@@ -9,7 +10,20 @@ export type Program = "standalone" | "gateway-auth-quota" | "ip-routing" | "asn-
 
 /** Arguments of Node. Outside a run of tests (the soak): of the sources. */
 export function programArgs(program: Program): string[] {
-  const main = `services/${program}/src/main`;
+  return argsOf(`services/${program}/src/main.ts`);
+}
+
+/** The same for a program that only tests have. @param path  from the repository's root; must be one of `testPrograms`. */
+export function testProgramArgs(path: string): string[] {
+  return argsOf(path);
+}
+
+/** The programs of the packages' tests, and the stores that their threads load by URL: all files that are named so, from the root. */
+export function testPrograms(): string[] {
+  return globSync("{libs,services}/*/test/**/*-{process,child,store}.ts", { cwd: root });
+}
+
+function argsOf(path: string): string[] {
   const run = process.env[runFolderVariable];
-  return run === undefined ? ["--conditions=source", join(root, `${main}.ts`)] : [join(run, "bundle", `${main}.js`)];
+  return run === undefined ? ["--conditions=source", join(root, path)] : [join(run, "bundle", path.replace(/\.ts$/, ".js"))];
 }

@@ -3,6 +3,8 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
+export type DirectionName = "toTarget" | "toClient";
+
 export interface TcpProxy {
   /** The target's URL with the proxy's host and port. */
   readonly url: string;
@@ -11,8 +13,8 @@ export interface TcpProxy {
   readonly connections: number;
   /** Resets every connection and refuses new ones, until `restore`. */
   cut(): Promise<void>;
-  /** Each piece of data goes on this much later, both ways, in order; 0: at once. */
-  delay(ms: number): void;
+  /** Each piece of data goes on this much later, both ways or in one direction only, in order; 0: at once. */
+  delay(ms: number, only?: DirectionName): void;
   /** Ends the direction from the target to the client on every connection that is open; the other one goes on. */
   halfClose(): void;
   /** Takes connections and data and passes nothing on, neither data nor ends, until `restore`. */
@@ -30,15 +32,17 @@ class Direction {
   readonly #from: Socket;
   readonly #to: Socket;
   readonly #state: ProxyState;
+  readonly #name: DirectionName;
   #waiting: { readonly chunk: Buffer | null; readonly due: number }[] = [];
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #halfClosed = false;
 
-  constructor(from: Socket, to: Socket, state: ProxyState) {
+  constructor(from: Socket, to: Socket, state: ProxyState, name: DirectionName) {
     this.#from = from;
     this.#to = to;
     this.#state = state;
+    this.#name = name;
     from.on("data", (chunk: Buffer) => this.#take(chunk));
     from.on("end", () => this.#take(null));
     to.on("drain", () => this.#resume());
@@ -69,7 +73,7 @@ class Direction {
   }
 
   #take(chunk: Buffer | null): void {
-    this.#waiting.push({ chunk, due: performance.now() + this.#state.delayMs });
+    this.#waiting.push({ chunk, due: performance.now() + this.#state.delayMs[this.#name] });
     this.#waitingBytes += chunk?.length ?? 0;
     if (this.#waitingBytes > waitingBytesMax) this.#from.pause();
     this.pass();
@@ -87,7 +91,7 @@ class Direction {
 }
 
 interface ProxyState {
-  delayMs: number;
+  delayMs: Readonly<Record<DirectionName, number>>;
   frozen: boolean;
 }
 
@@ -108,7 +112,7 @@ function reset(socket: Socket): void {
 export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   const host = target.hostname.replace(/^\[|\]$/g, "");
-  const state: ProxyState = { delayMs: 0, frozen: false };
+  const state: ProxyState = { delayMs: { toTarget: 0, toClient: 0 }, frozen: false };
   const pairs = new Set<Pair>();
 
   const accept = (client: Socket) => {
@@ -116,8 +120,8 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
     const pair: Pair = {
       client,
       target: upstream,
-      toTarget: new Direction(client, upstream, state),
-      toClient: new Direction(upstream, client, state),
+      toTarget: new Direction(client, upstream, state, "toTarget"),
+      toClient: new Direction(upstream, client, state, "toClient"),
     };
     pairs.add(pair);
     for (const [socket, other] of [
@@ -157,8 +161,8 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       return [...pairs].filter(({ client }) => !client.destroyed).length;
     },
     cut: close,
-    delay(ms) {
-      state.delayMs = ms;
+    delay(ms, only) {
+      state.delayMs = only === undefined ? { toTarget: ms, toClient: ms } : { toTarget: 0, toClient: 0, [only]: ms };
     },
     halfClose() {
       for (const { toClient } of pairs) toClient.halfClose();
@@ -167,7 +171,7 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       state.frozen = true;
     },
     async restore() {
-      state.delayMs = 0;
+      state.delayMs = { toTarget: 0, toClient: 0 };
       state.frozen = false;
       for (const { client, target: upstream, toTarget, toClient } of pairs) {
         toTarget.pass();

@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { parsePrefix } from "@netfacts/address";
 import { validationRecord, validationState } from "@netfacts/records";
-import { runs, seed } from "../support/runs.ts";
+import { isLong, runs, seed } from "../support/runs.ts";
 import { bitsOf } from "./support/by-length.ts";
 import { Imported, samples } from "./support/cli.ts";
 import { type ExpiringVrp, readExport } from "./support/modern-vrps.ts";
@@ -18,6 +18,8 @@ const paths = testDataOrNotRun("RPKI states of whole tables", ["modern/rpki-clie
 const rib = join(samples, "data/routeviews.route-views.jinx.ribs.1401487200.bz2");
 /** Routes of each table that are held against every single VRP. */
 const linearRoutes = runs(100, 20);
+/** Of the modern table, with its million routes: every route, or every tenth. */
+const step = isLong ? 1 : 10;
 
 let imported: Imported | null = null;
 /** Those that had not expired when the export was made. */
@@ -91,19 +93,21 @@ test("every route of the 2014 table has the state of the rule", async () => {
   expect(compare([{ ...first, state: "valid" }, ...rest.slice(0, 10)]).wrong).toHaveLength(1);
 }, 180_000);
 
-test("every route of the modern table has the state of the rule", async () => {
+test("the routes of the modern table have the states of the rule", async () => {
   if (imported === null || paths === null) return;
   const generation = await imported.load();
   const table = gunzipSync(readFileSync(paths[1])).toString("latin1").trimEnd().split("\n");
-  const judged = table.map((line): Judged => {
-    const [text = "", origin = ""] = line.split("\t");
-    const reading = parsePrefix(text);
-    if (!reading.ok) throw new TypeError(`${text}: ${reading.fault}`);
-    // The state alone and the state with its reasons are found in two ways: both must be the rule's.
-    const { state } = validationState(generation, reading.prefix, Number(origin));
-    const explained = validationRecord(generation, reading.prefix, Number(origin), false, 0).state;
-    return { prefix: text, origin, state: state === explained ? state : `${state}, explained as ${explained}` };
-  });
+  const judged = table
+    .filter((_, at) => at % step === 0)
+    .map((line): Judged => {
+      const [text = "", origin = ""] = line.split("\t");
+      const reading = parsePrefix(text);
+      if (!reading.ok) throw new TypeError(`${text}: ${reading.fault}`);
+      // The state alone and the state with its reasons are found in two ways: both must be the rule's.
+      const { state } = validationState(generation, reading.prefix, Number(origin));
+      const explained = validationRecord(generation, reading.prefix, Number(origin), false, 0).state;
+      return { prefix: text, origin, state: state === explained ? state : `${state}, explained as ${explained}` };
+    });
   const { wrong, counts } = compare(judged);
   expect(wrong).toEqual([]);
   expect(compareLinearly(judged)).toEqual([]);

@@ -47,6 +47,8 @@ export function formatAsdot(asn: number): string {
 export interface SpecialPurposeAsn {
   readonly name: string;
   readonly rfc: string;
+  /** By its RFC it originates prefixes in the public Internet: that it does is as it should be. */
+  readonly originates: boolean;
 }
 
 interface AsnBlock {
@@ -58,7 +60,7 @@ interface AsnBlock {
 /** The IANA registry of special-purpose AS numbers (RFC 7249), ascending, without overlap. */
 const asnBlocks: readonly AsnBlock[] = [
   asnBlock(0, 0, "Reserved", "RFC7607"),
-  asnBlock(112, 112, "AS112 Project", "RFC7534"),
+  asnBlock(112, 112, "AS112 Project", "RFC7534", true),
   asnBlock(23_456, 23_456, "AS_TRANS", "RFC6793"),
   asnBlock(64_496, 64_511, "Documentation", "RFC5398"),
   asnBlock(64_512, 65_534, "Private Use", "RFC6996"),
@@ -68,8 +70,8 @@ const asnBlocks: readonly AsnBlock[] = [
   asnBlock(4_294_967_295, 4_294_967_295, "Last 32-bit AS Number", "RFC7300"),
 ];
 
-function asnBlock(first: number, last: number, name: string, rfc: string): AsnBlock {
-  return { first, last, purpose: { name, rfc } };
+function asnBlock(first: number, last: number, name: string, rfc: string, originates = false): AsnBlock {
+  return { first, last, purpose: { name, rfc, originates } };
 }
 
 /** The purpose of a special-purpose AS number, null for every other. */

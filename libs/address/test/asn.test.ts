@@ -104,6 +104,10 @@ test.each([
   [4_294_967_295, "RFC7300"],
 ])("AS %i has a special purpose by %s", (asn, rfc) => expect(specialPurposeAsn(asn)?.rfc).toBe(rfc));
 
+test("of these only AS112 originates prefixes in the public Internet", () => {
+  expect([0, 112, 23_456, 64_496, 64_512, 65_535, 4_294_967_295].filter((asn) => specialPurposeAsn(asn)?.originates)).toEqual([112]);
+});
+
 test.each([1, 111, 113, 3333, 23_455, 23_457, 64_495, 65_552, 4_199_999_999])("AS %i has no special purpose", (asn) => {
   expect(specialPurposeAsn(asn)).toBeNull();
 });

@@ -16,7 +16,7 @@ export async function* gunzip(path: string, stored: AsyncIterable<Uint8Array>): 
       throw new ContentError("truncated", path, unpack.bytesWritten, "the gzip data end early", { cause });
     // The file began with a gzip header, so a wrong one stands behind a whole member. zlib has no code of its own for it.
     if (String(cause).includes("incorrect header check")) throw trailing(path, unpack.bytesWritten);
-    throw new ContentError("damaged", path, unpack.bytesWritten, `the gzip data are damaged (${codeOf(cause) ?? cause})`, { cause });
+    throw new ContentError("damaged", path, unpack.bytesWritten, "the gzip data are damaged", { cause });
   }
   // zlib stops without a word before zeros.
   if (unpack.bytesWritten < fed.bytes) throw trailing(path, unpack.bytesWritten);

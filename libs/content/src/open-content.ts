@@ -1,6 +1,6 @@
 /** Opens a file whatever its compression, which is told by its first bytes and never by its name. */
 
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { bunzip2InThreads } from "./bzip2-threads.ts";
 import { ContentError, systemReason } from "./content-error.ts";
@@ -19,6 +19,8 @@ export interface Content {
 }
 
 const readBytes = 1 << 20;
+/** What a file is read by at its end. A small file takes no 1 MiB: so much more garbage brings a collection of all of it sooner. */
+const leastReadBytes = 1 << 16;
 /** Enough of a file to tell its compression. */
 const headBytes = 8;
 
@@ -31,19 +33,24 @@ const refused: readonly (readonly [name: string, magic: readonly number[]])[] = 
 
 /**
  * @param onRead  sees every chunk of the file as it is stored, in order (for a digest); it must not keep or change it.
- * @throws ContentError `unreadable` or `unsupported` at once; the stream throws it with what it meets later.
+ * @throws ContentError `unreadable` or `unsupported` at once; the stream throws it with what it meets later. A pipe or a device is unreadable:
+ *   to open one may block the process until somebody writes, and it may have no end.
  */
 export function openContent(path: string, onRead?: (stored: Uint8Array) => void): Content {
   const compression = compressionOf(path, readHead(path));
   let bytesRead = 0;
   async function* stored(): AsyncGenerator<Uint8Array, void, undefined> {
     const file = await openFile(path);
+    const explained = (cause: unknown): never => {
+      throw unreadable(path, bytesRead, cause);
+    };
     try {
+      const stat = await file.stat().catch(explained);
+      // What is no file, such as a pipe, does not tell how much it has.
+      const size = stat.isFile() ? stat.size : Number.POSITIVE_INFINITY;
       for (;;) {
-        const buffer = Buffer.allocUnsafeSlow(readBytes);
-        const { bytesRead: length } = await file.read(buffer, 0, readBytes, null).catch((cause: unknown) => {
-          throw unreadable(path, bytesRead, cause);
-        });
+        const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, Math.max(size - bytesRead, leastReadBytes)));
+        const { bytesRead: length } = await file.read(buffer, 0, buffer.length, null).catch(explained);
         if (length === 0) return;
         bytesRead += length;
         const chunk = buffer.subarray(0, length);
@@ -128,6 +135,15 @@ function compressionOf(path: string, head: Uint8Array): Compression {
 
 function readHead(path: string): Uint8Array {
   const head = Buffer.alloc(headBytes);
+  let found: Stats;
+  try {
+    found = statSync(path);
+  } catch (cause) {
+    throw unreadable(path, 0, cause);
+  }
+  // A folder says so itself when it is read.
+  if (!found.isFile() && !found.isDirectory())
+    throw new ContentError("unreadable", path, 0, "the file cannot be read: it is a pipe, a socket or a device");
   try {
     const descriptor = openSync(path, "r");
     try {

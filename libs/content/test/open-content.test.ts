@@ -1,7 +1,7 @@
 /** Opening of files: compression by content, and every kind of damage told with file and byte. */
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
@@ -54,6 +54,12 @@ describe("gzip", () => {
     expect(await unpack(fileOf(gzipSync("")))).toHaveLength(0);
     const members = Buffer.concat([gzipSync(small), gzipSync(""), gzipSync(big), gzipSync(small)]);
     expect((await unpack(fileOf(members))).equals(Buffer.concat([small, big, small]))).toBe(true);
+  });
+
+  test("a wrong checksum is told in words, without the code of a library", async () => {
+    const packed = gzipSync(small);
+    packed.writeUInt32LE(1, packed.length - 8);
+    expect((await failureOf(packed))?.message).toMatch(/content: the gzip data are damaged \(at byte \d+ of the file\)$/);
   });
 
   test("cut anywhere is an error that says truncated", async () => {
@@ -298,6 +304,15 @@ describe("other content", () => {
       expect.objectContaining({ code: "unreadable", message: expect.stringContaining("it is a folder") }),
     );
   });
+
+  test("that is a pipe or a device is refused and not opened: nobody may ever write to it", () => {
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    for (const odd of [path, "/dev/zero"])
+      expect(() => openContent(odd)).toThrow(
+        expect.objectContaining({ code: "unreadable", message: `${odd}: the file cannot be read: it is a pipe, a socket or a device` }),
+      );
+  });
 });
 
 test("reading is counted in bytes as stored, and may be watched for a digest", async () => {
@@ -308,6 +323,17 @@ test("reading is counted in bytes as stored, and may be watched for a digest", a
   for await (const chunk of content.stream) expect(chunk.length).toBeLessThanOrEqual(1 << 20);
   expect(content.bytesRead).toBe(packed.length);
   expect(Buffer.concat(watched).equals(packed)).toBe(true);
+});
+
+test("a small file takes little memory to read, and one that grows meanwhile is read to its end", async () => {
+  const path = fileOf(small);
+  for await (const chunk of openContent(path).stream) expect(chunk.buffer.byteLength).toBeLessThanOrEqual(1 << 16);
+  const growing = openContent(path, () => {
+    if (growing.bytesRead === small.length) appendFileSync(path, big);
+  });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of growing.stream) chunks.push(chunk);
+  expect(Buffer.concat(chunks).equals(Buffer.concat([small, big]))).toBe(true);
 });
 
 test.each(["none", "gzip", "bzip2"])("leaving a stream early closes the file (%s)", async (compression) => {

@@ -94,7 +94,7 @@ export { RoutingRecord } from "./records/routing.ts";
 export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";
 export { type UsageApart, type UsageClass, UsageItem, UsageItems, usageApart, usageClasses } from "./records/usage.ts";
 export { ValidityRecord } from "./records/validity.ts";
-export { PodReport, readPodReport, reloadSubjects, SnapshotNotice } from "./reload.ts";
+export { PodReport, readPodReport, readSnapshotNotice, reloadSubjects, SnapshotNotice } from "./reload.ts";
 export {
   type ImportedSection,
   importedSections,

@@ -32,7 +32,13 @@ export const PodReport = Type.Object({
 });
 export type PodReport = Static<typeof PodReport>;
 
+const compiledNotice = Compile(SnapshotNotice);
 const compiledReport = Compile(PodReport);
+
+/** A notice as it came over the network; null when it is none. */
+export function readSnapshotNotice(payload: unknown): SnapshotNotice | null {
+  return compiledNotice.Check(payload) ? payload : null;
+}
 
 /** A report as it came over the network; null when it is none. */
 export function readPodReport(payload: unknown): PodReport | null {

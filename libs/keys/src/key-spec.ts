@@ -67,7 +67,7 @@ export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: numbe
   const faults: SpecFault[] = [];
   const { label, scopes, plan, expiresAt, allowedCidrs: cidrs = [] } = spec;
   if (label !== undefined && (label.trim() === "" || label.length > labelCharsMax || /\p{Cc}/u.test(label))) {
-    faults.push(specFault("label", `1 to ${labelCharsMax} characters without control characters`));
+    faults.push(specFault("label", `must be 1 to ${labelCharsMax} characters, not all blank and without control characters`));
   }
   if (label !== undefined && redactText(label) !== label) faults.push(specFault("label", "contains the text of a key"));
   if (scopes?.length === 0) faults.push(specFault("scopes", "must have at least one"));
@@ -75,7 +75,7 @@ export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: numbe
   if (plan !== undefined && !planNamePattern.test(plan)) faults.push(planNameFault("plan"));
   faults.push(...limitFaults(spec));
   if (typeof expiresAt === "number" && !(expiresAt > now)) faults.push(specFault("expires_at", "must be in the future", "expiry"));
-  if (cidrs.length > allowedCidrsMax) faults.push(specFault("allowed_cidrs", `at most ${allowedCidrsMax}`, "allowed CIDRs"));
+  if (cidrs.length > allowedCidrsMax) faults.push(specFault("allowed_cidrs", `must be at most ${allowedCidrsMax}`, "allowed CIDRs"));
   const canonical = cidrs.map((text, at) => canonicalCidr(text, `allowed_cidrs[${at}]`, faults));
   if (faults.length > 0) throw new KeySpecError(faults);
   return [...new Set(canonical)];
@@ -95,11 +95,11 @@ function planNameFault(field: string): SpecFault {
 function limitFaults({ rate, month, concurrency }: Pick<KeyPatch, "rate" | "month" | "concurrency">): SpecFault[] {
   const faults: SpecFault[] = [];
   if (rate && !(isCount(rate.limit, limitMax) && isCount(rate.windowSeconds, windowSecondsMax))) {
-    faults.push(specFault("rate", `1 to ${limitMax} requests per window of 1 to ${windowSecondsMax} seconds`));
+    faults.push(specFault("rate", `must be 1 to ${limitMax} requests per window of 1 to ${windowSecondsMax} seconds`));
   }
-  if (month && !isCount(month.limit, limitMax)) faults.push(specFault("month", `1 to ${limitMax} answers`));
+  if (month && !isCount(month.limit, limitMax)) faults.push(specFault("month", `must be 1 to ${limitMax} answers`));
   if (concurrency && !isCount(concurrency.limit, concurrencyMax)) {
-    faults.push(specFault("concurrency", `1 to ${concurrencyMax} requests at a time`));
+    faults.push(specFault("concurrency", `must be 1 to ${concurrencyMax} requests at a time`));
   }
   return faults;
 }

@@ -1,6 +1,6 @@
 /** Messaging inside one process: the same frames, bounds and failures as over the network, without encoding anything. */
 
-import { frameItemsMax, notYetRetriesMax, queuedItemsMax } from "./bounds.ts";
+import { frameItemsMax, isCostly, notYetRetriesMax, queuedItemsMax } from "./bounds.ts";
 import { Deadlines, type Watched } from "./deadlines.ts";
 import { MessagingError, type MessagingErrorCode } from "./messaging-error.ts";
 import type { MessagingEvents, MessagingOptions } from "./options.ts";
@@ -76,7 +76,7 @@ class InProcessMessaging implements Messaging {
     const { queues, responders } = this.#service(service);
     if (responders.length === 0) return this.#refuse("no_responders", service, lane);
     const queue = queues[lane];
-    const share = queue.shares.enter(item.caller ?? "", this.#queuedItemsMax);
+    const share = queue.shares.enter(item.caller ?? "");
     if (share === null) return this.#refuse("overloaded", service, lane);
 
     return new Promise((resolve, reject) => {
@@ -173,7 +173,12 @@ class InProcessMessaging implements Messaging {
   #service(name: string): Service {
     const known = this.#services.get(name);
     if (known !== undefined) return known;
-    const queue = (lane: Lane): Queue => ({ service: name, lane, waiting: [], shares: new Shares() });
+    const queue = (lane: Lane): Queue => ({
+      service: name,
+      lane,
+      waiting: [],
+      shares: new Shares(this.#queuedItemsMax, "kept free"),
+    });
     const service: Service = { queues: { single: queue("single"), batch: queue("batch") }, responders: [], turn: 0 };
     this.#services.set(name, service);
     return service;
@@ -199,10 +204,14 @@ class InProcessMessaging implements Messaging {
   #send(service: Service, queue: Queue): void {
     const waiting = queue.waiting.filter((pending) => !pending.settled);
     queue.waiting = [];
+    // In frames of their own, nothing waits for costly requests.
     const size = frameItemsMax[queue.lane];
-    for (const [pinned, alike] of Map.groupBy(waiting, ({ pinnedSnapshot }) => pinnedSnapshot)) {
-      const inTurn = callersInTurn(alike);
-      for (let start = 0; start < inTurn.length; start += size) this.#sendFrame(service, queue, pinned, inTurn.slice(start, start + size));
+    for (const apart of [waiting.filter(({ item }) => !isCostly(item)), waiting.filter(({ item }) => isCostly(item))]) {
+      for (const [pinned, alike] of Map.groupBy(apart, ({ pinnedSnapshot }) => pinnedSnapshot)) {
+        const inTurn = callersInTurn(alike);
+        for (let start = 0; start < inTurn.length; start += size)
+          this.#sendFrame(service, queue, pinned, inTurn.slice(start, start + size));
+      }
     }
   }
 

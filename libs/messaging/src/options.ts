@@ -14,12 +14,12 @@ export interface MessagingOptions {
 }
 
 /**
- * - `no_answer`: half the budget is over · `no_responders`, `not_yet`, `broken`: a body broke midway
+ * - `no_answer`: half the budget is over · `no_responders`, `not_yet`, `broken`: a body broke midway, or no reply to the frame could be read
  * - `silent`: the copy that was asked shows no sign of life · `slow`: it takes far longer than usual
  */
 export type RetryReason = "no_answer" | "silent" | "slow" | "no_responders" | "not_yet" | "broken";
 
-/** - `late`: its item is answered or given up · `unknown`: never asked by us · `undecodable`: not a frame */
+/** - `late`: its item is answered or given up · `unknown`: never asked by us · `undecodable`: not a frame, or not of the pinned snapshot */
 export type DropReason = "late" | "unknown" | "undecodable";
 
 /** What is counted, for metrics. None may throw. */
@@ -32,10 +32,14 @@ export interface MessagingEvents {
   frameRefused?(service: string, lane: Lane): void;
   /** Frames that wait for answers of a service now. Not told in process. */
   framesInFlight?(service: string, lane: Lane, frames: number): void;
+  /** A broadcast could not be read. */
+  broadcastRefused?(subject: string): void;
   itemsRetried?(service: string, lane: Lane, reason: RetryReason, items: number): void;
   /** Replies that nobody waited for. */
   repliesDropped?(reason: DropReason, items: number): void;
   /** A request ended without reply. */
   requestFailed?(service: string, lane: Lane, code: MessagingErrorCode): void;
   connection?(up: boolean): void;
+  /** The broker has no such right for this user; told once a minute for a subject at most. The text names the subject. */
+  notPermitted?(text: string): void;
 }

@@ -8,8 +8,8 @@ import type { Answer, FrameHandler, ReplyItem, RequestItem } from "./types.ts";
 /** What the items of a frame share, or why none of them can be answered. */
 export type Entry<C> = { readonly context: C } | { readonly refusal: ProblemCode | "not_yet" };
 
-/** Answers one item. */
-export type ItemHandler<C> = (item: RequestItem, context: C) => ReplyItem | Promise<ReplyItem>;
+/** Answers one item: at once, later, or, where that is long work, in steps, between which others may have a turn. */
+export type ItemHandler<C> = (item: RequestItem, context: C) => ReplyItem | Promise<ReplyItem> | Generator<void, ReplyItem>;
 
 export interface ResponderOptions<C> {
   /**
@@ -67,10 +67,21 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
         turnStart = performance.now();
       }
       const item = items[index] as RequestItem;
+      const run = <T>(work: () => T): T => (within === undefined ? work() : within(index, work));
       try {
         const handler = handlerOf(ops, item);
-        const reply = within === undefined ? handler(item, context) : within(index, () => handler(item, context));
-        if ("then" in reply) slow.push(reply.then((late) => answer(index, late)).catch((cause: unknown) => fail(index, cause)));
+        const reply = run(() => handler(item, context));
+        if (Symbol.iterator in reply) {
+          let step = run(() => reply.next());
+          while (step.done !== true) {
+            if (performance.now() - turnStart > turnMs) {
+              await nextTurn("begun");
+              turnStart = performance.now();
+            }
+            step = run(() => reply.next());
+          }
+          answer(index, step.value);
+        } else if ("then" in reply) slow.push(reply.then((late) => answer(index, late)).catch((cause: unknown) => fail(index, cause)));
         else answer(index, reply);
       } catch (cause) {
         fail(index, cause);

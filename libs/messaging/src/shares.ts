@@ -1,42 +1,81 @@
-/** Fair shares of a bounded number of places: whoever takes many leaves some to the others. */
+/** Fair shares of a bounded number of places, by one rule for all of them (`docs/design/protocols.md#http-edges`). */
 
 /** What one caller has. */
 export interface Share {
   readonly caller: string;
   places: number;
-  /** Units of what is under way. */
+  /** Units of what is under way, for those who count them. */
   sentUnits: number;
 }
 
+/**
+ * How a caller comes to its places while others have too many:
+ *
+ * - `kept free`: places that are given back soon. The last quarter is for callers who have less than a quarter.
+ * - `taken back`: places that may be held for hours. All are given to who asks; where none is free for a caller who has less than a
+ *   quarter, `surplus` says whose place is to be taken back.
+ */
+export type Reserve = "kept free" | "taken back";
+
+/**
+ * A caller who has less than a quarter of the places always comes first: while others ask, nobody keeps more than a quarter from it. What
+ * nobody else asks for is free to use.
+ */
 export class Shares {
+  readonly max: number;
+  readonly #reserve: Reserve;
   readonly #of = new Map<string, Share>();
-  #taken = 0;
+  #used = 0;
+
+  constructor(max: number, reserve: Reserve) {
+    this.max = max;
+    this.#reserve = reserve;
+  }
 
   /** Callers who have a place. */
   get callers(): number {
     return this.#of.size;
   }
 
-  /**
-   * Takes a place, until `leave`.
-   *
-   * @param places how many there are; the last quarter is for callers who have less than a quarter.
-   * @returns null where there is none for this caller.
-   */
-  enter(caller: string, places: number): Share | null {
-    const known = this.#of.get(caller);
-    const kept = known !== undefined && known.places >= places / 4 ? places / 4 : 0;
-    if (this.#taken >= places - kept) return null;
-    const share = known ?? { caller, places: 0, sentUnits: 0 };
-    if (known === undefined) this.#of.set(caller, share);
-    this.#taken += 1;
+  /** Places taken. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Takes a place, until `leave`; null: there is none for this caller now. */
+  enter(caller: string): Share | null {
+    if (!this.mayEnter(caller)) return null;
+    let share = this.#of.get(caller);
+    if (share === undefined) {
+      share = { caller, places: 0, sentUnits: 0 };
+      this.#of.set(caller, share);
+    }
+    this.#used += 1;
     share.places += 1;
     return share;
   }
 
+  /** Whether `enter` would give a place. */
+  mayEnter(caller: string): boolean {
+    const kept = this.#reserve === "kept free" && this.hasQuarter(caller) ? this.max / 4 : 0;
+    return this.#used < this.max - kept;
+  }
+
   leave(share: Share): void {
-    this.#taken -= 1;
+    this.#used -= 1;
     share.places -= 1;
     if (share.places === 0) this.#of.delete(share.caller);
+  }
+
+  /** Whether the caller has what it is sure of: further places are those that others leave. */
+  hasQuarter(caller: string): boolean {
+    return (this.#of.get(caller)?.places ?? 0) >= this.max / 4;
+  }
+
+  /** Who has the most places, where that is more than a quarter; null: nobody has. */
+  surplus(): string | null {
+    let most: Share | null = null;
+    for (const share of this.#of.values()) if (share.places > (most?.places ?? this.max / 4)) most = share;
+    return most === null ? null : most.caller;
   }
 }

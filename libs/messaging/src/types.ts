@@ -39,7 +39,10 @@ export interface ReplyItem {
   readonly next?: number;
 }
 
-/** Interactive requests travel apart from batches and are served first. */
+/**
+ * `single`: plain interactive requests, which are served first. `batch`: batches, and whatever else is long work (`units` above 1), so that
+ * no plain request waits for it.
+ */
 export type Lane = "single" | "batch";
 
 /** Requests that travel together. */

@@ -17,3 +17,13 @@ test("whoever waits gets a turn for itself, in the order of asking", async () =>
   expect(order.map(([name]) => name)).toEqual(["a", "b", "c", "d"]);
   expect(new Set(order.map(([, when]) => when)).size).toBe(4);
 });
+
+test("what is half done goes on before more is begun", async () => {
+  const order: string[] = [];
+  const wait = async (name: string, has?: "begun") => {
+    await nextTurn(has);
+    order.push(name);
+  };
+  await Promise.all([wait("new 1"), wait("new 2"), wait("half done 1", "begun"), wait("half done 2", "begun")]);
+  expect(order).toEqual(["half done 1", "half done 2", "new 1", "new 2"]);
+});

@@ -3,7 +3,7 @@
 import { hostname } from "node:os";
 import type { Messaging } from "@netfacts/messaging";
 import type { ServiceApp, ServiceFrame } from "@netfacts/runtime";
-import { busConfigSchema } from "@netfacts/runtime/bus";
+import { busConfigSchema, natsConnection } from "@netfacts/runtime/bus";
 import { followerDefaults, ipv4IndexConfig, SnapshotFollower } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 import { connectJetStreamStore, jetStreamSource } from "./jetstream/index.ts";
@@ -40,7 +40,7 @@ export interface DatasetPod {
 /** Opens the connection to the snapshots, which closes at the service's stop. */
 export async function openPod(service: string, config: PodConfig, messaging: Messaging, frame: ServiceFrame<unknown>): Promise<DatasetPod> {
   const { log, metrics, onStop } = frame;
-  const source = { bucket: config.SNAPSHOT_BUCKET, connection: { servers: config.NATS_URL, name: `${service}-snapshots` } };
+  const source = { bucket: config.SNAPSHOT_BUCKET, connection: natsConnection(`${service}-snapshots`, config) };
   const { store, close } = await connectJetStreamStore(source);
   onStop(close);
   const dataset = new SnapshotFollower(store, jetStreamSource(source), snapshotEvents(log, metrics), {

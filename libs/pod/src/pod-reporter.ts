@@ -1,6 +1,6 @@
 /** A pod's side of two-phase activation over broadcasts: tells ingest what it loaded, and takes ingest's hints. */
 
-import { type PodReport, reloadSubjects } from "@netfacts/contracts";
+import { type PodReport, readSnapshotNotice, reloadSubjects } from "@netfacts/contracts";
 import type { SnapshotFollower } from "@netfacts/snapshot";
 
 /** The part of messaging that is needed; payloads are JSON values. */
@@ -38,14 +38,13 @@ export class PodReporter {
 
   start(): void {
     const { follower, broadcast, intervalMs = podReportIntervalMs } = this.#deps;
-    const look = () => void follower.look();
     this.#subscriptions = [
-      broadcast.subscribe(reloadSubjects.published, () => {
+      broadcast.subscribe(reloadSubjects.published, (payload) => {
         // At once, so that ingest knows for whom it waits.
         this.#report();
-        look();
+        void follower.look(readSnapshotNotice(payload)?.id);
       }),
-      broadcast.subscribe(reloadSubjects.activate, look),
+      broadcast.subscribe(reloadSubjects.activate, () => void follower.look()),
     ];
     this.#timer = setInterval(() => this.#report(), intervalMs);
     this.#timer.unref();

@@ -1,6 +1,6 @@
 /** The record of one AS: registration, what it announces, and how much of that RPKI covers. */
 
-import { formatAsdot, formatPrefix } from "@netfacts/address";
+import { formatAsdot, formatPrefix, specialPurposeAsn } from "@netfacts/address";
 import type { AsnCounts, AsnPrefix, AsnQuestion, AsnRecord, AsnRpki, Aspa } from "@netfacts/contracts";
 import { type OriginState, originStates, stateWords } from "@netfacts/rpki";
 import { type Generation, type OriginatedRows, type RouteTable, searchAscending, secondsTimestamp } from "@netfacts/snapshot";
@@ -41,7 +41,7 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
   const originated = routes === null ? null : originatedBy(generation, routes, asn);
   const announced = announcedBy(generation, originated);
   const seen = routes?.seenAs(asn) ?? null;
-  if (announced && asnSpecialPurposeRecord(asn) !== null)
+  if (announced && specialPurposeAsn(asn)?.originates === false)
     notes.warn("bogon_announced", `AS${asn} is special-purpose and originates prefixes`);
   else if (announced && (registered?.status === "available" || registered?.status === "reserved"))
     notes.warn("bogon_announced", `AS${asn} originates prefixes, but its registry status is ${registered.status}`);
@@ -71,7 +71,21 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
   };
 }
 
-function originatedBy({ vrps }: Generation, table: RouteTable, asn: number): Originated {
+/** An AS with this many prefixes is read once: that takes about a millisecond. */
+const rememberedFrom = 1_024;
+const largeOf = new WeakMap<Generation, Map<number, Originated>>();
+
+function originatedBy(generation: Generation, table: RouteTable, asn: number): Originated {
+  const known = largeOf.get(generation)?.get(asn);
+  if (known !== undefined) return known;
+  const originated = readOriginated(generation, table, asn);
+  if (originated.rows.entry.length < rememberedFrom) return originated;
+  const large = largeOf.get(generation) ?? new Map<number, Originated>();
+  largeOf.set(generation, large.set(asn, originated));
+  return originated;
+}
+
+function readOriginated({ vrps }: Generation, table: RouteTable, asn: number): Originated {
   const rows = table.originatedBy(asn);
   const count = rows.entry.length;
   const states = vrps === null ? null : new Uint8Array(count);

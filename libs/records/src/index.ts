@@ -9,5 +9,6 @@ export { type RecordBuilder, recordBuilders, type SnapshotOperation } from "./re
 export { routingRecord } from "./routing-record.ts";
 export { csvCell, listText, shownAnswer } from "./shown-answer.ts";
 export { statusRecord } from "./status-record.ts";
+export { finish } from "./steps.ts";
 export { validationRecord, validationState } from "./validation-parts.ts";
 export { validityRecord } from "./validity-record.ts";

@@ -4,7 +4,8 @@ import { decodeQuery, operations, type ProblemCode } from "@netfacts/contracts";
 import type { DatasetHolder, Generation } from "@netfacts/snapshot";
 import { AnswerNotes, type RecordAnswer } from "./answer.ts";
 import { type RecordBuilder, recordBuilders, type SnapshotOperation, type SnapshotService } from "./record-builders.ts";
-import { shownAnswer } from "./shown-answer.ts";
+import { shownSteps } from "./shown-answer.ts";
+import { finish, type Steps } from "./steps.ts";
 
 /** What the questions of one frame are answered from: taken once, so that no frame mixes generations. */
 export interface AnswerContext {
@@ -31,20 +32,33 @@ export function enterDataset(
 }
 
 /** Answers one question that came as its canonical query. */
-export type RecordHandler = (item: { readonly query: string; readonly requestId: string }, context: AnswerContext) => RecordAnswer;
+export type RecordHandler = (item: QueryItem, context: AnswerContext) => RecordAnswer;
+
+/** The same in steps, as lists can be long. */
+export type RecordSteps = (item: QueryItem, context: AnswerContext) => Steps<RecordAnswer>;
+
+interface QueryItem {
+  readonly query: string;
+  readonly requestId: string;
+}
 
 /** The handler of an operation: reads the canonical query, builds the record, and serialises what is shown of it once. */
 export function recordHandler<O extends SnapshotOperation>(op: O): RecordHandler {
+  const answer = recordSteps(op);
+  return (item, context) => finish(answer(item, context));
+}
+
+function recordSteps<O extends SnapshotOperation>(op: O): RecordSteps {
   const build: RecordBuilder<O> = recordBuilders[op];
-  return ({ query, requestId }, { generation, nowMs }) => {
+  return function* ({ query, requestId }, { generation, nowMs }) {
     const { question, view } = decodeQuery(op, query);
     const notes = new AnswerNotes(generation, nowMs, view);
-    return shownAnswer(op, notes, build(question, notes), view, requestId);
+    return yield* shownSteps(op, notes, yield* build(question, notes), view, requestId);
   };
 }
 
 /** The handlers of every operation of a service, by name. */
-export function recordHandlers<S extends SnapshotService>(service: S): ReadonlyMap<string, RecordHandler> {
+export function recordHandlers<S extends SnapshotService>(service: S): ReadonlyMap<string, RecordSteps> {
   const names = Object.keys(recordBuilders) as SnapshotOperation[];
-  return new Map(names.filter((op) => operations[op].service === service).map((op) => [op, recordHandler(op)]));
+  return new Map(names.filter((op) => operations[op].service === service).map((op) => [op, recordSteps(op)]));
 }

@@ -26,6 +26,7 @@ import {
   visibilityRecord,
   warnAboutRoute,
 } from "./route-parts.ts";
+import { finish, mapSteps, type Steps } from "./steps.ts";
 import { vrpRecord } from "./validation-parts.ts";
 
 type Related = ReturnType<AllocationTable["relation"]>;
@@ -34,6 +35,11 @@ type Related = ReturnType<AllocationTable["relation"]>;
 export type PrefixRecordBody = Omit<PrefixRecord, "meta">;
 
 export function prefixRecord(question: PrefixQuestion, notes: AnswerNotes): PrefixRecordBody {
+  return finish(prefixSteps(question, notes));
+}
+
+/** The same in steps: a short prefix has long lists. */
+export function* prefixSteps(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixRecordBody> {
   const { prefix } = question;
   const { generation, nowMs } = notes;
   notes.use("routes", "vrps", "allocations", "as_names");
@@ -57,13 +63,13 @@ export function prefixRecord(question: PrefixQuestion, notes: AnswerNotes): Pref
     as_set_origins: view === null ? [] : view.asSets.map((origin) => asSetOriginRecord(generation, view, origin, nowMs)),
     moas: view === null ? noMoas(announcedOf(generation, prefix.version)) : moasRecord(view),
     rpki,
-    vrps: vrpsOf(question, notes),
+    vrps: yield* vrpsOf(question, notes),
     less_specifics:
       routes === null ? [] : lessSpecificsOf(routes, prefix, entry, exact).map((less) => relatedPrefix(generation, routes, less)),
-    more_specifics: moreSpecificsOf(routes, question, exact, notes),
+    more_specifics: yield* moreSpecificsOf(routes, question, exact, notes),
     allocation: {
       relation: related?.relation ?? null,
-      ...blocksOf(related, question, notes),
+      ...(yield* blocksOf(related, question, notes)),
     },
   };
 }
@@ -84,18 +90,19 @@ function lessSpecificsOf(routes: RouteTable, prefix: Prefix, entry: number, exac
   return exact ? lessSpecifics(routes, entry) : [entry, ...lessSpecifics(routes, entry)];
 }
 
-function moreSpecificsOf(
+function* moreSpecificsOf(
   routes: RouteTable | null,
   question: PrefixQuestion,
   exact: boolean,
   notes: AnswerNotes,
-): PrefixRecord["more_specifics"] {
+): Steps<PrefixRecord["more_specifics"]> {
   const { prefix, limit } = question;
   if (routes === null) return { count: null, items: [], announced_share: null, next_cursor: null };
   const isTold = exact || announcedOf(notes.generation, prefix.version) !== null;
   const count = routes.prefixes.countMoreSpecifics(prefix);
   const start = notes.start("more_specifics");
-  const items = first(routes.prefixes.moreSpecifics(prefix, start), limit).map((entry) => relatedPrefix(notes.generation, routes, entry));
+  const shown = first(routes.prefixes.moreSpecifics(prefix, start), limit);
+  const items = yield* mapSteps(shown, (entry) => relatedPrefix(notes.generation, routes, entry));
   const next_cursor = notes.nextCursor("prefix", question, "more_specifics", items.length, count);
   if (!isTold) return { count: count === 0 ? null : count, items, announced_share: null, next_cursor };
   // A default route announces no space of its own.
@@ -112,7 +119,7 @@ function first<T>(items: Iterable<T>, count: number): T[] {
   return list;
 }
 
-function vrpsOf(question: PrefixQuestion, notes: AnswerNotes): PrefixVrps | null {
+function* vrpsOf(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixVrps | null> {
   const { prefix, limit } = question;
   const { vrps, routes } = notes.generation;
   if (vrps === null) return null;
@@ -120,12 +127,16 @@ function vrpsOf(question: PrefixQuestion, notes: AnswerNotes): PrefixVrps | null
   const inside = vrps.moreSpecificRange(prefix);
   // One more than is shown tells that there are more; how many is not counted, as a short prefix holds them by the 100,000.
   const start = notes.start("vrps.unannounced");
-  const found = routes === null ? [] : first(unused(notes.generation, vrps, routes, prefix, covering, inside, start), limit + 1);
+  const found: Placed[] = [];
+  for (const next of routes === null ? [] : unused(notes.generation, vrps, routes, prefix, covering, inside, start)) {
+    if (next === null) yield;
+    else if (found.push(next) > limit) break;
+  }
   const more = found[limit];
   return {
     covering: covering.map(vrpRecord),
     more_specific_count: inside.end - inside.start,
-    unannounced: found.slice(0, limit).map(({ vrp }) => vrpRecord(vrp)),
+    unannounced: yield* mapSteps(found.slice(0, limit), ({ vrp }) => vrpRecord(vrp)),
     next_cursor:
       more === undefined
         ? null
@@ -133,9 +144,18 @@ function vrpsOf(question: PrefixQuestion, notes: AnswerNotes): PrefixVrps | null
   };
 }
 
+/** A VRP, and its place among those of a prefix and inside it. */
+interface Placed {
+  readonly vrp: Vrp;
+  readonly place: number;
+}
+
+/** VRPs that are looked at in one step. */
+const stepVrps = 512;
+
 /**
- * VRPs of the prefix and inside it that no announced route uses, each with its place among all of these VRPs. A page begins at a place,
- * so that no earlier VRP is looked at again.
+ * VRPs of the prefix and inside it that no announced route uses, each with its place among all of these VRPs; null after a step's work.
+ * A page begins at a place, so that no earlier VRP is looked at again.
  */
 function* unused(
   generation: Generation,
@@ -145,7 +165,7 @@ function* unused(
   covering: readonly Vrp[],
   inside: VrpRange,
   start: number,
-): Generator<{ readonly vrp: Vrp; readonly place: number }> {
+): Generator<Placed | null> {
   const equal = covering.filter((vrp) => vrp.prefix.length === prefix.length);
   for (let place = start; place < equal.length; place++) {
     const vrp = equal[place] as Vrp;
@@ -156,6 +176,7 @@ function* unused(
   for (let index = Math.max(inside.start, firstPlace + start); index < inside.end; index++) {
     if (known[index] === useUnknown) known[index] = isUsed(routes, vrps.vrpAt(index)) ? used : notUsed;
     if (known[index] === notUsed) yield { vrp: vrps.vrpAt(index), place: index - firstPlace };
+    if (index % stepVrps === 0) yield null;
   }
 }
 
@@ -189,7 +210,11 @@ function isOneBlock(related: Related | null): related is Related {
   return related?.relation === "equal" || related?.relation === "within";
 }
 
-function blocksOf(related: Related | null, question: PrefixQuestion, notes: AnswerNotes): Omit<PrefixRecord["allocation"], "relation"> {
+function* blocksOf(
+  related: Related | null,
+  question: PrefixQuestion,
+  notes: AnswerNotes,
+): Steps<Omit<PrefixRecord["allocation"], "relation">> {
   if (related === null) return { total: null, blocks: [], next_cursor: null };
   if (related.records.length === 0) return { total: 0, blocks: [], next_cursor: null };
   const { generation } = notes;
@@ -201,7 +226,7 @@ function blocksOf(related: Related | null, question: PrefixQuestion, notes: Answ
     : records.slice(start, start + question.limit).map((record) => [record]);
   return {
     total,
-    blocks: groups.flatMap((group) => allocationRecord(generation, group) ?? []),
+    blocks: (yield* mapSteps(groups, (group) => allocationRecord(generation, group))).filter((block) => block !== null),
     next_cursor: notes.nextCursor("prefix", question, "allocation.blocks", groups.length, total),
   };
 }

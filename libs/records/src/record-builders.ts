@@ -4,9 +4,10 @@ import type { OperationName, OperationOf, Questions, RecordOf, ServiceName, serv
 import type { AnswerNotes } from "./answer.ts";
 import { asnRecord } from "./asn-record.ts";
 import { ipRecord } from "./ip-record.ts";
-import { prefixRecord } from "./prefix-record.ts";
+import { prefixSteps } from "./prefix-record.ts";
 import { routingRecord } from "./routing-record.ts";
 import { statusRecord } from "./status-record.ts";
+import type { Steps } from "./steps.ts";
 import { validityRecord } from "./validity-record.ts";
 
 /** Services whose answers come from a snapshot. */
@@ -16,14 +17,21 @@ export type SnapshotService = {
 
 export type SnapshotOperation = OperationOf<SnapshotService>;
 
-/** Builds the record without its `meta`; the notes collect what `meta` says. */
-export type RecordBuilder<O extends OperationName> = (question: Questions[O], notes: AnswerNotes) => Omit<RecordOf<O>, "meta">;
+/** Builds the record without its `meta`, which is long work for some questions; the notes collect what `meta` says. */
+export type RecordBuilder<O extends OperationName> = (question: Questions[O], notes: AnswerNotes) => Steps<Omit<RecordOf<O>, "meta">>;
 
 export const recordBuilders: { readonly [O in SnapshotOperation]: RecordBuilder<O> } = {
-  ip: ({ ip }, notes) => ipRecord(ip, notes),
-  routing: routingRecord,
-  validity: validityRecord,
-  status: (_question, notes) => statusRecord(notes),
-  asn: asnRecord,
-  prefix: prefixRecord,
+  ip: inOneStep(({ ip }, notes) => ipRecord(ip, notes)),
+  routing: inOneStep(routingRecord),
+  validity: inOneStep(validityRecord),
+  status: inOneStep((_question, notes) => statusRecord(notes)),
+  asn: inOneStep(asnRecord),
+  prefix: prefixSteps,
 };
+
+function inOneStep<Q, R>(build: (question: Q, notes: AnswerNotes) => R): (question: Q, notes: AnswerNotes) => Steps<R> {
+  // biome-ignore lint/correctness/useYield: there is nothing to pause for.
+  return function* (question, notes) {
+    return build(question, notes);
+  };
+}

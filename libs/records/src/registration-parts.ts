@@ -62,6 +62,7 @@ export function allocationRecord(generation: Generation, records: readonly numbe
 
 /** Those that say something else than the winner, each once: a file may stand there twice, and registries list what they handed on alike. */
 function conflictsOf(winner: AllocationConflict, losers: readonly AllocationConflict[]): AllocationConflict[] {
+  if (losers.length === 0) return [];
   const told = new Set([JSON.stringify(winner)]);
   return losers.filter((loser) => {
     const text = JSON.stringify(loser);

@@ -1,6 +1,6 @@
 /** Parts of records that tell what is announced: origins with their evidence, visibility, MOAS, and RPKI in one word. */
 
-import { type Address, formatPrefix, type Prefix } from "@netfacts/address";
+import { type Address, formatPrefix, type Prefix, specialPurposeAsn } from "@netfacts/address";
 import type {
   AsSetOrigin,
   LowVisibilityMatch,
@@ -235,8 +235,8 @@ function bogonReason(view: RouteView, allocation: AllocationEntry | null): strin
   if (allocation !== null && (allocation.status === "available" || allocation.status === "reserved"))
     return `${formatPrefix(view.prefix)} is announced, but the registry status of its space is ${allocation.status}`;
   for (const { asn } of view.origins) {
-    const special = asnSpecialPurposeRecord(asn);
-    if (special !== null) return `AS${asn} is special-purpose (${special.name}, ${special.rfc})`;
+    const special = asn === null ? null : specialPurposeAsn(asn);
+    if (special?.originates === false) return `AS${asn} is special-purpose (${special.name}, ${special.rfc})`;
   }
   return null;
 }

@@ -1,7 +1,8 @@
 /** Records as they are asked to be shown: whole, some of their members, or one list of them a line an item. */
 
 import { type ListFormat, type ListView, type OperationName, operations, shownMembers, type View, wholeRecord } from "@netfacts/contracts";
-import { type AnswerNotes, noted, type RecordAnswer, recordAnswer } from "./answer.ts";
+import { type AnswerNotes, noted, type RecordAnswer } from "./answer.ts";
+import { finish, jsonSteps, type Steps } from "./steps.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -11,10 +12,14 @@ type Item = Readonly<Record<string, unknown>>;
  * Throws where the operation has no list in that format: an edge has let through what it must refuse.
  */
 export function shownAnswer(op: OperationName, notes: AnswerNotes, record: object, view: View, requestId: string): RecordAnswer {
-  if (view === wholeRecord) return recordAnswer(notes, record, requestId);
+  return finish(shownSteps(op, notes, record, view, requestId));
+}
+
+/** The same in steps. */
+export function* shownSteps(op: OperationName, notes: AnswerNotes, record: object, view: View, requestId: string): Steps<RecordAnswer> {
   if (view.format === "json") {
-    const members = shownMembers(record, view);
-    return view.meta ? recordAnswer(notes, members, requestId) : noted(notes, Buffer.from(JSON.stringify(members)));
+    const members = view === wholeRecord ? record : shownMembers(record, view);
+    return noted(notes, yield* jsonSteps(view.meta ? { ...members, meta: notes.meta(requestId) } : members));
   }
   const shown = operations[op].listView;
   if (shown === null) throw new Error(`operation ${op} has no list in the format ${view.format}`);

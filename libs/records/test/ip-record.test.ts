@@ -230,6 +230,13 @@ describe("bogons", () => {
     expect(ip(text).warnings).toEqual(["bogon_announced"]);
   });
 
+  test("AS112 originates what it is there for", () => {
+    const routes = madeRoutes([route("192.175.48.0/24", [112, 9])]);
+    const made = ask(madeGeneration({ ...world, routes }));
+    expect(made.ip("192.175.48.1")).toMatchObject({ is_global: true, routing: { origins: [{ asn: 112 }] }, meta: { warnings: [] } });
+    expect(made.asn(112)).toMatchObject({ announced: true, special_purpose: { rfc: "RFC7534" }, meta: { warnings: [] } });
+  });
+
   test.each([
     ["192.88.99.0/24", "192.88.99.1", "192.88.99.0/24 is in Deprecated (6to4 Relay Anycast) space (RFC7526)"],
     ["224.0.0.0/24", "224.0.0.1", "224.0.0.0/24 is in Multicast space (RFC5771)"],

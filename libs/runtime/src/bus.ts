@@ -1,42 +1,39 @@
 /** The connection of a service's process to NATS: with its metrics, its spans and the lines that tell of it. */
 
-import type { Lane, Messaging, MessagingEvents } from "@netfacts/messaging";
-import { createNatsMessaging } from "@netfacts/messaging/nats";
-import Type, { type Static } from "typebox";
+import { type Lane, type Messaging, type MessagingEvents, seldom } from "@netfacts/messaging";
+import { type ConnectOptions, createNatsMessaging, NatsSettingsError, natsAccessOf } from "@netfacts/messaging/nats";
+import type { BusConfig } from "./bus-config.ts";
+import { BusState } from "./bus-state.ts";
 import { ConfigError } from "./config.ts";
 import type { Logger } from "./logger.ts";
 import type { Count, Metrics } from "./metrics.ts";
 import type { ServiceFrame } from "./service.ts";
 
-/** Settings of every service that talks to others. */
-export const busConfigSchema = Type.Object({
-  NATS_URL: Type.String({
-    default: "nats://127.0.0.1:4222",
-    minLength: 1,
-    description: "Servers of one NATS cluster, separated by commas: nats://user:password@host:4222",
-  }),
-});
+export { type BusConfig, busConfigSchema } from "./bus-config.ts";
 
-export type BusConfig = Static<typeof busConfigSchema>;
+/** What a connection of a service takes from its settings; plain data, also for another thread. */
+export function natsConnection(name: string, config: BusConfig): Pick<ConnectOptions, "servers" | "name" | "access"> {
+  return { servers: config.NATS_URL, name, access: natsAccessOf(config) };
+}
 
 /**
  * Connects, waiting as long as there is no server, and closes at the service's stop, after its app.
  *
- * @throws ConfigError for a URL that is none.
+ * @throws ConfigError for a URL that is none, and for settings that cannot be used together.
  */
-export async function openBus(service: string, { NATS_URL }: BusConfig, frame: ServiceFrame<unknown>): Promise<Messaging> {
+export async function openBus(service: string, config: BusConfig, frame: ServiceFrame<unknown>): Promise<Messaging> {
   const { log, metrics, tracing, onStop } = frame;
+  const state = new BusState(log, frame.explain);
   const connecting = createNatsMessaging({
-    servers: NATS_URL,
-    name: service,
+    ...natsConnection(service, config),
     tracing,
-    events: busEvents(metrics, log),
-    onWaiting: ({ servers, waitedMs }) =>
-      log.warn({ servers, waited_ms: waitedMs }, "NATS is unavailable; the service starts when it becomes available"),
+    events: busEvents(metrics, log, state),
+    onWaiting: (waiting) => state.waits(waiting),
+    onRefused: (refusal) => state.refused(refusal),
     onError: (what, cause) => log.error({ err: cause }, what),
   });
   const messaging = await connecting.catch((error: unknown) => {
-    throw error instanceof TypeError ? new ConfigError([`NATS_URL: ${error.message}`]) : error;
+    throw error instanceof NatsSettingsError ? new ConfigError(error.faults) : error;
   });
   onStop(() => messaging.close());
   return messaging;
@@ -52,7 +49,7 @@ interface Way {
   inFlight: number;
 }
 
-function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
+function busEvents(metrics: Metrics, log: Logger, state: BusState): MessagingEvents {
   const connected = metrics.gauge({ name: "netfacts_nats_connected", help: "1 while connected to NATS" });
   const framesSent = metrics.counter({ name: "netfacts_frames_sent_total", help: "Request frames sent", labelNames: ["to", "lane"] });
   const itemsSent = metrics.counter({
@@ -110,6 +107,14 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
     help: "Requests to other services that ended without a reply",
     labelNames: ["to", "lane", "code"],
   });
+  const broadcastsRefused = metrics.counter({
+    name: "netfacts_broadcasts_refused_total",
+    help: "Broadcasts that could not be read",
+    labelNames: ["subject"],
+  });
+  const tellMalformed = seldom((lane: Lane) =>
+    log.warn({ lane }, "malformed request frame; an error was returned to its sender. Further ones are only counted for a minute"),
+  );
   return {
     frameSent(to, lane, items, bytes) {
       const way = wayOf(to, lane);
@@ -123,18 +128,19 @@ function busEvents(metrics: Metrics, log: Logger): MessagingEvents {
     },
     frameRefused(_service, lane) {
       framesRefused.inc({ lane });
-      log.warn({ lane }, "malformed request frame; an error was returned to its sender");
+      tellMalformed(lane);
     },
+    broadcastRefused: (subject) => broadcastsRefused.inc({ subject }),
     framesInFlight(to, lane, frames) {
       wayOf(to, lane).inFlight = frames;
     },
     itemsRetried: (to, lane, reason, items) => retried.inc({ to, lane, reason }, items),
     repliesDropped: (reason, items) => dropped.inc({ reason }, items),
     requestFailed: (to, lane, code) => failed.inc({ to, lane, code }),
+    notPermitted: (text) => state.notPermitted(text),
     connection(up) {
       connected.set({}, up ? 1 : 0);
-      if (up) log.info("connected to NATS");
-      else log.warn("connection to NATS lost; reconnecting until it succeeds. Check that the servers in NATS_URL can be reached");
+      state.changed(up);
     },
   };
 }

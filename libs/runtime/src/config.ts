@@ -1,19 +1,11 @@
 /** Settings from the environment, checked against a TypeBox schema: every fault is told at once. */
 
-import { readFileSync } from "node:fs";
 import envSchema from "env-schema";
 import type { Static, TObject } from "typebox";
+import { ConfigError } from "./config-error.ts";
+import { isSecretSetting, readSecretSetting } from "./secret-setting.ts";
 
-/** Settings that cannot be used; one line per fault, each beginning with the setting's name. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(faults.join("\n"));
-    this.faults = faults;
-  }
-}
+export { ConfigError } from "./config-error.ts";
 
 /** What Ajv tells of one broken rule; the part that is read here. */
 interface Violation {
@@ -69,25 +61,17 @@ export function loadConfigs<Loaders extends Readonly<Record<string, () => unknow
   return Object.fromEntries(loaded);
 }
 
-/** Settings that are secrets or hold one. Those that a schema has a `_FILE` of its own for are read by their owner. */
-const fileName = /^(NATS_URL|MONGODB_URI|\w+_(TOKEN|SECRET|PASSWORD))$/;
-
 function withSecretFiles(names: readonly string[], given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const env = { ...given };
   const faults: string[] = [];
   for (const name of names) {
-    const path = given[`${name}_FILE`];
-    if (!path || !fileName.test(name) || names.includes(`${name}_FILE`)) continue;
-    if (given[name]) {
-      faults.push(`${name} and ${name}_FILE are both set; set only one`);
-      continue;
-    }
+    // A file that the schema itself names is read by its owner, for each connection anew.
+    if (!isSecretSetting(name) || names.includes(`${name}_FILE`)) continue;
     try {
-      env[name] = readFileSync(path, "utf8").trim();
-      if (env[name] === "") faults.push(`${name}_FILE: ${path} is empty`);
+      env[name] = readSecretSetting(name, given);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      faults.push(`${name}_FILE: ${path} ${code === "ENOENT" ? "does not exist" : "cannot be read"}`);
+      if (!(error instanceof ConfigError)) throw error;
+      faults.push(...error.faults);
     }
   }
   if (faults.length > 0) throw new ConfigError(faults);

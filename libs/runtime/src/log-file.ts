@@ -9,7 +9,16 @@ export interface LogFileOptions {
   readonly bytesMax: number;
   /** Age of a file's first line from which the file is set aside, in ms. An earlier file of this age is removed. */
   readonly ageMsMax: number;
+  /** Told why lines cannot be written, once until they can be again: up to 1 MiB of them wait, and nobody reads of it in the log. */
+  readonly onFault?: (reason: string) => void;
 }
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "the file may not grow",
+  EROFS: "the file system is read-only",
+};
 
 const aside = (path: string): string => `${path}.1`;
 /** Only who owns the file reads it: lines name clients and what they asked. */
@@ -19,10 +28,18 @@ const mode = 0o600;
  * One file for any number of loggers of this process. Lines are written as those of `openDestination` are. Where a file cannot be set
  * aside, the log continues in it.
  */
-export function openLogFile(path: string, { bytesMax, ageMsMax }: LogFileOptions): DestinationStream {
+export function openLogFile(path: string, { bytesMax, ageMsMax, onFault }: LogFileOptions): DestinationStream {
   const before = statSync(path, { throwIfNoEntry: false });
   const stream = openStream(path, mode);
   chmodSync(path, mode);
+  let isFaulty = false;
+  stream.on("write", () => {
+    isFaulty = false;
+  });
+  stream.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (!isFaulty) onFault?.(reasons[code ?? ""] ?? "the system refuses it");
+    isFaulty = true;
+  });
   let bytes = before?.size ?? 0;
   let begunAt = bytes === 0 || before === undefined ? Date.now() : before.birthtimeMs || before.mtimeMs;
   let triedAt = Number.NEGATIVE_INFINITY;

@@ -10,6 +10,8 @@ export interface OperationsServerOptions {
   readonly port: number;
   /** Whether requests would be answered now. */
   ready(): boolean;
+  /** What the process waits for, while it is not ready. */
+  reasons?(): readonly string[];
   readonly metrics: { readonly registry: MetricsRegistry };
 }
 
@@ -28,10 +30,16 @@ interface Answer {
 type Route = () => Answer | Promise<Answer>;
 
 /** Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (it has what it needs). A port that is taken is an error that says so. */
-export async function startOperationsServer({ host, port, ready, metrics }: OperationsServerOptions): Promise<OperationsServer> {
+export async function startOperationsServer({
+  host,
+  port,
+  ready,
+  reasons = () => [],
+  metrics,
+}: OperationsServerOptions): Promise<OperationsServer> {
   const routes = new Map<string, Route>([
     ["/healthz", () => ({ status: 200, text: "ok\n" })],
-    ["/readyz", () => (ready() ? { status: 200, text: "ready\n" } : { status: 503, text: "not ready\n" })],
+    ["/readyz", () => (ready() ? { status: 200, text: "ready\n" } : { status: 503, text: ["not ready", ...reasons(), ""].join("\n") })],
     ["/metrics", async () => ({ status: 200, text: await metrics.registry.text(), contentType: metrics.registry.contentType })],
   ]);
   const server = createServer((request, response) => void answer(routes, request, response));

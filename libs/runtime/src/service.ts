@@ -49,6 +49,8 @@ export interface ServiceFrame<Config> {
   readonly tracing: Tracing | null;
   /** Aborted by the first signal, also while the service still starts. */
   readonly stopping: AbortSignal;
+  /** Says at `/readyz` what the process waits for, while it is not ready; null: no longer. One text per topic. */
+  explain(topic: string, reason: string | null): void;
   /** Closes what was opened for the app: after it has stopped, the latest first; at once where the process stops already. */
   onStop(close: () => Promise<void> | void): void;
 }
@@ -98,10 +100,12 @@ export async function runService<Config>({
 
   try {
     let app: ServiceApp | null = null;
+    const reasons = new Map<string, string>();
     const operations = await startOperationsServer({
       host: own.TELEMETRY_HOST,
       port: own.TELEMETRY_PORT,
       ready: () => !closing.signal.aborted && app?.ready() === true,
+      reasons: () => [...reasons.values()],
       metrics,
     });
     closing.add(() => operations.close());
@@ -111,6 +115,10 @@ export async function runService<Config>({
       metrics,
       tracing: createMessageTracing(),
       stopping: closing.signal,
+      explain(topic, reason) {
+        if (reason === null) reasons.delete(topic);
+        else reasons.set(topic, reason);
+      },
       onStop: (close) => closing.add(close),
     });
     closing.add(() => built.stop());

@@ -4,16 +4,18 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { createMetrics, createRegistry, type OperationsServer, startOperationsServer } from "../src/index.ts";
 
 let ready: boolean;
+let reasons: string[];
 let server: OperationsServer;
 
 function start(port = 0): Promise<OperationsServer> {
   const metrics = createMetrics("one", createRegistry());
   metrics.counter({ name: "netfacts_asked_total", help: "Questions" }).inc();
-  return startOperationsServer({ host: "127.0.0.1", port, ready: () => ready, metrics });
+  return startOperationsServer({ host: "127.0.0.1", port, ready: () => ready, reasons: () => reasons, metrics });
 }
 
 beforeEach(async () => {
   ready = true;
+  reasons = [];
   server = await start();
 });
 
@@ -28,6 +30,13 @@ test("tells readiness as it is now", async () => {
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   ready = false;
   expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+});
+
+test("says what the process waits for while it is not ready", async () => {
+  reasons = ["no connection to NATS: 127.0.0.1:4222 refuses the connection"];
+  expect(await (await fetch(`${server.url}/readyz`)).text()).toBe("ready\n");
+  ready = false;
+  expect(await (await fetch(`${server.url}/readyz`)).text()).toBe(`not ready\n${reasons[0]}\n`);
 });
 
 test("shows the metrics as Prometheus text", async () => {

@@ -2,13 +2,13 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "@jest/globals";
 import { compileCache } from "../../../test/support/compile-cache.ts";
 import { until } from "../../../test/support/http.ts";
 import { startOtlpReceiver } from "../../../test/support/otlp-receiver.ts";
+import { testProgramArgs } from "../../../test/support/programs.ts";
 
-const program = fileURLToPath(new URL("support/service-child.ts", import.meta.url));
+const program = testProgramArgs("libs/runtime/test/support/service-child.ts");
 const children: ChildProcess[] = [];
 
 afterEach(() => {
@@ -24,7 +24,7 @@ interface Child {
 }
 
 function launch(what: string, env: Readonly<Record<string, string>> = {}): Child {
-  const child = spawn(process.execPath, ["--conditions=source", program, what], {
+  const child = spawn(process.execPath, [...program, what], {
     env: { ...compileCache, TELEMETRY_PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -56,6 +56,7 @@ test("is healthy from the start, ready when the app is, and no more as soon as i
   const url = await started(child);
   expect(await statusOf(`${url}/healthz`)).toBe(200);
   expect(await statusOf(`${url}/readyz`)).toBe(503);
+  child.process.kill("SIGUSR2");
   await until(async () => (await statusOf(`${url}/readyz`)) === 200);
   expect(await (await fetch(`${url}/metrics`)).text()).toContain("process_resident_memory_bytes");
   child.process.kill("SIGTERM");

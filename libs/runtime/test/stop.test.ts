@@ -2,11 +2,11 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "@jest/globals";
 import { compileCache } from "../../../test/support/compile-cache.ts";
+import { testProgramArgs } from "../../../test/support/programs.ts";
 
-const program = fileURLToPath(new URL("stopping-child.ts", import.meta.url));
+const program = testProgramArgs("libs/runtime/test/stopping-child.ts");
 const children: ChildProcess[] = [];
 
 interface Child {
@@ -17,7 +17,7 @@ interface Child {
 }
 
 async function start(what: string): Promise<Child> {
-  const child = spawn(process.execPath, ["--conditions=source", program, what], { env: compileCache, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...program, what], { env: compileCache, stdio: ["ignore", "pipe", "pipe"] });
   children.push(child);
   const output = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (text) => (output.out += text));

@@ -56,6 +56,7 @@ interface Held {
 }
 
 interface Failure {
+  readonly failedAtMs: number;
   readonly retryAtMs: number;
   readonly manifest: Manifest | null;
   /** The snapshot is at fault; else the store did not answer. */
@@ -132,8 +133,18 @@ export class SnapshotFollower implements DatasetHolder {
     await this.#working;
   }
 
-  /** Reads the pointer now: for a hint that it moved. Resolves when that is done; loading goes on. */
-  async look(): Promise<void> {
+  /**
+   * Reads the pointer now: for a hint that it moved. Resolves when that is done; loading goes on.
+   *
+   * @param hinted  a snapshot that may have been repaired. If it was refused, it is tried again as soon as after a store that did not answer.
+   */
+  async look(hinted?: string): Promise<void> {
+    const failure = hinted === undefined ? undefined : this.#failures.get(hinted);
+    if (hinted !== undefined && failure !== undefined)
+      this.#failures.set(hinted, {
+        ...failure,
+        retryAtMs: Math.min(failure.retryAtMs, failure.failedAtMs + this.#options.retryUnavailableMs),
+      });
     const pointer = await this.#store.pointer().catch(() => null);
     if (pointer !== null) this.#follow(pointer);
   }
@@ -236,11 +247,17 @@ export class SnapshotFollower implements DatasetHolder {
 
   #fail(id: string, error: Error): void {
     const refused = !(error instanceof SnapshotUnavailableError);
-    const retryAtMs = performance.now() + (refused ? this.#options.retryRefusedMs : this.#options.retryUnavailableMs);
+    const failedAtMs = performance.now();
+    const retryAtMs = failedAtMs + (refused ? this.#options.retryRefusedMs : this.#options.retryUnavailableMs);
     const manifest = error instanceof RefusedSnapshotError ? error.manifest : null;
     // A store that is away takes nothing back of what it told before.
     const before = refused ? undefined : this.#failures.get(id);
-    this.#failures.set(id, { retryAtMs, manifest: manifest ?? before?.manifest ?? null, refused: refused || before?.refused === true });
+    this.#failures.set(id, {
+      failedAtMs,
+      retryAtMs,
+      manifest: manifest ?? before?.manifest ?? null,
+      refused: refused || before?.refused === true,
+    });
     if (refused) this.#last = { id, outcome: "refused", reason: error.message };
     this.#showStale();
     this.#tell((events) => (refused ? events.refused?.(id, error) : events.unavailable?.(id, error)));

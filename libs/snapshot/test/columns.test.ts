@@ -145,6 +145,8 @@ describe("a section object", () => {
   test("is refused for anything that is not one", () => {
     for (const bytes of [Buffer.alloc(0), Buffer.alloc(200), Buffer.from("{}".repeat(100))])
       expect(() => decodeColumns(format, bytes)).toThrow("section test: not a section object");
+    const foreign = encodeColumns({ ...format, kind: "other" }, content);
+    expect(() => decodeColumns(format, foreign)).toThrow('section test: the object is a section "other"');
   });
 
   test("may have columns that this reader does not know", () => {

@@ -218,6 +218,22 @@ test("a refused snapshot is tried again after a while, and serves once it is rep
   });
 });
 
+test("a refused snapshot is tried again soon when a hint names it, as it may have been repaired", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const { follower, diary } = follow(folder, place.store, { retryUnavailableMs: 20 });
+    const first = await place.publish(1, ({ sections }) => unlink(join(folder, "objects", sections.as_names?.object as string)));
+    place.activate(first.id);
+    await follower.start();
+    expect(diary).toEqual([`refused ${first.id}`]);
+    await publishNumber(place.store, 1);
+    await follower.look("another");
+    await follower.look(first.id);
+    await until(() => nameOf(follower.current()) === "NUMBER-1");
+    expect(diary.filter((line) => line.startsWith("refused"))).toHaveLength(1);
+  });
+});
+
 /** Three members of one frame, answered one after the other; `between` is called behind each. */
 async function frame(members: () => Generation | null, between: () => void): Promise<Set<string | null>> {
   const names = new Set<string | null>();

@@ -16,7 +16,12 @@ export interface LimitWindow {
 export interface LimitReading {
   readonly leased: number;
   readonly at: number;
+  /** Of `leased`: units that other owners said within `reservedMs` that they may return. Absent where owners are not told apart. */
+  readonly reserved?: number;
 }
+
+/** What an owner said of units that it may return is believed for so long. */
+export const reservedMs = 10_000;
 
 export type TakeOutcome =
   | ({ readonly outcome: "granted" } & LimitReading)
@@ -27,7 +32,7 @@ export type TakeOutcome =
 
 export type GiveBackOutcome =
   | ({ readonly outcome: "returned" } & LimitReading)
-  /** The counter is gone, or holds less than was to be returned: nothing was changed. */
+  /** The counter is gone, or holds less than was to be returned, or failed in a way that cannot be looked up: the units are lost. */
   | { readonly outcome: "refused" }
   | { readonly outcome: "unknown"; readonly cause: StoreError };
 
@@ -37,6 +42,8 @@ export interface LimitMark {
   readonly owner: string;
   /** A positive integer. */
   readonly number: number;
+  /** Units that the owner has leased and may return, after this change. Absent: it never had any. */
+  readonly reserved?: number;
 }
 
 export type RecoverOutcome =
@@ -55,9 +62,9 @@ export interface LimitRepository {
   giveBack(window: LimitWindow, units: number, mark?: LimitMark): Promise<GiveBackOutcome>;
   /**
    * Whether the last change of this owner, whose outcome was unknown, was done. One that was not done never will be, however late it
-   * arrives. Absent where an unknown outcome stays one. Safe to repeat.
+   * arrives. Safe to repeat.
    */
-  recover?(window: LimitWindow, mark: LimitMark): Promise<RecoverOutcome>;
+  recover(window: LimitWindow, mark: LimitMark): Promise<RecoverOutcome>;
   /** Reads without taking; 0 leased where there is no counter. */
   read(window: LimitWindow): Promise<LimitReading>;
   /** The store's clock, Unix milliseconds. */

@@ -53,6 +53,13 @@ export interface UsageRepository {
   list(query: UsageQuery, page?: UsagePage): Promise<UsageRow[]>;
   /** The sum of these rows. */
   total(query: UsageQuery): Promise<UsageCounts>;
+  /** Removes at most `limit` rows of days before this one. @returns how many. */
+  removeBefore(day: string, limit: number): Promise<number>;
+  /**
+   * Forgets, at most `limit` at a time, which batches of writers are in, where nothing was written since this day: one that were repeated
+   * after that would be added twice. Looks at few days before it, so it is to be called more often than weekly. @returns how many.
+   */
+  forgetWriters(day: string, limit: number): Promise<number>;
   /** Everything of a bucket in a calendar month, `2026-11`. */
   monthTotal(bucket: string, month: string): Promise<UsageCounts>;
 }

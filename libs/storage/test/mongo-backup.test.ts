@@ -54,7 +54,7 @@ async function open(uri: string): Promise<Store> {
 
 test("a copy has keys in every state, plans, limits, usage and the audit, and only its owner may read it", async () => {
   const store = await open(from());
-  const { key } = await createKey(store, { label: "siem", scopes: ["ip"] });
+  const { key, secret } = await createKey(store, { label: "siem", scopes: ["ip"] });
   const { key: revoked } = await createKey(store, { label: "old", scopes: ["ip"] });
   await revokeKey(store, revoked.id);
   const limits = { rate: { limit: 600, windowSeconds: 60 }, month: { limit: 100 }, concurrency: null };
@@ -75,6 +75,7 @@ test("a copy has keys in every state, plans, limits, usage and the audit, and on
   await store.bootstrap.claim(key.id);
   expect(await backUpMongoStore(from(), copy(), now)).toBe(8);
   expect(statSync(copy()).mode & 0o777).toBe(0o600);
+  expect(readFileSync(copy(), "utf8")).not.toContain(secret.slice(17, -4));
   await store.limits.take(month, 100, 60);
 
   await restoreMongoStore(copy(), to(), { now });

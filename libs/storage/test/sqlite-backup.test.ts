@@ -1,6 +1,6 @@
 /** Copies of a SQLite store: taken while it is used, put back, and what limits and usage are then. */
 
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -35,6 +35,13 @@ async function close(store: Store): Promise<void> {
   await store.close();
 }
 
+/** So that pages before it, which opening reads, are whole. */
+function overwritePage(file: string, page: number): void {
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, 4_096 * (page - 1), 4_096 * page);
+  writeFileSync(file, bytes);
+}
+
 test("a copy of a store in use has its keys, limits and usage, and only its owner may read it", async () => {
   const store = await open();
   const { key } = await createKey(store, { label: "siem", scopes: ["ip"] });
@@ -47,6 +54,18 @@ test("a copy of a store in use has its keys, limits and usage, and only its owne
   expect(await copied.keys.find(key.id)).toEqual(key);
   expect(await copied.limits.read(month)).toMatchObject({ leased: 40 });
   expect(await copied.usage.list({ from: "2026-11-01", to: "2026-11-30" })).toEqual([usage]);
+});
+
+test("neither the store nor a copy of it holds a key, but for its id and its last four characters", async () => {
+  const store = await open();
+  const created = await Promise.all(["a", "b"].map((label) => createKey(store, { label, scopes: ["ip"] })));
+  backUpSqliteStore(path(), copy());
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
+  for (const { key, secret } of created) {
+    expect(files.filter((text) => text.includes(key.hash)).length).toBeGreaterThan(0);
+    for (let at = secret.lastIndexOf("_") + 1; at + 8 <= secret.length - 4; at++)
+      expect(files.filter((text) => text.includes(secret.slice(at, at + 8)))).toEqual([]);
+  }
 });
 
 test("a restored copy counts on from its moment: what was leased by then is not given again, what was leased since is", async () => {
@@ -141,8 +160,12 @@ test("neither takes what is no whole store, and a copy is never written over a f
   newer.exec("PRAGMA user_version = 999");
   newer.close();
   expect(fault(() => restoreSqliteStore(copy(), path(), now))).toBe("newer");
-  truncateSync(copy(), 8_192);
-  expect(fault(() => restoreSqliteStore(copy(), path(), now))).toBe("damaged");
+  for (const damage of [() => overwritePage(copy(), 3), () => truncateSync(copy(), 8_192)]) {
+    rmSync(copy());
+    backUpSqliteStore(path(), copy());
+    damage();
+    expect(fault(() => restoreSqliteStore(copy(), path(), now))).toBe("damaged");
+  }
   expect(
     readdirSync(folder)
       .sort()

@@ -12,6 +12,7 @@ import { createFirstKey, createKey } from "@netfacts/keys";
 import { compileCache } from "../../../test/support/compile-cache.ts";
 import { openSqliteStore, type Store, StoreError } from "../src/index.ts";
 import { SqliteConnection } from "../src/sqlite/connection.ts";
+import { sqliteLimits } from "../src/sqlite/sqlite-limits.ts";
 import { listSql } from "../src/sqlite/sqlite-usage.ts";
 import { describeStore } from "./contract.ts";
 
@@ -51,6 +52,7 @@ describeStore("SQLite", { changesSeen: "any", open: openStore, dispose });
 
 afterEach(dispose);
 
+const counted = { bucket: "7Q9M3W8K", policy: "month", start: 0, expiresAt: Date.UTC(2100, 0, 1) };
 const spec = { label: "a", scopes: ["ip"] as const };
 
 test.each([
@@ -198,6 +200,60 @@ describe("a store that cannot be used says so in one line", () => {
     expect(connection.get("SELECT count(*) AS n FROM ballast")).toMatchObject({ n: 0 });
     connection.exec("PRAGMA max_page_count = 4000");
     expect(fill()).toBe(1);
+    connection.close();
+  });
+
+  test.each([
+    ["locked", (file: DatabaseSync) => file.exec("BEGIN IMMEDIATE"), (file: DatabaseSync) => file.exec("ROLLBACK")],
+    ["readonly", null, null],
+  ] as const)("%s: a lease that failed, and a return, have changed nothing, and are looked up as not done", async (fault, hold, letGo) => {
+    await (await openStore()).close();
+    const connection = new SqliteConnection(path());
+    connection.exec("PRAGMA busy_timeout = 20");
+    const limits = sqliteLimits(connection, Date.now);
+    await limits.take(counted, 100, 10);
+    const other = new DatabaseSync(path());
+    if (hold === null) connection.exec("PRAGMA query_only = ON");
+    else hold(other);
+    expect(await limits.take(counted, 100, 5)).toMatchObject({ outcome: "unknown", cause: { fault } });
+    expect(await limits.giveBack(counted, 5)).toMatchObject({ outcome: "unknown", cause: { fault } });
+    letGo?.(other);
+    connection.exec("PRAGMA query_only = OFF");
+    expect(other.prepare("SELECT leased FROM limit_windows").all()).toEqual([{ leased: 10 }]);
+    expect(await limits.recover(counted, { owner: "f00d", number: 1 })).toMatchObject({ outcome: "not-done", leased: 10 });
+    other.close();
+    connection.close();
+  });
+
+  test("full: leases that failed have changed nothing", async () => {
+    await (await openStore()).close();
+    const connection = new SqliteConnection(path());
+    const limits = sqliteLimits(connection, Date.now);
+    connection.exec("PRAGMA max_page_count = 1");
+    let granted = 0;
+    let take = await limits.take(counted, 100, 1);
+    while (take.outcome === "granted") take = await limits.take({ ...counted, start: ++granted }, 100, 1);
+    expect(take).toMatchObject({ outcome: "unknown", cause: { fault: "full" } });
+    const failed = { ...counted, start: granted };
+    expect(await limits.recover(failed, { owner: "f00d", number: 1 })).toMatchObject({ outcome: "not-done", leased: 0 });
+    connection.exec("PRAGMA max_page_count = 4000");
+    expect(connection.get("SELECT count(*) AS counters, sum(leased) AS units FROM limit_windows")).toEqual({
+      counters: granted,
+      units: granted,
+    });
+    expect(await limits.take(failed, 100, 1)).toMatchObject({ outcome: "granted", leased: 1 });
+    connection.close();
+  });
+
+  test("a disk that fails: units whose return may have been written are lost, so that nobody spends them twice", async () => {
+    await (await openStore()).close();
+    const connection = new SqliteConnection(path());
+    const limits = sqliteLimits(connection, Date.now);
+    await limits.take(counted, 100, 10);
+    connection.getNamed = () => {
+      throw new StoreError("unavailable", path(), "disk I/O error");
+    };
+    expect(await limits.giveBack(counted, 5)).toEqual({ outcome: "refused" });
     connection.close();
   });
 

@@ -86,10 +86,10 @@ describe("create", () => {
     [["--cidr", "10.1.1.1/8"], "did you mean 10.0.0.0/8?"],
     [["--cidr", "nowhere"], "is not a CIDR or address"],
     [["--rate", "fast"], "Expected requests per window"],
-    [["--rate", "0"], "rate: 1 to"],
+    [["--rate", "0"], "rate: must be 1 to"],
     [["--month", "1e3"], "Expected a whole number"],
     [["--test", "--scopes", "admin"], "cannot have the scope admin"],
-    [["--label", ""], "label: 1 to 100 characters"],
+    [["--label", ""], "label: must be 1 to 100 characters"],
     [["--colour", "red"], "unknown option '--colour'"],
   ])("refuses %j and makes no key", async (args, message) => {
     const ran = await run(dataDir, "keys", "create", "--label", "a", ...args);

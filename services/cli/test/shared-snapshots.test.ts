@@ -124,7 +124,7 @@ test("without a server, and with a URL that is none, it says so", async () => {
   const away = await runHere(folder, "snapshot", "list", "--nats", url);
   expect({ code: away.code, err: away.err }).toEqual({
     code: exitCodes.unavailable,
-    err: expect.stringContaining("the NATS server does not respond"),
+    err: expect.stringContaining("refuses the connection: nats-server does not listen there (NATS_URL)"),
   });
   expect(away.err).not.toContain("secret");
   expect((await runHere(folder, "snapshot", "list", "--nats", "::")).code).toBe(exitCodes.usage);

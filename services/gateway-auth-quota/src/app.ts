@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { publicDocument } from "@netfacts/contracts/openapi";
 import type { KeyLimits } from "@netfacts/keys";
-import type { Messaging } from "@netfacts/messaging";
+import { type Messaging, seldom } from "@netfacts/messaging";
 import type { Metrics } from "@netfacts/runtime";
 import type { Store } from "@netfacts/storage";
 import type { FastifyInstance } from "fastify";
@@ -35,6 +35,7 @@ import { ChangeTeller } from "./operator/change-teller.ts";
 import { ensureFirstAdminKey } from "./operator/first-admin-key.ts";
 import { createOperatorListener } from "./operator/operator-listener.ts";
 import { UsageMeter } from "./usage/usage-meter.ts";
+import { UsageRetention } from "./usage/usage-retention.ts";
 
 export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig, storeConfigSchema } from "./config.ts";
 
@@ -73,13 +74,18 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     messaging,
     clock,
     settings: keyringSettings(config),
+    onManyChanges: seldom(() =>
+      log.warn({}, "very many changes of keys are announced, and taken together every 400 ms; check who publishes keys.changed at NATS"),
+    ),
     onUnknownPepper: (pepper_id) => log.warn({ pepper_id }, "keys with this pepper are rejected, because it is not in KEY_PEPPERS"),
   });
   const usage = new UsageMeter({ usage: countingWrites(store.usage, metrics), log, flushMs: config.USAGE_FLUSH_MS });
   metrics.watchUsage(usage);
+  const retention = new UsageRetention({ store, log, keptDays: config.USAGE_KEPT_DAYS });
   const limiter = createLimiter({
     store: { limits: watchedLimits(store.limits, log, config.LIMITS_DEBT_MAX) },
-    settings: { debtMax: config.LIMITS_DEBT_MAX },
+    // A file does not go away as a server does, so no units are held for that time.
+    settings: { debtMax: config.LIMITS_DEBT_MAX, ...(store.changesSeen === "any" && { bridgeSeconds: 0 }) },
     onSettled: (admission, counted, uncounted) => usage.count(admission, counted, uncounted),
     onDebt: (event, policy, units) => metrics.debt.inc({ event, policy }, units),
   });
@@ -93,7 +99,8 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
   const listenerOptions: ListenerOptions = { config, clock, log, metrics, problems, isStopping: () => stopping };
   const shedder = new LoadShedder({ inFlightMax: config.SHED_IN_FLIGHT_MAX, loopDelayMsMax: config.SHED_LOOP_DELAY_MS });
-  const http = createListener({ ...listenerOptions, isStrained: () => shedder.isStrained }, config.CORS_ORIGINS, "connections");
+  const keyless = { isStrained: () => shedder.isStrained, isKnownKey: (authorization: string) => keyring.knows(authorization) };
+  const http = createListener({ ...listenerOptions, keyless }, config.CORS_ORIGINS, "connections");
   const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
   const lookupDeps = { guard, dispatcher, compressor, shedder };
   installBodyTime(http, config.REQUEST_TIMEOUT_MS, problems);
@@ -148,6 +155,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
       const operatorUrl = await operator?.listen({ host: config.OPERATOR_HOST, port: config.OPERATOR_PORT });
       if (operatorUrl !== undefined) log.info({ operator_url: operatorUrl }, "operator listener started");
       shedder.start();
+      retention.start();
       return http.listen({ host: config.HOST, port: config.PORT });
     },
     async stop() {
@@ -164,7 +172,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
       await Promise.all([http.close(), operator?.close()]);
       keyring.stop();
       teller.stop();
-      await Promise.all([limiter.stop(), usage.stop()]);
+      await Promise.all([limiter.stop(), usage.stop(), retention.stop()]);
     },
   };
 }

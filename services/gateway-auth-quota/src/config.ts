@@ -1,9 +1,8 @@
 /** Settings of the gateway: the only reader of the environment here. */
 
-import { readFileSync } from "node:fs";
 import { parseAddress, parsePrefix } from "@netfacts/address";
 import { keyBounds } from "@netfacts/contracts";
-import { noPeppers, type Peppers, parseKeyText, readPeppers } from "@netfacts/keys";
+import { type Peppers, parseKeyText, readPeppers } from "@netfacts/keys";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
 import Type, { type Static } from "typebox";
 import type { CorsOrigins } from "./edge/cors.ts";
@@ -53,7 +52,7 @@ export const gatewayConfigSchema = Type.Object({
     default: 4_096,
     minimum: 4,
     description:
-      "Maximum number of connections of a listener, a quarter of them from one IPv4 address or IPv6 /64 or with one key; further ones get 503",
+      "Maximum number of connections of a listener, a quarter of them sure to each IPv4 address or IPv6 /64 and to each key; further ones get 503",
   }),
   PIPELINE_MAX: Type.Integer({
     default: 64,
@@ -147,7 +146,7 @@ export const gatewayConfigSchema = Type.Object({
   BATCHES_MAX: Type.Integer({
     default: 64,
     minimum: 1,
-    description: "Maximum number of concurrent batches, a quarter of them of one key; further batches get 503",
+    description: "Maximum number of concurrent batches, a quarter of them sure to each key; further batches get 503",
   }),
   ERROR_DOCS_BASE: Type.String({ default: "/docs/errors/", description: "URI prefix of the `type` of problems" }),
   DEFAULT_RATE_LIMIT: Type.Integer({
@@ -184,6 +183,12 @@ export const gatewayConfigSchema = Type.Object({
     minimum: 100,
     maximum: 600_000,
     description: "Interval between writes of usage counts, in ms. A gateway that is killed loses at most this much usage",
+  }),
+  USAGE_KEPT_DAYS: Type.Integer({
+    default: 400,
+    minimum: 0,
+    maximum: 36_500,
+    description: "Days for which usage counts are kept: a year, and the same month of the year before; 0 keeps them forever",
   }),
   KEY_CACHE_LIFETIME_MS: Type.Integer({
     default: 30_000,
@@ -233,13 +238,11 @@ export const gatewayConfigSchema = Type.Object({
     default: "",
     description: "First key of a new installation: a complete key, which gets the scope `admin` only",
   }),
-  ADMIN_KEY_FILE: Type.String({ default: "", description: "File that contains the first key; alternative to `ADMIN_KEY`" }),
   KEY_PEPPERS: Type.String({
     default: "",
     description:
-      "Peppers for hashing keys, as `id:secret` separated by commas. New hashes use the first; all are accepted; empty means none",
+      "Peppers for hashing keys, as `id:secret` separated by commas or line ends. New hashes use the first; all are accepted; empty means none",
   }),
-  KEY_PEPPERS_FILE: Type.String({ default: "", description: "File that contains the peppers, one per line; alternative to `KEY_PEPPERS`" }),
   INGEST_URL: Type.String({ default: "", description: "URL of ingest's operator API; if empty, the ingest routes are not available" }),
   INGEST_TIMEOUT_MS: Type.Integer({
     default: 25_000,
@@ -262,10 +265,8 @@ export const storeConfigSchema = Type.Object({
 
 type Settings = Static<typeof gatewayConfigSchema>;
 
-/** `ADMIN_KEY` is what the file holds where that is named. */
-export interface GatewayConfig
-  extends Omit<Settings, "TRUSTED_PROXIES" | "CORS_ORIGINS" | "ADMIN_KEY_FILE" | "KEY_PEPPERS" | "KEY_PEPPERS_FILE"> {
-  /** What `KEY_PEPPERS`, or the file, holds. */
+export interface GatewayConfig extends Omit<Settings, "TRUSTED_PROXIES" | "CORS_ORIGINS" | "KEY_PEPPERS"> {
+  /** What `KEY_PEPPERS` holds. */
   readonly PEPPERS: Peppers;
   readonly TRUSTED_PROXIES: readonly string[];
   readonly CORS_ORIGINS: CorsOrigins;
@@ -277,7 +278,7 @@ export function loadGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
 }
 
 /** The settings as the application takes them, out of values that fit the schema. */
-export function gatewayConfig({ ADMIN_KEY_FILE, KEY_PEPPERS, KEY_PEPPERS_FILE, ...settings }: Settings): GatewayConfig {
+export function gatewayConfig({ KEY_PEPPERS, ...settings }: Settings): GatewayConfig {
   const proxies = settings.TRUSTED_PROXIES.split(",")
     .map((text) => text.trim())
     .filter((text) => text !== "");
@@ -285,11 +286,10 @@ export function gatewayConfig({ ADMIN_KEY_FILE, KEY_PEPPERS, KEY_PEPPERS_FILE, .
     .filter((text) => parseAddress(text) === null && !parsePrefix(text).ok)
     .map((text) => `TRUSTED_PROXIES: "${text}" is not an address or a CIDR`);
   const CORS_ORIGINS = readOrigins(settings.CORS_ORIGINS, faults);
-  const ADMIN_KEY = readAdminKey(settings.ADMIN_KEY, ADMIN_KEY_FILE, faults);
-  const PEPPERS = readPepperSettings(KEY_PEPPERS, KEY_PEPPERS_FILE, faults);
-  faults.push(...proxyFaults(settings));
+  const { peppers: PEPPERS, faults: pepperFaults } = readPeppers(KEY_PEPPERS);
+  faults.push(...adminKeyFaults(settings.ADMIN_KEY), ...pepperFaults.map((fault) => `KEY_PEPPERS: ${fault}`), ...proxyFaults(settings));
   if (faults.length > 0) throw new ConfigError(faults);
-  return { ...settings, ADMIN_KEY, PEPPERS, TRUSTED_PROXIES: proxies, CORS_ORIGINS };
+  return { ...settings, PEPPERS, TRUSTED_PROXIES: proxies, CORS_ORIGINS };
 }
 
 function readOrigins(setting: string, faults: string[]): CorsOrigins {
@@ -305,43 +305,12 @@ function readOrigins(setting: string, faults: string[]): CorsOrigins {
   return origins;
 }
 
-/** Tells faults without a part of a secret. */
-function readPepperSettings(setting: string, file: string, faults: string[]): Peppers {
-  if (setting !== "" && file !== "") faults.push("KEY_PEPPERS and KEY_PEPPERS_FILE are both set; set only one");
-  let text = setting;
-  if (file !== "") {
-    try {
-      text = readFileSync(file, "utf8");
-    } catch (error) {
-      faults.push(`KEY_PEPPERS_FILE cannot be read: ${(error as Error).message}`);
-      return noPeppers;
-    }
-    if (text.trim() === "") faults.push(`KEY_PEPPERS_FILE: ${file} is empty`);
-  }
-  const read = readPeppers(text);
-  faults.push(...read.faults.map((fault) => `${file === "" ? "KEY_PEPPERS" : "KEY_PEPPERS_FILE"}: ${fault}`));
-  return read.peppers;
-}
-
 /** Tells faults without a part of the key. */
-function readAdminKey(setting: string, file: string, faults: string[]): string {
-  if (setting !== "" && file !== "") faults.push("ADMIN_KEY and ADMIN_KEY_FILE are both set; set only one");
-  let key = setting;
-  if (file !== "") {
-    try {
-      key = readFileSync(file, "utf8").trim();
-    } catch (error) {
-      faults.push(`ADMIN_KEY_FILE cannot be read: ${(error as Error).message}`);
-      return "";
-    }
-    if (key === "") faults.push(`ADMIN_KEY_FILE: ${file} is empty`);
-  }
-  if (key === "") return "";
+function adminKeyFaults(key: string): string[] {
+  if (key === "") return [];
   const text = parseKeyText(key);
-  const name = file === "" ? "ADMIN_KEY" : "ADMIN_KEY_FILE";
-  if (text === null) faults.push(`${name}: the value is not a valid key (the checksum does not match); check it for typing errors`);
-  else if (text.environment !== "live") faults.push(`${name}: a test key cannot have the scope admin; use a live key`);
-  return key;
+  if (text === null) return ["ADMIN_KEY: the value is not a valid key (the checksum does not match); check it for typing errors"];
+  return text.environment === "live" ? [] : ["ADMIN_KEY: a test key cannot have the scope admin; use a live key"];
 }
 
 function proxyFaults({ INGEST_URL, PROXY_TOKEN }: Pick<Settings, "INGEST_URL" | "PROXY_TOKEN">): string[] {

@@ -36,7 +36,7 @@ export function createGatewayMetrics(metrics: Metrics) {
   });
   const shortages = metrics.counter({
     name: "netfacts_shortages_total",
-    help: "Requests and connections refused because a bounded resource, or the caller's share of it, was used up",
+    help: "Requests and connections refused or ended because a bounded resource, or the caller's share of it, was used up",
     labelNames: ["resource", "reason"],
   });
   const shortagesOf = kept((resource: string) => kept((reason: string) => shortages.of({ resource, reason })));
@@ -55,7 +55,7 @@ export function createGatewayMetrics(metrics: Metrics) {
     });
   const connectionsEnded = metrics.counter({
     name: "netfacts_connections_ended_total",
-    help: "Connections that were closed because of what their client did",
+    help: "Connections that were closed because of what their client did, or because others needed their places",
     labelNames: ["reason"],
   });
   let inFlight = 0;
@@ -72,9 +72,9 @@ export function createGatewayMetrics(metrics: Metrics) {
     requestEnded(): void {
       inFlight -= 1;
     },
-    /** A place was refused: of which resource, and why (`full`, `share`). */
+    /** A place was refused, or taken back: of which resource, and why (`full`, `share`, `surplus`). */
     shortages: (resource: string, reason: string): Count => shortagesOf(resource)(reason),
-    connectionsEnded: (reason: "unread"): Count => connectionsEnded.of({ reason }),
+    connectionsEnded: (reason: "unread" | "surplus"): Count => connectionsEnded.of({ reason }),
     /** Shows how much of a bounded resource is in use. */
     watchPlaces(resource: string, watched: { readonly used: number; readonly max: number }): void {
       places.set(resource, watched);

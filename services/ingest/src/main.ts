@@ -8,7 +8,7 @@ await runMain(async () => {
   const telemetry = await startTelemetry({ service });
   // Only now: what is imported earlier is not instrumented.
   const { runService, systemClock } = await import("@netfacts/runtime");
-  const { openBus } = await import("@netfacts/runtime/bus");
+  const { natsConnection, openBus } = await import("@netfacts/runtime/bus");
   const { connectJetStreamStore, jetStreamSource } = await import("@netfacts/pod/jetstream");
   const { openMongoStore } = await import("@netfacts/storage/mongo");
   const { buildApp } = await import("./app.ts");
@@ -30,7 +30,7 @@ await runMain(async () => {
       const source = {
         bucket: config.SNAPSHOT_BUCKET,
         replicas: config.SNAPSHOT_REPLICAS,
-        connection: { servers: config.NATS_URL, name: `${service}-snapshots` },
+        connection: natsConnection(`${service}-snapshots`, config),
       };
       const snapshots = await connectJetStreamStore(source);
       onStop(() => snapshots.close());
@@ -43,6 +43,7 @@ await runMain(async () => {
         clock: systemClock,
         log,
         metrics,
+        explain: frame.explain,
       });
     },
   });

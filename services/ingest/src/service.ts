@@ -19,6 +19,7 @@ import { SnapshotCopy } from "./publish/snapshot-copy.ts";
 import { runInWorker } from "./runs/run-in-worker.ts";
 import { RunManager } from "./runs/run-manager.ts";
 import { Lead } from "./schedule/lead.ts";
+import { StateFolder } from "./state-folder.ts";
 
 export interface IngestDeps {
   readonly config: Pick<
@@ -44,6 +45,8 @@ export interface IngestDeps {
   readonly clock: { now(): number; monotonic?(): number };
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   readonly metrics: Metrics;
+  /** Says at `/readyz` what ingest waits for: as the frame of the process does. */
+  explain(topic: string, reason: string | null): void;
 }
 
 export interface IngestApp extends ServiceApp {
@@ -87,6 +90,7 @@ export function buildService(deps: IngestDeps): IngestApp {
             "every pod rejected the snapshot and continues to serve the previous one; fix the reported causes and start a new run",
           );
         },
+        refused: (id) => copy.doubt(id),
       },
     });
     activation.start();
@@ -94,6 +98,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       folder: join(config.INGEST_STATE_DIR, "serving"),
       store: snapshots,
       activate: (id) => activation.activate(id),
+      repaired: (id) => activation.announceRepaired(id),
       log,
     });
     metrics.leads.set({}, 1);
@@ -142,30 +147,35 @@ export function buildService(deps: IngestDeps): IngestApp {
     for (const [outcome, pods] of Object.entries({ loaded, refused, loading })) metrics.pods.set({ outcome }, pods.length);
   };
   metrics.leads.set({}, 0);
+  const stateFolder = new StateFolder({ folder: config.INGEST_STATE_DIR, log, explain: (fault) => deps.explain("state", fault) });
 
   return {
     async start() {
       url = await http.listen({ host: config.INGEST_HOST, port: config.INGEST_PORT });
       const advertised = config.INGEST_ADVERTISED_URL || advertisedUrl(config.INGEST_HOST, url);
       const { monotonic } = clock;
-      leadership = new Leadership({
-        leases: store.leases,
-        owner: ownerName(advertised, randomUUID()),
-        ttlMs: config.INGEST_LEASE_TTL_MS,
-        log,
-        onTerm,
-        ...(monotonic !== undefined && { monotonic: () => monotonic() }),
+      // Where it cannot be written no run would succeed, so another process may lead.
+      await stateFolder.start(async () => {
+        leadership = new Leadership({
+          leases: store.leases,
+          owner: ownerName(advertised, randomUUID()),
+          ttlMs: config.INGEST_LEASE_TTL_MS,
+          log,
+          onTerm,
+          ...(monotonic !== undefined && { monotonic: () => monotonic() }),
+        });
+        await leadership.start();
       });
-      await leadership.start();
-      log.info({ url, advertised_url: advertised, leads: leadership.term !== null }, "operator API is listening");
+      log.info({ url, advertised_url: advertised, leads: leadership?.term != null }, "operator API is listening");
     },
     async stop() {
+      stateFolder.stop();
       await http.close();
       // First the schedule and the run, whose end is kept while this process still leads.
       await Promise.all([lead?.stop(), runs?.stop()]);
       await leadership?.stop();
     },
-    ready: () => leadership !== null,
+    ready: () => leadership !== null && stateFolder.fault === null,
     url: () => url,
     leads: () => leadership !== null && leadership.term !== null,
   };

@@ -55,6 +55,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
     const logFile = openLogFile(join(folder, "netfacts.log"), {
       bytesMax: own.LOG_BYTES_MAX,
       ageMsMax: own.LOG_AGE_HOURS_MAX * 3_600_000,
+      onFault: (reason) => process.stderr.write(`netfacts: the log ${join(folder, "netfacts.log")} cannot be written: ${reason}\n`),
     });
     const logOf = (service: string) => createLogger({ service, level: own.LOG_LEVEL, to: logFile });
     const log = logOf("standalone");

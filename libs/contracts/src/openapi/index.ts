@@ -9,6 +9,7 @@ export { ingestRoutes } from "../routes/ingest.ts";
 export { keysPath } from "../routes/keys.ts";
 export { plansPath } from "../routes/plans.ts";
 export type { RouteAnswer, RouteContent, RouteDescription, RouteParameter } from "../routes/route.ts";
+export { CalendarDate, Timestamp } from "../schema.ts";
 export { operatorDocument } from "./operator-document.ts";
 export { publicDocument } from "./public-document.ts";
 export type { Json } from "./schemas.ts";

@@ -21,6 +21,8 @@ const forgetMs = 10_000;
 const refusedMs = 60_000;
 /** Latest answers of a copy by which it is found slow: even the fastest is over 50 ms, and ten times that of the fastest copy. */
 const slowAnswers = { count: 8, ms: 50, times: 10 } as const;
+/** Frames in a row without an answer, for so long that the others answered many, after which a copy is left out though it answers calls. */
+const missedFrames = { count: 3, ms: 1_000, times: 10 } as const;
 /** Of 10 frames one may be sent twice because it is slow. */
 const spareFrames = { perFrame: 0.1, max: 16 } as const;
 
@@ -39,10 +41,24 @@ export interface Copy {
   callMs: number;
   /** Times of its latest answers, in ms. */
   answerMs: number[];
+  /** When it last answered a frame, or was first asked. */
+  answeredAt: number;
+  /** Frames since then that wait longer than is usual. */
+  missed: number;
 }
 
 function newCopy(name: string, now: number): Copy {
-  return { name, waiting: 0, heardAt: now, outSince: null, nextTrialAt: 0, callMs: Number.POSITIVE_INFINITY, answerMs: [] };
+  return {
+    name,
+    waiting: 0,
+    heardAt: now,
+    outSince: null,
+    nextTrialAt: 0,
+    callMs: Number.POSITIVE_INFINITY,
+    answerMs: [],
+    answeredAt: now,
+    missed: 0,
+  };
 }
 
 export class Copies {
@@ -103,6 +119,8 @@ export class Copies {
     if (asked === this.group && name === "") this.#unnamedAt = now;
     if (copy === undefined) return;
     copy.heardAt = now;
+    copy.answeredAt = now;
+    copy.missed = 0;
     if (ms === null) return;
     if (copy.outSince !== null) {
       if (asked === copy && ms <= this.slowMs) this.#takeBack(copy);
@@ -171,6 +189,13 @@ export class Copies {
     return "slow";
   }
 
+  /** A frame to it waits longer than is usual, and it has answered none of its items. */
+  miss(copy: Copy, now: number): void {
+    copy.missed += 1;
+    const isLong = now - copy.answeredAt > Math.max(missedFrames.ms, missedFrames.times * this.#usualMs);
+    if (isLong && copy.missed >= missedFrames.count && this.hasOther(copy, now)) this.leaveOut(copy, now);
+  }
+
   leaveOut(copy: Copy, now: number): void {
     if (copy === this.group || copy.outSince !== null) return;
     copy.outSince = now;
@@ -229,6 +254,7 @@ export class Copies {
   #takeBack(copy: Copy): void {
     copy.outSince = null;
     copy.answerMs = [];
+    copy.missed = 0;
   }
 
   #isSlow(copy: Copy): boolean {

@@ -2,11 +2,15 @@
 
 import { MessagingError } from "../messaging-error.ts";
 import type { MessagingOptions } from "../options.ts";
+import { seldom } from "../seldom.ts";
 import type { FrameHandler, Lane, Messaging, ReplyItem, RequestItem, Subscription } from "../types.ts";
 import { FrameServer } from "./frame-server.ts";
 import type { Link, LinkSubscription } from "./link.ts";
 import { ReplyWriter } from "./reply-writer.ts";
 import { Requester } from "./requester.ts";
+
+/** Broadcasts say that something changed, in few words. */
+const broadcastBytesMax = 64 * 1_024;
 
 export class FramedMessaging implements Messaging {
   readonly #link: Link;
@@ -48,11 +52,22 @@ export class FramedMessaging implements Messaging {
   }
 
   subscribe(subject: string, listener: (payload: unknown) => void): Subscription {
+    // Whoever publishes nonsense may do so without end.
+    const tell = seldom((what: string, cause: unknown) => this.#onError(what, cause));
     const subscription = this.#link.subscribe(subject, ({ data }) => {
+      let payload: unknown;
       try {
-        listener(JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString()));
+        if (data.length > broadcastBytesMax) throw new RangeError(`${data.length} bytes, at most ${broadcastBytesMax} are read`);
+        payload = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString());
       } catch (cause) {
-        this.#onError(`a listener of ${subject} failed`, cause);
+        this.#options.events?.broadcastRefused?.(subject);
+        tell(`a broadcast on ${subject} is not JSON, or too long; further ones are only counted for a minute`, cause);
+        return;
+      }
+      try {
+        listener(payload);
+      } catch (cause) {
+        tell(`a listener of ${subject} failed`, cause);
       }
     });
     return { stop: async () => unsubscribe(subscription) };

@@ -1,6 +1,6 @@
 /** Items that wait for a frame of one subject, and how many frames of it are under way. */
 
-import { frameItemsMax } from "../bounds.ts";
+import { frameItemsMax, isCostly } from "../bounds.ts";
 import type { Watched } from "../deadlines.ts";
 import type { MessagingError } from "../messaging-error.ts";
 import { type Share, Shares } from "../shares.ts";
@@ -21,6 +21,9 @@ export const olderFramesMs = 10_000;
 /** The last slots for frames are for callers of whom little is under way, so that who comes anew need not wait for a slow answer. */
 const slotsKept: Readonly<Record<Lane, number>> = { single: 4, batch: 1 };
 
+/** Of a frame of costly requests: a few of them, so that none waits long for those before it. */
+const costlyUnitsMax = 64;
+
 /** Of one caller's units under way, while others have requests too. */
 const shareUnitsMax: Readonly<Record<Lane, number>> = { single: 64, batch: frameItemsMax.batch };
 
@@ -37,6 +40,7 @@ interface Line {
 
 /** Requests that may share a frame, of callers who take turns. */
 interface Alike {
+  readonly isCostly: boolean;
   lines: Line[];
   /** The line whose turn it is. */
   turn: number;
@@ -81,14 +85,18 @@ export class RequestQueue {
   readonly lane: Lane;
   readonly copies: Copies;
   framesInFlight = 0;
+  /** Those of costly requests: they leave the last slots to others. */
+  costlyInFlight = 0;
   /** Of what waits and what is sent. */
-  readonly shares = new Shares();
-  /** Only what must be answered from the same snapshot shares a frame. */
+  readonly shares: Shares;
+  /** Only what must be answered from the same snapshot shares a frame, and plain requests share none with costly ones. */
   readonly #waiting = new Map<string | null, Alike>();
   /** Until then, on the clock of `performance.now()`, version 1 is spoken. */
   #olderUntil: number;
 
-  constructor(copies: Copies, lane: Lane) {
+  /** @param queuedMax  items that wait and that are sent. */
+  constructor(copies: Copies, lane: Lane, queuedMax: number) {
+    this.shares = new Shares(queuedMax, "kept free");
     this.copies = copies;
     this.service = copies.service;
     this.lane = lane;
@@ -106,10 +114,11 @@ export class RequestQueue {
   }
 
   add(pending: Pending): void {
-    let alike = this.#waiting.get(pending.pinnedSnapshot);
+    const kind = kindOf(pending);
+    let alike = this.#waiting.get(kind);
     if (alike === undefined) {
-      alike = { lines: [], turn: 0, count: 0 };
-      this.#waiting.set(pending.pinnedSnapshot, alike);
+      alike = { isCostly: isCostly(pending.item), lines: [], turn: 0, count: 0 };
+      this.#waiting.set(kind, alike);
     }
     alike.count += 1;
     const line = alike.lines.find(({ share }) => share === pending.share);
@@ -127,12 +136,13 @@ export class RequestQueue {
 
   /** Call while it waits, before its state changes. */
   remove(pending: Pending): void {
-    const alike = this.#waiting.get(pending.pinnedSnapshot);
+    const kind = kindOf(pending);
+    const alike = this.#waiting.get(kind);
     const line = alike?.lines.find(({ share }) => share === pending.share);
     if (alike === undefined || line === undefined) return;
     line.count -= 1;
     alike.count -= 1;
-    if (alike.count === 0) this.#waiting.delete(pending.pinnedSnapshot);
+    if (alike.count === 0) this.#waiting.delete(kind);
   }
 
   /** Call when a frame has no answer for it any more, or has brought it. */
@@ -151,11 +161,13 @@ export class RequestQueue {
   /** Takes the items of the next frame out; snapshots take turns, and in a frame callers do. Empty when none may be sent now. */
   take(bytesMax: number, itemsMax = frameItemsMax[this.lane]): Pending[] {
     if (this.framesInFlight >= framesInFlightMax[this.lane]) return [];
-    for (const [pinned, alike] of this.#waiting) {
+    const costlyMax = framesInFlightMax[this.lane] - slotsKept[this.lane];
+    for (const [kind, alike] of this.#waiting) {
+      if (alike.isCostly && this.costlyInFlight >= costlyMax) continue;
       const taken = this.#takeOf(alike, bytesMax, itemsMax);
       if (taken.length === 0) continue;
-      this.#waiting.delete(pinned);
-      if (alike.count > 0) this.#waiting.set(pinned, alike);
+      this.#waiting.delete(kind);
+      if (alike.count > 0) this.#waiting.set(kind, alike);
       return taken;
     }
     return [];
@@ -164,6 +176,8 @@ export class RequestQueue {
   #takeOf(alike: Alike, bytesMax: number, itemsMax: number): Pending[] {
     const taken: Pending[] = [];
     let bytes = headerBytes;
+    let units = 0;
+    const unitsMax = alike.isCostly ? costlyUnitsMax : itemsMax;
     /** Lines in a row that gave none. */
     let passed = 0;
     while (passed < alike.lines.length && taken.length < itemsMax) {
@@ -175,10 +189,12 @@ export class RequestQueue {
         alike.turn += 1;
         continue;
       }
-      if (taken.length > 0 && bytes + pending.bytes > bytesMax) break;
+      const { units: itsUnits = 1 } = pending.item;
+      if (taken.length > 0 && (bytes + pending.bytes > bytesMax || units + itsUnits > unitsMax)) break;
       bytes += pending.bytes;
+      units += itsUnits;
       taken.push(pending);
-      line.share.sentUnits += pending.item.units ?? 1;
+      line.share.sentUnits += itsUnits;
       line.next += 1;
       line.count -= 1;
       alike.count -= 1;
@@ -198,6 +214,11 @@ export class RequestQueue {
     if (sentUnits < shareUnitsMax[this.lane]) return true;
     return this.shares.callers === 1 && this.framesInFlight < framesInFlightMax[this.lane] - slotsKept[this.lane];
   }
+}
+
+/** Names those with which it may share a frame. */
+function kindOf({ item, pinnedSnapshot }: Pending): string | null {
+  return isCostly(item) ? `costly ${pinnedSnapshot}` : pinnedSnapshot;
 }
 
 /** The first that waits; null where none does. */

@@ -79,7 +79,7 @@ export class Requester {
     } catch (cause) {
       return this.#refuse("invalid_item", service, lane, cause);
     }
-    const share = queue.shares.enter(item.caller ?? "", this.#options.queuedItemsMax ?? queuedItemsMax);
+    const share = queue.shares.enter(item.caller ?? "");
     if (share === null) return this.#refuse("overloaded", service, lane);
     return new Promise((resolve, reject) => {
       const { budgetMs } = item;
@@ -122,7 +122,7 @@ export class Requester {
     let queues = this.#queues.get(service);
     if (queues === undefined) {
       const copies = new Copies(service);
-      const queue = (of: Lane) => new RequestQueue(copies, of);
+      const queue = (of: Lane) => new RequestQueue(copies, of, this.#options.queuedItemsMax ?? queuedItemsMax);
       queues = { single: queue("single"), batch: queue("batch") };
       this.#queues.set(service, queues);
     }
@@ -171,6 +171,7 @@ export class Requester {
     this.#nextItemId = (this.#nextItemId + items.length) >>> 0;
     this.#frames.set(frame.id, frame);
     queue.framesInFlight += 1;
+    if (frame.isCostly) queue.costlyInFlight += 1;
     copy.waiting += 1;
     this.#lookIn(copies.slowMs, frame, now);
     this.#tellInFlight(queue);
@@ -215,7 +216,7 @@ export class Requester {
         throw new FrameSyntaxError("the id of another frame", 6);
     } catch (cause) {
       this.#options.events?.repliesDropped?.("undecodable", 1);
-      if (frame !== undefined) this.#giveUp(frame, "handler_failed", cause);
+      if (frame !== undefined) this.#distrust(frame, cause);
       return;
     }
     if ("failed" in reply) {
@@ -262,6 +263,10 @@ export class Requester {
     const { copies } = frame.queue;
     // Whatever kept this process busy kept it from reading as well.
     const isLate = now - frame.lookAt > lateMs;
+    if (!isLate && !frame.isAnswered && !frame.isMissed) {
+      frame.isMissed = true;
+      copies.miss(frame.copy, now);
+    }
     const verdict = isLate || !this.#link.up ? "well" : copies.judge(frame.copy, frame.sentAt, now);
     if (verdict !== "well") {
       for (const pending of frame.items) {
@@ -286,7 +291,10 @@ export class Requester {
     const joined = part.kind === "not_yet" ? part.kind : frame.join(part);
     if (joined === "more") return;
     if (joined === "not_yet") this.#askElsewhere(frame, pending);
-    else if (joined !== "broken") this.#resolve(pending, joined);
+    else if (joined !== "broken" && isForeign(joined, pending)) {
+      this.#options.events?.repliesDropped?.("undecodable", 1);
+      this.#distrust(frame, new Error(`the reply is of snapshot ${joined.snapshotId}, not of ${pending.pinnedSnapshot}`));
+    } else if (joined !== "broken") this.#resolve(pending, joined);
     else if (pending.current === frame && !pending.retried) this.#retry(pending, "broken");
     else this.#giveUpItem(frame, pending, "handler_failed", new Error("the reply was interrupted"));
   }
@@ -322,6 +330,15 @@ export class Requester {
     for (const pending of frame.items) {
       if (pending.current === frame && code === "no_responders" && !pending.retried) this.#retry(pending, code);
       else this.#giveUpItem(frame, pending, code, cause);
+    }
+  }
+
+  /** What came in answer to the frame cannot be from a copy that is well: what it still owes is asked of another one, once. */
+  #distrust(frame: SentFrame, cause: unknown): void {
+    frame.queue.copies.leaveOut(frame.copy, performance.now());
+    for (const pending of frame.items) {
+      if (pending.current === frame && !pending.retried) this.#retry(pending, "broken");
+      else this.#giveUpItem(frame, pending, "handler_failed", cause);
     }
   }
 
@@ -369,6 +386,7 @@ export class Requester {
     this.#looks.remove(frame);
     copy.waiting -= 1;
     queue.framesInFlight -= 1;
+    if (frame.isCostly) queue.costlyInFlight -= 1;
     this.#tellInFlight(queue);
     if (queue.isWaiting) this.#scheduleFlush();
   }
@@ -458,6 +476,11 @@ export class Requester {
   #tellInFlight({ service, lane, framesInFlight }: RequestQueue): void {
     this.#options.events?.framesInFlight?.(service, lane, framesInFlight);
   }
+}
+
+/** A record of another snapshot than the one that had to answer. Where no snapshot is involved, its id is empty. */
+function isForeign({ contentType, snapshotId }: ReplyItem, { pinnedSnapshot }: Pending): boolean {
+  return pinnedSnapshot !== null && contentType === "json" && snapshotId !== "" && snapshotId !== pinnedSnapshot;
 }
 
 /** Null: each may be asked. */

@@ -1,5 +1,6 @@
 /** A frame that was sent: which items it has, which of them it still owes, and the bodies that have come in part. */
 
+import { isCostly } from "../bounds.ts";
 import type { Watched } from "../deadlines.ts";
 import type { ReplyItem } from "../types.ts";
 import type { Copy } from "./copies.ts";
@@ -21,6 +22,8 @@ export class SentFrame implements Watched {
   /** On the clock of `performance.now()`. */
   readonly sentAt: number;
   isAnswered = false;
+  /** Waits longer than is usual for its first answer. */
+  isMissed = false;
   /** When it is to be looked at. */
   lookAt = 0;
   readonly version: FrameVersion;
@@ -28,6 +31,7 @@ export class SentFrame implements Watched {
   readonly firstItemId: number;
   readonly queue: RequestQueue;
   readonly items: readonly Pending[];
+  readonly isCostly: boolean;
   /** Items that are answered here or nowhere so far: while there are any, the frame counts as in flight. */
   open: number;
   /** Items whose answer from here would still be taken. */
@@ -42,6 +46,7 @@ export class SentFrame implements Watched {
     this.copy = copy;
     this.sentAt = sentAt;
     this.items = items;
+    this.isCostly = items[0] !== undefined && isCostly(items[0].item);
     this.open = items.length;
     this.awaited = items.length;
   }

@@ -11,5 +11,7 @@ export {
   type NatsConnection,
   type NatsError,
   nuid,
+  type StoredMsg,
 } from "nats";
-export { type ConnectOptions, connect } from "./connect.ts";
+export { type NatsAccess, NatsSettingsError } from "./access.ts";
+export { type ConnectOptions, connect, NatsRefusedError } from "./connect.ts";

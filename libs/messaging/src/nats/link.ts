@@ -17,8 +17,14 @@ const reservedBytes = 4 * 1_024;
 /** A flush that takes longer is not waited for: the connection is lost or as good as lost. */
 const flushMsMax = 2_000;
 const renewMsDefault = 5_000;
+/** Refusals that are told in so many ms. */
+const refusedMax = 10;
+const refusedMs = 60_000;
+const authFaults = /^(AUTHORIZATION_VIOLATION|AUTHENTICATION_EXPIRED|ACCOUNT_EXPIRED|AUTHENTICATION_TIMEOUT)$/;
 
 export interface NatsLinkOptions {
+  /** The first tokens of where answers come in; default: those of any connection. */
+  readonly inbox?: string | undefined;
   readonly onError: (what: string, cause: unknown) => void;
   readonly events: MessagingEvents;
   /** Interval of attempts to subscribe to what the server has refused, in ms; default 5,000. */
@@ -30,8 +36,9 @@ export class NatsLink implements Link {
   readonly #options: NatsLinkOptions;
   readonly #watchers = new Set<(up: boolean) => void>();
   readonly #subscriptions = new Set<RenewedSubscription>();
-  /** Of subscriptions, told once each. */
+  /** Refusals that were told in this minute. */
   readonly #refused = new Set<string>();
+  #refusedSince = performance.now();
   readonly #renewing: NodeJS.Timeout;
   #up = true;
   onPublishRefused: (subject: string) => void = () => {};
@@ -54,7 +61,7 @@ export class NatsLink implements Link {
   }
 
   newInbox(): string {
-    return createInbox();
+    return createInbox(this.#options.inbox);
   }
 
   watch(listener: (up: boolean) => void): () => void {
@@ -151,19 +158,35 @@ export class NatsLink implements Link {
       if (type === "disconnect") this.#change(false);
       else if (type === "reconnect") this.#change(true);
       else if (type === "error") {
-        const { operation, subject = "" } = permissionContext ?? {};
-        if (operation === "subscription" && this.#refused.has(subject)) continue;
-        if (operation === "subscription") this.#refused.add(subject);
-        const about = permissionContext === undefined ? "" : ` for ${permissionContext.operation} of ${permissionContext.subject}`;
-        this.#options.onError("the NATS server reported an error", new Error(`${data}${about}`));
-        if (permissionContext?.operation === "publish") this.onPublishRefused(permissionContext.subject);
+        // What no login is possible with, each attempt reports (`onRefused`).
+        if (permissionContext === undefined) {
+          if (!authFaults.test(String(data))) this.#options.onError("the NATS server reported an error", new Error(`${data}`));
+          continue;
+        }
+        const { operation, subject } = permissionContext;
+        this.#tellRefused(`NATS does not permit this user to ${operation === "publish" ? "publish" : "subscribe"} to ${subject}`);
+        if (operation === "publish") this.onPublishRefused(subject);
       }
     }
     this.#change(false);
   }
 
+  /** Whoever lacks a right meets it with every message: few lines say as much as many. */
+  #tellRefused(text: string): void {
+    const now = performance.now();
+    if (now - this.#refusedSince > refusedMs) {
+      this.#refused.clear();
+      this.#refusedSince = now;
+    }
+    if (this.#refused.has(text) || this.#refused.size >= refusedMax) return;
+    this.#refused.add(text);
+    this.#options.onError("a right is missing at NATS", new Error(`${text}: give it the rights that docs/operations/nats.md lists`));
+    this.#options.events.notPermitted?.(text);
+  }
+
   #change(up: boolean): void {
     if (this.#up === up) return;
+    if (up) this.#refused.clear();
     this.#up = up;
     this.#options.events.connection?.(up);
     for (const watcher of this.#watchers) {

@@ -5,6 +5,7 @@ import type { MessagingOptions } from "../options.ts";
 import { traced } from "../traced-messaging.ts";
 import type { Messaging } from "../types.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
+import { inboxPrefix } from "./inbox.ts";
 import { NatsLink, type NatsLinkOptions } from "./link.ts";
 
 /** A frozen server is noticed within 600 ms. Messages here are short, so that no answer to a ping waits behind a long one. */
@@ -19,7 +20,12 @@ export async function createNatsMessaging(
   options: ConnectOptions & MessagingOptions & Pick<NatsLinkOptions, "renewMs">,
 ): Promise<Messaging> {
   const onError = options.onError ?? (() => {});
-  const link = new NatsLink(await connect({ pingMs, ...options }), { onError, events: options.events ?? {}, renewMs: options.renewMs });
+  const link = new NatsLink(await connect({ pingMs, ...options }), {
+    onError,
+    events: options.events ?? {},
+    inbox: inboxPrefix(options.name),
+    renewMs: options.renewMs,
+  });
   const messaging = new FramedMessaging(link, options);
   return options.tracing == null ? messaging : traced(messaging, options.tracing);
 }

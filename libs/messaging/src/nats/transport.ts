@@ -1,20 +1,76 @@
 /**
- * The client's own transport with longer reads, and with connections that end when they are given up.
+ * The client's own transport with longer reads, with connections that end when they are given up, and with credentials and certificates
+ * that are read anew for each attempt.
  *
  * It reads 64 KiB at a time, and its parser copies a message that does not end within one read twice: with 256 KiB few messages of a
  * batch are cut. What is kept of a read is as long as what was read.
  */
 
-import { createConnection, type Socket } from "node:net";
-import type { ConnectionOptions, NatsConnection } from "nats";
+import { createConnection, isIP, type Socket } from "node:net";
+import type { SecureContextOptions, TLSSocket } from "node:tls";
+import type { ConnectionOptions, NatsConnection, ServerInfo } from "nats";
 import { NatsConnectionImpl, setTransportFactory } from "nats/lib/src/nats-base-client.js";
-import { NodeTransport, nodeResolveHost } from "nats/lib/src/node_transport.js";
+import { NodeTransport } from "nats/lib/src/node_transport.js";
 import type { MessageMemory } from "../frames/message-memory.ts";
+import type { Handshake } from "./handshake.ts";
+import { boundedLookup } from "./names.ts";
 
 const readBytesMax = 256 * 1_024;
+const lookup = boundedLookup();
+
+interface OwnOptions extends ConnectionOptions {
+  readonly handshake: Handshake;
+}
+
+interface ServerAddress {
+  readonly hostname: string;
+  readonly port: number;
+  /** The name by which a server is known whose address another one told; may be empty. */
+  readonly tlsName: string;
+}
 
 class OwnTransport extends NodeTransport {
   #dialled: Socket | undefined;
+  #handshake: Handshake | undefined;
+  #server = "";
+  #name = "";
+  #tlsContext: SecureContextOptions | null = null;
+  #isGivenUp = false;
+  /** Of TLS, after the handshake: the server then refuses the client's certificate. */
+  #alert: Error | undefined;
+
+  override async connect(server: ServerAddress, options: ConnectionOptions): Promise<void> {
+    const { handshake } = options as OwnOptions;
+    this.#handshake = handshake;
+    this.#server = `${server.hostname.includes(":") ? `[${server.hostname}]` : server.hostname}:${server.port}`;
+    this.#tlsContext = await handshake.prepare();
+    // Files may take longer than an attempt.
+    if (this.#isGivenUp) throw new Error("the attempt was given up");
+    this.#name = server.tlsName || server.hostname;
+    await super.connect(server, options);
+  }
+
+  override startTLS(): Promise<TLSSocket> {
+    // Node checks a certificate against "localhost" where it is told no name.
+    const tls = { ...this.#tlsContext, host: this.#name, servername: isIP(this.#name) === 0 ? this.#name : "" };
+    this.options = { ...this.options, tls } as ConnectionOptions;
+    return super.startTLS();
+  }
+
+  override async peekInfo(): Promise<ServerInfo> {
+    const info = await super.peekInfo();
+    this.#handshake?.admit(info, this.socket.remoteAddress ?? "");
+    return info;
+  }
+
+  override setupHandlers(): void {
+    super.setupHandlers();
+    this.socket.on("error", (error: NodeJS.ErrnoException) => {
+      if (!error.code?.startsWith("ERR_SSL")) return;
+      this.#alert = error;
+      this.#handshake?.refused(this.#server, error);
+    });
+  }
 
   override dial({ hostname, port }: { readonly hostname: string; readonly port: number }): Promise<Socket> {
     return new Promise((resolve, reject) => {
@@ -22,6 +78,7 @@ class OwnTransport extends NodeTransport {
       const socket: Socket = createConnection({
         host: hostname,
         port,
+        lookup,
         noDelay: true,
         onread: {
           buffer: Buffer.allocUnsafeSlow(readBytesMax),
@@ -50,7 +107,9 @@ class OwnTransport extends NodeTransport {
    * messages once more, and when its server ends it the client takes the one in use for lost, and leaves that behind in turn.
    */
   override close(error?: Error): Promise<void> {
+    this.#isGivenUp = true;
     this.#dialled?.destroy();
+    if (error !== undefined && this.#alert === undefined) this.#handshake?.refused(this.#server, error);
     return super.close(error);
   }
 
@@ -60,10 +119,19 @@ class OwnTransport extends NodeTransport {
   }
 }
 
-/** As `connect` of the client. */
-export function connectWithLongReads(options: ConnectionOptions): Promise<NatsConnection> {
-  setTransportFactory({ factory: () => new OwnTransport(), dnsResolveFn: nodeResolveHost });
-  return NatsConnectionImpl.connect(options);
+/** As `connect` of the client, through the handshake. */
+export function connectThrough(handshake: Handshake, options: ConnectionOptions): Promise<NatsConnection> {
+  setTransportFactory({ factory: () => new OwnTransport() });
+  const { tls } = handshake.plan;
+  const own: OwnOptions = {
+    ...options,
+    ...(tls === null ? {} : { tls: {} }),
+    // Names are looked up by the transport, which reports what fails.
+    resolve: false,
+    authenticator: handshake.authenticator,
+    handshake,
+  };
+  return NatsConnectionImpl.connect(own);
 }
 
 const lineEnd = Buffer.from("\r\n");

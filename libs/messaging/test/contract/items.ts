@@ -11,7 +11,7 @@ export function item(query: string, options: Partial<RequestItem> = {}): Request
   return { op: "ip", query, requestId: `request-${++count}`, traceparent: null, budgetMs: 5_000, ...options };
 }
 
-export function reply(text: string): ReplyItem {
+export function reply(text: string, snapshotId = "20140523T080000Z-1a2b3c4d"): ReplyItem {
   return {
     status: 200,
     contentType: "json",
@@ -20,7 +20,7 @@ export function reply(text: string): ReplyItem {
     cacheable: true,
     maxAgeSeconds: 60,
     etag: "routes=1",
-    snapshotId: "20140523T080000Z-1a2b3c4d",
+    snapshotId,
   };
 }
 
@@ -29,8 +29,8 @@ export function textOf({ body, ending = Buffer.alloc(0) }: ReplyItem): string {
   return Buffer.concat([body, ending]).toString();
 }
 
-export const echo: FrameHandler = ({ items }, answer) => {
-  for (const [index, { query }] of items.entries()) answer(index, reply(query));
+export const echo: FrameHandler = ({ items, pinnedSnapshot }, answer) => {
+  for (const [index, { query }] of items.entries()) answer(index, reply(query, pinnedSnapshot ?? undefined));
 };
 
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -81,7 +81,7 @@ export function describeRequests(name: string, create: CreateMessaging): void {
       let asked = 0;
       await messaging.serve("pod", ({ items }, answer) => {
         asked += 1;
-        for (const [index, { query }] of items.entries()) answer(index, asked < 3 ? "not_yet" : reply(query));
+        for (const [index, { query }] of items.entries()) answer(index, asked < 3 ? "not_yet" : reply(query, newer));
       });
       expect(textOf(await messaging.request("pod", "single", item("q"), newer))).toBe("q");
       expect(asked).toBe(3);

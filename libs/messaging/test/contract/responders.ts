@@ -63,6 +63,78 @@ export function describeResponders(name: string, create: CreateMessaging): void 
       expect(alone).toEqual(["throw", "even 2"]);
     });
 
+    test("an answer in steps lets others be answered between its steps, and is finished before the next is begun", async () => {
+      const done: string[] = [];
+      let begun = 0;
+      function* steps(query: string) {
+        begun += 1;
+        for (let step = 0; step < 10; step++) {
+          const end = performance.now() + 3;
+          while (performance.now() < end);
+          yield;
+        }
+        done.push(query);
+        return reply(query);
+      }
+      const handler = createResponder<null>({
+        enter: () => ({ context: null }),
+        ops: new Map<string, ItemHandler<null>>([
+          ["prefix", ({ query }) => steps(query)],
+          [
+            "ip",
+            ({ query }) => {
+              done.push(query);
+              return reply(query);
+            },
+          ],
+        ]),
+        onFailure: () => {},
+      });
+      await messaging.serve("pod", handler);
+      const long = ["long 1", "long 2"].map((query) => messaging.request("pod", "batch", item(query, { op: "prefix", units: 30 })));
+      while (begun === 0) await new Promise(setImmediate);
+      expect(textOf(await messaging.request("pod", "single", item("short")))).toBe("short");
+      expect((await Promise.all(long)).map(textOf)).toEqual(["long 1", "long 2"]);
+      expect(done.indexOf("short")).toBe(0);
+      expect(done.filter((query) => query.startsWith("long"))).toEqual(["long 1", "long 2"]);
+    });
+
+    test("an answer whose step fails is a failure of that item alone", async () => {
+      const failures: string[] = [];
+      const handler = createResponder<null>({
+        enter: () => ({ context: null }),
+        ops: new Map<string, ItemHandler<null>>([
+          ["ip", ({ query }) => reply(query)],
+          [
+            "prefix",
+            function* () {
+              yield;
+              throw new Error("secret cause");
+            },
+          ],
+        ]),
+        onFailure: ({ op }) => failures.push(op),
+      });
+      await messaging.serve("pod", handler);
+      const replies = await Promise.all(["ip", "prefix", "ip"].map((op) => messaging.request("pod", "single", item("q", { op }))));
+      expect(replies.map(({ status }) => status)).toEqual([200, 500, 200]);
+      expect(failures).toEqual(["prefix"]);
+    });
+
+    test("a costly request shares no frame with plain ones", async () => {
+      const frames: string[][] = [];
+      await messaging.serve("echo", (frame, answer) => {
+        frames.push(frame.items.map(({ query }) => query));
+        return echo(frame, answer);
+      });
+      const ask = (query: string, units: number) => messaging.request("echo", "batch", item(query, { units }));
+      await Promise.all([ask("costly 1", 30), ask("plain 1", 1), ask("costly 2", 3), ask("plain 2", 1)]);
+      expect(frames.map((queries) => queries.sort()).sort()).toEqual([
+        ["costly 1", "costly 2"],
+        ["plain 1", "plain 2"],
+      ]);
+    });
+
     test("gives each frame to one responder of a service, and all of them get some", async () => {
       const served = [0, 0];
       const counting =

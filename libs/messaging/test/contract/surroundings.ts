@@ -7,10 +7,16 @@ import { type CreateMessaging, item, pause, reply, textOf } from "./items.ts";
 export function describeSurroundings(name: string, create: CreateMessaging): void {
   describe(`messaging ${name}: surroundings`, () => {
     let messaging: Messaging;
+    const all: Messaging[] = [];
+    const createOwn: CreateMessaging = async (options) => {
+      const own = await create(options);
+      all.push(own);
+      return own;
+    };
     beforeEach(async () => {
-      messaging = await create();
+      messaging = await createOwn();
     });
-    afterEach(() => messaging.close());
+    afterEach(() => Promise.all(all.splice(0).map((own) => own.close())));
 
     test("tells at once that it is connected, to whoever watches", async () => {
       const told: boolean[] = [];
@@ -24,7 +30,7 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
       const count = (name: string, by: number) => {
         counts[name] = (counts[name] ?? 0) + by;
       };
-      const counted = await create({
+      const counted = await createOwn({
         events: {
           frameSent: (service, lane, items) => count(`sent ${service} ${lane}`, items),
           frameServed: (service, lane, items) => count(`served ${service} ${lane}`, items),
@@ -38,15 +44,17 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
       await counted.serve("pod", ({ items }, answer) => {
         asked += 1;
         for (const [index, { query }] of items.entries()) {
-          if (query === "late") late.push(() => answer(index, reply(query)));
-          else answer(index, asked === 1 ? "not_yet" : reply(query));
+          if (query === "q") answer(index, asked === 1 ? "not_yet" : reply(query));
+          else late.push(() => answer(index, reply(query)));
         }
       });
       await counted.request("pod", "single", item("q"));
-      await Promise.allSettled([counted.request("pod", "batch", item("late", { budgetMs: 100 }))]);
-      // A busy machine brings the question after its asker has given up.
-      for (let waited = 0; late.length === 0 && waited < 5_000; waited += 10) await pause(10);
+      // A responder drops what nobody waits for; the patient item keeps the frame that both are in alive.
+      const patient = counted.request("pod", "batch", item("patient", { budgetMs: 30_000 }));
+      await Promise.allSettled([counted.request("pod", "batch", item("hasty", { budgetMs: 100 }))]);
+      for (let waited = 0; late.length < 2 && waited < 20_000; waited += 10) await pause(10);
       for (const answer of late) answer();
+      await patient;
       await Promise.allSettled([counted.request("nobody", "single", item("q"))]);
       for (let waited = 0; counts["dropped late"] === undefined && waited < 5_000; waited += 10) await pause(10);
       expect(counts).toMatchObject({
@@ -57,7 +65,6 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
         "failed nobody single no_responders": 1,
       });
       expect(counts["dropped late"]).toBeGreaterThan(0);
-      await counted.close();
     });
 
     test("begins and ends a client and a server span per sampled item, and runs its answering within", async () => {
@@ -81,7 +88,7 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
           end: (end) => told.push(`server ${service} ${op} ${requestId} ${traceparent?.slice(36, 52)}: ${end}`),
         }),
       };
-      const spans = await create({ tracing });
+      const spans = await createOwn({ tracing });
       const handler = createResponder<null>({
         enter: () => ({ context: null }),
         ops: new Map<string, ItemHandler<null>>([["ip", ({ query, requestId }) => reply(`${query} within ${within} of ${requestId}`)]]),
@@ -101,7 +108,6 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
         "server pod ip a 00f067aa0ba902b7: 200",
         "server pod ip b 00f067aa0ba902b7: 200",
       ]);
-      await spans.close();
     });
 
     test("tells of a failed item within its span, so that the log line has its trace", async () => {
@@ -120,7 +126,7 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
           end: () => {},
         }),
       };
-      const spans = await create({ tracing });
+      const spans = await createOwn({ tracing });
       const failures: string[] = [];
       const fail = () => {
         throw new Error("broken");
@@ -139,7 +145,6 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
       ];
       expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([500, 500, 500]);
       expect(failures.sort()).toEqual(["ip c within c", "prefix b within b", "routing a within a"]);
-      await spans.close();
     });
 
     test("tells every subscriber what is published, in order, until it stops", async () => {

@@ -66,13 +66,12 @@ test("whoever may not serve is told so at its start, and the log names the subje
   const messaging = await createNatsMessaging({
     servers: server.url,
     name: "test",
-    user: "u",
-    pass: "p",
+    access: { NATS_USER: "u", NATS_PASSWORD: "p" },
     onError: (what, cause) => told.push(`${what}: ${(cause as Error).message}`),
   });
   ends.push(messaging);
   await expect(messaging.serve("echo", echo)).rejects.toThrow("permissions");
-  expect(told).toContainEqual(expect.stringContaining("for subscription of nf.f1.echo.single"));
+  expect(told).toContainEqual(expect.stringContaining("NATS does not permit this user to subscribe to nf.f1.echo.single"));
 });
 
 test("while there is no connection, questions wait 250 ms and then fail, and nothing is sent later", async () => {
@@ -200,8 +199,7 @@ test("a subscription that the server refuses and later permits comes back by its
   const messaging = await createNatsMessaging({
     servers: server.url,
     name: "test",
-    user: "u",
-    pass: "p",
+    access: { NATS_USER: "u", NATS_PASSWORD: "p" },
     renewMs: 100,
     onError: (_what, cause) => told.push((cause as Error).message),
   });

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { freezeProcess } from "../../../../test/support/frozen.ts";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { freePorts } from "../../../../test/support/service-process.ts";
+import { startTcpProxy } from "../../../../test/support/tcp-proxy.ts";
 import type { Messaging } from "../../src/index.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
 import { item, textOf } from "../contract/items.ts";
@@ -15,28 +16,39 @@ import { Ends, pause } from "./support.ts";
 let server: NatsServer;
 const ends = new Ends(() => server.url);
 const pods: ChildProcess[] = [];
+/** A service with one copy, which is well throughout: what it takes longer is the machine's doing. */
+let control: ChildProcess;
 beforeAll(async () => {
   server = await startNatsServer({ own: true });
+  control = await start("control", 2, server.url, "control");
 });
 afterEach(async () => {
   await ends.close();
-  await Promise.all(
-    pods.splice(0).map(async (pod) => {
-      if (pod.exitCode !== null || pod.signalCode !== null) return;
-      pod.kill("SIGKILL");
-      await once(pod, "exit");
-    }),
-  );
+  await Promise.all(pods.splice(0).map(end));
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await end(control);
+  await server.stop();
+});
 
-/** A copy in a process of its own, which answers its name after `ms`. */
-async function copy(name: string, ms = 2, url = server.url): Promise<ChildProcess> {
-  const pod = fork(join(import.meta.dirname, "copy-process.ts"), [url, name, `${ms}`], {
+async function start(name: string, ms: number, url: string, service: string): Promise<ChildProcess> {
+  const pod = fork(join(import.meta.dirname, "copy-process.ts"), [url, name, `${ms}`, service], {
     execArgv: ["--conditions=source", "--disable-warning=ExperimentalWarning"],
   });
-  pods.push(pod);
   await once(pod, "message");
+  return pod;
+}
+
+async function end(pod: ChildProcess): Promise<void> {
+  if (pod.exitCode !== null || pod.signalCode !== null) return;
+  pod.kill("SIGKILL");
+  await once(pod, "exit");
+}
+
+/** A copy in a process of its own, which answers its name after `ms`. */
+async function copy(name: string, ms = 2, url = server.url, service = "pod"): Promise<ChildProcess> {
+  const pod = await start(name, ms, url, service);
+  pods.push(pod);
   return pod;
 }
 
@@ -45,27 +57,41 @@ interface Asked {
   /** From the start of the load, in ms. */
   readonly at: number;
   readonly ms: number;
+  /** Beyond the longest answer of the control copy at about that time. */
+  readonly excessMs: number;
 }
 
-/** Asks every 5 ms. */
+type Timed = Omit<Asked, "excessMs">;
+
+/** Asks every 5 ms, and the control copy with it. */
 async function load(asker: Messaging, ms: number, lane: "single" | "batch" = "single"): Promise<Asked[]> {
-  const asked: Promise<Asked>[] = [];
-  const start = performance.now();
-  while (performance.now() - start < ms) {
+  const begun = performance.now();
+  const ask = async (service: string): Promise<Timed> => {
     const at = performance.now();
-    asked.push(
-      asker.request("pod", lane, item("q", { budgetMs: 5_000 })).then(
-        (answer) => ({ by: textOf(answer), at: at - start, ms: performance.now() - at }),
-        (error: { code: string }) => ({ by: error.code, at: at - start, ms: performance.now() - at }),
-      ),
-    );
+    const by = await asker.request(service, lane, item("q", { budgetMs: 5_000 })).then(textOf, (error: { code: string }) => error.code);
+    return { by, at: at - begun, ms: performance.now() - at };
+  };
+  const asked: Promise<Timed>[] = [];
+  const controls: Promise<Timed>[] = [];
+  while (performance.now() - begun < ms) {
+    asked.push(ask("pod"));
+    controls.push(ask("control"));
     await pause(5);
   }
-  return Promise.all(asked);
+  const well = await Promise.all(controls);
+  return (await Promise.all(asked)).map((one) => ({ ...one, excessMs: one.ms - stallAt(one, well) }));
+}
+
+/** A machine that is busy holds up processes one after the other, so also those times count that are close. */
+const nearMs = 250;
+
+function stallAt({ at, ms }: Timed, well: readonly Timed[]): number {
+  const near = well.filter((one) => one.at < at + ms + nearMs && one.at + one.ms > at - nearMs);
+  return Math.max(0, ...near.map((one) => one.ms));
 }
 
 const names = (asked: readonly Asked[]) => [...new Set(asked.map(({ by }) => by))].sort();
-const longest = (asked: readonly Asked[]) => Math.max(...asked.map(({ ms }) => ms));
+const longest = (asked: readonly Asked[]) => Math.max(...asked.map(({ excessMs }) => excessMs));
 
 test.each(["single", "batch"] as const)(
   "a copy that hangs costs no %s request 250 ms, and is asked again when it goes on",
@@ -77,9 +103,9 @@ test.each(["single", "batch"] as const)(
     const hanging = await load(asker, 3_000, lane);
     expect(names(hanging)).toEqual(["second"]);
     expect(longest(hanging)).toBeLessThan(250);
-    // Left out: only the question to any copy, one in 5 s, may meet it. The others are from a busy machine.
+    // Left out: only the question to any copy, one in 5 s, may meet it.
     const late = hanging.filter(({ at }) => at > 1_000);
-    expect(late.filter(({ ms }) => ms > 60).length).toBeLessThan(late.length / 20);
+    expect(late.filter(({ excessMs }) => excessMs > 60).length).toBeLessThan(late.length / 20);
     first.kill("SIGCONT");
     await pause(1_000);
     expect(names(await load(asker, 1_000, lane))).toEqual(["first", "second"]);
@@ -109,6 +135,28 @@ test("a copy that is 50 times slower is asked one question at a time", async () 
   expect(slow).toBeLessThan(10);
 }, 20_000);
 
+test("a copy on a link that loses data costs no request 250 ms", async () => {
+  const link = await startTcpProxy(server.url);
+  // What is lost is sent again after a while, and what was sent after it waits, in one direction and then in the other.
+  let turns = 0;
+  const losing = setInterval(() => {
+    turns += 1;
+    link.delay(turns % 3 === 0 ? 400 : 0, turns % 2 === 0 ? "toTarget" : "toClient");
+  }, 100);
+  try {
+    await Promise.all([copy("first", 2, link.url), copy("second")]);
+    const asker = await ends.messaging();
+    await load(asker, 500);
+    const asked = await load(asker, 3_000);
+    expect(asked.filter(({ by }) => by !== "first" && by !== "second")).toEqual([]);
+    expect(asked.some(({ by }) => by === "first")).toBe(true);
+    expect(longest(asked)).toBeLessThan(250);
+  } finally {
+    clearInterval(losing);
+    await link.stop();
+  }
+}, 30_000);
+
 test("a nats-server that hangs is told within 1 s, and asked again when it goes on", async () => {
   await copy("first");
   const asker = await ends.messaging();
@@ -117,7 +165,8 @@ test("a nats-server that hangs is told within 1 s, and asked again when it goes 
   try {
     const asked = await load(asker, 1_500);
     expect(names(asked)).toEqual(["not_connected"]);
-    expect(longest(asked)).toBeLessThan(1_000);
+    // The control copy is away, too.
+    expect(Math.max(...asked.map(({ ms }) => ms))).toBeLessThan(1_000);
   } finally {
     server.thaw();
   }
@@ -135,7 +184,7 @@ test("one of three nats-servers that hangs costs no request of a gateway at anot
   const [first, second, third] = servers.map(({ url }) => url) as [string, string, string];
   const asker = await createNatsMessaging({ servers: first, name: "asker" });
   try {
-    await Promise.all([copy("second", 2, second), copy("third", 2, third)]);
+    await Promise.all([copy("second", 2, second), copy("third", 2, third), copy("control", 2, first, "control")]);
     // Until the servers know each other.
     for (const end = performance.now() + 5_000; names(await load(asker, 200)).join() !== "second,third" && performance.now() < end; );
     servers[1]?.freeze();

@@ -4,7 +4,9 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { ConnectionOptions, NatsConnection } from "nats";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { startTcpProxy, type TcpProxy } from "../../../../test/support/tcp-proxy.ts";
-import { connectWithLongReads } from "../../src/nats/transport.ts";
+import { planAccess } from "../../src/nats/access.ts";
+import { Handshake } from "../../src/nats/handshake.ts";
+import { connectThrough } from "../../src/nats/transport.ts";
 import { pause } from "./support.ts";
 
 let server: NatsServer;
@@ -23,7 +25,15 @@ afterEach(async () => {
 
 /** With shorter times than ours, so that what goes wrong does so soon. */
 async function open(options: ConnectionOptions): Promise<{ readonly statuses: string[]; readonly nc: NatsConnection }> {
-  const nc = await connectWithLongReads({ noRandomize: true, timeout: 300, reconnectTimeWait: 100, maxReconnectAttempts: -1, ...options });
+  const handshake = new Handshake(planAccess("127.0.0.1", {}), () => undefined);
+  const nc = await connectThrough(handshake, {
+    waitOnFirstConnect: true,
+    noRandomize: true,
+    timeout: 300,
+    reconnectTimeWait: 100,
+    maxReconnectAttempts: -1,
+    ...options,
+  });
   connection = nc;
   const statuses: string[] = [];
   void (async () => {

@@ -153,12 +153,27 @@ describe("a caller with much to ask", () => {
     );
     const dearest = messaging.request("slow", "single", item("dearest", { caller: "third", units: 1_000 }));
     await pause(100);
-    const sent = frames.flatMap(({ queries }) => queries);
-    expect(sent).toEqual(["polite", "0", "dearest", "1", "2", "3", "4", "5", "6"]);
+    const sent = frames.map(({ queries }) => queries);
+    expect(sent).toEqual([["polite"], ["0"], ["dearest"], ["1", "2", "3", "4", "5", "6"]]);
     const release = setInterval(() => frames.splice(0).forEach(answerAll), 5);
     await Promise.all([polite, dearest, ...costly]);
     clearInterval(release);
   });
+});
+
+test("costly requests travel a few at a time, and leave the last slot for a frame to others", async () => {
+  const frames: SeenFrame[] = [];
+  await ends.responder("slow", (frame) => frames.push(frame));
+  const messaging = await ends.messaging();
+  const costly = Array.from({ length: 20 }, (_, i) => messaging.request("slow", "batch", item(`${i}`, { caller: `${i % 5}`, units: 30 })));
+  await pause(100);
+  expect(frames.map(({ queries }) => queries.length)).toEqual([2, 2, 2]);
+  const plain = messaging.request("slow", "batch", item("plain", { caller: "another" }));
+  await pause(100);
+  expect(frames.map(({ queries }) => queries.length)).toEqual([2, 2, 2, 1]);
+  const release = setInterval(() => frames.splice(0).forEach(answerAll), 5);
+  await Promise.all([...costly, plain]);
+  clearInterval(release);
 });
 
 test("frames stay within 64 kB, and each question arrives", async () => {
@@ -233,12 +248,13 @@ test("a body whose end never comes is an error when the budget is over", async (
   await expect(messaging.request("stops", "single", item("q", { budgetMs: 200 }))).rejects.toMatchObject({ code: "timeout" });
 });
 
-test("a reply that cannot be read fails what its frame still owed, and nothing else", async () => {
+test("a reply that cannot be read, twice, fails what its frame still owed, and nothing else", async () => {
   const { counts, events } = counting();
   await ends.responder("babbling", ({ queries, ids, answer, answerBytes }) => {
     if (queries[0] === "fine") answer(whole(ids[0], reply("fine")));
     else {
-      answer(whole(ids[0], reply("first")));
+      // Of the second question in neither frame.
+      if (queries[0] === "1") answer(whole(ids[0], reply("first")));
       answerBytes(Buffer.from("no frame at all"));
     }
   });
@@ -253,7 +269,7 @@ test("a reply that cannot be read fails what its frame still owed, and nothing e
     "handler_failed",
     "fine",
   ]);
-  expect(counts).toEqual({ "dropped undecodable": 1, "failed handler_failed": 1 });
+  expect(counts).toEqual({ "dropped undecodable": 2, "retried broken": 1, "failed handler_failed": 1 });
 });
 
 test("where others listen to all subjects, batches reach responders of version 1 by their retry", async () => {

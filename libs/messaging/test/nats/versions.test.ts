@@ -128,11 +128,11 @@ test("nobody at all is told as before", async () => {
 });
 
 test("version 2 is tried for batches only, and again after a while", () => {
-  const batch = new RequestQueue(new Copies("pod"), "batch");
+  const batch = new RequestQueue(new Copies("pod"), "batch", 4_096);
   expect(batch.version(0)).toBe(2);
   batch.useOlder(10_000);
   expect([batch.version(9_999), batch.version(10_000)]).toEqual([1, 2]);
-  const single = new RequestQueue(new Copies("pod"), "single");
+  const single = new RequestQueue(new Copies("pod"), "single", 4_096);
   single.useOlder(0);
   expect(single.version(20_000)).toBe(1);
 });
@@ -143,7 +143,8 @@ test.each([
 ])("where the server's permissions to %s are of version 1, that is spoken", async (_what, permission) => {
   const users = `{ user: "u", password: "p", permissions: { ${permission} } }`;
   const strict = await startNatsServer({ own: true, config: `authorization { users: [${users}] }` });
-  const open = (user: string) => createNatsMessaging({ servers: strict.url, name: "test", user, pass: "p" });
+  const open = (user: string) =>
+    createNatsMessaging({ servers: strict.url, name: "test", access: { NATS_USER: user, NATS_PASSWORD: "p" } });
   const messaging = await open("u");
   try {
     await messaging.serve("pod", withEnding);

@@ -6,7 +6,7 @@ import { type OpenedStore, SnapshotUnavailableError, type StoreSource } from "@n
 import { type JetStreamStoreOptions, openJetStreamStore } from "./snapshot-store.ts";
 
 export interface JetStreamSourceOptions extends JetStreamStoreOptions {
-  readonly connection: Pick<ConnectOptions, "servers" | "name" | "user" | "pass" | "once">;
+  readonly connection: Pick<ConnectOptions, "servers" | "name" | "access" | "once">;
 }
 
 /** The thread ends with its one task: a server that is not there is told, not waited for. */

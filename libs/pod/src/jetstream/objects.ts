@@ -11,9 +11,9 @@ import {
   headers,
   type JetStreamClient,
   type JetStreamManager,
-  type JsMsg,
   type NatsConnection,
   nuid,
+  type StoredMsg,
 } from "@netfacts/messaging/nats-client";
 import { type ObjectBytes, piecesOf, SnapshotError } from "@netfacts/snapshot";
 import { answered, found, unavailable } from "./api.ts";
@@ -22,7 +22,9 @@ import { answered, found, unavailable } from "./api.ts";
 const chunkBytesMax = 128 * 1024;
 /** Chunks that are sent before the first of them is acknowledged. */
 const unacknowledgedMax = 32;
-/** A read begins anew after the last chunk when none came for so long, and ends when that was in vain. */
+/** A consumer that delivers nothing for so long is given up, and the next chunks are asked for one by one. */
+const stallMs = 1_000;
+/** Between two tries when nobody answers; then a read ends. */
 const silenceMs = 3_000;
 const silencesMax = 4;
 const digestPrefix = "SHA-256=";
@@ -112,6 +114,14 @@ export class JetStreamObjects {
     return (await this.#info(name)) !== null;
   }
 
+  /** A server that was restarted has another one: its files may have been harmed meanwhile. */
+  async mark(): Promise<string> {
+    const info = await found("snapshots", this.#jsm.streams.info(this.#stream));
+    if (info === null) return "no bucket";
+    const { messages, bytes, first_seq, last_seq, num_deleted = 0 } = info.state;
+    return [this.#nc.info?.server_id, info.created, messages, bytes, first_seq, last_seq, num_deleted].join(" ");
+  }
+
   /** Removes every other object, and chunks that a writer left without their description. */
   async removeExcept(names: ReadonlySet<string>): Promise<void> {
     const keptChunks = new Set<string>();
@@ -194,15 +204,18 @@ export class JetStreamObjects {
         continue;
       }
       if (there < info.chunks) throw new SnapshotError(`${this.#place(name)}: has ${there} of ${info.chunks} chunks: damaged`);
-      const ended = await this.#readFrom(info.nuid, lastSeq + 1, (message) => {
-        if (message.seq <= lastSeq) return true;
-        lastSeq = message.seq;
-        if (at + message.data.length > info.size) throw new SnapshotError(`${this.#place(name)}: longer than its recorded size: damaged`);
-        hash.update(message.data);
-        take(message.data, at);
-        at += message.data.length;
-        return at < info.size && message.info.pending > 0;
-      });
+      const takeNext = (seq: number, chunk: Uint8Array): boolean => {
+        if (seq <= lastSeq) return true;
+        lastSeq = seq;
+        if (at + chunk.length > info.size) throw new SnapshotError(`${this.#place(name)}: longer than its recorded size: damaged`);
+        hash.update(chunk);
+        take(chunk, at);
+        at += chunk.length;
+        return at < info.size;
+      };
+      const ended = await (silences === 0
+        ? this.#readFrom(info.nuid, lastSeq + 1, takeNext)
+        : this.#readEach(info.nuid, lastSeq + 1, takeNext));
       if (ended) break;
       silences = lastSeq > before ? 1 : silences + 1;
       if (silences > silencesMax) throw unavailable(`object ${name}`);
@@ -215,7 +228,7 @@ export class JetStreamObjects {
    * Delivers messages of one consumer until `take` wants no more (true) or nothing came for a while (false): a server that was
    * restarted may have forgotten the consumer. Rejects with what `take` throws.
    */
-  async #readFrom(id: string, seq: number, take: (message: JsMsg) => boolean): Promise<boolean> {
+  async #readFrom(id: string, seq: number, take: (seq: number, chunk: Uint8Array) => boolean): Promise<boolean> {
     let settle: (ended: boolean) => void = () => undefined;
     let fail: (error: unknown) => void = () => undefined;
     const done = new Promise<boolean>((resolve, reject) => {
@@ -230,7 +243,7 @@ export class JetStreamObjects {
       lastAt = performance.now();
       try {
         if (error !== null) throw error;
-        if (message !== null && !take(message)) {
+        if (message !== null && (!take(message.seq, message.data) || message.info.pending === 0)) {
           over = true;
           settle(true);
         }
@@ -241,10 +254,10 @@ export class JetStreamObjects {
       }
     });
     const watchdog = setInterval(() => {
-      if (performance.now() - lastAt > silenceMs) settle(false);
-    }, silenceMs / 4);
+      if (performance.now() - lastAt > stallMs) settle(false);
+    }, stallMs / 4);
     const subscribing = this.#js.subscribe(`$O.${this.#bucket}.C.${id}`, options);
-    subscribing.catch(() => setTimeout(settle, silenceMs, false));
+    subscribing.catch(() => setTimeout(settle, stallMs, false));
     try {
       return await done;
     } finally {
@@ -254,6 +267,24 @@ export class JetStreamObjects {
         (subscription) => subscription.destroy().catch(() => undefined),
         () => undefined,
       );
+    }
+  }
+
+  /**
+   * As `#readFrom`, with one request for each message: a consumer says nothing of a message that the server's disk has spoilt, and of those
+   * behind it; this one is told that it is not there.
+   */
+  async #readEach(id: string, from: number, take: (seq: number, chunk: Uint8Array) => boolean): Promise<boolean> {
+    for (let seq = from; ; ) {
+      const next = { seq, next_by_subj: `$O.${this.#bucket}.C.${id}` };
+      let message: StoredMsg | null;
+      try {
+        message = await found("a chunk", this.#jsm.streams.getMessage(this.#stream, next as { seq: number }));
+      } catch {
+        return false;
+      }
+      if (message === null || !take(message.seq, message.data)) return true;
+      seq = message.seq + 1;
     }
   }
 

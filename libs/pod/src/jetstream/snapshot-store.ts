@@ -75,6 +75,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
   return {
     putObject: (bytes) => objects.put(bytes),
     getObject: (digest, bytes) => objects.get(digest, bytes),
+    objectsMark: () => objects.mark(),
 
     async publish(manifest, { replaces } = {}) {
       await keys.makeBucket();

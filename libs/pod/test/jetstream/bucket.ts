@@ -25,6 +25,7 @@ const reconnecting = { maxReconnectAttempts: -1, reconnectTimeWait: 50, reconnec
 /** @param options  the name of a bucket that is to be shared, and who connects to a server that asks. */
 export async function testBucket(server: NatsServer, options: { name?: string; user?: string; pass?: string } = {}): Promise<TestBucket> {
   const { name = `test-${nuid.next()}`, ...credentials } = options;
+  const access = { NATS_USER: credentials.user, NATS_PASSWORD: credentials.pass };
   const nc = await connect({ servers: server.url, ...credentials, ...reconnecting });
   const jsm = await nc.jetstreamManager({ checkAPI: false });
   const bucket = () => nc.jetstream().views.os(name);
@@ -35,7 +36,7 @@ export async function testBucket(server: NatsServer, options: { name?: string; u
   return {
     name,
     nc,
-    source: { connection: { servers: server.url, name: "loader", ...credentials }, bucket: name },
+    source: { connection: { servers: server.url, name: "loader", access }, bucket: name },
     open: (options) => openJetStreamStore(nc, { bucket: name, ...options }),
     async damage(object) {
       const subject = await chunksOf(object);

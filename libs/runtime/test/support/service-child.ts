@@ -31,9 +31,9 @@ await runMain(async () => {
       let ready = false;
       return {
         async start() {
-          setTimeout(() => {
+          process.once("SIGUSR2", () => {
             ready = true;
-          }, 200);
+          });
           if (what === "faulty") setTimeout(() => Promise.reject(new Error("nobody expected this")), 300);
         },
         async stop() {

@@ -217,6 +217,17 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       }
     },
 
+    async objectsMark() {
+      const names = (await readdir(objects).catch(() => [])).sort();
+      const marks = await Promise.all(
+        names.map(async (name) => {
+          const there = await stat(join(objects, name)).catch(() => null);
+          return there === null ? "" : `${name} ${there.ino} ${there.size} ${there.mtimeMs}`;
+        }),
+      );
+      return marks.join("\n");
+    },
+
     async publish(manifest, { replaces } = {}) {
       await mkdir(manifests, { recursive: true });
       const current = (await readIds(pointer))[0] ?? null;

@@ -108,6 +108,9 @@ export async function openPack(path: string): Promise<SnapshotStore> {
         return object;
       });
     },
+    async objectsMark() {
+      return manifest.content.id;
+    },
     async pointer() {
       return { published: manifest.content.id, active: manifest.content.id };
     },

@@ -37,6 +37,8 @@ export interface SnapshotStore {
    * Throws `SnapshotError`: missing, short, or damaged; `SnapshotUnavailableError` when the store does not answer.
    */
   getObject(digest: string, bytes: number): Promise<Uint8Array<SharedArrayBuffer>>;
+  /** Differs once any object was stored, replaced or lost; reads none of them. Throws `SnapshotUnavailableError`. */
+  objectsMark(): Promise<string>;
   /**
    * Stores the manifest and then moves the pointer to it; its objects must be stored. Removes what is no longer kept.
    *

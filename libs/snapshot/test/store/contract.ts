@@ -103,6 +103,26 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
       expect(Buffer.from(await store.getObject(digest, bytes.length)).toString()).toBe("content");
     });
 
+    test("the mark of the objects stays as long as they do, and differs once one was stored, damaged or lost", async () => {
+      const marks = [await store.objectsMark()];
+      const look = async () => {
+        const mark = await store.objectsMark();
+        expect(await store.objectsMark()).toBe(mark);
+        expect(mark).not.toBe(marks.at(-1));
+        marks.push(mark);
+      };
+      const digest = await store.putObject(Buffer.from("content"));
+      await look();
+      await store.putObject(Buffer.from("content"));
+      expect(await store.objectsMark()).toBe(marks.at(-1));
+      await harness.damage(digest);
+      await look();
+      await store.putObject(Buffer.from("content"));
+      await look();
+      await harness.remove(digest);
+      await look();
+    });
+
     test("publishes a snapshot that loads, here and where it is opened again", async () => {
       const manifest = await publishNumber(store, 1);
       for (const reader of [store, await harness.open()]) {

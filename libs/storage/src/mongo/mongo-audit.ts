@@ -3,7 +3,7 @@
 import type { AuditEntry, AuditRepository } from "@netfacts/keys";
 import type { Filter } from "mongodb";
 import { auditEntry } from "../audit-entry.ts";
-import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
+import type { MongoConnection } from "./mongo-connection.ts";
 import type { AuditDocument } from "./mongo-schema.ts";
 
 export function mongoAudit(connection: MongoConnection): AuditRepository {
@@ -13,7 +13,7 @@ export function mongoAudit(connection: MongoConnection): AuditRepository {
     async append(wanted) {
       const entry = auditEntry(wanted);
       const { id, details, ...members } = entry;
-      await connection.within(operationTimeoutMs, () => audit().insertOne({ _id: id, ...members, details: JSON.stringify(details) }));
+      await connection.asked(() => audit().insertOne({ _id: id, ...members, details: JSON.stringify(details) }));
       return entry;
     },
 
@@ -26,9 +26,7 @@ export function mongoAudit(connection: MongoConnection): AuditRepository {
         ...(target !== undefined && { target }),
         ...(before !== undefined && { $or: [{ at: { $lt: before.at } }, { at: before.at, _id: { $lt: before.id } }] }),
       };
-      const documents = await connection.within(operationTimeoutMs, () =>
-        audit().find(filter).sort({ at: -1, _id: -1 }).limit(limit).toArray(),
-      );
+      const documents = await connection.asked(() => audit().find(filter).sort({ at: -1, _id: -1 }).limit(limit).toArray());
       return documents.map(toEntry);
     },
   };

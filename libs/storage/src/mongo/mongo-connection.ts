@@ -4,13 +4,14 @@ import { type Db, MongoClient, type MongoClientOptions, MongoParseError } from "
 import { StoreError } from "../store-error.ts";
 import { LastingClient } from "./mongo-client.ts";
 import { asStoreError, mongoFault } from "./mongo-faults.ts";
+import { Pulse } from "./mongo-pulse.ts";
 import { badUri, readMongoUri } from "./mongo-uri.ts";
 
 /** Limits are asked for while a caller waits. */
 export const limitsTimeoutMs = 500;
 /** So are keys, which are cached. */
 export const keyReadTimeoutMs = 1_000;
-/** Everything else. */
+/** Everything else; who waits for it waits no longer than the server gives signs of life. */
 export const operationTimeoutMs = 5_000;
 /** Far more often than this a busy gateway uses each of its connections. */
 const maxIdleMs = 5_000;
@@ -50,6 +51,7 @@ export class MongoConnection {
   readonly shown: string;
   readonly #main: LastingClient;
   readonly #limits: LastingClient;
+  readonly #pulse: Pulse;
   #closed = false;
 
   /** Does not connect yet. @throws StoreError for a URI that is none. */
@@ -59,6 +61,7 @@ export class MongoConnection {
     const make = (timeoutMs: number, maxPoolSize: number) => () => makeClient(uri, shown, clientOptions(appName, timeoutMs, maxPoolSize));
     this.#main = new LastingClient(make(operationTimeoutMs, 20), database);
     this.#limits = new LastingClient(make(limitsTimeoutMs, 50), database);
+    this.#pulse = new Pulse(() => this.limitsWithin(limitsTimeoutMs, () => this.limitsDb.command({ ping: 1 })));
   }
 
   /** To be asked for anew by each operation. */
@@ -79,6 +82,22 @@ export class MongoConnection {
   }
 
   /**
+   * Runs one operation that somebody waits for: as `within`, and not longer than the server gives signs of life. While it is silent
+   * nothing is sent.
+   */
+  async asked<T>(work: () => Promise<T>, timeoutMs = operationTimeoutMs): Promise<T> {
+    const silent = (): StoreError => mongoFault("unavailable", this.shown, "does not answer");
+    if (this.#pulse.isSilent) throw silent();
+    const { promise: silence, reject } = Promise.withResolvers<never>();
+    const end = this.#pulse.watch(() => reject(silent()));
+    try {
+      return await Promise.race([this.within(timeoutMs, work), silence]);
+    } finally {
+      end();
+    }
+  }
+
+  /**
    * Runs one operation and waits for it at most so long. One that is late goes on and may still take effect: its outcome is unknown.
    *
    * @throws StoreError; what `isDuplicateKey` knows is thrown as it is.
@@ -94,7 +113,11 @@ export class MongoConnection {
 
   async #operate<T>(client: LastingClient, timeoutMs: number, work: () => Promise<T>): Promise<T> {
     try {
-      return await this.#bounded(timeoutMs, () => client.watch(work));
+      return await this.#bounded(timeoutMs, async () => {
+        const answer = await client.watch(work);
+        this.#pulse.heard();
+        return answer;
+      });
     } catch (error) {
       if (error instanceof StoreError) client.failed();
       throw error;
@@ -119,6 +142,7 @@ export class MongoConnection {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#pulse.close();
     await Promise.all([this.#main.close(), this.#limits.close()]);
   }
 }

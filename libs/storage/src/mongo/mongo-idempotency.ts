@@ -1,13 +1,12 @@
 /** Idempotency-Keys in MongoDB. */
 
 import type { IdempotencyRepository } from "@netfacts/keys";
-import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
+import type { MongoConnection } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { IdempotencyDocument } from "./mongo-schema.ts";
 
 export function mongoIdempotency(connection: MongoConnection): IdempotencyRepository {
   const claims = () => connection.db.collection<IdempotencyDocument>("idempotency");
-  const within = <T>(work: () => Promise<T>): Promise<T> => connection.within(operationTimeoutMs, work);
 
   return {
     async claim({ id, bodyHash, target, expiresAt }, now) {
@@ -15,12 +14,14 @@ export function mongoIdempotency(connection: MongoConnection): IdempotencyReposi
       for (;;) {
         try {
           // One that has expired is taken over; where there is none, it is made; one that holds is a duplicate.
-          await within(() => claims().updateOne({ _id: id, expiresAt: { $lte: new Date(now) } }, { $set: members }, { upsert: true }));
+          await connection.asked(() =>
+            claims().updateOne({ _id: id, expiresAt: { $lte: new Date(now) } }, { $set: members }, { upsert: true }),
+          );
           return { outcome: "claimed" };
         } catch (error) {
           if (!isDuplicateKey(error)) throw error;
         }
-        const known = await within(() => claims().findOne({ _id: id }));
+        const known = await connection.asked(() => claims().findOne({ _id: id }));
         if (known !== null) return { outcome: "known", bodyHash: known.bodyHash, target: known.target };
         // It expired and was removed just now.
       }

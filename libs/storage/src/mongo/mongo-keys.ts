@@ -10,14 +10,14 @@ import type { KeyDocument } from "./mongo-schema.ts";
 export function mongoKeys(connection: MongoConnection, changed: () => void): KeyRepository {
   const keys = () => connection.db.collection<KeyDocument>("keys");
   const find = async (id: string, timeoutMs: number): Promise<KeyRecord | null> => {
-    const document = await connection.within(timeoutMs, () => keys().findOne({ _id: id }));
+    const document = await connection.asked(() => keys().findOne({ _id: id }), timeoutMs);
     return document === null ? null : toRecord(document);
   };
 
   return {
     async insert({ id, ...members }) {
       try {
-        await connection.within(operationTimeoutMs, () => keys().insertOne({ _id: id, ...members }));
+        await connection.asked(() => keys().insertOne({ _id: id, ...members }));
       } catch (error) {
         if (isDuplicateKey(error)) return "exists";
         throw error;
@@ -29,7 +29,7 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
     find: (id) => find(id, keyReadTimeoutMs),
 
     async list() {
-      const documents = await connection.within(operationTimeoutMs, () => keys().find().sort({ createdAt: 1, _id: 1 }).toArray());
+      const documents = await connection.asked(() => keys().find().sort({ createdAt: 1, _id: 1 }).toArray());
       return documents.map(toRecord);
     },
 
@@ -44,9 +44,7 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
           $or: [{ createdAt: { $gt: after.createdAt } }, { createdAt: after.createdAt, _id: { $gt: after.id } }],
         }),
       };
-      const documents = await connection.within(operationTimeoutMs, () =>
-        keys().find(filter).sort({ createdAt: 1, _id: 1 }).limit(limit).toArray(),
-      );
+      const documents = await connection.asked(() => keys().find(filter).sort({ createdAt: 1, _id: 1 }).limit(limit).toArray());
       return documents.map(toRecord);
     },
 
@@ -57,9 +55,7 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
 
     async update(id, version, change) {
       const update = { ...(Object.keys(change).length > 0 && { $set: change }), $inc: { version: 1 } };
-      const document = await connection.within(operationTimeoutMs, () =>
-        keys().findOneAndUpdate({ _id: id, version }, update, { returnDocument: "after" }),
-      );
+      const document = await connection.asked(() => keys().findOneAndUpdate({ _id: id, version }, update, { returnDocument: "after" }));
       if (document !== null) {
         changed();
         return { outcome: "updated", key: toRecord(document) };

@@ -1,14 +1,15 @@
 /** Counters of leased units in MongoDB (docs/design/protocols.md#limits-by-leases): each change is one atomic operation on one document, sent once. */
 
 import { type Collection, Long } from "mongodb";
-import type {
-  GiveBackOutcome,
-  LimitMark,
-  LimitReading,
-  LimitRepository,
-  LimitWindow,
-  RecoverOutcome,
-  TakeOutcome,
+import {
+  type GiveBackOutcome,
+  type LimitMark,
+  type LimitReading,
+  type LimitRepository,
+  type LimitWindow,
+  type RecoverOutcome,
+  reservedMs,
+  type TakeOutcome,
 } from "../limit-repository.ts";
 import { StoreError } from "../store-error.ts";
 import { limitsTimeoutMs, type MongoConnection } from "./mongo-connection.ts";
@@ -38,12 +39,13 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
       const within = timed();
       try {
         for (let retries = 0; ; retries++) {
-          const reading = await within(() => takeOnce(windows(), window, limit, units, mark));
-          if (reading !== null) return { outcome: "granted", ...reading };
-          const { leased, at } = await within(() => readCounter(windows(), window));
+          const taken = await within(() => takeOnce(windows(), window, limit, units, mark));
+          if (taken !== null) return { outcome: "granted", ...taken };
+          const reading = await within(() => readCounter(windows(), window, mark));
+          const { leased } = reading;
           const left = Math.max(0, limit - leased);
           // So busy a counter that it never fits when we ask: what is told is less than what was left for a moment.
-          if (left < units || retries === retriesMax) return { outcome: "does-not-fit", left: Math.min(left, units - 1), leased, at };
+          if (left < units || retries === retriesMax) return { outcome: "does-not-fit", left: Math.min(left, units - 1), ...reading };
         }
       } catch (cause) {
         if (cause instanceof StoreError) return { outcome: "unknown", cause };
@@ -57,11 +59,11 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
         const document = await timed()(() =>
           windows().findOneAndUpdate(
             { _id: idOf(window), leased: { $gte: units }, ...notMarked(mark) },
-            { $inc: { leased: Long.fromNumber(-units) }, $currentDate: { at: true }, ...marking(mark) },
+            { $inc: { leased: Long.fromNumber(-units) }, ...marking(mark) },
             { returnDocument: "after" },
           ),
         );
-        return document === null ? { outcome: "refused" } : { outcome: "returned", ...toReading(document) };
+        return document === null ? { outcome: "refused" } : { outcome: "returned", ...toReading(document, mark) };
       } catch (cause) {
         if (cause instanceof StoreError) return { outcome: "unknown", cause };
         throw cause;
@@ -122,7 +124,6 @@ async function takeOnce(
       { _id: idOf(window), leased: { $lte: limit - units }, ...notMarked(mark) },
       {
         $inc: { leased: Long.fromNumber(units) },
-        $currentDate: { at: true },
         // A counter that a shorter window of the same begin made lasts as long as the longest that is counted in it.
         $max: { expiresAt: new Date(window.expiresAt) },
         ...marking(mark),
@@ -130,7 +131,7 @@ async function takeOnce(
       { upsert: true, returnDocument: "after" },
     );
     // An upsert that returns what it wrote returns a document.
-    return toReading(document as WindowDocument);
+    return toReading(document as WindowDocument, mark);
   } catch (error) {
     if (isDuplicateKey(error)) return null;
     throw error;
@@ -138,7 +139,7 @@ async function takeOnce(
 }
 
 /** An update, because only updates tell the server's time on every server; it makes the counter that the next take will want. */
-async function readCounter(windows: Collection<WindowDocument>, window: LimitWindow): Promise<LimitReading> {
+async function readCounter(windows: Collection<WindowDocument>, window: LimitWindow, mark?: LimitMark): Promise<LimitReading> {
   const document = await orAgain(() =>
     windows.findOneAndUpdate(
       { _id: idOf(window) },
@@ -147,8 +148,8 @@ async function readCounter(windows: Collection<WindowDocument>, window: LimitWin
     ),
   );
   const { expiresAt } = document as WindowDocument;
-  const { leased, at } = toReading(document as WindowDocument);
-  return { leased: expiresAt.getTime() <= at ? 0 : leased, at };
+  const reading = toReading(document as WindowDocument, mark);
+  return expiresAt.getTime() <= reading.at ? { leased: 0, at: reading.at } : reading;
 }
 
 /** Two upserts of one new document at a time: one meets the other's, and finds it at the second try. */
@@ -168,12 +169,24 @@ function notMarked(mark: LimitMark | undefined): Record<string, unknown> {
   return { [`marks.${owner}`]: { $not: { $gte: number } }, [`fences.${owner}`]: { $not: { $gt: number } } };
 }
 
-function marking(mark: LimitMark | undefined): { $set?: Record<string, number> } {
-  return mark === undefined ? {} : { $set: { [`marks.${mark.owner}`]: mark.number } };
+/** The time of the change, and who made it. */
+function marking(mark: LimitMark | undefined): { $currentDate: Record<string, true>; $set?: Record<string, number> } {
+  if (mark === undefined) return { $currentDate: { at: true } };
+  const { owner, number, reserved } = mark;
+  if (reserved === undefined) return { $currentDate: { at: true }, $set: { [`marks.${owner}`]: number } };
+  return {
+    $currentDate: { at: true, [`reservedAt.${owner}`]: true },
+    $set: { [`marks.${owner}`]: number, [`reserved.${owner}`]: reserved },
+  };
 }
 
-function toReading({ leased, at }: WindowDocument): LimitReading {
-  return { leased: Number(leased), at: at.getTime() };
+/** @param mark  of who asks. */
+function toReading({ leased, at, reserved, reservedAt }: WindowDocument, mark?: LimitMark): LimitReading {
+  const reading = { leased: Number(leased), at: at.getTime() };
+  if (reserved === undefined || mark === undefined) return reading;
+  const recent = (owner: string): boolean => reading.at - (reservedAt?.[owner]?.getTime() ?? 0) <= reservedMs;
+  const others = Object.entries(reserved).filter(([owner]) => owner !== mark.owner && recent(owner));
+  return { ...reading, reserved: others.reduce((sum, [, units]) => sum + Number(units), 0) };
 }
 
 function idOf({ bucket, policy, start }: LimitWindow): string {

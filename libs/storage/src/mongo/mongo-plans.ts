@@ -1,7 +1,7 @@
 /** Plans in MongoDB. */
 
 import type { PlanRecord, PlanRepository } from "@netfacts/keys";
-import { keyReadTimeoutMs, type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
+import { keyReadTimeoutMs, type MongoConnection } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { PlanDocument } from "./mongo-schema.ts";
 
@@ -14,7 +14,7 @@ export function mongoPlans(connection: MongoConnection, changed: () => void): Pl
       const update = { $set: members, $inc: { version: 1 } };
       for (;;) {
         try {
-          const document = await connection.within(operationTimeoutMs, () =>
+          const document = await connection.asked(() =>
             plans().findOneAndUpdate({ _id: name }, update, { upsert: true, returnDocument: "after" }),
           );
           changed();
@@ -28,16 +28,16 @@ export function mongoPlans(connection: MongoConnection, changed: () => void): Pl
     },
 
     async find(name) {
-      const document = await connection.within(keyReadTimeoutMs, () => plans().findOne({ _id: name }));
+      const document = await connection.asked(() => plans().findOne({ _id: name }), keyReadTimeoutMs);
       return document === null ? null : toRecord(document);
     },
 
     async list() {
-      return (await connection.within(operationTimeoutMs, () => plans().find().sort({ _id: 1 }).toArray())).map(toRecord);
+      return (await connection.asked(() => plans().find().sort({ _id: 1 }).toArray())).map(toRecord);
     },
 
     async delete(name) {
-      const deleted = (await connection.within(operationTimeoutMs, () => plans().deleteOne({ _id: name }))).deletedCount === 1;
+      const deleted = (await connection.asked(() => plans().deleteOne({ _id: name }))).deletedCount === 1;
       if (deleted) changed();
       return deleted;
     },

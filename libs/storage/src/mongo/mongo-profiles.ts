@@ -1,7 +1,7 @@
 /** The operator's AS profiles in MongoDB. */
 
 import type { ProfileRecord, ProfileRepository } from "../profile-repository.ts";
-import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
+import type { MongoConnection } from "./mongo-connection.ts";
 import type { ProfileDocument } from "./mongo-schema.ts";
 
 export function mongoProfiles(connection: MongoConnection): ProfileRepository {
@@ -10,17 +10,17 @@ export function mongoProfiles(connection: MongoConnection): ProfileRepository {
   return {
     async put({ asn, profile, source, updatedAt }) {
       const document = { profile: JSON.stringify(profile), source, updatedAt };
-      await connection.within(operationTimeoutMs, () => profiles().replaceOne({ _id: asn }, document, { upsert: true }));
+      await connection.asked(() => profiles().replaceOne({ _id: asn }, document, { upsert: true }));
     },
 
     async get(asn) {
-      const document = await connection.within(operationTimeoutMs, () => profiles().findOne({ _id: asn }));
+      const document = await connection.asked(() => profiles().findOne({ _id: asn }));
       return document === null ? null : toRecord(document);
     },
 
     async list(limit, after = -1) {
       if (limit < 1) return [];
-      const documents = await connection.within(operationTimeoutMs, () =>
+      const documents = await connection.asked(() =>
         profiles()
           .find({ _id: { $gt: after } })
           .sort({ _id: 1 })
@@ -31,7 +31,7 @@ export function mongoProfiles(connection: MongoConnection): ProfileRepository {
     },
 
     async delete(asn) {
-      return (await connection.within(operationTimeoutMs, () => profiles().deleteOne({ _id: asn }))).deletedCount === 1;
+      return (await connection.asked(() => profiles().deleteOne({ _id: asn }))).deletedCount === 1;
     },
   };
 }

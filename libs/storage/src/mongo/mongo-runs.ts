@@ -29,13 +29,13 @@ export function mongoRuns(connection: MongoConnection): RunRepository {
     },
 
     async find(id) {
-      const document = await connection.within(operationTimeoutMs, () => runs().findOne({ _id: id }));
+      const document = await connection.asked(() => runs().findOne({ _id: id }));
       return document === null ? null : toRecord(document);
     },
 
     async list(limit) {
       if (limit < 1) return [];
-      const documents = await connection.within(operationTimeoutMs, () => runs().find().sort(latestFirst).limit(limit).toArray());
+      const documents = await connection.asked(() => runs().find().sort(latestFirst).limit(limit).toArray());
       return documents.map(toRecord);
     },
   };

@@ -27,10 +27,13 @@ export interface WindowDocument {
   marks?: Record<string, number>;
   /** By owner: changes of a lower number are done no more. */
   fences?: Record<string, number>;
+  /** By owner: units that it may return, and when it said so. */
+  reserved?: Record<string, number>;
+  reservedAt?: Record<string, Date>;
 }
 /** `report` as JSON text: names of its members are anything, and it comes back as it was. */
 export type RunDocument = Omit<RunRecord, "id" | "report"> & { _id: string; report: string };
-/** `_id`: `<key>:<day>:<class>`; `writers`: the last batch of each that is in the counts. */
+/** `_id`: `<key>:<day>:<class>`; `writers`: the last batch of each that is in the counts, as long as one may be repeated. */
 export interface UsageDocument {
   _id: string;
   keyId: string;
@@ -39,7 +42,7 @@ export interface UsageDocument {
   routeClass: string;
   counted: Counter;
   uncounted: Counter;
-  writers: Record<string, number>;
+  writers?: Record<string, number>;
 }
 /** `_id`: the AS number; `profile` as JSON text. */
 export interface ProfileDocument {

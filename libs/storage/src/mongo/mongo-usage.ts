@@ -9,6 +9,9 @@ import type { UsageDocument } from "./mongo-schema.ts";
 
 /** Of one message to the server. */
 const rowsMax = 200;
+/** How far before the wanted day writers are looked for: rows of older days have none, if this is done more often. */
+const forgetDays = 7;
+const dayMs = 86_400_000;
 /** Of one answer of the server that is summed. */
 const rowsRead = 5_000;
 
@@ -16,7 +19,7 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
   const usage = () => connection.db.collection<UsageDocument>("usage");
 
   const list = async (query: UsageQuery, page?: UsagePage): Promise<UsageRow[]> => {
-    const documents = await connection.within(operationTimeoutMs, () =>
+    const documents = await connection.asked(() =>
       usage()
         .find(filterOf(query, page?.after))
         .sort({ keyId: 1, day: 1, routeClass: 1 })
@@ -62,6 +65,17 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
     });
   };
 
+  /** Ids of some rows before a day. */
+  const idsOf = async (filter: Filter<UsageDocument>, limit: number): Promise<string[]> => {
+    const found = await connection.asked(() =>
+      usage()
+        .find(filter, { projection: { _id: 1 } })
+        .limit(limit)
+        .toArray(),
+    );
+    return found.map(({ _id }) => _id);
+  };
+
   return {
     async add(batch) {
       const rows = condense(batch);
@@ -73,6 +87,20 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
     },
 
     list,
+
+    async removeBefore(day, limit) {
+      const ids = await idsOf({ day: { $lt: day } }, limit);
+      if (ids.length > 0) await connection.within(operationTimeoutMs, () => usage().deleteMany({ _id: { $in: ids } }));
+      return ids.length;
+    },
+
+    async forgetWriters(day, limit) {
+      const from = new Date(Date.parse(day) - forgetDays * dayMs).toISOString().slice(0, 10);
+      const ids = await idsOf({ day: { $gte: from, $lt: day }, writers: { $exists: true } }, limit);
+      const update = { $unset: { writers: "" } } as const;
+      if (ids.length > 0) await connection.within(operationTimeoutMs, () => usage().updateMany({ _id: { $in: ids } }, update));
+      return ids.length;
+    },
 
     total,
     monthTotal: async (bucket, month) => await total({ ...daysOf(month), bucket }),

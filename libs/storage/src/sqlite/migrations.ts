@@ -138,6 +138,11 @@ const steps: readonly string[] = [
     expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- When it wrote last, in Unix ms; unknown for those of before.
+  ALTER TABLE usage_writers ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX usage_writers_by_time ON usage_writers (at);
+  `,
 ];
 
 /**

@@ -1,7 +1,7 @@
 /** Counters of leased units in SQLite: each operation is one atomic statement. */
 
-import type { GiveBackOutcome, LimitRepository, LimitWindow, TakeOutcome } from "../limit-repository.ts";
-import { StoreError } from "../store-error.ts";
+import type { GiveBackOutcome, LimitRepository, LimitWindow, RecoverOutcome, TakeOutcome } from "../limit-repository.ts";
+import { StoreError, type StoreFault } from "../store-error.ts";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const takeSql = `
@@ -14,6 +14,9 @@ const giveBackSql = `
   WHERE bucket = $bucket AND policy = $policy AND start = $start AND leased >= $units
   RETURNING leased`;
 const readSql = "SELECT leased FROM limit_windows WHERE bucket = $bucket AND policy = $policy AND start = $start AND expires_at > $at";
+
+/** A statement that failed so has changed nothing. After an error of the disk that is not sure. */
+const withoutEffect: ReadonlySet<StoreFault> = new Set(["locked", "full", "readonly", "closed"]);
 
 /** @param now  the store's clock. SQLite has no server, so it is this machine's: the same for every process on the file. */
 export function sqliteLimits(connection: SqliteConnection, now: () => number): LimitRepository {
@@ -44,6 +47,18 @@ export function sqliteLimits(connection: SqliteConnection, now: () => number): L
         const at = now();
         const row = query(giveBackSql, window, at, { units });
         return row === undefined ? { outcome: "refused" } : { outcome: "returned", leased: leasedOf(row), at };
+      } catch (cause) {
+        if (!(cause instanceof StoreError)) throw cause;
+        // Units that may be back already are not to be spent.
+        return withoutEffect.has(cause.fault) ? { outcome: "unknown", cause } : { outcome: "refused" };
+      }
+    },
+
+    /** A take that failed gave nothing out, and a return whose failure is `unknown` gave nothing back. */
+    async recover(window): Promise<RecoverOutcome> {
+      try {
+        const at = now();
+        return { outcome: "not-done", leased: leasedOf(query(readSql, window, at)), at };
       } catch (cause) {
         if (cause instanceof StoreError) return { outcome: "unknown", cause };
         throw cause;

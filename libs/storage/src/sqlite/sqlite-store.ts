@@ -48,7 +48,7 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
     limits: sqliteLimits(connection, now),
     runs: sqliteRuns(connection),
     bootstrap: sqliteBootstrap(connection),
-    usage: sqliteUsage(connection),
+    usage: sqliteUsage(connection, now),
     profiles: sqliteProfiles(connection),
     audit: sqliteAudit(connection),
     idempotency: sqliteIdempotency(connection),

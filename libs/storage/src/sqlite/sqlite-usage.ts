@@ -8,10 +8,13 @@ const addSql = `
   INSERT INTO usage (key_id, day, route_class, bucket, counted, uncounted) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (key_id, day, route_class) DO UPDATE SET counted = counted + excluded.counted, uncounted = uncounted + excluded.uncounted`;
 const writerSql = `
-  INSERT INTO usage_writers (writer, sequence) VALUES (?, ?)
-  ON CONFLICT (writer) DO UPDATE SET sequence = excluded.sequence WHERE sequence < excluded.sequence`;
+  INSERT INTO usage_writers (writer, sequence, at) VALUES (?, ?, ?)
+  ON CONFLICT (writer) DO UPDATE SET sequence = excluded.sequence, at = excluded.at WHERE sequence < excluded.sequence`;
+const removeSql = `
+  DELETE FROM usage WHERE (key_id, day, route_class) IN (SELECT key_id, day, route_class FROM usage WHERE day < ? LIMIT ?)`;
+const forgetSql = "DELETE FROM usage_writers WHERE writer IN (SELECT writer FROM usage_writers WHERE at < ? LIMIT ?)";
 
-export function sqliteUsage(connection: SqliteConnection): UsageRepository {
+export function sqliteUsage(connection: SqliteConnection, now: () => number): UsageRepository {
   const sum = (query: UsageQuery): UsageCounts => {
     const { where, values } = condition(query);
     const sums = "coalesce(sum(counted), 0) AS counted, coalesce(sum(uncounted), 0) AS uncounted";
@@ -23,7 +26,7 @@ export function sqliteUsage(connection: SqliteConnection): UsageRepository {
     async add(batch) {
       const rows = condense(batch);
       connection.transaction(() => {
-        if (connection.run(writerSql, batch.writer, batch.sequence) === 0) return;
+        if (connection.run(writerSql, batch.writer, batch.sequence, now()) === 0) return;
         for (const row of rows) connection.run(addSql, row.keyId, row.day, row.routeClass, row.bucket, row.counted, row.uncounted);
       });
     },
@@ -36,6 +39,14 @@ export function sqliteUsage(connection: SqliteConnection): UsageRepository {
 
     async total(query) {
       return sum(query);
+    },
+
+    async removeBefore(day, limit) {
+      return connection.run(removeSql, day, limit);
+    },
+
+    async forgetWriters(day, limit) {
+      return connection.run(forgetSql, Date.parse(day), limit);
     },
 
     async monthTotal(bucket, month) {

@@ -30,6 +30,7 @@ async function spendAll(limits: LimitRepository, window: LimitWindow, limit: num
 export function returningTwice(limits: LimitRepository): LimitRepository {
   return {
     take: (...args) => limits.take(...args),
+    recover: (...args) => limits.recover(...args),
     read: (...args) => limits.read(...args),
     time: () => limits.time(),
     async giveBack(window, units) {

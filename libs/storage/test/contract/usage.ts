@@ -47,6 +47,37 @@ export function describeUsage(name: string, factory: StoreFactory): void {
       expect(await stores[0]?.usage.list(all)).toEqual([{ ...row, counted: 150, uncounted: 50 }]);
     });
 
+    test("removes the rows of days before one, as many at a time as asked for, and no others", async () => {
+      const { usage } = await factory.open();
+      const days = ["2025-10-01", "2025-10-02", "2025-10-03"];
+      const old = days.flatMap((day) => ["ip", "asn"].map((routeClass) => ({ ...row, day, routeClass })));
+      const kept = [
+        { ...row, day: "2025-10-04" },
+        { ...row, keyId: "ZZZZZZZZ" },
+      ];
+      await usage.add({ writer: "one", sequence: 1, increments: [...old, ...kept] });
+      const removed: number[] = [];
+      for (let rounds = 0; rounds < 4; rounds++) removed.push(await usage.removeBefore("2025-10-04", 4));
+      expect(removed).toEqual([4, 2, 0, 0]);
+      expect(await usage.list({ from: "2000-01-01", to: "2100-01-01" })).toEqual(kept);
+    });
+
+    test("forgets writers of days before one, and no counts; what a later writer repeats is still added once", async () => {
+      const day = "2026-01-30";
+      const before = await factory.open({ now: () => Date.parse(day) });
+      await before.usage.add({ writer: "old", sequence: 1, increments: [{ ...row, day }] });
+      const { usage } = await factory.open({ now: () => Date.parse("2026-03-01") });
+      const batch = { writer: "new", sequence: 1, increments: [{ ...row, day: "2026-03-01" }] };
+      await usage.add(batch);
+      expect(await usage.forgetWriters("2026-02-01", 10)).toBe(1);
+      expect(await usage.forgetWriters("2026-02-01", 10)).toBe(0);
+      await usage.add(batch);
+      expect(await usage.list(all)).toEqual([
+        { ...row, day },
+        { ...row, day: "2026-03-01" },
+      ]);
+    });
+
     test("takes thousands of rows in one batch", async () => {
       const { usage } = await factory.open();
       const increments = Array.from({ length: 2_500 }, (_, i) => ({ ...row, keyId: `K${String(i).padStart(7, "0")}` }));

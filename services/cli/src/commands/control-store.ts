@@ -1,9 +1,10 @@
 /** Keys, plans and the audit as commands use them: opened, used, closed; and the gateways that share them told of what changed. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
 import { Administration, type ControlChange, KeySpecError, type Operator, type Pepper, readPeppers } from "@netfacts/keys";
+import { ConfigError, readSecretSetting } from "@netfacts/runtime/secret-setting";
 import { openSqliteStore, type Store } from "@netfacts/storage";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
@@ -50,22 +51,21 @@ export async function withAdministration<T>(use: StoreUse, work: (administration
 
 /** Empty: the store is the file of the data folder. */
 export function databaseUri(): string {
-  return process.env.MONGODB_URI ?? "";
+  return secretSetting("MONGODB_URI");
+}
+
+/** Of the environment, or of the file that `<NAME>_FILE` names. */
+function secretSetting(name: string): string {
+  try {
+    return readSecretSetting(name);
+  } catch (error) {
+    throw error instanceof ConfigError ? new CliError(exitCodes.usage, error.faults, error) : error;
+  }
 }
 
 /** The pepper that gateways hash keys with: they read keys without it, too, and hash them anew when they are used. */
 function currentPepper(): Pepper | null {
-  const { KEY_PEPPERS: setting = "", KEY_PEPPERS_FILE: file = "" } = process.env;
-  if (setting !== "" && file !== "") throw new CliError(exitCodes.usage, "KEY_PEPPERS and KEY_PEPPERS_FILE are both set; set only one");
-  let text = setting;
-  if (file !== "") {
-    try {
-      text = readFileSync(file, "utf8");
-    } catch (error) {
-      throw new CliError(exitCodes.usage, `KEY_PEPPERS_FILE cannot be read: ${(error as Error).message}`, error);
-    }
-  }
-  const { peppers, faults } = readPeppers(text);
+  const { peppers, faults } = readPeppers(secretSetting("KEY_PEPPERS"));
   if (faults.length > 0)
     throw new CliError(
       exitCodes.usage,
@@ -101,17 +101,16 @@ async function openDatabase(uri: string): Promise<Store> {
 }
 
 async function tellGateways(changes: readonly ControlChange[], context: CliContext): Promise<void> {
-  const { createNatsMessaging } = await import("@netfacts/messaging/nats");
-  const servers = process.env.NATS_URL || "nats://127.0.0.1:4222";
+  const { openNatsMessaging } = await import("../nats.ts");
   try {
-    const messaging = await createNatsMessaging({ servers, name: "netfacts-cli", once: true });
+    const messaging = await openNatsMessaging();
     for (const change of changes) messaging.publish(keysChangedSubject, messageOf(change));
     await messaging.close();
-  } catch {
+  } catch (error) {
     // The change is made by now, so this is no failure.
     printNote(
       context,
-      "the change was made, but could not be announced over NATS (NATS_URL): running gateways see it when their key cache expires (30 s)",
+      `the change was made, but could not be announced over NATS: running gateways see it when their key cache expires (30 s). NATS: ${(error as Error).message}`,
     );
   }
 }

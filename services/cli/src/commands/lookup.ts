@@ -2,7 +2,7 @@
 
 import { formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import { type LookupName, listLimitDefault, listLimitMax, type Questions, type RpkiState, rpkiStates } from "@netfacts/contracts";
-import { AnswerNotes, type RecordBuilder, recordBuilders, type SnapshotOperation } from "@netfacts/records";
+import { AnswerNotes, finish, type RecordBuilder, recordBuilders, type SnapshotOperation } from "@netfacts/records";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type RegisterCommand, sharedSettings } from "../context.ts";
 import { printJson, printLines } from "../output.ts";
@@ -70,7 +70,7 @@ export const lookup: RegisterCommand = (program, context) => {
     const build: RecordBuilder<O> = recordBuilders[op];
     commands[op](group.command(op.replaceAll("_", "-")).addOption(snapshotOption()), async (command, question) => {
       const notes = new AnswerNotes(await loadNamed(command), context.now());
-      const body = { ...build(question, notes), meta: notes.meta(requestId) };
+      const body = { ...finish(build(question, notes)), meta: notes.meta(requestId) };
       if (sharedSettings(command).json) printJson(context, body);
       else printLines(context, recordLines(body));
     });

@@ -8,6 +8,8 @@ export interface Policy {
   readonly windowSeconds: number | null;
   /** How many units per second the bucket's rate allows to spend, of whichever policy. */
   readonly perSecond: number;
+  /** Whether blocks may be large, to last while the store is away. */
+  readonly bridges: boolean;
 }
 
 export interface Window {
@@ -37,11 +39,21 @@ export interface BlockRule {
   readonly blockMax: number;
   readonly blockSeconds: number;
   readonly blockShareOfLeft: number;
+  readonly bridgeSeconds: number;
 }
 
-/** What one gateway may hold unspent: enough for a moment, little of what is left, at least one unit. */
-export function holdMax({ limit, perSecond }: Policy, leased: number, rule: BlockRule): number {
-  const moment = Math.ceil(perSecond * rule.blockSeconds);
-  const share = Math.floor((limit - leased) * rule.blockShareOfLeft);
-  return Math.max(1, Math.min(rule.blockMax, moment, share));
+/** Up to this limit what remains is told closely, so blocks stay small; above it they bridge. */
+export const closeLimitMax = 600;
+
+/**
+ * What one gateway may hold unspent: enough for a moment, and where the limit is large for as long as the store may be away; little of what
+ * is left; at least one unit.
+ *
+ * @param pace  units a second that the gateway spends of late; counted up to the bucket's rate.
+ */
+export function holdMax(policy: Policy, leased: number, rule: BlockRule, pace: number): number {
+  const moment = Math.ceil(policy.perSecond * rule.blockSeconds);
+  const bridge = policy.bridges ? Math.ceil(Math.min(pace, policy.perSecond) * rule.bridgeSeconds) : 0;
+  const share = Math.floor((policy.limit - leased) * rule.blockShareOfLeft);
+  return Math.max(1, Math.min(rule.blockMax, Math.max(moment, bridge), share));
 }

@@ -4,18 +4,20 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type ProblemCode, ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
+import { type Share, Shares } from "@netfacts/messaging";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import type { GatewayMetrics } from "../metrics.ts";
-import { FairShare, type Shortage } from "./fair-share.ts";
-import type { KeylessGate } from "./keyless-gate.ts";
+import type { HeldBack, KeylessGate } from "./keyless-gate.ts";
 import type { RequestLog } from "./observe.ts";
 import { RareLog } from "./rare-log.ts";
 import { newRequestId } from "./request-id.ts";
+import { RequestTurns } from "./request-turns.ts";
+import { type Shortage, shortageOf } from "./shortage.ts";
 
 export interface ConnectionOptions {
   /** Name of the resource in metrics and log lines. */
   readonly resource: string;
-  /** Connections at a time, a quarter of them from one address. */
+  /** Connections at a time; a quarter of them is sure to each address, if need be in place of another's. */
   readonly connectionsMax: number;
   /** Unanswered requests of one connection. */
   readonly pipelineMax: number;
@@ -33,12 +35,12 @@ export interface ConnectionOptions {
 
 interface Connection {
   readonly socket: Socket;
-  /** Null: a trusted proxy's, which takes no share. */
-  readonly holder: string | null;
+  /** Of its address; null: a trusted proxy's, which takes no share. */
+  readonly share: Share | null;
+  /** Of the key that asked last; null: none did. */
+  keyShare: Share | null;
   /** Of its requests that are not answered, in their order. */
   readonly unanswered: Set<ServerResponse>;
-  /** Buckets of the keys that it counts for. */
-  readonly buckets: Set<string>;
   /** A request was refused as one too many: those behind it get no answer, as the connection ends with the refusal. */
   hasRefused: boolean;
   ignored: number;
@@ -53,7 +55,7 @@ const lingeringMax = 32;
 const lingerMs = 1_000;
 /** Requests behind a refused one that are dropped before the connection is. */
 const ignoredMax = 4_096;
-/** Requests without a key that are too many are answered after this time, so that their client sends fewer; so many wait at a time. */
+/** Requests without a key that are too many are answered after this time, so that their client sends fewer; so many wait at a time, a quarter of one address. */
 const holdBackMs = 1_000;
 const heldBackMax = 1_024;
 /** File descriptors that are not for callers: at least this many, or a quarter of all where those are few. */
@@ -64,17 +66,23 @@ const keylessDetails: Readonly<Record<Shortage, string>> = {
   share: "Too many requests without a key came from this address.",
 };
 
+/** Requests in which a valid key was found. */
+const keyed = new WeakSet<IncomingMessage>();
+
 const connectionOf = new WeakMap<Socket, { readonly connection: Connection; readonly owner: Connections }>();
 
 export class Connections {
   readonly #options: ConnectionOptions;
   readonly #connections = new Map<Socket, Connection>();
-  readonly #shares: FairShare;
-  readonly #keyShares: FairShare;
+  /** Of addresses. */
+  readonly #shares: Shares;
+  /** Of keys. */
+  readonly #keyShares: Shares;
+  readonly #turns = new RequestTurns();
   readonly #warnings: RareLog;
   readonly #sweep: NodeJS.Timeout;
+  readonly #heldBack = new Shares(heldBackMax, "kept free");
   #lingering = 0;
-  #heldBack = 0;
   #draining = false;
   #stopping = false;
 
@@ -86,8 +94,8 @@ export class Connections {
         { connections_max: max, wanted: options.connectionsMax, resource: options.resource },
         "fewer connections than CONNECTIONS_MAX are accepted, because the process may not open enough files; raise its limit (ulimit -n)",
       );
-    this.#shares = new FairShare(max);
-    this.#keyShares = new FairShare(max);
+    this.#shares = new Shares(max, "taken back");
+    this.#keyShares = new Shares(max, "taken back");
     this.#warnings = new RareLog(options.log);
     const connections = this.#connections;
     options.metrics.watchPlaces(options.resource, {
@@ -109,7 +117,13 @@ export class Connections {
     const answer = server.listeners("request") as ((request: IncomingMessage, response: ServerResponse) => void)[];
     server.removeAllListeners("request");
     server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      if (this.#takes(request, response)) for (const listener of answer) listener.call(server, request, response);
+      this.#take(request, response, () =>
+        this.#turns.begin(request.socket, () => {
+          // Nobody is there any more.
+          if (request.socket.destroyed) return;
+          for (const listener of answer) listener.call(server, request, response);
+        }),
+      );
     });
   }
 
@@ -130,40 +144,22 @@ export class Connections {
     }, stopMsMax).unref();
   }
 
-  /** Counts the connection for the key. @throws ProblemError where the key has its quarter of all. */
+  /** Counts the connection for the key. */
   holdFor(connection: Connection, bucket: string): void {
-    const { holder, buckets } = connection;
-    if (holder === null || buckets.has(bucket)) return;
-    const shortage = this.#keyShares.take(bucket);
-    if (shortage !== null) {
-      const { resource, metrics } = this.#options;
-      metrics.shortages(`${resource}_of_key`, shortage).inc();
-      this.#warnings.warn(resource, { resource: `${resource}_of_key`, reason: shortage }, "a key has too many connections");
-      throw new ProblemError("temporarily_overloaded", {
-        detail: `The key already has ${this.#keyShares.holderMax} connections to this gateway, which is the limit for one key.`,
-        headers: { connection: "close" },
-      });
-    }
-    buckets.add(bucket);
+    if (connection.share === null || connection.keyShare?.caller === bucket) return;
+    if (connection.keyShare !== null) this.#keyShares.leave(connection.keyShare);
+    connection.keyShare = this.#keyShares.enter(bucket);
   }
 
   #admit(socket: Socket): boolean {
     const peer = socket.remoteAddress ?? "";
-    const holder = this.#options.isShared(peer) ? null : sourceOf(plainAddress(peer));
-    const shortage = this.#stopping ? "full" : this.#takePlace(holder);
-    if (shortage !== null) {
-      this.#refuse(socket, shortage);
+    const source = this.#options.isShared(peer) ? null : sourceOf(plainAddress(peer));
+    const share = this.#stopping ? "full" : this.#takePlace(source);
+    if (share === "full" || share === "share") {
+      this.#refuse(socket, share);
       return false;
     }
-    const connection: Connection = {
-      socket,
-      holder,
-      unanswered: new Set(),
-      buckets: new Set(),
-      hasRefused: false,
-      ignored: 0,
-      stall: null,
-    };
+    const connection: Connection = { socket, share, keyShare: null, unanswered: new Set(), hasRefused: false, ignored: 0, stall: null };
     this.#connections.set(socket, connection);
     connectionOf.set(socket, { connection, owner: this });
     socket.once("close", () => this.#forget(connection));
@@ -171,35 +167,64 @@ export class Connections {
   }
 
   /** Gives its places back, once. */
-  #forget({ socket, holder, buckets }: Connection): void {
+  #forget({ socket, share, keyShare }: Connection): void {
     if (!this.#connections.delete(socket)) return;
-    if (holder !== null) this.#shares.release(holder);
-    for (const bucket of buckets) this.#keyShares.release(bucket);
+    if (share !== null) this.#shares.leave(share);
+    if (keyShare !== null) this.#keyShares.leave(keyShare);
   }
 
-  #takePlace(holder: string | null): Shortage | null {
-    if (this.#connections.size >= this.#shares.max && !this.#endIdle()) return "full";
-    return holder === null ? null : this.#shares.take(holder);
+  /** @param source  null: a trusted proxy. @returns its share; null: it takes none. */
+  #takePlace(source: string | null): Share | null | Shortage {
+    if (this.#connections.size >= this.#shares.max && !this.#makeRoom(source)) return shortageOf(this.#shares, source);
+    return source === null ? null : (this.#shares.enter(source) ?? "full");
   }
 
-  /** Makes room: the connection that was opened first of those on which nothing is asked. Whether there was one. */
-  #endIdle(): boolean {
+  /**
+   * Ends a connection in favour of a new one: of who has more than a quarter of all, else any on which nothing is asked. An address that
+   * has its quarter replaces its own only. Whether there was one.
+   */
+  #makeRoom(source: string | null): boolean {
+    if (source !== null && this.#shares.hasQuarter(source))
+      return this.#end(this.#find(({ share, unanswered }) => share?.caller === source && unanswered.size === 0));
+    const [address, bucket] = [this.#shares.surplus(), this.#keyShares.surplus()];
+    if (address === null && bucket === null)
+      return this.#end(this.#find(({ share, unanswered }) => share !== null && unanswered.size === 0));
+    const surplus = this.#find(({ share, keyShare }) => (address === null ? keyShare?.caller === bucket : share?.caller === address));
+    const { resource, metrics } = this.#options;
+    metrics.connectionsEnded("surplus").inc();
+    this.#warnings.warn(
+      `${resource} surplus`,
+      { resource, client: surplus?.socket.remoteAddress, max: this.#shares.max },
+      "connections are closed for other clients",
+    );
+    return this.#end(surplus);
+  }
+
+  /** The first of these on which nothing is asked, else the last of them. */
+  #find(isOne: (connection: Connection) => boolean): Connection | null {
+    let last: Connection | null = null;
     for (const connection of this.#connections.values()) {
-      if (connection.unanswered.size > 0 || connection.holder === null) continue;
-      this.#forget(connection);
-      connection.socket.destroy();
-      return true;
+      if (!isOne(connection)) continue;
+      if (connection.unanswered.size === 0) return connection;
+      last = connection;
     }
-    return false;
+    return last;
+  }
+
+  #end(connection: Connection | null): boolean {
+    if (connection === null) return false;
+    this.#forget(connection);
+    connection.socket.destroy();
+    return true;
   }
 
   #refuse(socket: Socket, reason: Shortage): void {
     const { resource, metrics } = this.#options;
-    const { max, holderMax } = this.#shares;
+    const { max } = this.#shares;
     metrics.shortages(resource, reason).inc();
     this.#warnings.warn(
       `${resource} ${reason}`,
-      { resource, reason, client: socket.remoteAddress, used: this.#connections.size, max, address_max: holderMax },
+      { resource, reason, client: socket.remoteAddress, used: this.#connections.size, max },
       "connections are refused",
     );
     socket.on("error", () => {});
@@ -215,52 +240,59 @@ export class Connections {
     });
     // Read, or closing it would take the refusal from the client.
     socket.resume();
-    const detail = reason === "full" ? "Too many connections are open." : "Too many connections are open from this address.";
+    const detail = reason === "full" ? "Too many connections are open." : "Too many connections are open, most of them from this address.";
     socket.end(this.#problemText("temporarily_overloaded", detail));
   }
 
-  /** Whether the request goes on to its route. */
-  #takes(request: IncomingMessage, response: ServerResponse): boolean {
+  /** @param goOn  hands the request to its route; not called for one that is refused here. */
+  #take(request: IncomingMessage, response: ServerResponse, goOn: () => void): void {
     const connection = this.#connections.get(request.socket);
-    if (connection === undefined) return true;
+    if (connection === undefined) {
+      goOn();
+      return;
+    }
     if (connection.hasRefused) {
       connection.ignored += 1;
       if (connection.ignored > ignoredMax) connection.socket.destroy();
-      return false;
+      return;
     }
     const { socket, unanswered } = connection;
     if (unanswered.size >= this.#options.pipelineMax) {
       this.#refuseRequest(connection, response);
-      return false;
+      return;
     }
     if (this.#draining) endWith(response);
     unanswered.add(response);
+    const { keyless } = this.#options;
+    const heldBack = keyless?.judge(request) ?? null;
     response.once("close", () => {
       unanswered.delete(response);
-      if (response.statusCode === 401) this.#options.keyless?.refused(request);
+      // A key that could not be checked is nobody's fault.
+      const isCharged = request.headers.authorization !== undefined && !keyed.has(request) && response.statusCode < 500;
+      if (isCharged) keyless?.ended(request);
       if (this.#stopping && unanswered.size === 0) socket.destroySoon();
     });
-    const shortage = this.#options.keyless?.judge(request) ?? null;
-    if (shortage !== null) this.#holdBack(connection, response, shortage);
-    return shortage === null;
+    if (heldBack === null) goOn();
+    else this.#holdBack(connection, response, heldBack, goOn);
   }
 
-  #holdBack({ socket }: Connection, response: ServerResponse, reason: Shortage): void {
+  #holdBack({ socket }: Connection, response: ServerResponse, { reason, source, mayGoOn }: HeldBack, goOn: () => void): void {
     this.#options.metrics.shortages("keyless", reason).inc();
     this.#warnings.warn("keyless", { client: socket.remoteAddress, reason }, "requests without a key are held back");
-    if (this.#heldBack >= heldBackMax) {
+    const share = this.#heldBack.enter(source);
+    if (share === null) {
       socket.destroy();
       return;
     }
-    this.#heldBack += 1;
     const timer = setTimeout(() => {
+      if (mayGoOn) return goOn();
       const { headers, body } = this.#problem("temporarily_overloaded", keylessDetails[reason]);
       response.writeHead(503, { ...headers, "content-length": Buffer.byteLength(body) });
       response.end(body);
     }, holdBackMs).unref();
     response.once("close", () => {
       clearTimeout(timer);
-      this.#heldBack -= 1;
+      this.#heldBack.leave(share);
     });
   }
 
@@ -319,9 +351,10 @@ export class Connections {
   }
 }
 
-/** Counts the connection of a request for its key. @throws ProblemError where the key has too many. */
-export function holdConnection(socket: Socket, bucket: string): void {
-  const known = connectionOf.get(socket);
+/** Tells that the key of a request is valid, and counts the connection for it. */
+export function holdConnection(request: IncomingMessage, bucket: string): void {
+  keyed.add(request);
+  const known = connectionOf.get(request.socket);
   if (known !== undefined) known.owner.holdFor(known.connection, bucket);
 }
 

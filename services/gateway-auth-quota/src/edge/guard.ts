@@ -112,7 +112,7 @@ export class Guard {
 
   #charge(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, cost: Entry): Pass | Promise<Pass> {
     request.keyDisplay = key.display;
-    holdConnection(request.socket, key.bucket);
+    holdConnection(request.raw, key.bucket);
     if (key.endHeaders !== null) reply.headers(key.endHeaders);
     reply.header(headers.requestCost, cost.rate);
     const excess = excessProblem(key, cost.rate);

@@ -1,16 +1,27 @@
-/** Requests without a key: bounded by address, and the first that go when the gateway is strained, so that they take nothing from callers with a key. */
+/** Requests without a valid key: bounded by address, and the first that go when the gateway is strained, so that they take nothing from callers with a key. */
 
 import type { IncomingMessage } from "node:http";
 import { parseKeyText } from "@netfacts/keys";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
-import type { Shortage } from "./fair-share.ts";
+import type { Shortage } from "./shortage.ts";
 
 export interface KeylessOptions {
   /** Requests of one IPv4 address or IPv6 /64 per second; bursts may have twice as many. */
   readonly perSecondMax: number;
   /** Whether the gateway is late: then no request without a key is taken. */
   isStrained(): boolean;
+  /** Whether this header has a key that was found valid before. */
+  isKnownKey(authorization: string): boolean;
   clientAddress(request: IncomingMessage): string;
+}
+
+/** A request that is held back. */
+export interface HeldBack {
+  readonly reason: Shortage;
+  /** Whose bound it is. */
+  readonly source: string;
+  /** It may go on after a while: its key has not been seen yet, and a valid one is never refused for its neighbours. */
+  readonly mayGoOn: boolean;
 }
 
 /** What a source may still ask, on the clock of `performance.now()`. */
@@ -32,20 +43,28 @@ export class KeylessGate {
     this.#options = options;
   }
 
-  /** Charges a request without a key; null: it may pass. Cost for one with a key: a look at one header, while nobody is over the bound. */
-  judge(request: IncomingMessage): Shortage | null {
+  /**
+   * Charges a request without a key. One with a key is charged when it has ended (`ended`), if the key was not found valid.
+   *
+   * @returns null: it may pass. Cost for one with a key: a look at the budget of its address; the key is looked at when that is used up.
+   */
+  judge(request: IncomingMessage): HeldBack | null {
     const { authorization } = request.headers;
+    const isStrained = this.#options.isStrained();
     if (authorization === undefined) {
-      if (this.#options.isStrained()) return "full";
-      return this.#take(this.#source(request)) ? null : "share";
+      const source = this.#source(request);
+      if (isStrained) return { reason: "full", source, mayGoOn: false };
+      return this.#take(source) ? null : { reason: "share", source, mayGoOn: false };
     }
-    // A text that is no key is answered 401, which `refused` charges: it is held back once these are too many.
-    if (this.#budgets.size === 0 || isKeyText(authorization)) return null;
-    return this.#tokens(this.#source(request)) < 1 ? "share" : null;
+    if (this.#budgets.size === 0 && !isStrained) return null;
+    const source = this.#source(request);
+    if (!isStrained && this.#tokens(source) >= 1) return null;
+    if (this.#options.isKnownKey(authorization)) return null;
+    return { reason: isStrained ? "full" : "share", source, mayGoOn: isKeyText(authorization) };
   }
 
-  /** A request with a key got 401: it counts as one without. */
-  refused(request: IncomingMessage): void {
+  /** A request with a key has ended, and no valid key was found in it: it counts as one without. */
+  ended(request: IncomingMessage): void {
     this.#take(this.#source(request));
   }
 

@@ -1,13 +1,14 @@
 /** A listener, public or for operators: Fastify with our bounds, ids and problems in place of its own, and what every request passes first. */
 
+import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import { Connections } from "./connections.ts";
 import { type CorsOrigins, installCors } from "./cors.ts";
-import { KeylessGate } from "./keyless-gate.ts";
+import { KeylessGate, type KeylessOptions } from "./keyless-gate.ts";
 import { installObserver, type RequestLog, requestObserver } from "./observe.ts";
-import { clientErrorHandler, frameworkProblem, installProblems, type ProblemOptions, sendProblem } from "./problems.ts";
+import { clientErrorHandler, connectCode, frameworkProblem, installProblems, type ProblemOptions, sendProblem } from "./problems.ts";
 import { installRequestContext } from "./request-context.ts";
 import { requestIdOf } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -26,8 +27,8 @@ export interface ListenerOptions {
   readonly metrics: GatewayMetrics;
   readonly problems: ProblemOptions;
   readonly isStopping: () => boolean;
-  /** Whether the gateway is late, so that requests without a key are refused; absent: those are neither refused nor counted. */
-  readonly isStrained?: () => boolean;
+  /** What bounds requests without a valid key; absent: those are neither refused nor counted. */
+  readonly keyless?: Pick<KeylessOptions, "isStrained" | "isKnownKey">;
 }
 
 /** How often Node looks for connections that are past their time: often enough to keep the bound within a fifth of it. */
@@ -44,6 +45,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
   const trust = proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER);
   const fixedHeaders = securityHeaders(config.HSTS_SECONDS);
   const observe = requestObserver(log, metrics);
+  const refuse = clientErrorHandler(problems);
   const app = Fastify({
     logger: false,
     // `trusted-proxies.ts` reads the address of the client.
@@ -79,21 +81,26 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
       const isTooLong = request.url.length > config.URL_BYTES_MAX;
       sendProblem(frameworkProblem(isTooLong ? { code: "FST_ERR_MAX_PARAM_LENGTH" } : error), request, reply, problems);
     },
-    clientErrorHandler: clientErrorHandler(problems),
+    clientErrorHandler: refuse,
   });
   // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer a bare 417.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  // Node would close such a connection without a word.
+  app.server.on("connect", (_request, socket) => {
+    socket.on("error", () => {});
+    refuse(Object.assign(new Error("a tunnel"), { code: connectCode }), socket as Socket);
+  });
   const connections = new Connections({
     resource,
     connectionsMax: config.CONNECTIONS_MAX,
     pipelineMax: config.PIPELINE_MAX,
     writeStallMs: config.WRITE_STALL_MS,
     keyless:
-      options.isStrained === undefined
+      options.keyless === undefined
         ? null
         : new KeylessGate({
             perSecondMax: config.KEYLESS_PER_SECOND_MAX,
-            isStrained: options.isStrained,
+            ...options.keyless,
             clientAddress: ({ headers, socket }) => clientAddress(headers, socket.remoteAddress ?? "", trust),
           }),
     isShared: (peer) => isTrustedPeer(peer, trust),

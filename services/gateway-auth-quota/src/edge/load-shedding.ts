@@ -4,6 +4,7 @@
  */
 
 import { ProblemError, type ServiceName, serviceNames } from "@netfacts/contracts";
+import { Shares } from "@netfacts/messaging";
 
 export interface SheddingSettings {
   /** Questions in flight to one service; one more is refused. */
@@ -22,17 +23,15 @@ export class LoadShedder {
   readonly #settings: SheddingSettings;
   readonly #inFlight: Record<ServiceName, number>;
   #timer: NodeJS.Timeout | undefined;
-  /** Questions in flight by service and key. */
-  readonly #byKey = new Map<string, number>();
-  /** Those whose key was counted. */
-  readonly #asked: Record<ServiceName, number>;
+  /** Of keys, in the questions whose key is known. */
+  readonly #shares: Readonly<Record<ServiceName, Shares>>;
   #lateSamples = 0;
   #halfLateSamples = 0;
 
   constructor(settings: SheddingSettings) {
     this.#settings = settings;
-    this.#inFlight = noneOfEach();
-    this.#asked = noneOfEach();
+    this.#inFlight = ofEach(() => 0);
+    this.#shares = ofEach(() => new Shares(settings.inFlightMax, "kept free"));
   }
 
   /** Watches the event loop from now on. */
@@ -73,30 +72,21 @@ export class LoadShedder {
   }
 
   /**
-   * Counts a question that was entered for its key, and runs it: a key that has a quarter of the places leaves the last quarter to others.
+   * Counts a question that was entered for its key, and runs it, where the key has its share of the places left.
    *
    * @throws ProblemError `temporarily_overloaded`, by rejecting
    */
   async within<T>(service: ServiceName, bucket: string, ask: () => Promise<T>): Promise<T> {
-    const { inFlightMax } = this.#settings;
-    const quarter = Math.floor(inFlightMax / 4);
-    const holder = `${service} ${bucket}`;
-    const held = this.#byKey.get(holder) ?? 0;
-    if (held >= Math.max(1, quarter) && inFlightMax - this.#asked[service] <= quarter)
-      throw new ProblemError("temporarily_overloaded", { detail: "The key has too many requests in progress." });
-    this.#byKey.set(holder, held + 1);
-    this.#asked[service] += 1;
+    const share = this.#shares[service].enter(bucket);
+    if (share === null) throw new ProblemError("temporarily_overloaded", { detail: "The key has too many requests in progress." });
     try {
       return await ask();
     } finally {
-      this.#asked[service] -= 1;
-      const left = (this.#byKey.get(holder) ?? 1) - 1;
-      if (left === 0) this.#byKey.delete(holder);
-      else this.#byKey.set(holder, left);
+      this.#shares[service].leave(share);
     }
   }
 }
 
-function noneOfEach(): Record<ServiceName, number> {
-  return Object.fromEntries(serviceNames.map((name) => [name, 0])) as Record<ServiceName, number>;
+function ofEach<T>(make: () => T): Record<ServiceName, T> {
+  return Object.fromEntries(serviceNames.map((name) => [name, make()])) as Record<ServiceName, T>;
 }

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { errors, type ProblemCode, ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { echoPath } from "./echo.ts";
-import type { RequestLog } from "./observe.ts";
+import { type RequestLog, refusalSampler } from "./observe.ts";
 import { newRequestId } from "./request-id.ts";
 
 export interface ProblemOptions {
@@ -46,8 +46,12 @@ export function frameworkProblem(error: { readonly code: string }): ProblemError
   return new ProblemError("internal_error", { cause: error });
 }
 
+/** Of an error that stands for a request with the method CONNECT, which has no path to route. */
+export const connectCode = "CONNECT";
+
 /** Answers on a connection that brought no readable request (RFC 9112), and closes it. */
 export function clientErrorHandler({ errorDocsBase, log, clock }: ProblemOptions) {
+  const isSampled = refusalSampler(log);
   return (error: Error & { readonly code?: string }, socket: Socket): void => {
     const current = (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage;
     // A second response in the middle of one that is under way would be read as part of it.
@@ -59,13 +63,14 @@ export function clientErrorHandler({ errorDocsBase, log, clock }: ProblemOptions
     const requestId = newRequestId(clock.now());
     // The path is not known: it may be what could not be read.
     const place = { instance: "/", requestId, errorDocsBase };
-    const problem = new ProblemError(code);
+    const problem = new ProblemError(code, error.code === connectCode ? { detail: "CONNECT is not supported." } : {});
     const body = JSON.stringify(problemBody(problem, place));
     const { status, title } = errors[code];
     const headers = { ...problemHeaders(problem, place), connection: "close", "content-length": String(Buffer.byteLength(body)) };
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join("")}\r\n${body}`);
-    log.info({ request_id: requestId, status, code, client: socket.remoteAddress, cause: error.code }, "malformed HTTP request");
+    if (isSampled())
+      log.info({ request_id: requestId, status, code, client: socket.remoteAddress, cause: error.code }, "malformed HTTP request");
   };
 }
 

@@ -38,7 +38,9 @@ interface Schema {
 const formOf: Readonly<Record<string, string>> = {
   "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$": "a time in UTC such as 2026-11-21T09:00:00Z",
   "^\\d{4}-\\d{2}-\\d{2}$": "a date such as 2026-11-21",
-  "^\\d{4}-\\d{2}$": "a month such as 2026-11",
+  "^\\d{4}-(0[1-9]|1[0-2])$": "a month such as 2026-11",
+  "^[A-Za-z0-9_-]{1,64}$": "1 to 64 letters, digits, `-` and `_`",
+  "^(key|day|month|route_class)(,(key|day|month|route_class))*$": "one or more of key, day, month and route_class, separated by commas",
   "^[^,]*$": "a name without commas",
   "^[a-z0-9][a-z0-9_-]{0,39}$": "a name of 1 to 40 lower-case letters, digits, `-` and `_` that starts with a letter or digit",
 };

@@ -84,12 +84,36 @@ function nodeAddress(text: string): string {
 
 /** The `for` of each element of `Forwarded` (RFC 7239 §4), empty where it has none. */
 function forwardedChain(text: string): string[] {
-  const chain: string[] = [];
-  // Elements and pairs, with quoted strings as one piece: a comma or semicolon may stand in them.
-  for (const element of text.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []) {
-    const pairs = element.match(/(?:"(?:[^"\\]|\\.)*"|[^";])+/g) ?? [];
-    const node = pairs.map((pair) => /^\s*for\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))\s*$/i.exec(pair)).find((match) => match !== null);
-    chain.push(node === undefined ? "" : (node?.[1]?.replaceAll(/\\(.)/g, "$1") ?? node?.[2] ?? ""));
+  return splitFromEnd(text, ",").map((element) => {
+    const node = splitFromEnd(element, ";")
+      .map((pair) => forPair.exec(pair))
+      .find((match) => match !== null);
+    return node?.[1]?.replaceAll(/\\(.)/g, "$1") ?? node?.[2] ?? "";
+  });
+}
+
+const forPair = /^\s*for\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))\s*$/i;
+
+/**
+ * Splits at a separator outside quoted strings, beginning at the end: a quote that a client left open changes nothing of what proxies
+ * wrote behind it. Cost: one pass, whatever the text.
+ */
+function splitFromEnd(text: string, separator: "," | ";"): string[] {
+  const parts: string[] = [];
+  let end = text.length;
+  let quoted = false;
+  for (let at = end - 1; at >= 0; at--) {
+    const char = text[at];
+    if (char === '"') {
+      let escapes = 0;
+      while (text[at - 1 - escapes] === "\\") escapes += 1;
+      if (escapes % 2 === 0) quoted = !quoted;
+      at -= escapes;
+    } else if (char === separator && !quoted) {
+      parts.push(text.slice(at + 1, end));
+      end = at;
+    }
   }
-  return chain;
+  parts.push(text.slice(0, end));
+  return parts.reverse();
 }

@@ -5,6 +5,7 @@ import { keysChangedSubject, type Scope } from "@netfacts/contracts";
 import { type KeyText, keyTextFault, parseKeyText, secretMatches } from "@netfacts/keys";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import { type KeyRefusal, keyRefusal } from "../domain/key-rules.ts";
+import { ChangeIntake } from "./change-intake.ts";
 import { ChannelWatch } from "./channel-watch.ts";
 import { type CachedKey, KeyCache, type KeyLookup } from "./key-cache.ts";
 import { KeyHolds } from "./key-holds.ts";
@@ -56,14 +57,15 @@ export function createKeyring(options: KeyringOptions): Keyring {
     holds.changed(null);
   };
 
-  const subscription = options.messaging?.subscribe(keysChangedSubject, (payload) => {
-    const id = changedKeyId(payload);
-    if (id === null) anyChanged();
-    else {
+  const intake = new ChangeIntake({
+    anyChanged,
+    keyChanged(id) {
       cache.keyChanged(id);
       holds.changed(id);
-    }
+    },
+    many: () => options.onManyChanges?.(),
   });
+  const subscription = options.messaging?.subscribe(keysChangedSubject, (payload) => intake.hear(changedKeyId(payload)));
   const channel = options.messaging && new ChannelWatch(options.messaging, (told) => cache.broadcastsChanged(told));
   const endListening = store.onChange(anyChanged);
 
@@ -144,10 +146,17 @@ export function createKeyring(options: KeyringOptions): Keyring {
       return lookUp(text, clientAddress, scope);
     },
 
+    knows(authorization) {
+      const text = parseKeyText(bearer.exec(authorization)?.[1] ?? "");
+      const seen = text === null ? null : cache.seen(text.id);
+      return text !== null && seen !== null && matches(text, seen);
+    },
+
     hold: (key, clientAddress, scope, onChange) => holds.add({ id: key.id, clientAddress, scope }, key, onChange),
 
     stop() {
       holds.stop();
+      intake.stop();
       void subscription?.stop();
       channel?.stop();
       endListening();

@@ -38,7 +38,7 @@ export class Debt {
     return this.#lower(units, "settled");
   }
 
-  /** Given out by no counter: beyond the limit, or with an outcome that is not known. */
+  /** Given out by no counter: beyond the limit, or at the end of the gateway. */
   writeOff(units: number): void {
     this.#writtenOff += this.#lower(units, "written_off");
   }

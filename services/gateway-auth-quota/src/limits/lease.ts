@@ -4,6 +4,7 @@ import type { LimitMark, LimitRepository, LimitWindow } from "@netfacts/storage"
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
 import { Debt, type DebtEvent } from "./debt.ts";
 import { OthersPace } from "./others-pace.ts";
+import { OwnPace } from "./own-pace.ts";
 import type { StoreTime } from "./store-time.ts";
 import type { LimiterSettings } from "./surface.ts";
 import { type Spending, Waiters } from "./waiters.ts";
@@ -20,7 +21,8 @@ export interface LeaseDeps {
 
 /** A change whose outcome is unknown, to be looked up once the store answers. */
 interface Unknown {
-  readonly kind: "take" | "return";
+  /** `debt`: a take of units that were spent before. */
+  readonly kind: "take" | "return" | "debt";
   readonly window: Window;
   readonly units: number;
   readonly mark: LimitMark;
@@ -38,6 +40,8 @@ export interface LeaseStanding {
 const retriesMax = 3;
 /** Counters outlive their window by this, so that a late return still finds them. */
 const counterGraceMs = 3_600_000;
+/** A block that bridges is filled up so often. */
+const refillMs = 1_000;
 /** A window entered later than this after its begin may have been used by others, whose blocks we do not know. */
 const freshMs = 1_000;
 
@@ -46,16 +50,25 @@ export class Lease {
   readonly #bucket: string;
   readonly #name: PolicyName;
   readonly #deps: LeaseDeps;
+  /** Units of the window that are leased here for batches, and may come back. */
+  readonly #reserved: () => number;
+  #hasReserved = false;
+  /** The same at other gateways, as far as they have told lately. */
+  #othersReserved = 0;
 
   #window: Window | null = null;
   /** Store time of the last look at the clock: within the window. */
   #now = 0;
   #unspent = 0;
+  /** Of what is leased: by this gateway, and not given back. */
+  #ownLeased = 0;
+  #heardAt = Number.NEGATIVE_INFINITY;
   /** The store's counter as last seen; null until a reply for this window, unless it began under our eyes. */
   #leased: number | null = null;
   /** At or below this many unspent units the next block is fetched ahead. */
   #prefetchAt = -1;
 
+  readonly #own: OwnPace;
   readonly #others: OthersPace;
   readonly #waiters: Waiters;
   /** One take or return in flight at a time. */
@@ -75,12 +88,14 @@ export class Lease {
   #stopped = false;
   #usedAt: number;
 
-  constructor(bucket: string, name: PolicyName, policy: Policy, deps: LeaseDeps) {
+  constructor(bucket: string, name: PolicyName, policy: Policy, deps: LeaseDeps, reserved: () => number = () => 0) {
+    this.#reserved = reserved;
     this.#bucket = bucket;
     this.#name = name;
     this.policy = policy;
     this.#deps = deps;
     this.#debt = new Debt(deps.settings.debtMax, (event, units) => deps.onDebt(event, name, units));
+    this.#own = new OwnPace(deps.monotonic);
     this.#others = new OthersPace(deps.monotonic);
     this.#waiters = new Waiters(deps.settings.waitersMax);
     this.#usedAt = deps.monotonic();
@@ -118,7 +133,8 @@ export class Lease {
     // Who waits came first.
     if (this.#unspent < units || this.#waiters.units > 0 || this.#stopped) return false;
     this.#unspent -= units;
-    if (this.#unspent <= this.#prefetchAt && this.#mayAsk()) this.#work(true);
+    this.#own.spent(units);
+    if ((this.#unspent <= this.#prefetchAt || this.#isOutdated()) && this.#mayAsk()) this.#work(true);
     return true;
   }
 
@@ -192,14 +208,29 @@ export class Lease {
   }
 
   /**
-   * The same for callers: less what others are likely to have leased since the counter was read, so that what they are told at one gateway
-   * differs little from what they are told at the next. Never less than what is here.
+   * The same for callers, so that what they are told at one gateway differs little from what they are told at the next: less what others are
+   * likely to have leased since the counter was read. Where blocks are large, and others have some, what is held here counts as used too,
+   * as it does there. Never less than what is here.
    */
   shown(): LeaseStanding {
     const standing = this.standing();
     const { remaining } = standing;
     if (remaining === null) return standing;
-    return { ...standing, remaining: Math.max(Math.min(remaining, this.#unspent), remaining - this.#others.ahead()) };
+    const isShared = (this.#leased ?? 0) > this.#ownLeased;
+    const less = this.policy.bridges ? (isShared ? this.#unspent : 0) : this.#others.ahead();
+    return { ...standing, remaining: Math.max(Math.min(remaining, this.#unspent), remaining - less) };
+  }
+
+  get othersReserved(): number {
+    return this.#othersReserved;
+  }
+
+  /** Others are told of units that may come back, so that none of them takes the limit for used up meanwhile. */
+  #mark(): LimitMark {
+    const mark = this.#deps.nextMark();
+    const reserved = this.#reserved();
+    this.#hasReserved ||= reserved > 0;
+    return this.#hasReserved ? { ...mark, reserved } : mark;
   }
 
   /** The counter was read. @param own  what of its growth since then is ours. */
@@ -222,6 +253,7 @@ export class Lease {
   async giveBackIdle(): Promise<void> {
     this.#roll();
     const mayAsk = this.#busy === null && (this.#unknown === null || this.#stopped);
+    this.#own.reset();
     if (mayAsk && this.#unspent > 0) await this.#exclusively(() => this.#giveBack(this.#unspent));
   }
 
@@ -246,6 +278,9 @@ export class Lease {
     const next = windowAt(this.policy.windowSeconds, now);
     this.#window = next;
     this.#unspent = 0;
+    this.#ownLeased = 0;
+    this.#hasReserved = false;
+    this.#othersReserved = 0;
     this.#unknown = null;
     this.#others.reset();
     this.#debt.enterWindow();
@@ -293,22 +328,28 @@ export class Lease {
       const window = this.#window;
       if (window === null) return this.#waiters.turnAway("unavailable");
       const units = Math.min(this.#wanted(), most, this.policy.limit);
-      if (units < 1) return this.#serve();
+      if (units < 1) {
+        this.#serve();
+        if (ahead && this.#excess() === 0) await this.#readAgain(window);
+        break;
+      }
       const sentAt = this.#deps.monotonic();
-      const mark = this.#deps.nextMark();
+      const mark = this.#mark();
       const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units, mark);
       if (take.outcome === "unknown") return this.#loseTouch({ kind: "take", window, units, mark });
       this.#hear(take.at, sentAt);
       // What was taken in a window that has ended meanwhile is lost with it.
       if (this.#window !== window) continue;
       this.#see(take.leased, take.outcome === "granted" ? units : 0);
+      this.#othersReserved = take.reserved ?? 0;
       if (take.outcome === "granted") {
         this.#unspent += units;
+        this.#ownLeased += units;
         this.#careful = false;
         ahead = false;
         retries = 0;
         most = Number.POSITIVE_INFINITY;
-        const quarter = Math.floor(Math.min(this.#unspent, this.#holdMax(take.leased - units)) / 4);
+        const quarter = Math.floor(Math.min(this.#unspent, this.#holdMax(take.leased - units, this.#own.perSecond())) / 4);
         // Of a block of fewer than four a quarter is no unit: such small blocks are fetched when they are needed.
         this.#prefetchAt = quarter === 0 ? -1 : quarter;
         this.#serve();
@@ -323,29 +364,50 @@ export class Lease {
     if (excess > 0) await this.#giveBack(excess);
   }
 
+  /** A block that bridges is filled up each second, as nobody knows when the store goes away; and what others lease is seen. */
+  #isOutdated(): boolean {
+    return this.policy.bridges && this.#usedAt - this.#heardAt >= refillMs;
+  }
+
+  async #readAgain(window: Window): Promise<void> {
+    const sentAt = this.#deps.monotonic();
+    try {
+      const { leased, at } = await this.#deps.limits.read(this.#counter(window));
+      this.#hear(at, sentAt);
+      if (this.#window === window) this.#see(leased, 0);
+    } catch {
+      this.#turnAway();
+    }
+  }
+
   /** Enough for all who wait; a full block where that is more. */
   #wanted(): number {
-    const hold = this.#careful ? 1 : this.#holdMax(this.#leased ?? 0);
+    const hold = this.#careful ? 1 : this.#holdMax(this.#leased ?? 0, this.#own.perSecond());
     return Math.max(this.#waiters.units, hold) - this.#unspent;
   }
 
-  #holdMax(leased: number): number {
-    return holdMax(this.policy, leased, this.#deps.settings);
-  }
-
-  /** Measured against what is spent: against `leased`, the last block before the limit would count as excess at once. */
-  #excess(): number {
-    if (this.#waiters.units > 0) return 0;
-    return Math.max(0, this.#unspent - this.#holdMax((this.#leased ?? 0) - this.#unspent));
-  }
-
-  #serve(): void {
-    this.#unspent -= this.#waiters.serve(this.#unspent, this.windowStart);
+  #holdMax(leased: number, pace: number): number {
+    return holdMax(this.policy, leased, this.#deps.settings, pace);
   }
 
   /**
-   * Takes what is owed, where the limit has room for it. The store is asked for the counter first: a take of unknown outcome is never
-   * repeated, so none is risked on a store that does not answer.
+   * Measured against what is spent: against `leased`, the last block before the limit would count as excess at once. And at whatever pace:
+   * a pace that falls for a moment makes no return.
+   */
+  #excess(): number {
+    if (this.#waiters.units > 0) return 0;
+    return Math.max(0, this.#unspent - this.#holdMax((this.#leased ?? 0) - this.#unspent, this.policy.perSecond));
+  }
+
+  #serve(): void {
+    const given = this.#waiters.serve(this.#unspent, this.windowStart);
+    this.#unspent -= given;
+    this.#own.spent(given);
+  }
+
+  /**
+   * Takes what is owed, where the limit has room for it. The store is asked for the counter first, so that no outcome is left unknown
+   * while it does not answer.
    *
    * @returns false while the store is away.
    */
@@ -359,7 +421,8 @@ export class Lease {
       this.#hear(at, asked);
       if (this.#window === window) this.#leased = leased;
     } catch {
-      this.#loseTouch({ units: 0 });
+      this.#careful = true;
+      this.#turnAway();
       return false;
     }
     for (let retries = 0; this.#window === window && this.#debt.owed > 0 && retries <= retriesMax; retries++) {
@@ -370,25 +433,30 @@ export class Lease {
         break;
       }
       const sentAt = this.#deps.monotonic();
-      // What is owed was spent: whether this take is done or not, it is not looked up, and written off here.
-      const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units, this.#deps.nextMark());
+      const mark = this.#mark();
+      const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units, mark);
       if (take.outcome === "unknown") {
-        if (this.#window === window) this.#debt.writeOff(units);
-        this.#loseTouch({ units });
+        this.#loseTouch({ kind: "debt", window, units, mark });
         return false;
       }
       this.#hear(take.at, sentAt);
       if (this.#window !== window) break;
       this.#leased = take.leased;
-      // What was refunded meanwhile is owed no more: there are so many units to spend.
-      if (take.outcome === "granted") this.#unspent += units - this.#debt.pay(units);
+      if (take.outcome === "granted") this.#settled(units);
     }
     return true;
+  }
+
+  /** What was refunded meanwhile is owed no more: there are so many units to spend. */
+  #settled(units: number): void {
+    this.#ownLeased += units;
+    this.#unspent += units - this.#debt.pay(units);
   }
 
   /** A reply has come. */
   #hear(at: number, sentAt: number): void {
     this.#away = false;
+    this.#heardAt = this.#deps.monotonic();
     this.#deps.time.observe(at, sentAt);
     this.#roll();
   }
@@ -399,11 +467,11 @@ export class Lease {
     this.#waiters.turnAway("exhausted");
   }
 
-  /** The units may be taken or not: they count as lost until that is known, and are never asked for again. */
-  #loseTouch(change: Unknown | { readonly units: number }): void {
-    if (this.#leased !== null) this.#leased = Math.min(this.policy.limit, this.#leased + change.units);
+  /** The units may be taken or not: until that is known they count as lost, those of debt as owed, and are never asked for again. */
+  #loseTouch(change: Unknown): void {
+    if (this.#leased !== null && change.kind === "take") this.#leased = Math.min(this.policy.limit, this.#leased + change.units);
     this.#careful = true;
-    if ("mark" in change) this.#keepUnknown(change);
+    this.#keepUnknown(change);
     this.#turnAway();
   }
 
@@ -415,7 +483,7 @@ export class Lease {
   }
 
   #keepUnknown(change: Unknown): void {
-    if (this.#deps.limits.recover !== undefined && this.#window === change.window) this.#unknown = change;
+    if (this.#window === change.window) this.#unknown = change;
   }
 
   /**
@@ -426,10 +494,9 @@ export class Lease {
   async #recover(): Promise<boolean> {
     this.#roll();
     const change = this.#unknown;
-    const { limits } = this.#deps;
-    if (change === null || limits.recover === undefined) return true;
+    if (change === null) return true;
     const sentAt = this.#deps.monotonic();
-    const found = await limits.recover(this.#counter(change.window), change.mark);
+    const found = await this.#deps.limits.recover(this.#counter(change.window), change.mark);
     if (found.outcome === "unknown") {
       this.#turnAway();
       return false;
@@ -439,8 +506,13 @@ export class Lease {
     if (this.#unknown !== change) return true;
     this.#unknown = null;
     this.#leased = found.leased;
-    // A block that was taken is ours; one that was not returned is still ours.
-    if ((found.outcome === "done") === (change.kind === "take")) this.#unspent += change.units;
+    const isDone = found.outcome === "done";
+    // A block that was taken is ours; one that was not returned is still ours; debt that was not taken is still owed.
+    if (change.kind === "debt") this.#settled(isDone ? change.units : 0);
+    else if (isDone === (change.kind === "take")) {
+      this.#unspent += change.units;
+      this.#ownLeased += change.units;
+    }
     this.#serve();
     return true;
   }
@@ -450,13 +522,17 @@ export class Lease {
     const window = this.#window;
     if (window === null) return;
     this.#unspent -= units;
+    this.#ownLeased -= units;
     // At once, so that what remains looks the same while the return is under way.
     this.#leased = (this.#leased ?? 0) - units;
     this.#prefetchAt = -1;
-    const mark = this.#deps.nextMark();
+    const mark = this.#mark();
     const sentAt = this.#deps.monotonic();
     const reply = await this.#deps.limits.giveBack(this.#counter(window), units, mark);
-    if (reply.outcome === "returned") this.#deps.time.observe(reply.at, sentAt);
+    if (reply.outcome === "returned") {
+      this.#heardAt = this.#deps.monotonic();
+      this.#deps.time.observe(reply.at, sentAt);
+    }
     if (this.#window !== window) return;
     // Not returned as far as we know: lost until that is looked up, or the window ends.
     // Ours left the counter above.

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { UsageClass } from "@netfacts/contracts";
 import { limitHeaders } from "../domain/limit-headers.ts";
+import { closeLimitMax } from "../domain/limit-windows.ts";
 import { atMost, Lease, type LeaseDeps } from "./lease.ts";
 import { defaultLimiterSettings } from "./settings.ts";
 import { StoreTime } from "./store-time.ts";
@@ -28,6 +29,8 @@ interface Account {
   slots: number;
   /** Month units reserved for batches, in the window of this start, that may come back. */
   open: { windowStart: number; units: number };
+  /** Month units that batches are asking for. */
+  pending: number;
 }
 
 /** What is to be admitted. */
@@ -146,7 +149,9 @@ class LeasedLimiter implements Limiter {
     const deadline = this.#deadline();
     await this.#learnTime(deadline);
     for (let wanted = request.units; ; ) {
+      account.pending += wanted;
       const spending = await month.spend(wanted, this.#timeTo(deadline));
+      account.pending -= wanted;
       if (typeof spending === "number") return reservation(request, wanted, spending, account);
       // What was left a moment ago; others may be quicker, and then there is less.
       const left = Math.min(wanted - 1, month.standing().remaining ?? 0);
@@ -229,9 +234,10 @@ class LeasedLimiter implements Limiter {
     const account: Account = {
       limits: key.limits,
       rate: new Lease(key.bucket, "rate", rate, this.#deps),
-      month: new Lease(key.bucket, "month", month, this.#deps),
+      month: new Lease(key.bucket, "month", month, this.#deps, () => account.pending + openUnits(account)),
       slots: 0,
       open: { windowStart: -1, units: 0 },
+      pending: 0,
     };
     if (this.#stopped) void Promise.all([account.rate.stop(), account.month.stop()]);
     this.#accounts.set(key.bucket, account);
@@ -278,15 +284,18 @@ class LeasedLimiter implements Limiter {
 
 function policies({ rate, month }: LimitedKey["limits"]): { rate: Lease["policy"]; month: Lease["policy"] } {
   const perSecond = rate.limit / rate.windowSeconds;
-  return { rate: { ...rate, perSecond }, month: { ...month, windowSeconds: null, perSecond } };
+  // What bridges needs units of both.
+  const bridges = Math.min(rate.limit, month.limit) > closeLimitMax;
+  return { rate: { ...rate, perSecond, bridges }, month: { ...month, windowSeconds: null, perSecond, bridges } };
 }
 
 function changeLimits(account: Account, limits: LimitedKey["limits"]): void {
   const { rate, month } = policies(limits);
   const before = account.limits;
   account.limits = limits;
-  if (before.rate.limit !== rate.limit || before.rate.windowSeconds !== rate.windowSeconds) account.rate.changePolicy(rate);
-  if (before.month.limit !== month.limit || account.month.policy.perSecond !== month.perSecond) account.month.changePolicy(month);
+  if (before.rate.limit === rate.limit && before.rate.windowSeconds === rate.windowSeconds && before.month.limit === month.limit) return;
+  account.rate.changePolicy(rate);
+  account.month.changePolicy(month);
 }
 
 function admission(
@@ -309,9 +318,15 @@ function reservation(request: Request, units: number, windowStart: number, accou
   return admission(request, units, windowStart, account);
 }
 
-/** The month does not refuse units that fit once what batches have reserved comes back. */
-function monthRefusal(key: LimitedKey, spending: "exhausted" | "unavailable", { month, open }: Account, units: number): Refusal {
-  const mayComeBack = open.windowStart === month.windowStart ? open.units : 0;
+/** Month units that batches here have reserved, and that may come back. */
+function openUnits({ month, open }: Account): number {
+  return open.windowStart === month.windowStart ? open.units : 0;
+}
+
+/** The month does not refuse units that fit once what batches have reserved comes back, here or at another gateway. */
+function monthRefusal(key: LimitedKey, spending: "exhausted" | "unavailable", account: Account, units: number): Refusal {
+  const { month } = account;
+  const mayComeBack = openUnits(account) + month.othersReserved;
   const willFit = mayComeBack > 0 && month.headroom + mayComeBack >= units;
   return refusal(key, willFit ? "unavailable" : spending, [["month", month]]);
 }

@@ -7,8 +7,9 @@ export const defaultLimiterSettings: LimiterSettings = {
   waitersMax: 1_024,
   askAgainMs: 250,
   idleReturnMs: 1_000,
-  blockMax: 1_024,
+  blockMax: 4_096,
   blockSeconds: 0.25,
+  bridgeSeconds: 15,
   blockShareOfLeft: 1 / 16,
   debtMax: 0,
 };

@@ -140,6 +140,8 @@ export interface LimiterSettings {
   readonly blockMax: number;
   /** … at most what the rate limit spends in this time … */
   readonly blockSeconds: number;
+  /** … or at a limit above 600 what this gateway spends in this time at its pace of late … */
+  readonly bridgeSeconds: number;
   /** … and at most this share of what is left. */
   readonly blockShareOfLeft: number;
   /**

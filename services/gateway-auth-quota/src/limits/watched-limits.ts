@@ -24,7 +24,7 @@ export function watchedLimits(limits: LimitRepository, log: WatchLog, debtMax = 
       return take;
     },
     giveBack: (window, units, mark) => limits.giveBack(window, units, mark),
-    ...(limits.recover && { recover: limits.recover.bind(limits) }),
+    recover: (window, mark) => limits.recover(window, mark),
     read: (window) => limits.read(window),
     time: () => limits.time(),
   };

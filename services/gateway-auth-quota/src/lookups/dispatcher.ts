@@ -10,7 +10,7 @@ import {
   type ServiceName,
   services,
 } from "@netfacts/contracts";
-import { type Messaging, MessagingError, type ReplyItem } from "@netfacts/messaging";
+import { type Messaging, MessagingError, type ReplyItem, withWholeBody } from "@netfacts/messaging";
 import type { FastifyRequest } from "fastify";
 import type { VerifiedKey } from "../keys/index.ts";
 
@@ -61,17 +61,19 @@ export class Dispatcher {
   }
 
   /**
-   * @returns the reply with its record.
+   * Asks, apart from plain questions where the answer is long work.
+   *
+   * @returns the reply with its record, in one piece.
    * @throws ProblemError
    */
   ask({ op, query, units, asker, pinnedSnapshot }: Omit<Asking, "budgetMs">): Promise<ReplyItem> {
     const { service } = operations[op];
     const item = { op, query, units, ...asker, budgetMs: this.budgetMs(op) };
-    return this.#messaging.request(service, "single", item, pinnedSnapshot).then(
+    return this.#messaging.request(service, units > 1 ? "batch" : "single", item, pinnedSnapshot).then(
       (reply) => {
         this.#seen.add(service);
         if (reply.contentType === "problem") throw responderProblem(reply);
-        return reply;
+        return withWholeBody(reply);
       },
       (error: unknown) => {
         throw this.#failure(service, error);

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { nearestWord, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
-import type { RouteDescription, RouteParameter } from "@netfacts/contracts/openapi";
+import { CalendarDate, type RouteDescription, type RouteParameter, Timestamp } from "@netfacts/contracts/openapi";
 import type { Idempotency, Operator } from "@netfacts/keys";
 import type { FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
@@ -24,6 +24,8 @@ export interface AdminCall {
   readonly accept: string | undefined;
 }
 
+/** Which typebox's types do not tell of a string. */
+const [timestampPattern, datePattern] = [Timestamp, CalendarDate].map((schema) => (schema as { readonly pattern?: string }).pattern);
 const jsonTypes = /^application\/(json|merge-patch\+json)(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** More faults than this help nobody. */
@@ -65,6 +67,7 @@ function readQuery({ parameters }: RouteDescription, search: string): Record<str
       );
     else if (name in values) fault(name, "appears more than once");
     else if (!fits(parameter, value)) fault(name, `must be ${wantedText(parameter.schema)}`);
+    else if (!isInCalendar(parameter.schema, value)) fault(name, notInCalendar);
     else values[name] = value;
   }
   if (faults.length > 0) throw faultsProblem("invalid_parameter", faults);
@@ -75,6 +78,16 @@ function readQuery({ parameters }: RouteDescription, search: string): Record<str
 function fits({ schema }: RouteParameter, text: string): boolean {
   if ((schema as { type?: unknown }).type !== "integer") return Value.Check(schema, text);
   return /^(0|[1-9]\d{0,9})$/.test(text) && Value.Check(schema, Number(text));
+}
+
+const notInCalendar = "is not a date that exists";
+
+/** Whether a text that fits its schema is a day and time of the calendar where the schema wants one: 31 February is none. */
+function isInCalendar(schema: unknown, text: string): boolean {
+  const { pattern } = (schema ?? {}) as { readonly pattern?: string };
+  if (pattern !== timestampPattern && pattern !== datePattern) return true;
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.replace("Z", ""));
 }
 
 function readIdempotencyKey({ parameters }: RouteDescription, { headers }: FastifyRequest): string | null {
@@ -113,6 +126,11 @@ function readBody({ body: wanted }: RouteDescription, request: FastifyRequest): 
       if (faults.has(location)) continue;
       faults.set(location, { location, code: "invalid_body", message, ...(suggestion !== null && { suggestion }) });
     }
+  }
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, unknown>> };
+  for (const [name, value] of faults.size === 0 ? Object.entries(body as object) : []) {
+    if (typeof value === "string" && !isInCalendar(properties[name], value))
+      faults.set(name, { location: `body.${name}`, code: "invalid_body", message: notInCalendar });
   }
   if (faults.size > 0) throw faultsProblem("invalid_body", [...faults.values()]);
   return body;

@@ -28,22 +28,25 @@ export function detachedBody(body: Readable): PassThrough {
 const discardBytesMax = 1 << 20;
 const discardMsMax = 5_000;
 
-/** Reads and forgets the rest of a body: until it ends, 1 MiB of it came, or 5 s are over. */
-export function discardBody(request: IncomingMessage): Promise<void> {
+/** Reads and forgets the rest of a body: until it ends, 1 MiB of it came, nothing came for `quietMs`, or 5 s are over. */
+export function discardBody(request: IncomingMessage, quietMs = discardMsMax): Promise<void> {
   if (request.complete || request.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     let bytes = 0;
     const done = () => {
       clearTimeout(timer);
+      clearTimeout(quiet);
       request.off("data", count);
       request.pause();
       resolve();
     };
     const count = (chunk: Uint8Array) => {
       bytes += chunk.length;
+      quiet.refresh();
       if (bytes >= discardBytesMax) done();
     };
     const timer = setTimeout(done, discardMsMax);
+    const quiet = setTimeout(done, quietMs);
     request.on("data", count);
     for (const event of ["end", "close", "error"]) request.once(event, done);
     request.resume();

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { BatchAnswer, BatchQuestion, type BatchResult, BatchSummary, decodeQuery, examples, Problem } from "@netfacts/contracts";
 import { problemReply } from "@netfacts/messaging";
 import { Value } from "typebox/value";
+import { readDocument } from "../../src/lookups/batch/questions.ts";
 import { exampleReply } from "../support/gateway.ts";
 import { addresses, asLines, type BatchHarness, codesOf, documentOf, json, linesOf, ndjson, startBatchGateway } from "./support.ts";
 
@@ -123,6 +124,19 @@ test("a bad item is a problem in its place, costs nothing, and harms no other", 
   expect(answer.headers["x-quota-remaining"]).toBe("8");
 });
 
+test("what is wrong with an item is told, each fault once", async () => {
+  const authorization = `Bearer ${await gateway.batchKey({})}`;
+  const questions = [
+    { kind: "asn", value: 3333, family: "4" },
+    { kind: "validity", value: "193.0.0.0/21" },
+  ];
+  const answer = await gateway.post(JSON.stringify({ questions }), { ...json, authorization });
+  expect(documentOf(answer).results.map(({ problem }) => [problem?.detail, problem?.errors?.length])).toEqual([
+    ["The item's family must be 4 or 6.", 1],
+    ["The item's value is unknown; validity accepts kind, asn, prefix, fields and meta. There are more faults: see errors.", 3],
+  ]);
+});
+
 test("records of a batch have their meta unless the batch or the item says no", async () => {
   const authorization = `Bearer ${await gateway.batchKey({})}`;
   const views: boolean[] = [];
@@ -186,6 +200,23 @@ test("a member that does not fit is told in our words", async () => {
     authorization,
   });
   expect(codesOf(documentOf(none).results)).toEqual(["ok"]);
+});
+
+test("reading a thousand bad items leaves the event loop to others", async () => {
+  const members = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`m${index}`, 1]));
+  const body = Buffer.from(JSON.stringify({ questions: Array.from({ length: 1_000 }, () => ({ kind: "ip", value: "x", ...members })) }));
+  const pieces = [body, null];
+  let turns = 0;
+  const others = setInterval(() => {
+    turns += 1;
+  });
+  try {
+    const items = await readDocument({ next: async () => pieces.shift() ?? null }, true);
+    expect(items).toHaveLength(1_000);
+  } finally {
+    clearInterval(others);
+  }
+  expect(turns).toBeGreaterThan(0);
 });
 
 test("what a bad item tells of itself is bounded, and never a key", async () => {

@@ -21,21 +21,36 @@ afterAll(async () => {
 const line = '{"kind":"ip","value":"193.0.6.139"}\n';
 const authorized = async (of: BatchHarness) => ({ authorization: `Bearer ${await of.batchKey()}` });
 
-test("one key gets a quarter of the batches, and every other key still gets one", async () => {
+test("a lone key may have all batches, and loses one for each that another key begins, down to a quarter of them", async () => {
   const greedy = await authorized(gateway);
   const streams = Array.from({ length: 8 }, () => openLines(gateway.url, greedy));
-  const answers = await Promise.all(streams.map((stream) => stream.response()));
-  expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 200, 503, 503, 503, 503, 503, 503]);
+  for (const stream of streams) stream.send(line);
+  for (const stream of streams) expect((await stream.response()).statusCode).toBe(200);
   const refused = await gateway.post(asLines(addresses(1)), { ...ndjson, ...greedy });
   expectProblem(refused, "temporarily_overloaded");
-  expect(refused.body).toContain("The key already has 2 batches in progress at this gateway");
-  const polite = await gateway.post(asLines(addresses(10)), { ...ndjson, ...(await authorized(gateway)) });
-  expect(linesOf(polite).summary).toMatchObject({ count: 10, failed_count: 0 });
+  expect(refused.body).toContain("the key already has its share of them");
+
+  const other = await authorized(gateway);
+  const politely = [openLines(gateway.url, other), openLines(gateway.url, other)];
+  for (const stream of politely) {
+    stream.send(line);
+    expect((await stream.response()).statusCode).toBe(200);
+  }
+  // The two that began last have ended; what they had asked before is answered.
+  const ended = await Promise.race([...streams.map(async (stream) => ({ stream, ...(await restOf(stream)) }))]);
+  expect(ended.results).toHaveLength(1);
+  expect(ended.summary).toMatchObject({ count: 1, problem: { code: "temporarily_overloaded" } });
+  expect(ended.summary?.problem?.detail).toContain("Another key needs the place of this batch");
+  // With its quarter the other key takes no more from the first.
+  expectProblem(await gateway.post(asLines(addresses(1)), { ...ndjson, ...other }), "temporarily_overloaded");
+  const third = await gateway.post(asLines(addresses(10)), { ...ndjson, ...(await authorized(gateway)) });
+  expect(linesOf(third).summary).toMatchObject({ count: 10, failed_count: 0 });
   const metrics = await gateway.registry.text();
-  expect(metrics).toMatch(/netfacts_places_used\{[^}]*resource="batches"[^}]*\} 2/);
+  expect(metrics).toMatch(/netfacts_places_used\{[^}]*resource="batches"[^}]*\} 7/);
   expect(metrics).toMatch(/netfacts_places_max\{[^}]*resource="batches"[^}]*\} 8/);
-  expect(metrics).toMatch(/netfacts_shortages_total\{[^}]*reason="share"[^}]*\} 7/);
-  for (const stream of streams) stream.request.destroy();
+  expect(metrics).toMatch(/netfacts_shortages_total\{[^}]*resource="batches",reason="share"[^}]*\} 2/);
+  expect(metrics).toMatch(/netfacts_shortages_total\{[^}]*resource="batches",reason="surplus"[^}]*\} 3/);
+  for (const stream of [...streams, ...politely]) stream.request.destroy();
 });
 
 test.each([

@@ -76,6 +76,14 @@ test("a document that costs more than a whole window is refused for good", async
   expect(await left(key)).toEqual([60, 1_000]);
 });
 
+test("each hundred bad items of a document cost a unit too", async () => {
+  const key = await keyOf(12);
+  const bad = Array.from({ length: 250 }, () => ({ kind: "ip", value: "x" }));
+  const answer = await gateway.post(documentText([cheap, ...bad]), { ...json, ...key });
+  expect([answer.headers["x-request-cost"], answer.headers["x-ratelimit-remaining"]]).toEqual(["3", "9"]);
+  expect(await left(key)).toEqual([9, 999]);
+});
+
 test("costly lines of a stream are paid for as they come; those that the rate refuses are problems, and cheap ones go on", async () => {
   const key = await keyOf(71);
   const lines = asLines([costing30, cheap, costing30, costing30, cheap, costing3, costing3, costing3, cheap]);

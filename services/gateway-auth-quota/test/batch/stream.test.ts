@@ -270,6 +270,22 @@ test("lines without a question cost a unit of the rate for each hundred, and end
   expect(await monthLeft(await authorized())).toBe("100000");
 });
 
+test.each([
+  ["the month", { month: { limit: 1 } }, "quota_exceeded", '{"kind":"ip","value":"193.0.6.139"}'],
+  ["the rate", {}, "rate_limit_exceeded", '{"kind":"asn","value":"AS3333","limit":400}'],
+  ["the price", {}, "cost_exceeds_limit", '{"kind":"prefix","value":"0.0.0.0/0","limit":1000}'],
+])(
+  "lines that %s refuses cost as those without a question do, and who still sends gets the whole answer",
+  async (_limit, spec, code, line) => {
+    // The connection closes with the answer, in the middle of the body.
+    const headers = await authorized({ rate: { limit: 8, windowSeconds: 86_400 }, ...spec });
+    const { results, summary } = linesOf(await gateway.post(`${line}\n`.repeat(5_000), { ...ndjson, ...headers }));
+    expect(results.at(-1)).toMatchObject({ problem: { code } });
+    expect(summary).toMatchObject({ problem: { code: "rate_limit_exceeded" } });
+    expect(summary.count).toBeLessThanOrEqual(801);
+  },
+);
+
 test("the problem of a line that is no JSON is short", async () => {
   const { results } = linesOf(await gateway.post("x\n", ndjson));
   expect(JSON.stringify(results[0]).length).toBeLessThan(400);

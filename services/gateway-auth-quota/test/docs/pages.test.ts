@@ -28,12 +28,23 @@ test("/ leads to the reference page", async () => {
 test("each file that the reference page names is there, and its policy lets the page load it", async () => {
   const page = await open("/docs");
   expect(page).toMatchObject({ status: 200, headers: { "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff" } });
-  expect(page.headers["content-security-policy"]).toContain("script-src 'self'");
   expect(page.body).not.toMatch(/<script>|https?:/);
   const files = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? "");
   expect(files.length).toBeGreaterThan(3);
   for (const file of files) expect([file, (await open(file)).status]).toEqual([file, 200]);
   expect((await open("/docs/")).body).toBe(page.body);
+});
+
+test("pages run their own scripts only, and stand in no frame", async () => {
+  for (const path of ["/docs", "/docs/errors", "/docs/errors/rate_limit_exceeded"]) {
+    const directives = String((await open(path)).headers["content-security-policy"]).split("; ");
+    expect([path, directives]).toEqual([
+      path,
+      expect.arrayContaining(["default-src 'none'", "script-src 'self'", "base-uri 'none'", "frame-ancestors 'none'"]),
+    ]);
+  }
+  // What is no page may be opened as one.
+  expect((await open("/docs/page.css")).headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
 });
 
 test("every problem has a page that says what happened, what to do, and whether a retry helps", async () => {

@@ -9,7 +9,10 @@ import { readAnswers } from "../support/raw.ts";
 
 let harness: Harness;
 const sockets: Socket[] = [];
+/** Answers that are not given so far. */
+const held: (() => void)[] = [];
 afterEach(async () => {
+  for (const release of held.splice(0)) release();
   for (const socket of sockets.splice(0)) socket.destroy();
   await harness.stop();
 });
@@ -42,10 +45,28 @@ async function metric(pattern: RegExp): Promise<string | undefined> {
   return pattern.exec(await harness.registry.text())?.[1];
 }
 
-test("one address gets a quarter of the connections, is told so beyond that, and others are served", async () => {
-  const url = await start({ CONNECTIONS_MAX: 8 });
-  await open(url);
-  await open(url);
+/** Connections on each of which a question waits for its answer, one from each address. */
+async function busy(url: string, key: string, from: readonly string[]): Promise<Socket[]> {
+  let asked = 0;
+  harness.answers.set("ip", () => {
+    asked += 1;
+    return new Promise((answer) => held.push(() => answer(exampleReply("ip"))));
+  });
+  const opened: Socket[] = [];
+  for (const address of from) {
+    const socket = await open(url, address);
+    socket.write(ask("/api/v1/ip/193.0.6.139", `Authorization: Bearer ${key}\r\n`));
+    socket.resume();
+    opened.push(socket);
+    while (asked < opened.length) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return opened;
+}
+
+test("a lone address may have all connections, and loses one for each that another opens, down to a quarter", async () => {
+  const url = await start({ CONNECTIONS_MAX: 4 });
+  const greedy = await busy(url, await harness.key(), Array(4).fill("127.0.0.1"));
+  const ended = once(greedy[3] as Socket, "close");
   const refused = await open(url);
   const [answer] = await readAnswers(refused);
   expectProblem(answer as NonNullable<typeof answer>, "temporarily_overloaded");
@@ -53,15 +74,22 @@ test("one address gets a quarter of the connections, is told so beyond that, and
   const other = await open(url, "127.0.0.2");
   other.write(ask("/api/v1/status"));
   expect(await head(other)).toMatch(/^HTTP\/1\.1 200 /);
-  expect(harness.log).toContainEqual(
-    expect.objectContaining({
-      level: "warn",
-      message: "connections are refused",
-      fields: expect.objectContaining({ reason: "share", client: "127.0.0.1" }),
-    }),
-  );
+  await ended;
+  // One is a quarter: another of this address replaces its own.
+  const replaced = once(other, "close");
+  const next = await open(url, "127.0.0.2");
+  next.write(ask("/api/v1/status"));
+  expect(await head(next)).toMatch(/^HTTP\/1\.1 200 /);
+  await replaced;
+  expect(greedy.map(({ closed }) => closed)).toEqual([false, false, false, true]);
+  for (const [message, fields] of [
+    ["connections are refused", { reason: "share", client: "127.0.0.1" }],
+    ["connections are closed for other clients", { client: "127.0.0.1" }],
+  ] as const)
+    expect(harness.log).toContainEqual(expect.objectContaining({ level: "warn", message, fields: expect.objectContaining(fields) }));
   expect(await metric(/netfacts_shortages_total\{[^}]*resource="connections",reason="share"[^}]*\} (\d+)/)).toBe("1");
-  expect(await metric(/netfacts_places_used\{[^}]*resource="connections"[^}]*\} (\d+)/)).toBe("3");
+  expect(await metric(/netfacts_connections_ended_total\{[^}]*reason="surplus"[^}]*\} (\d+)/)).toBe("1");
+  expect(await metric(/netfacts_places_used\{[^}]*resource="connections"[^}]*\} (\d+)/)).toBe("4");
 });
 
 test("the connections of a trusted proxy are those of many clients", async () => {
@@ -85,25 +113,32 @@ test("when all are taken, one on which nothing is asked makes room", async () =>
   await ended;
 });
 
-test("one key gets a quarter of the connections, from however many addresses", async () => {
-  const url = await start({ CONNECTIONS_MAX: 16 });
-  const key = await harness.key();
-  const statuses: string[] = [];
-  for (let last = 1; last <= 6; last++) {
-    const socket = await open(url, `127.0.0.${last}`);
-    // A second request on the same connection takes nothing more.
-    for (const _ of [1, 2]) {
-      socket.write(askMe(key));
-      const status = (await head(socket)).slice(9, 12);
-      statuses.push(status);
-      if (status !== "200") break;
-    }
-  }
-  expect(statuses.filter((status) => status === "200")).toHaveLength(8);
-  expect(new Set(statuses)).toEqual(new Set(["200", "503"]));
+test("a lone key may have all connections, and loses one for another client, from however many addresses it came", async () => {
+  const url = await start({ CONNECTIONS_MAX: 8 });
+  const from = Array.from({ length: 8 }, (_, last) => `127.0.0.${last + 1}`);
+  const greedy = await busy(url, await harness.key(), from);
+  const ended = once(greedy[7] as Socket, "close");
   const other = await open(url, "127.0.0.9");
   other.write(askMe(await harness.key()));
   expect(await head(other)).toMatch(/^HTTP\/1\.1 200 /);
+  await ended;
+  expect(greedy.filter(({ closed }) => closed)).toHaveLength(1);
+});
+
+test("a connection counts for the key that asked last", async () => {
+  const url = await start({ CONNECTIONS_MAX: 4 });
+  const [first, second] = [await harness.key(), await harness.key()];
+  const shared = await open(url);
+  for (const key of [first, second, first, second]) {
+    shared.write(askMe(key));
+    expect(await head(shared)).toMatch(/^HTTP\/1\.1 200 /);
+  }
+  // The first key has none, so it is the second that has too many.
+  await busy(url, second, ["127.0.0.2", "127.0.0.3"]);
+  await busy(url, first, ["127.0.0.4"]);
+  const late = await open(url, "127.0.0.5");
+  late.write(ask("/api/v1/status"));
+  expect(await head(late)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test("more unanswered requests than a connection may have end it after the answers to those before", async () => {
@@ -139,13 +174,13 @@ test("a client that does not read its answer is cut off, and its memory freed", 
 });
 
 test("a client that reads slowly gets all of its answer", async () => {
-  const url = await start({ WRITE_STALL_MS: 400 });
+  const url = await start({ WRITE_STALL_MS: 1_000 });
   answerLarge();
   const socket = await open(url);
   socket.write(ask("/api/v1/ip/193.0.6.139", `Authorization: Bearer ${await harness.key()}\r\nConnection: close\r\n`));
   let bytes = 0;
   for await (const piece of socket) {
-    // About four seconds for all, ten times what a client has that does not read at all.
+    // About four seconds for all, four times what a client has that does not read at all.
     if (Math.floor(bytes / (1 << 20)) !== Math.floor((bytes + (piece as Buffer).length) / (1 << 20)))
       await new Promise((resolve) => setTimeout(resolve, 150));
     bytes += (piece as Buffer).length;

@@ -39,6 +39,7 @@ describe("one refusal, and no answer to what is hidden behind", () => {
     ["a chunk size beyond all numbers", post("Transfer-Encoding: chunked", "fffffffffffffffffffff\r\n")],
     ["a name with a blank", post("Content Length: 5", "")],
     ["a method with a control character", `G\x01T / HTTP/1.1\r\nHost: x\r\n\r\n${hidden}`],
+    ["a tunnel", `CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n${hidden}`],
     ["a version that is none", `GET / HTTP/1.9.1\r\nHost: x\r\n\r\n${hidden}`],
     ["HTTP/2 without asking", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],

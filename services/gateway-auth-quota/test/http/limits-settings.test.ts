@@ -18,6 +18,7 @@ function leaving(limits: LimitRepository): { limits: LimitRepository; leave: () 
     limits: {
       take: async (...args) => (isAway ? { outcome: "unknown", cause } : limits.take(...args)),
       giveBack: async (...args) => (isAway ? { outcome: "unknown", cause } : limits.giveBack(...args)),
+      recover: async (...args) => (isAway ? { outcome: "unknown", cause } : limits.recover(...args)),
       read: async (window) => (isAway ? Promise.reject(cause) : limits.read(window)),
       time: async () => (isAway ? Promise.reject(cause) : limits.time()),
     },

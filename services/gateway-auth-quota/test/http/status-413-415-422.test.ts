@@ -124,6 +124,18 @@ describe("403 and 429", () => {
 });
 
 describe("early refusals", () => {
+  provokes("payload_too_large", "arrives before anything of the body was sent, where its length tells", async () => {
+    const headers = [
+      "host: x",
+      `authorization: Bearer ${await gateway.batchKey()}`,
+      "content-type: application/json",
+      `content-length: ${(1 << 20) + 1}`,
+    ];
+    const [answer] = await exchange(gateway.url, `POST /api/v1/batch HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
+    if (answer === undefined) throw new Error("no answer");
+    return answer;
+  });
+
   provokes("missing_api_key", "arrives though the body is still being sent", () => {
     const { authorization: _, ...headers } = { authorization: "", ...json };
     return gateway.post("x".repeat(900_000), { ...headers, authorization: "" });

@@ -48,6 +48,15 @@ describe("500", () => {
     });
     return answer;
   });
+
+  provokes("internal_error", "when the store fails as nobody expected, with the cause in the log only", async () => {
+    const fails = () => Promise.reject(new TypeError("secret cause"));
+    const harness = await start({ storeSeen: (store) => ({ ...store, keys: { ...store.keys, find: fails } }) });
+    const answer = await harness.get(url);
+    expect(answer.body).not.toContain("secret cause");
+    expect(harness.log.find(({ level }) => level === "error")?.fields).toMatchObject({ err: { message: "secret cause" } });
+    return answer;
+  });
 });
 
 describe("502", () => {
@@ -173,5 +182,5 @@ function bound(messaging: Messaging): Messaging {
 
 function withoutLimits(store: Store): Store {
   const away = () => Promise.reject(new Error("the disk is gone"));
-  return { ...store, limits: { take: away, giveBack: away, read: away, time: away } };
+  return { ...store, limits: { take: away, giveBack: away, recover: away, read: away, time: away } };
 }

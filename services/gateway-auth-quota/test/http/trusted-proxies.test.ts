@@ -66,6 +66,11 @@ describe("Forwarded", () => {
     ["for=203.0.113.9, for=10.1.2.3", "203.0.113.9"],
     ['for=198.51.100.1, for=203.0.113.9;host="a,b;for=1.1.1.1", for=10.1.2.3', "203.0.113.9"],
     ['for="20\\3.0.113.9"', "203.0.113.9"],
+    // A quote that the client left open, and quoted quotes: what the proxy wrote behind them counts.
+    ['for="a, for="[2001:db8::9]:4711"', "2001:db8::9"],
+    ['for="a\\", for=203.0.113.9', "203.0.113.9"],
+    ['for="\\"\\\\"', "10.0.0.1"],
+    [`"${'\\"'.repeat(32_000)}, for=203.0.113.9`, "203.0.113.9"],
     ["for=unknown", "10.0.0.1"],
     ["for=_hidden", "10.0.0.1"],
     ["for=203.0.113.9, proto=https", "10.0.0.1"],

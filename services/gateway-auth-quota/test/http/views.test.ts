@@ -8,6 +8,7 @@ import { exampleReply, type Harness, startGateway } from "../support/gateway.ts"
 const snapshotId = "20261121T085500Z-1a2b3c4d";
 const question: Questions["asn"] = { asn: 3333, family: null, rpki: null, aggregate: false, limit: 100 };
 const pins: (string | null | undefined)[] = [];
+const lanes: string[] = [];
 
 let harness: Harness;
 beforeAll(async () => {
@@ -15,6 +16,7 @@ beforeAll(async () => {
   const request = messaging.request.bind(messaging);
   messaging.request = (service, lane, item, pinnedSnapshot) => {
     pins.push(pinnedSnapshot);
+    lanes.push(lane);
     // The service of this test has one snapshot.
     return request(service, lane, item);
   };
@@ -127,4 +129,16 @@ describe("pages", () => {
     expect(headers.etag).not.toBe((await harness.get("/api/v1/asn/3333")).headers.etag);
     expect((await harness.get(url, { "if-none-match": headers.etag ?? "" })).status).toBe(304);
   });
+});
+
+test("what is long work is asked apart from plain questions", async () => {
+  const laneOf = async (path: string) => {
+    lanes.length = 0;
+    await harness.get(path);
+    return lanes;
+  };
+  expect(await laneOf("/api/v1/prefix/193.0.0.0/21")).toEqual(["single"]);
+  expect(await laneOf("/api/v1/asn/3333")).toEqual(["single"]);
+  expect(await laneOf("/api/v1/asn/3333?limit=101")).toEqual(["batch"]);
+  expect(await laneOf("/api/v1/prefix/0.0.0.0/0")).toEqual(["batch"]);
 });

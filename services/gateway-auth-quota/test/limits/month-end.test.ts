@@ -36,6 +36,7 @@ function ahead(limits: LimitRepository, ms: number): LimitRepository {
   return {
     take: async (...args) => moved(await limits.take(...args)),
     giveBack: async (...args) => moved(await limits.giveBack(...args)),
+    recover: async (...args) => moved(await limits.recover(...args)),
     read: async (...args) => moved(await limits.read(...args)),
     time: async () => (await limits.time()) + ms,
   };

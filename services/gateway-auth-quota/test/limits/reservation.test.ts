@@ -87,3 +87,25 @@ test("while units of batches may come back the month is not over, and a caller i
   gate.settle(second, 244);
   expect(await gate.admit(key, { month: 1 })).toMatchObject({ admitted: true });
 });
+
+test("while units of batches at another gateway may come back the month is not over here either", async () => {
+  const [one, other] = [bench.limiter(), bench.limiter()];
+  const key = limitedKey({ month: 500 });
+  const soon = { admitted: false, code: "limits_unavailable", retryAfterSeconds: 1 };
+  const over = { admitted: false, code: "quota_exceeded" };
+  const reserved = await one.reserveMonth(key, 500);
+  expect(await other.reserveMonth(key, 100)).toMatchObject(soon);
+  expect(await other.admit(key, { month: 1 })).toMatchObject(soon);
+  // More than would ever fit.
+  expect(await other.reserveMonth(key, 501)).toMatchObject(over);
+  one.settle(reserved, 200);
+  bench.pass(251);
+  await new Promise((resolve) => setImmediate(resolve));
+  const rest = await other.reserveMonth(key, 290);
+  expect(rest).toMatchObject({ admitted: true });
+  expect(await one.reserveMonth(key, 50)).toMatchObject(soon);
+  // All of them are answered: nothing is told of that, and after a while nothing is believed.
+  other.settle(rest, 290);
+  bench.pass(10_251);
+  expect(await one.reserveMonth(key, 50)).toMatchObject(over);
+});

@@ -8,8 +8,9 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
+import { testProgramArgs } from "../../../../test/support/programs.ts";
 
-const program = join(import.meta.dirname, "..", "support", "limiter-process.ts");
+const program = testProgramArgs("services/gateway-auth-quota/test/support/limiter-process.ts");
 let folder: string;
 const children = new Set<ChildProcess>();
 
@@ -30,7 +31,7 @@ class GatewayProcess {
   readonly #lines: Interface;
 
   constructor(month: number) {
-    this.#child = spawn(process.execPath, ["--conditions=source", program, join(folder, "store.sqlite"), JSON.stringify(limits(month))], {
+    this.#child = spawn(process.execPath, [...program, join(folder, "store.sqlite"), JSON.stringify(limits(month))], {
       env: { ...compileCache, NODE_NO_WARNINGS: "1" },
       stdio: ["pipe", "pipe", "inherit"],
     });

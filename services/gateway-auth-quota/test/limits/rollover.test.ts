@@ -9,7 +9,7 @@ import { type LimitRepository, openSqliteStore, type Store } from "@netfacts/sto
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { type Admission, createLimiter, type Limiter } from "../../src/limits/index.ts";
-import { limitedKey } from "../support/limited-keys.ts";
+import { LimiterBench, limitedKey } from "../support/limited-keys.ts";
 
 /** Half a minute before the month ends: rate windows end there and in the middle of the history. */
 const start = Date.UTC(2026, 11, 31, 23, 59, 30);
@@ -199,4 +199,25 @@ test("the check sees a store whose month never ends", async () => {
   });
   const books = await run(quiet, stuck);
   expect(books.some(isOver)).toBe(true);
+});
+
+test("units whose window ended while they were taken are not there in the next one", async () => {
+  const bench = new LimiterBench();
+  const gate = bench.limiter();
+  const few = limitedKey({ rate: 10 });
+  expect((await gate.admit(few, { month: 0 })).admitted).toBe(true);
+  bench.store.hang();
+  const { calls } = bench.store;
+  const before = calls.length;
+  const late = gate.admit(few, { month: 0, rate: 5 });
+  while (calls.length === before) await immediate();
+  bench.pass(60_000);
+  bench.store.release();
+  const decisions = [await late];
+  for (let count = 0; count < 20; count++) decisions.push(await gate.admit(few, { month: 0 }));
+  const admitted = decisions.reduce((sum, decision) => sum + (decision.admitted ? decision.charge.rate : 0), 0);
+  await bench.stop();
+  // Those of the late one are counted in the window in which it was admitted.
+  expect(decisions[0]).toMatchObject({ admitted: true });
+  expect(admitted).toBe(10);
 });

@@ -33,6 +33,7 @@ const histories: Scenario = {
 test("the check sees a store that takes one return twice", async () => {
   const twice = (limits: LimitRepository): LimitRepository => ({
     take: limits.take,
+    recover: limits.recover,
     read: limits.read,
     time: limits.time,
     giveBack: async (window, units) => {
@@ -47,6 +48,7 @@ test("the check sees a store that takes one return twice", async () => {
 test("the check sees units that vanish", async () => {
   const never = (limits: LimitRepository): LimitRepository => ({
     take: limits.take,
+    recover: limits.recover,
     read: limits.read,
     time: limits.time,
     giveBack: async () => ({ outcome: "refused" }),

@@ -153,6 +153,7 @@ function mortal(limits: LimitRepository): { limits: LimitRepository; die: () => 
     limits: {
       take: (window, limit, units) => limits.take(window, limit, units),
       giveBack: async (window, units) => (dead ? { outcome: "refused" } : limits.giveBack(window, units)),
+      recover: (window, mark) => limits.recover(window, mark),
       read: (window) => limits.read(window),
       time: () => limits.time(),
     },

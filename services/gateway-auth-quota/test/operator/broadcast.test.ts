@@ -175,3 +175,29 @@ test("what changes while the changing gateway has no NATS is told when it is bac
   });
   expect(delay).toBeLessThan(20_000);
 }, 60_000);
+
+test("while a publisher announces changes without end, other keys are answered, and a revoked key is refused within a second", async () => {
+  const [revoked, other] = await Promise.all([makeKey(), makeKey()]);
+  for (const { secret } of [revoked, other]) expect(await seen(secret)).toMatch(/^404 /);
+  const rogue = await createNatsMessaging({ servers: nats.url, name: "rogue" });
+  let sent = 0;
+  const storm = setInterval(() => {
+    for (let burst = 0; burst < 50; burst++)
+      rogue.publish("keys.changed", [{ plan: "x", version: 1 }, { key_id: `0000${sent}`, version: 1 }, {}][sent++ % 3]);
+  }, 5);
+  try {
+    await sleep(1_000);
+    const statuses = new Set<number>();
+    for (let asked = 0; asked < 50; asked++) {
+      const answer = await answering.http.inject({ url: "/api/v1/nothing", headers: { authorization: `Bearer ${other.secret}` } });
+      statuses.add(answer.statusCode);
+      await sleep(10);
+    }
+    expect([...statuses]).toEqual([404]);
+    expect(await delayOf(revoked.secret, "401 none", () => change("POST", `/keys/${revoked.id}/revoke`))).toBeLessThan(1_000);
+    expect(sent).toBeGreaterThan(2_000);
+  } finally {
+    clearInterval(storm);
+    await rogue.close();
+  }
+}, 60_000);

@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Problem } from "@netfacts/contracts";
+import { adminRoutes } from "@netfacts/contracts/openapi";
+import { wantedText } from "../../src/edge/schema-fault.ts";
 import { ask, audit, keys, makeKey, plans } from "../support/admin.ts";
 import type { HttpAnswer } from "../support/gateway.ts";
 import { type OperatorHarness, startOperatorHarness } from "../support/operator.ts";
@@ -52,6 +54,9 @@ describe("bodies", () => {
       { ...good, rate: { limit: 0 } },
       { "body.rate.window_seconds": "is missing", "body.rate.limit": "must be a whole number from 1 to 1000000000" },
     ],
+    [{ ...good, label: " " }, { "body.label": "must be 1 to 100 characters, not all blank and without control characters" }],
+    [{ ...good, expires_at: "2099-02-31T00:00:00Z" }, { "body.expires_at": "is not a date that exists" }],
+    [{ ...good, expires_at: "2099-12-31T99:00:00Z" }, { "body.expires_at": "is not a date that exists" }],
     [{ ...good, expires_at: "tomorrow" }, { "body.expires_at": "must be a time in UTC such as 2026-11-21T09:00:00Z or null" }],
     [{ ...good, environment: "prod" }, { "body.environment": "must be live or test" }],
     [{ ...good, plan: "A b" }, { "body.plan": expect.stringMatching(/^must be a name of 1 to 40 lower-case letters/) }],
@@ -59,6 +64,13 @@ describe("bodies", () => {
   ])("%j is told what is taken", async (body, expected) => {
     const { errors = [] } = expectProblem(await create(body), "invalid_body");
     expect(Object.fromEntries(errors.map(({ location, message }) => [location, message]))).toEqual(expected);
+  });
+
+  test("what a parameter must be is told in words", () => {
+    const wanted = adminRoutes.flatMap(({ parameters }) =>
+      parameters.filter((each) => each.in === "query").map(({ schema }) => wantedText(schema)),
+    );
+    expect(wanted.filter((text) => text.includes("matches"))).toEqual([]);
   });
 
   test("an unknown member is told which ones there are, and which was meant", async () => {

@@ -1,7 +1,7 @@
 /** Limit repositories that count, fail, hang, lie or die: what the limiter is tried against. */
 
 import type { GiveBackOutcome, LimitMark, LimitRepository, LimitWindow, RecoverOutcome, TakeOutcome } from "@netfacts/storage";
-import { StoreError } from "@netfacts/storage";
+import { reservedMs, StoreError } from "@netfacts/storage";
 
 /** A counter in memory that does what the contract says, by the plainest code. */
 export class FakeLimits implements LimitRepository {
@@ -17,6 +17,8 @@ export class FakeLimits implements LimitRepository {
   readonly late: (() => void)[] = [];
   readonly #marks = new Map<string, number>();
   readonly #fences = new Map<string, number>();
+  /** By counter and owner. */
+  readonly #reserved = new Map<string, { owner: string; units: number; at: number }>();
   #release: () => void = () => {};
   #held: Promise<void> = Promise.resolve();
 
@@ -48,9 +50,11 @@ export class FakeLimits implements LimitRepository {
   #take(window: LimitWindow, limit: number, units: number, mark?: LimitMark): TakeOutcome {
     const leased = this.#read(window);
     if (!this.#mark(window, mark)) return { outcome: "does-not-fit", left: Math.max(0, limit - leased), leased, at: this.now };
-    if (leased + units > limit) return { outcome: "does-not-fit", left: Math.max(0, limit - leased), leased, at: this.now };
+    const others = this.#others(window, mark);
+    if (leased + units > limit) return { outcome: "does-not-fit", left: Math.max(0, limit - leased), leased, at: this.now, ...others };
     this.counters.set(idOf(window), leased + units);
-    return { outcome: "granted", leased: leased + units, at: this.now };
+    this.#reserve(window, mark);
+    return { outcome: "granted", leased: leased + units, at: this.now, ...others };
   }
 
   async giveBack(window: LimitWindow, units: number, mark?: LimitMark): Promise<GiveBackOutcome> {
@@ -71,6 +75,20 @@ export class FakeLimits implements LimitRepository {
     return { outcome: this.#marks.get(id) === number ? "done" : "not-done", leased: this.#read(window), at: this.now };
   }
 
+  /** What others than the asker have said of late. */
+  #others(window: LimitWindow, mark: LimitMark | undefined): { reserved: number } {
+    let reserved = 0;
+    for (const [id, { owner, units, at }] of this.#reserved) {
+      if (id.startsWith(`${idOf(window)} `) && owner !== mark?.owner && this.now - at <= reservedMs) reserved += units;
+    }
+    return { reserved };
+  }
+
+  #reserve(window: LimitWindow, mark: LimitMark | undefined): void {
+    if (mark?.reserved === undefined) return;
+    this.#reserved.set(`${idOf(window)} ${mark.owner}`, { owner: mark.owner, units: mark.reserved, at: this.now });
+  }
+
   #mark(window: LimitWindow, mark: LimitMark | undefined): boolean {
     if (mark === undefined) return true;
     const id = `${idOf(window)} ${mark.owner}`;
@@ -84,6 +102,7 @@ export class FakeLimits implements LimitRepository {
     if (!this.#mark(window, mark)) return { outcome: "refused" };
     if (leased < units) return { outcome: "refused" };
     this.counters.set(idOf(window), leased - units);
+    this.#reserve(window, mark);
     return { outcome: "returned", leased: leased - units, at: this.now };
   }
 

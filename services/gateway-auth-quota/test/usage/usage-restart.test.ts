@@ -10,8 +10,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { openSqliteStore, type Store } from "@netfacts/storage";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
+import { testProgramArgs } from "../../../../test/support/programs.ts";
 
-const program = join(import.meta.dirname, "..", "support", "usage-process.ts");
+const program = testProgramArgs("services/gateway-auth-quota/test/support/usage-process.ts");
 let folder: string;
 let store: Store;
 const children = new Set<ChildProcess>();
@@ -28,7 +29,7 @@ afterEach(async () => {
 });
 
 function start(flushMs: number) {
-  const child = spawn(process.execPath, ["--conditions=source", program, join(folder, "store.sqlite"), `${flushMs}`], {
+  const child = spawn(process.execPath, [...program, join(folder, "store.sqlite"), `${flushMs}`], {
     env: { ...compileCache, NODE_NO_WARNINGS: "1" },
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -47,6 +47,8 @@ export function connectionError(error: Error, where: string): FetchError {
   const { code = "" } = error as NodeJS.ErrnoException;
   const words = wordsOf[code];
   if (words !== undefined) return new FetchError("away", `${where}: ${words} (${code})`, { cause: error });
+  if (code.startsWith("HPE_"))
+    return new FetchError("away", `${where}: what the server sends is not HTTP, or its headers are too long`, { cause: error });
   // OpenSSL's verdicts on certificates; another try gives the same.
   if (/CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS/.test(code))
     return new FetchError(

@@ -67,7 +67,11 @@ type Settled = Required<Omit<FetchContext, "signal" | "onProgress">> & {
 export async function fetchSource(source: RemoteSource, context: FetchContext): Promise<FetchOutcome> {
   const started = performance.now();
   const deadline = new AbortController();
-  const tooLate = () => new FetchError("late", `${shownUrl(source.fetch.url)}: took longer than seconds_max (${source.secondsMax} s)`);
+  let fetching: SourceFetch | null = null;
+  const tooLate = () => {
+    const why = fetching?.failure == null ? "" : `; the last try: ${fetching.failure}`;
+    return new FetchError("late", `${shownUrl(source.fetch.url)}: took longer than seconds_max (${source.secondsMax} s)${why}`);
+  };
   const timer = setTimeout(() => deadline.abort(tooLate()), source.secondsMax * 1_000);
   const signal = AbortSignal.any([deadline.signal, ...(context.signal === undefined ? [] : [context.signal])]);
   const settled: Settled = {
@@ -84,7 +88,8 @@ export async function fetchSource(source: RemoteSource, context: FetchContext): 
   try {
     const folder = await DownloadFolder.take(context.downloads, source.name, signal);
     try {
-      const got = await new SourceFetch(source, settled, folder).run();
+      fetching = new SourceFetch(source, settled, folder);
+      const got = await fetching.run();
       return { ...got, path: pathOf(context.downloads, source.name, got.file), seconds: (performance.now() - started) / 1_000 };
     } finally {
       folder.release();
@@ -102,6 +107,8 @@ class SourceFetch {
   readonly #folder: DownloadFolder;
   readonly #notes: string[] = [];
   #bytes = 0;
+  /** Why the last try failed, without the URL; null: none did. */
+  failure: string | null = null;
 
   constructor(source: RemoteSource, context: Settled, folder: DownloadFolder) {
     this.#source = source;
@@ -135,6 +142,7 @@ class SourceFetch {
         return await this.#fetchOnce(request, known);
       } catch (error) {
         if (!(error instanceof FetchError) || !error.mayPass || signal.aborted) throw error;
+        this.failure = error.message.replace(`${shownUrl(url)}: `, "");
         const partial = await this.#folder.partial(urlDigest);
         if (partial !== null && partial.bytes > had) failures = 1;
         had = partial?.bytes ?? 0;

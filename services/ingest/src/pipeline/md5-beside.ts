@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { openContent, systemReason } from "@netfacts/content";
 import { SourceError } from "../readers/reader-report.ts";
 
@@ -16,8 +16,12 @@ export async function checkMd5Beside(location: string): Promise<void> {
   const file = `${location}.md5`;
   let text: string;
   try {
+    const found = await stat(file);
+    // A pipe would be waited for.
+    if (!found.isFile()) throw new SourceError(file, null, "cannot be read: it is not a file");
     text = await readFile(file, "latin1");
   } catch (cause) {
+    if (cause instanceof SourceError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return;
     throw new SourceError(file, null, `cannot be read: ${systemReason(cause)}`, { cause });
   }

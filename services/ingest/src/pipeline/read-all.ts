@@ -79,8 +79,10 @@ export async function readAll(run: Run): Promise<ReadSources> {
     sources[sectionOf(source)]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
   }
   // Exceptions alone are no data: with nothing but them every route would be unknown to RPKI.
-  const withdrawn = [...givenUp].filter((name) => sources[name]?.configs.every(({ format }) => isStanding(format)) ?? true);
+  const hasExceptionsAlone = (name: SectionName) => sources[name]?.configs.every(({ format }) => isStanding(format)) ?? true;
+  const withdrawn = [...givenUp].filter(hasExceptionsAlone);
   for (const name of withdrawn) delete sources[name];
+  if (failed.some(({ section, format }) => section === "vrps" && !isStanding(format)) && hasExceptionsAlone("vrps")) delete sources.vrps;
   return { inputs, sources, withdrawn };
 }
 

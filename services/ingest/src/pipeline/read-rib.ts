@@ -76,11 +76,13 @@ async function readOnce(
     const options = { gapSeconds: feed.gapSeconds, onFile: (file: UpdateFileCounts) => feed.check(file) };
     ({ rib, updates: counts } = await replay({ name: content.file, chunks }, inputs(), sampler, options));
   }
-  const report = ribReport(rib, seconds ?? meter.seconds(), content, counts);
+  refuseMalformed(rib, content);
+  const routes = pass.table();
+  const report = ribReport(rib, routes, seconds ?? meter.seconds(), counts);
   return {
     report,
     stored: opened.stored(),
-    table: pass.table(),
+    table: routes,
     sample: sampler.sample(),
     updates: feed?.result(counts) ?? null,
     paths: () => pass.paths(),
@@ -88,8 +90,7 @@ async function readOnce(
 }
 
 /** @throws SourceError for a table that cannot be trusted */
-function ribReport(rib: RibReport, seconds: number, { file, badRecordsMax }: SourceContent, updates: UpdatesReport | null): ReaderReport {
-  const accepted = rib.prefixes.ipv4 + rib.prefixes.ipv6;
+function refuseMalformed(rib: RibReport, { file, badRecordsMax }: SourceContent): void {
   const worst = rib.skipped.find(({ bad }) => bad);
   if (worst !== undefined && rib.bad > rib.records * badRecordsMax)
     throw new SourceError(
@@ -97,13 +98,21 @@ function ribReport(rib: RibReport, seconds: number, { file, badRecordsMax }: Sou
       { offset: worst.examples[0]?.offset ?? 0 },
       `${rib.bad} of ${rib.records} records are malformed, more than bad_records_max allows; the first: ${worst.reason}: ${worst.examples[0]?.detail ?? ""}`,
     );
-  if (accepted === 0) throw new SourceError(file, null, "contains no routes");
+  if (rib.prefixes.ipv4 + rib.prefixes.ipv6 === 0) throw new SourceError(file, null, "contains no routes");
+}
+
+/** Counts each prefix once, as answers do: a table behind itself in one file has no more of them than the next one will have. */
+function ribReport(rib: RibReport, table: RibTable, seconds: number, updates: UpdatesReport | null): ReaderReport {
+  const [ipv4, ipv6] = [table.ipv4.length.length, table.ipv6.length.length];
+  const accepted = ipv4 + ipv6;
+  const again = rib.prefixes.ipv4 + rib.prefixes.ipv6 - accepted;
   const skipped = rib.skipped.map(({ reason, bad, count, examples }) => ({
     reason,
     bad,
     count,
     examples: examples.map(({ offset, detail }) => ({ offset, text: detail })),
   }));
+  if (again > 0) skipped.push({ reason: "listed more than once; the routes were joined", bad: false, count: again, examples: [] });
   const applied = updates !== null && updates.messages + updates.stateChanges > 0;
   return {
     bytes: rib.bytes,
@@ -111,7 +120,7 @@ function ribReport(rib: RibReport, seconds: number, { file, badRecordsMax }: Sou
     read: skipped.reduce((sum, { count }) => sum + count, accepted),
     accepted,
     skipped,
-    kinds: { "IPv4 prefixes": rib.prefixes.ipv4, "IPv6 prefixes": rib.prefixes.ipv6 },
+    kinds: { "IPv4 prefixes": ipv4, "IPv6 prefixes": ipv6 },
     latestAt: rib.lastTimestamp,
     asOf: applied ? updates.lastTimestamp : rib.firstTimestamp,
     notes: [

@@ -19,6 +19,8 @@ export interface ActivationEvents {
   activated?(outcome: ActivationOutcome): void;
   /** Every pod that answered refused it: what is served stays so, and the pointer too, until one has loaded it after all. */
   heldBack?(outcome: ActivationOutcome): void;
+  /** A pod refused it, or still does. */
+  refused?(id: string): void;
 }
 
 /** How far the pods had come when the wait was over. Names of pods. */
@@ -109,6 +111,11 @@ export class ActivationCoordinator {
     return outcome;
   }
 
+  /** What is active was repaired: pods that refused it try again. */
+  announceRepaired(id: string): void {
+    this.#notify(reloadSubjects.published, id);
+  }
+
   /** Brings to its end what a leader before began; null when there is nothing to do. */
   async resume(): Promise<ActivationOutcome | null> {
     const pointer = await this.#deps.store.pointer();
@@ -131,6 +138,7 @@ export class ActivationCoordinator {
     if (report === null) return;
     this.#pods.set(report.pod, { report, seenAtMs: performance.now() });
     this.#heardReport();
+    if (report.outcome === "refused" && report.snapshot !== null) this.#deps.events?.refused?.(report.snapshot);
     // Repaired after all: its own bound has passed, so that it is activated at once.
     if (this.#heldBack !== null && report.snapshot === this.#heldBack && report.outcome === "loaded")
       void this.resume().catch(() => undefined);

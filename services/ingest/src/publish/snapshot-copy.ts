@@ -1,6 +1,6 @@
-/** Ingest's own copy of the snapshot in service: it is put back when the store of snapshots lost everything. */
+/** Ingest's own copy of the snapshot in service: what the store of snapshots loses of it is put back. */
 
-import { type Manifest, openFolderStore, type SnapshotStore } from "@netfacts/snapshot";
+import { type Manifest, openFolderStore, SnapshotError, type SnapshotStore, SnapshotUnavailableError } from "@netfacts/snapshot";
 
 export interface SnapshotCopyDeps {
   /** Folder of the copy, for this process alone; made when something is first copied. */
@@ -8,6 +8,8 @@ export interface SnapshotCopyDeps {
   readonly store: SnapshotStore;
   /** Lets a published snapshot be served. */
   readonly activate: (id: string) => Promise<unknown>;
+  /** Called when parts of the active snapshot were put back. */
+  readonly repaired: (id: string) => void;
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
@@ -17,6 +19,8 @@ export interface SnapshotCopyDeps {
 }
 
 const lookMsDefault = 2_000;
+/** Time between two complete reads for pods that refuse the snapshot although it is whole, in ms. */
+const doubtIntervalMs = 60_000;
 
 /** Belongs to the leader: `start` when leading begins, `stop` when it ends. */
 export class SnapshotCopy {
@@ -28,6 +32,11 @@ export class SnapshotCopy {
   #stopped = false;
   /** The failure that was logged last: it is logged again when it is another. */
   #told = "";
+  /** The snapshot whose copy this process has read to its end. */
+  #copied: string | null = null;
+  /** The snapshot that was whole in the store, and the mark of its objects then: it is read again when either differs. */
+  #whole = { id: "", mark: "" };
+  #doubtedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: SnapshotCopyDeps) {
     this.#deps = deps;
@@ -50,26 +59,42 @@ export class SnapshotCopy {
     await this.#turn.catch(() => undefined);
   }
 
-  /**
-   * Puts the copy back where the store has no snapshot at all: with the same id and the same objects. Does nothing where it has one, or
-   * where nothing was copied so far. Throws what the store throws: without an answer nobody knows what it holds.
-   */
-  restore(): Promise<void> {
-    return this.#inTurn(() => this.#restore());
+  /** A pod refuses the snapshot: the next look reads all of it, as files may rot without any sign. */
+  doubt(id: string): void {
+    const now = performance.now();
+    if (id !== this.#whole.id || now - this.#doubtedAtMs < doubtIntervalMs) return;
+    this.#doubtedAtMs = now;
+    this.#whole = { id: "", mark: "" };
   }
 
-  /** Restores what was lost, or copies what is in service. Never rejects. */
+  /**
+   * Puts back what the store lacks of the copied snapshot, with the same id and the same objects: all of it where the store has no
+   * pointer, else each part that is missing or damaged. Does nothing where another snapshot is active, or nothing was copied so far.
+   * Throws `SnapshotUnavailableError`: without an answer nobody knows what the store holds; and when everything is lost and the copy
+   * is damaged too. A part that both have lost is left to the next look, which reports it.
+   */
+  restore(): Promise<void> {
+    return this.#inTurn(async () => {
+      const missing = (await this.#deps.store.pointer()) === null;
+      await this.#restore().catch((error: unknown) => {
+        if (missing || error instanceof SnapshotUnavailableError) throw error;
+      });
+    });
+  }
+
+  /** Restores what was lost, and copies what is in service. Never rejects. */
   async #look(): Promise<void> {
     try {
       await this.#inTurn(async () => {
-        const pointer = await this.#deps.store.pointer().catch(() => undefined);
-        if (pointer === null) await this.#restore();
-        else if (pointer?.active != null && (await this.#copy.currentId()) !== pointer.active) await this.#take(pointer.active);
+        await this.#restore();
+        const active = (await this.#deps.store.pointer())?.active ?? null;
+        if (active !== null && active !== this.#copied) await this.#take(active);
       });
       this.#told = "";
     } catch (err) {
       const { message } = err as Error;
-      if (message !== this.#told)
+      // A store that is away has nothing to be restored or copied, and others say that it is away.
+      if (message !== this.#told && !(err instanceof SnapshotUnavailableError))
         this.#deps.log.warn({ err, folder: this.#deps.folder }, "ingest's own copy of the snapshot in service failed; retrying in seconds");
       this.#told = message;
     }
@@ -95,18 +120,61 @@ export class SnapshotCopy {
       if (!isThere) await this.#copy.putObject(await store.getObject(object, bytes));
     }
     await this.#copy.publish(manifest);
+    this.#copied = id;
   }
 
   async #restore(): Promise<void> {
     const { store, activate, log } = this.#deps;
-    if ((await store.pointer()) !== null) return;
     const id = await this.#copy.currentId();
     if (id === null) return;
+    const pointer = await store.pointer();
+    if (pointer !== null) {
+      if (pointer.active === id) await this.#repair(id, pointer.published === id);
+      return;
+    }
     const manifest = await this.#copy.getManifest(id);
     for (const { object, bytes } of objectsOf(manifest)) await store.putObject(await this.#copy.getObject(object, bytes));
     await store.publish(manifest, { replaces: null });
     await activate(id);
     log.warn({ snapshot: id }, "the store of snapshots was empty; the snapshot in service was restored from ingest's own copy");
+  }
+
+  /** @param isPublished  also the last one that was published: its manifest can be stored again. */
+  async #repair(id: string, isPublished: boolean): Promise<void> {
+    const { store, repaired, log } = this.#deps;
+    const mark = await store.objectsMark();
+    const manifest = await readable(store.getManifest(id));
+    if (manifest !== null && this.#whole.id === id && this.#whole.mark === mark) return;
+    const own = await this.#copy.getManifest(id);
+    const lost: string[] = [];
+    for (const { object, bytes } of objectsOf(own)) {
+      if ((await readable(store.getObject(object, bytes))) !== null) continue;
+      await store.putObject(await this.#copy.getObject(object, bytes));
+      lost.push(object);
+    }
+    if (manifest === null && isPublished) {
+      await store.publish(own, { replaces: id });
+      lost.push("manifest");
+    }
+    if (lost.length === 0) {
+      this.#whole = { id, mark };
+      return;
+    }
+    repaired(id);
+    log.warn(
+      { snapshot: id, lost },
+      "parts of the snapshot in service were missing or damaged in the store; restored from ingest's own copy",
+    );
+  }
+}
+
+/** null: missing or damaged. Throws when the store does not answer. */
+async function readable<T>(read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof SnapshotUnavailableError || !(error instanceof SnapshotError)) throw error;
+    return null;
   }
 }
 

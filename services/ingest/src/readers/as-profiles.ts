@@ -15,9 +15,12 @@ export interface ProfileRecord {
 export const nameLettersMax = 256;
 const websiteLettersMax = 255;
 
-/** A name in one line; text that is none as null. */
+/** They turn the direction of the text behind them, also of what is not part of the name. */
+const directionMarks = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** A name in one line, without marks of direction; text that is none as null. */
 export function readName(text: string): string | null {
-  const name = text.replace(/\s+/g, " ").trim();
+  const name = text.replace(directionMarks, "").replace(/\s+/g, " ").trim();
   return name.length > nameLettersMax || /\p{Cc}/u.test(name) ? null : name;
 }
 

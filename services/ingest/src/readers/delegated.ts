@@ -56,8 +56,8 @@ function countErrorOf(registry: string, max: number | null): CountError {
  *
  * The sink is called before the whole file is known to be good: on an error what it got is to be thrown away. Throws
  * `SourceError` for what is no such file, has no records, more bad lines than allowed, ends within a line, or differs from its own counts by more
- * than is known of its registry; a smaller difference is a note. `kinds` of the report are blocks and AS numbers that somebody holds: registries split and
- * join what is free as they like.
+ * than is known of its registry; a smaller difference is a note. `kinds` of the report are blocks and AS numbers that somebody holds, by registry too, as one's
+ * file can stand in another's place: registries split and join what is free as they like.
  */
 export async function readDelegated(content: SourceContent, sink: (record: DelegationRecord) => void): Promise<ReaderReport> {
   const { file, badRecordsMax, countErrorMax = null } = content;
@@ -66,6 +66,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
   const claimed: Partial<Record<Kind, number>> = {};
   const found: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
   const held: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
+  const heldOf: Record<string, number> = {};
   const opaqueIds = new Map<string, string>();
   const known: { header: Header | null } = { header: null };
   let byteOrderMark = false;
@@ -98,7 +99,11 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
     // A record's id is a slice of its line, which it would keep alive; one copy per holder keeps none.
     if (record.opaqueId !== null) record.opaqueId = opaqueIds.get(record.opaqueId) ?? intern(opaqueIds, record.opaqueId);
     tally.accepted++;
-    if (record.status === "allocated" || record.status === "assigned") held[record.kind]++;
+    if (record.status === "allocated" || record.status === "assigned") {
+      held[record.kind]++;
+      const of = `records of ${record.registry}`;
+      heldOf[of] = (heldOf[of] ?? 0) + 1;
+    }
     sink(record);
   });
 
@@ -130,7 +135,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
     skipped: tally.skipped(),
     asOf,
     notes,
-    kinds: { "IPv4 blocks": held.ipv4, "IPv6 blocks": held.ipv6, "AS number blocks": held.asn },
+    kinds: { "IPv4 blocks": held.ipv4, "IPv6 blocks": held.ipv6, "AS number blocks": held.asn, ...heldOf },
   };
 }
 

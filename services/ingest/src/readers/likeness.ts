@@ -15,6 +15,8 @@ const containers: readonly (readonly [what: string, magic: readonly number[]])[]
   ["another zstd file: it was compressed twice", [0x28, 0xb5, 0x2f, 0xfd]],
   ["a 7z file", [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c]],
   ["a PDF document", [0x25, 0x50, 0x44, 0x46, 0x2d]],
+  ["UTF-16 text; save it as UTF-8", [0xff, 0xfe]],
+  ["UTF-16 text; save it as UTF-8", [0xfe, 0xff]],
 ];
 
 /**

@@ -120,9 +120,9 @@ export class Tally {
   }
 }
 
-/** Text of a damaged file as a report may show it: one short line without control characters. */
+/** Text of a damaged file as a report may show it: one short line without control characters, and without those that turn the direction of what follows. */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const line = text.replaceAll("\t", " ").replace(/[\x00-\x1f\x7f-\x9f]/g, "\ufffd");
-  return line.length > exampleLettersMax ? `${line.slice(0, exampleLettersMax - 1)}…` : line;
+  const isLong = text.length > exampleLettersMax;
+  const line = isLong ? text.slice(0, exampleLettersMax - 1) : text;
+  return `${line.replaceAll("\t", " ").replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "\ufffd")}${isLong ? "…" : ""}`;
 }

@@ -14,7 +14,7 @@ type Column = (typeof columnNames)[number];
 /**
  * Reads one list. It tells no time at which it was made, so that nothing is dropped as expired.
  *
- * Throws `SourceError` with the line for what has no such first line, no VRPs, or more bad ones than allowed.
+ * Throws `SourceError` with the line for what has no such first line or that of `csvext`, no VRPs, or more bad ones than allowed.
  */
 export async function readRoutinatorCsv(content: SourceContent): Promise<{ vrps: VrpList; report: ReaderReport }> {
   const { file, badRecordsMax } = content;
@@ -65,12 +65,21 @@ export async function readRoutinatorCsv(content: SourceContent): Promise<{ vrps:
   };
 }
 
+/** What `csvext` has beside the columns of `csv`: read as `csv`, what it tells of expiry would be lost. */
+const extColumns: readonly string[] = ["uri", "not before", "not after"];
+
 const expected = "not Routinator's csv; expected a first line ASN,IP Prefix,Max Length,Trust Anchor";
 
 function readHeader(file: string, line: number, text: string): string[] {
   const names = splitCsvLine(text)?.map((name) => name.toLowerCase()) ?? [];
   if (!names.includes("asn") || !names.includes("ip prefix") || new Set(names).size < names.length)
     throw new SourceError(file, { line }, `${expected}${separatorHint(text)}`);
+  if (names.some((name) => extColumns.includes(name)))
+    throw new SourceError(
+      file,
+      { line },
+      `${expected}; it looks like Routinator's csvext, which is not read: use jsonext, which tells the same`,
+    );
   return names;
 }
 

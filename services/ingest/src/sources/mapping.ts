@@ -1,6 +1,6 @@
 /** Reads the members of one YAML mapping: each by its key, what is wrong noted with its place, nothing thrown. */
 
-import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type YAMLMap } from "yaml";
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from "yaml";
 import type { SourcesFault } from "./config.ts";
 import { didYouMean } from "./suggestion.ts";
 
@@ -99,7 +99,7 @@ export function resolved(node: Node | null, document: Document): Node | null {
 /** A value as a fault shows it: short, on one line. */
 function shown(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
-  if (typeof value === "object") return isMap(value) ? "a mapping" : "a list";
+  if (typeof value === "object") return isMap(value) ? "a mapping" : isSeq(value) && value.items.length === 0 ? "an empty list" : "a list";
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

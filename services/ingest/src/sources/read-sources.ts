@@ -40,7 +40,7 @@ import {
   sourceSections,
 } from "./sections.ts";
 import { didYouMean } from "./suggestion.ts";
-import { yamlFaults } from "./yaml-faults.ts";
+import { unknownAliases, yamlFaults } from "./yaml-faults.ts";
 
 /** A list of sources is a page or two; a megabyte is another file. */
 const fileBytesMax = 2 ** 20;
@@ -87,6 +87,7 @@ export async function readSources(path: string, { files }: { readonly files: "no
   const document: Document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const faults = new FaultList(lines);
   for (const { offset, message } of yamlFaults(document.errors)) faults.at(offset, message);
+  for (const offset of unknownAliases(document)) faults.at(offset, "not YAML: an alias (*) without its anchor (&) in front of it");
   // What a file with broken syntax means beyond the break is a guess: only the syntax is told.
   if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());
 

@@ -1,6 +1,6 @@
 /** What is wrong with the syntax of a YAML file, in our words; the library's speak to programmers. */
 
-import type { ErrorCode, YAMLError } from "yaml";
+import { type Document, type ErrorCode, visit, type YAMLError } from "yaml";
 
 const words: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: "an alias (*) without its anchor (&)",
@@ -25,4 +25,19 @@ export function yamlFaults(errors: readonly YAMLError[]): { readonly offset: num
     faults.set(`${pos[0]} ${code}`, { offset: pos[0], message });
   }
   return [...faults.values()];
+}
+
+/** Where aliases stand that name no anchor in front of them: the library reads them as nothing. */
+export function unknownAliases(document: Document): number[] {
+  const anchors = new Set<string>();
+  const offsets: number[] = [];
+  visit(document, {
+    Node: (_key, node) => {
+      if ("anchor" in node && node.anchor !== undefined) anchors.add(node.anchor);
+    },
+    Alias: (_key, { source, range }) => {
+      if (!anchors.has(source)) offsets.push(range?.[0] ?? 0);
+    },
+  });
+  return offsets;
 }

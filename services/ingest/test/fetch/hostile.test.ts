@@ -176,6 +176,18 @@ test("a slow server is no silent one: what goes on coming is waited for", async 
   expect((await place.fetch(`${server.url}/a`, {}, { stallMs: 1_000 })).bytes).toBeGreaterThanOrEqual(drips);
 });
 
+test("where tries fail until seconds_max is over, the reason of the last one is told", async () => {
+  server.behave((_request, socket) => {
+    writeHead(socket, 500, { "content-length": 0 });
+  });
+  expect(
+    await failure(place.fetch(`${server.url}/a`, { secondsMax: 3 }, { pause: (_ms, stop) => sleep(60_000, undefined, { signal: stop }) })),
+  ).toMatchObject({
+    fault: "late",
+    message: `${server.url}/a: took longer than seconds_max (3 s); the last try: the server returned status 500`,
+  });
+});
+
 test("a drip that never stalls ends at seconds_max, and the part is of use later", async () => {
   let dripping = true;
   server.behave((_request, socket) => {
@@ -240,7 +252,10 @@ test.each([400, 401, 403, 404, 410, 451])("%d is asked for once", async (status)
 
 test("what speaks no HTTP, and a port where nobody listens, are told in words", async () => {
   server.behave((_request, socket) => socket.end("SSH-2.0-OpenSSH\r\n"));
-  expect((await failure(place.fetch(`${server.url}/a`))).message).toMatch(/: Parse Error: .* \(HPE_[A-Z_]+\) \(5 tries\)$/);
+  const noHttp = `${server.url}/a: what the server sends is not HTTP, or its headers are too long (5 tries)`;
+  expect((await failure(place.fetch(`${server.url}/a`))).message).toBe(noHttp);
+  server.behave((_request, socket) => writeHead(socket, 200, { "content-length": 0, x: "y".repeat(20_000) }));
+  expect((await failure(place.fetch(`${server.url}/a`))).message).toBe(noHttp);
   const { url } = server;
   await server.stop();
   expect((await failure(place.fetch(`${url}/a`))).message).toBe(`${url}/a: the server refuses connections (ECONNREFUSED) (5 tries)`);

@@ -12,15 +12,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/
 import { openFolderStore } from "@netfacts/snapshot";
 import { until } from "../../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../../test/support/mongodb.ts";
+import { testProgramArgs } from "../../../../test/support/programs.ts";
 import { smallSources } from "../../../../test/support/small-sources.ts";
 import { atGate, openGate } from "../support/gated-store.ts";
-import { endAllProcesses, type IngestProcess, launch, testProgram } from "../support/launch.ts";
+import { endAllProcesses, type IngestProcess, launch } from "../support/launch.ts";
 import { runsPath } from "../support/service.ts";
 
 const ttlMs = 1_500;
 /** What starting timers and asking a server may add to the promise on a busy machine. */
 const slackMs = 500;
-const program = testProgram("support/ingest-process.ts");
+const program = testProgramArgs("services/ingest/test/support/ingest-process.ts");
 
 let mongodb: Mongodb;
 let folder: string;

@@ -72,6 +72,19 @@ test("a registry's file under two names has no conflict with itself, nor one tha
   });
 });
 
+test("a table that stands twice in its own file counts each prefix once, so that the next one has not shrunk", async () => {
+  await atWork(async (place) => {
+    await place.write("rib", Buffer.concat([ribFile(), ribFile()]));
+    const { report, manifest } = await run(place, head + rib("rib"));
+    expect(report.sources).toMatchObject([
+      { read: 40, accepted: 20, skipped: [{ reason: "listed more than once; the routes were joined", bad: false, count: 20 }] },
+    ]);
+    expect(manifest.sections.routes).toMatchObject({ counts: { ipv4: 20 }, peers_total: { ipv4: 2 } });
+    await place.write("rib", ribFile());
+    expect((await run(place, head + rib("rib"))).report.sources).toMatchObject([{ state: "read", accepted: 20 }]);
+  });
+});
+
 describe("two tables of one collector", () => {
   const outcome = (first: Buffer, second: Buffer) =>
     atWork(async (place) => {

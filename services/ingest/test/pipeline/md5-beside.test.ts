@@ -1,6 +1,8 @@
 /** The digest beside a delegated file: compared where it is there, and nothing is published where it differs. */
 
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "@jest/globals";
 import { IngestError, runIngest } from "../../src/app.ts";
@@ -39,5 +41,12 @@ test("a digest that differs, or is none, refuses the file", async () => {
     await place.write("ripe.md5", "<html>not found</html>");
     expect(await outcome(place)).toMatch(/ripe\.md5:1: has no MD5 digest/);
     expect(await place.store.currentId()).toBeNull();
+  });
+});
+
+test("a pipe in the place of the digest is not waited for", async () => {
+  await atWork(async (place) => {
+    execFileSync("mkfifo", [join(place.folder, "ripe.md5")]);
+    expect(await outcome(place)).toMatch(/ripe\.md5: cannot be read: it is not a file$/);
   });
 });

@@ -105,6 +105,25 @@ test("local exceptions apply to what all exports say together, and are of no tim
   });
 });
 
+test("without the VRPs that they are exceptions to, local exceptions are no section: what served stays, and what is unknown is not not-found", async () => {
+  await atWork(async (place) => {
+    const away = exported.replace("location: vrps", "location: away, required: false");
+    await place.write("slurm", slurmFile([], [{ asn: 64496, prefix: "12.0.0.0/24" }]));
+    const report = await run(
+      place,
+      away,
+      "{name: local, section: vrps, format: slurm, location: slurm}",
+      "{name: names, section: as_names, format: name-list, location: names}",
+    );
+    expect(report.sections.map(({ name }) => name)).toEqual(["as_names"]);
+    expect((await generationOf(place.store)).vrps).toBeNull();
+
+    await run(place, exported.replace("location", "required: false, location"));
+    await run(place, away, "{name: local, section: vrps, format: slurm, location: slurm}");
+    expect((await generationOf(place.store)).vrps?.size).toBe(10);
+  });
+});
+
 test("local exceptions alone are a section, of when their file was written, that does not grow stale", async () => {
   await atWork(async (place) => {
     await place.write("slurm", slurmFile([], [{ asn: 0, prefix: "11.0.0.0/8", maxPrefixLength: 32 }]));

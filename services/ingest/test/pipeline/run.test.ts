@@ -206,6 +206,19 @@ describe("a required source that cannot be trusted", () => {
     });
   });
 
+  test("the file of another registry, whatever it has of its own", async () => {
+    await atWork(async (place) => {
+      await place.write("ripe", delegatedFile("afrinic", 60));
+      await run(place, allSources);
+      const before = await place.current();
+      await place.write("ripe", delegatedFile("apnic", 90, "20251121"));
+      expect((await failed(run(place, allSources))).message).toMatch(
+        /ripe: has 0 records of afrinic, compared with 60 in the last good version: 60 are missing, more than kind_shrink_max \(0\.02\) allows/,
+      );
+      expect(await place.current()).toBe(before);
+    });
+  });
+
   test("a list of names that lacks more than a fiftieth of its names, and more than 50", async () => {
     await atWork(async (place) => {
       await place.write("names", namesFile(3_000));

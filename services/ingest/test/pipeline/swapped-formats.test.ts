@@ -47,6 +47,7 @@ const others: readonly (readonly [what: string, content: string | Buffer, told: 
   ["an XML document", '<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>\n', "an XML document"],
   ["gzip in gzip", gzipSync(gzipSync(delegatedFile())), "another gzip file: it was compressed twice"],
   ["zip in gzip", gzipSync(Buffer.from("504b0304140000000800", "hex")), "a zip file"],
+  ["UTF-16", Buffer.from("\ufeff{\n", "utf16le"), "UTF-16 text"],
   ["xz in gzip", gzipSync(Buffer.from("fd377a585a000004", "hex")), "an xz file"],
 ];
 

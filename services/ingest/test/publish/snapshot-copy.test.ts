@@ -1,11 +1,13 @@
-/** A store of snapshots that loses everything while a source is unusable: what served is put back, and no section is lost. */
+/** A store of snapshots that loses all or parts of what serves, while a source is unusable: it is put back, and no section is lost. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
+import { PodReporter } from "@netfacts/pod";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/pod/jetstream";
-import { openFolderStore } from "@netfacts/snapshot";
+import { type Manifest, openFolderStore, SnapshotFollower } from "@netfacts/snapshot";
+import { testBucket } from "../../../../libs/pod/test/jetstream/bucket.ts";
 import { until } from "../../../../test/support/http.ts";
 import { startNatsServer } from "../../../../test/support/nats-server.ts";
 import { delegatedFile, vrpFile } from "../support/made-files.ts";
@@ -64,3 +66,104 @@ test("JetStream that was wiped while a source is missing gets the same snapshot 
     rmSync(folder, { recursive: true, force: true });
   }
 }, 90_000);
+
+interface Loss {
+  readonly name: string;
+  lose(bucket: Awaited<ReturnType<typeof testBucket>>, manifest: Manifest): Promise<unknown>;
+}
+const sectionOf = ({ sections }: Manifest) => sections.allocations?.object ?? "";
+const losses: readonly Loss[] = [
+  {
+    name: "the bucket of objects",
+    lose: async ({ nc, name }) => (await nc.jetstreamManager()).streams.delete(`OBJ_${name}`),
+  },
+  { name: "one object", lose: (bucket, manifest) => bucket.remove(sectionOf(manifest)) },
+  { name: "one byte of an object", lose: (bucket, manifest) => bucket.damage(sectionOf(manifest)) },
+  {
+    name: "the manifest",
+    lose: async ({ nc, name }, { id }) =>
+      (await nc.jetstreamManager()).streams.purge(`KV_${name}`, { filter: `$KV.${name}.manifest.${id}` }),
+  },
+];
+
+test("a store that loses parts of what serves gets them back, whole and with the same id, and pods that start meanwhile load it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const server = await startNatsServer({ jetstream: true, own: true });
+  const bucket = await testBucket(server);
+  const source = jetStreamSource(bucket.source);
+  const store = await bucket.open();
+  writeFileSync(join(folder, "ripe"), delegatedFile());
+  writeFileSync(join(folder, "sources.yaml"), "sources:\n  - {name: ripe, section: allocations, format: delegated, location: ripe}\n");
+  const pods: { follower: SnapshotFollower; reporter: PodReporter }[] = [];
+  let startPod = async (): Promise<SnapshotFollower> => {
+    throw new Error("the service has no broadcast yet");
+  };
+  const service = await startService({
+    folder: join(folder, "home"),
+    sources: join(folder, "sources.yaml"),
+    deps(deps) {
+      startPod = async () => {
+        const follower = new SnapshotFollower(await bucket.open(), source, {}, { retryUnavailableMs: 100 });
+        const reporter = new PodReporter({ follower, broadcast: deps.broadcast, pod: `pod-${pods.length}`, service: "ip-routing" });
+        pods.push({ follower, reporter });
+        await follower.start();
+        reporter.start();
+        return follower;
+      };
+      return { ...deps, snapshots: store, snapshotSource: source };
+    },
+  });
+  try {
+    const active = async () => (await store.pointer())?.active ?? null;
+    await until(async () => (await active()) !== null, { timeoutMs: 30_000 });
+    const before = await store.getManifest((await active()) as string);
+    const serving = await startPod();
+    const copy = openFolderStore(join(folder, "home", "ingest", "serving"));
+    await until(async () => (await copy.currentId()) === before.id, { timeoutMs: 10_000 });
+
+    for (const { name, lose } of losses) {
+      await lose(bucket, before);
+      const started = await startPod();
+      await until(() => started.current()?.id === before.id, { timeoutMs: 10_000 }).catch(() => {
+        throw new Error(`lost ${name}: a pod that started afterwards serves ${started.current()?.id ?? "nothing"}`);
+      });
+      await until(async () => isWhole(store, before), { timeoutMs: 10_000 });
+      expect([name, await active(), serving.current()?.id]).toEqual([name, before.id, before.id]);
+    }
+
+    // The copy itself lost an object: nothing can be put back, it is said, and the next run mends the store.
+    const { object } = before.sections.allocations ?? { object: "" };
+    for (const file of readdirSync(join(folder, "home", "ingest", "serving", "objects")))
+      rmSync(join(folder, "home", "ingest", "serving", "objects", file));
+    await bucket.remove(object);
+    await until(
+      () => service.log.some(({ level, message }) => level === "warn" && message.includes("own copy of the snapshot in service failed")),
+      {
+        timeoutMs: 10_000,
+      },
+    );
+    expect((await service.ended(await startedRun(service))).state).toBe("succeeded");
+    expect(await isWhole(store, await store.getManifest((await active()) as string))).toBe(true);
+  } finally {
+    for (const { follower, reporter } of pods) {
+      follower.stop();
+      await reporter.stop();
+    }
+    await service.stop();
+    await bucket.close();
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 120_000);
+
+/** Each object can be read to its end, and has its digest. */
+async function isWhole(store: Awaited<ReturnType<Awaited<ReturnType<typeof testBucket>>["open"]>>, manifest: Manifest): Promise<boolean> {
+  try {
+    expect(await store.getManifest(manifest.id)).toEqual(manifest);
+    for (const { object, bytes } of [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)])
+      await store.getObject(object, bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

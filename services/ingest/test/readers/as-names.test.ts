@@ -94,6 +94,15 @@ test.each([
   expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 2 }] }]);
 });
 
+test("marks that turn the direction of text are no part of a name, and not shown of a bad line", async () => {
+  const names: string[] = [];
+  const report = await readNameList(contentOf("1\tA\u202eB\u2066C\n2\tX\u202e\u0007\n", 9, { badRecordsMax: 0.5 }), ({ name }) =>
+    names.push(name),
+  );
+  expect(names).toEqual(["ABC"]);
+  expect(report.skipped[0]?.examples[0]?.text).toBe("2 X\ufffd\ufffd");
+});
+
 test.each([
   ["nothing", ""],
   ["comments only", "# nothing\n"],

@@ -149,6 +149,16 @@ describe("csv", () => {
     expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 3 }] }]);
   });
 
+  test("csvext is refused by its name: what it tells of expiry would be lost", async () => {
+    const lines = [
+      "URI,ASN,IP Prefix,Max Length,Not Before,Not After",
+      "rsync://repository/a.roa,AS1,192.0.2.0/24,24,2019-01-01 00:00:00,2020-01-01 00:00:00",
+    ];
+    expect((await failureOf(read(lines))).message).toMatch(
+      /it looks like Routinator's csvext, which is not read: use jsonext, which tells the same$/,
+    );
+  });
+
   test.each([
     ["nothing", [""]],
     ["no such first line", ["AS1,192.0.2.0/24,24,ripe"]],

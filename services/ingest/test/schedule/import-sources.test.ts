@@ -9,6 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { type Manifest, openFolderStore } from "@netfacts/snapshot";
+import { compileCache } from "../../../../test/support/compile-cache.ts";
+import { testProgramArgs } from "../../../../test/support/programs.ts";
 import { IngestError, importSources, type RunReport, readSources } from "../../src/app.ts";
 import { answer, type HostileServer, serveFile, startHostileServer, writeHead } from "../support/hostile-server.ts";
 import { delegatedFile, namesFile } from "../support/made-files.ts";
@@ -198,11 +200,10 @@ test("a full disk is told of as such, and leaves the last good file and snapshot
   files.set("/names", Buffer.concat([Buffer.from(namesFile(11)), Buffer.alloc(400_000, "\n")]));
   // Blocks of 512 or 1,024 bytes, as the shell likes: less than the file either way.
   const command = 'ulimit -f 200; exec "$@"';
-  const program = join(import.meta.dirname, "../support/import-process.ts");
-  const node = [process.execPath, "--conditions=source", "--disable-warning=ExperimentalWarning", program];
+  const node = [process.execPath, ...testProgramArgs("services/ingest/test/support/import-process.ts")];
   const child = spawn("sh", ["-c", command, "sh", ...node, list(""), stateFolder(), join(folder, "snapshots")], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH },
+    env: { ...compileCache, PATH: process.env.PATH, NODE_NO_WARNINGS: "1" },
   });
   let out = "";
   let err = "";

@@ -236,7 +236,8 @@ describe("one fault", () => {
     ["", '1:1 expected a mapping with "sources"'],
     ["- a\n", '1:1 expected a mapping with "sources"'],
     ["sample_data: true\n", '1:1 the file has no "sources"; expected a list of at least one source'],
-    ["sources: []\n", "1:10 sources: expected a list of at least one source, found a list"],
+    ["sources: []\n", "1:10 sources: expected a list of at least one source, found an empty list"],
+    ["sources: *nowhere\n", "1:10 not YAML: an alias (*) without its anchor (&) in front of it"],
     ["sources:\n", "1:9 sources: expected a list of at least one source, found nothing"],
     [`sources: [${good}]\nfull_feed_share: 1.5\n`, "2:18 full_feed_share: expected a share such as 0.2 or 20%, found 1.5"],
     [

@@ -28,7 +28,7 @@ await runMain(async () => {
     service,
     telemetry,
     loadConfig: loadIngestConfig,
-    async build({ config, log, metrics, onStop }) {
+    async build({ config, log, metrics, explain, onStop }) {
       const store = await openMongoStore(config.MONGODB_URI, { appName: service });
       onStop(() => store.close());
       return buildApp({
@@ -40,6 +40,7 @@ await runMain(async () => {
         clock: { now: () => Date.now(), ...(unfenced && { monotonic: () => 0 }) },
         log,
         metrics,
+        explain,
       });
     },
   });

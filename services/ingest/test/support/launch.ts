@@ -26,11 +26,6 @@ export interface IngestProcess extends LaunchedProcess {
   ask(method: string, path: string, headers?: Record<string, string>): Promise<HttpAnswer>;
 }
 
-/** Arguments of Node for a program of the tests of ingest, by its path below them. */
-export function testProgram(path: string): string[] {
-  return ["--conditions=source", join(import.meta.dirname, "..", path)];
-}
-
 const live = new Set<ChildProcess>();
 
 export async function endAllProcesses(): Promise<void> {

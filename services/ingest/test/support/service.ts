@@ -87,6 +87,7 @@ export async function startService({
       clock: { now: () => Date.now() },
       log: { info: write("info"), warn: write("warn"), error: write("error") } as IngestDeps["log"],
       metrics: createMetrics("ingest", createRegistry()),
+      explain: () => undefined,
     }),
   );
   await app.start();

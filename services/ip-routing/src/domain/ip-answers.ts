@@ -4,10 +4,12 @@
  */
 
 import { type Address, type AddressList, embeddedIpv4, type Prefix } from "@netfacts/address";
-import type { Warning } from "@netfacts/contracts";
-import { AnswerNotes, clockWarnings, etagInput, ipRecord, ipSections, type RecordAnswer, recordAnswer } from "@netfacts/records";
+import { type View, type Warning, wholeRecord } from "@netfacts/contracts";
+import { AnswerNotes, clockWarnings, etagInput, ipRecord, ipSections, type RecordAnswer, shownAnswer } from "@netfacts/records";
 import { type Generation, specialPurposeEntry, specialPurposeInside } from "@netfacts/snapshot";
 import { Kept, type Line, onePiece, type Place, type Second } from "./kept-lines.ts";
+
+const withoutMeta: View = { ...wholeRecord, meta: false };
 
 /** Prefixes whose text is kept: about 2 kB each. Beyond it all are forgotten, and made again when asked. */
 const textsMaxDefault = 1 << 16;
@@ -17,11 +19,11 @@ export interface IpAnswer extends RecordAnswer {
   readonly ending?: Uint8Array;
 }
 
-/** An address, its text as `formatAddress` writes it, and the id of the request. */
+/** An address, its text as `formatAddress` writes it, and the id of the request for `meta`; null: the record has no `meta`. */
 export interface IpQuestionText {
   readonly ip: Address;
   readonly text: string;
-  readonly requestId: string;
+  readonly requestId: string | null;
 }
 
 /**
@@ -43,7 +45,7 @@ export class IpAnswers {
     this.#textsMax = textsMax;
   }
 
-  /** The body of an answer, a character for each byte: the same as serialising `ipRecord` with its `meta`. */
+  /** The body of an answer, a character for each byte: the same as serialising `ipRecord`, with its `meta` where that is wanted. */
   text(generation: Generation, { ip, text, requestId }: IpQuestionText, nowMs: number): string {
     this.#use(generation, nowMs);
     const line = this.#line(generation, ip, routeOf(generation, ip), nowMs);
@@ -59,11 +61,11 @@ export class IpAnswers {
   /**
    * The bodies of many answers at once, in order: each as `text` gives it.
    *
-   * @param requestIds one per address.
+   * @param requestIds one per address; null: no record has its `meta`.
    *
    * Cost: a third of asking one by one where lines lie all over the memory, as the reads of all overlap.
    */
-  texts(generation: Generation, list: AddressList, requestIds: readonly string[], nowMs: number): string[] {
+  texts(generation: Generation, list: AddressList, requestIds: readonly string[] | null, nowMs: number): string[] {
     this.#find(generation, list, nowMs);
     const now = this.#now(generation, nowMs);
     const { texts } = list;
@@ -72,11 +74,11 @@ export class IpAnswers {
       const middle = this.#middles[index] as string;
       const links = this.#links[index] as string;
       const text = texts[index] as string;
-      const requestId = requestIds[index] as string;
+      const requestId = requestIds === null ? null : (requestIds[index] as string);
       bodies.push(
         middle === ""
           ? this.text(generation, { ip: list.at(index), text, requestId }, nowMs)
-          : recordText(text, middle, links, requestId) + now.tail,
+          : recordText(text, middle, links, requestId) + (requestId === null ? "" : now.tail),
       );
     }
     return bodies;
@@ -86,18 +88,19 @@ export class IpAnswers {
   answers(
     generation: Generation,
     list: AddressList,
-    requestIds: readonly string[],
+    requestIds: readonly string[] | null,
     nowMs: number,
     bodyMemory: (bytes: number) => Buffer = Buffer.allocUnsafeSlow,
   ): IpAnswer[] {
     this.#find(generation, list, nowMs);
     const now = this.#now(generation, nowMs);
+    const idOf = (index: number) => (requestIds === null ? null : (requestIds[index] as string));
     const texts: (string | null)[] = [];
     let bytes = 0;
     for (let index = 0; index < list.count; index++) {
       const middle = this.#middles[index] as string;
       const links = this.#links[index] as string;
-      const text = middle === "" ? null : recordText(list.texts[index] as string, middle, links, requestIds[index] as string);
+      const text = middle === "" ? null : recordText(list.texts[index] as string, middle, links, idOf(index));
       texts.push(text);
       bytes += text?.length ?? 0;
     }
@@ -106,11 +109,11 @@ export class IpAnswers {
     return texts.map((text, index) => {
       if (text === null) {
         const route = this.#routes[index] as number;
-        return this.#answer(generation, list.at(index), route, list.texts[index] as string, requestIds[index] as string, nowMs);
+        return this.#answer(generation, list.at(index), route, list.texts[index] as string, idOf(index), nowMs);
       }
       const body = bodies.subarray(start, start + bodies.write(text, start, "latin1"));
       start += text.length;
-      return withEnding(generation, body, now);
+      return requestIds === null ? replyOf(generation, body, now.etag, now.maxAgeSeconds) : withEnding(generation, body, now);
     });
   }
 
@@ -128,11 +131,11 @@ export class IpAnswers {
     this.#kept.read(routes, count, this.#middles, this.#links);
   }
 
-  #answer(generation: Generation, ip: Address, route: number, text: string, requestId: string, nowMs: number): RecordAnswer {
+  #answer(generation: Generation, ip: Address, route: number, text: string, requestId: string | null, nowMs: number): RecordAnswer {
     const line = this.#line(generation, ip, route, nowMs);
     if (line === null) {
       const notes = new AnswerNotes(generation, nowMs);
-      return recordAnswer(notes, ipRecord(ip, notes), requestId);
+      return shownAnswer("ip", notes, ipRecord(ip, notes), requestId === null ? withoutMeta : wholeRecord, requestId ?? "");
     }
     const now = this.#now(generation, nowMs);
     const etag = line.warnings.length === 0 ? now.etag : etagInput(generation, ipSections, line.warnings, nowMs);
@@ -210,13 +213,15 @@ export class IpAnswers {
   }
 }
 
-/** From the record's start to the request's id. */
-function recordText(text: string, middle: string, links: string, requestId: string): string {
+/** From the record's start to the request's id; where that is null, to the record's end, as it has no `meta`. */
+function recordText(text: string, middle: string, links: string, requestId: string | null): string {
+  if (requestId === null) return `{"ip":"${text}${middle}${text}${links}${text}"}}`;
   return `{"ip":"${text}${middle}${text}${links}${text}"},"meta":{"request_id":"${requestId}`;
 }
 
-function compose({ middle, links, warnings }: Line, text: string, requestId: string, now: Second): string {
+function compose({ middle, links, warnings }: Line, text: string, requestId: string | null, now: Second): string {
   const record = recordText(text, middle, links, requestId);
+  if (requestId === null) return record;
   return warnings.length === 0 ? record + now.tail : record + now.head + warningsText(warnings) + now.endAfterWarning;
 }
 
@@ -310,7 +315,8 @@ function warningsText(warnings: readonly Warning[]): string {
   return bytesOf(warnings.map((warning) => JSON.stringify(warning)).join(","));
 }
 
-function wholeText(generation: Generation, ip: Address, nowMs: number, requestId: string): string {
+function wholeText(generation: Generation, ip: Address, nowMs: number, requestId: string | null): string {
   const notes = new AnswerNotes(generation, nowMs);
-  return bytesOf(JSON.stringify({ ...ipRecord(ip, notes), meta: notes.meta(requestId) }));
+  const record = ipRecord(ip, notes);
+  return bytesOf(JSON.stringify(requestId === null ? record : { ...record, meta: notes.meta(requestId) }));
 }

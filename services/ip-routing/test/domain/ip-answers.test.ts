@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { type Address, AddressList, firstAddress, formatAddress, lastAddress, specialPurposeBlocks } from "@netfacts/address";
-import { AnswerNotes, ipRecord, type RecordAnswer, recordAnswer } from "@netfacts/records";
+import { wholeRecord } from "@netfacts/contracts";
+import { AnswerNotes, ipRecord, type RecordAnswer, shownAnswer } from "@netfacts/records";
 import type { Generation } from "@netfacts/snapshot";
 import fc from "fast-check";
 import { madeAllocations, madeNetworkTypes, madeRoutes, madeVrps, route } from "../../../../libs/snapshot/test/support/made-sections.ts";
@@ -15,9 +16,14 @@ import { type IpAnswer, IpAnswers } from "../../src/domain/ip-answers.ts";
 
 const now = Date.parse("2026-11-21T09:00:02Z");
 
+/** With `meta` and without it. */
 function expectPlain(answers: IpAnswers, generation: Generation, ip: Address, nowMs = now, requestId = "id-1"): void {
+  for (const id of [requestId, null]) expectPlainShown(answers, generation, ip, nowMs, id);
+}
+
+function expectPlainShown(answers: IpAnswers, generation: Generation, ip: Address, nowMs: number, requestId: string | null): void {
   const notes = new AnswerNotes(generation, nowMs);
-  const plain = recordAnswer(notes, ipRecord(ip, notes), requestId);
+  const plain = shownAnswer("ip", notes, ipRecord(ip, notes), { ...wholeRecord, meta: requestId !== null }, requestId ?? "");
   const text = formatAddress(ip);
   const answer = answers.answer(generation, { ip, text, requestId }, nowMs);
   expect({ ...answer, body: Buffer.from(answer.body).toString() }).toEqual({ ...plain, body: Buffer.from(plain.body).toString() });
@@ -66,6 +72,9 @@ test("many addresses at once answer as each does alone, a frame that forgets its
       const endings = answers.flatMap(({ ending }) => (ending === undefined ? [] : [ending]));
       expect(endings.length).toBeGreaterThan(0);
       expect(new Set(endings).size).toBe(1);
+      const withoutMeta = questions.map((question) => ({ ...question, requestId: null }));
+      expect(together.texts(generation, list, null, now)).toEqual(withoutMeta.map((question) => alone.text(generation, question, now)));
+      expect(together.answers(generation, list, null, now)).toEqual(withoutMeta.map((question) => alone.answer(generation, question, now)));
     }
   }
 });

@@ -1,7 +1,15 @@
 /** The service on the in-process bus: each operation, from its canonical query to its record or problem. */
 
 import { afterAll, expect, test } from "@jest/globals";
-import { encodeQuestion, type OperationName, type OperationOf, operations, type Questions } from "@netfacts/contracts";
+import {
+  encodeQuery,
+  encodeQuestion,
+  type OperationName,
+  type OperationOf,
+  operations,
+  type Questions,
+  wholeRecord,
+} from "@netfacts/contracts";
 import { createInProcessMessaging, type ReplyItem } from "@netfacts/messaging";
 import type { Generation } from "@netfacts/snapshot";
 import { Value } from "typebox/value";
@@ -9,6 +17,8 @@ import { madeGeneration } from "../../../../libs/snapshot/test/support/made-snap
 import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
 import { address, prefix } from "../../../../libs/snapshot/test/support/text.ts";
 import { buildApp } from "../../src/app.ts";
+import { IpAnswers } from "../../src/domain/ip-answers.ts";
+import { answerIpTogether } from "../../src/operations/operations.ts";
 
 const failures: { op: string; cause: unknown }[] = [];
 let current: Generation | null = null;
@@ -108,6 +118,29 @@ test("a frame of addresses and other questions answers each item, and a bad one 
   expect(bodies.slice(0, 4).map(({ ip: text }) => text)).toEqual(addresses);
   expect(bodies[5].route.asn).toBe(3333);
   expect(failures.map(({ op }) => op)).toEqual(["ip"]);
+});
+
+test("addresses of a frame are answered together, with `meta` and without it", async () => {
+  current = madeGeneration(world);
+  const texts = ["193.0.6.139", "12.0.0.1", "9.9.9.9", "2a00:1::1"];
+  const views = [{}, { meta: false }, { fields: ["ip"] }].map((view) => ({ ...wholeRecord, ...view }));
+  const queries = texts.flatMap((text) => views.map((view) => encodeQuery("ip", { ip: address(text) }, view)));
+  const asked = { op: "ip", requestId: "req-1", traceparent: null, budgetMs: 1_000 };
+  const answered: number[] = [];
+  const left = answerIpTogether(new IpAnswers())(
+    queries.map((query) => ({ ...asked, query })),
+    { generation: current, nowMs: Date.parse("2026-11-21T09:00:02Z") },
+    (index) => answered.push(index),
+    (bytes) => Buffer.alloc(bytes),
+  );
+  expect(answered.sort((a, b) => a - b)).toEqual([0, 1, 3, 4, 6, 7, 9, 10]);
+  expect(left).toEqual([2, 5, 8, 11]);
+  const bodies = (await Promise.all(queries.map((query) => send("ip", query)))).map(({ body }) => JSON.parse(Buffer.from(body).toString()));
+  for (const [index, body] of bodies.entries()) {
+    const { meta, ...record } = bodies[index - (index % 3)];
+    if (index % 3 === 1) expect(body).toEqual(record);
+    if (index % 3 === 2) expect(body).toEqual({ ip: record.ip, meta });
+  }
 });
 
 test("a pinned snapshot answers while it is here; one to come is data_not_ready, one that is gone cannot come back", async () => {

@@ -1,6 +1,7 @@
 /** The snapshots that the commands about them speak of: a data folder's, or those of the store that several services share. */
 
 import type { ActivationOutcome } from "@netfacts/ingest/app";
+import type { ConnectOptions } from "@netfacts/messaging/nats";
 import { Generation, loadSnapshot, type OpenedSnapshot, openSnapshot, type SnapshotStore } from "@netfacts/snapshot";
 import { type Command, Option } from "commander";
 import { CliError } from "../../cli-error.ts";
@@ -24,7 +25,6 @@ export const natsOption = (): Option =>
   );
 
 const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
-const clientName = "netfacts-cli";
 
 /** Opens the place that the command line or the environment names, uses it, and closes it. */
 export async function withSnapshots<T>(command: Command, work: (snapshots: Snapshots) => Promise<T>): Promise<T> {
@@ -39,20 +39,24 @@ export async function withSnapshots<T>(command: Command, work: (snapshots: Snaps
   return work({ place: dataDir, find, activate: null });
 }
 
-/** An option of the command line goes before the environment. */
-function sharedServers(command: Command): string | null {
+/** An option of the command line goes before the environment; null: the data folder. */
+function sharedServers(command: Command): { readonly servers?: string } | null {
   const { nats } = command.opts<{ nats?: string }>();
-  if (nats !== undefined) return nats;
-  const { NATS_URL = "" } = process.env;
-  return NATS_URL === "" || command.getOptionValueSourceWithGlobals("dataDir") === "cli" ? null : NATS_URL;
+  if (nats !== undefined) return { servers: nats };
+  const isShared = Boolean(process.env.NATS_URL || process.env.NATS_URL_FILE);
+  return !isShared || command.getOptionValueSourceWithGlobals("dataDir") === "cli" ? null : {};
 }
 
 /** The client of NATS is loaded only here. */
-async function withShared<T>(servers: string, work: (snapshots: Snapshots) => Promise<T>): Promise<T> {
-  const { connectJetStreamStore, snapshotsBucketDefault } = await import("@netfacts/pod/jetstream");
+async function withShared<T>({ servers }: { readonly servers?: string }, work: (snapshots: Snapshots) => Promise<T>): Promise<T> {
+  const [{ connectJetStreamStore, snapshotsBucketDefault }, { natsConnection, noServer }] = await Promise.all([
+    import("@netfacts/pod/jetstream"),
+    import("../../nats.ts"),
+  ]);
   const bucket = process.env.SNAPSHOT_BUCKET || snapshotsBucketDefault;
   const place = `bucket ${bucket}`;
-  const opened = await connectJetStreamStore({ bucket, connection: { servers, name: clientName, once: true } }).catch(noServer);
+  const connection = natsConnection(servers);
+  const opened = await connectJetStreamStore({ bucket, connection }).catch(noServer);
   const { store } = opened;
   const find = async (name?: string): Promise<OpenedSnapshot> => {
     if (name !== undefined && !idPattern.test(name)) return openSnapshot(name).catch(refuse);
@@ -61,25 +65,20 @@ async function withShared<T>(servers: string, work: (snapshots: Snapshots) => Pr
     return { store, packed: false, manifest: await store.getManifest(id).catch(refuse) };
   };
   try {
-    return await work({ place, find, activate: (id) => activateAll(servers, store, id) });
+    return await work({ place, find, activate: (id) => activateAll(connection, store, id) });
   } finally {
     await opened.close();
   }
 }
 
-function noServer(cause: unknown): never {
-  if (cause instanceof TypeError) throw new CliError(exitCodes.usage, cause.message, cause);
-  throw new CliError(exitCodes.unavailable, "the NATS server does not respond (--nats, NATS_URL)", cause);
-}
-
 /** As ingest does: every pod that reports has loaded it before any serves it, or the bound has passed. */
-async function activateAll(servers: string, store: SnapshotStore, id: string): Promise<ActivationOutcome> {
-  const [{ ActivationCoordinator }, { createNatsMessaging }, { podReportIntervalMs }] = await Promise.all([
+async function activateAll(connection: ConnectOptions, store: SnapshotStore, id: string): Promise<ActivationOutcome> {
+  const [{ ActivationCoordinator }, { openNatsMessaging }, { podReportIntervalMs }] = await Promise.all([
     import("@netfacts/ingest/app"),
-    import("@netfacts/messaging/nats"),
+    import("../../nats.ts"),
     import("@netfacts/pod"),
   ]);
-  const broadcast = await createNatsMessaging({ servers, name: clientName, once: true }).catch(noServer);
+  const broadcast = await openNatsMessaging(connection);
   // Nobody is known at first: one report of each pod must have had time to come.
   const coordinator = new ActivationCoordinator({ broadcast, store, settings: { discoverMs: podReportIntervalMs + 1_000 } });
   try {

@@ -110,8 +110,15 @@ export class BatchRun {
     });
   }
 
-  /** What stands behind the results, and the end. */
-  end(tail: string): void {
+  /** What stands behind the results; it leaves at once. */
+  tell(tail: string): void {
+    if (this.#stopped) return;
+    this.#output.text(tail);
+    this.#output.flush();
+  }
+
+  /** @param tail  what stands behind the results, unless it was told. */
+  end(tail = ""): void {
     if (this.#stopped) return;
     this.#output.text(tail);
     this.#output.end();

@@ -2,12 +2,13 @@
 
 import type { ServerResponse } from "node:http";
 import { contentTypes, ProblemError } from "@netfacts/contracts";
+import { Shares } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Compressor } from "../../edge/compression.ts";
 import { echoPath } from "../../edge/echo.ts";
-import { FairShare } from "../../edge/fair-share.ts";
 import type { Guard, Pass } from "../../edge/guard.ts";
 import type { RequestLog } from "../../edge/observe.ts";
+import { shortageOf } from "../../edge/shortage.ts";
 import type { VerifiedKey } from "../../keys/index.ts";
 import type { Limiter } from "../../limits/index.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
@@ -25,8 +26,9 @@ import { type Line, LineSplitter } from "./lines.ts";
 import { MonthUnits } from "./month-units.ts";
 import { ProgressWatch } from "./progress-watch.ts";
 import { bodyBytesMax, bodyTooLarge, readDocument, readLine, readLines } from "./questions.ts";
-import { RateUnits, rateUnits } from "./rate-units.ts";
+import { isCallersFault, RateUnits, rateUnits, refusedOfUnit } from "./rate-units.ts";
 import { ResultTexts } from "./result-texts.ts";
+import { Turns } from "./turns.ts";
 
 export interface BatchSettings {
   /** Time for a body that is read as a whole to arrive. */
@@ -38,7 +40,7 @@ export interface BatchSettings {
   readonly streamMsMax: number;
   /** Time for all items of a batch that is one document. */
   readonly documentMs: number;
-  /** Batches at a time, a quarter of them of one key; one more is refused. */
+  /** Batches at a time; a quarter of them is sure to each key, if need be in place of another key's batch. */
   readonly batchesMax: number;
 }
 
@@ -65,21 +67,32 @@ interface OpenBatch {
   readonly begun: (run: BatchRun) => void;
 }
 
+/** A batch that takes one of the places. */
+interface Place {
+  readonly bucket: string;
+  /** Gives the place back, once. */
+  readonly free: () => void;
+  /** Ends the batch. */
+  takeBack: (problem: ProblemError) => void;
+}
+
 /** Lines of a stream that units are reserved for at a time. */
 const reserveLines = 256;
-/** Lines of a stream without a question that cost a unit of the rate: they cost no month, and their problems are work all the same. */
-const invalidOfUnit = 100;
-/** Work on lines that are at hand may keep the event loop this long. */
-const turnMs = 2;
 /** A stop waits for batches no longer than this. */
 const stopMsMax = 5_000;
+/** A client that sends nothing for so long has nothing under way. */
+const quietMs = 250;
+/** A batch whose place was taken back is cut off after this, if its client does not read the end. */
+const takenBackMs = 5_000;
 /** An answer whose batch has used up its time is cut off after this, if it is still not read. */
 const lateReadMs = 30_000;
 
 export class Batches {
   readonly #deps: BatchDeps;
   readonly #gate = new AskGate();
-  readonly #places: FairShare;
+  readonly #places: Shares;
+  /** In the order in which they began. */
+  readonly #taken = new Set<Place>();
   /** Of every batch, until its body was read. */
   readonly #sources = new Set<BodySource>();
   /** Of every batch whose answer has begun. */
@@ -88,7 +101,7 @@ export class Batches {
 
   constructor(deps: BatchDeps) {
     this.#deps = deps;
-    this.#places = new FairShare(deps.settings.batchesMax);
+    this.#places = new Shares(deps.settings.batchesMax, "taken back");
     deps.metrics.watchPlaces("batches", this.#places);
   }
 
@@ -104,9 +117,9 @@ export class Batches {
 
   async #answerTo(pass: Pass, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const form = readForm(request);
-    const end = this.#takePlace(pass.key);
-    // Its place is free when the connection is done with it, however it ends.
-    whenClosed(reply.raw, end);
+    const place = this.#takePlace(pass.key);
+    // It is free when the connection is done with it, however it ends.
+    whenClosed(reply.raw, place.free);
     const source = new BodySource(request.raw, form.encoding);
     this.#sources.add(source);
     if (this.#stopping) source.fail(new ProblemError("shutting_down"));
@@ -120,6 +133,11 @@ export class Batches {
       },
     });
     whenClosed(reply.raw, held.release);
+    place.takeBack = (problem) => {
+      held.withdraw(problem);
+      const cut = setTimeout(() => reply.raw.destroy(), takenBackMs).unref();
+      whenClosed(reply.raw, () => clearTimeout(cut));
+    };
     const open: OpenBatch = {
       pass,
       source,
@@ -128,6 +146,7 @@ export class Batches {
       held,
       begun(its) {
         run = its;
+        if (held.withdrawnBy !== null) its.refuse(held.withdrawnBy);
       },
     };
     try {
@@ -137,28 +156,44 @@ export class Batches {
     } catch (error) {
       this.#letGo(source);
       held.release();
-      end();
+      place.free();
       // Nobody is there to be told; the connection has ended.
       throw error instanceof ClientGoneError ? new ProblemError("bad_request", { detail: error.message }) : error;
     }
   }
 
-  /** @returns what gives the place back, once. */
-  #takePlace({ bucket }: VerifiedKey): () => void {
-    const shortage = this.#places.take(bucket);
-    if (shortage !== null) {
+  /** Takes a place: one that is free, or the last of the key that has most beyond its quarter, where this one has less. */
+  #takePlace({ bucket }: VerifiedKey): Place {
+    if (!this.#places.mayEnter(bucket) && !this.#places.hasQuarter(bucket)) this.#takeBack();
+    const share = this.#places.enter(bucket);
+    if (share === null) {
+      const shortage = shortageOf(this.#places, bucket);
       this.#deps.metrics.shortages("batches", shortage).inc();
       const detail =
         shortage === "full"
           ? "Too many batches are in progress."
-          : `The key already has ${this.#places.holderMax} batches in progress at this gateway, which is the limit for one key.`;
+          : "Too many batches are in progress, and the key already has its share of them at this gateway.";
       throw new ProblemError("temporarily_overloaded", { detail });
     }
-    let held = true;
-    return () => {
-      if (held) this.#places.release(bucket);
-      held = false;
+    const place: Place = {
+      bucket,
+      free: () => {
+        if (this.#taken.delete(place)) this.#places.leave(share);
+      },
+      takeBack: () => {},
     };
+    this.#taken.add(place);
+    return place;
+  }
+
+  #takeBack(): void {
+    const bucket = this.#places.surplus();
+    const last = bucket === null ? undefined : [...this.#taken].findLast((place) => place.bucket === bucket);
+    if (last === undefined) return;
+    this.#deps.metrics.shortages("batches", "surplus").inc();
+    last.free();
+    const detail = "Another key needs the place of this batch. Send the items without a result again.";
+    last.takeBack(new ProblemError("temporarily_overloaded", { detail }));
   }
 
   /** No more is read of bodies, and callers are told; what was asked is answered, or ended after 5 s. */
@@ -189,7 +224,7 @@ export class Batches {
     }
     const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
     await payFirst(pass, async () => {
-      await rate.pay(items);
+      await rate.pay(items, Math.floor((items.length - valid) / refusedOfUnit));
       await units.reserve(valid, valid);
     });
     return this.#answer(request, reply, open, { format: form.answered, endsAt: performance.now() + settings.documentMs }, async (run) => {
@@ -220,13 +255,13 @@ export class Batches {
         // Those of items that failed may have come back meanwhile.
         return units.spend() ? item : { problem: exhausted ?? new ProblemError("quota_exceeded"), echo: item.echo };
       };
-      let invalid = 0;
-      const put = async (item: Item, full: Promise<void> | null) => {
+      let refused = 0;
+      const put = async (asked: Item, full: Promise<void> | null) => {
         if (full !== null) await full;
-        if ("op" in item) return run.put(await rated(units.spend() ? item : await paidLate(item)));
-        if (invalid % invalidOfUnit === 0) {
-          const paid = await rate.take(1);
-          if (paid instanceof ProblemError) throw paid;
+        const item = "op" in asked ? await rated(units.spend() ? asked : await paidLate(asked)) : asked;
+        if (isCallersFault(item)) {
+          refused += 1;
+          if (refused % refusedOfUnit === 0) await rate.payRefusals(1);
         }
         run.put(item);
       };
@@ -247,22 +282,20 @@ export class Batches {
         watch.item();
         const item = held.admit(readLine(line, form.meta));
         const full = run.room();
-        if (!("op" in item)) invalid += 1;
-        if (full !== null) return put(item, full);
-        if ("op" in item ? rateUnits(item) > 0 || !units.spend() : invalid % invalidOfUnit === 0) return put(item, null);
+        if (full !== null || !("op" in item) || rateUnits(item) > 0 || !units.spend()) return put(item, full);
         run.put(item);
         return null;
       };
       const lines = new LineSplitter();
+      const turns = new Turns();
       try {
         for (let piece = await source.next(); piece !== null; piece = await source.next()) {
-          let turnStart = performance.now();
+          turns.begin();
           for (const line of lines.push(piece)) {
             const late = take(line);
             if (late !== null) await late;
-            if (performance.now() - turnStart < turnMs) continue;
-            await new Promise(setImmediate);
-            turnStart = performance.now();
+            const nextTurn = turns.next();
+            if (nextTurn !== null) await nextTurn;
           }
         }
         const last = lines.end();
@@ -345,8 +378,13 @@ export class Batches {
       const unread = await ask(run, watch);
       await run.drained();
       const problem = held.withdrawnBy ?? unread;
-      run.end(texts.tail(format, { count: run.count, failedCount: run.failedCount, snapshots: asker.snapshots, problem }, clock.now()));
-      if (problem !== null) await this.#hangUp(request, response);
+      const tail = texts.tail(format, { count: run.count, failedCount: run.failedCount, snapshots: asker.snapshots, problem }, clock.now());
+      if (problem === null) run.end(tail);
+      else {
+        run.tell(tail);
+        this.#letGo(source);
+        await this.#hangUp(request, response, run);
+      }
     } catch (error) {
       if (!(error instanceof ClientGoneError)) {
         this.#deps.log.error({ request_id: request.id, err: error }, "batch failed");
@@ -369,8 +407,11 @@ export class Batches {
     }, ms).unref();
   }
 
-  /** The rest of a body that was given up is not waited for. */
-  async #hangUp(request: FastifyRequest, response: ServerResponse): Promise<void> {
+  /** The rest of a body that was given up is not waited for; only so long that the answer is not lost with it. */
+  async #hangUp(request: FastifyRequest, response: ServerResponse, run: BatchRun): Promise<void> {
+    // The connection that ends with the answer would end on bytes that nobody read, and take the answer with it.
+    if (!response.shouldKeepAlive) await discardBody(request.raw, quietMs);
+    run.end();
     await discardBody(request.raw);
     // What is being packed would be lost.
     await ended(response);

@@ -15,20 +15,27 @@ export interface HeldKeyListener {
 export class HeldKey {
   /** Ends the hold. */
   readonly release: () => void;
+  readonly #listener: HeldKeyListener;
   #refusals: ReadonlyMap<OperationName, ProblemError>;
   #withdrawn: ProblemError | null = null;
 
   constructor(pass: Pick<Pass, "key" | "hold">, listener: HeldKeyListener) {
+    this.#listener = listener;
     this.#refusals = refusalsOf(pass.key);
     this.release = pass.hold((change) => {
-      if (change instanceof ProblemError) {
-        this.#withdrawn = change;
-        listener.withdrawn(change);
-      } else {
+      if (change instanceof ProblemError) this.withdraw(change);
+      else if (this.#withdrawn === null) {
         this.#refusals = refusalsOf(change);
         listener.changed();
       }
     });
+  }
+
+  /** Nothing more is asked with the key. */
+  withdraw(problem: ProblemError): void {
+    if (this.#withdrawn !== null) return;
+    this.#withdrawn = problem;
+    this.#listener.withdrawn(problem);
   }
 
   /** Why the batch ends; null while the key may be used. */

@@ -108,7 +108,11 @@ function readAny(item: ItemValue, metaDefault: boolean): Item {
   const kind = batchKinds.find((name) => name === item.kind);
   if (kind === undefined) return refuse(item, [unknownKind(item.kind)]);
   const schema = compiled.get(kind) as NonNullable<ReturnType<typeof compiled.get>>;
-  if (!schema.Check(item)) return refuse(item, memberFaults(kind, item, schema.Errors(item)));
+  if (!schema.Check(item))
+    return refuse(
+      item,
+      memberFaults(kind, item, () => schema.Errors(item)),
+    );
   const lookup = lookupsByOp.get(kind) as NonNullable<ReturnType<typeof lookupsByOp.get>>;
   const { path, search } = asRoute(kind, item);
   try {
@@ -164,39 +168,40 @@ function locationInItem(location: string): string {
   return location.startsWith("path.") ? "value" : location.replace(/^query\./, "");
 }
 
-function memberFaults(kind: BatchKind, item: ItemValue, errors: Iterable<SchemaError>): ProblemItem[] {
-  const { properties } = batchQuestions[kind];
-  const fault = (location: string, message: string, suggestion: string | null = null): ProblemItem => ({
-    location,
-    code: "batch_item_invalid",
-    message,
-    ...(suggestion === null ? {} : { suggestion }),
-  });
+/** The first faults: an item with many costs no more than one with few. */
+function memberFaults(kind: BatchKind, item: ItemValue, errors: () => Iterable<SchemaError>): ProblemItem[] {
+  const { properties, required } = batchQuestions[kind];
+  const faults: ProblemItem[] = [];
+  const add = (location: string, message: string, suggestion: string | null = null): boolean => {
+    // A member of several forms is told once, and not for each of them.
+    if (!faults.some((told) => told.location === location && told.message === message))
+      faults.push({ location, code: "batch_item_invalid", message, ...(suggestion === null ? {} : { suggestion }) });
+    return faults.length >= faultsMax;
+  };
   const known = Object.keys(properties);
-  const unknown = Object.keys(item).filter((name) => !Object.hasOwn(properties, name));
-  const missing = batchQuestions[kind].required.filter((name) => !Object.hasOwn(item, name));
-  const misfits = [...errors]
-    .filter(({ instancePath }) => instancePath !== "" && !unknown.includes(instancePath.slice(1)))
-    .flatMap((error) => schemaFaults(schemas.get(kind), error));
-  return [
-    ...unknown
-      .slice(0, 8)
-      .map((name) => fault(quoteValue(name), `is unknown; ${kind} accepts ${wordList(known, "and")}`, nearestWord(name, known))),
-    ...missing.map((name) => fault(name, "is missing")),
-    ...misfits.map(({ pointer, message, suggestion }) => fault(pointer.slice(1).replaceAll("/", "."), message, suggestion)),
-  ];
+  for (const name in item) {
+    if (Object.hasOwn(properties, name)) continue;
+    if (add(quoteValue(name), `is unknown; ${kind} accepts ${wordList(known, "and")}`, nearestWord(name, known))) return faults;
+  }
+  for (const name of required) if (!Object.hasOwn(item, name) && add(name, "is missing")) return faults;
+  for (const error of errors()) {
+    // The whole item: what is unknown or missing, as told above.
+    if (error.instancePath === "" || !Object.hasOwn(properties, error.instancePath.split("/", 2)[1] ?? "")) continue;
+    for (const { pointer, message, suggestion } of schemaFaults(schemas.get(kind), error))
+      if (add(pointer.slice(1).replaceAll("/", "."), message, suggestion)) return faults;
+  }
+  return faults;
 }
 
 function refuse(item: ItemValue, errors: readonly ProblemItem[]): Refused {
-  return { problem: itemProblem(errors.slice(0, faultsMax)), echo: echoOf(item) };
+  return { problem: itemProblem(errors), echo: echoOf(item) };
 }
 
 function itemProblem(errors: readonly ProblemItem[]): ProblemError {
   const [first] = errors;
+  const more = errors.length > 1 ? " There are more faults: see errors." : "";
   const detail =
-    errors.length === 1 && first !== undefined
-      ? `The item${first.location === "" ? "" : `'s ${first.location}`} ${first.message}.`
-      : undefined;
+    first === undefined ? undefined : `The item${first.location === "" ? "" : `'s ${first.location}`} ${first.message}.${more}`;
   return new ProblemError("batch_item_invalid", { ...(detail === undefined ? {} : { detail }), errors });
 }
 

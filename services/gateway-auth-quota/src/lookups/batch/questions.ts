@@ -7,6 +7,7 @@ import type { BodySource } from "./body-source.ts";
 import { type Item, readItem, unreadableItem } from "./item-reader.ts";
 import { jsonFault } from "./json-fault.ts";
 import { type Line, LineSplitter } from "./lines.ts";
+import { Turns } from "./turns.ts";
 
 /** Longest body that is read as a whole, unpacked: a thousand questions of a kilobyte each. */
 export const bodyBytesMax = 1 << 20;
@@ -15,7 +16,7 @@ export const bodyBytesMax = 1 << 20;
  * @param meta  whether records have their `meta` where the item does not say.
  * @throws ProblemError, or what the source throws.
  */
-export async function readDocument(source: BodySource, meta: boolean): Promise<Item[]> {
+export async function readDocument(source: Pick<BodySource, "next">, meta: boolean): Promise<Item[]> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for (let piece = await source.next(); piece !== null; piece = await source.next()) {
@@ -23,11 +24,18 @@ export async function readDocument(source: BodySource, meta: boolean): Promise<I
     if (bytes > bodyBytesMax) throw bodyTooLarge();
     pieces.push(piece);
   }
-  return questionsOf(parseDocument(Buffer.concat(pieces, bytes))).map((value) => readItem(value, meta));
+  const items: Item[] = [];
+  const turns = new Turns();
+  for (const value of questionsOf(parseDocument(Buffer.concat(pieces, bytes)))) {
+    items.push(readItem(value, meta));
+    const nextTurn = turns.next();
+    if (nextTurn !== null) await nextTurn;
+  }
+  return items;
 }
 
 /** @throws ProblemError, or what the source throws. */
-export async function readLines(source: BodySource, meta: boolean): Promise<Item[]> {
+export async function readLines(source: Pick<BodySource, "next">, meta: boolean): Promise<Item[]> {
   const items: Item[] = [];
   let bytes = 0;
   const add = (line: Line) => {
@@ -35,10 +43,16 @@ export async function readLines(source: BodySource, meta: boolean): Promise<Item
     items.push(readLine(line, meta));
   };
   const lines = new LineSplitter();
+  const turns = new Turns();
   for (let piece = await source.next(); piece !== null; piece = await source.next()) {
     bytes += piece.length;
     if (bytes > bodyBytesMax) throw bodyTooLarge();
-    for (const line of lines.push(piece)) add(line);
+    turns.begin();
+    for (const line of lines.push(piece)) {
+      add(line);
+      const nextTurn = turns.next();
+      if (nextTurn !== null) await nextTurn;
+    }
   }
   const last = lines.end();
   if (last !== null) add(last);

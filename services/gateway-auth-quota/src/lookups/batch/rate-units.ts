@@ -1,12 +1,20 @@
 /**
- * The units of the rate that the costly items of a batch take beyond the unit of the batch itself. A batch pays one unit for all its items
- * that cost 1, and for each other item what its own route costs.
+ * The units of the rate that a batch takes beyond its own. A batch pays one unit for all its items that cost 1, for each other item what its
+ * own route costs, and for refused items by the hundred.
  */
 
 import { errors, ProblemError } from "@netfacts/contracts";
 import type { Pass, RatePaid } from "../../edge/guard.ts";
 import type { AskedItem, Item } from "./item-reader.ts";
 import { patiently } from "./patiently.ts";
+
+/** Refused items that cost a unit of the rate: they cost no month, and their problems are work all the same. */
+export const refusedOfUnit = 100;
+
+/** Whether the item is refused for what it is or for a limit of its key, not because we cannot answer. */
+export function isCallersFault(item: Item): boolean {
+  return "problem" in item && errors[item.problem.code].status < 500;
+}
 
 /** What the item adds to the unit of its batch. */
 export function rateUnits(item: Item): number {
@@ -22,21 +30,26 @@ export class RateUnits {
     this.#pass = pass;
   }
 
-  /** Takes the units of these items, all or none. @throws ProblemError why there are none. */
-  async pay(items: readonly Item[]): Promise<void> {
-    const units = items.reduce((sum, item) => sum + rateUnits(item), 0);
+  /** Takes the units of these items and `more`, all or none. @throws ProblemError why there are none. */
+  async pay(items: readonly Item[], more = 0): Promise<void> {
+    const units = items.reduce((sum, item) => sum + rateUnits(item), more);
     if (units === 0) return;
-    const paid = await this.take(units);
-    if (paid instanceof ProblemError) throw paid;
+    const paid = await this.#take(units);
     for (const item of items) if (rateUnits(item) > 0) this.#paid.set(item, paid);
   }
 
-  /** Takes units, or tells why there are none. */
-  take(units: number): Promise<RatePaid | ProblemError> {
-    return patiently(
+  /** Takes units that do not come back. @throws ProblemError why there are none. */
+  async payRefusals(units: number): Promise<void> {
+    await this.#take(units);
+  }
+
+  async #take(units: number): Promise<RatePaid> {
+    const paid = await patiently(
       () => this.#pass.payRate(units),
-      (paid) => paid instanceof ProblemError && paid.code === "limits_unavailable",
+      (answer) => answer instanceof ProblemError && answer.code === "limits_unavailable",
     );
+    if (paid instanceof ProblemError) throw paid;
+    return paid;
   }
 
   /** The item has its outcome: one that failed by our fault costs nothing. */

@@ -1,0 +1,112 @@
+/** What each attempt to connect to NATS needs: credentials and certificates, read anew, and a look at the server before it is told any. */
+
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
+import {
+  type Authenticator,
+  credsAuthenticator,
+  nkeyAuthenticator,
+  type ServerInfo,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from "nats";
+import type { AccessPlan, Login, Secret } from "./access.ts";
+import { reasonOf } from "./refusals.ts";
+
+/** An attempt failed. */
+export interface Refusal {
+  /** `host:port`. */
+  readonly server: string;
+  /** A sentence: what is wrong, and with which setting and file. */
+  readonly reason: string;
+}
+
+/** A fault of a setting or a file, or of what the server offers; its message is a whole sentence. */
+export class AccessError extends Error {
+  override readonly name = "AccessError";
+}
+
+export class Handshake {
+  readonly plan: AccessPlan;
+  readonly #onRefused: (refusal: Refusal) => void;
+  #authenticator: Authenticator = () => undefined;
+
+  constructor(plan: AccessPlan, onRefused: (refusal: Refusal) => void) {
+    this.plan = plan;
+    this.#onRefused = onRefused;
+  }
+
+  /** For the client, which calls it after `prepare` and takes an exception for the end of the connection. */
+  readonly authenticator: Authenticator = (nonce) => this.#authenticator(nonce);
+
+  /**
+   * Reads credentials and certificates, so that those that were replaced count from the next connection on.
+   *
+   * @returns what TLS takes; null: TLS is not asked for.
+   * @throws AccessError that names the setting and its file.
+   */
+  async prepare(): Promise<SecureContextOptions | null> {
+    this.#authenticator = await authenticatorOf(this.plan.login);
+    const { tls } = this.plan;
+    if (tls === null) return null;
+    const [ca, cert, key] = await Promise.all(
+      [tls.ca, tls.certificate, tls.key].map((secret) => (secret === null ? null : textOf(secret))),
+    );
+    const context = { ...(ca != null && { ca }), ...(cert != null && { cert }), ...(key != null && { key }) };
+    if (tls.ca !== null && ca != null) checked(`${tls.ca.from}: no certificate in PEM form`, () => new X509Certificate(ca));
+    const pair = [tls.certificate, tls.key].flatMap((secret) => (secret === null ? [] : [secret.from])).join(" and ");
+    checked(`${pair}: not a certificate and its key in PEM form`, () => createSecureContext(context));
+    return context;
+  }
+
+  /** @throws AccessError for a server that lets everybody in, outside loopback, unless that is allowed. */
+  admit(info: ServerInfo & { readonly tls_verify?: boolean }, address: string): void {
+    if (info.auth_required === true || info.tls_verify === true || this.plan.allowUnauthenticated || isLoopback(address)) return;
+    throw new AccessError(
+      "asks nobody for credentials, so whoever reaches it can answer in place of a service: set up its users, or set NATS_ALLOW_UNAUTHENTICATED=true",
+    );
+  }
+
+  refused(server: string, error: Error | undefined): void {
+    this.#onRefused({ server, reason: `${server} ${reasonOf(error, this.plan)}` });
+  }
+}
+
+function isLoopback(address: string): boolean {
+  return address === "::1" || /^(::ffff:)?127\./.test(address);
+}
+
+async function authenticatorOf(login: Login): Promise<Authenticator> {
+  if (login.kind === "none") return () => undefined;
+  if (login.kind === "user") return usernamePasswordAuthenticator(login.user, await textOf(login.password));
+  const { kind, secret } = login;
+  const text = await textOf(secret);
+  if (kind === "token") return tokenAuthenticator(text);
+  const bytes = new TextEncoder().encode(kind === "creds" ? `${text}\n` : text);
+  const authenticator = kind === "nkey" ? nkeyAuthenticator(bytes) : credsAuthenticator(bytes);
+  const form = kind === "nkey" ? "the seed of an NKey, which begins with SU" : "a .creds file, with a JWT and a seed";
+  checked(`${secret.from}: not ${form}`, () => authenticator("nonce"));
+  return authenticator;
+}
+
+async function textOf({ value, isFile, from }: Secret): Promise<string> {
+  if (!isFile) return value;
+  let text: string;
+  try {
+    text = (await readFile(value, "utf8")).trim();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new AccessError(`${from}: ${code === "ENOENT" ? "there is no such file" : `the file cannot be read (${code})`}`, { cause });
+  }
+  if (text === "") throw new AccessError(`${from}: the file is empty`);
+  return text;
+}
+
+function checked(fault: string, read: () => unknown): void {
+  try {
+    read();
+  } catch (cause) {
+    throw new AccessError(fault, { cause });
+  }
+}

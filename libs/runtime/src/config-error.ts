@@ -1,0 +1,10 @@
+/** Settings that cannot be used; one line per fault, each beginning with the setting's name. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join("\n"));
+    this.faults = faults;
+  }
+}

@@ -1,0 +1,34 @@
+/** @netfacts/runtime/secret-setting: settings that are secrets, from the environment or from files. Loads nothing else. */
+
+import { readFileSync } from "node:fs";
+import { ConfigError } from "./config-error.ts";
+
+export { ConfigError } from "./config-error.ts";
+
+/** Settings that are secrets or hold one: each may stand in the file that `<NAME>_FILE` names. */
+const secretName = /^(NATS_URL|MONGODB_URI|ADMIN_KEY|KEY_PEPPERS|\w+_(TOKEN|SECRET|PASSWORD))$/;
+
+export function isSecretSetting(name: string): boolean {
+  return secretName.test(name);
+}
+
+/**
+ * The setting's text; of a file without white space at its ends. Empty: neither is set.
+ *
+ * @throws ConfigError where both are set, or the file is missing, empty or cannot be read.
+ */
+export function readSecretSetting(name: string, env: NodeJS.ProcessEnv = process.env): string {
+  const text = env[name] ?? "";
+  const path = env[`${name}_FILE`] ?? "";
+  if (path === "") return text;
+  if (text !== "") throw new ConfigError([`${name} and ${name}_FILE are both set; set only one`]);
+  let content: string;
+  try {
+    content = readFileSync(path, "utf8").trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError([`${name}_FILE: ${path} ${code === "ENOENT" ? "does not exist" : `cannot be read (${code})`}`]);
+  }
+  if (content === "") throw new ConfigError([`${name}_FILE: ${path} is empty`]);
+  return content;
+}

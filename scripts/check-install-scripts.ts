@@ -1,0 +1,43 @@
+/**
+ * Fails when a package would run a script at its installation that nobody has looked at: `node scripts/check-install-scripts.ts [FOLDER]`.
+ * `.npmrc` keeps all of them from running.
+ */
+
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+/** Packages with such a script, and why it need not run. One that must run is started by name in scripts/install.sh. */
+const known: Readonly<Record<string, string>> = {
+  "@parcel/watcher": "compiles the watcher of files where there is no compiled one; nothing here watches files",
+  esbuild: "replaces its start script by the program, which saves 50 ms for each start by the command line; it is used as a library",
+  protobufjs: "prints a warning on version ranges",
+};
+
+interface Locked {
+  readonly hasInstallScript?: boolean;
+}
+
+const root = resolve(process.argv[2] ?? join(import.meta.dirname, ".."));
+/** Each with a lockfile and settings of npm of its own. */
+const folders = [".", "docs"];
+
+const found = new Set<string>();
+const running: string[] = [];
+for (const folder of folders) {
+  const { packages } = JSON.parse(await readFile(join(root, folder, "package-lock.json"), "utf8")) as { packages: Record<string, Locked> };
+  for (const [path, { hasInstallScript }] of Object.entries(packages))
+    if (hasInstallScript === true) found.add(path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length));
+  const npmrc = await readFile(join(root, folder, ".npmrc"), "utf8").catch(() => "");
+  if (!/^ignore-scripts=true$/m.test(npmrc)) running.push(join(folder, ".npmrc"));
+}
+
+const faults = [
+  ...[...found].filter((name) => known[name] === undefined).map((name) => `${name} has an install script that is not named there`),
+  ...Object.keys(known).flatMap((name) => (found.has(name) ? [] : [`${name} has no install script any more; remove it there`])),
+  ...running.map((path) => `${path} does not say ignore-scripts=true`),
+];
+for (const fault of faults) console.log(fault);
+if (faults.length > 0) {
+  console.log("read what the script does, and whether the package works without it: scripts/check-install-scripts.ts");
+  process.exitCode = 1;
+}

@@ -1,0 +1,78 @@
+/** Removes usage that is older than it is to be kept, little by little beside the requests. */
+
+import { setImmediate as turn } from "node:timers/promises";
+import type { Store } from "@netfacts/storage";
+import type { UsageLog } from "./usage-meter.ts";
+
+export interface UsageRetentionOptions {
+  readonly store: {
+    readonly usage: Pick<Store["usage"], "removeBefore" | "forgetWriters">;
+    readonly limits: Pick<Store["limits"], "time">;
+  };
+  readonly log: UsageLog;
+  /** 0: everything is kept. */
+  readonly keptDays: number;
+  /** Time between two runs, in ms. Default: 6 hours. */
+  readonly intervalMs?: number;
+}
+
+const intervalMsDefault = 21_600_000;
+const dayMs = 86_400_000;
+/** Of one operation: short enough for the event loop that SQLite holds up, and for one message to MongoDB. */
+const rowsOfStep = 500;
+/** Steps of one run: what is left is for the next, or for another gateway. */
+const stepsMax = 1_000;
+/** A batch of a writer is not repeated after this: a gateway answers nobody for so long without its store. */
+const writersKeptDays = 30;
+
+export class UsageRetention {
+  readonly #options: UsageRetentionOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #run: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: UsageRetentionOptions) {
+    this.#options = options;
+  }
+
+  /** Runs now, and regularly until `stop`. */
+  start(): void {
+    this.#run = this.#clean().finally(() => {
+      if (!this.#stopped) this.#timer = setTimeout(() => this.start(), this.#options.intervalMs ?? intervalMsDefault).unref();
+    });
+  }
+
+  /** Ends after the step under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#run;
+  }
+
+  async #clean(): Promise<void> {
+    const { store, log, keptDays } = this.#options;
+    try {
+      // By the store's clock, as days of usage are: that of this machine may be years ahead, and would remove everything.
+      const now = await store.limits.time();
+      const daysAgo = (days: number) => new Date(now - days * dayMs).toISOString().slice(0, 10);
+      await this.#steps(() => store.usage.forgetWriters(daysAgo(writersKeptDays), rowsOfStep));
+      if (keptDays === 0) return;
+      const before = daysAgo(keptDays);
+      const rows = await this.#steps(() => store.usage.removeBefore(before, rowsOfStep));
+      if (rows > 0) log.info({ rows, before }, "usage older than USAGE_KEPT_DAYS was removed");
+    } catch (err) {
+      log.warn({ err }, "old usage could not be removed; it is tried again in hours");
+    }
+  }
+
+  async #steps(step: () => Promise<number>): Promise<number> {
+    let sum = 0;
+    for (let steps = 0; steps < stepsMax && !this.#stopped; steps++) {
+      const count = await step();
+      sum += count;
+      if (count < rowsOfStep) break;
+      await turn();
+    }
+    return sum;
+  }
+}

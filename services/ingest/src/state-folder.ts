@@ -1,0 +1,95 @@
+/** The state directory: whether ingest can write it, looked at before it leads and regularly from then on. */
+
+import { randomUUID } from "node:crypto";
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "@netfacts/runtime";
+import { makeFolder } from "@netfacts/storage";
+
+export interface StateFolderDeps {
+  readonly folder: string;
+  readonly log: Pick<Logger, "info" | "error">;
+  /** Called with the fault, and with null when it is over. */
+  readonly explain: (fault: string | null) => void;
+  /** Time between two looks, in ms. Default: 5 s. */
+  readonly lookMs?: number;
+}
+
+const lookMsDefault = 5_000;
+/** A file system that holds no more of a file than this has no room for anything. */
+const probe = Buffer.alloc(4_096);
+
+const reasons: Readonly<Record<string, string>> = {
+  EROFS: "the file system is read-only",
+  EACCES: "this user has no permission to write there",
+  EPERM: "this user has no permission to write there",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EEXIST: "it is not a directory",
+  ENOTDIR: "it is not a directory",
+};
+
+export class StateFolder {
+  readonly #deps: StateFolderDeps;
+  #fault: string | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(deps: StateFolderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Why it cannot be written, beginning with the setting's name; null: it can. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** Looks now, and regularly until `stop`. */
+  async start(onWritable: () => Promise<void>): Promise<void> {
+    let told = false;
+    const look = async (): Promise<void> => {
+      await this.#look();
+      if (this.#stopped) return;
+      this.#timer = setTimeout(() => void look(), this.#deps.lookMs ?? lookMsDefault).unref();
+      if (this.#fault !== null || told) return;
+      told = true;
+      await onWritable();
+    };
+    await look();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const { folder, log, explain } = this.#deps;
+    const before = this.#fault;
+    this.#fault = await writingFault(folder);
+    if (this.#fault === before) return;
+    explain(this.#fault);
+    if (this.#fault === null) log.info({ folder }, "INGEST_STATE_DIR can be written again");
+    else log.error({ folder, fault: this.#fault }, "INGEST_STATE_DIR cannot be written; ingest is not ready");
+  }
+}
+
+/** Writes a small file to the disk and removes it. */
+async function writingFault(folder: string): Promise<string | null> {
+  const path = join(folder, `.writable-${randomUUID()}`);
+  try {
+    makeFolder(folder);
+    const file = await open(path, "wx");
+    try {
+      await file.writeFile(probe);
+      await file.sync();
+    } finally {
+      await file.close();
+      await rm(path, { force: true });
+    }
+    return null;
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    return `INGEST_STATE_DIR: ${folder} cannot be written: ${reasons[code] ?? (code || message)}`;
+  }
+}

@@ -1,0 +1,35 @@
+/** Certificates for tests, made by openssl: an authority, and what it signs. */
+
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+export interface Certificate {
+  /** PEM files. */
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface Authority extends Certificate {
+  /** @param days  negative: it has expired already. `names` as openssl takes them: `DNS:localhost,IP:127.0.0.1`. */
+  issue(name: string, options?: { readonly days?: number; readonly names?: string }): Certificate;
+}
+
+/** @param folder  where its files go; whoever made it removes it. */
+export function makeAuthority(folder: string, name: string): Authority {
+  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+  const filesOf = (of: string) => ({ certificate: join(folder, `${of}.pem`), key: join(folder, `${of}.key`) });
+  const openssl = (...args: string[]) => execFileSync("openssl", args, { stdio: ["ignore", "pipe", "ignore"] });
+  const own = filesOf(name);
+  openssl("req", "-x509", ...newKey, "-days", "2", "-subj", `/CN=${name}`, "-keyout", own.key, "-out", own.certificate);
+  return {
+    ...own,
+    issue(of, { days = 2, names = "DNS:localhost,IP:127.0.0.1" } = {}) {
+      const files = filesOf(of);
+      const request = join(folder, `${of}.csr`);
+      openssl("req", ...newKey, "-subj", `/CN=${of}`, "-addext", `subjectAltName=${names}`, "-keyout", files.key, "-out", request);
+      const by = ["-CA", own.certificate, "-CAkey", own.key, "-copy_extensions", "copy"];
+      openssl("x509", "-req", "-in", request, ...by, "-days", `${days}`, "-out", files.certificate);
+      return files;
+    },
+  };
+}
