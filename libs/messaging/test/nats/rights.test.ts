@@ -1,7 +1,7 @@
 /** The users of `nats.conf`: each may do what its service does, and nothing of what another one does. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { NatsConnection } from "nats";
+import type { NatsConnection, Subscription } from "nats";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import type { Messaging } from "../../src/index.ts";
 import { connect } from "../../src/nats/connect.ts";
@@ -31,8 +31,10 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** What the server refuses of what `act` does. */
-async function refusals(user: NatsUser, act: (connection: NatsConnection) => void): Promise<string[]> {
+const ignored = { callback: () => undefined };
+
+/** What the server refuses of what `act` does. The subscriptions that `act` returns end with it: later tests have the subjects to themselves. */
+async function refusals(user: NatsUser, act: (connection: NatsConnection) => readonly Subscription[]): Promise<string[]> {
   const connection = raw.get(user) as NatsConnection;
   const found: string[] = [];
   const status = connection.status();
@@ -40,11 +42,13 @@ async function refusals(user: NatsUser, act: (connection: NatsConnection) => voi
     for await (const { permissionContext } of status)
       if (permissionContext !== undefined) found.push(`${permissionContext.operation} ${permissionContext.subject}`);
   })();
-  act(connection);
+  const subscriptions = act(connection);
   await connection.flush();
   // The refusals came before the answer to the flush; they are handed out in a later turn.
   await pause(20);
   (status as unknown as { stop(): void }).stop();
+  for (const subscription of subscriptions) subscription.unsubscribe();
+  await connection.flush();
   return found;
 }
 
@@ -71,6 +75,7 @@ describe.each(natsUsers)("%s", (user) => {
     const tried = [...everyPublished, ...beyond, ...inboxes];
     const refused = await refusals(user, (connection) => {
       for (const subject of tried) connection.publish(subject);
+      return [];
     });
     const permitted = new Set(publish.map(exampleOf));
     expect(refused.sort()).toEqual(
@@ -83,9 +88,7 @@ describe.each(natsUsers)("%s", (user) => {
 
   test("listens to what its service serves, and to nothing else", async () => {
     const tried = [...everySubscribed, ...beyond, ">", "nf.>", "_INBOX.>", "keys.>", "$KV.>"];
-    const refused = await refusals(user, (connection) => {
-      for (const subject of tried) connection.subscribe(subject, { callback: () => undefined });
-    });
+    const refused = await refusals(user, (connection) => tried.map((subject) => connection.subscribe(subject, ignored)));
     const permitted = new Set(subscribe);
     expect(refused.sort()).toEqual(
       tried
@@ -135,7 +138,7 @@ describe("whoever took a service over cannot", () => {
     const { publish, subscribe } = never[user] as (typeof never)[string];
     const refused = await refusals(user, (connection) => {
       for (const subject of publish) connection.publish(subject);
-      for (const subject of subscribe) connection.subscribe(subject, { callback: () => undefined });
+      return subscribe.map((subject) => connection.subscribe(subject, ignored));
     });
     const expected = [...publish.map((subject) => `publish ${subject}`), ...subscribe.map((subject) => `subscription ${subject}`)];
     expect(refused.sort()).toEqual(expected.sort());
@@ -145,8 +148,10 @@ describe("whoever took a service over cannot", () => {
     const gateway = raw.get("gateway-auth-quota") as NatsConnection;
     const pod = raw.get("asn-prefix") as NatsConnection;
     const heard: string[] = [];
-    gateway.subscribe("_INBOX.gateway-auth-quota.answers.*", { callback: (_, message) => void heard.push(message.subject) });
-    pod.subscribe("nf.f1.asn-prefix.single", {
+    const answers = gateway.subscribe("_INBOX.gateway-auth-quota.answers.*", {
+      callback: (_, message) => void heard.push(message.subject),
+    });
+    const requests = pod.subscribe("nf.f1.asn-prefix.single", {
       callback: (_, message) => {
         pod.publish(message.reply as string);
         pod.publish("_INBOX.gateway-auth-quota.answers.2");
@@ -157,6 +162,8 @@ describe("whoever took a service over cannot", () => {
     for (const end = performance.now() + 10_000; heard.length === 0 && performance.now() < end; ) await pause(10);
     await pod.flush();
     await gateway.flush();
+    for (const subscription of [answers, requests]) subscription.unsubscribe();
+    await Promise.all([gateway.flush(), pod.flush()]);
     expect(heard).toEqual(["_INBOX.gateway-auth-quota.answers.1"]);
   });
 });
