@@ -1,7 +1,7 @@
 /** Base prefixes with an overlay of changes on top, read as one set. */
 
-import { type Address, type AddressList, containsPrefix, type Prefix } from "@netfacts/address";
-import type { PrefixTrie } from "@netfacts/prefix-trie";
+import type { Address, AddressList, Prefix } from "@netfacts/address";
+import type { EntryRange, PrefixTrie } from "@netfacts/prefix-trie";
 
 /** Prefixes that hold this many others have their share summed once. */
 const rememberedFrom = 4_096;
@@ -18,6 +18,12 @@ export class LayeredPrefixes {
   readonly #removed: Uint8Array;
   /** 1 where an overlay entry stands for the base entry. */
   readonly #replaced: Uint8Array | null;
+  /** Those base entries, ascending. */
+  readonly #replacedEntries: Uint32Array;
+  /** For each overlay entry, how many base entries come before its prefix. */
+  readonly #baseBefore: Uint32Array;
+  /** For each overlay entry, and the end, how many overlay entries before it are not removed. */
+  readonly #shownBefore: Uint32Array;
   /** By prefix. Few prefixes hold so many others that their share is kept, so there is no bound. */
   readonly #shares = new Map<string, number>();
 
@@ -26,14 +32,22 @@ export class LayeredPrefixes {
     this.base = base;
     this.overlay = overlay === null || overlay.size === 0 ? null : overlay;
     this.#removed = removed;
-    this.#replaced = null;
-    if (this.overlay !== null) {
-      this.#replaced = new Uint8Array(base.size);
-      for (let entry = 0; entry < this.overlay.size; entry++) {
-        const under = base.exact(this.overlay.prefixAt(entry));
-        if (under >= 0) this.#replaced[under] = 1;
+    const size = this.overlay?.size ?? 0;
+    this.#replaced = this.overlay === null ? null : new Uint8Array(base.size);
+    this.#baseBefore = new Uint32Array(size);
+    this.#shownBefore = new Uint32Array(size + 1);
+    const replaced: number[] = [];
+    for (let entry = 0; entry < size; entry++) {
+      const prefix = (this.overlay as PrefixTrie).prefixAt(entry);
+      const under = base.exact(prefix);
+      if (under >= 0) {
+        (this.#replaced as Uint8Array)[under] = 1;
+        replaced.push(under);
       }
+      this.#baseBefore[entry] = under >= 0 ? under : base.moreSpecifics(prefix).start;
+      this.#shownBefore[entry + 1] = (this.#shownBefore[entry] as number) + (removed[entry] === 1 ? 0 : 1);
     }
+    this.#replacedEntries = Uint32Array.from(replaced);
   }
 
   /** The most specific entry that holds the address, -1 when none does. */
@@ -73,39 +87,62 @@ export class LayeredPrefixes {
     return this.#deeper(this.#visibleBase(base), this.#visibleOverlay(over));
   }
 
-  /** Entries strictly inside the prefix, ascending by (address, length), without the first `skipped`: these cost a step each under an overlay. */
+  /** Entries strictly inside the prefix, ascending by (address, length), without the first `skipped`, which cost a search together. */
   *moreSpecifics(prefix: Prefix, skipped = 0): Generator<number> {
     const inBase = this.base.moreSpecifics(prefix);
     if (this.overlay === null) {
       for (let entry = inBase.start + skipped; entry < inBase.end; entry++) yield entry;
       return;
     }
-    let left = skipped;
-    for (const entry of this.#moreSpecificsOfBoth(prefix, this.overlay)) if (left-- <= 0) yield entry;
-  }
-
-  *#moreSpecificsOfBoth(prefix: Prefix, overlay: PrefixTrie): Generator<number> {
-    const inBase = this.base.moreSpecifics(prefix);
-    const inOverlay = overlay.moreSpecifics(prefix);
-    let base = inBase.start;
-    let over = inOverlay.start;
+    const inOverlay = this.overlay.moreSpecifics(prefix);
+    let { base, over } = this.#skip(inBase, inOverlay, skipped);
     while (base < inBase.end || over < inOverlay.end) {
       if (base < inBase.end && this.#replaced?.[base] === 1) base++;
       else if (over < inOverlay.end && this.#removed[over] === 1) over++;
-      else if (over >= inOverlay.end || (base < inBase.end && before(this.base.prefixAt(base), overlay.prefixAt(over)))) yield base++;
+      else if (over >= inOverlay.end || base < (this.#baseBefore[over] as number)) yield base++;
       else yield this.base.size + over++;
     }
   }
 
-  /** How many entries lie strictly inside the prefix. Costs a search where there is no overlay, else a step for each. */
+  /** Where the entries of two ranges, read as one, go on after the first `skipped`. */
+  #skip(inBase: EntryRange, inOverlay: EntryRange, skipped: number): { base: number; over: number } {
+    const first = this.#visibleBaseBefore(inBase.start);
+    /** How many entries of both come before this one of the overlay. */
+    const rank = (over: number) =>
+      this.#visibleBaseBefore(this.#baseBefore[over] as number) - first + this.#visibleOverlayIn(inOverlay.start, over);
+    const next = firstIndex(inOverlay.start, inOverlay.end, (over) => rank(over) > skipped);
+    if (next === inOverlay.start) return { base: this.#baseAt(first + skipped), over: next };
+    const over = next - 1;
+    const left = skipped - rank(over);
+    const base = this.#baseBefore[over] as number;
+    // What is left to skip after the overlay's entry is of the base alone.
+    return left === 0
+      ? { base, over }
+      : { base: this.#baseAt(this.#visibleBaseBefore(base) + left - this.#visibleOverlayIn(over, next)), over: next };
+  }
+
+  /** How many base entries before this one the overlay does not replace. */
+  #visibleBaseBefore(entry: number): number {
+    const entries = this.#replacedEntries;
+    return entry - firstIndex(0, entries.length, (index) => (entries[index] as number) >= entry);
+  }
+
+  /** The base entry before which so many are not replaced. */
+  #baseAt(visible: number): number {
+    const entries = this.#replacedEntries;
+    return visible + firstIndex(0, entries.length, (index) => (entries[index] as number) - index > visible);
+  }
+
+  #visibleOverlayIn(start: number, end: number): number {
+    return (this.#shownBefore[end] as number) - (this.#shownBefore[start] as number);
+  }
+
+  /** How many entries lie strictly inside the prefix. Costs a few searches. */
   countMoreSpecifics(prefix: Prefix): number {
-    if (this.overlay === null) {
-      const { start, end } = this.base.moreSpecifics(prefix);
-      return end - start;
-    }
-    let count = 0;
-    for (const _entry of this.moreSpecifics(prefix)) count++;
-    return count;
+    const { start, end } = this.base.moreSpecifics(prefix);
+    if (this.overlay === null) return end - start;
+    const inOverlay = this.overlay.moreSpecifics(prefix);
+    return this.#visibleBaseBefore(end) - this.#visibleBaseBefore(start) + this.#visibleOverlayIn(inOverlay.start, inOverlay.end);
   }
 
   /**
@@ -126,19 +163,32 @@ export class LayeredPrefixes {
   }
 
   #sumShares(prefix: Prefix): number {
-    let share = 0;
-    if (this.overlay === null) {
-      const { base } = this;
-      const { start, end } = base.moreSpecifics(prefix);
-      for (let entry = start; entry < end; entry = base.end(entry)) share += 2 ** (prefix.length - base.lengthAt(entry));
-      return share;
+    const inBase = this.base.moreSpecifics(prefix);
+    let share = this.#baseShare(inBase, prefix.length);
+    if (this.overlay === null) return share;
+    const { start, end } = this.overlay.moreSpecifics(prefix);
+    for (let over = start; over < end; ) {
+      if (this.#removed[over] === 1) {
+        over += 1;
+        continue;
+      }
+      const inside = this.overlay.prefixAt(over);
+      // In place of what the base has inside it, unless an entry of the base holds it.
+      if (this.#visibleBase(this.base.covering(inside)) < inBase.start)
+        share += 2 ** (prefix.length - inside.length) - this.#baseShare(this.base.moreSpecifics(inside), prefix.length);
+      over = this.overlay.end(over);
     }
-    let last: Prefix | null = null;
-    for (const entry of this.moreSpecifics(prefix)) {
-      const inside = this.prefixAt(entry);
-      if (last !== null && containsPrefix(last, inside)) continue;
-      last = inside;
-      share += 2 ** (prefix.length - inside.length);
+    return share;
+  }
+
+  /** Share of a prefix of this length that the base entries of a range hold which are not replaced. */
+  #baseShare({ start, end }: EntryRange, length: number): number {
+    const { base } = this;
+    let share = 0;
+    for (let entry = start; entry < end; ) {
+      const isReplaced = this.#replaced?.[entry] === 1;
+      if (!isReplaced) share += 2 ** (length - base.lengthAt(entry));
+      entry = isReplaced ? entry + 1 : base.end(entry);
     }
     return share;
   }
@@ -176,11 +226,14 @@ export class LayeredPrefixes {
   }
 }
 
-function before(a: Prefix, b: Prefix): boolean {
-  if (a.version !== b.version) return a.version < b.version;
-  if (a.w0 !== b.w0) return a.w0 < b.w0;
-  if (a.w1 !== b.w1) return a.w1 < b.w1;
-  if (a.w2 !== b.w2) return a.w2 < b.w2;
-  if (a.w3 !== b.w3) return a.w3 < b.w3;
-  return a.length < b.length;
+/** The first index from `start` on for which `isOne` holds, as for all after it; `end` where there is none. */
+function firstIndex(start: number, end: number, isOne: (index: number) => boolean): number {
+  let low = start;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isOne(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,6 +1,6 @@
 /** Base and overlay read as one, against a plain map of prefixes to which the changes are applied. */
 
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { type Address, comparePrefixes, containsAddress, containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import fc from "fast-check";
@@ -100,6 +100,8 @@ test("reads as a plain map to which the changes were applied", () => {
         expect(text(prefixes.covering(question))).toBe(textOf(longestOf(covering)));
         const inside = routes.filter((one) => containsPrefix(question, one.prefix) && one !== exact);
         expect(Array.from(prefixes.moreSpecifics(question), text)).toEqual(inside.map(textOf));
+        for (let skipped = 0; skipped <= inside.length + 1; skipped++)
+          expect(Array.from(prefixes.moreSpecifics(question, skipped), text)).toEqual(inside.slice(skipped).map(textOf));
         expect(prefixes.countMoreSpecifics(question)).toBe(inside.length);
         const outermost = inside.filter((one) => !inside.some((other) => other !== one && containsPrefix(other.prefix, one.prefix)));
         const share = outermost.reduce((sum, one) => sum + 2 ** (question.length - one.prefix.length), 0);
@@ -229,4 +231,14 @@ test("an overlay without entries is none", () => {
   expect(prefixes.overlay).toBeNull();
   expect(prefixes.longest(address("192.0.2.1"))).toBe(-1);
   expect([...prefixes.moreSpecifics(prefix("::/0"))]).toEqual([]);
+});
+
+test("counts and skips the many prefixes of a short one without looking at each", () => {
+  const many = Array.from({ length: 4_096 }, (_, at) => route(`10.${at >> 8}.${at & 255}.0/24`, [1, 1]));
+  const { prefixes } = tableOf(many, [route("11.0.0.0/24", [1, 1]), { prefix: prefix("10.0.0.0/24"), origins: null }]);
+  const looks = jest.spyOn(PrefixTrie.prototype, "prefixAt");
+  expect(prefixes.countMoreSpecifics(prefix("0.0.0.0/0"))).toBe(4_096);
+  expect([...prefixes.moreSpecifics(prefix("0.0.0.0/0"), 4_095)]).toEqual([4_097]);
+  expect(looks.mock.calls.length).toBeLessThan(100);
+  looks.mockRestore();
 });
