@@ -2,8 +2,12 @@
  * P15: a polite key at 50 requests/s, alone and beside a caller who does his worst in one way after the other, at one gateway and at
  * several: p50 and p99 of the polite key and how much of it was refused. Every abuse has quiet before and after it, and its ratio is to
  * these; with several rounds it is the median of their ratios. The longest turns of the event loops, in processor time, tell what a process
- * itself holds up, whatever else runs on the machine. Each caller is a process of its own; all share this machine, so that a
- * part of what an abuse costs is processor time that any neighbour would take.
+ * itself holds up, whatever else runs on the machine.
+ *
+ * Each caller is a process of its own, and all share this machine. A real abuser brings his own: here he runs at the lowest priority,
+ * so that his client takes only what the services leave. The control of an abuse shows what the scheduler alone does: for each process
+ * that the abuse kept busy another process uses as much processor time beside idle services, at the same priority, and sends nothing. What the
+ * abuse has beyond its control is the work of the product: queues, turns and order.
  * `node --conditions=source bench/fairness.ts [--gateways 1,4] [--seconds 10] [--rounds 1] [--abuse NAME] [--folder DIR]`: DIR keeps the
  * imported data for the next run.
  */
@@ -22,7 +26,7 @@ import { type Backing, withBacking } from "./support/distributed.ts";
 import { copySnapshot, importModern } from "./support/modern.ts";
 import { type Measurement, requestsPerSecond, type Seen } from "./support/polite.ts";
 import { median } from "./support/rounds.ts";
-import type { ServiceProcess } from "./support/service-process.ts";
+import { cpuSeconds, type ServiceProcess } from "./support/service-process.ts";
 
 const { values } = parseArgs({
   options: {
@@ -37,7 +41,15 @@ const seconds = Number(values.seconds);
 const quietSeconds = Math.ceil(seconds / 2);
 /** Before it is measured, so that abuse is under way; and after it, so that it is over. */
 const leadMs = 1_500;
-const [abuser, polite] = [join(import.meta.dirname, "support/abuser.ts"), join(import.meta.dirname, "support/polite.ts")];
+const [abuser, polite, burner] = ["abuser.ts", "polite.ts", "burner.ts"].map((file) => join(import.meta.dirname, "support", file)) as [
+  string,
+  string,
+  string,
+];
+/** Starts a program at the lowest priority. */
+const nicely = ["nice", "-n", "19", process.execPath] as const;
+/** Of a core: what uses less needs no control. */
+const shareMin = 0.02;
 const loopGap = ["--import", join(import.meta.dirname, "support/loop-gap.ts")];
 const nodeArgs = ["--conditions=source", "--no-warnings"];
 
@@ -45,6 +57,11 @@ const nodeArgs = ["--conditions=source", "--no-warnings"];
 interface Row {
   readonly seen: Seen;
   readonly quiet: Seen;
+  /** Beside processes that use as much processor time as the abuse and send nothing. */
+  readonly control: Seen;
+  /** Processor time in cores: of the abuser, and of all services beyond what the polite key costs. */
+  readonly abuserCores: number;
+  readonly serviceCores: number;
   /** Longest turns of the event loops, in ms of processor time. */
   readonly gatewayMs: number;
   readonly podMs: number;
@@ -89,17 +106,34 @@ async function compare(backing: Backing): Promise<void> {
     let before = await quietly(quietSeconds);
     for (let round = 0; round < Number(values.rounds); round++) {
       for (const [name, seen] of rows) {
+        const all = [...gateways.map(({ pid }) => pid), ...pods.map(({ pid }) => pid), backing.natsPid, backing.mongodbPid];
         const lasts = seconds + leadMs / 1_000;
-        const worst = spawn(process.execPath, [...nodeArgs, abuser, name, `${lasts}`, greedy, ...urls], { stdio: "inherit" });
-        const ended = once(worst, "exit");
+        const worst = beginNicely([abuser, name, `${lasts}`, greedy, ...urls]);
         await sleep(leadMs);
         await Promise.all([longestTurn(gateways), longestTurn(pods)]);
+        const used = coresOf([worst.pid, ...all]);
         const beside = await measure(caller, { urls, key, addresses, seconds });
+        const [ofAbuser = 0, ...ofServices] = used.map((cores) => cores());
         const [gatewayMs, podMs] = await Promise.all([longestTurn(gateways), longestTurn(pods)]);
-        await ended;
+        await worst.ended;
         await sleep(leadMs);
+        const politely = coresOf(all);
         const after = await quietly(quietSeconds);
-        seen.push({ seen: beside, quiet: joined([before, after]), gatewayMs, podMs });
+        const added = politely.map((cores, index) => Math.max(0, (ofServices[index] ?? 0) - cores()));
+        const burners = added.filter((share) => share > shareMin).map((share) => begin([burner, `${share}`, `${lasts}`]));
+        if (ofAbuser > shareMin) burners.push(beginNicely([burner, `${ofAbuser}`, `${lasts}`]));
+        await sleep(leadMs);
+        const control = await quietly(seconds);
+        await Promise.all(burners.map(({ ended }) => ended));
+        seen.push({
+          seen: beside,
+          quiet: joined([before, after]),
+          control,
+          abuserCores: ofAbuser,
+          serviceCores: added.reduce((sum, cores) => sum + cores, 0),
+          gatewayMs,
+          podMs,
+        });
         before = after;
       }
     }
@@ -112,6 +146,29 @@ async function measure(caller: ChildProcess, wanted: Measurement): Promise<Seen>
   caller.send(wanted);
   const [seen] = await answer;
   return seen as Seen;
+}
+
+interface Begun {
+  readonly pid: number;
+  readonly ended: Promise<unknown>;
+}
+
+function begin(args: readonly string[], [program, ...before]: readonly [string, ...string[]] = [process.execPath]): Begun {
+  const child = spawn(program, [...before, ...nodeArgs, ...args], { stdio: "inherit" });
+  return { pid: child.pid as number, ended: once(child, "exit") };
+}
+
+function beginNicely(args: readonly string[]): Begun {
+  return begin(args, nicely);
+}
+
+/** Functions that return how many cores each of the processes used since this call. */
+function coresOf(pids: readonly number[]): (() => number)[] {
+  const since = performance.now();
+  return pids.map((pid) => {
+    const before = cpuSeconds(pid);
+    return () => (1_000 * (cpuSeconds(pid) - before)) / (performance.now() - since);
+  });
 }
 
 /** The longest turn of any of the processes since the last call, in ms of processor time. */
@@ -129,13 +186,16 @@ async function longestTurn(processes: readonly ServiceProcess[]): Promise<number
 function print(gateways: number, rows: ReadonlyMap<string, readonly Row[]>): void {
   console.log(
     `\nP15, ${gateways} gateways: a polite key at ${requestsPerSecond} requests/s beside`.padEnd(56),
-    ["p50", "p99", "services", "quiet p50", "quiet p99", "p99 ratio", "gateway", "pods", "refused"]
+    ["p50", "p99", "services", "quiet p50", "quiet p99", "p99 ratio", "control", "cores", "abuser", "gateway", "pods", "refused"]
       .map((head) => head.padStart(10))
       .join(""),
   );
   const found = [...rows].map(([abuse, rounds]) => {
     const [seen, quiet] = [joined(rounds.map((row) => row.seen)), joined(rounds.map((row) => row.quiet))];
-    const ratio = median(rounds.map((row) => quantile(row.seen.latencies, 0.99) / quantile(row.quiet.latencies, 0.99)));
+    const ratioOf = (which: "seen" | "control") =>
+      median(rounds.map((row) => quantile(row[which].latencies, 0.99) / quantile(row.quiet.latencies, 0.99)));
+    const [ratio, controlRatio] = [ratioOf("seen"), ratioOf("control")];
+    const cores = [median(rounds.map(({ serviceCores }) => serviceCores)), median(rounds.map(({ abuserCores }) => abuserCores))];
     const refused = Object.values(seen.refused).reduce((sum, count) => sum + count, 0);
     const ms = [
       quantile(seen.latencies, 0.5),
@@ -146,9 +206,22 @@ function print(gateways: number, rows: ReadonlyMap<string, readonly Row[]>): voi
     ];
     const why = Object.entries(seen.refused).map(([reason, count]) => `${count} × ${reason}`);
     const turns = [median(rounds.map(({ gatewayMs }) => gatewayMs)), median(rounds.map(({ podMs }) => podMs))];
-    const figures = [...ms, ratio, ...turns].map((figure) => figure.toFixed(1).padStart(10)).join("") + `${refused}`.padStart(10);
+    const figures =
+      [...ms, ratio, controlRatio, ...cores, ...turns].map((figure) => figure.toFixed(1).padStart(10)).join("") + `${refused}`.padStart(10);
     console.log(abuse.padEnd(56), figures, why.length === 0 ? "" : `(${why.join(", ")})`);
-    return { gateways, abuse, p50: ms[0], p99: ms[1], quietP99: ms[4], ratio, gatewayMs: turns[0], podMs: turns[1], refused };
+    return {
+      gateways,
+      abuse,
+      p50: ms[0],
+      p99: ms[1],
+      quietP99: ms[4],
+      ratio,
+      controlRatio,
+      cores,
+      gatewayMs: turns[0],
+      podMs: turns[1],
+      refused,
+    };
   });
   console.log(JSON.stringify({ bench: "fairness", rows: found }));
 }

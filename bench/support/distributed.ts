@@ -17,6 +17,7 @@ export interface Backing {
   readonly folder: string;
   readonly natsUrl: string;
   readonly natsPid: number;
+  readonly mongodbPid: number;
   /** Where nats-server tells of itself. */
   readonly natsMonitorUrl: string;
   /** Settings that lead services to both servers. */
@@ -63,6 +64,7 @@ export async function withBacking(work: (backing: Backing) => Promise<void>): Pr
       folder,
       natsUrl: nats.url,
       natsPid: nats.pid as number,
+      mongodbPid: mongodb.pid as number,
       natsMonitorUrl: `http://127.0.0.1:${monitorPort}`,
       env,
       store: opened.store,
