@@ -13,6 +13,7 @@ import { statusHandler } from "./about/status-route.ts";
 import type { GatewayConfig } from "./config.ts";
 import { docsRoutes } from "./docs/docs-routes.ts";
 import { installBodyTime } from "./edge/body-time.ts";
+import { CallerTurns } from "./edge/caller-turns.ts";
 import { Compressor } from "./edge/compression.ts";
 import { Guard } from "./edge/guard.ts";
 import { createListener, type ListenerOptions } from "./edge/listener.ts";
@@ -97,12 +98,13 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   });
 
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
-  const listenerOptions: ListenerOptions = { config, clock, log, metrics, problems, isStopping: () => stopping };
+  const turns = new CallerTurns();
+  const listenerOptions: ListenerOptions = { config, clock, log, metrics, problems, isStopping: () => stopping, turns };
   const shedder = new LoadShedder({ inFlightMax: config.SHED_IN_FLIGHT_MAX, loopDelayMsMax: config.SHED_LOOP_DELAY_MS });
   const keyless = { isStrained: () => shedder.isStrained, isKnownKey: (authorization: string) => keyring.knows(authorization) };
   const http = createListener({ ...listenerOptions, keyless }, config.CORS_ORIGINS, "connections");
   const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
-  const lookupDeps = { guard, dispatcher, compressor, shedder };
+  const lookupDeps = { guard, dispatcher, compressor, shedder, turns };
   installBodyTime(http, config.REQUEST_TIMEOUT_MS, problems);
   const routes: Route[] = [
     ...lookups.flatMap((lookup) => {
@@ -121,6 +123,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     limiter,
     dispatcher,
     compressor,
+    turns,
     metrics,
     log,
     clock,

@@ -7,11 +7,11 @@ import { type ProblemCode, ProblemError, problemBody, problemHeaders } from "@ne
 import { type Share, Shares } from "@netfacts/messaging";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import type { GatewayMetrics } from "../metrics.ts";
+import type { CallerTurns } from "./caller-turns.ts";
 import type { HeldBack, KeylessGate } from "./keyless-gate.ts";
 import type { RequestLog } from "./observe.ts";
 import { RareLog } from "./rare-log.ts";
 import { newRequestId } from "./request-id.ts";
-import { RequestTurns } from "./request-turns.ts";
 import { type Shortage, shortageOf } from "./shortage.ts";
 
 export interface ConnectionOptions {
@@ -27,6 +27,7 @@ export interface ConnectionOptions {
   isShared(peer: string): boolean;
   /** Judges requests without a key; null: all pass. */
   readonly keyless: KeylessGate | null;
+  readonly turns: CallerTurns;
   readonly errorDocsBase: string;
   readonly metrics: GatewayMetrics;
   readonly log: RequestLog;
@@ -78,7 +79,6 @@ export class Connections {
   readonly #shares: Shares;
   /** Of keys. */
   readonly #keyShares: Shares;
-  readonly #turns = new RequestTurns();
   readonly #warnings: RareLog;
   readonly #sweep: NodeJS.Timeout;
   readonly #heldBack = new Shares(heldBackMax, "kept free");
@@ -118,7 +118,7 @@ export class Connections {
     server.removeAllListeners("request");
     server.on("request", (request: IncomingMessage, response: ServerResponse) => {
       this.#take(request, response, () =>
-        this.#turns.begin(request.socket, () => {
+        this.#options.turns.take(this.#callerOf(request), request.socket, () => {
           // Nobody is there any more.
           if (request.socket.destroyed) return;
           for (const listener of answer) listener.call(server, request, response);
@@ -142,6 +142,12 @@ export class Connections {
     setTimeout(() => {
       for (const socket of this.#connections.keys()) socket.destroy();
     }, stopMsMax).unref();
+  }
+
+  /** Whose turn a request takes: of the key that asked last on its connection, else of the one that it says it has, else of its address. */
+  #callerOf({ socket, headers: { authorization } }: IncomingMessage): string {
+    const connection = this.#connections.get(socket);
+    return connection?.keyShare?.caller ?? authorization ?? connection?.share?.caller ?? "";
   }
 
   /** Counts the connection for the key. */

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import type { GatewayMetrics } from "../metrics.ts";
+import type { CallerTurns } from "./caller-turns.ts";
 import { Connections } from "./connections.ts";
 import { type CorsOrigins, installCors } from "./cors.ts";
 import { KeylessGate, type KeylessOptions } from "./keyless-gate.ts";
@@ -27,6 +28,7 @@ export interface ListenerOptions {
   readonly metrics: GatewayMetrics;
   readonly problems: ProblemOptions;
   readonly isStopping: () => boolean;
+  readonly turns: CallerTurns;
   /** What bounds requests without a valid key; absent: those are neither refused nor counted. */
   readonly keyless?: Pick<KeylessOptions, "isStrained" | "isKnownKey">;
 }
@@ -103,6 +105,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
             ...options.keyless,
             clientAddress: ({ headers, socket }) => clientAddress(headers, socket.remoteAddress ?? "", trust),
           }),
+    turns: options.turns,
     isShared: (peer) => isTrustedPeer(peer, trust),
     errorDocsBase: config.ERROR_DOCS_BASE,
     metrics,

@@ -3,6 +3,7 @@
 import { contentTypes, encodeCursor, errors, type LookupName, operations, ProblemError } from "@netfacts/contracts";
 import type { ReplyItem } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { CallerTurns } from "../edge/caller-turns.ts";
 import type { Compressor, PackedBody } from "../edge/compression.ts";
 import { echoPath } from "../edge/echo.ts";
 import type { Guard } from "../edge/guard.ts";
@@ -29,11 +30,12 @@ export interface LookupDeps {
   readonly dispatcher: Dispatcher;
   readonly compressor: Compressor;
   readonly shedder: LoadShedder;
+  readonly turns: CallerTurns;
 }
 
 /** The handler of one data route. */
 export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: LookupDeps): RouteHandlerMethod {
-  const { guard, dispatcher, compressor, shedder } = deps;
+  const { guard, dispatcher, compressor, shedder, turns } = deps;
   const { scope, service } = operations[lookup.op];
   return async (request, reply) => {
     try {
@@ -49,8 +51,11 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
         const sentAt = performance.now();
         const question = { op: lookup.op, ...asked, asker: askerOf(request, pass.key) };
         const item = await shedder.within(service, pass.key.bucket, () => dispatcher.ask(question));
+        const upstreamMs = performance.now() - sentAt;
+        const turn = turns.next(pass.key.bucket, request.raw.socket);
+        if (turn !== null) await turn;
         answer = answerOf(lookup.op, asked, item, request);
-        answer.headers["server-timing"] = serverTiming(reply.elapsedTime, performance.now() - sentAt);
+        answer.headers["server-timing"] = serverTiming(reply.elapsedTime, upstreamMs);
       } catch (error) {
         failed = !(error instanceof ProblemError) || errors[error.code].status >= 500;
         throw error;

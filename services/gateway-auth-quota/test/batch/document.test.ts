@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { BatchAnswer, BatchQuestion, type BatchResult, BatchSummary, decodeQuery, examples, Problem } from "@netfacts/contracts";
 import { problemReply } from "@netfacts/messaging";
 import { Value } from "typebox/value";
+import { CallerTurns } from "../../src/edge/caller-turns.ts";
 import { readDocument } from "../../src/lookups/batch/questions.ts";
 import { exampleReply } from "../support/gateway.ts";
 import { addresses, asLines, type BatchHarness, codesOf, documentOf, json, linesOf, ndjson, startBatchGateway } from "./support.ts";
@@ -211,7 +212,8 @@ test("reading a thousand bad items leaves the event loop to others", async () =>
     turns += 1;
   });
   try {
-    const items = await readDocument({ next: async () => pieces.shift() ?? null }, true);
+    const callers = new CallerTurns();
+    const items = await readDocument({ next: async () => pieces.shift() ?? null }, true, () => callers.next("", pieces));
     expect(items).toHaveLength(1_000);
   } finally {
     clearInterval(others);

@@ -1,8 +1,9 @@
 /** Whose turn a question takes on its way to a service, and how much of it. */
 
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, expect, jest, test } from "@jest/globals";
 import { createKey } from "@netfacts/keys";
 import type { RequestItem } from "@netfacts/messaging";
+import { CallerTurns } from "../../src/edge/caller-turns.ts";
 import { type BatchHarness, linesOf, ndjson, startBatchGateway } from "../batch/support.ts";
 import { exampleReply } from "../support/gateway.ts";
 
@@ -15,6 +16,9 @@ beforeAll(async () => {
       seen.push(item);
       return exampleReply(op);
     });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
 });
 afterAll(() => gateway.stop());
 
@@ -40,4 +44,40 @@ test("each key takes turns of its own, and an answer with a long list several un
     ["ip", second, 1],
     ["asn", second, 3],
   ]);
+});
+
+test("an answer that has come is written in a turn of its key", async () => {
+  const { secret, key } = await createKey(gateway.store, { label: "answered", scopes: ["ip"] });
+  const callers: string[] = [];
+  let letGo = () => {};
+  const turn = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  jest.spyOn(CallerTurns.prototype, "next").mockImplementation((caller) => {
+    callers.push(caller);
+    return turn;
+  });
+  let isAnswered = false;
+  const answer = gateway.get("/api/v1/ip/193.0.6.139", { authorization: `Bearer ${secret}` }).then(({ status }) => {
+    isAnswered = true;
+    return status;
+  });
+  while (callers.length === 0) await new Promise(setImmediate);
+  for (let round = 0; round < 20; round++) await new Promise(setImmediate);
+  expect([callers, isAnswered]).toEqual([[key.id], false]);
+  letGo();
+  expect(await answer).toBe(200);
+});
+
+test("results of a batch are written a few at a time, in turns of its key", async () => {
+  const authorization = `Bearer ${await gateway.batchKey()}`;
+  let looks = 0;
+  jest.spyOn(CallerTurns.prototype, "hasTime").mockImplementation(() => ++looks % 2 === 0);
+  const turns = jest.spyOn(CallerTurns.prototype, "take").mockImplementation((_caller, _line, work) => void setImmediate(work));
+  jest.spyOn(CallerTurns.prototype, "next").mockReturnValue(null);
+  const answered = linesOf(await gateway.post("x\n".repeat(256), { ...ndjson, authorization }));
+  expect(answered.summary).toMatchObject({ count: 256, failed_count: 256 });
+  expect(answered.results.map(({ index }) => index)).toEqual(Array.from({ length: 256 }, (_, index) => index));
+  // One look for each eight results, and a turn for each two looks; one for the request, and the first.
+  expect(turns.mock.calls.length).toBeGreaterThanOrEqual(16);
 });

@@ -3,6 +3,7 @@
 import type { ServerResponse } from "node:http";
 import { ProblemError } from "@netfacts/contracts";
 import type { ReplyItem } from "@netfacts/messaging";
+import type { CallerTurns } from "../../edge/caller-turns.ts";
 import type { Coding } from "../../edge/compression.ts";
 import type { BatchAsker, Inquiry, Outcome } from "./asker.ts";
 import type { Format } from "./form.ts";
@@ -17,6 +18,8 @@ const windowBytesMax = 4 << 20;
 /** Whoever waits for room gets so much of it at once: questions that trickle would travel in frames of a few each. */
 const resumeItems = windowItemsMax - 512;
 const resumeBytes = windowBytesMax * 0.75;
+/** Results that are written in one step of a turn. */
+const stepResults = 8;
 /** About what a problem has. */
 const problemBytes = 512;
 
@@ -36,6 +39,7 @@ export interface BatchRunOptions {
   readonly coding: Coding | null;
   readonly texts: ResultTexts;
   readonly asker: BatchAsker;
+  readonly turns: CallerTurns;
   /** The result of a question was written. */
   readonly onWritten: (item: Item, outcome: Outcome) => void;
 }
@@ -62,6 +66,11 @@ export class BatchRun {
       if (!this.#stopped) this.#schedule();
     });
     if (options.format === "json") this.#output.ascii('{"results":[');
+  }
+
+  /** Whether nobody is there to read. */
+  get isStopped(): boolean {
+    return this.#stopped;
   }
 
   get count(): number {
@@ -166,16 +175,28 @@ export class BatchRun {
   #schedule(): void {
     if (this.#writeScheduled || this.#stopped) return;
     this.#writeScheduled = true;
-    setImmediate(() => {
+    setImmediate(() => this.#writeInTurn());
+  }
+
+  #writeInTurn(): void {
+    const { asker, turns } = this.#options;
+    turns.take(asker.holder, this, () => {
       this.#writeScheduled = false;
       if (!this.#stopped) this.#write();
     });
   }
 
   #write(): void {
+    const { asker, turns } = this.#options;
+    let results = 0;
     while (this.#output.hasRoom) {
       const place = this.#places[this.#first];
       if (place?.outcome == null) break;
+      if (++results % stepResults === 0 && !turns.hasTime(asker.holder)) {
+        this.#writeScheduled = true;
+        this.#writeInTurn();
+        break;
+      }
       this.#places[this.#first] = written;
       this.#first += 1;
       this.#weight -= place.weight;

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import { contentTypes, ProblemError } from "@netfacts/contracts";
 import { Shares } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { CallerTurns } from "../../edge/caller-turns.ts";
 import type { Compressor } from "../../edge/compression.ts";
 import { echoPath } from "../../edge/echo.ts";
 import type { Guard, Pass } from "../../edge/guard.ts";
@@ -28,7 +29,6 @@ import { ProgressWatch } from "./progress-watch.ts";
 import { bodyBytesMax, bodyTooLarge, readDocument, readLine, readLines } from "./questions.ts";
 import { isCallersFault, RateUnits, rateUnits, refusedOfUnit } from "./rate-units.ts";
 import { ResultTexts } from "./result-texts.ts";
-import { Turns } from "./turns.ts";
 
 export interface BatchSettings {
   /** Time for a body that is read as a whole to arrive. */
@@ -49,6 +49,7 @@ export interface BatchDeps {
   readonly limiter: Limiter;
   readonly dispatcher: Dispatcher;
   readonly compressor: Compressor;
+  readonly turns: CallerTurns;
   readonly metrics: GatewayMetrics;
   readonly log: RequestLog;
   readonly clock: { now(): number };
@@ -218,7 +219,8 @@ export class Batches {
     const late = setTimeout(() => source.fail(new ProblemError("request_timeout")), settings.requestTimeoutMs);
     let items: Item[];
     try {
-      items = (await (form.asked === "json" ? readDocument(source, form.meta) : readLines(source, form.meta))).map(held.admit);
+      const read = form.asked === "json" ? readDocument : readLines;
+      items = (await read(source, form.meta, () => this.#deps.turns.next(pass.key.bucket, source))).map(held.admit);
     } finally {
       clearTimeout(late);
     }
@@ -287,15 +289,16 @@ export class Batches {
         return null;
       };
       const lines = new LineSplitter();
-      const turns = new Turns();
+      const { turns } = this.#deps;
+      const { bucket } = pass.key;
       try {
         for (let piece = await source.next(); piece !== null; piece = await source.next()) {
-          turns.begin();
           for (const line of lines.push(piece)) {
+            const turn = turns.next(bucket, source);
+            if (turn !== null) await turn;
+            if (run.isStopped) throw new ClientGoneError("the client disconnected");
             const late = take(line);
             if (late !== null) await late;
-            const nextTurn = turns.next();
-            if (nextTurn !== null) await nextTurn;
           }
         }
         const last = lines.end();
@@ -316,7 +319,7 @@ export class Batches {
     { format, endsAt }: { format: Format; endsAt: number },
     ask: (run: BatchRun, watch: ProgressWatch) => Promise<ProblemError | null>,
   ): Promise<FastifyReply> {
-    const { clock, dispatcher, errorDocsBase, limiter, settings } = this.#deps;
+    const { clock, dispatcher, errorDocsBase, limiter, settings, turns } = this.#deps;
     const coding = this.#deps.compressor.codingOf(request.headers["accept-encoding"]);
     reply.headers({ ...limiter.headers(pass.key), "content-type": contentTypes[format], "cache-control": "no-store", vary });
     if (coding !== null) reply.header("content-encoding", coding);
@@ -351,6 +354,7 @@ export class Batches {
       coding,
       texts,
       asker,
+      turns,
       onWritten: (item, outcome) => {
         const problem = outcome instanceof ProblemError ? outcome : null;
         const counted = !(outcome instanceof ProblemError) && outcome.counted;

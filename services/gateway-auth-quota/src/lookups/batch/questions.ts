@@ -7,16 +7,18 @@ import type { BodySource } from "./body-source.ts";
 import { type Item, readItem, unreadableItem } from "./item-reader.ts";
 import { jsonFault } from "./json-fault.ts";
 import { type Line, LineSplitter } from "./lines.ts";
-import { Turns } from "./turns.ts";
 
 /** Longest body that is read as a whole, unpacked: a thousand questions of a kilobyte each. */
 export const bodyBytesMax = 1 << 20;
+
+/** Null: go on; else wait for the turn (`CallerTurns.next`). */
+export type NextTurn = () => Promise<void> | null;
 
 /**
  * @param meta  whether records have their `meta` where the item does not say.
  * @throws ProblemError, or what the source throws.
  */
-export async function readDocument(source: Pick<BodySource, "next">, meta: boolean): Promise<Item[]> {
+export async function readDocument(source: Pick<BodySource, "next">, meta: boolean, nextTurn: NextTurn): Promise<Item[]> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for (let piece = await source.next(); piece !== null; piece = await source.next()) {
@@ -25,17 +27,16 @@ export async function readDocument(source: Pick<BodySource, "next">, meta: boole
     pieces.push(piece);
   }
   const items: Item[] = [];
-  const turns = new Turns();
   for (const value of questionsOf(parseDocument(Buffer.concat(pieces, bytes)))) {
+    const turn = nextTurn();
+    if (turn !== null) await turn;
     items.push(readItem(value, meta));
-    const nextTurn = turns.next();
-    if (nextTurn !== null) await nextTurn;
   }
   return items;
 }
 
 /** @throws ProblemError, or what the source throws. */
-export async function readLines(source: Pick<BodySource, "next">, meta: boolean): Promise<Item[]> {
+export async function readLines(source: Pick<BodySource, "next">, meta: boolean, nextTurn: NextTurn): Promise<Item[]> {
   const items: Item[] = [];
   let bytes = 0;
   const add = (line: Line) => {
@@ -43,15 +44,13 @@ export async function readLines(source: Pick<BodySource, "next">, meta: boolean)
     items.push(readLine(line, meta));
   };
   const lines = new LineSplitter();
-  const turns = new Turns();
   for (let piece = await source.next(); piece !== null; piece = await source.next()) {
     bytes += piece.length;
     if (bytes > bodyBytesMax) throw bodyTooLarge();
-    turns.begin();
     for (const line of lines.push(piece)) {
+      const turn = nextTurn();
+      if (turn !== null) await turn;
       add(line);
-      const nextTurn = turns.next();
-      if (nextTurn !== null) await nextTurn;
     }
   }
   const last = lines.end();

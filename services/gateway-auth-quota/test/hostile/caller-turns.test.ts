@@ -1,18 +1,31 @@
-/** Requests that come in at once: one connection does not hold up the others, and each keeps its order. */
+/** Requests that come in at once: one caller or connection does not hold up the others, and each connection keeps its order. */
 
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
+import { CallerTurns } from "../../src/edge/caller-turns.ts";
 import { Connections } from "../../src/edge/connections.ts";
-import { RequestTurns } from "../../src/edge/request-turns.ts";
 import { createGatewayMetrics } from "../../src/metrics.ts";
 
-/** More than requests may be begun for in one turn. */
+/** More than a round has time for. */
+const longMs = 6;
+
 function work(): void {
-  const end = performance.now() + 6;
+  const end = performance.now() + longMs;
   while (performance.now() < end);
+}
+
+/** Turns by a clock that only work moves on. */
+function turnsByWork(): { readonly turns: CallerTurns; readonly work: (ms?: number) => void } {
+  let now = 0;
+  return {
+    turns: new CallerTurns(() => now),
+    work(ms = longMs) {
+      now += ms;
+    },
+  };
 }
 
 const sockets: Socket[] = [];
@@ -21,7 +34,7 @@ afterEach(() => {
 });
 
 test("what comes after a turn's time waits for later turns, connection by connection", async () => {
-  const turns = new RequestTurns();
+  const { turns, work } = turnsByWork();
   const [a, b] = [{}, {}];
   const begun: string[] = [];
   const turnOf: number[] = [];
@@ -38,18 +51,53 @@ test("what comes after a turn's time waits for later turns, connection by connec
       work();
       if (begun.length === 7) resolve();
     };
-    for (const name of ["a1", "a2", "a3", "a4"]) turns.begin(a, start(name));
-    for (const name of ["b1", "b2", "b3"]) turns.begin(b, start(name));
+    for (const name of ["a1", "a2", "a3", "a4"]) turns.take("", a, start(name));
+    for (const name of ["b1", "b2", "b3"]) turns.take("", b, start(name));
   });
   await all;
   expect(begun).toEqual(["a1", "a2", "b1", "a3", "b2", "a4", "b3"]);
   expect(new Set(turnOf).size).toBe(7);
 });
 
+test("a caller whose time is over holds up nobody else", async () => {
+  const { turns, work } = turnsByWork();
+  const done: string[] = [];
+  const all = new Promise<void>((resolve) => {
+    for (let connection = 0; connection < 4; connection++)
+      turns.take("greedy", {}, () => {
+        work(3);
+        if (done.push("greedy") === 5) resolve();
+      });
+  });
+  turns.take("polite", {}, () => done.push("polite"));
+  expect(done).toEqual(["greedy", "polite"]);
+  await all;
+  expect(done.slice(2)).toEqual(["greedy", "greedy", "greedy"]);
+});
+
+test("work in steps waits between them for the turns of others, and what follows each wait counts", async () => {
+  const { turns, work } = turnsByWork();
+  const done: string[] = [];
+  const inSteps = async (caller: string, steps: number) => {
+    const line = {};
+    for (let step = 0; step < steps; step++) {
+      const turn = turns.next(caller, line);
+      if (turn !== null) await turn;
+      done.push(caller);
+      work();
+    }
+  };
+  await Promise.all([inSteps("greedy", 4), inSteps("greedy", 4), inSteps("polite", 2)]);
+  expect(done.slice(0, 5)).toEqual(["greedy", "greedy", "polite", "greedy", "polite"]);
+  expect(turns.hasTime("other")).toBe(false);
+  await new Promise(setImmediate);
+  expect(turns.hasTime("other")).toBe(true);
+});
+
 test("what fits into a turn begins at once", () => {
-  const turns = new RequestTurns();
+  const { turns } = turnsByWork();
   let begun = 0;
-  for (let count = 0; count < 10; count++) turns.begin({}, () => begun++);
+  for (let count = 0; count < 10; count++) turns.take("", {}, () => begun++);
   expect(begun).toBe(10);
 });
 
@@ -68,6 +116,7 @@ test("a connection that sends many requests at once is answered in turn with oth
     writeStallMs: 60_000,
     isShared: () => false,
     keyless: null,
+    turns: new CallerTurns(),
     errorDocsBase: "",
     metrics: createGatewayMetrics(createMetrics("test", createRegistry())),
     log,

@@ -1,0 +1,107 @@
+/**
+ * Callers share the event loop: the work on requests, answers and batches has a few milliseconds of each of its rounds. The rest waits for
+ * later rounds, where callers take turns, and the connections and batches of a caller do. So nobody waits for all the work of another.
+ */
+
+/** Time of one caller in a round, from its first work on, and of all of them. Ordinary load has less work than that, which then shares its way to the services. */
+const callerMs = 2;
+const roundMs = 5;
+
+/** What waits, by connection or batch. */
+type Lines = Map<object, (() => void)[]>;
+
+export class CallerTurns {
+  readonly #now: () => number;
+  /** By caller. Maps and lines are in the order of their turns. */
+  readonly #waiting = new Map<string, Lines>();
+  /** When this round's work began, on the clock; null: not yet. */
+  #since: number | null = null;
+  /** When that of each caller began. */
+  readonly #begun = new Map<string, number>();
+
+  /** @param now clock in ms; default: `performance.now()`. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /**
+   * Calls `work` once: now, or in a later round.
+   *
+   * @param line connection or batch, whose work keeps its order.
+   */
+  take(caller: string, line: object, work: () => void): void {
+    if (this.#mayRun(caller, line)) work();
+    else this.#add(caller, line, work);
+  }
+
+  /** Null: go on; else wait for it. Call before work, and between its steps. */
+  next(caller: string, line: object): Promise<void> | null {
+    if (this.#mayRun(caller, line)) return null;
+    return new Promise((resolve) => this.#add(caller, line, resolve));
+  }
+
+  /** Whether this round has time left for work of the caller. */
+  hasTime(caller: string): boolean {
+    const now = this.#now();
+    if (this.#since === null) {
+      this.#since = now;
+      setImmediate(this.#beginRound);
+    } else if (now - this.#since >= roundMs) return false;
+    const begun = this.#begun.get(caller);
+    if (begun !== undefined) return now - begun < callerMs;
+    this.#begun.set(caller, now);
+    return true;
+  }
+
+  #mayRun(caller: string, line: object): boolean {
+    return (this.#waiting.size === 0 || this.#waiting.get(caller)?.has(line) !== true) && this.hasTime(caller);
+  }
+
+  #add(caller: string, line: object, work: () => void): void {
+    let lines = this.#waiting.get(caller);
+    if (lines === undefined) {
+      lines = new Map();
+      this.#waiting.set(caller, lines);
+    }
+    const works = lines.get(line);
+    if (works === undefined) lines.set(line, [work]);
+    else works.push(work);
+  }
+
+  readonly #beginRound = (): void => {
+    this.#since = null;
+    this.#begun.clear();
+    this.#goOn();
+  };
+
+  /** One after the other, each with what follows its promise at once, while there is time. */
+  readonly #goOn = (): void => {
+    const caller = this.#nextCaller();
+    if (caller === null) return;
+    queueMicrotask(this.#goOn);
+    this.#takeNext(caller)?.();
+  };
+
+  /** The first that waits and has time left; null: nobody. */
+  #nextCaller(): string | null {
+    for (const caller of this.#waiting.keys()) if (this.hasTime(caller)) return caller;
+    return null;
+  }
+
+  /** Takes the next work of a caller out. It and its line go behind all others. */
+  #takeNext(caller: string): (() => void) | undefined {
+    const lines = this.#waiting.get(caller) as Lines;
+    const [line, works] = firstOf(lines);
+    const work = works.shift();
+    lines.delete(line);
+    if (works.length > 0) lines.set(line, works);
+    this.#waiting.delete(caller);
+    if (lines.size > 0) this.#waiting.set(caller, lines);
+    return work;
+  }
+}
+
+/** @param map not empty. */
+function firstOf<K, V>(map: ReadonlyMap<K, V>): [K, V] {
+  return map.entries().next().value as [K, V];
+}
