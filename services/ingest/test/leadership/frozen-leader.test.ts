@@ -1,0 +1,53 @@
+/** Two ingest processes over a real server, and a leader that is frozen for longer than its lease: it goes on as a leader no more. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { Contenders } from "../support/contenders.ts";
+import { atGate, openGate } from "../support/gated-store.ts";
+import type { IngestProcess } from "../support/launch.ts";
+import { runsPath } from "../support/service.ts";
+
+const ttlMs = 2_000;
+
+let contenders: Contenders;
+beforeAll(async () => {
+  contenders = await Contenders.open(ttlMs);
+}, 60_000);
+afterAll(() => contenders.close());
+beforeEach(() => contenders.begin());
+afterEach(() => contenders.end());
+
+/** Freezes a leader in the middle of its run for longer than its lease, lets the other publish, and lets it go on. */
+async function thawedAfterAnother(
+  settings: Record<string, string>,
+): Promise<{ before: string | null; after: string | null; first: IngestProcess; second: IngestProcess }> {
+  const first = await contenders.start("a", "NL", settings);
+  await atGate(first.gate);
+  const second = await contenders.start("b", "DE");
+  first.child.kill("SIGSTOP");
+  openGate(second.gate);
+  await second.said("run succeeded");
+  const before = await contenders.snapshots().currentId();
+  openGate(first.gate);
+  first.child.kill("SIGCONT");
+  await Promise.race([first.said("run failed; the previous snapshot remains in service"), first.said("run succeeded")]);
+  return { before, after: await contenders.snapshots().currentId(), first, second };
+}
+
+test("a leader that was frozen for longer than its lease publishes nothing when it goes on", async () => {
+  const { before, after, first, second } = await thawedAfterAnother({});
+  expect(before).not.toBeNull();
+  expect(after).toBe(before);
+  await first.said("this process is no longer the leader");
+  // And what it believes of its run does not go over what the new leader said of it.
+  await sleep(ttlMs);
+  const runs = (await second.ask("GET", runsPath)).json.items;
+  expect(runs.map(({ state }: { state: string }) => state)).toEqual(["succeeded", "failed"]);
+  // It stands by, and hands requests on.
+  expect((await first.ask("POST", runsPath)).status).toBe(202);
+}, 60_000);
+
+test("planted fault: with a lease that is believed and a pointer that is not compared, it would have published", async () => {
+  const { before, after } = await thawedAfterAnother({ UNFENCED: "1" });
+  expect(after).not.toBe(before);
+}, 60_000);
