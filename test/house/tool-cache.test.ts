@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { chromiumFolder } from "../support/chromium.ts";
+import { helmFolder } from "../support/helm.ts";
 import { natsServerVersion } from "../support/nats-server.ts";
 import { withLock } from "../support/tool-cache.ts";
 
@@ -45,6 +46,11 @@ test("work that fails gives the lock back", async () => {
 test("make doctor looks for the Chromium that the tests unpack", () => {
   const doctor = readFileSync(resolve(import.meta.dirname, "../../scripts/doctor.sh"), "utf8");
   expect(doctor).toContain(`$cache/${chromiumFolder}/chromium`);
+});
+
+test("make doctor looks for the Helm that the tests unpack", () => {
+  const doctor = readFileSync(resolve(import.meta.dirname, "../../scripts/doctor.sh"), "utf8");
+  expect(doctor).toContain(`$cache/${helmFolder}/helm`);
 });
 
 test("make doctor looks for the version of nats-server that the tests build", () => {

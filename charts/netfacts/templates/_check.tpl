@@ -1,0 +1,49 @@
+{{/* Values that the schema cannot judge: every fault at once, each as a sentence that says what to write. */}}
+{{- define "netfacts.check" -}}
+{{- $faults := list -}}
+{{- if not .Values.nats.url -}}
+{{- $faults = append $faults "nats.url is empty: write the URL of your NATS servers, such as nats://nats:4222" -}}
+{{- end -}}
+{{- with .Values.nats.auth -}}
+{{- if and (ne .method "none") (not .existingSecret) -}}
+{{- $faults = append $faults (printf "nats.auth.existingSecret is empty: write the name of the Secret with the credentials for the method %s, or set nats.auth.method to none" .method) -}}
+{{- end -}}
+{{- if and (eq .method "none") .existingSecret -}}
+{{- $faults = append $faults "nats.auth.method is none, but nats.auth.existingSecret names a Secret: set the method of its credentials, or leave the Secret out" -}}
+{{- end -}}
+{{- end -}}
+{{- if not .Values.mongodb.existingSecret -}}
+{{- $faults = append $faults "mongodb.existingSecret is empty: write the name of the Secret that has the URI of the database" -}}
+{{- end -}}
+{{- if not .Values.proxyToken.existingSecret -}}
+{{- $faults = append $faults "proxyToken.existingSecret is empty: write the name of a Secret that has at least 32 random characters" -}}
+{{- end -}}
+{{- with .Values.ingest -}}
+{{- if and .sources.content .sources.existingConfigMap -}}
+{{- $faults = append $faults "ingest.sources.content and ingest.sources.existingConfigMap are both set: set one of them" -}}
+{{- end -}}
+{{- if and (eq .volume.type "existingClaim") (not .volume.existingClaim) -}}
+{{- $faults = append $faults "ingest.volume.existingClaim is empty: write the name of your claim, or set ingest.volume.type to claim" -}}
+{{- end -}}
+{{- if and (gt (int .replicas) 1) (eq .volume.type "claim") (ne .volume.accessMode "ReadWriteMany") -}}
+{{- $faults = append $faults (printf "ingest.replicas is %d, but its volume is %s: set ingest.volume.accessMode to ReadWriteMany, ingest.volume.type to emptyDir, or ingest.replicas to 1" (int .replicas) .volume.accessMode) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
+{{- $faults = append $faults "ingress.hosts is empty: write at least one host name" -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- $faults = append $faults "httpRoute.parentRefs is empty: write the name of the Gateway that the route belongs to" -}}
+{{- end -}}
+{{- $values := .Values -}}
+{{- range $section, $_ := include "netfacts.services" . | fromYaml -}}
+{{- $pod := deepCopy $values.defaults -}}
+{{- include "netfacts.overlay" (dict "onto" $pod "from" (index $values $section)) -}}
+{{- if and $pod.autoscaling.enabled (gt (int $pod.autoscaling.minReplicas) (int $pod.autoscaling.maxReplicas)) -}}
+{{- $faults = append $faults (printf "%s.autoscaling.minReplicas is %d, but maxReplicas is %d: write a smaller minReplicas or a greater maxReplicas" $section (int $pod.autoscaling.minReplicas) (int $pod.autoscaling.maxReplicas)) -}}
+{{- end -}}
+{{- end -}}
+{{- with $faults -}}
+{{- fail (printf "\n\n%s\n" (join "\n" .)) -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,80 @@
+{{/* Names and labels. */}}
+
+{{- define "netfacts.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 36 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 36 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The services: their section of the values, and the name by which image, NATS and metrics know them. */}}
+{{- define "netfacts.services" -}}
+gateway: gateway-auth-quota
+ipRouting: ip-routing
+asnPrefix: asn-prefix
+rdnsResolver: rdns-resolver
+ingest: ingest
+{{- end -}}
+
+{{/* Labels that select pods. Give root and component; without component, all pods of the release. */}}
+{{- define "netfacts.selector" -}}
+app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- with .component }}
+app.kubernetes.io/component: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* The selector of these pods on one line. */}}
+{{- define "netfacts.match" -}}
+{{ dict "matchLabels" (include "netfacts.selector" . | fromYaml) | toJson }}
+{{- end -}}
+
+{{/* Labels of pods: without the chart's version, a change of which restarts nothing. */}}
+{{- define "netfacts.podLabels" -}}
+{{ include "netfacts.selector" . }}
+app.kubernetes.io/part-of: netfacts
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+{{- with .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "netfacts.labels" -}}
+{{ include "netfacts.podLabels" . }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "netfacts.image" -}}
+{{- $repository := .Values.image.repository -}}
+{{- with .Values.global.imageRegistry -}}{{- $repository = printf "%s/%s" (trimSuffix "/" .) $repository -}}{{- end -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" $repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Lays the map `from` over the map `onto`, which changes. Unlike mergeOverwrite it also takes over false, 0 and empty values. */}}
+{{- define "netfacts.overlay" -}}
+{{- $onto := .onto -}}
+{{- range $key, $value := .from -}}
+{{- if and (kindIs "map" $value) (kindIs "map" (index $onto $key)) -}}
+{{- include "netfacts.overlay" (dict "onto" (index $onto $key) "from" $value) -}}
+{{- else -}}
+{{- $_ := set $onto $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Where the list of sources is. */}}
+{{- define "netfacts.sourcesPath" -}}
+{{- with .Values.ingest.sources -}}
+{{- if or .content .existingConfigMap -}}/sources/sources.yaml{{- else -}}{{ .path }}{{- end -}}
+{{- end -}}
+{{- end -}}

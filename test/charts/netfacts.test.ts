@@ -1,0 +1,386 @@
+/** The chart `netfacts`, rendered: what each set of values brings, that all parts fit together, and that services accept their settings. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { beforeAll, expect, test } from "@jest/globals";
+import { podConfigSchema } from "@netfacts/pod/open-pod";
+import { loadConfig } from "@netfacts/runtime";
+import { busConfigSchema } from "@netfacts/runtime/bus";
+import { parse } from "yaml";
+import { readValues, type Value } from "../../scripts/charts/values.ts";
+import { codeBlocks } from "../../scripts/docs-site/code-blocks.ts";
+import { gatewayConfigSchema, loadGatewayConfig, storeConfigSchema } from "../../services/gateway-auth-quota/src/config.ts";
+import { ingestConfigSchema, loadIngestConfig } from "../../services/ingest/src/config.ts";
+import { loadRdnsConfig, rdnsConfigSchema } from "../../services/rdns-resolver/src/config.ts";
+import { toolOrNotRun } from "../support/debian.ts";
+import { findHelm, helm, type Manifest, type Rendering } from "../support/helm.ts";
+import { everything, minimal, switches } from "./netfacts-cases.ts";
+
+const chart = resolve(import.meta.dirname, "../../charts/netfacts");
+const tool = toolOrNotRun(await findHelm(), "Helm", 20);
+const testWithHelm = tool === null ? test.skip : test;
+const { render, refusal } = helm(tool ?? { found: true, command: "helm", env: {}, origin: "path" });
+
+/** Maps are joined, anything else replaced: as Helm does with values. */
+function joined(base: object, over: object): object {
+  const result: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const below = result[key];
+    const areMaps = isMap(below) && isMap(value);
+    result[key] = areMaps ? joined(below, value) : value;
+  }
+  return result;
+}
+
+function isMap(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const renderings = new Map<string, Rendering>();
+beforeAll(async () => {
+  if (tool === null) return;
+  const cases = [
+    { name: "minimal", values: minimal },
+    { name: "everything", values: everything },
+    { name: "evaluation", values: parse(readFileSync(join(chart, "values-evaluation.yaml"), "utf8")) },
+    ...switches.map(({ name, values }) => ({ name, values: joined(minimal, values) })),
+  ];
+  for (const { name, values } of cases) renderings.set(name, await render(chart, values));
+}, 120_000);
+
+const objectsOf = (name: string) => renderings.get(name)?.objects ?? [];
+const ofKind = (objects: readonly Manifest[], kind: string) => objects.filter((object) => object.kind === kind);
+const named = (objects: readonly Manifest[], kind: string, end: string) =>
+  ofKind(objects, kind).find(({ metadata }) => metadata.name.endsWith(end)) as Manifest;
+/** Pods of all kinds, with the labels that select them. */
+const podsOf = (objects: readonly Manifest[]) =>
+  objects.flatMap(({ kind, metadata, spec }) => {
+    if (kind === "Pod") return [{ name: metadata.name, labels: metadata.labels, spec }];
+    return spec?.template?.spec ? [{ name: metadata.name, labels: spec.template.metadata.labels, spec: spec.template.spec }] : [];
+  });
+const short = ({ kind, metadata }: Manifest) => `${kind} ${metadata.name.replace(/^netfacts-?/, "")}`;
+const components = ["gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest"];
+
+testWithHelm("the least values bring five services, each with an account and a disruption budget, and default deny", () => {
+  const found = objectsOf("minimal").map((object) => short(object).replace(/-[0-9a-f]{8}$/, ""));
+  expect(found.sort()).toEqual(
+    [
+      ...components.flatMap((each) => [`Deployment ${each}`, `PodDisruptionBudget ${each}`, `ServiceAccount ${each}`]),
+      ...["", "ingest", "metrics", "operator"].map((each) => `Service ${each}`),
+      ...[
+        "callers-to-gateway",
+        "cluster-dns",
+        "default-deny",
+        "first-import-to-ingest",
+        "from-ingest",
+        "gateway-to-ingest",
+        "metrics",
+        "operators-to-gateway",
+        "test-to-gateway",
+        "to-ingest",
+        "to-mongodb",
+        "to-nats",
+        "to-resolvers",
+      ].map((each) => `NetworkPolicy ${each}`),
+      "ConfigMap scripts",
+      "Job first-import",
+      "PersistentVolumeClaim ingest",
+      "Pod test",
+    ].sort(),
+  );
+});
+
+testWithHelm.each(switches)("$name: adds and removes what it should", ({ name, more = [], less = [] }) => {
+  const before = objectsOf("minimal").map(short);
+  const after = objectsOf(name).map(short);
+  // The Job of the first import has a name that follows from the list of sources.
+  const withoutJob = (names: string[]) => names.filter((each) => !each.startsWith("Job ")).sort();
+  expect(withoutJob(after.filter((each) => !before.includes(each)))).toEqual(more.sort());
+  expect(withoutJob(before.filter((each) => !after.includes(each)))).toEqual(less.sort());
+});
+
+testWithHelm("with network policies, the first import and autoscaling off, nothing of them is left", async () => {
+  const { objects } = await render(chart, joined(minimal, { networkPolicy: { enabled: false }, firstImport: { enabled: false } }));
+  const kinds = new Set(objects.map(({ kind }) => kind));
+  for (const kind of ["NetworkPolicy", "Job", "HorizontalPodAutoscaler", "Ingress"]) expect(kinds).not.toContain(kind);
+});
+
+testWithHelm("every value is set by the rendering with everything, or by a switch", () => {
+  const leaves = (values: readonly Value[]): Value[] =>
+    values.flatMap((value) => (value.children.length === 0 ? [value] : leaves(value.children)));
+  const cases = [everything, ...switches.map(({ values }) => values)];
+  const isSet = (path: readonly string[]) =>
+    cases.some(
+      (values) => path.reduce<unknown>((each, part) => (isMap(each) ? (each as Manifest)[part] : undefined), values) !== undefined,
+    );
+  const unset = leaves(readValues(readFileSync(join(chart, "values.yaml"), "utf8"))).filter(({ path }) => !isSet(path));
+  expect(unset.map(({ path }) => path.join("."))).toEqual([]);
+});
+
+testWithHelm("no object appears twice, and all are of the release", () => {
+  for (const [name, { objects }] of renderings) {
+    const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { metadata } of objects.filter(({ metadata: { name: own } }) => own !== "netfacts-more")) {
+      expect(metadata.name).toMatch(name === "everything" ? /^facts-of-ours/ : /^netfacts/);
+      expect(metadata.labels).toMatchObject({ "app.kubernetes.io/instance": "netfacts", "app.kubernetes.io/managed-by": "Helm" });
+      expect(metadata.namespace).toBeUndefined();
+    }
+  }
+});
+
+testWithHelm("every pod satisfies the restricted Pod Security Standard, has no token, and knows no other Services", () => {
+  for (const { objects } of renderings.values()) {
+    for (const { spec } of podsOf(objects)) {
+      expect(spec).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 65_532, fsGroup: 65_532, seccompProfile: { type: "RuntimeDefault" } },
+      });
+      expect(spec.hostNetwork ?? spec.hostPID ?? spec.hostIPC).toBeUndefined();
+      for (const container of spec.containers) {
+        expect(container).toMatchObject({
+          securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+          resources: { requests: { cpu: expect.any(String), memory: expect.any(String) }, limits: { memory: expect.any(String) } },
+        });
+        expect(container.resources.limits.cpu).toBeUndefined();
+      }
+    }
+  }
+});
+
+testWithHelm("what pods mount and name exists, or is a Secret, claim or list of the values", () => {
+  const given = /^(nats-users|nats-ca|nats-client|database|database-ca|proxy|admin|peppers|backing-.+|downloads|list)$/;
+  for (const { objects } of renderings.values()) {
+    const has = (kind: string, name: string) => given.test(name) || ofKind(objects, kind).some(({ metadata }) => metadata.name === name);
+    for (const { spec } of podsOf(objects)) {
+      if (spec.serviceAccountName) expect(has("ServiceAccount", spec.serviceAccountName)).toBe(true);
+      const volumes = new Set(spec.volumes.map(({ name }: Manifest) => name));
+      for (const { volumeMounts } of spec.containers) for (const { name } of volumeMounts) expect(volumes).toContain(name);
+      for (const { configMap, persistentVolumeClaim, projected } of spec.volumes) {
+        if (configMap) expect(has("ConfigMap", configMap.name)).toBe(true);
+        if (persistentVolumeClaim) expect(has("PersistentVolumeClaim", persistentVolumeClaim.claimName)).toBe(true);
+        for (const { secret } of projected?.sources ?? []) expect(secret.name).toMatch(given);
+      }
+    }
+  }
+});
+
+testWithHelm("every selector selects a pod, and every port of a Service is one of those pods", () => {
+  for (const { objects } of renderings.values()) {
+    const pods = podsOf(objects);
+    const selected = (labels: Manifest) => pods.filter((pod) => Object.entries(labels).every(([key, value]) => pod.labels[key] === value));
+    for (const { kind, spec, metadata } of objects) {
+      const labels = kind === "Service" ? spec.selector : (spec?.selector?.matchLabels ?? spec?.podSelector?.matchLabels);
+      if (labels === undefined || kind === "ServiceMonitor") continue;
+      // The Job may be switched off, and its policy does no harm.
+      if (!metadata.name.includes("first-import")) expect(selected(labels)).not.toEqual([]);
+      if (kind !== "Service") continue;
+      const ports = selected(labels).flatMap((pod) => pod.spec.containers.flatMap((container: Manifest) => container.ports ?? []));
+      for (const { targetPort } of spec.ports) expect(ports.map(({ name }: Manifest) => name)).toContain(targetPort);
+    }
+  }
+});
+
+/** As a pod has it: files are what the Secrets hold. */
+function environmentOf(container: Manifest): { names: string[]; env: Record<string, string> } {
+  const env: Record<string, string> = {};
+  const secrets: Record<string, string> = {
+    MONGODB_URI_FILE: "mongodb://database.example/netfacts",
+    PROXY_TOKEN_FILE: "t".repeat(32),
+    KEY_PEPPERS_FILE: `2026-11:${"p".repeat(32)}`,
+  };
+  for (const { name, value = "10.0.0.7" } of container.env) {
+    const content = secrets[name];
+    if (content !== undefined) env[name.slice(0, -"_FILE".length)] = content;
+    else if (name !== "ADMIN_KEY_FILE") env[name] = value.replace("$(POD_IP)", "10.0.0.7");
+  }
+  return { names: container.env.map(({ name }: Manifest) => name), env };
+}
+
+const ofEveryProcess = ["LOG_LEVEL", "TELEMETRY_HOST", "TELEMETRY_PORT"];
+const services: Record<string, { settings: string[]; load(env: Record<string, string>): unknown }> = {
+  "gateway-auth-quota": {
+    settings: [gatewayConfigSchema, busConfigSchema, storeConfigSchema].flatMap(({ properties }) => Object.keys(properties)),
+    load: (env) => [loadGatewayConfig(env), loadConfig(busConfigSchema, env), loadConfig(storeConfigSchema, env)],
+  },
+  "ip-routing": { settings: Object.keys(podConfigSchema.properties), load: (env) => loadConfig(podConfigSchema, env) },
+  "asn-prefix": { settings: Object.keys(podConfigSchema.properties), load: (env) => loadConfig(podConfigSchema, env) },
+  "rdns-resolver": {
+    settings: [rdnsConfigSchema, busConfigSchema].flatMap(({ properties }) => Object.keys(properties)),
+    load: (env) => [loadRdnsConfig(env), loadConfig(busConfigSchema, env)],
+  },
+  ingest: { settings: Object.keys(ingestConfigSchema.properties), load: (env) => loadIngestConfig(env) },
+};
+
+testWithHelm("each service knows every setting that it gets, gets those that it needs, and accepts their values", () => {
+  const loaded = new Set<string>();
+  for (const { objects } of renderings.values()) {
+    for (const { spec } of ofKind(objects, "Deployment")) {
+      const [container] = spec.template.spec.containers;
+      const { settings, load } = services[container.args[0]] as (typeof services)[string];
+      const { names, env } = environmentOf(container);
+      expect(new Set(names).size).toBe(names.length);
+      const known = [...settings, ...ofEveryProcess].flatMap((name) => [name, `${name}_FILE`]);
+      const ofOthers = /^(OTEL_\w+|NODE_OPTIONS|POD_IP|POD_NAME)$/;
+      expect(names.filter((name) => !known.includes(name) && !ofOthers.test(name))).toEqual([]);
+      const text = JSON.stringify([container.args, env]);
+      if (!loaded.has(text)) expect(() => load(env)).not.toThrow();
+      loaded.add(text);
+    }
+  }
+});
+
+testWithHelm("services listen where probes and other pods reach them", () => {
+  for (const { spec } of ofKind(objectsOf("minimal"), "Deployment")) {
+    const [container] = spec.template.spec.containers;
+    const { env } = environmentOf(container);
+    expect(env.TELEMETRY_HOST).toBe("0.0.0.0");
+    expect(container.startupProbe.httpGet).toEqual({ path: "/healthz", port: "metrics" });
+    expect(container.livenessProbe.httpGet).toEqual({ path: "/healthz", port: "metrics" });
+    expect(container.readinessProbe.httpGet).toEqual({ path: "/readyz", port: "metrics" });
+    expect(container.ports).toContainEqual({ name: "metrics", containerPort: 9464 });
+  }
+  const [gateway] = named(objectsOf("minimal"), "Deployment", "gateway-auth-quota").spec.template.spec.containers;
+  expect(environmentOf(gateway).env).toMatchObject({ HOST: "0.0.0.0", OPERATOR_HOST: "0.0.0.0", OPERATOR_PORT: "8081" });
+  const [ingest] = named(objectsOf("minimal"), "Deployment", "ingest").spec.template.spec.containers;
+  expect(environmentOf(ingest).env).toMatchObject({ INGEST_HOST: "0.0.0.0", INGEST_ADVERTISED_URL: "http://10.0.0.7:8090" });
+});
+
+testWithHelm("a pod gets only the secrets that its service needs", () => {
+  const files = Object.fromEntries(
+    podsOf(objectsOf("everything")).map(({ labels, spec }) => {
+      const { projected } = spec.volumes.find(({ name }: Manifest) => name === "secrets");
+      const paths = projected.sources.flatMap(({ secret }: Manifest) => secret.items.map(({ path }: Manifest) => path));
+      return [labels["app.kubernetes.io/component"], paths];
+    }),
+  );
+  const nats = ["nats-password", "nats-ca.crt", "nats-client.crt", "nats-client.key"];
+  const database = ["mongodb-uri", "mongodb-ca.crt"];
+  expect(files).toEqual({
+    "gateway-auth-quota": [...nats, ...database, "proxy-token", "admin-key", "peppers"],
+    "ip-routing": nats,
+    "asn-prefix": nats,
+    "rdns-resolver": nats,
+    ingest: [...nats, ...database, "proxy-token"],
+    "first-import": ["proxy-token"],
+    test: [...nats, ...database, "peppers"],
+  });
+  expect(renderings.get("everything")?.text).not.toMatch(/^kind: Secret$/m);
+});
+
+testWithHelm("each service has a user of its own at NATS", () => {
+  const users = ofKind(objectsOf("minimal"), "Deployment").map(({ spec }) => {
+    const { volumes, containers } = spec.template.spec;
+    const { secret } = volumes.find(({ name }: Manifest) => name === "secrets").projected.sources[0];
+    return [environmentOf(containers[0]).env.NATS_USER, secret.items[0].key];
+  });
+  expect(users.sort()).toEqual(components.map((each) => [each, each]).sort());
+});
+
+testWithHelm("rollouts take no copy away, and a gateway's grace period is longer than its drain", () => {
+  for (const { metadata, spec } of ofKind(objectsOf("everything"), "Deployment")) {
+    expect(spec.strategy).toEqual({ type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } });
+    const isGateway = metadata.name.endsWith("gateway-auth-quota");
+    expect(spec.template.spec.terminationGracePeriodSeconds).toBe(isGateway ? 45 : 30);
+  }
+  expect(named(objectsOf("minimal"), "Deployment", "ingest").spec.strategy).toEqual({ type: "Recreate" });
+  expect(named(objectsOf("no volume"), "Deployment", "ingest").spec.strategy.type).toBe("RollingUpdate");
+});
+
+testWithHelm("a service's own values replace the defaults, also by false, 0 and fewer members", async () => {
+  const { objects } = await render(
+    chart,
+    joined(minimal, {
+      defaults: { autoscaling: { enabled: true } },
+      rdnsResolver: { autoscaling: { enabled: false }, replicas: 0, topologySpread: [], resources: { limits: { memory: "1Gi" } } },
+    }),
+  );
+  const { spec } = named(objects, "Deployment", "rdns-resolver");
+  expect(spec.replicas).toBe(0);
+  expect(spec.template.spec.topologySpreadConstraints).toBeUndefined();
+  expect(spec.template.spec.containers[0].resources).toEqual({ requests: { cpu: "250m", memory: "256Mi" }, limits: { memory: "1Gi" } });
+  expect(named(objects, "Deployment", "ip-routing").spec.replicas).toBeUndefined();
+  expect(
+    ofKind(objects, "HorizontalPodAutoscaler")
+      .map(({ metadata }) => metadata.name.slice("netfacts-".length))
+      .sort(),
+  ).toEqual(["asn-prefix", "gateway-auth-quota", "ip-routing"]);
+});
+
+testWithHelm("large numbers in settings stay whole numbers", () => {
+  const [gateway] = named(objectsOf("everything"), "Deployment", "gateway-auth-quota").spec.template.spec.containers;
+  expect(environmentOf(gateway).env).toMatchObject({ DEFAULT_RATE_LIMIT: "10000000", TRUSTED_PROXIES: "10.0.0.0/8,fd00::/8" });
+  const [resolver] = named(objectsOf("everything"), "Deployment", "rdns-resolver").spec.template.spec.containers;
+  expect(environmentOf(resolver).env).toMatchObject({ RDNS_CACHE_BYTES: "134217728", RESOLVERS: "192.0.2.53,[2001:db8::53]:5353" });
+});
+
+testWithHelm("another list of sources restarts ingest, and its Job is another one", async () => {
+  const other = await render(chart, joined(minimal, { ingest: { sources: { content: "sources:\n  - name: other\n" } } }));
+  const annotations = (objects: readonly Manifest[]) => named(objects, "Deployment", "ingest").spec.template.metadata.annotations;
+  expect(annotations(other.objects)["netfacts/sources"]).not.toBe(annotations(objectsOf("a list of sources"))["netfacts/sources"]);
+  expect(ofKind(other.objects, "Job")[0]?.metadata.name).not.toBe(ofKind(objectsOf("minimal"), "Job")[0]?.metadata.name);
+});
+
+testWithHelm("a second release has no name of the first, however long its name", async () => {
+  const long = "a-second-installation-with-a-long-name-of-53-letters";
+  const { objects } = await render(chart, minimal, long);
+  const names = new Set(objectsOf("minimal").map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+  expect(objects.filter(({ kind, metadata }) => names.has(`${kind} ${metadata.name}`))).toEqual([]);
+  for (const { metadata } of objects) expect(metadata.name.length).toBeLessThanOrEqual(63);
+});
+
+const faults: readonly (readonly [string, object, RegExp])[] = [
+  [
+    "nothing",
+    {},
+    /nats\.url is empty: write .*\n.*nats\.auth\.existingSecret is empty: write .*\n.*mongodb\.existingSecret.*\n.*proxyToken\.existingSecret/,
+  ],
+  [
+    "a Secret without a login",
+    joined(minimal, { nats: { auth: { method: "none" } } }),
+    /nats\.auth\.method is none, but .* leave the Secret out/,
+  ],
+  ["two lists", joined(minimal, { ingest: { sources: { content: "a", existingConfigMap: "b" } } }), /are both set: set one of them/],
+  ["no claim", joined(minimal, { ingest: { volume: { type: "existingClaim" } } }), /existingClaim is empty: write the name of your claim/],
+  [
+    "two copies at one volume",
+    joined(minimal, { ingest: { replicas: 2 } }),
+    /ingest\.replicas is 2, but its volume is ReadWriteOnce: set /,
+  ],
+  ["no host", joined(minimal, { ingress: { enabled: true } }), /ingress\.hosts is empty: write/],
+  ["no gateway", joined(minimal, { httpRoute: { enabled: true } }), /httpRoute\.parentRefs is empty: write/],
+  [
+    "bounds crossed",
+    joined(minimal, { gateway: { autoscaling: { enabled: true, minReplicas: 11 } } }),
+    /gateway\.autoscaling\.minReplicas is 11, but maxReplicas is 10: write/,
+  ],
+  ["a misspelt value", joined(minimal, { gateway: { replica: 3 } }), /replica/],
+  ["a wrong type", joined(minimal, { defaults: { replicas: "three" } }), /replicas/],
+  ["a setting of another service", joined(minimal, { gateway: { settings: { RDNS_SOCKETS: 4 } } }), /RDNS_SOCKETS/],
+  ["a setting that the chart sets", joined(minimal, { gateway: { settings: { DRAIN_SECONDS: 4 } } }), /DRAIN_SECONDS/],
+  ["a setting out of bounds", joined(minimal, { rdnsResolver: { settings: { RDNS_SOCKETS: 99 } } }), /RDNS_SOCKETS/],
+  ["a URL with a password", joined(minimal, { nats: { url: "nats://me:secret@nats:4222" } }), /nats[./]url/],
+  ["autoscaling of ingest", joined(minimal, { ingest: { autoscaling: { enabled: true } } }), /autoscaling/],
+];
+
+testWithHelm.each(faults)("refuses %s, and says what to write", async (_name, values, sentence) => {
+  expect(await refusal(chart, values)).toMatch(sentence);
+});
+
+const examples = codeBlocks(resolve(chart, "../..")).filter(({ language, info }) => language === "yaml" && info === "of a chart");
+
+testWithHelm.each(examples)("the values of $page, line $line, are accepted", async ({ text }) => {
+  expect((await render(chart, joined(minimal, parse(text)))).objects.length).toBeGreaterThan(20);
+});
+
+testWithHelm("the rendering for evaluation is its golden file", () => {
+  const path = join(import.meta.dirname, "golden/netfacts-evaluation.yaml");
+  const { text = "" } = renderings.get("evaluation") ?? {};
+  expectGolden(path, text);
+});
+
+function expectGolden(path: string, text: string): void {
+  if (process.env.UPDATE_GOLDEN === "1") writeFileSync(path, text);
+  expect(text).toBe(readFileSync(path, "utf8"));
+}

