@@ -1,6 +1,6 @@
 /** What a misspelt word was meant to be. */
 
-/** The word that is nearest, where it is near: a letter in three may differ. Null for none. Cost: words × their length². */
+/** The word that is nearest, where it is near: a letter in three may differ, and one must be shared. Null for none. Cost: words × their length². */
 export function nearestWord(text: string, words: readonly string[]): string | null {
   // Longer ones are no misspelling, and would cost.
   if (text.length > 40) return null;
@@ -8,7 +8,7 @@ export function nearestWord(text: string, words: readonly string[]): string | nu
   let least = Number.POSITIVE_INFINITY;
   for (const word of words) {
     const distance = editDistance(spelt(text), spelt(word));
-    if (distance < least && distance <= Math.max(1, Math.floor(word.length / 3))) {
+    if (distance < least && distance <= Math.max(1, Math.floor(word.length / 3)) && distance < Math.max(text.length, word.length)) {
       nearest = word;
       least = distance;
     }

@@ -18,6 +18,11 @@ test.each([
   expect(nearestWord(text, known)).toBe(nearest);
 });
 
+test("a word of one letter is not taken for another", () => {
+  expect(nearestWord("5", ["4", "6"])).toBeNull();
+  expect(nearestWord("v4", ["4", "6"])).toBe("4");
+});
+
 test("the nearest of several, the first of those that are as near", () => {
   expect(nearestWord("formats", ["formal", "format"])).toBe("format");
   expect(nearestWord("fxrmat", ["format", "farmat"])).toBe("format");

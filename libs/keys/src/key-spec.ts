@@ -23,6 +23,8 @@ export interface NewKey {
 export type KeyPatch = Partial<Omit<NewKey, "environment">>;
 
 const { labelCharsMax, allowedCidrsMax, limitMax, windowSecondsMax, concurrencyMax } = keyBounds;
+/** A mark of direction makes the text beside a label, in a list or log, read otherwise than it is. Joiners stay: scripts need them. */
+const unshownInLabels = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const planNamePattern = new RegExp(keyBounds.planName);
 
 export interface SpecFault {
@@ -66,8 +68,9 @@ export function checkNewKey(spec: NewKey, now: number): readonly string[] {
 export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: number): readonly string[] {
   const faults: SpecFault[] = [];
   const { label, scopes, plan, expiresAt, allowedCidrs: cidrs = [] } = spec;
-  if (label !== undefined && (label.trim() === "" || label.length > labelCharsMax || /\p{Cc}/u.test(label))) {
-    faults.push(specFault("label", `must be 1 to ${labelCharsMax} characters, not all blank and without control characters`));
+  if (label !== undefined && (label.trim() === "" || label.length > labelCharsMax || unshownInLabels.test(label))) {
+    const what = `must be 1 to ${labelCharsMax} characters, not all blank and without control characters or marks of text direction`;
+    faults.push(specFault("label", what));
   }
   if (label !== undefined && redactText(label) !== label) faults.push(specFault("label", "contains the text of a key"));
   if (scopes?.length === 0) faults.push(specFault("scopes", "must have at least one"));

@@ -1,6 +1,7 @@
 /** @netfacts/runtime/secret-setting: settings that are secrets, from the environment or from files. Loads nothing else. */
 
 import { readFileSync } from "node:fs";
+import { getSystemErrorMessage } from "node:util";
 import { ConfigError } from "./config-error.ts";
 
 export { ConfigError } from "./config-error.ts";
@@ -26,8 +27,9 @@ export function readSecretSetting(name: string, env: NodeJS.ProcessEnv = process
   try {
     content = readFileSync(path, "utf8").trim();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([`${name}_FILE: ${path} ${code === "ENOENT" ? "does not exist" : `cannot be read (${code})`}`]);
+    const { code, errno } = error as NodeJS.ErrnoException;
+    const reason = errno === undefined ? "it is no text file" : getSystemErrorMessage(errno);
+    throw new ConfigError([`${name}_FILE: ${path} ${code === "ENOENT" ? "does not exist" : `cannot be read: ${reason}`}`]);
   }
   if (content === "") throw new ConfigError([`${name}_FILE: ${path} is empty`]);
   return content;

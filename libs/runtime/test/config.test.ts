@@ -92,6 +92,9 @@ describe("a secret in a file", () => {
       `MONGODB_URI_FILE: ${join(folder, "none")} does not exist`,
     ]);
     expect(faultsOf({ PROXY_TOKEN_FILE: file("empty", "\n") }, secrets)).toEqual([`PROXY_TOKEN_FILE: ${join(folder, "empty")} is empty`]);
+    expect(faultsOf({ PROXY_TOKEN_FILE: folder }, secrets)).toEqual([
+      `PROXY_TOKEN_FILE: ${folder} cannot be read: illegal operation on a directory`,
+    ]);
     expect(faultsOf({ PROXY_TOKEN_FILE: file("short", "short") }, secrets).join()).not.toContain('"short"');
   });
 });

@@ -3,6 +3,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
+import { getSystemErrorMessage } from "node:util";
 import {
   type Authenticator,
   credsAuthenticator,
@@ -96,8 +97,9 @@ async function textOf({ value, isFile, from }: Secret): Promise<string> {
   try {
     text = (await readFile(value, "utf8")).trim();
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new AccessError(`${from}: ${code === "ENOENT" ? "there is no such file" : `the file cannot be read (${code})`}`, { cause });
+    const { code, errno } = cause as NodeJS.ErrnoException;
+    const reason = errno === undefined ? "it is no text file" : getSystemErrorMessage(errno);
+    throw new AccessError(`${from}: ${code === "ENOENT" ? "there is no such file" : `the file cannot be read: ${reason}`}`, { cause });
   }
   if (text === "") throw new AccessError(`${from}: the file is empty`);
   return text;

@@ -75,6 +75,11 @@ describe("credentials", () => {
       () => `was not asked: NATS_PASSWORD_FILE ${join(folder, "none")}: there is no such file`,
     ],
     [
+      "a folder in place of a file",
+      () => ({ NATS_TOKEN_FILE: folder }),
+      () => `was not asked: NATS_TOKEN_FILE ${folder}: the file cannot be read: illegal operation on a directory`,
+    ],
+    [
       "an empty file",
       () => ({ NATS_TOKEN_FILE: file("empty", " \n") }),
       () => `was not asked: NATS_TOKEN_FILE ${join(folder, "empty")}: the file is empty`,

@@ -11,6 +11,9 @@ interface Fault extends ProblemItem {
   readonly detail: string;
 }
 
+/** A parameter has its words separated by commas, an item of a batch has a JSON list. */
+type ListForm = "a comma-separated list" | "a list";
+
 /**
  * Takes the values of one question. Readers answer a placeholder where a value is faulty; `finish` refuses then, so no placeholder
  * leaves the edge.
@@ -20,13 +23,21 @@ export class QuestionReader {
   readonly #query = new Map<string, string>();
   readonly #known: readonly string[];
   readonly #faults: Fault[] = [];
+  readonly #listForm: ListForm;
 
   /**
    * @param path   decoded path parameters.
    * @param search raw query string, without `?`.
    * @param known  the query parameters of the route; any other is a fault, and so is a second one of a name.
+   * @param listForm the form in which the caller wrote lists, for the text of a fault.
    */
-  constructor(path: Readonly<Record<string, string>>, search: string, known: readonly string[]) {
+  constructor(
+    path: Readonly<Record<string, string>>,
+    search: string,
+    known: readonly string[],
+    listForm: ListForm = "a comma-separated list",
+  ) {
+    this.#listForm = listForm;
     this.#path = path;
     this.#known = known;
     // Most questions have none, and an empty reading costs as much as that of an address.
@@ -99,7 +110,7 @@ export class QuestionReader {
       const value = values.find((candidate) => candidate === part);
       if (value === undefined || chosen.has(value)) {
         const meant = value === undefined ? nearestWord(part, values) : null;
-        this.#invalid(name, text ?? "", `must be a comma-separated list of ${wordList(values, "and")}, each at most once`, meant);
+        this.#invalid(name, text ?? "", `must be ${this.#listForm} of ${wordList(values, "and")}, each at most once`, meant);
         break;
       }
       chosen.add(value);

@@ -78,12 +78,14 @@ test.each<[readonly string[], string]>([
   const [fault] = ofRoute.errors ?? [];
   expect(fault).toMatchObject({ location: "query.fields", code: "invalid_parameter" });
   expect(fault?.suggestion).toBe(fields[0] === "rooting" ? "routing" : undefined);
+  const inItem = (words: string | undefined) => words?.replace("must be a comma-separated list", "must be a list");
+  expect(inItem(fault?.message)).not.toBe(fault?.message);
   for (const problem of [asDocument, asLine])
     expect(problem).toMatchObject({
       code: ofRoute.code,
       status: 400,
-      detail: ofRoute.detail,
-      errors: [{ ...fault, location: "fields" }],
+      detail: inItem(ofRoute.detail),
+      errors: [{ ...fault, message: inItem(fault?.message), location: "fields" }],
     });
 });
 

@@ -77,10 +77,21 @@ describe("400", () => {
       return answer;
     });
   }
-  provokes("invalid_body", "what is not gzip", () => gateway.post("{}", { ...json, "content-encoding": "gzip" }));
-  provokes("invalid_body", "gzip that ends too early", () =>
-    gateway.post(gzipSync(document(addresses(100))).subarray(0, -20), { ...json, "content-encoding": "gzip" }),
-  );
+  const whole = gzipSync(document(addresses(100)));
+  const damaged = Buffer.from(whole);
+  damaged.writeUInt32LE((whole.readUInt32LE(whole.length - 8) ^ 1) >>> 0, whole.length - 8);
+  const unpackable = [
+    ["what is not gzip", "{}", "it has no gzip header"],
+    ["gzip that ends too early", whole.subarray(0, -20), "its data end too early"],
+    ["gzip of another checksum", damaged, "its data are damaged"],
+    ["gzip of an unknown method", Buffer.from([0x1f, 0x8b, 9, ...whole.subarray(3)]), "its data are damaged"],
+  ] as const;
+  for (const [name, body, reason] of unpackable)
+    provokes("invalid_body", name, async () => {
+      const answer = await gateway.post(body, { ...json, "content-encoding": "gzip" });
+      expect(expectProblem(answer, "invalid_body").detail).toBe(`The body is not valid gzip: ${reason}.`);
+      return answer;
+    });
 });
 
 describe("408", () => {

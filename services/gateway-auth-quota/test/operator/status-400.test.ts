@@ -17,6 +17,7 @@ afterAll(() => harness.stop());
 
 const create = (body: unknown): Promise<HttpAnswer> => ask(harness, "POST", keys, body);
 const good = { label: "a", scopes: ["ip"] };
+const labelMustBe = "must be 1 to 100 characters, not all blank and without control characters or marks of text direction";
 const places = (problem: Problem) => problem.errors?.map(({ location }) => location).sort();
 
 describe("bodies", () => {
@@ -54,7 +55,9 @@ describe("bodies", () => {
       { ...good, rate: { limit: 0 } },
       { "body.rate.window_seconds": "is missing", "body.rate.limit": "must be a whole number from 1 to 1000000000" },
     ],
-    [{ ...good, label: " " }, { "body.label": "must be 1 to 100 characters, not all blank and without control characters" }],
+    ...[" ", "a\tb", "a\u202eb", "a\u2066b\u2069", "a\u200fb", "a\u2028b", "a\ud800"].map(
+      (label) => [{ ...good, label }, { "body.label": labelMustBe }] as const,
+    ),
     [{ ...good, expires_at: "2099-02-31T00:00:00Z" }, { "body.expires_at": "is not a date that exists" }],
     [{ ...good, expires_at: "2099-12-31T99:00:00Z" }, { "body.expires_at": "is not a date that exists" }],
     [{ ...good, expires_at: "tomorrow" }, { "body.expires_at": "must be a time in UTC such as 2026-11-21T09:00:00Z or null" }],

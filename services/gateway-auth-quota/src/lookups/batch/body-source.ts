@@ -109,7 +109,8 @@ export class BodySource {
   };
 }
 
-/** zlib's own words are public: they tell of the body only. */
-function reasonOf(cause: Error & { readonly code?: string }): string {
-  return cause.code === "Z_BUF_ERROR" ? "unexpected end of data" : cause.message;
+/** Our words for zlib's errors: its own are of its inner parts, and change between its versions. */
+function reasonOf({ code, message }: Error & { readonly code?: string }): string {
+  if (code === "Z_BUF_ERROR") return "its data end too early";
+  return message === "incorrect header check" ? "it has no gzip header" : "its data are damaged";
 }

@@ -116,7 +116,7 @@ function readAny(item: ItemValue, metaDefault: boolean): Item {
   const lookup = lookupsByOp.get(kind) as NonNullable<ReturnType<typeof lookupsByOp.get>>;
   const { path, search } = asRoute(kind, item);
   try {
-    const reader = new QuestionReader(path, search, lookup.parameters);
+    const reader = new QuestionReader(path, search, lookup.parameters, "a list");
     const question = lookup.read(reader);
     const fields = reader.words("fields", membersOf(kind));
     const meta = reader.flag("meta", metaDefault);
