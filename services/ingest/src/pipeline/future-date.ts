@@ -1,9 +1,10 @@
-/** The bound on dates that lie in the future: a file that has one is wrong in what everything else is judged by. */
+/** Dates that cannot be right or that surprise: in the future, where a file is wrong in what everything else is judged by, and before the last import. */
 
 import { statSync } from "node:fs";
 import { timestamp } from "@netfacts/contracts";
+import type { Manifest } from "@netfacts/snapshot";
 import { type ReaderReport, SourceError } from "../readers/reader-report.ts";
-import type { SourceConfig } from "../sources/index.ts";
+import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 /** A registry's day begins up to so many seconds before that of UTC, in which its header is read. */
 const dayZoneSeconds = 14 * 3600;
@@ -43,4 +44,11 @@ export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
   report.asOf = null;
   report.notes.push(`${future}; the data count as old as the file, and as out of date`);
   return { asOf: timestamp(Math.min(written() * 1000, Date.now())), warning: future };
+}
+
+/** What is told of data that are older than those of the last import; null: they are not. An operator may mean it, so that it is no fault. */
+export function olderText(source: SourceConfig, asOf: string, previous: Pick<Manifest, "sections"> | null): string | null {
+  const before = previous?.sections[sectionOf(source)]?.sources.find(({ name }) => name === source.name)?.as_of ?? null;
+  if (isStanding(source.format) || before === null || Date.parse(asOf) >= Date.parse(before)) return null;
+  return `its data are of ${asOf}, older than those of the last import (${before})`;
 }

@@ -4,7 +4,7 @@ import type { SectionName, SourceEntry } from "@netfacts/snapshot";
 import type { ReaderReport } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 import { duplicateTables, sameContentText } from "./duplicates.ts";
-import { dateOf, type SourceDate } from "./future-date.ts";
+import { dateOf, olderText, type SourceDate } from "./future-date.ts";
 import { inFileOrder, isRibSource, type ListedSource } from "./listed-sources.ts";
 import type { StoredFile } from "./open-source.ts";
 import { DataGivenUpError, readRtrSource } from "./read-rtr.ts";
@@ -82,7 +82,11 @@ export async function readAll(run: Run): Promise<ReadSources> {
   const hasExceptionsAlone = (name: SectionName) => sources[name]?.configs.every(({ format }) => isStanding(format)) ?? true;
   const withdrawn = [...givenUp].filter(hasExceptionsAlone);
   for (const name of withdrawn) delete sources[name];
-  if (failed.some(({ section, format }) => section === "vrps" && !isStanding(format)) && hasExceptionsAlone("vrps")) delete sources.vrps;
+  if (hasExceptionsAlone("vrps")) {
+    delete sources.vrps;
+    for (const { format, notes } of run.report.sources)
+      if (format === "slurm") notes.push("not applied: no VRPs were read, and exceptions alone are no data");
+  }
   return { inputs, sources, withdrawn };
 }
 
@@ -123,6 +127,8 @@ async function succeeds(work: () => Promise<void>): Promise<boolean> {
 async function readListed(run: Run, found: Found, source: ListedSource, newer: Error | null): Promise<void> {
   const { report, stored, side, updates, date, same } = await readInto(run, found, source);
   const { asOf, warning } = date;
+  const older = newer === null ? olderText(source, asOf, run.previous) : null;
+  if (older !== null) report.notes.push(older);
   run.report.sources.push(sourceReport(source, report, stored, asOf, newer));
   const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
   for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {

@@ -22,8 +22,15 @@ export async function readSource({ onProgress, signal }: Run, source: TableSourc
   if (source.format === "delegated" && source.fetch === undefined) await checkMd5Beside(source.location);
   const { content, stored, explained } = openSource(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
   try {
-    return { ...(await tableReaders[source.format](content, inputs, source.section)), stored };
+    const named = { ...content, registry: source.format === "delegated" ? registryNamed(source) : null };
+    return { ...(await tableReaders[source.format](named, inputs, source.section)), stored };
   } catch (error) {
     throw explained(error);
   }
+}
+
+/** The registry in a file's name: a first import has nothing else to tell one registry's file in the place of another's. */
+function registryNamed({ location, fetched }: TableSource): string | null {
+  const [, registry = null] = /(?:^|\/)delegated-(afrinic|apnic|arin|iana|lacnic|ripencc)(?:[-.][^/?#]*)?(?:[?#].*)?$/.exec(fetched?.url ?? location) ?? [];
+  return registry;
 }

@@ -30,7 +30,7 @@ export interface SourceReport {
   readonly seconds: number;
   readonly as_of: string | null;
   readonly sha256: string | null;
-  readonly notes: readonly string[];
+  readonly notes: string[];
   readonly error: string | null;
   /** Of a source of updates that was read, or that was refused for one of its files. */
   readonly updates?: UpdateCounts;

@@ -3,6 +3,7 @@
 import { type Address, compareAddresses, lastAddress, makePrefix, parseAddress } from "@netfacts/address";
 import { boundedContent } from "./bounded-content.ts";
 import { readCalendarDate } from "./calendar-date.ts";
+import { asnExcess, ipv4Excess, ipv6Excess } from "./delegated-bounds.ts";
 import { cutLine, forEachLine } from "./lines.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 
@@ -60,7 +61,7 @@ function countErrorOf(registry: string, max: number | null): CountError {
  * file can stand in another's place: registries split and join what is free as they like.
  */
 export async function readDelegated(content: SourceContent, sink: (record: DelegationRecord) => void): Promise<ReaderReport> {
-  const { file, badRecordsMax, countErrorMax = null } = content;
+  const { file, badRecordsMax, countErrorMax = null, registry: expected = null } = content;
   const { chunks, meter } = boundedContent(content);
   const tally = new Tally();
   const claimed: Partial<Record<Kind, number>> = {};
@@ -82,6 +83,8 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
     const fields = text.split("|");
     if (known.header === null) {
       known.header = readHeader(file, line, fields);
+      if (expected !== null && known.header.registry !== expected)
+        throw new SourceError(file, { line }, `is a file of ${known.header.registry}, and has the name of a file of ${expected}`);
       return;
     }
     const kind = fields[2] as Kind;
@@ -186,11 +189,16 @@ function readRecord(
     const first = readWhole(start, 0xffff_ffff);
     const count = readWhole(value, 2 ** 32);
     if (first === null || count === null || count === 0 || first + count > 2 ** 32) return "not a range of AS numbers";
+    const excess = registry === "iana" ? null : asnExcess(count);
+    if (excess !== null) return excess;
     return { ...common, kind, start: first, end: first + count - 1 };
   }
   if (kind !== "ipv4" && kind !== "ipv6") return "not a resource type";
   const range = kind === "ipv4" ? ipv4Range(start, value) : ipv6Range(start, value);
-  return range === null ? `not a range of ${kind === "ipv4" ? "IPv4" : "IPv6"} addresses` : { ...common, kind, ...range };
+  if (range === null) return `not a range of ${kind === "ipv4" ? "IPv4" : "IPv6"} addresses`;
+  const isBounded = registry !== "iana";
+  const excess = !isBounded ? null : kind === "ipv4" ? ipv4Excess(range.start, range.end) : ipv6Excess(range.start, Number(value));
+  return excess ?? { ...common, kind, ...range };
 }
 
 /** The count need not be a power of two: one record can be several CIDRs. */

@@ -58,6 +58,8 @@ export interface ReadBounds {
   badRecordsMax: number;
   /** Share by which the records of a delegated file may differ from the counts in it; null: what is known of its registry. */
   countErrorMax?: number | null;
+  /** The registry that a delegated file must be of; null or absent: any. */
+  registry?: string | null;
 }
 
 /** A source as its reader takes it. `file` is what errors name. */

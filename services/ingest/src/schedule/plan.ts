@@ -1,7 +1,7 @@
 /** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
 
 import type { Manifest } from "@netfacts/snapshot";
-import { type BuiltSection, type SourceConfig, sectionOf } from "../sources/index.ts";
+import { type BuiltSection, isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 export interface Plan {
   /** To be built, in the order of the list of sources. */
@@ -30,7 +30,7 @@ export function planOf(
       required && (appliesTo === undefined || appliesTo.required || versions.get(appliesTo.name) != null);
     const missing = own.find((source) => isNeeded(source) && versions.get(source.name) == null);
     if (missing !== undefined) waiting.set(section, missing.name);
-    else if (!own.some(({ name }) => versions.get(name) != null)) continue;
+    else if (!isFilled(section, own, versions)) continue;
     else if (differs(own, versions, manifest?.sections[section]?.sources ?? [])) sections.push(section);
   }
   // Which VRPs are loose follows from the routes.
@@ -41,7 +41,12 @@ export function planOf(
 
 function canBuild(sources: readonly SourceConfig[], versions: ReadonlyMap<string, string | null>, section: BuiltSection): boolean {
   const own = sources.filter((source) => sectionOf(source) === section);
-  return own.every(({ name, required }) => !required || versions.get(name) != null) && own.some(({ name }) => versions.get(name) != null);
+  return own.every(({ name, required }) => !required || versions.get(name) != null) && isFilled(section, own, versions);
+}
+
+/** Whether a source has data for the section. Exceptions to VRPs are no data: a run would build nothing of them, again and again. */
+function isFilled(section: BuiltSection, own: readonly SourceConfig[], versions: ReadonlyMap<string, string | null>): boolean {
+  return own.some(({ name, format }) => versions.get(name) != null && !(section === "vrps" && isStanding(format)));
 }
 
 /** Whether sources have other versions than those that were read. Sources that failed stand without a digest. */

@@ -126,3 +126,21 @@ test("a file of updates with a record in the future is left out, and what is beh
     expect((await generationOf(place)).manifest.sections.routes).toMatchObject({ as_of: "2025-11-21T08:55:00Z", counts: { ipv4: 20 } });
   });
 });
+
+test("data that are older than those of the last import are read, and the report says so", async () => {
+  await atWork(async (place) => {
+    await run(place, allSources);
+    await place.write("ripe", delegatedFile("ripencc", 10, "20251119"));
+    await place.write("vrps", vrpFile(10, "2025-11-21T08:50:11Z"));
+    const report = await run(place, allSources);
+    const texts = {
+      ripe: "its data are of 2025-11-19T00:00:00Z, older than those of the last import (2025-11-20T00:00:00Z)",
+      vrps: "its data are of 2025-11-21T08:50:11Z, older than those of the last import (2025-11-21T08:50:12Z)",
+    };
+    for (const { name, state, notes } of report.sources) {
+      expect(state).toBe("read");
+      expect(notes.filter((note) => note.includes("older than"))).toEqual(name in texts ? [texts[name as keyof typeof texts]] : []);
+    }
+    expect((await run(place, allSources)).sources.flatMap(({ notes }) => notes).join()).not.toContain("older than");
+  });
+});

@@ -124,16 +124,17 @@ test("without the VRPs that they are exceptions to, local exceptions are no sect
   });
 });
 
-test("local exceptions alone are a section, of when their file was written, that does not grow stale", async () => {
+test("local exceptions alone are no section, whether or not another source is listed, and the report says so", async () => {
   await atWork(async (place) => {
     await place.write("slurm", slurmFile([], [{ asn: 0, prefix: "11.0.0.0/8", maxPrefixLength: 32 }]));
-    await run(place, "{name: local, section: vrps, format: slurm, location: slurm}");
-    const { vrps, manifest } = await generationOf(place.store);
-    expect(vrps?.vrpAt(0)).toMatchObject({ asn: 0, maxLength: 32, ta: "slurm" });
-    expect(manifest.sections.vrps).toMatchObject({ as_of: "2025-11-21T04:40:00Z", stale_after_seconds: null, interval_seconds: null });
-    // Fewer than before is what the operator wants here.
-    await place.write("slurm", slurmFile([], []));
-    await run(place, "{name: local, section: vrps, format: slurm, location: slurm}");
-    expect((await generationOf(place.store)).vrps?.size).toBe(0);
+    const local = "{name: local, section: vrps, format: slurm, location: slurm}";
+    const names = "{name: names, section: as_names, format: name-list, location: names}";
+    const report = await run(place, local, names);
+    expect(report.sections.map(({ name }) => name)).toEqual(["as_names"]);
+    expect(report.sources[0]?.notes).toContain("not applied: no VRPs were read, and exceptions alone are no data");
+    expect((await generationOf(place.store)).vrps).toBeNull();
+    await run(place, exported);
+    await run(place, local, names);
+    expect((await generationOf(place.store)).vrps?.size).toBe(10);
   });
 });

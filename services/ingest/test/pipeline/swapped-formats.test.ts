@@ -108,3 +108,19 @@ test("updates where a table is expected are refused, with what they are", async 
     expect(await outcome(place, "routes", "mrt", updates)).toMatch(/no peer index table among 1 records; the first is BGP4MP/);
   });
 });
+
+test("another registry's file under a registry's name is refused, also by a first import", async () => {
+  await atWork(async (place) => {
+    const at = async (location: string, content: string) => {
+      await place.write(location, content);
+      const config = await place.sources(`sources:\n  - {name: a, section: allocations, format: delegated, location: ${location}}\n`);
+      return runIngest({ config, store: place.store });
+    };
+    for (const location of ["delegated-ripencc-extended-latest", "delegated-ripencc-latest.20251120.gz", "delegated-ripencc-20251120"])
+      await expect(at(location, delegatedFile("apnic"))).rejects.toThrow(
+        `${location}:1: is a file of apnic, and has the name of a file of ripencc`,
+      );
+    for (const location of ["delegated-apnic-extended-latest", "delegated-latest", "my-delegated-ripencc-copy", "ripencc"])
+      await expect(at(location, delegatedFile("apnic"))).resolves.toMatchObject({ error: null });
+  });
+});

@@ -49,6 +49,7 @@ export function obviousReading(bytes: Uint8Array, badMax: number, countErrorMax:
     const good =
       fields.length >= 7 &&
       range !== null &&
+      (registry === "iana" || canHave(kind, range)) &&
       (header[1] === "nro" || registry === header[1] || registry === "iana") &&
       ["afrinic", "apnic", "arin", "iana", "lacnic", "ripencc"].includes(registry) &&
       /^([A-Z][A-Z])?$/.test(country) &&
@@ -77,6 +78,17 @@ function rangeOf(kind: string, start: string, count: bigint): [bigint, bigint] |
   const first = addressValue(start);
   const size = 2n ** (128n - count);
   return first % size === 0n ? [first, first + size - 1n] : null;
+}
+
+/** What a registry can have at most, as decimal numbers. */
+function canHave(kind: string, [first, last]: [bigint, bigint]): boolean {
+  const size = last - first + 1n;
+  if (kind === "asn") return size <= 65_536n;
+  const meets = (from: bigint, to: bigint) => first <= to && from <= last;
+  const eighth = 2n ** 24n;
+  if (kind === "ipv4")
+    return size <= 2n ** 25n && ![0n, 10n, 127n].some((n) => meets(n * eighth, (n + 1n) * eighth - 1n)) && last < 224n * eighth;
+  return first >= 2n ** 125n && last < 2n ** 126n && size <= 2n ** 117n;
 }
 
 function bounded(first: bigint, count: bigint, bits: bigint): [bigint, bigint] | null {

@@ -107,6 +107,14 @@ test.each([
   ["ripencc|NL|ipv6|2001:db8::1|32|20200101|allocated", "not a range of IPv6 addresses"],
   ["ripencc|NL|ipv6|2001:db8::|0|20200101|allocated", "not a range of IPv6 addresses"],
   ["ripencc|NL|asn|4294967295|2|20200101|allocated", "not a range of AS numbers"],
+  ["ripencc|NL|ipv4|0.0.0.0|4294967296|20200101|allocated", "IPv4 addresses that no registry has (0/8, 10/8, 127/8 or 224/3)"],
+  ["ripencc|NL|ipv4|9.0.0.0|33554432|20200101|allocated", "IPv4 addresses that no registry has (0/8, 10/8, 127/8 or 224/3)"],
+  ["ripencc|NL|ipv4|223.0.0.0|16777217|20200101|available", "IPv4 addresses that no registry has (0/8, 10/8, 127/8 or 224/3)"],
+  ["ripencc|NL|ipv4|64.0.0.0|33554433|20200101|reserved", "more IPv4 addresses than a /7, which no record of a registry has"],
+  ["ripencc|NL|ipv6|::|1|20200101|allocated", "IPv6 addresses that no registry has (outside 2000::/3)"],
+  ["ripencc|NL|ipv6|fc00::|32|20200101|allocated", "IPv6 addresses that no registry has (outside 2000::/3)"],
+  ["ripencc|NL|ipv6|2000::|3|20200101|allocated", "more IPv6 addresses than a /11, which no record of a registry has"],
+  ["ripencc|NL|asn|0|4294967296|20200101|allocated", "more than 65536 AS numbers, which no record of a registry has"],
   ["ripencc|NL|asn|1|1|20200230|allocated", "not a date"],
   ["ripencc|NL|asn|1|1|20260106|allocated", "a date later than the file's own"],
   ["ripencc|NL|asn|1|1|20200101|legacy", "not a status"],
@@ -129,6 +137,14 @@ test.each([
       ],
     },
   ]);
+});
+
+test("keeps the largest ranges that a registry can have, and any of IANA's in the combined file", async () => {
+  const largest = ["ripencc|NL|ipv4|62.0.0.0|33554432", "ripencc|NL|ipv6|2a00::|11", "ripencc|NL|asn|131072|65536"];
+  const ianas = ["iana|ZZ|ipv4|224.0.0.0|536870912", "iana|ZZ|ipv6|4000::|3", "iana|ZZ|asn|401309|4199598691"];
+  const lines = [...largest, ...ianas].map((line) => `${line}|20200101|reserved`);
+  const { report } = await read([header.replace("ripencc", "nro"), ...lines]);
+  expect(report).toMatchObject({ accepted: 6, skipped: [] });
 });
 
 test("refuses a file with more bad lines than allowed, naming the commonest and its first line", async () => {

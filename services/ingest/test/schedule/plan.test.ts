@@ -54,6 +54,13 @@ test("a section is built when a file, a format or the list of its sources is ano
   expect(plan(all, same, null).sections).toEqual(["routes", "vrps", "allocations"]);
 });
 
+test("exceptions alone are no VRPs: nothing is built of them, now or at the next look", () => {
+  const slurm = source("slurm", "vrps", "slurm");
+  expect(plan([slurm], { slurm: "s1" }, {})).toEqual(nothing);
+  expect(plan([{ ...vrps, required: false }, slurm], { vrps: null, slurm: "s1" }, built)).toEqual(nothing);
+  expect(plan([vrps, slurm], { vrps: "v1", slurm: "s1" }, built).sections).toEqual(["vrps"]);
+});
+
 test("with routes go the VRPs, where there are any", () => {
   expect(plan(all, { ...same, rib: "r2" }, built).sections).toEqual(["routes", "vrps"]);
   expect(plan([rib], { rib: "r2" }, built).sections).toEqual(["routes"]);
