@@ -31,6 +31,7 @@ export async function readSource({ onProgress, signal }: Run, source: TableSourc
 
 /** The registry in a file's name: a first import has nothing else to tell one registry's file in the place of another's. */
 function registryNamed({ location, fetched }: TableSource): string | null {
-  const [, registry = null] = /(?:^|\/)delegated-(afrinic|apnic|arin|iana|lacnic|ripencc)(?:[-.][^/?#]*)?(?:[?#].*)?$/.exec(fetched?.url ?? location) ?? [];
+  const [, registry = null] =
+    /(?:^|\/)delegated-(afrinic|apnic|arin|iana|lacnic|ripencc)(?:[-.][^/?#]*)?(?:[?#].*)?$/.exec(fetched?.url ?? location) ?? [];
   return registry;
 }
