@@ -89,6 +89,9 @@ function versionsOf(results: readonly BatchResult[]): Set<string | undefined> {
   return new Set(results.flatMap(({ record }) => (record === undefined ? [] : [record.meta?.data.vrps?.version])));
 }
 
+/** A busy machine may let a deadline pass at any time, also that of NATS to answer: the proxy before it is in this process. */
+const late: readonly ProblemCode[] = ["upstream_timeout", "upstream_unavailable"];
+
 test("every document is of one snapshot, in whichever order pods change, and tells which", async () => {
   const seen = new Set<string>();
   let publishing = true;
@@ -96,8 +99,7 @@ test("every document is of one snapshot, in whichever order pods change, and tel
     do {
       const answer = await ask();
       const { results, meta } = JSON.parse(answer.body) as BatchAnswer;
-      // A busy machine may let a deadline pass at any time.
-      expect([answer.status, faults(results, ["upstream_timeout"])]).toEqual([200, []]);
+      expect([answer.status, faults(results, late)]).toEqual([200, []]);
       expect([versionsOf(results).size, meta.snapshots.length]).toEqual([1, 1]);
       seen.add(meta.snapshots[0] as string);
     } while (publishing);

@@ -9,6 +9,7 @@ let world: FaultyWorld;
 beforeAll(async () => {
   world = await startFaultyWorld({
     replicas: { "gateway-auth-quota": 2, "ip-routing": 2, "asn-prefix": 1, "rdns-resolver": 1, ingest: 1 },
+    direct: true,
   });
 }, 180_000);
 afterAll(() => world?.stop(), 90_000);

@@ -6,7 +6,7 @@ import type { ProblemCode } from "@netfacts/contracts";
 import { createKey } from "@netfacts/keys";
 import { StoreError } from "@netfacts/storage";
 import { request } from "../support/http.ts";
-import type { Fault } from "./fault-load.ts";
+import { type Fault, hasMet } from "./fault-load.ts";
 import { expectMet, type FaultyWorld, startFaultyWorld } from "./faulty-world.ts";
 
 let world: FaultyWorld;
@@ -42,9 +42,10 @@ async function createKeys(): Promise<void> {
   }
 }
 
+// The second where no key may be answered from the cache, as on a machine so busy that NATS seems to be away too.
 const problems: readonly ProblemCode[] = ["limits_unavailable", "upstream_unavailable"];
 /** Longer than leases last: no new one is to be had. */
-const away = { problems, lastsMs: 3_000, meets: "limits_unavailable" } as const;
+const away = { problems, lastsMs: 3_000, meets: problems };
 const faults: readonly Fault[] = [
   {
     name: "MongoDB's server stopped and restarted",
@@ -74,7 +75,7 @@ test.each(faults)(
   async (fault) => {
     const tally = await world.load.meet(fault);
     expectMet(tally);
-    if (fault.meets !== undefined) expect(tally.problems.get(fault.meets) ?? 0).toBeGreaterThan(0);
+    if (fault.meets !== undefined) expect(hasMet(tally, fault.meets)).toBe(true);
   },
   150_000,
 );

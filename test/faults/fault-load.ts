@@ -47,8 +47,8 @@ export interface Fault {
   /** Whether connections of callers may break. */
   readonly cuts?: boolean;
   readonly lastsMs?: number;
-  /** A problem that callers do meet, sooner or later: the fault lasts on until they have. */
-  readonly meets?: ProblemCode;
+  /** Problems of which callers do meet one, sooner or later: the fault lasts on until they have. */
+  readonly meets?: readonly ProblemCode[];
   make(): Promise<void> | void;
   /** Resolves when everything that was taken away is there again. */
   mend(): Promise<void> | void;
@@ -110,7 +110,7 @@ export class FaultLoad {
     await fault.make();
     await sleep(fault.lastsMs ?? 1_500);
     const { meets } = fault;
-    while (meets !== undefined && !tally.problems.has(meets) && performance.now() - madeAt < meetMsMax) await sleep(20);
+    while (meets !== undefined && !hasMet(tally, meets) && performance.now() - madeAt < meetMsMax) await sleep(20);
     await fault.mend();
     const mendedAt = performance.now();
     await this.untilRight(recoverMsMax);
@@ -185,6 +185,11 @@ export class FaultLoad {
       ? { code }
       : { wrong: `${status} ${code} is not documented for this` };
   }
+}
+
+/** Whether callers have met one of the problems. */
+export function hasMet({ problems }: FaultTally, codes: readonly ProblemCode[]): boolean {
+  return codes.some((code) => problems.has(code));
 }
 
 function emptyTally(fault: string): FaultTally {

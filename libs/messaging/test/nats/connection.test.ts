@@ -6,7 +6,7 @@ import type { FrameHandler, Messaging } from "../../src/index.ts";
 import { connect } from "../../src/nats/connect.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
 import { item, reply, textOf } from "../contract/items.ts";
-import { pause } from "./support.ts";
+import { pause, until } from "./support.ts";
 
 const ends: { close?(): Promise<unknown>; stop?(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -28,14 +28,6 @@ async function open(servers: string): Promise<Messaging> {
 const echo: FrameHandler = ({ items }, answer) => {
   for (const [index, { query }] of items.entries()) answer(index, reply(query));
 };
-
-async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!(await what())) {
-    if (performance.now() > end) throw new Error("did not come about within 10 s");
-    await pause(10);
-  }
-}
 
 test("a server that is not there yet is waited for", async () => {
   const { port, stop } = await startNatsServer({ own: true });
@@ -91,7 +83,7 @@ test("while there is no connection, questions wait 250 ms and then fail, and not
   await expect(messaging.request("echo", "single", item("down"))).rejects.toMatchObject({ code: "not_connected" });
   const waited = performance.now() - begun;
   expect(waited).toBeGreaterThanOrEqual(250);
-  expect(waited).toBeLessThan(1_000);
+  expect(waited).toBeLessThan(2_500);
   messaging.publish("keys.changed", "lost");
 
   await start({ port: server.port });
@@ -163,7 +155,7 @@ test("a server that is stopped and started again under load: no wrong answer, no
   clearInterval(load);
   await Promise.all(asked);
   expect(wrong).toBe(0);
-  expect(longest).toBeLessThan(3_000);
+  expect(longest).toBeLessThan(6_000);
   // A machine that is busy otherwise asks less often.
   expect(outcomes.answered).toBeGreaterThan(100);
   expect(outcomes.not_connected).toBeGreaterThan(100);

@@ -7,7 +7,7 @@ import { startTcpProxy, type TcpProxy } from "../../../../test/support/tcp-proxy
 import { planAccess } from "../../src/nats/access.ts";
 import { Handshake } from "../../src/nats/handshake.ts";
 import { connectThrough } from "../../src/nats/transport.ts";
-import { pause } from "./support.ts";
+import { pause, until } from "./support.ts";
 
 let server: NatsServer;
 let proxies: TcpProxy[];
@@ -40,14 +40,6 @@ async function open(options: ConnectionOptions): Promise<{ readonly statuses: st
     for await (const { type } of nc.status()) statuses.push(type);
   })();
   return { statuses, nc };
-}
-
-async function until(what: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!what()) {
-    if (performance.now() > end) throw new Error("did not come about within 10 s");
-    await pause(10);
-  }
 }
 
 test("a server that answers connections too late leaves one, which gets each message once", async () => {

@@ -8,6 +8,18 @@ import { createNatsMessaging } from "../../src/nats/index.ts";
 
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Waits until it is so. The time only ends what hangs, so it is far longer than a busy machine takes. */
+export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!(await what())) {
+    if (performance.now() > end) throw new Error("did not come about within 30 s");
+    await pause(5);
+  }
+}
+
+/** Time of requests whose frames are counted: on no machine is one sent a second time for its age. */
+export const patientMs = 120_000;
+
 /** Opens ends and closes all of them in the end. */
 export class Ends {
   readonly #url: () => string;

@@ -43,13 +43,15 @@ export function describeLeases(name: string, factory: StoreFactory): void {
     test("last as long as they are renewed, and go to one of many when they are not", async () => {
       const stores = await Promise.all(Array.from({ length: 3 }, () => factory.open()));
       const [leader] = stores;
-      await leader?.leases.acquire("ingest", "a", 300);
+      // Long enough for two operations of a busy store, and shorter than all renewals together.
+      const ttlMs = 1_500;
+      await leader?.leases.acquire("ingest", "a", ttlMs);
       for (let i = 0; i < 5; i++) {
-        await sleep(100);
-        expect(await leader?.leases.renew("ingest", "a", 300)).toMatchObject({ outcome: "held" });
-        expect(await stores[1]?.leases.acquire("ingest", "b", 300)).toMatchObject({ outcome: "taken" });
+        await sleep(400);
+        expect(await leader?.leases.renew("ingest", "a", ttlMs)).toMatchObject({ outcome: "held" });
+        expect(await stores[1]?.leases.acquire("ingest", "b", ttlMs)).toMatchObject({ outcome: "taken" });
       }
-      await sleep(350);
+      await sleep(ttlMs + 50);
       const outcomes = await Promise.all(stores.map(({ leases }, i) => leases.acquire("ingest", `successor-${i}`, long)));
       expect(outcomes.filter(({ outcome }) => outcome === "held")).toHaveLength(1);
     });
