@@ -15,7 +15,8 @@ export default {
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
-  testTimeout: 60_000,
+  // Ends what hangs. It is no promise: a busy machine takes many times as long as a quiet one.
+  testTimeout: 300_000,
   // A worker holds on to a part of each file that it has run, and collects its garbage the more slowly.
   workerIdleMemoryLimit: "300MB",
   // Half a second is the default, which a worker that leaves nothing open exceeds on a busy machine: Jest then reports a leak that is none.

@@ -7,9 +7,9 @@ import { createKey } from "@netfacts/keys";
 import { connectJetStreamStore } from "@netfacts/pod/jetstream";
 import type { SnapshotStore } from "@netfacts/snapshot";
 import { openMongoStore } from "@netfacts/storage/mongo";
+import { freePort } from "../../test/support/free-ports.ts";
 import { startMongodb } from "../../test/support/mongodb.ts";
 import { startNatsServer } from "../../test/support/nats-server.ts";
-import { freePort } from "../../test/support/processes.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 export interface Backing {

@@ -181,7 +181,7 @@ test("pages of a list fit together over all processes, also when other data come
     link = answer.headers.get("link");
   }
   expect(lines).toEqual(whole);
-}, 180_000);
+});
 
 test("the rights that the documents list for each service are all that it needs", async () => {
   expect(all.logs()).not.toContain("a right is missing at NATS");

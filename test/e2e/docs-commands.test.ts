@@ -23,13 +23,13 @@ let standalone: Standalone;
 
 beforeAll(async () => {
   standalone = await startStandalone(await withSamples(temporaryFolder()));
-}, 120_000);
+});
 
 afterAll(async () => {
   await standalone?.stop();
   await endAll();
   removeFolders();
-}, 180_000);
+});
 
 test.each(blocks.map((block) => [`${block.page}:${block.line}`, block] as const))("%s is run, or says why not", (_place, { info }) => {
   expect(info).toMatch(mark);
@@ -99,19 +99,15 @@ const hasJq = found("jq");
 describe("the commands of a page work, one after the other", () => {
   for (const [page, ofPage] of pages) {
     const runnableHere = hasJq || !ofPage.some(({ text }) => /\bjq\b/.test(text));
-    (runnableHere ? test : test.skip)(
-      page,
-      async () => {
-        const { folder, statuses } = readersFolder();
-        for (const block of ofPage) {
-          const place = `${block.page}:${block.line}`;
-          const ran = await runBlock(folder, block);
-          expect({ place, ...ran }).toMatchObject({ place, status: 0, err: "" });
-          const wanted = mark.exec(block.info)?.groups?.status ?? expect.stringMatching(/^(2..|304)$/);
-          for (const status of statuses()) expect([place, status]).toEqual([place, wanted]);
-        }
-      },
-      60_000,
-    );
+    (runnableHere ? test : test.skip)(page, async () => {
+      const { folder, statuses } = readersFolder();
+      for (const block of ofPage) {
+        const place = `${block.page}:${block.line}`;
+        const ran = await runBlock(folder, block);
+        expect({ place, ...ran }).toMatchObject({ place, status: 0, err: "" });
+        const wanted = mark.exec(block.info)?.groups?.status ?? expect.stringMatching(/^(2..|304)$/);
+        for (const status of statuses()) expect([place, status]).toEqual([place, wanted]);
+      }
+    });
   }
 });

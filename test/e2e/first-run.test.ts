@@ -3,7 +3,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { freePorts, groupLives, Newcomer, type Started, untilPrinted } from "./newcomer.ts";
+import { freePorts } from "../support/free-ports.ts";
+import { groupLives, Newcomer, type Started, untilPrinted } from "./newcomer.ts";
 
 /** Node and packages come from the registry, over whatever line the machine has. */
 const firstStartMs = 600_000;
@@ -16,7 +17,7 @@ let curlLine: string;
 
 beforeAll(async () => {
   newcomer = new Newcomer();
-  const [port, telemetryPort] = await freePorts();
+  const [port, telemetryPort] = await freePorts(2);
   ports = { PORT: String(port), TELEMETRY_PORT: String(telemetryPort) };
   first = newcomer.start("make", ["up"], ports);
   await untilPrinted(first, /^ready/m);
@@ -64,13 +65,13 @@ test("state and downloads stay where they are told to be", () => {
 
 describe("a second instance ends with one line that names the owner", () => {
   test("on the same folder", async () => {
-    const [port, telemetryPort] = await freePorts();
+    const [port, telemetryPort] = await freePorts(2);
     const second = newcomer.start("make", ["up"], { PORT: String(port), TELEMETRY_PORT: String(telemetryPort) });
     expect(await second.ended).not.toBe(0);
     const lines = complaints(second);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/process \d+/);
-  }, 180_000);
+  });
 
   test("on the same port", async () => {
     const second = newcomer.start("make", ["up"], { ...ports, NETFACTS_HOME: join(newcomer.folder, "other") });
@@ -78,7 +79,7 @@ describe("a second instance ends with one line that names the owner", () => {
     const lines = complaints(second);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(new RegExp(`port ${ports.PORT} .*process \\d+`));
-  }, 180_000);
+  });
 });
 
 test("Ctrl-C prints stopped and leaves no process", async () => {
@@ -86,7 +87,7 @@ test("Ctrl-C prints stopped and leaves no process", async () => {
   await first.ended;
   expect(first.printed.out.trimEnd().split("\n").at(-1)).toBe("stopped");
   expect(groupLives(first.pid)).toBe(false);
-}, 180_000);
+});
 
 describe("the second start", () => {
   let second: Started;

@@ -61,4 +61,4 @@ test("first and last sight survive imports, a rollback, and a restart", async ()
   standalone = await startStandalone(home);
   await becomes([morning, evening], [true, morning, evening]);
   await standalone.stop();
-}, 300_000);
+});

@@ -47,4 +47,4 @@ test("a source is fetched at its interval, and what changed is answered", async 
   } finally {
     await server.stop();
   }
-}, 180_000);
+});

@@ -44,12 +44,12 @@ beforeAll(async () => {
   url = `${all.gateways[0]?.url}/api/v1/batch`;
   // Leases and code are cold at first.
   await untilWell();
-}, 180_000);
+});
 afterAll(async () => {
   await all?.stop();
   await nats?.stop();
   removeFolders();
-}, 90_000);
+});
 
 /** A document is answered with nothing but records. */
 async function untilWell(): Promise<void> {
@@ -117,7 +117,7 @@ test("every document is of one snapshot, in whichever order pods change, and tel
     await Promise.all(askers);
   }
   expect([...seen].slice(-published.length)).toEqual(published);
-}, 180_000);
+});
 
 const away: readonly ProblemCode[] = [
   "upstream_unavailable",
@@ -142,43 +142,39 @@ test.each<{ name: string; make: () => void | Promise<void>; mend: () => void | P
     lastsMs: 3_000,
   },
   { name: "NATS cut", make: () => nats.cut(), mend: () => nats.restore(), lastsMs: 1_500 },
-])(
-  "a stream outlives $name midway: each line has its record or a documented problem",
-  async ({ make, mend, lastsMs }) => {
-    const stream = openLines(url, headers);
-    const results: BatchResult[] = [];
-    let summary: BatchSummary | null = null;
-    let made = false;
-    let mended = false;
-    const send = async () => {
-      for (let sent = 0; sent < total || !mended; sent += items.length) {
-        stream.send(asLines(items));
-        // A block at a time, so that the fault comes while there is more to ask, and the end when it is over.
-        await until(() => results.length >= sent || stream.isWhole(), { timeoutMs: 60_000 });
-      }
-      stream.end();
-    };
-    const sending = send();
-    const reading = (async () => {
-      for (let line = await stream.next(); line !== null; line = await stream.next()) {
-        const value = JSON.parse(line) as BatchResult | BatchSummary;
-        if ("index" in value) results.push(value);
-        else summary = value;
-      }
-    })();
-    await until(() => results.length > items.length, { timeoutMs: 60_000 });
-    await make();
-    made = true;
-    await new Promise((resolve) => setTimeout(resolve, lastsMs));
-    await mend();
-    mended = true;
-    await Promise.all([sending, reading]);
-    expect([made, stream.isWhole()]).toEqual([true, true]);
-    expect(faults(results, away).slice(0, 5)).toEqual([]);
-    const failed = results.filter(({ problem }) => problem !== undefined);
-    expect(summary).toMatchObject({ count: results.length, failed_count: failed.length });
-    await untilWell();
-    for (const { problem } of failed) expect(problem?.status).toBe(errors[problem?.code as ProblemCode].status);
-  },
-  180_000,
-);
+])("a stream outlives $name midway: each line has its record or a documented problem", async ({ make, mend, lastsMs }) => {
+  const stream = openLines(url, headers);
+  const results: BatchResult[] = [];
+  let summary: BatchSummary | null = null;
+  let made = false;
+  let mended = false;
+  const send = async () => {
+    for (let sent = 0; sent < total || !mended; sent += items.length) {
+      stream.send(asLines(items));
+      // A block at a time, so that the fault comes while there is more to ask, and the end when it is over.
+      await until(() => results.length >= sent || stream.isWhole(), { timeoutMs: 60_000 });
+    }
+    stream.end();
+  };
+  const sending = send();
+  const reading = (async () => {
+    for (let line = await stream.next(); line !== null; line = await stream.next()) {
+      const value = JSON.parse(line) as BatchResult | BatchSummary;
+      if ("index" in value) results.push(value);
+      else summary = value;
+    }
+  })();
+  await until(() => results.length > items.length, { timeoutMs: 60_000 });
+  await make();
+  made = true;
+  await new Promise((resolve) => setTimeout(resolve, lastsMs));
+  await mend();
+  mended = true;
+  await Promise.all([sending, reading]);
+  expect([made, stream.isWhole()]).toEqual([true, true]);
+  expect(faults(results, away).slice(0, 5)).toEqual([]);
+  const failed = results.filter(({ problem }) => problem !== undefined);
+  expect(summary).toMatchObject({ count: results.length, failed_count: failed.length });
+  await untilWell();
+  for (const { problem } of failed) expect(problem?.status).toBe(errors[problem?.code as ProblemCode].status);
+});

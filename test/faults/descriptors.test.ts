@@ -49,4 +49,4 @@ test("with 256 descriptors, a client that opens 400 connections has 192 at a tim
   expect(log).toContain("raise its limit (ulimit -n)");
   for (const socket of sockets) socket.destroy();
   expect((await standalone.stop()).code).toBe(0);
-}, 180_000);
+});

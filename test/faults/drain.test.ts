@@ -42,14 +42,14 @@ beforeAll(async () => {
   await store.close();
   const backends = distributed.gateways.map(({ url, operationsUrl }) => ({ url, readyUrl: `${operationsUrl}/readyz` }));
   balancer = await startLoadBalancer({ backends, ...check });
-}, 180_000);
+});
 afterAll(async () => {
   await balancer?.stop();
   // Nobody asks any more: a drain would only take its time.
   for (const index of distributed?.gateways.keys() ?? []) await distributed.kill("gateway-auth-quota", index);
   await distributed?.stop();
   removeFolders();
-}, 60_000);
+});
 
 /** Asks at a constant rate until it is stopped, and compares each answer. */
 function startLoad(): { readonly failed: string[]; readonly right: number; stop(): Promise<void> } {
@@ -119,4 +119,4 @@ test("a gateway that is stopped and started again behind a slow balancer costs n
   expect(load.failed).toEqual([]);
   // Otherwise nothing was shown: it would have failed had it stopped at once.
   expect(sentMeanwhile).toBeGreaterThan(0);
-}, 120_000);
+});

@@ -68,7 +68,7 @@ beforeAll(async () => {
   await until(async () => (await lookups.ask()).status === 200, patient);
   await until(async () => (await runs()).length > 0 && (await runs()).every(({ state }) => state === "succeeded"), patient);
   lookups.start();
-}, 180_000);
+});
 afterEach(async () => {
   expect(lookups.taken()).toEqual({ some: true, failed: [] });
 });
@@ -77,7 +77,7 @@ afterAll(async () => {
   await all?.stop();
   await endAll();
   removeFolders();
-}, 90_000);
+});
 
 /** Questions one after the other, beside all that happens. */
 class Lookups {
@@ -240,19 +240,15 @@ function leftovers(folder: string): string[] {
   return folder === temporary ? names : names.filter((name) => /\.tmp$|\.part$|partial/.test(name));
 }
 
-test.each([false, true])(
-  "a client that goes away in the middle starts nothing (chunked: %s)",
-  async (chunked) => {
-    const before = await runs();
-    const upload = new Upload(0, { chunked });
-    await upload.half();
-    upload.socket.destroy();
-    await sleep(settledMs);
-    await expectUntouched(before);
-    await expectNextWorks();
-  },
-  120_000,
-);
+test.each([false, true])("a client that goes away in the middle starts nothing (chunked: %s)", async (chunked) => {
+  const before = await runs();
+  const upload = new Upload(0, { chunked });
+  await upload.half();
+  upload.socket.destroy();
+  await sleep(settledMs);
+  await expectUntouched(before);
+  await expectNextWorks();
+});
 
 test.each([false, true])(
   "ingest killed in the middle: 502 at once, and the next start takes the next one (chunked: %s)",
@@ -268,7 +264,6 @@ test.each([false, true])(
     await expectUntouched(before);
     await expectNextWorks();
   },
-  120_000,
 );
 
 test("ingest told to stop in the middle does not wait for a body that never ends", async () => {
@@ -287,7 +282,7 @@ test("ingest told to stop in the middle does not wait for a body that never ends
   await all.restart("ingest", 0);
   await expectUntouched(before);
   await expectNextWorks();
-}, 120_000);
+});
 
 test("ingest frozen: 504 when the body was sent and its time is over, and what it does later starts no second run", async () => {
   const before = await runs();
@@ -307,7 +302,7 @@ test("ingest frozen: 504 when the body was sent and its time is over, and what i
   await sleep(settledMs);
   expect((await runs()).length - before.length).toBeLessThanOrEqual(1);
   await expectNextWorks();
-}, 120_000);
+});
 
 test("ingest frozen with half of a body, and continued: the rest is taken, and the run started", async () => {
   const before = await runs();
@@ -320,7 +315,7 @@ test("ingest frozen with half of a body, and continued: the rest is taken, and t
   upload.rest();
   expect((await upload.outcome).status).toBe(202);
   await until(async () => (await runs()).length === before.length + 1, patient);
-}, 120_000);
+});
 
 test("a gateway killed in the middle: the connection ends, and half a body starts nothing", async () => {
   const before = await runs();
@@ -333,7 +328,7 @@ test("a gateway killed in the middle: the connection ends, and half a body start
   await expectNextWorks(1);
   await all.restart("gateway-auth-quota", 0);
   await expectNextWorks();
-}, 180_000);
+});
 
 test("a gateway that stops waits for a body, and not for long", async () => {
   const before = await runs();
@@ -351,7 +346,7 @@ test("a gateway that stops waits for a body, and not for long", async () => {
   await expectUntouched(before);
   await all.restart("gateway-auth-quota", 0);
   await expectNextWorks();
-}, 120_000);
+});
 
 test("a gateway that stops lets a body that comes to its end be answered", async () => {
   const before = await runs();
@@ -364,7 +359,7 @@ test("a gateway that stops lets a body that comes to its end be answered", async
   await stopped;
   expect((await runs()).length).toBe(before.length + 1);
   await all.restart("gateway-auth-quota", 0);
-}, 120_000);
+});
 
 test("NATS away in the middle: the body is answered, its run ends with a reason or succeeds, and all is well when NATS is back", async () => {
   const upload = new Upload(0);
@@ -380,7 +375,7 @@ test("NATS away in the middle: the body is answered, its run ends with a reason 
   lookups.allowed = [];
   await until(async () => (await runs()).every(({ state }) => state !== "running"), patient);
   await expectNextWorks();
-}, 180_000);
+});
 
 test("a byte now and then is an upload that goes on; silence is none", async () => {
   const before = await runs();
@@ -398,7 +393,7 @@ test("a byte now and then is an upload that goes on; silence is none", async () 
   expect([answered.status, answered.ms > idleMs]).toEqual([202, true]);
   await until(async () => (await runs()).length === before.length + 1, patient);
   await expectNextWorks();
-}, 180_000);
+});
 
 test("ingest killed in the middle of runs: none is published by half, and none stays running", async () => {
   for (const delayMs of [0, 60, 200]) {
@@ -413,7 +408,7 @@ test("ingest killed in the middle of runs: none is published by half, and none s
     await until(async () => (await runs()).every(({ state }) => state !== "running"), patient);
   }
   await expectNextWorks();
-}, 240_000);
+});
 
 test("a full disk at ingest: the run ends with a reason, what served goes on, and with space again the next one works", async () => {
   const pid = all.services.ingest[0]?.pid ?? 0;
@@ -427,4 +422,4 @@ test("a full disk at ingest: the run ends with a reason, what served goes on, an
   expect([run?.state, run?.error]).toEqual(["failed", expect.stringContaining("its disk is not full")]);
   expect(limitFiles(pid, "unlimited")).toBe(true);
   await expectNextWorks();
-}, 180_000);
+});

@@ -28,13 +28,13 @@ beforeAll(async () => {
     ...["keys", "create", "--label", "operator", "--scopes", "admin", "--rate", "100000"],
   );
   adminKey = made.secret;
-}, 180_000);
+});
 afterAll(async () => {
   await all?.stop();
   await mongo?.stop();
   await endAll();
   removeFolders();
-}, 90_000);
+});
 
 /** Asks one gateway as an operator; an answer that never came is null. */
 async function asOperator(gateway: number, method: string, path: string, body?: object, idempotencyKey?: string): Promise<Answer | null> {

@@ -17,12 +17,12 @@ beforeAll(async () => {
       return { natsUrl: nats.url, mongoUrl };
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await distributed?.stop();
   await nats?.stop();
   removeFolders();
-}, 60_000);
+});
 
 async function status(): Promise<number> {
   const answer = await fetch(`${distributed.gateways[0]?.operationsUrl}/readyz`);
@@ -48,18 +48,18 @@ test("a gateway is not ready while no pod has data", async () => {
   expect(await status()).toBe(503);
   await distributed.publish(await sampleFolder(`${temporaryFolder()}/samples`));
   await untilStatus(200, 30_000);
-}, 90_000);
+});
 
 test("a gateway that is cut off from NATS is not ready, and is ready again when NATS is back", async () => {
   await nats.cut();
   await untilStatus(503, 3_000);
   await nats.restore();
   await untilStatus(200, 20_000);
-}, 60_000);
+});
 
 test("a gateway whose connection to NATS hangs is not ready within seconds", async () => {
   nats.freeze();
   await untilStatus(503, 3_000);
   await nats.restore();
   await untilStatus(200, 20_000);
-}, 60_000);
+});

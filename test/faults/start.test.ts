@@ -23,9 +23,6 @@ import {
 } from "../support/processes.ts";
 import { smallSources } from "../support/small-sources.ts";
 
-/** For tests that start several processes, one after the other. */
-const startsMsMax = 90_000;
-
 /** A folder that was served before, with two kept snapshots: NL, then SE. */
 let served: string;
 let sources: string;
@@ -39,7 +36,7 @@ beforeAll(async () => {
   await first.stop();
   smallSources(join(sources, ".."), "SE");
   expect((await netfacts(served, "ingest", "run", "--sources", sources)).code).toBe(0);
-}, startsMsMax);
+});
 afterAll(async () => {
   await endAll();
   removeFolders();
@@ -156,38 +153,30 @@ describe("damage", () => {
     expectOneLine(await failingStart(home), join(home, "store.sqlite"), "restore it from a backup");
   });
 
-  test(
-    "of the current snapshot leaves the one before it in service, and says so",
-    async () => {
-      const home = copy();
-      damageCurrent(home);
-      const standalone = await startStandalone(home);
-      expect(standalone.out()).toMatch(/^rejected: snapshot .*section allocations: .*damaged; an older snapshot is in service$/m);
-      expect(await countryOf(standalone)).toBe("NL");
-      // Importing again mends it while it serves.
-      expect((await netfacts(home, "ingest", "run", "--sources", sources)).code).toBe(0);
-      await standalone.stop();
-      const mended = await startStandalone(home);
-      expect(mended.out()).not.toContain("refused");
-      expect(await countryOf(mended)).toBe("SE");
-      await mended.stop();
-    },
-    startsMsMax,
-  );
+  test("of the current snapshot leaves the one before it in service, and says so", async () => {
+    const home = copy();
+    damageCurrent(home);
+    const standalone = await startStandalone(home);
+    expect(standalone.out()).toMatch(/^rejected: snapshot .*section allocations: .*damaged; an older snapshot is in service$/m);
+    expect(await countryOf(standalone)).toBe("NL");
+    // Importing again mends it while it serves.
+    expect((await netfacts(home, "ingest", "run", "--sources", sources)).code).toBe(0);
+    await standalone.stop();
+    const mended = await startStandalone(home);
+    expect(mended.out()).not.toContain("refused");
+    expect(await countryOf(mended)).toBe("SE");
+    await mended.stop();
+  });
 
-  test(
-    "of every snapshot is told with what to do, which works",
-    async () => {
-      const home = copy();
-      const objects = join(home, "snapshots", "objects");
-      for (const object of readdirSync(objects)) truncateSync(join(objects, object), 100);
-      expectOneLine(await failingStart(home), "100 bytes, but the manifest says", "import again with SOURCES=");
-      const mended = await startStandalone(home, { SOURCES: sources });
-      expect(await countryOf(mended)).toBe("SE");
-      await mended.stop();
-    },
-    startsMsMax,
-  );
+  test("of every snapshot is told with what to do, which works", async () => {
+    const home = copy();
+    const objects = join(home, "snapshots", "objects");
+    for (const object of readdirSync(objects)) truncateSync(join(objects, object), 100);
+    expectOneLine(await failingStart(home), "100 bytes, but the manifest says", "import again with SOURCES=");
+    const mended = await startStandalone(home, { SOURCES: sources });
+    expect(await countryOf(mended)).toBe("SE");
+    await mended.stop();
+  });
 });
 
 function damageCurrent(home: string): void {
@@ -225,21 +214,17 @@ describe("sources that fail", () => {
     await standalone.stop();
   });
 
-  test(
-    "with nothing to serve it ends, and a start with the samples is not in its way",
-    async () => {
-      const home = temporaryFolder();
-      const { out, err, ...ended } = await failingStart(home, { SOURCES: failing(broken) });
-      expectOneLine({ ...ended, out, err }, "broken.txt");
-      expect(`${out}${err}`.match(/not a delegated/g)).toHaveLength(1);
-      const list = join(home, "none.yaml");
-      expectOneLine(await failingStart(home, { SOURCES: list }), list);
-      const standalone = await startStandalone(home, { SOURCES: sources });
-      expect(standalone.key).not.toBe("");
-      await standalone.stop();
-    },
-    startsMsMax,
-  );
+  test("with nothing to serve it ends, and a start with the samples is not in its way", async () => {
+    const home = temporaryFolder();
+    const { out, err, ...ended } = await failingStart(home, { SOURCES: failing(broken) });
+    expectOneLine({ ...ended, out, err }, "broken.txt");
+    expect(`${out}${err}`.match(/not a delegated/g)).toHaveLength(1);
+    const list = join(home, "none.yaml");
+    expectOneLine(await failingStart(home, { SOURCES: list }), list);
+    const standalone = await startStandalone(home, { SOURCES: sources });
+    expect(standalone.key).not.toBe("");
+    await standalone.stop();
+  });
 });
 
 describe("a full disk", () => {
@@ -253,26 +238,22 @@ describe("a full disk", () => {
     expectOneLine(await launchUnder('ulimit -f 8; exec "$@"', home).ended, join(home, "store.sqlite"));
   });
 
-  test(
-    "in an import publishes nothing and leaves nothing half; what is there goes on serving",
-    async () => {
-      const big = temporaryFolder();
-      const lines = Array.from(
-        { length: 40_000 },
-        (_, index) => `ripencc|FR|ipv4|${10 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}.0|256|19930901|assigned`,
-      );
-      mkdirSync(big, { recursive: true });
-      writeFileSync(join(big, "ripencc.txt"), `2|ripencc|20261121|${lines.length}|19930901|20261120|+0000\n${lines.join("\n")}\n`);
-      cpSync(sources, join(big, "sources.yaml"));
-      const home = copy();
-      const before = readdirSync(join(home, "snapshots"), { recursive: true }).sort();
-      const standalone = await ready(launchUnder('ulimit -f 1000; exec "$@"', home, { SOURCES: join(big, "sources.yaml") }));
-      expect(standalone.out()).toMatch(/import failed: .*(disk is full|too large).*\nthe previous data remain in service/);
-      expect(await countryOf(standalone)).toBe("SE");
-      await standalone.stop();
-      expect(readdirSync(join(home, "snapshots"), { recursive: true }).sort()).toEqual(before);
-      expect(statSync(join(home, "store.sqlite")).size).toBeGreaterThan(0);
-    },
-    startsMsMax,
-  );
+  test("in an import publishes nothing and leaves nothing half; what is there goes on serving", async () => {
+    const big = temporaryFolder();
+    const lines = Array.from(
+      { length: 40_000 },
+      (_, index) => `ripencc|FR|ipv4|${10 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}.0|256|19930901|assigned`,
+    );
+    mkdirSync(big, { recursive: true });
+    writeFileSync(join(big, "ripencc.txt"), `2|ripencc|20261121|${lines.length}|19930901|20261120|+0000\n${lines.join("\n")}\n`);
+    cpSync(sources, join(big, "sources.yaml"));
+    const home = copy();
+    const before = readdirSync(join(home, "snapshots"), { recursive: true }).sort();
+    const standalone = await ready(launchUnder('ulimit -f 1000; exec "$@"', home, { SOURCES: join(big, "sources.yaml") }));
+    expect(standalone.out()).toMatch(/import failed: .*(disk is full|too large).*\nthe previous data remain in service/);
+    expect(await countryOf(standalone)).toBe("SE");
+    await standalone.stop();
+    expect(readdirSync(join(home, "snapshots"), { recursive: true }).sort()).toEqual(before);
+    expect(statSync(join(home, "store.sqlite")).size).toBeGreaterThan(0);
+  });
 });

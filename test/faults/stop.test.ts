@@ -31,7 +31,7 @@ beforeAll(async () => {
   resolvers = { RESOLVERS: nameserver.address };
   const first = await startStandalone(home, { SOURCES: smallSources(temporaryFolder(), "NL") });
   await first.stop();
-}, 180_000);
+});
 afterAll(async () => {
   await endAll();
   await nameserver?.stop();
@@ -145,7 +145,7 @@ test("an import that was killed midway is made again by the next start", async (
   expect(next.out()).toContain("importing the sample dataset");
   expect((await request(`${next.url}/api/v1/ip/193.0.6.139`, { key: next.key })).json.routing.announced).toBe(true);
   await next.stop();
-}, 90_000);
+});
 
 describe("limits over the end of the process", () => {
   const question = (standalone: Standalone, key: string) => request(`${standalone.url}/api/v1/ip/193.0.6.139`, { key });

@@ -32,12 +32,12 @@ beforeAll(async () => {
   });
   // It only made its indexes.
   await all.kill("gateway-auth-quota", 1, "SIGTERM");
-}, 180_000);
+});
 afterAll(async () => {
   await all?.stop();
   await endAll();
   removeFolders();
-}, 90_000);
+});
 
 interface Key {
   readonly id: string;
@@ -128,7 +128,7 @@ test("a copy that is made under load admits no more than the month, knows its ke
   console.log(`the month of ${monthLimit}: ${admittedBefore} admitted before the copy, ${there} at the gateway on the restored one`);
   expect(there).toBeGreaterThan(0);
   expect(admittedBefore + there).toBeLessThanOrEqual(monthLimit);
-}, 240_000);
+});
 
 test("a copy that is made while nothing runs is equal to its store, and takes the place of what another one held", async () => {
   for (const gateway of [0, 1]) await all.kill("gateway-auth-quota", gateway, "SIGTERM");
@@ -150,4 +150,4 @@ test("a copy that is made while nothing runs is equal to its store, and takes th
   expect(JSON.stringify(audit)).toContain("key.revoke");
   // What it held before is whole, and can be put back.
   expect(await command(otherUrl, "restore", replaced, "--replace")).toMatchObject({ code: 0 });
-}, 120_000);
+});

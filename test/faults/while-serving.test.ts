@@ -8,18 +8,10 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { honest, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";
+import { freePort } from "../support/free-ports.ts";
 import { limitFiles } from "../support/full-disk.ts";
 import { median, request, until } from "../support/http.ts";
-import {
-  endAll,
-  freePort,
-  netfacts,
-  netfactsJson,
-  removeFolders,
-  type Standalone,
-  startStandalone,
-  temporaryFolder,
-} from "../support/processes.ts";
+import { endAll, netfacts, netfactsJson, removeFolders, type Standalone, startStandalone, temporaryFolder } from "../support/processes.ts";
 import { smallSources } from "../support/small-sources.ts";
 
 let home: string;
@@ -36,7 +28,7 @@ beforeAll(async () => {
   key = (await netfactsJson<{ secret: string }>(home, "keys", "create", "--label", "fault", "--rate", "1000000/60s", "--month", "1000000"))
     .secret;
   await until(async () => (await get("/me")).status === 200);
-}, 90_000);
+});
 afterAll(async () => {
   await standalone?.stop();
   await endAll();
@@ -101,7 +93,7 @@ test("a snapshot that another process publishes answers within a second, and no 
   expect(median(times)).toBeLessThan(1_000);
   expect(asked).toBeGreaterThan(50);
   expect(failed).toEqual([]);
-}, 180_000);
+});
 
 test("an import that fails in another process changes nothing of what is served", async () => {
   const before = (await get("/ip/193.0.6.139")).json.meta.data;
@@ -132,4 +124,4 @@ test("a disk that is full while it serves refuses with a reason, and is forgotte
   // The log goes on, too.
   await ask();
   await until(() => statSync(join(home, "netfacts.log")).size > logBytes, patient);
-}, 90_000);
+});

@@ -30,4 +30,4 @@ test("the compiled command line imports the samples and answers from them", () =
   expect(report).toMatchObject({ unchanged: false, error: null });
   const record = JSON.parse(run("services/cli/dist/main.js", "lookup", "ip", "193.0.6.139", "--data-dir", folder, "--json"));
   expect(record.routing).toMatchObject({ announced: true, prefix: "193.0.0.0/21" });
-}, 120_000);
+});

@@ -34,7 +34,7 @@ beforeAll(async () => {
     if (name === "" || block === undefined) throw new Error(line);
     faults[Number(name)]?.push(`${block.page}:${block.line + Number(row)}: ${message}`);
   }
-}, 120_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true }));
 

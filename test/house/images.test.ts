@@ -24,7 +24,7 @@ beforeAll(async () => {
   packages = await assembleTree({ root, to: tree });
   compiledFor = readdirSync(join(tree, folders.compiled));
   files = readdirSync(tree, { recursive: true, encoding: "utf8" }).filter((path) => statSync(join(tree, path)).isFile());
-}, 120_000);
+});
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 const childEnv = { ...environment, NODE_COMPILE_CACHE: join(tree, folders.compiled), NETFACTS_HOME: join(parent, "data") };
@@ -83,7 +83,7 @@ test("each service answers its probes from the tree, and stops with status 0", a
     ends.push([service, status]);
   }
   expect(ends).toEqual(services.map((service) => [service, 0]));
-}, 120_000);
+});
 
 test("the command line imports with its threads and answers from the data", async () => {
   const report = await run(
@@ -99,7 +99,7 @@ test("the command line imports with its threads and answers from the data", asyn
   expect(report).toMatchObject({ code: 0 });
   const { out } = await run("cli", "lookup", "ip", "193.0.6.139", "--data-dir", join(parent, "data"), "--json");
   expect(JSON.parse(out).routing).toMatchObject({ announced: true, prefix: "193.0.0.0/21" });
-}, 120_000);
+});
 
 test("a service that does not exist is refused with the names of those that do", async () => {
   const { code, err } = await run("ip-rooting");

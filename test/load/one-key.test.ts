@@ -40,13 +40,13 @@ beforeAll(async () => {
     snapshot: { store: origin, id },
   });
   store = await openMongoStore(distributed.mongoUrl, { appName: "load" });
-}, 180_000);
+});
 
 afterAll(async () => {
   await store?.close();
   await distributed?.stop();
   removeFolders();
-}, 90_000);
+});
 
 /** What is wrong with so many admitted requests; `lostMax` are units that may be written off. */
 function admissionFaults(admitted: number, limit: number, lostMax: number): string[] {
@@ -116,7 +116,7 @@ test("a month of 20,000 at four gateways, two of them killed: admitted are at mo
   expect(answers.get("429 quota_exceeded") ?? 0).toBeGreaterThan(0);
   const { month } = await standing(secret);
   expect(month).toBe(0);
-}, 240_000);
+});
 
 /** With a key of its own: the first takes of a process take longer than a request waits for them. */
 async function warmUp(): Promise<void> {
@@ -174,4 +174,4 @@ test("the same check sees units that were given back twice", async () => {
   const twice = await admittedBy(returningTwice(store.limits), "twice", limit);
   expect(admissionFaults(twice, limit, 0)).toEqual([expect.stringMatching("over-admitted")]);
   expect(admissionFaults(limit - 1, limit, 0)).toEqual([expect.stringMatching("lost")]);
-}, 90_000);
+});

@@ -68,12 +68,12 @@ beforeAll(async () => {
   coordinator.start();
   undo.push(() => coordinator.stop());
   await until(() => coordinator.pods().length === 3, { timeoutMs: 30_000 });
-}, 180_000);
+});
 
 afterAll(async () => {
   for (const step of undo.reverse()) await step();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-}, 90_000);
+});
 
 type Asked = Pick<Messaging, "request">;
 
@@ -186,7 +186,7 @@ test("answers under load are each of one snapshot, through five swaps, and every
     for (const lane of ["single", "batch"])
       expect(seriesValue(metrics, "netfacts_items_served_total", `lane="${lane}"`)).toBeGreaterThan(100);
   }
-}, 180_000);
+});
 
 test("a pod that finds a new snapshot damaged stays on the old one and tells so; the others go on after the bound", async () => {
   const [user = "", pass = ""] = testUser.split(":");
@@ -243,7 +243,7 @@ test("a pod that finds a new snapshot damaged stays on the old one and tells so;
     snapshot: idOf(swaps + 1),
     err: { message: expect.stringMatching("damaged") },
   });
-}, 120_000);
+});
 
 /** The value of one series in the text of `/metrics`. */
 function seriesValue(metrics: string, name: string, label = ""): number {
@@ -294,7 +294,7 @@ test("the same load sees a responder that looks at the generation again for each
   expect(await faultsOf((holder) => holder.current())).toContainEqual(expect.stringMatching(/: handler_failed$/));
   const mixed = await faultsOf((holder, entered) => withNamesOf(entered, holder.current()));
   expect(mixed).toContainEqual(expect.stringMatching(/the record is not of it$/));
-}, 90_000);
+});
 
 /** Routes from one generation, names from another. */
 function withNamesOf(routes: Generation, names: Generation): Generation {

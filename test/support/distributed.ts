@@ -5,12 +5,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileCache } from "./compile-cache.ts";
+import { freePorts } from "./free-ports.ts";
 import { type Mongodb, startMongodb } from "./mongodb.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
 import { accessOf, natsUsersConfig, testUser } from "./nats-users.ts";
 import { publishSnapshot, type SnapshotOrigin } from "./publish-snapshot.ts";
 import { sampleFolder } from "./sample-snapshot.ts";
-import { freePorts, type ServiceName, type ServicePorts, ServiceProcess } from "./service-process.ts";
+import { type ServiceName, type ServicePorts, ServiceProcess } from "./service-process.ts";
 
 export type { ServiceName, ServiceProcess } from "./service-process.ts";
 

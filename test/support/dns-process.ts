@@ -35,7 +35,7 @@ export interface DnsProgram {
   readonly probe: { readonly name: string; readonly type: "SOA" | "PTR" };
 }
 
-const startMsMax = 30_000;
+const startMsMax = 60_000;
 /** A port may be taken between our look and its start. */
 const attemptsMax = 3;
 

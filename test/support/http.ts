@@ -32,10 +32,10 @@ export async function request(url: string, { key, method = "GET", headers = {}, 
   };
 }
 
-/** Asks every few milliseconds until the answer is as wanted. @returns milliseconds from the call, or of `since`. */
+/** Asks every few milliseconds until the answer is as wanted. The limit only ends what hangs. @returns milliseconds from the call, or of `since`. */
 export async function until(
   wanted: () => Promise<boolean> | boolean,
-  { timeoutMs = 10_000, since = performance.now() } = {},
+  { timeoutMs = 30_000, since = performance.now() } = {},
 ): Promise<number> {
   for (;;) {
     if (await wanted()) return performance.now() - since;

@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findInstalledTool } from "./debian.ts";
+import { freePort } from "./free-ports.ts";
 import { freezeProcess } from "./frozen.ts";
 import { findJava, findMongoJars, javaArguments } from "./mongodb-java.ts";
-import { freePort } from "./processes.ts";
 import { askForServer, type SharedServer } from "./shared-server.ts";
 
 /** Names a server that runs already; tests then share it and keep to databases of their own. */

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type FoundTool, findDebianTool, findInstalledTool, isProgram } from "./debian.ts";
+import { freePort } from "./free-ports.ts";
 import { freezeProcess } from "./frozen.ts";
 import { askForServer } from "./shared-server.ts";
 import { toolCache, withLock } from "./tool-cache.ts";
@@ -19,7 +20,7 @@ export const natsUrlVariable = "NETFACTS_TEST_NATS_URL";
 
 const debian = { name: "nats-server", variable: "NATS_SERVER", packageName: "nats-server", binary: "usr/sbin/nats-server" };
 const run = promisify(execFile);
-const startMsMax = 15_000;
+const startMsMax = 60_000;
 
 export interface NatsServerOptions {
   /** Default: no. */
@@ -113,7 +114,7 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
   if (!tool.found) throw new Error(`nats-server is needed: ${tool.remedy}`);
 
   const folder = await mkdtemp(join(tmpdir(), "netfacts-nats-"));
-  const args = ["-a", "127.0.0.1", "-p", String(port ?? -1)];
+  const args = ["-a", "127.0.0.1", "-p", String(port ?? (await freePort()))];
   if (jetstream) args.push("-js", "-sd", storeDir ?? join(folder, "store"));
   if (config !== undefined) {
     await writeFile(join(folder, "server.conf"), config);

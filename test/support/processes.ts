@@ -3,7 +3,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { compileCache } from "./compile-cache.ts";
@@ -179,17 +179,6 @@ export async function netfactsJsonWith<T>(settings: Settings, home: string, ...a
   const { code, out, err } = await netfactsWith(settings, home, ...args, "--json");
   if (code !== 0) throw new Error(`netfacts ${args.join(" ")}: exit ${code}: ${err}`);
   return JSON.parse(out) as T;
-}
-
-/** A loopback port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Whether somebody listens on a loopback port. */

@@ -2,7 +2,6 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { forTests } from "./for-tests.ts";
@@ -151,28 +150,4 @@ export class ServiceProcess {
     }
     return { code: child.exitCode, signal: child.signalCode };
   }
-}
-
-/** Below those that a system hands out to connections, so that none takes the port of a process that is away for a moment. */
-const portsFrom = 20_000;
-const portsTo = 32_000;
-
-/** Ports of loopback that were free a moment ago, all different. */
-export async function freePorts(count: number): Promise<number[]> {
-  const held: { port: number; release(): Promise<void> }[] = [];
-  while (held.length < count) {
-    const port = portsFrom + Math.floor(Math.random() * (portsTo - portsFrom));
-    const release = await hold(port);
-    if (release !== null) held.push({ port, release });
-  }
-  await Promise.all(held.map(({ release }) => release()));
-  return held.map(({ port }) => port);
-}
-
-function hold(port: number): Promise<(() => Promise<void>) | null> {
-  const server = createServer();
-  return new Promise((done) => {
-    server.once("error", () => done(null));
-    server.listen(port, "127.0.0.1", () => done(() => new Promise((closed) => server.close(() => closed()))));
-  });
 }

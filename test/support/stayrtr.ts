@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FoundTool, findDebianTool } from "./debian.ts";
-import { freePort, isListening } from "./processes.ts";
+import { freePort } from "./free-ports.ts";
+import { isListening } from "./processes.ts";
 import { type ExportedRoa, writeFreshExport } from "./rpki-export.ts";
 
 /** `STAYRTR` in the environment, PATH, the cache, the registry. */

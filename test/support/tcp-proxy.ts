@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { freePort } from "./free-ports.ts";
 
 export type DirectionName = "toTarget" | "toClient";
 
@@ -153,7 +154,7 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
     await closed;
   };
 
-  const port = await listen(0);
+  const port = await listen(await freePort());
   return {
     url: targetUrl.replace(target.host, `127.0.0.1:${port}`),
     port,

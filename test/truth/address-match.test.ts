@@ -27,7 +27,7 @@ beforeAll(async () => {
     prefixes.map((prefix) => ({ prefix, full: 0 })),
     0,
   );
-}, 180_000);
+});
 
 afterAll(() => imported?.remove());
 
@@ -94,14 +94,14 @@ test(`${count} random IPv4 and ${count / 10} random IPv6 addresses have the matc
   // Some 62 % of the IPv4 space was announced in 2014.
   expect(announced).toBeGreaterThan(count * 0.55);
   expect(announced).toBeLessThan(count * 0.7);
-}, 180_000);
+});
 
 test(`${count} addresses of announced prefixes have the match that the rule finds`, () => {
   const { wrong, announced } = compare(announcedAddresses(), byRule);
   expect(wrong).toEqual([]);
   // All but those of the two default routes, which stand among the prefixes.
   expect(announced).toBeGreaterThan(count * 0.99);
-}, 180_000);
+});
 
 test("the comparison finds one wrong match", () => {
   const { wrong } = compare(["193.0.6.139", "8.8.8.8"], (address) => (address === "8.8.8.8" ? "8.8.8.0/23" : byRule(address)));

@@ -29,7 +29,7 @@ sources:
   - {name: made, section: routes, format: mrt, location: ${location("made.mrt")}, stale_after: never}
   - {name: vrps, section: vrps, format: rpki-client-json, location: ${location("vrps.json")}, stale_after: never, bad_records_max: 20%}
 `);
-}, 180_000);
+});
 
 afterAll(() => {
   imported?.remove();

@@ -37,7 +37,7 @@ test("of the prefixes in both tables, more than 99 % have the origin that pyasn 
   } finally {
     imported.remove();
   }
-}, 180_000);
+});
 
 /** IPv4 only: pyasn's table has no other. */
 function originsByPrefix(lines: readonly string[]): Map<string, string[]> {

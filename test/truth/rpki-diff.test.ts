@@ -42,7 +42,7 @@ test("the difference of two snapshots names exactly the VRPs that the two export
   } finally {
     for (const imported of imports) imported.remove();
   }
-}, 120_000);
+});
 
 function seconds(value: { readonly expires_at: string } | null): number | undefined {
   return value === null ? undefined : Date.parse(value.expires_at) / 1000;

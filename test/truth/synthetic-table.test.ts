@@ -41,4 +41,4 @@ sources:
     imported?.remove();
     rmSync(folder, { recursive: true });
   }
-}, 180_000);
+});

@@ -110,4 +110,4 @@ sources:
     await endAll();
     removeFolders();
   }
-}, 300_000);
+});

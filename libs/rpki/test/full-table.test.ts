@@ -28,4 +28,4 @@ test("validates every route of a full table as the rule by length does", () => {
   console.log(
     `${states.length} routes: not found ${counts[0]}, valid ${counts[1]}, invalid for the AS ${counts[2]}, for the length ${counts[3]}`,
   );
-}, 60_000);
+});

@@ -69,7 +69,7 @@ test("a wrong password is named in the log once and while it lasts in the readin
   writeFileSync(path, "right");
   await opening;
   expect(reasons.size).toBe(0);
-}, 30_000);
+});
 
 test("settings that make no sense together end the service with their sentences", async () => {
   const config = loadConfig(busConfigSchema, { NATS_USER: "x", NATS_KEY_FILE: "/k", NATS_URL: "tls://127.0.0.1:1" });

@@ -162,7 +162,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
       expect(left).toHaveLength(runsKept);
       expect([left[0]?.id, left.at(-1)?.id]).toEqual(["run-last", "run-1000003"]);
       expect(await runs.find("run-1000002")).toBeNull();
-    }, 60_000);
+    });
   });
 
   describe(`${name}: first key`, () => {

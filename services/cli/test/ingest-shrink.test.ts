@@ -41,4 +41,4 @@ sources:
     /as_names .*: 5 names; \d+ records checked\n/,
   );
   expect(await names()).toBe(5);
-}, 120_000);
+});

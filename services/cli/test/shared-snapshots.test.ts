@@ -10,9 +10,9 @@ import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { PodReporter } from "@netfacts/pod";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/pod/jetstream";
 import { type OpenedStore, PublicationConflictError, SnapshotFollower } from "@netfacts/snapshot";
+import { freePort } from "../../../test/support/free-ports.ts";
 import { until } from "../../../test/support/http.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
-import { freePort } from "../../../test/support/processes.ts";
 import { smallSources } from "../../../test/support/small-sources.ts";
 import { exitCodes } from "../src/exit-codes.ts";
 import { refuse } from "../src/snapshot-option.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
     await ingest.store.activate(snapshot as string);
     ids.push(snapshot as string);
   }
-}, 300_000);
+});
 afterAll(async () => {
   delete process.env.SNAPSHOT_BUCKET;
   for (const step of undo.reverse()) await step();
@@ -87,13 +87,13 @@ test("what is kept is listed, shown, verified and compared as in a folder", asyn
   expect(JSON.parse((await run("info")).out).id).toBe(ids[1]);
   expect(JSON.parse((await run("verify", "--snapshot", ids[0] as string)).out)).toEqual({ id: ids[0], whole: true });
   expect(JSON.parse((await run("diff")).out)).toMatchObject({ from: ids[0], to: ids[1], sections: { allocations: { changed: 1 } } });
-}, 300_000);
+});
 
 test("a data folder that is named goes before the environment", async () => {
   process.env.NATS_URL = nats.url;
   const local = await runHere(folder, "snapshot", "show").finally(() => delete process.env.NATS_URL);
   expect({ code: local.code, err: local.err }).toEqual({ code: exitCodes.notFound, err: expect.stringContaining("has no snapshot") });
-}, 60_000);
+});
 
 test("a rollback is loaded by every pod before any serves it, and answers change", async () => {
   const pods = await Promise.all(["pod-a", "pod-b"].map(startPod));
@@ -108,7 +108,7 @@ test("a rollback is loaded by every pod before any serves it, and answers change
   expect({ refused: told.refused, known: [...told.loaded, ...told.loading].sort() }).toEqual({ refused: [], known: ["pod-a", "pod-b"] });
   await changed;
   expect(await ingest.store.pointer()).toEqual({ published: ids[0], active: ids[0] });
-}, 300_000);
+});
 
 test("what is current already stays, what is not kept is not found, and who comes second has changed nothing", async () => {
   const current = await ingest.store.currentId();
@@ -117,7 +117,7 @@ test("what is current already stays, what is not kept is not found, and who come
   expect(() => refuse(new PublicationConflictError(ids[0] as string, ids[1] as string))).toThrow(
     expect.objectContaining({ exitCode: exitCodes.refused, message: expect.stringContaining("another publisher was first") }),
   );
-}, 300_000);
+});
 
 test("without a server, and with a URL that is none, it says so", async () => {
   const url = `nats://user:secret@127.0.0.1:${await freePort()}`;
@@ -136,4 +136,4 @@ test("without a server, and with a URL that is none, it says so", async () => {
     code: exitCodes.notFound,
     err: expect.stringContaining("bucket empty: contains no snapshot"),
   });
-}, 300_000);
+});

@@ -8,10 +8,10 @@ import { type KeyChange, keysChangedSubject } from "@netfacts/contracts";
 import { secretMatches } from "@netfacts/keys";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { openMongoStore } from "@netfacts/storage/mongo";
+import { freePort } from "../../../test/support/free-ports.ts";
 import { until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { startNatsServer } from "../../../test/support/nats-server.ts";
-import { freePort } from "../../../test/support/processes.ts";
 import { type Ran, runProcessWith, temporaryFolder } from "./support/run.ts";
 
 const dataDir = temporaryFolder();
@@ -21,7 +21,7 @@ let uri: string;
 beforeAll(async () => {
   mongo = await startMongodb();
   uri = mongo.database(`cli_${randomUUID().slice(0, 8)}`);
-}, 120_000);
+});
 afterAll(async () => {
   await mongo?.stop();
   rmSync(dataDir, { recursive: true, force: true });
@@ -57,7 +57,7 @@ test("without NATS a change is made, and a note says that nobody was told", asyn
   expect(JSON.parse(shown.out)).toMatchObject({ id: key.id, state: "revoked" });
   // Neither is the file of the data folder used, nor made.
   expect(existsSync(join(dataDir, "store.sqlite"))).toBe(false);
-}, 120_000);
+});
 
 test("with NATS gateways are told which key changed, and of nothing that was only looked at", async () => {
   // Others of a shared server tell of their keys too.
@@ -88,4 +88,4 @@ test("with NATS gateways are told which key changed, and of nothing that was onl
     await messaging.close();
     await nats.stop();
   }
-}, 120_000);
+});

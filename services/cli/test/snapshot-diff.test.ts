@@ -16,7 +16,7 @@ beforeAll(async () => {
     await runJson(dataDir, "ingest", "run", "--sources", smallSources(join(dataDir, country), country));
     ids.push(String((await runJson(dataDir, "snapshot", "show")).id));
   }
-}, 60_000);
+});
 
 async function countryOf(ip: string): Promise<unknown> {
   const { allocation } = await runJson(dataDir, "lookup", "ip", ip);

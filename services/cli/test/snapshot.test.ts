@@ -21,4 +21,4 @@ test("a damaged object of ingest's is found, though no service reads it; a pack 
   expect((await run(dataDir, "snapshot", "pack", pack)).code).toBe(exitCodes.ok);
   expect((await run(dataDir, "snapshot", "verify", "--snapshot", pack)).code).toBe(exitCodes.ok);
   rmSync(dataDir, { recursive: true });
-}, 180_000);
+});

@@ -19,12 +19,12 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "netfacts-state-"));
   [nats, mongodb] = await Promise.all([startNatsServer({ jetstream: true }), startMongodb()]);
-}, 60_000);
+});
 afterAll(async () => {
   await endAllProcesses();
   await Promise.all([nats?.stop(), mongodb?.stop()]);
   rmSync(folder, { recursive: true });
-}, 30_000);
+});
 
 test("a file in its place, then a directory, then a full disk: readiness and log follow, with the setting's name", async () => {
   const state = join(folder, "state");
@@ -56,7 +56,7 @@ test("a file in its place, then a directory, then a full disk: readiness and log
   });
   limitFiles(ingest.child.pid as number, "unlimited");
   await until(async () => (await readiness()) === "200 ready", { timeoutMs: 30_000 });
-}, 180_000);
+});
 
 test.each([
   ["/proc/netfacts/state", /^INGEST_STATE_DIR: \/proc\/netfacts\/state cannot be written: (ENOENT|this user|the file system)/],

@@ -143,7 +143,7 @@ describe("with a server", () => {
     expect(kinds).toContain("reconnect");
     await connection.flush();
     await server.reload(config("first"));
-  }, 30_000);
+  });
 
   test("a server that the handshake does not admit is told nothing", async () => {
     class Outside extends Handshake {

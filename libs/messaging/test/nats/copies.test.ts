@@ -4,9 +4,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { freePorts } from "../../../../test/support/free-ports.ts";
 import { freezeProcess } from "../../../../test/support/frozen.ts";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
-import { freePorts } from "../../../../test/support/service-process.ts";
 import { startTcpProxy } from "../../../../test/support/tcp-proxy.ts";
 import type { Messaging } from "../../src/index.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
@@ -113,7 +113,7 @@ test("a copy that hangs costs no request 250 ms in either lane, and is asked aga
   first.kill("SIGCONT");
   await pause(1_000);
   expect(bothOf(await loads(1_000))).toEqual(lanes.map(() => ["first", "second"]));
-}, 20_000);
+});
 
 test("a copy that is killed costs no request 500 ms", async () => {
   const [first] = await Promise.all([copy("first"), copy("second")]);
@@ -125,7 +125,7 @@ test("a copy that is killed costs no request 500 ms", async () => {
   const asked = await loading;
   expect(names(asked)).toEqual(["first", "second"]);
   expect(longest(asked)).toBeLessThan(250);
-}, 20_000);
+});
 
 test("a copy that is 50 times slower is asked one question at a time", async () => {
   await Promise.all([copy("slow", 100), copy("second", 2)]);
@@ -135,7 +135,7 @@ test("a copy that is 50 times slower is asked one question at a time", async () 
   expect(longest(asked)).toBeLessThan(250);
   const slow = asked.filter(({ by }) => by === "slow").length;
   expect(slow).toBeLessThan(10);
-}, 20_000);
+});
 
 test("a copy on a link that loses data costs no request 250 ms", async () => {
   const link = await startTcpProxy(server.url);
@@ -157,7 +157,7 @@ test("a copy on a link that loses data costs no request 250 ms", async () => {
     clearInterval(losing);
     await link.stop();
   }
-}, 30_000);
+});
 
 test("a nats-server that hangs is told within 1 s, and asked again when it goes on", async () => {
   await copy("first");
@@ -176,7 +176,7 @@ test("a nats-server that hangs is told within 1 s, and asked again when it goes 
   for (const end = performance.now() + 8_000; answer !== "first" && performance.now() < end; await pause(100))
     answer = (await load(asker, 1))[0]?.by ?? "";
   expect(answer).toBe("first");
-}, 20_000);
+});
 
 test("one of three nats-servers that hangs costs no request of a gateway at another one 250 ms", async () => {
   const routes = await freePorts(3);
@@ -200,4 +200,4 @@ test("one of three nats-servers that hangs costs no request of a gateway at anot
     await asker.close();
     await Promise.all(servers.map((one) => one.stop()));
   }
-}, 30_000);
+});

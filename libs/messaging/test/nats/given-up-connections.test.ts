@@ -63,7 +63,7 @@ test("a server that answers connections too late leaves one, which gets each mes
   expect(heard).toEqual(["1", "2", "3"]);
   expect(proxy.connections).toBe(1);
   expect(statuses.filter((type) => type === "disconnect")).toHaveLength(1);
-}, 30_000);
+});
 
 test("a server that reads no more is left for another one, although much was written to it", async () => {
   const [first, second] = proxies as [TcpProxy, TcpProxy];
@@ -74,4 +74,4 @@ test("a server that reads no more is left for another one, although much was wri
   for (let sent = 0; sent < 64; sent++) nc.publish("much", message);
   await until(() => statuses.includes("reconnect"));
   expect(second.connections).toBe(1);
-}, 30_000);
+});

@@ -25,7 +25,7 @@ beforeAll(async () => {
     raw.set(user, connection);
     opened.push(connection);
   }
-}, 30_000);
+});
 afterAll(async () => {
   for (const end of opened.reverse()) await end.close();
   await server?.stop();
@@ -197,7 +197,6 @@ describe("the rights suffice", () => {
       await pause(200);
       expect(told).toEqual([]);
     },
-    30_000,
   );
 
   test("for broadcasts", async () => {

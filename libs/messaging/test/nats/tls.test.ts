@@ -21,7 +21,7 @@ beforeAll(async () => {
   const tls = `tls { cert_file: "${join(folder, "cert.pem")}", key_file: "${join(folder, "key.pem")}" }`;
   server = await startNatsServer({ own: true, config: `${tls}\nauthorization { user: "u", password: "secret-word" }` });
   url = `tls://u:secret-word@localhost:${server.port}`;
-}, 30_000);
+});
 afterAll(async () => {
   await server?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -38,7 +38,7 @@ test("a service serves over TLS where it trusts the server's certificate", async
     pod.kill("SIGKILL");
     await once(pod, "exit");
   }
-}, 40_000);
+});
 
 test("a certificate that is not trusted is refused", async () => {
   await expect(connect({ servers: url, name: "x", once: true })).rejects.toThrow();

@@ -176,7 +176,7 @@ describe("snapshots in JetStream beside the contract", () => {
       await own.stop();
       rmSync(storeDir, { recursive: true, force: true });
     }
-  }, 60_000);
+  });
 
   test("a chunk that the server's disk has spoilt is told as damage within seconds, and the object is stored anew", async () => {
     const storeDir = mkdtempSync(join(tmpdir(), "netfacts-jetstream-"));
@@ -205,7 +205,7 @@ describe("snapshots in JetStream beside the contract", () => {
       await own.stop();
       rmSync(storeDir, { recursive: true, force: true });
     }
-  }, 60_000);
+  });
 
   test("a server that is away is told as that, and what it holds is not called damaged", async () => {
     const own = await startNatsServer({ jetstream: true, own: true });
@@ -219,7 +219,7 @@ describe("snapshots in JetStream beside the contract", () => {
     await expect(store.getObject(sections.routes?.object as string, sections.routes?.bytes as number)).rejects.toMatchObject(away);
     await place.nc.close();
     await own.stop();
-  }, 60_000);
+  });
 
   test("a reader and a publisher need no more rights than the documents list", async () => {
     const name = "rights";
@@ -250,7 +250,7 @@ describe("snapshots in JetStream beside the contract", () => {
       await reader.nc.close();
       await own.stop();
     }
-  }, 60_000);
+  });
 
   test("a worker that finds no server says so and ends", async () => {
     const nowhere = { ...bucket.source, connection: { servers: "nats://127.0.0.1:9", name: "loader" } };

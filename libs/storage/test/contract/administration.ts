@@ -170,7 +170,7 @@ export function describeAdministration(name: string, factory: StoreFactory): voi
         expect(states.sort()).toEqual(["active", "revoked"]);
         for (const { key } of [a, b]) await revokeKey(one, key.id, { force: true });
       }
-    }, 30_000);
+    });
 
     test("of many that are ended at once one stays", async () => {
       const stores = await Promise.all(Array.from({ length: 5 }, () => factory.open()));
@@ -178,7 +178,7 @@ export function describeAdministration(name: string, factory: StoreFactory): voi
       await Promise.all(stores.map((store, i) => revokeKey(store, (made[i] as (typeof made)[0]).key.id)));
       const left = (await (stores[0] as Store).keys.list()).filter(({ state }) => state === "active");
       expect(left).toHaveLength(1);
-    }, 30_000);
+    });
 
     test("a mark that a dead process left holds nobody up", async () => {
       const store = await factory.open();

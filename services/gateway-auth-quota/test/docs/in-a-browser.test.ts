@@ -16,7 +16,7 @@ beforeAll(async () => {
   harness = await startGateway();
   url = await harness.gateway.listen();
   if (tool !== null) browser = await startChromium(tool);
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.stop();
   await harness.stop();
@@ -34,67 +34,55 @@ async function open(path: string) {
   return { page, complaints };
 }
 
-inBrowser(
-  "/docs shows every operation, and asks /me with the key that it was given",
-  async () => {
-    const key = await harness.key();
-    const { page, complaints } = await open("/docs");
-    for (const { id, summary } of publicRoutes) {
-      const operation = page.locator(`[id$="-${id}"]`);
-      await operation.waitFor();
-      expect(await operation.textContent()).toContain(summary);
-    }
-    await page.locator("button.authorize").first().click();
-    await page.locator('input[type="text"], input[type="password"]').last().fill(key);
-    await page.locator(".auth-btn-wrapper button.authorize").click();
-    await page.locator(".auth-btn-wrapper button.btn-done").click();
+inBrowser("/docs shows every operation, and asks /me with the key that it was given", async () => {
+  const key = await harness.key();
+  const { page, complaints } = await open("/docs");
+  for (const { id, summary } of publicRoutes) {
+    const operation = page.locator(`[id$="-${id}"]`);
+    await operation.waitFor();
+    expect(await operation.textContent()).toContain(summary);
+  }
+  await page.locator("button.authorize").first().click();
+  await page.locator('input[type="text"], input[type="password"]').last().fill(key);
+  await page.locator(".auth-btn-wrapper button.authorize").click();
+  await page.locator(".auth-btn-wrapper button.btn-done").click();
 
-    const operation = page.locator('[id$="-getMe"]');
-    await operation.locator(".opblock-summary").first().click();
-    await operation.locator("button.execute").click();
-    const answer = operation.locator(".live-responses-table .response-col_status");
-    await answer.last().waitFor();
-    expect(await answer.last().textContent()).toContain("200");
-    const [text = ""] = await operation.locator(".live-responses-table .highlight-code").allTextContents();
-    expect(JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1))).toMatchObject({
-      key: { display: expect.stringContaining("nf_") },
-    });
-    expect(complaints).toEqual([]);
-    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
+  const operation = page.locator('[id$="-getMe"]');
+  await operation.locator(".opblock-summary").first().click();
+  await operation.locator("button.execute").click();
+  const answer = operation.locator(".live-responses-table .response-col_status");
+  await answer.last().waitFor();
+  expect(await answer.last().textContent()).toContain("200");
+  const [text = ""] = await operation.locator(".live-responses-table .highlight-code").allTextContents();
+  expect(JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1))).toMatchObject({
+    key: { display: expect.stringContaining("nf_") },
+  });
+  expect(complaints).toEqual([]);
+  if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
 
-    const asn = page.locator('[id$="-getAsn"]');
-    await asn.locator(".opblock-summary").first().click();
-    await asn.locator("button.execute").click();
-    await asn.locator(".live-responses-table .response-col_status").last().waitFor();
-    // What must stand is filled in by its example, and nothing else is asked for.
-    expect(await asn.locator(".request-url pre").textContent()).toContain("/api/v1/asn/AS3333");
-    expect(await asn.locator(".request-url pre").textContent()).not.toMatch(/fields|format|family|rpki/);
-  },
-  120_000,
-);
+  const asn = page.locator('[id$="-getAsn"]');
+  await asn.locator(".opblock-summary").first().click();
+  await asn.locator("button.execute").click();
+  await asn.locator(".live-responses-table .response-col_status").last().waitFor();
+  // What must stand is filled in by its example, and nothing else is asked for.
+  expect(await asn.locator(".request-url pre").textContent()).toContain("/api/v1/asn/AS3333");
+  expect(await asn.locator(".request-url pre").textContent()).not.toMatch(/fields|format|family|rpki/);
+});
 
-inBrowser(
-  "the icon is one that a browser can decode",
-  async () => {
-    const { page, complaints } = await open("/docs/errors");
-    const size = await page.evaluate(
-      "const icon = new Image(); icon.src = '/favicon.ico'; icon.decode().then(() => [icon.naturalWidth, icon.naturalHeight])",
-    );
-    expect(size).toEqual([16, 16]);
-    expect(complaints).toEqual([]);
-  },
-  60_000,
-);
+inBrowser("the icon is one that a browser can decode", async () => {
+  const { page, complaints } = await open("/docs/errors");
+  const size = await page.evaluate(
+    "const icon = new Image(); icon.src = '/favicon.ico'; icon.decode().then(() => [icon.naturalWidth, icon.naturalHeight])",
+  );
+  expect(size).toEqual([16, 16]);
+  expect(complaints).toEqual([]);
+});
 
-inBrowser(
-  "a problem's page can be read",
-  async () => {
-    const { page, complaints } = await open("/docs/errors/rate_limit_exceeded");
-    expect(await page.locator("h1").textContent()).toBe("Rate limit exceeded");
-    await page.locator("nav a", { hasText: "Problems" }).click();
-    await page.locator("td", { hasText: "prefix_has_host_bits" }).first().waitFor();
-    expect(complaints).toEqual([]);
-    if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}.errors.png` });
-  },
-  60_000,
-);
+inBrowser("a problem's page can be read", async () => {
+  const { page, complaints } = await open("/docs/errors/rate_limit_exceeded");
+  expect(await page.locator("h1").textContent()).toBe("Rate limit exceeded");
+  await page.locator("nav a", { hasText: "Problems" }).click();
+  await page.locator("td", { hasText: "prefix_has_host_bits" }).first().waitFor();
+  expect(complaints).toEqual([]);
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}.errors.png` });
+});

@@ -66,7 +66,7 @@ test("keyless floods of one address get their bound a second, and a caller with 
   expect(sum("503")).toBeGreaterThan(0);
   expect(await harness.registry.text()).toMatch(/netfacts_shortages_total\{[^}]*resource="keyless",reason="share"[^}]*\} \d+/);
   expect(harness.log).toContainEqual(expect.objectContaining({ level: "warn", message: "requests without a key are held back" }));
-}, 30_000);
+});
 
 test("a made-up key is no way around the bound, and a valid key that nobody has seen yet is only held for a moment", async () => {
   const url = await start({ KEYLESS_PER_SECOND_MAX: 10, DEFAULT_RATE_LIMIT: 1_000_000 });
@@ -91,7 +91,7 @@ test("a made-up key is no way around the bound, and a valid key that nobody has 
   const sum = counts.reduce((total, each) => total + [...each.values()].reduce((some, count) => some + count, 0), 0);
   // A burst of two seconds and ten a second; of each connection eight at first, and eight that were held in each second.
   expect(sum).toBeLessThanOrEqual(20 + 10 * (seconds + 1) + 32 + 32 * (seconds + 1));
-}, 30_000);
+});
 
 test("texts that are no key count as requests without one", async () => {
   const url = await start({ KEYLESS_PER_SECOND_MAX: 10 });
@@ -100,7 +100,7 @@ test("texts that are no key count as requests without one", async () => {
   while ((counts.get("503") ?? 0) === 0 && (counts.get("401") ?? 0) < 1_000) await new Promise((resolve) => setTimeout(resolve, 20));
   // A burst of two seconds, ten a second, and those that are asked at a time.
   expect(counts.get("401")).toBeLessThanOrEqual(20 + 10 * ((performance.now() - began) / 1_000 + 1) + 8);
-}, 30_000);
+});
 
 test("one refused for its address is held for a moment, and the next second it is answered", async () => {
   const url = await start({ KEYLESS_PER_SECOND_MAX: 1 });

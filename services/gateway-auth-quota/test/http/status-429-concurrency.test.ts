@@ -116,7 +116,7 @@ test("whatever is answered frees its place: HEAD, 304, 400, 403, 404, 405, 429, 
   for (let i = 0; i < limit + 1; i++) expect((await get(authorization)).status).toBe(504);
   held.letGo();
   expect(await underWay(authorization)).toBe(0);
-}, 20_000);
+});
 
 test("clients that go away free their places: before the answer, in a pipeline, and while their lease is awaited", async () => {
   const authorization = await newKey();
@@ -151,7 +151,7 @@ test("clients that go away free their places: before the answer, in a pipeline, 
   await until(() => harness.log.slice(lines).filter(({ fields }) => fields.status === "aborted").length === limit);
   resolve();
   await until(async () => (await underWay(unleased)) === 0);
-}, 60_000);
+});
 
 test("a batch that is streamed holds its place until it ends, and gives it back when its client goes away", async () => {
   const authorization = `Bearer ${await harness.key({ scopes: ["ip", "batch"], concurrency: { limit } })}`;
@@ -169,7 +169,7 @@ test("a batch that is streamed holds its place until it ends, and gives it back 
   whole.resume();
   await once(whole, "close");
   await until(async () => (await underWay(authorization)) === 0);
-}, 30_000);
+});
 
 test("a key without a bound is told of none", async () => {
   const answer = await harness.get(path);

@@ -44,30 +44,26 @@ const storms: [string, (known: string, count: number) => unknown][] = [
   ["that are nonsense", (_, count) => [null, "x", count, [], {}, { key_id: 7 }][count % 6]],
 ];
 
-test.each(storms)(
-  "a storm of changes %s",
-  async (_, message) => {
-    const [first, second] = [await keys.create(), await keys.create()];
-    expect([await outcome(first.secret), await outcome(second.secret)]).toEqual(["ok", "ok"]);
-    keys.reads = 0;
-    const since = performance.now();
-    const outcomes = new Set<string>();
-    let sent = 0;
-    while (performance.now() - since < 1_500) {
-      for (let burst = 0; burst < 200; burst++) publish(message(first.id, sent++));
-      outcomes.add(await outcome(first.secret));
-      outcomes.add(await outcome(second.secret));
-      await sleep(1);
-    }
-    const spans = (performance.now() - since) / 400 + 1;
-    expect(sent).toBeGreaterThan(2_000);
-    expect([...outcomes]).toEqual(["ok"]);
-    // 20 at once; then two keys, each once in a span, and once more where a change overtook its reading.
-    expect(keys.reads).toBeLessThanOrEqual(2 * 20 + 2 * 2 * spans);
-    expect(told).toBe(1);
-  },
-  30_000,
-);
+test.each(storms)("a storm of changes %s", async (_, message) => {
+  const [first, second] = [await keys.create(), await keys.create()];
+  expect([await outcome(first.secret), await outcome(second.secret)]).toEqual(["ok", "ok"]);
+  keys.reads = 0;
+  const since = performance.now();
+  const outcomes = new Set<string>();
+  let sent = 0;
+  while (performance.now() - since < 1_500) {
+    for (let burst = 0; burst < 200; burst++) publish(message(first.id, sent++));
+    outcomes.add(await outcome(first.secret));
+    outcomes.add(await outcome(second.secret));
+    await sleep(1);
+  }
+  const spans = (performance.now() - since) / 400 + 1;
+  expect(sent).toBeGreaterThan(2_000);
+  expect([...outcomes]).toEqual(["ok"]);
+  // 20 at once; then two keys, each once in a span, and once more where a change overtook its reading.
+  expect(keys.reads).toBeLessThanOrEqual(2 * 20 + 2 * 2 * spans);
+  expect(told).toBe(1);
+});
 
 test("a key that is revoked in a storm is refused while the storm lasts", async () => {
   const { id, secret } = await keys.create();
@@ -85,7 +81,7 @@ test("a key that is revoked in a storm is refused while the storm lasts", async 
   } finally {
     clearInterval(storm);
   }
-}, 30_000);
+});
 
 test("a few changes count at once", async () => {
   const { id, secret } = await keys.create();

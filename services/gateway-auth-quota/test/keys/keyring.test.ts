@@ -236,7 +236,7 @@ describe("failed keys", () => {
     expect(await outcome(ring, header(created))).toBe("ok");
     monotonicMs += 900;
     expect(await outcome(ring, guess(), "192.0.2.1")).toBe("invalid_api_key");
-  }, 60_000);
+  });
 
   test("an unknown id and a wrong secret cost the same reads, and are refused no sooner than a set time", async () => {
     const known = await keys.create();
@@ -428,7 +428,7 @@ describe("cache", () => {
     while ((await outcome(ring, header(created))) === "ok" && performance.now() - since < 30_000) await sleep(10);
     expect(await outcome(ring, header(created))).toBe("disabled_api_key");
     ring.stop();
-  }, 60_000);
+  });
 
   test("with the store away too, no key serves while changes are not told", async () => {
     const created = await keys.create();

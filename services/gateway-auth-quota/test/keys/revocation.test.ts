@@ -71,4 +71,4 @@ test("a change by another process is seen within a second: median of ten, each w
   delays.sort((a, b) => a - b);
   expect(delays[5]).toBeLessThan(1_000);
   expect(delays[9]).toBeLessThan(10_000);
-}, 30_000);
+});

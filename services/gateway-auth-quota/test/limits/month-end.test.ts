@@ -24,7 +24,7 @@ let folder: string;
 beforeAll(async () => {
   mongodb = await startMongodb();
   folder = mkdtempSync(join(tmpdir(), "netfacts-month-end-"));
-}, 60_000);
+});
 afterAll(async () => {
   await mongodb.stop();
   rmSync(folder, { recursive: true });
@@ -98,5 +98,4 @@ test.each(Object.entries(stores))(
     expect((await usage.monthTotal(name, "2027-01")).counted).toBe(limit);
     await Promise.all(handles.map((store) => store.close()));
   },
-  90_000,
 );

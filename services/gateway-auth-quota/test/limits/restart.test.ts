@@ -67,7 +67,7 @@ test("a graceful restart leaves what remains unchanged", async () => {
   expect(await after.ask("peek")).toEqual([863_990, 990]);
   expect(await after.ask("admit 1000")).toBe(990);
   await after.stop();
-}, 20_000);
+});
 
 test("kill -9 loses at most one block and admits nothing twice", async () => {
   const limit = 200;
@@ -85,7 +85,7 @@ test("kill -9 loses at most one block and admits nothing twice", async () => {
   admitted += Number(await survivor.ask("admit 500"));
   expect(admitted).toBe(limit - lost);
   await survivor.stop();
-}, 20_000);
+});
 
 test("two processes at once share one limit and admit it exactly", async () => {
   const gateways = [new GatewayProcess(300), new GatewayProcess(300)];
@@ -94,4 +94,4 @@ test("two processes at once share one limit and admit it exactly", async () => {
   const last = new GatewayProcess(300);
   expect(Number(await last.ask("admit 500")) + admitted.reduce((sum: number, count) => sum + Number(count), 0)).toBe(300);
   await last.stop();
-}, 20_000);
+});

@@ -168,7 +168,7 @@ test("no window admits more than its limit, whenever units were leased, spent, r
   );
   // Most histories have seen the month end.
   expect(ended).toBeGreaterThan(20);
-}, 60_000);
+});
 
 const quiet: Scenario = {
   rate: 50,

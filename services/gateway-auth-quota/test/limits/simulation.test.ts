@@ -14,7 +14,7 @@ test("admits the limit exactly, less at most one block for each killed gateway",
     }),
     { seed: seed(6_585), numRuns: runs(120) },
   );
-}, 60_000);
+});
 
 const histories: Scenario = {
   policy: "month",

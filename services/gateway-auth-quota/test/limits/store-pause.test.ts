@@ -18,11 +18,11 @@ let stores: Store[] = [];
 beforeAll(async () => {
   mongodb = await startMongodb({ own: true });
   stores = await Promise.all(Array.from({ length: gateways + 1 }, () => openMongoStore(mongodb.database("pause"))));
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(stores.map((store) => store.close()));
   await mongodb.stop();
-}, 60_000);
+});
 
 const key = limitedKey({ rate: 1_000_000, month: limit });
 
@@ -62,4 +62,4 @@ test("three pauses cost no unit of a month of 5,000", async () => {
   console.log(`${before} of ${limit} were admitted through the pauses; ${limit - admissions} were lost`);
   expect(before).toBeLessThan(limit);
   expect(admissions).toBe(limit);
-}, 60_000);
+});

@@ -37,11 +37,11 @@ beforeAll(async () => {
   const store = await openMongoStore(database);
   adminKey = (await createKey(store, { label: "operator", scopes: ["admin"], rate: { limit: 100_000, windowSeconds: 60 } })).secret;
   await store.close();
-}, 120_000);
+});
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
   await Promise.all([nats?.stop(), mongo?.stop()]);
-}, 60_000);
+});
 
 async function start(servers: string, config: Partial<GatewayConfig>): Promise<Gateway> {
   const messaging = await createNatsMessaging({ servers, name: "gateway" });
@@ -127,7 +127,7 @@ test("a key's state reaches the other gateway within a second: median of ten, ea
     );
   }
   expectWithinASecond(delays);
-}, 120_000);
+});
 
 test("a plan's limits reach its keys at the other gateway within a second: median of ten, each within ten", async () => {
   await change("PUT", "/plans/team", { ...wide, month: { limit: 1_000 } });
@@ -138,7 +138,7 @@ test("a plan's limits reach its keys at the other gateway within a second: media
     delays.push(await delayOf(secret, `404 ${month}`, () => change("PUT", "/plans/team", { ...wide, month: { limit: month } })));
   }
   expectWithinASecond(delays);
-}, 120_000);
+});
 
 test("a successor works at once where its id was unknown", async () => {
   const { id, secret } = await makeKey();
@@ -148,7 +148,7 @@ test("a successor works at once where its id was unknown", async () => {
   while ((await seen(secret)) !== "401 none" && performance.now() - since < 10_000) await sleep(5);
   expect(performance.now() - since).toBeLessThan(10_000);
   expect(await seen(successor.secret)).toMatch(/^404 /);
-}, 60_000);
+});
 
 test("with NATS frozen, a revoked key serves no longer than keys may be old that no broadcast can tell of", async () => {
   const { id, secret } = await makeKey();
@@ -160,7 +160,7 @@ test("with NATS frozen, a revoked key serves no longer than keys may be old that
   // Where it is far from zero, the cut was one.
   expect(delay).toBeGreaterThan(100);
   expect(delay).toBeLessThan(blindMs + 3_000);
-}, 60_000);
+});
 
 test("what changes while the changing gateway has no NATS is told when it is back", async () => {
   const own = await startTcpProxy(nats.url);
@@ -174,7 +174,7 @@ test("what changes while the changing gateway has no NATS is told when it is bac
     await own.restore();
   });
   expect(delay).toBeLessThan(20_000);
-}, 60_000);
+});
 
 test("while a publisher announces changes without end, other keys are answered, and a revoked key is refused within a second", async () => {
   const [revoked, other] = await Promise.all([makeKey(), makeKey()]);
@@ -200,4 +200,4 @@ test("while a publisher announces changes without end, other keys are answered, 
     clearInterval(storm);
     await rogue.close();
   }
-}, 60_000);
+});

@@ -155,10 +155,10 @@ test("the files of 2014, with AFRINIC's of later", async () => {
   const paths = [...delegatedOf(folder, /^delegated-/), ...delegatedOf(samples, /^delegated-afrinic/)];
   expect(paths).toHaveLength(5);
   expect(await compare(paths)).toBeGreaterThan(250_000);
-}, 300_000);
+});
 
 test("plain and extended files of one registry, years apart", async () => {
   const folder = fullSizeData("modern")?.[0];
   if (folder === undefined) return;
   expect(await compare(delegatedOf(folder, /^delegated-(afrinic|lacnic)/))).toBeGreaterThan(100_000);
-}, 300_000);
+});

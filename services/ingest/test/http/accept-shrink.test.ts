@@ -60,4 +60,4 @@ sources:
   expect(await refusals()).toEqual([expect.stringMatching(/section="allocations".* 0$/)]);
   await standby.stop();
   await leader.stop();
-}, 180_000);
+});

@@ -49,4 +49,4 @@ test("a stop waits for a body, and not for long", async () => {
   expect(await half.ended).toBeGreaterThan(4_000);
   expect(reached()).toBe(false);
   clearInterval(trickle);
-}, 20_000);
+});

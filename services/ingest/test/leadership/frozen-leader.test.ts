@@ -12,7 +12,7 @@ const ttlMs = 2_000;
 let contenders: Contenders;
 beforeAll(async () => {
   contenders = await Contenders.open(ttlMs);
-}, 60_000);
+});
 afterAll(() => contenders.close());
 beforeEach(() => contenders.begin());
 afterEach(() => contenders.end());
@@ -45,9 +45,9 @@ test("a leader that was frozen for longer than its lease publishes nothing when 
   expect(runs.map(({ state }: { state: string }) => state)).toEqual(["succeeded", "failed"]);
   // It stands by, and hands requests on.
   expect((await first.ask("POST", runsPath)).status).toBe(202);
-}, 60_000);
+});
 
 test("planted fault: with a lease that is believed and a pointer that is not compared, it would have published", async () => {
   const { before, after } = await thawedAfterAnother({ UNFENCED: "1" });
   expect(after).not.toBe(before);
-}, 60_000);
+});

@@ -17,7 +17,7 @@ const slackMs = 500;
 let contenders: Contenders;
 beforeAll(async () => {
   contenders = await Contenders.open(ttlMs);
-}, 60_000);
+});
 afterAll(() => contenders.close());
 beforeEach(() => contenders.begin());
 afterEach(() => contenders.end());
@@ -42,7 +42,7 @@ test("one leads and the other stands by; a run is started through either", async
   const following = second.said("this process is now the leader").then(() => performance.now() - stopped);
   expect(await first.end("SIGTERM")).toBe(0);
   expect(await following).toBeLessThan(ttlMs / 3 + slackMs + 1_000);
-}, 60_000);
+});
 
 test("after kill -9 in the middle of a run the other leads within the lease and a third, and ends that run as failed", async () => {
   const first = await contenders.start("a", "NL");
@@ -62,4 +62,4 @@ test("after kill -9 in the middle of a run the other leads within the lease and 
     error: "its process ended or lost leadership before the run ended",
   });
   expect(await contenders.snapshots().list()).toHaveLength(1);
-}, 60_000);
+});

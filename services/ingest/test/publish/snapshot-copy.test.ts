@@ -65,7 +65,7 @@ test("JetStream that was wiped while a source is missing gets the same snapshot 
     await nats.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 90_000);
+});
 
 interface Loss {
   readonly name: string;
@@ -154,7 +154,7 @@ test("a store that loses parts of what serves gets them back, whole and with the
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 120_000);
+});
 
 /** Each object can be read to its end, and has its digest. */
 async function isWhole(store: Awaited<ReturnType<Awaited<ReturnType<typeof testBucket>>["open"]>>, manifest: Manifest): Promise<boolean> {

@@ -144,7 +144,7 @@ describe("rpki-client exports", () => {
       await withFile(join(data, "modern/rpki-client.20250720T0931.json.bz2"), async (path) =>
         expect(await compareExport(path)).toBe(723_521),
       );
-    }, 120_000);
+    });
 });
 
 describe("AS names", () => {

@@ -33,4 +33,4 @@ test("a run whose store is away leaves no thread behind", async () => {
     }
     expect(turns[0]).toBeGreaterThan(0);
   });
-}, 30_000);
+});

@@ -137,7 +137,7 @@ test("a bomb of gzip ends at bytes_max, not at the end of memory, and what was g
   // Optional, it is read in its last good version, and the next version is measured by that.
   const kept = await run(", bytes_max: 1MiB, required: false");
   expect(kept.sources[1]).toMatchObject({ state: "kept", accepted: 10, error: expect.stringContaining("bytes_max") });
-}, 60_000);
+});
 
 test("of two imports into one folder one works and one waits", async () => {
   let open: () => void = () => undefined;
@@ -225,4 +225,4 @@ test("a full disk is told of as such, and leaves the last good file and snapshot
   expect(existsSync(join(stateFolder(), "downloads", "names", "partial"))).toBe(false);
   // With room it goes on by itself.
   expect((await run()).sources[1]).toMatchObject({ accepted: 11 });
-}, 60_000);
+});

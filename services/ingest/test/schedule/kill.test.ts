@@ -115,27 +115,23 @@ test("in the middle of a fetch: it is gone on with from where it was safe on the
     "if-range": '"2"',
     range: expect.stringMatching(/^bytes=\d{8}-$/),
   });
-}, 120_000);
+});
 
 test.each([
   ["before it reads", "getManifest"],
   ["while it builds", "putObject"],
   ["while it verifies", "getObject"],
   ["before it publishes", "publish"],
-])(
-  "%s: what served before serves, and nothing is fetched twice",
-  async (_when, stage) => {
-    await prepare();
-    const first = await launch(stage);
-    await atStage(join(folder, "gate"));
-    await first.end("SIGKILL");
-    expect(await served()).toBe(10);
-    const requests = await comesToItsEnd();
-    // What was asked for before the end is not due again; what was fetched is here.
-    expect(requests.map(({ path }) => path)).toEqual([]);
-  },
-  120_000,
-);
+])("%s: what served before serves, and nothing is fetched twice", async (_when, stage) => {
+  await prepare();
+  const first = await launch(stage);
+  await atStage(join(folder, "gate"));
+  await first.end("SIGKILL");
+  expect(await served()).toBe(10);
+  const requests = await comesToItsEnd();
+  // What was asked for before the end is not due again; what was fetched is here.
+  expect(requests.map(({ path }) => path)).toEqual([]);
+});
 
 test("after it has published: the new version serves, and no run is made again", async () => {
   await prepare();
@@ -148,4 +144,4 @@ test("after it has published: the new version serves, and no run is made again",
   await next.end("SIGKILL");
   expect(await sectionsToRun()).toEqual([]);
   expect(next.lines().some(({ msg }) => msg === "run started")).toBe(false);
-}, 120_000);
+});

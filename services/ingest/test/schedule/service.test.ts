@@ -82,7 +82,7 @@ test("imports at its start, then what changed and nothing else, and says who ask
   expect(JSON.stringify(health)).not.toContain("hidden");
   expect(JSON.stringify(services.flatMap(({ log }) => log))).not.toContain("hidden");
   expect(await runsOf(service)).toHaveLength(2);
-}, 120_000);
+});
 
 test("while nobody leads, there is what the snapshot and the runs tell, and no schedule", async () => {
   const first = await start();
@@ -96,4 +96,4 @@ test("while nobody leads, there is what the snapshot and the runs tell, and no s
     { name: "ripe", state: "read", accepted: 10 },
     { name: "vrps", state: "read", accepted: 10 },
   ]);
-}, 120_000);
+});

@@ -1,0 +1,48 @@
+/** Ports for servers that tests start: no two tests of a run get the same one, however long each takes to listen there. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { runFolderVariable } from "./run-folder.ts";
+
+/** Below those that a system hands out to connections, so that none takes the port of a process that is away for a moment. */
+const portsFrom = 20_000;
+const portsTo = 32_000;
+
+/** Ports of loopback on which nobody listens, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = portsFrom + Math.floor(Math.random() * (portsTo - portsFrom));
+    if (!ports.includes(port) && (await isFree(port)) && claim(port)) ports.push(port);
+  }
+  return ports;
+}
+
+export async function freePort(): Promise<number> {
+  const [port] = await freePorts(1);
+  return port as number;
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((done) => {
+    server.once("error", () => done(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => done(true)));
+  });
+}
+
+/** For the rest of the run. False: another test has it. Outside a run there are no others. */
+function claim(port: number): boolean {
+  const run = process.env[runFolderVariable];
+  if (run === undefined) return true;
+  const folder = join(run, "ports");
+  mkdirSync(folder, { recursive: true });
+  try {
+    writeFileSync(join(folder, `${port}`), "", { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
