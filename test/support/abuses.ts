@@ -158,6 +158,9 @@ export const abuses: Readonly<Record<string, (abuser: Abuser) => Promise<void>>>
     }),
   "requests without a key": (abuser) => ask(abuser, 64, (index) => ({ path: keylessPaths[index % keylessPaths.length] as string })),
   "wrong keys": (abuser) => ask(abuser, 64, () => ({ path: "/api/v1/ip/8.8.8.8", key: generateKeyText("live").text })),
+  /** Requests of a valid key that are all refused. */
+  "refused requests": (abuser) =>
+    ask(abuser, 64, (index) => ({ path: index % 2 === 0 ? "/api/v1/nowhere" : "/api/v1/ip/nonsense", key: abuser.key })),
   /** Connections on which nothing comes, or a header without end. */
   "silent connections": (abuser) => {
     let opened = 0;

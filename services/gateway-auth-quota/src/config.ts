@@ -71,6 +71,12 @@ export const gatewayConfigSchema = Type.Object({
     description:
       "Requests without a valid key per second from one IPv4 address or IPv6 /64, and twice as many in a burst; further ones get 503 after 1 s",
   }),
+  REFUSALS_PER_SECOND_MAX: Type.Integer({
+    default: 50,
+    minimum: 1,
+    description:
+      "Requests of one key refused with 4xx per second beyond those answered, and twice as many in a burst; further ones wait 1 s",
+  }),
   WRITE_STALL_MS: Type.Integer({
     default: 30_000,
     minimum: 100,

@@ -11,6 +11,7 @@ import type { CallerTurns } from "./caller-turns.ts";
 import type { HeldBack, KeylessGate } from "./keyless-gate.ts";
 import type { RequestLog } from "./observe.ts";
 import { RareLog } from "./rare-log.ts";
+import type { RefusalGate } from "./refusal-gate.ts";
 import { newRequestId } from "./request-id.ts";
 import { type Shortage, shortageOf } from "./shortage.ts";
 
@@ -27,6 +28,8 @@ export interface ConnectionOptions {
   isShared(peer: string): boolean;
   /** Judges requests without a key; null: all pass. */
   readonly keyless: KeylessGate | null;
+  /** Judges requests with a key by how many of it were refused; null: all pass. */
+  readonly refusals: RefusalGate | null;
   readonly turns: CallerTurns;
   readonly errorDocsBase: string;
   readonly metrics: GatewayMetrics;
@@ -56,7 +59,10 @@ const lingeringMax = 32;
 const lingerMs = 1_000;
 /** Requests behind a refused one that are dropped before the connection is. */
 const ignoredMax = 4_096;
-/** Requests without a key that are too many are answered after this time, so that their client sends fewer; so many wait at a time, a quarter of one address. */
+/**
+ * Requests without a key that are too many are answered after this time, so that their client sends fewer, and so are those of a key that
+ * has too many refused. So many wait at a time, a quarter of one address or key.
+ */
 const holdBackMs = 1_000;
 const heldBackMax = 1_024;
 /** File descriptors that are not for callers: at least this many, or a quarter of all where those are few. */
@@ -269,33 +275,51 @@ export class Connections {
     }
     if (this.#draining) endWith(response);
     unanswered.add(response);
-    const { keyless } = this.#options;
+    const { keyless, refusals } = this.#options;
     const heldBack = keyless?.judge(request) ?? null;
+    const refusedKey = heldBack === null ? (refusals?.judge(request) ?? null) : null;
     response.once("close", () => {
       unanswered.delete(response);
       // A key that could not be checked is nobody's fault.
       const isCharged = request.headers.authorization !== undefined && !keyed.has(request) && response.statusCode < 500;
       if (isCharged) keyless?.ended(request);
+      else if (response.headersSent && keyed.has(request)) refusals?.ended(request, response.statusCode);
       if (this.#stopping && unanswered.size === 0) socket.destroySoon();
     });
-    if (heldBack === null) goOn();
-    else this.#holdBack(connection, response, heldBack, goOn);
+    if (refusedKey !== null) this.#holdBackKey(connection, response, refusedKey, goOn);
+    else if (heldBack === null) goOn();
+    else this.#holdBackKeyless(connection, response, heldBack, goOn);
   }
 
-  #holdBack({ socket }: Connection, response: ServerResponse, { reason, source, mayGoOn }: HeldBack, goOn: () => void): void {
+  #holdBackKeyless(connection: Connection, response: ServerResponse, { reason, source, mayGoOn }: HeldBack, goOn: () => void): void {
     this.#options.metrics.shortages("keyless", reason).inc();
-    this.#warnings.warn("keyless", { client: socket.remoteAddress, reason }, "requests without a key are held back");
-    const share = this.#heldBack.enter(source);
-    if (share === null) {
-      socket.destroy();
-      return;
-    }
-    const timer = setTimeout(() => {
+    this.#warnings.warn("keyless", { client: connection.socket.remoteAddress, reason }, "requests without a key are held back");
+    this.#holdBack(connection, response, source, () => {
       if (mayGoOn) return goOn();
       const { headers, body } = this.#problem("temporarily_overloaded", keylessDetails[reason]);
       response.writeHead(503, { ...headers, "content-length": Buffer.byteLength(body) });
       response.end(body);
-    }, holdBackMs).unref();
+    });
+  }
+
+  #holdBackKey(connection: Connection, response: ServerResponse, id: string, goOn: () => void): void {
+    this.#options.metrics.shortages("refusals", "share").inc();
+    this.#warnings.warn(
+      "refusals",
+      { client: connection.socket.remoteAddress, key_id: id },
+      "requests of a key are held back, because too many of them were refused",
+    );
+    this.#holdBack(connection, response, `key ${id}`, goOn);
+  }
+
+  /** @param then called after a while, unless the connection has ended by then. */
+  #holdBack({ socket }: Connection, response: ServerResponse, caller: string, then: () => void): void {
+    const share = this.#heldBack.enter(caller);
+    if (share === null) {
+      socket.destroy();
+      return;
+    }
+    const timer = setTimeout(then, holdBackMs).unref();
     response.once("close", () => {
       clearTimeout(timer);
       this.#heldBack.leave(share);

@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { parseKeyText } from "@netfacts/keys";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import type { Shortage } from "./shortage.ts";
+import { TokenBuckets } from "./token-buckets.ts";
 
 export interface KeylessOptions {
   /** Requests of one IPv4 address or IPv6 /64 per second; bursts may have twice as many. */
@@ -24,23 +25,16 @@ export interface HeldBack {
   readonly mayGoOn: boolean;
 }
 
-/** What a source may still ask, on the clock of `performance.now()`. */
-interface Budget {
-  tokens: number;
-  at: number;
-}
-
-/** More than these are not remembered: the oldest begins anew. */
-const sourcesMax = 10_000;
 const bearer = /^bearer +([^ ]+) *$/i;
 
 export class KeylessGate {
   readonly #options: KeylessOptions;
-  /** Those that asked last are last. */
-  readonly #budgets = new Map<string, Budget>();
+  /** By source. */
+  readonly #budgets: TokenBuckets;
 
   constructor(options: KeylessOptions) {
     this.#options = options;
+    this.#budgets = new TokenBuckets(options.perSecondMax);
   }
 
   /**
@@ -54,41 +48,22 @@ export class KeylessGate {
     if (authorization === undefined) {
       const source = this.#source(request);
       if (isStrained) return { reason: "full", source, mayGoOn: false };
-      return this.#take(source) ? null : { reason: "share", source, mayGoOn: false };
+      return this.#budgets.take(source) ? null : { reason: "share", source, mayGoOn: false };
     }
-    if (this.#budgets.size === 0 && !isStrained) return null;
+    if (this.#budgets.isUnused && !isStrained) return null;
     const source = this.#source(request);
-    if (!isStrained && this.#tokens(source) >= 1) return null;
+    if (!isStrained && this.#budgets.tokens(source) >= 1) return null;
     if (this.#options.isKnownKey(authorization)) return null;
     return { reason: isStrained ? "full" : "share", source, mayGoOn: isKeyText(authorization) };
   }
 
   /** A request with a key has ended, and no valid key was found in it: it counts as one without. */
   ended(request: IncomingMessage): void {
-    this.#take(this.#source(request));
+    this.#budgets.take(this.#source(request));
   }
 
   #source(request: IncomingMessage): string {
     return sourceOf(plainAddress(this.#options.clientAddress(request)));
-  }
-
-  #take(source: string): boolean {
-    const tokens = this.#tokens(source);
-    this.#budgets.delete(source);
-    for (const oldest of this.#budgets.keys()) {
-      if (this.#budgets.size < sourcesMax) break;
-      this.#budgets.delete(oldest);
-    }
-    this.#budgets.set(source, { tokens: Math.max(0, tokens - 1), at: performance.now() });
-    return tokens >= 1;
-  }
-
-  #tokens(source: string): number {
-    const { perSecondMax } = this.#options;
-    const burst = 2 * perSecondMax;
-    const budget = this.#budgets.get(source);
-    if (budget === undefined) return burst;
-    return Math.min(burst, budget.tokens + ((performance.now() - budget.at) / 1_000) * perSecondMax);
   }
 }
 

@@ -10,6 +10,7 @@ import { type CorsOrigins, installCors } from "./cors.ts";
 import { KeylessGate, type KeylessOptions } from "./keyless-gate.ts";
 import { installObserver, type RequestLog, requestObserver } from "./observe.ts";
 import { clientErrorHandler, connectCode, frameworkProblem, installProblems, type ProblemOptions, sendProblem } from "./problems.ts";
+import { RefusalGate } from "./refusal-gate.ts";
 import { installRequestContext } from "./request-context.ts";
 import { requestIdOf } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -29,7 +30,7 @@ export interface ListenerOptions {
   readonly problems: ProblemOptions;
   readonly isStopping: () => boolean;
   readonly turns: CallerTurns;
-  /** What bounds requests without a valid key; absent: those are neither refused nor counted. */
+  /** What bounds requests without a valid key; absent: neither those nor refused requests of a key are bounded. */
   readonly keyless?: Pick<KeylessOptions, "isStrained" | "isKnownKey">;
 }
 
@@ -105,6 +106,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
             ...options.keyless,
             clientAddress: ({ headers, socket }) => clientAddress(headers, socket.remoteAddress ?? "", trust),
           }),
+    refusals: options.keyless === undefined ? null : new RefusalGate(config.REFUSALS_PER_SECOND_MAX),
     turns: options.turns,
     isShared: (peer) => isTrustedPeer(peer, trust),
     errorDocsBase: config.ERROR_DOCS_BASE,

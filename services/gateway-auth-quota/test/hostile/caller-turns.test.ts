@@ -116,6 +116,7 @@ test("a connection that sends many requests at once is answered in turn with oth
     writeStallMs: 60_000,
     isShared: () => false,
     keyless: null,
+    refusals: null,
     turns: new CallerTurns(),
     errorDocsBase: "",
     metrics: createGatewayMetrics(createMetrics("test", createRegistry())),

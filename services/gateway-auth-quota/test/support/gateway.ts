@@ -85,6 +85,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Harnes
       PORT: 0,
       DRAIN_SECONDS: 0,
       KEYLESS_PER_SECOND_MAX: 1_000_000,
+      REFUSALS_PER_SECOND_MAX: 1_000_000,
       STATUS_CACHE_MS: 0,
       ...options.config,
     },

@@ -1,0 +1,56 @@
+/** So many of something for each name and second, and twice as many in a burst. */
+
+/** What a name has left. */
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** More than these are not remembered: the oldest begins anew. */
+const namesMax = 10_000;
+
+export class TokenBuckets {
+  readonly #perSecondMax: number;
+  readonly #now: () => number;
+  /** Those that were used last are last. A full one is not remembered. */
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** @param now clock in ms; default: `performance.now()`. */
+  constructor(perSecondMax: number, now: () => number = () => performance.now()) {
+    this.#perSecondMax = perSecondMax;
+    this.#now = now;
+  }
+
+  /** Whether all are full, as far as is known without a look at each. */
+  get isUnused(): boolean {
+    return this.#buckets.size === 0;
+  }
+
+  tokens(name: string): number {
+    const burst = 2 * this.#perSecondMax;
+    const bucket = this.#buckets.get(name);
+    if (bucket === undefined) return burst;
+    return Math.min(burst, bucket.tokens + ((this.#now() - bucket.at) / 1_000) * this.#perSecondMax);
+  }
+
+  /** @returns whether there was one left. */
+  take(name: string): boolean {
+    const tokens = this.tokens(name);
+    this.#set(name, Math.max(0, tokens - 1));
+    return tokens >= 1;
+  }
+
+  giveBack(name: string): void {
+    if (this.#buckets.has(name)) this.#set(name, this.tokens(name) + 1);
+  }
+
+  #set(name: string, tokens: number): void {
+    this.#buckets.delete(name);
+    if (tokens >= 2 * this.#perSecondMax) return;
+    for (const oldest of this.#buckets.keys()) {
+      if (this.#buckets.size < namesMax) break;
+      this.#buckets.delete(oldest);
+    }
+    this.#buckets.set(name, { tokens, at: this.#now() });
+  }
+}
