@@ -9,6 +9,7 @@ import * as layers from "./generate-layers.ts";
 import * as natsDocs from "./generate-nats-docs.ts";
 import { documents } from "./generate-openapi.ts";
 import { documents as recordPages } from "./generate-record-docs.ts";
+import * as rules from "./generate-rules.ts";
 
 /** One generated file: where it stands, from the repository's root, and what should stand there. */
 export interface Generated {
@@ -17,7 +18,7 @@ export interface Generated {
 }
 
 /** Every generated file. Add yours here. */
-export const generated: readonly Generated[] = [errorDocs, ...documents, ...recordPages, decisionIndex, layers, natsDocs, ...charts];
+export const generated: readonly Generated[] = [errorDocs, ...documents, ...recordPages, decisionIndex, layers, natsDocs, ...charts, rules];
 
 const root = new URL("../", import.meta.url);
 

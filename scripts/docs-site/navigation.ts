@@ -38,6 +38,7 @@ const groups: readonly Group[] = [
   },
   { text: "Records", pages: ["docs/api/records/README.md", "docs/api/records/*.md"] },
   { text: "Operation", pages: ["docs/operations/*.md", "docs/threat-model.md"] },
+  { text: "Runbooks", pages: ["docs/operations/runbooks/README.md", "docs/operations/runbooks/*.md"], collapsed: true },
   { text: "Services", pages: ["services/*/README.md", "services/**/README.md"], collapsed: true },
   { text: "Design", pages: ["docs/design/architecture.md", "docs/design/*.md", "docs/truth.md", "docs/performance.md"] },
   { text: "Contributing", pages: ["CONTRIBUTING.md", "docs/extending/*.md", "test/README.md", "CHANGELOG.md"] },

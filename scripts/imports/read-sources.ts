@@ -65,7 +65,7 @@ export async function readSources(root: string): Promise<Sources> {
       .sort()
       .map((path) => readPackage(root, dirname(path).split(sep).join("/"))),
   );
-  const others = await readFiles(root, "{bench,samples,scripts,test}/**/*.ts");
+  const others = await readFiles(root, "{bench,observability,samples,scripts,test}/**/*.ts");
   const { devDependencies } = await readManifest(root, "package.json");
   return { packages, others, devDependencies: Object.keys(devDependencies ?? {}) };
 }

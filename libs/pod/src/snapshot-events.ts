@@ -1,14 +1,28 @@
 /** What is logged and measured of the snapshots that a process holds. */
 
+import { snapshotNumberOf } from "@netfacts/contracts";
 import type { Logger, Metrics } from "@netfacts/runtime";
-import type { FollowerEvents } from "@netfacts/snapshot";
+import { type FollowerEvents, isStale, type Manifest } from "@netfacts/snapshot";
 
 export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
+  let sections: Manifest["sections"] = {};
   const loads = metrics.counter({ name: "netfacts_snapshot_loads_total", help: "Snapshots loaded, by outcome", labelNames: ["outcome"] });
+  const digest = metrics.gauge({
+    name: "netfacts_snapshot_digest",
+    help: "Last eight digits of the id of the snapshot in service, as a number: equal in processes that serve the same one",
+  });
   const asOf = metrics.gauge({
     name: "netfacts_section_as_of_seconds",
     help: "Time of the data of each section in service, as Unix time",
     labelNames: ["section"],
+  });
+  const sectionStale = metrics.gauge({
+    name: "netfacts_section_stale",
+    help: "1 while a section in service is older than its sources allow",
+    labelNames: ["section"],
+    collect(gauge) {
+      for (const [section, entry] of Object.entries(sections)) gauge.set({ section }, isStale(entry, Date.now()) ? 1 : 0);
+    },
   });
   const stale = metrics.gauge({
     name: "netfacts_snapshot_stale",
@@ -22,7 +36,14 @@ export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
     },
     activated(generation, loadMs) {
       loads.inc({ outcome: "activated" });
-      for (const [section, entry] of Object.entries(generation.manifest.sections)) asOf.set({ section }, Date.parse(entry.as_of) / 1000);
+      digest.set({}, snapshotNumberOf(generation.id).digest);
+      for (const section of Object.keys(sections)) {
+        if (section in generation.manifest.sections) continue;
+        asOf.remove({ section });
+        sectionStale.remove({ section });
+      }
+      sections = generation.manifest.sections;
+      for (const [section, entry] of Object.entries(sections)) asOf.set({ section }, Date.parse(entry.as_of) / 1000);
       log.info({ snapshot: generation.id, load_ms: Math.round(loadMs) }, "snapshot in service");
     },
     refused(snapshot, err) {

@@ -5,6 +5,7 @@ import { type ConnectOptions, createNatsMessaging, NatsSettingsError, natsAccess
 import type { BusConfig } from "./bus-config.ts";
 import { BusState } from "./bus-state.ts";
 import { ConfigError } from "./config.ts";
+import { measureCredentials } from "./credential-expiry.ts";
 import type { Logger } from "./logger.ts";
 import type { Count, Metrics } from "./metrics.ts";
 import type { ServiceFrame } from "./service.ts";
@@ -23,6 +24,7 @@ export function natsConnection(name: string, config: BusConfig): Pick<ConnectOpt
  */
 export async function openBus(service: string, config: BusConfig, frame: ServiceFrame<unknown>): Promise<Messaging> {
   const { log, metrics, tracing, onStop } = frame;
+  measureCredentials(metrics, config);
   const state = new BusState(log, frame.explain);
   const connecting = createNatsMessaging({
     ...natsConnection(service, config),
@@ -51,6 +53,12 @@ interface Way {
 
 function busEvents(metrics: Metrics, log: Logger, state: BusState): MessagingEvents {
   const connected = metrics.gauge({ name: "netfacts_nats_connected", help: "1 while connected to NATS" });
+  const rightsMissing = metrics.gauge({
+    name: "netfacts_nats_rights_missing",
+    help: "1 if NATS has refused a subject to this process since it connected",
+  });
+  connected.set({}, 0);
+  rightsMissing.set({}, 0);
   const framesSent = metrics.counter({ name: "netfacts_frames_sent_total", help: "Request frames sent", labelNames: ["to", "lane"] });
   const itemsSent = metrics.counter({
     name: "netfacts_items_sent_total",
@@ -137,9 +145,13 @@ function busEvents(metrics: Metrics, log: Logger, state: BusState): MessagingEve
     itemsRetried: (to, lane, reason, items) => retried.inc({ to, lane, reason }, items),
     repliesDropped: (reason, items) => dropped.inc({ reason }, items),
     requestFailed: (to, lane, code) => failed.inc({ to, lane, code }),
-    notPermitted: (text) => state.notPermitted(text),
+    notPermitted(text) {
+      rightsMissing.set({}, 1);
+      state.notPermitted(text);
+    },
     connection(up) {
       connected.set({}, up ? 1 : 0);
+      if (up) rightsMissing.set({}, 0);
       state.changed(up);
     },
   };

@@ -21,6 +21,8 @@ export interface Gauge<Name extends string = never> {
   set(labels: Labels<Name>, value: number): void;
   inc(labels?: Labels<Name>, by?: number): void;
   dec(labels?: Labels<Name>, by?: number): void;
+  /** Ends the series of these labels: what it measured is gone. */
+  remove(labels: Labels<Name>): void;
 }
 
 export interface Histogram<Name extends string = never> {
@@ -149,6 +151,7 @@ export function createMetrics(service: string, registry: MetricsRegistry = regis
         set: (labels, value) => inner.set({ ...labels, service }, value),
         inc: (labels, by = 1) => inner.inc({ ...labels, service }, by),
         dec: (labels, by = 1) => inner.dec({ ...labels, service }, by),
+        remove: (labels) => inner.remove({ ...labels, service }),
       };
       if (collect !== undefined) registry.onCollect(() => collect(gauge));
       return gauge;

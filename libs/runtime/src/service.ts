@@ -7,7 +7,7 @@ import { createLogger, type Logger, type LogLevel, logLevels } from "./logger.ts
 import { createMessageTracing } from "./message-tracing.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { startOperationsServer } from "./operations-server.ts";
-import { droppedLines } from "./pipe-lines.ts";
+import { measureProcess } from "./process-metrics.ts";
 import { installStop } from "./stop.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -83,12 +83,7 @@ export async function runService<Config>({
   const { own, config } = loadConfigs({ own: () => loadConfig(processConfigSchema), config: loadOwn });
   const log = createLogger({ service, level: own.LOG_LEVEL });
   const metrics = createMetrics(service);
-  metrics.gauge({
-    name: "netfacts_log_lines_dropped",
-    help: "Log lines dropped since the start of the process, because the log was not read",
-    labelNames: [],
-    collect: (gauge) => gauge.set({}, droppedLines()),
-  });
+  measureProcess(metrics);
   const closing = new Closing();
   telemetry.onExport((fault) => {
     if (fault === null) log.info({}, "traces are exported again");

@@ -116,6 +116,8 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     { url: "/flags/:country.svg", handler: flagHandler() },
     ...docsRoutes("Netfacts", publicDocument),
   ];
+  for (const { url } of routes) metrics.expectRoute(url);
+  metrics.expectRoute(batchUrl);
   const paths = new PathsMeant([...routes.map(({ url }) => url), batchUrl]);
   installRoutes(http, routes, guard, (url) => paths.of(url));
   const batches = new Batches({

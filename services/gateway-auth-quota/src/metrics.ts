@@ -2,6 +2,9 @@
 
 import type { Count, Metrics } from "@netfacts/runtime";
 
+/** Of problems that are not the caller's. */
+const failureStatuses = [500, 503, 504];
+
 /** Seconds; lookups end in the first, reverse DNS in the last. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -22,6 +25,7 @@ export function createGatewayMetrics(metrics: Metrics) {
     help: "Requests admitted or rejected by limits",
     labelNames: ["decision"],
   });
+  decisions.inc({ decision: "limits_unavailable" }, 0);
   const batchItems = metrics.counter({
     name: "netfacts_batch_items_total",
     help: "Results of batches, by kind of item and outcome",
@@ -40,6 +44,7 @@ export function createGatewayMetrics(metrics: Metrics) {
     labelNames: ["resource", "reason"],
   });
   const shortagesOf = kept((resource: string) => kept((reason: string) => shortages.of({ resource, reason })));
+  for (const resource of ["connections", "operator_connections"]) shortages.inc({ resource, reason: "full" }, 0);
   const places = new Map<string, { readonly used: number; readonly max: number }>();
   for (const [name, help] of [
     ["netfacts_places_used", "Places of a bounded resource in use"],
@@ -65,7 +70,23 @@ export function createGatewayMetrics(metrics: Metrics) {
     labelNames: [],
     collect: (gauge) => gauge.set({}, inFlight),
   });
+  const keyLoads = metrics.counter({
+    name: "netfacts_key_loads_total",
+    help: "API keys read from the store because the cache had no fresh copy",
+    labelNames: ["outcome"],
+  });
+  keyLoads.inc({ outcome: "failed" }, 0);
+  const usageWrites = metrics.counter({
+    name: "netfacts_usage_writes_total",
+    help: "Batches of usage counts written to the store, by outcome",
+    labelNames: ["outcome"],
+  });
+  usageWrites.inc({ outcome: "failed" }, 0);
   return {
+    /** Starts the counts of failures at 0: a rate does not see a first failure in a series that begins with it. */
+    expectRoute(route: string): void {
+      for (const status of failureStatuses) requests.inc({ route, status }, 0);
+    },
     requestBegun(): void {
       inFlight += 1;
     },
@@ -83,21 +104,13 @@ export function createGatewayMetrics(metrics: Metrics) {
     requests: (route: string, status: number | string): Count => requestsOf(route)(status),
     durations: kept((route: string) => durations.of({ route })),
     verifications: kept((outcome: string) => verifications.of({ outcome })),
-    keyLoads: metrics.counter({
-      name: "netfacts_key_loads_total",
-      help: "API keys read from the store because the cache had no fresh copy",
-      labelNames: ["outcome"],
-    }),
+    keyLoads,
     debt: metrics.counter({
       name: "netfacts_limit_debt_units_total",
       help: "Units admitted while the limit store was unavailable, by outcome",
       labelNames: ["event", "policy"],
     }),
-    usageWrites: metrics.counter({
-      name: "netfacts_usage_writes_total",
-      help: "Batches of usage counts written to the store, by outcome",
-      labelNames: ["outcome"],
-    }),
+    usageWrites,
     watchUsage(meter: { readonly unwritten: number }): void {
       metrics.gauge({
         name: "netfacts_usage_unwritten_requests",

@@ -8,9 +8,18 @@ import type { WorkerRunOutcome } from "./runs/run-in-worker.ts";
 const durationBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 
 export function createIngestMetrics(metrics: Metrics) {
+  const runs = metrics.counter({ name: "netfacts_ingest_runs_total", help: "Runs by outcome", labelNames: ["outcome"] });
+  const leaseErrors = metrics.counter({
+    name: "netfacts_ingest_lease_errors_total",
+    help: "Attempts to take or keep the lease of the leader that the store did not answer",
+  });
+  // A rate does not see a first failure in a series that begins with it.
+  for (const outcome of ["succeeded", "failed"]) runs.inc({ outcome }, 0);
+  leaseErrors.inc({}, 0);
   return {
     leads: metrics.gauge({ name: "netfacts_ingest_leads", help: "1 while this process is the leader", labelNames: [] }),
-    runs: metrics.counter({ name: "netfacts_ingest_runs_total", help: "Runs by outcome", labelNames: ["outcome"] }),
+    leaseErrors,
+    runs,
     durations: metrics.histogram({
       name: "netfacts_ingest_run_duration_seconds",
       help: "Duration of a run",
@@ -36,6 +45,11 @@ export function createIngestMetrics(metrics: Metrics) {
       name: "netfacts_ingest_source_fetches_total",
       help: "Checks of a source, by outcome",
       labelNames: ["source", "outcome"],
+    }),
+    failuresInARow: metrics.gauge({
+      name: "netfacts_ingest_source_failures_in_a_row",
+      help: "Checks of a source that failed since the last one that succeeded",
+      labelNames: ["source"],
     }),
     fetchedBytes: metrics.counter({
       name: "netfacts_ingest_source_fetched_bytes_total",

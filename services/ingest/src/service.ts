@@ -162,6 +162,7 @@ export function buildService(deps: IngestDeps): IngestApp {
           ttlMs: config.INGEST_LEASE_TTL_MS,
           log,
           onTerm,
+          onError: () => metrics.leaseErrors.inc(),
           ...(monotonic !== undefined && { monotonic: () => monotonic() }),
         });
         await leadership.start();

@@ -12,6 +12,7 @@ import {
   installStop,
   loadConfig,
   loadConfigs,
+  measureProcess,
   openLogFile,
   startOperationsServer,
   systemClock,
@@ -103,11 +104,13 @@ export async function start(telemetry: Telemetry): Promise<void> {
         `${refused.join("; ")}; import again with SOURCES=, or remove ${join(folder, snapshotsFolder)} to start with the sample dataset`,
       );
     for (const reason of refused) process.stdout.write(`rejected: ${reason}; an older snapshot is in service\n`);
+    const metrics = createMetrics("standalone");
+    measureProcess(metrics);
     const operations = await startOperationsServer({
       host: operationsHost,
       port: own.TELEMETRY_PORT,
       ready: () => !stopping.signal.aborted && app.dataset.current() !== null,
-      metrics: createMetrics("standalone"),
+      metrics,
     });
     undo.push(() => operations.close());
     const url = await app.gateway.listen().catch((error: NodeJS.ErrnoException & { readonly port?: number }) => {

@@ -32,6 +32,8 @@ export interface LeadershipOptions {
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** Called when this process begins to lead. */
   onTerm(term: Term): void;
+  /** Called for each time that the store did not answer. */
+  onError?(): void;
   /** ms that never jump and go on while the process is frozen. Default: `performance.now`. */
   readonly monotonic?: () => number;
 }
@@ -112,6 +114,7 @@ export class Leadership {
       this.#isStoreAway = false;
     } catch (err) {
       if (err instanceof LeadershipLostError) return;
+      this.#options.onError?.();
       if (!this.#isStoreAway) log.warn({ err, leads: term !== null }, "the lease cannot be checked; the leader steps down when it expires");
       this.#isStoreAway = true;
     }

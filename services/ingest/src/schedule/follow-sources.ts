@@ -36,6 +36,7 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
   const metrics = createIngestMetrics(deps.metrics);
   const ending = new AbortController();
   // Who holds the folder leads.
+  metrics.leads.set({}, 1);
   const term: Term = { signal: ending.signal, confirm: async () => undefined };
   const lead = new Lead({
     sources,

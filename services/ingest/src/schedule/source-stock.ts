@@ -26,7 +26,10 @@ export interface SourceStockDeps {
   readonly states: SourceStates;
   readonly fetching: Omit<FetchContext, "signal" | "onProgress">;
   /** Null: nobody asks for them. */
-  readonly metrics: Pick<IngestMetrics, "fetches" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext"> | null;
+  readonly metrics: Pick<
+    IngestMetrics,
+    "fetches" | "failuresInARow" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext"
+  > | null;
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
@@ -175,6 +178,7 @@ export class SourceStock {
       const nextAt = now + afterSuccess(source, this.#random);
       metrics?.sourceSuccess.set({ source: name }, now / 1_000);
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
+      metrics?.failuresInARow.set({ source: name }, 0);
       await states.change(name, { checkedAt: now, succeededAt: now, nextAt, failures: 0, error: null });
       return null;
     } catch (error) {
@@ -185,6 +189,7 @@ export class SourceStock {
       const now = clock.now();
       const nextAt = now + afterFailure(source, failures, asked, this.#random);
       metrics?.fetches.inc({ source: name, outcome: "failed" });
+      metrics?.failuresInARow.set({ source: name }, failures);
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       const fields = { source: name, reason: message, failures, required: source.required, next_try: new Date(nextAt).toISOString() };
       if (failures === 1 || source.fetch !== undefined) log.warn(fields, "a source is unavailable; its last good data remain in use");

@@ -1,0 +1,38 @@
+/** What is measured of the snapshot that a process serves. */
+
+import { expect, test } from "@jest/globals";
+import { createLogger, createMetrics, createRegistry } from "@netfacts/runtime";
+import type { Generation } from "@netfacts/snapshot";
+import { snapshotEvents } from "../src/index.ts";
+
+const now = Date.now();
+const section = (ageSeconds: number, staleAfter: number | null) => ({
+  as_of: `${new Date(now - ageSeconds * 1_000).toISOString().slice(0, 19)}Z`,
+  stale_after_seconds: staleAfter,
+});
+
+function generation(id: string, sections: Record<string, ReturnType<typeof section>>): Generation {
+  return { id, manifest: { id, sections } } as unknown as Generation;
+}
+
+test("a section that is too old is shown, and one that is gone is not shown any more", async () => {
+  const registry = createRegistry();
+  const events = snapshotEvents(createLogger({ service: "x", level: "fatal" }), createMetrics("x", registry));
+  expect(await registry.text()).not.toMatch(/^netfacts_(snapshot_digest|section_stale)\{/m);
+
+  events.activated?.(
+    generation("20261121T080000Z-0000004d", { routes: section(60, 3_600), vrps: section(7_200, 3_600), as_names: section(7_200, null) }),
+    1,
+  );
+  const first = await registry.text();
+  expect(first).toContain('netfacts_snapshot_digest{service="x"} 77');
+  expect(first).toContain('netfacts_section_stale{section="routes",service="x"} 0');
+  expect(first).toContain('netfacts_section_stale{section="vrps",service="x"} 1');
+  expect(first).toContain('netfacts_section_stale{section="as_names",service="x"} 0');
+
+  events.activated?.(generation("20261121T090000Z-0000004e", { routes: section(60, 3_600) }), 1);
+  const second = await registry.text();
+  expect(second).toContain('netfacts_snapshot_digest{service="x"} 78');
+  expect(second).toMatch(/^netfacts_section_as_of_seconds\{section="routes"/m);
+  expect(second).not.toContain('section="vrps"');
+});

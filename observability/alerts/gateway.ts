@@ -1,0 +1,102 @@
+/** Alerts on the gateway, its store, the services that it asks, and reverse DNS. */
+
+import { type Alert, minutes, type Times } from "./alert.ts";
+
+/** Reverse DNS lookups that asked nameservers and got no usable answer; more than this share is not the fault of single names. */
+const failedLookupsMax = 0.2;
+
+export function gatewayAlerts(time: Times): Alert[] {
+  const window = time(5 * minutes);
+  return [
+    {
+      name: "NetfactsLimitStoreUnavailable",
+      expr: `sum by (namespace) (rate(netfacts_limit_decisions_total{decision="limits_unavailable"}[${window}])) > 0`,
+      holds: time(minutes),
+      severity: "critical",
+      summary: "Requests are rejected because limits cannot be leased",
+      description: "Keys whose units are used up get 503 limits_unavailable: the gateway gets no new units from the store.",
+    },
+    {
+      name: "NetfactsStoreUnavailable",
+      expr:
+        `sum by (namespace, instance) (rate(netfacts_key_loads_total{outcome="failed"}[${window}]))` +
+        ` + sum by (namespace, instance) (rate(netfacts_usage_writes_total{outcome="failed"}[${window}])) > 0`,
+      holds: time(minutes),
+      severity: "critical",
+      summary: "The gateway at {{ $labels.instance }} cannot use the database",
+      description: "Known keys continue to work for a while. Other keys get 503, and usage is kept in memory.",
+    },
+    {
+      name: "NetfactsLimitDebt",
+      expr: `sum by (namespace) (increase(netfacts_limit_debt_units_total{event="written_off"}[${time(60 * minutes)}])) > 0`,
+      holds: time(minutes),
+      severity: "warning",
+      summary: "Units that were admitted without the store were written off",
+      description: "Some keys used more than their limit while the store was unavailable, by at most LIMITS_DEBT_MAX for each gateway.",
+    },
+    {
+      name: "NetfactsConnectionsRefused",
+      expr: `sum by (namespace, resource) (rate(netfacts_shortages_total{resource=~".*connections",reason="full"}[${window}])) > 0`,
+      holds: time(2 * minutes),
+      severity: "critical",
+      summary: "Connections are refused, because all {{ $labels.resource }} of a gateway are in use",
+      description: "New clients get 503 temporarily_overloaded. Refusals of one caller that has more than its share are not counted here.",
+    },
+    {
+      name: "NetfactsPlacesNearlyUsed",
+      expr: "netfacts_places_used / netfacts_places_max > 0.9",
+      holds: time(10 * minutes),
+      severity: "warning",
+      summary: "{{ $value | humanizePercentage }} of the {{ $labels.resource }} at {{ $labels.instance }} are in use",
+      description: "When all are in use, further connections or batches get 503.",
+    },
+    {
+      name: "NetfactsServiceUnanswered",
+      expr:
+        `sum by (namespace, to) (rate(netfacts_requests_unanswered_total[${window}]))` +
+        ` / sum by (namespace, to) (rate(netfacts_items_sent_total[${window}])) > 0.01`,
+      holds: time(3 * minutes),
+      severity: "critical",
+      summary: "{{ $value | humanizePercentage }} of the requests to {{ $labels.to }} end without a reply",
+      description: "Consumers get 503 or 504 for requests that need this service.",
+    },
+    {
+      name: "NetfactsMessagesMalformed",
+      expr:
+        `sum by (namespace, service) (increase(netfacts_frames_refused_total[${time(10 * minutes)}])) > 0` +
+        ` or sum by (namespace, service) (increase(netfacts_broadcasts_refused_total[${time(10 * minutes)}])) > 0`,
+      holds: time(minutes),
+      severity: "warning",
+      summary: "{{ $labels.service }} receives messages that it cannot read",
+      description: "A process of another version, or another program, publishes to the subjects of Netfacts at NATS.",
+    },
+    {
+      name: "NetfactsResolversDown",
+      expr: "max by (namespace, job, instance) (netfacts_rdns_nameserver_up) == 0",
+      holds: time(2 * minutes),
+      severity: "critical",
+      summary: "No nameserver answers rdns-resolver at {{ $labels.instance }}",
+      description: "Reverse DNS gets 503 resolver_unavailable, except for cached names. Other routes are not affected.",
+    },
+    {
+      name: "NetfactsResolverDown",
+      expr:
+        "netfacts_rdns_nameserver_up == 0 and on (namespace, job, instance)" +
+        " max by (namespace, job, instance) (netfacts_rdns_nameserver_up) == 1",
+      holds: time(10 * minutes),
+      severity: "warning",
+      summary: "Nameserver {{ $labels.server }} does not answer",
+      description: "The other nameservers of rdns-resolver take its queries.",
+    },
+    {
+      name: "NetfactsReverseDnsFailing",
+      expr:
+        `sum by (namespace) (rate(netfacts_rdns_lookups_total{hit="false",outcome=~"servfail|timeout|unavailable|overloaded"}[${window}]))` +
+        ` / sum by (namespace) (rate(netfacts_rdns_lookups_total{hit="false"}[${window}])) > ${failedLookupsMax}`,
+      holds: time(15 * minutes),
+      severity: "warning",
+      summary: "{{ $value | humanizePercentage }} of the reverse DNS lookups fail",
+      description: "Consumers get records with a failed status, or 503, for names that are not cached.",
+    },
+  ];
+}

@@ -1,0 +1,67 @@
+/** The alerts, in situations made of series: each fires where it must, says so in its words, and none other does (`promtool test rules`). */
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, expect, test } from "@jest/globals";
+import { parse, stringify } from "yaml";
+import { alerts, runbooks } from "../../observability/alerts/index.ts";
+import { toolOrNotRun } from "../support/debian.ts";
+import { findPromtool } from "../support/prometheus.ts";
+import { healthy, type Scenario, scenarios } from "./scenarios.ts";
+
+const rulePath = resolve(import.meta.dirname, "../../observability/rules/netfacts.yaml");
+const folder = mkdtempSync(join(tmpdir(), "netfacts-rules-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Rule {
+  readonly alert?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const rules = (parse(readFileSync(rulePath, "utf8")) as { groups: { rules: Rule[] }[] }).groups
+  .flatMap(({ rules: list }) => list)
+  .filter(({ alert }) => alert !== undefined);
+
+test("every alert has a situation in which it fires", () => {
+  const firing = new Set(scenarios.flatMap(({ fires }) => Object.keys(fires)));
+  expect([...firing].sort()).toEqual(
+    alerts()
+      .map(({ name }) => name)
+      .sort(),
+  );
+});
+
+test("each situation causes its alerts and no other", async () => {
+  const tool = toolOrNotRun(await findPromtool(), "promtool", scenarios.length);
+  if (tool === null) return;
+  const path = join(folder, "tests.yaml");
+  writeFileSync(path, stringify({ rule_files: [rulePath], evaluation_interval: "1m", tests: scenarios.map(promtoolTest) }));
+  const { stdout, stderr } = await promisify(execFile)(tool.command, ["test", "rules", path], { maxBuffer: 64 << 20 }).catch(
+    (failure: { stdout: string; stderr: string }) => failure,
+  );
+  expect(`${stdout}${stderr}`.replaceAll(/^Unit Testing: .*$|^ {2}SUCCESS$/gm, "").trim()).toBe("");
+}, 240_000);
+
+function promtoolTest({ name, changes, atMinutes, fires }: Scenario): object {
+  const series = Object.entries({ ...healthy, ...changes }).filter(([, values]) => values !== null);
+  return {
+    name,
+    interval: "1m",
+    input_series: series.map(([of, values]) => ({ series: of, values: values?.replace("x440", `x${atMinutes + 1}`) })),
+    alert_rule_test: rules.map(({ alert = "", labels, annotations }) => ({
+      alertname: alert,
+      eval_time: `${atMinutes}m`,
+      exp_alerts: [fires[alert] ?? []].flatMap(([own, summary]) =>
+        summary === undefined ? [] : [{ exp_labels: { namespace: "n", ...own, ...labels }, exp_annotations: { ...annotations, summary } }],
+      ),
+    })),
+  };
+}
+
+test("an alert names its page", () => {
+  for (const { alert, annotations } of rules) expect(annotations.runbook_url).toBe(`${runbooks}${alert}.md`);
+});
