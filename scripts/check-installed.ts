@@ -29,7 +29,8 @@ for (const [path, locked] of Object.entries(lock.packages)) {
   // Optional packages are for other platforms, mostly.
   const mayBeAbsent = locked.optional === true || locked.devOptional === true || locked.peer === true;
   if (installed === null && !mayBeAbsent) faults.push(`${path} ${locked.version} is in the lockfile and not installed`);
-  if (installed !== null && installed.version !== locked.version)
+  // npm publishes `v1.2.3` as 1.2.3, and leaves it as it is in the package.
+  if (installed !== null && installed.version.replace(/^v/, "") !== locked.version)
     faults.push(`${path} is ${installed.version}, the lockfile says ${locked.version}`);
 }
 for (const fault of faults) console.log(fault);
