@@ -43,6 +43,8 @@ interface Connection {
   readonly share: Share | null;
   /** Of the key that asked last; null: none did. */
   keyShare: Share | null;
+  /** Something was asked on it. */
+  isUsed: boolean;
   /** Of its requests that are not answered, in their order. */
   readonly unanswered: Set<ServerResponse>;
   /** A request was refused as one too many: those behind it get no answer, as the connection ends with the refusal. */
@@ -65,6 +67,8 @@ const ignoredMax = 4_096;
  */
 const holdBackMs = 1_000;
 const heldBackMax = 1_024;
+/** Connections that are not read for a round, as each costs a little. */
+const unreadMax = 512;
 /** File descriptors that are not for callers: at least this many, or a quarter of all where those are few. */
 const ownDescriptors = 64;
 
@@ -88,6 +92,8 @@ export class Connections {
   readonly #warnings: RareLog;
   readonly #sweep: NodeJS.Timeout;
   readonly #heldBack = new Shares(heldBackMax, "kept free");
+  /** Sockets that nothing is read of in this round of the event loop. */
+  readonly #unreadNow: Socket[] = [];
   #lingering = 0;
   #draining = false;
   #stopping = false;
@@ -123,14 +129,34 @@ export class Connections {
     const answer = server.listeners("request") as ((request: IncomingMessage, response: ServerResponse) => void)[];
     server.removeAllListeners("request");
     server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      this.#take(request, response, () =>
-        this.#options.turns.take(this.#callerOf(request), request.socket, () => {
+      this.#take(request, response, () => {
+        const { turns } = this.#options;
+        const caller = this.#callerOf(request);
+        if (!turns.hasTime(caller)) this.#readNoMoreOf(caller, request.socket);
+        turns.take(caller, request.socket, () => {
           // Nobody is there any more.
           if (request.socket.destroyed) return;
           for (const listener of answer) listener.call(server, request, response);
-        }),
-      );
+        });
+      });
     });
+  }
+
+  /**
+   * A caller has used up its time in this round of the event loop. What its other connections have sent is read in the next one, as Node
+   * makes requests of all that it reads, hundreds of each connection. New connections may be its own too.
+   */
+  #readNoMoreOf(caller: string, reading: Socket): void {
+    if (this.#unreadNow.length > 0) return;
+    for (const { socket, keyShare, isUsed, unanswered } of this.#connections.values()) {
+      if (socket === reading || unanswered.size > 0 || (isUsed && keyShare?.caller !== caller)) continue;
+      socket.pause();
+      if (this.#unreadNow.push(socket) === unreadMax) break;
+    }
+    if (this.#unreadNow.length > 0)
+      setImmediate(() => {
+        for (const socket of this.#unreadNow.splice(0)) socket.resume();
+      });
   }
 
   /** From now on each answer ends its connection, so that clients turn to other instances. Everything is still answered. */
@@ -171,7 +197,16 @@ export class Connections {
       this.#refuse(socket, share);
       return false;
     }
-    const connection: Connection = { socket, share, keyShare: null, unanswered: new Set(), hasRefused: false, ignored: 0, stall: null };
+    const connection: Connection = {
+      socket,
+      share,
+      keyShare: null,
+      isUsed: false,
+      unanswered: new Set(),
+      hasRefused: false,
+      ignored: 0,
+      stall: null,
+    };
     this.#connections.set(socket, connection);
     connectionOf.set(socket, { connection, owner: this });
     socket.once("close", () => this.#forget(connection));
@@ -269,6 +304,7 @@ export class Connections {
       return;
     }
     const { socket, unanswered } = connection;
+    connection.isUsed = true;
     if (unanswered.size >= this.#options.pipelineMax) {
       this.#refuseRequest(connection, response);
       return;

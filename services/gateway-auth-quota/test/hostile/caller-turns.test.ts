@@ -1,12 +1,13 @@
 /** Requests that come in at once: one caller or connection does not hold up the others, and each connection keeps its order. */
 
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
 import { CallerTurns } from "../../src/edge/caller-turns.ts";
 import { Connections } from "../../src/edge/connections.ts";
+import type { KeylessGate } from "../../src/edge/keyless-gate.ts";
 import { createGatewayMetrics } from "../../src/metrics.ts";
 
 /** More than a round has time for. */
@@ -148,4 +149,62 @@ test("a connection that sends many requests at once is answered in turn with oth
   server.close();
   await once(server, "close");
   expect(begun).not.toContain("/11");
+});
+
+test("of a caller whose time is over, what other connections have sent is read in later rounds", async () => {
+  const server = createServer((_request, response) => {
+    work();
+    response.end();
+  });
+  let round = 0;
+  const count = () => {
+    round += 1;
+    if (server.listening) setImmediate(count);
+  };
+  /** Connections of which requests were read, by round. */
+  const read = new Map<number, Set<string>>();
+  const judge = ({ url = "" }: IncomingMessage) => {
+    read.set(round, (read.get(round) ?? new Set()).add(url));
+    return null;
+  };
+  const connections = new Connections({
+    resource: "connections",
+    connectionsMax: 20,
+    pipelineMax: 10,
+    writeStallMs: 60_000,
+    isShared: () => false,
+    keyless: { judge, ended() {} } as unknown as KeylessGate,
+    refusals: null,
+    turns: new CallerTurns(),
+    errorDocsBase: "",
+    metrics: createGatewayMetrics(createMetrics("test", createRegistry())),
+    log: { info() {}, warn() {}, error() {} },
+    clock: { now: () => Date.now() },
+  });
+  connections.watch(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const ofAll = Array.from({ length: 8 }, () => connect(port, "127.0.0.1"));
+  sockets.push(...ofAll);
+  let accepted = 0;
+  server.on("connection", () => accepted++);
+  const ends = ofAll.map(async (socket) => {
+    let text = "";
+    socket.setEncoding("latin1").on("data", (piece) => {
+      text += piece;
+    });
+    await once(socket, "close");
+    return text.split("HTTP/1.1 200").length - 1;
+  });
+  while (accepted < 8) await new Promise(setImmediate);
+  count();
+  // All is there before the server reads any of it.
+  for (const [index, socket] of ofAll.entries())
+    socket.write(`${`GET /${index} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(4)}GET /${index} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  expect(await Promise.all(ends)).toEqual(Array.from({ length: 8 }, () => 5));
+  expect(Math.max(...[...read.values()].map(({ size }) => size))).toBeLessThanOrEqual(2);
+  connections.stop(0);
+  server.close();
+  await once(server, "close");
 });
