@@ -3,6 +3,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { documents as charts } from "./generate-charts.ts";
+import { documents as dashboards } from "./generate-dashboards.ts";
 import * as decisionIndex from "./generate-decision-index.ts";
 import * as errorDocs from "./generate-error-docs.ts";
 import * as layers from "./generate-layers.ts";
@@ -18,7 +19,17 @@ export interface Generated {
 }
 
 /** Every generated file. Add yours here. */
-export const generated: readonly Generated[] = [errorDocs, ...documents, ...recordPages, decisionIndex, layers, natsDocs, ...charts, rules];
+export const generated: readonly Generated[] = [
+  errorDocs,
+  ...documents,
+  ...recordPages,
+  decisionIndex,
+  layers,
+  natsDocs,
+  ...charts,
+  rules,
+  ...dashboards,
+];
 
 const root = new URL("../", import.meta.url);
 
