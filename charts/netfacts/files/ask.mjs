@@ -3,13 +3,13 @@
 import { execFileSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const { API_URL, IP } = process.env;
+/** `NETFACTS`: the program of the image, with the arguments before those of the command line, separated by spaces. */
+const { API_URL, IP, NETFACTS = "/app/netfacts.js cli" } = process.env;
 /** After a rollout, a Service can refuse connections for a moment. */
 const tries = 10;
 
 function netfacts(...args) {
-  const output = execFileSync(process.execPath, ["/app/netfacts.js", "cli", ...args, "--json"], { encoding: "utf8", cwd: "/tmp" });
-  return JSON.parse(output);
+  return JSON.parse(execFileSync(process.execPath, [...NETFACTS.split(" "), ...args, "--json"], { encoding: "utf8", cwd: "/tmp" }));
 }
 
 async function ask(path, secret) {
