@@ -82,7 +82,7 @@ test("the question of `helm test` fails without a route, is answered with one, a
   await all.publish(await sampleFolder(join(folder, "samples")));
   await all.services["ip-routing"][0]?.untilReady();
   expect(await ask()).toEqual({ status: 0, text: "193.0.6.139 is in 193.0.0.0/21\n" });
-  const keys = await netfactsJsonWith<{ label: string; state: string }[]>(all.env, folder, "keys", "list");
+  const { keys } = await netfactsJsonWith<{ keys: { label: string; state: string }[] }>(all.env, folder, "keys", "list");
   expect(keys.map(({ label, state }) => [label, state])).toEqual([
     ["helm test", "revoked"],
     ["helm test", "revoked"],
