@@ -37,8 +37,7 @@
 {{- end -}}
 {{- $values := .Values -}}
 {{- range $section, $_ := include "netfacts.services" . | fromYaml -}}
-{{- $pod := deepCopy $values.defaults -}}
-{{- include "netfacts.overlay" (dict "onto" $pod "from" (index $values $section)) -}}
+{{- $pod := mergeOverwrite (deepCopy $values.defaults) (deepCopy (index $values $section)) -}}
 {{- if and $pod.autoscaling.enabled (gt (int $pod.autoscaling.minReplicas) (int $pod.autoscaling.maxReplicas)) -}}
 {{- $faults = append $faults (printf "%s.autoscaling.minReplicas is %d, but maxReplicas is %d: write a smaller minReplicas or a greater maxReplicas" $section (int $pod.autoscaling.minReplicas) (int $pod.autoscaling.maxReplicas)) -}}
 {{- end -}}

@@ -60,18 +60,6 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end -}}
 
-{{/* Lays the map `from` over the map `onto`, which changes. Unlike mergeOverwrite it also takes over false, 0 and empty values. */}}
-{{- define "netfacts.overlay" -}}
-{{- $onto := .onto -}}
-{{- range $key, $value := .from -}}
-{{- if and (kindIs "map" $value) (kindIs "map" (index $onto $key)) -}}
-{{- include "netfacts.overlay" (dict "onto" (index $onto $key) "from" $value) -}}
-{{- else -}}
-{{- $_ := set $onto $key $value -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
 {{/* Where the list of sources is. */}}
 {{- define "netfacts.sourcesPath" -}}
 {{- with .Values.ingest.sources -}}
