@@ -8,6 +8,7 @@ import { ingestConfigSchema } from "../services/ingest/src/config.ts";
 import { rdnsConfigSchema } from "../services/rdns-resolver/src/config.ts";
 import { type Settings, type SettingsOf, valuesSchema } from "./charts/schema.ts";
 import { readValues, type Value } from "./charts/values.ts";
+import { content as rulesContent } from "./generate-rules.ts";
 import { table } from "./markdown-table.ts";
 
 /** Settings that the chart sets from other values. */
@@ -84,7 +85,10 @@ const generatedByChart = charts.flatMap(({ name, about }) => {
   ];
 });
 
-export const documents = [...generatedByChart, natsConfig];
+/** Charts have no files from outside their folder. */
+const rules = { path: "charts/netfacts/files/rules.yaml", content: rulesContent };
+
+export const documents = [...generatedByChart, natsConfig, rules];
 
 function readme(name: string, about: string, values: readonly Value[]): string {
   return `# Chart ${name}

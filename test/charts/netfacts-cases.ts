@@ -106,6 +106,7 @@ export const everything = {
     telemetryPorts: [4319],
   },
   serviceMonitor: { enabled: true, interval: "15s", labels: { release: "prometheus" } },
+  prometheusRule: { enabled: true, labels: { release: "prometheus" }, runbookBase: "https://docs.example.com/netfacts" },
   test: { ip: "192.0.2.1" },
   extraObjects: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "{{ .Release.Name }}-more" } }],
 };
@@ -138,6 +139,7 @@ export const switches: readonly { readonly name: string; readonly values: object
   { name: "an ingress", values: { ingress: { enabled: true, hosts: ["a.example"] } }, more: ["Ingress "] },
   { name: "a route", values: { httpRoute: { enabled: true, parentRefs: [{ name: "edge" }] } }, more: ["HTTPRoute "] },
   { name: "a monitor", values: { serviceMonitor: { enabled: true } }, more: ["ServiceMonitor "] },
+  { name: "rules", values: { prometheusRule: { enabled: true } }, more: ["PrometheusRule "] },
   { name: "traces", values: { telemetry: { otlpEndpoint: "http://c.example:4318" } }, more: ["NetworkPolicy to-telemetry"] },
   { name: "a token at NATS", values: { nats: { auth: { method: "token", key: "token" } } } },
   { name: "NKeys at NATS", values: { nats: { auth: { method: "nkey" } } } },

@@ -315,6 +315,16 @@ testWithHelm("large numbers in settings stay whole numbers", () => {
   expect(environmentOf(resolver).env).toMatchObject({ RDNS_CACHE_BYTES: "134217728", RESOLVERS: "192.0.2.53,[2001:db8::53]:5353" });
 });
 
+testWithHelm("the rules are those of observability, with the address of the runbooks", () => {
+  const rules = parse(readFileSync(resolve(chart, "../../observability/rules/netfacts.yaml"), "utf8"));
+  expect(ofKind(objectsOf("rules"), "PrometheusRule")[0]?.spec).toEqual(rules);
+  const text = JSON.stringify(ofKind(objectsOf("everything"), "PrometheusRule")[0]?.spec);
+  const urls = [...text.matchAll(/"runbook_url":"([^"]+)"/g)].map(([, url]) => url);
+  expect(urls.length).toBeGreaterThan(10);
+  for (const url of urls) expect(url).toMatch(/^https:\/\/docs\.example\.com\/netfacts\/docs\/operations\/runbooks\/[A-Za-z]+\.md$/);
+  expect(ofKind(objectsOf("everything"), "ServiceMonitor")[0]?.spec.endpoints[0]).toMatchObject({ port: "metrics", honorLabels: true });
+});
+
 testWithHelm("another list of sources restarts ingest, and its Job is another one", async () => {
   const other = await render(chart, joined(minimal, { ingest: { sources: { content: "sources:\n  - name: other\n" } } }));
   const annotations = (objects: readonly Manifest[]) => named(objects, "Deployment", "ingest").spec.template.metadata.annotations;
