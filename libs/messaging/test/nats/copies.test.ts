@@ -52,6 +52,14 @@ async function copy(name: string, ms = 2, url = server.url, service = "pod"): Pr
   return pod;
 }
 
+/** Questions that have come to a copy since this was asked before, answered or not. */
+async function questionsAt(pod: ChildProcess): Promise<number> {
+  const counted = once(pod, "message");
+  pod.send("count");
+  const [count] = (await counted) as [number];
+  return count;
+}
+
 interface Asked {
   readonly by: string;
   /** From the start of the load, in ms. */
@@ -127,14 +135,18 @@ test("a copy that is killed costs no request 500 ms", async () => {
   expect(longest(asked)).toBeLessThan(250);
 });
 
-test("a copy that is 50 times slower is asked one question at a time", async () => {
-  await Promise.all([copy("slow", 100), copy("second", 2)]);
+test("a copy that is 50 times slower is sent one question at a time, twice a second", async () => {
+  const [slow] = await Promise.all([copy("slow", 100), copy("second", 2)]);
   const asker = await ends.messaging();
   await load(asker, 1_000);
+  await questionsAt(slow);
   const asked = await load(asker, 2_000);
+  const questions = await questionsAt(slow);
   expect(longest(asked)).toBeLessThan(250);
-  const slow = asked.filter(({ by }) => by === "slow").length;
-  expect(slow).toBeLessThan(10);
+  expect(questions).toBeGreaterThan(0);
+  // Where the machine held up all copies for 60 ms, questions go to another one too, and there is no other.
+  const heldUp = asked.filter(({ ms, excessMs }) => ms - excessMs > 50).length;
+  expect(questions).toBeLessThan(10 + heldUp);
 });
 
 test("a copy on a link that loses data costs no request 250 ms", async () => {
