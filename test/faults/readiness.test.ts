@@ -1,33 +1,47 @@
-/** Readiness of a gateway: not before pods have data, and not while it is cut off from NATS. */
+/** Readiness: no service without NATS, and no gateway before pods have data, nor while it is cut off from NATS or from the store. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
+import { freePorts } from "../support/free-ports.ts";
+import { until } from "../support/http.ts";
+import { startNatsServer } from "../support/nats-server.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
 import { sampleFolder } from "../support/sample-snapshot.ts";
+import { type ServiceName, ServiceProcess } from "../support/service-process.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+const services: readonly ServiceName[] = ["gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest"];
 
 let distributed: Distributed;
 let nats: TcpProxy;
+let mongo: TcpProxy;
 beforeAll(async () => {
   distributed = await startDistributed({
     snapshot: null,
     async route({ natsUrl, mongoUrl }) {
       nats = await startTcpProxy(natsUrl);
-      return { natsUrl: nats.url, mongoUrl };
+      const { origin, pathname } = new URL(mongoUrl);
+      mongo = await startTcpProxy(origin === "null" ? mongoUrl.slice(0, -pathname.length) : origin);
+      return { natsUrl: nats.url, mongoUrl: `${mongo.url}${pathname}` };
     },
   });
 });
 afterAll(async () => {
   await distributed?.stop();
   await nats?.stop();
+  await mongo?.stop();
   removeFolders();
 });
 
+/** Status and text of `/readyz`, of the gateway by default. */
+async function readiness(of = distributed.gateways[0]): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${of?.operationsUrl}/readyz`);
+  return { status: answer.status, text: await answer.text() };
+}
+
 async function status(): Promise<number> {
-  const answer = await fetch(`${distributed.gateways[0]?.operationsUrl}/readyz`);
-  await answer.body?.cancel();
-  return answer.status;
+  return (await readiness()).status;
 }
 
 async function untilStatus(wanted: number, msMax: number): Promise<void> {
@@ -62,4 +76,51 @@ test("a gateway whose connection to NATS hangs is not ready within seconds", asy
   await untilStatus(503, 3_000);
   await nats.restore();
   await untilStatus(200, 20_000);
+});
+
+test("a gateway whose store refuses everything is not ready once leased units are over, says why, and is ready again", async () => {
+  await mongo.cut();
+  const cutAt = performance.now();
+  await untilStatus(503, 60_000);
+  // Until then it answers by cached keys and units that it holds.
+  expect(performance.now() - cutAt).toBeGreaterThan(14_000);
+  expect((await readiness()).text).toMatch(/^not ready\nstore mongodb:\/\/127\.0\.0\.1:\d+\/\w+: .+\n$/);
+  await mongo.restore();
+  await untilStatus(200, 20_000);
+});
+
+test("each service that starts without NATS is not ready, names the server, and goes on when it is there", async () => {
+  const [natsPort, ...ports] = await freePorts(1 + 3 * services.length);
+  const started = services.map((service, index) => {
+    const [http = 0, operations = 0, operator = 0] = ports.slice(3 * index);
+    const env = {
+      NATS_URL: `nats://127.0.0.1:${natsPort}`,
+      MONGODB_URI: distributed.mongoUrl,
+      RESOLVERS: "127.0.0.1:9",
+      PROXY_TOKEN: "x".repeat(32),
+      INGEST_STATE_DIR: temporaryFolder(),
+    };
+    const process = new ServiceProcess({ service, index: 9, env, ports: { http, operations, operator } });
+    process.launch();
+    return process;
+  });
+  try {
+    for (const process of started) {
+      await process.untilReady("/healthz");
+      await until(async () => (await readiness(process)).text.includes("refuses"));
+      expect(await readiness(process)).toEqual({
+        status: 503,
+        text: `not ready\nno connection to NATS: 127.0.0.1:${natsPort} refuses the connection: nats-server does not listen there (NATS_URL)\n`,
+      });
+    }
+    const late = await startNatsServer({ port: natsPort as number });
+    try {
+      // It needs nothing else.
+      await started.find(({ service }) => service === "rdns-resolver")?.untilReady();
+    } finally {
+      await late.stop();
+    }
+  } finally {
+    await Promise.all(started.map((process) => process.end("SIGKILL")));
+  }
 });

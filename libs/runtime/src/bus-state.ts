@@ -15,6 +15,11 @@ export class BusState {
     this.#explain = explain;
   }
 
+  /** No server has been reached so far. */
+  begins(): void {
+    this.#explain("nats", "no connection to NATS yet");
+  }
+
   refused({ server, reason }: Refusal): void {
     if (this.#reasons.get(server) === reason) return;
     this.#reasons.set(server, reason);

@@ -26,6 +26,7 @@ export async function openBus(service: string, config: BusConfig, frame: Service
   const { log, metrics, tracing, onStop } = frame;
   measureCredentials(metrics, config);
   const state = new BusState(log, frame.explain);
+  state.begins();
   const connecting = createNatsMessaging({
     ...natsConnection(service, config),
     tracing,

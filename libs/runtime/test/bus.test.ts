@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { afterAll, afterEach, expect, test } from "@jest/globals";
+import { freePort } from "../../../test/support/free-ports.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
 import { busConfigSchema, openBus } from "../src/bus.ts";
 import { ConfigError, createLogger, createMetrics, createRegistry, loadConfig, type ServiceFrame } from "../src/index.ts";
@@ -60,13 +61,25 @@ test("a wrong password is named in the log once and while it lasts in the readin
   const { frame, reasons, lines } = seen();
   const config = loadConfig(busConfigSchema, { NATS_URL: server.url, NATS_USER: "x", NATS_PASSWORD_FILE: path });
   const opening = openBus("x", config, frame);
-  await until(() => reasons.size > 0);
+  await until(() => reasons.get("nats")?.includes("refuses") === true);
   const reason = `127.0.0.1:${server.port} refuses user "x" or the password (NATS_USER, NATS_PASSWORD_FILE ${path})`;
   expect(reasons.get("nats")).toBe(`no connection to NATS: ${reason}`);
   // Some more attempts.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   expect(lines.map(({ msg }) => msg)).toEqual([`no connection to NATS: ${reason}`]);
   writeFileSync(path, "right");
+  await opening;
+  expect(reasons.size).toBe(0);
+});
+
+test("a server that is away is named in the readiness from the start, and no more once it is there", async () => {
+  const port = await freePort();
+  const { frame, reasons } = seen();
+  const opening = openBus("x", loadConfig(busConfigSchema, { NATS_URL: `nats://127.0.0.1:${port}` }), frame);
+  expect(reasons.get("nats")).toBe("no connection to NATS yet");
+  await until(() => reasons.get("nats")?.startsWith(`no connection to NATS: 127.0.0.1:${port} refuses the connection`) === true);
+  const late = await startNatsServer({ port });
+  ends.push(() => late.stop());
   await opening;
   expect(reasons.size).toBe(0);
 });

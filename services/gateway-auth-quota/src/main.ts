@@ -12,6 +12,7 @@ await runMain(async () => {
   const { openMongoStore } = await import("@netfacts/storage/mongo");
   const { buildApp, loadGatewayConfig, storeConfigSchema } = await import("./app.ts");
   const { Readiness } = await import("./readiness.ts");
+  const { StoreWatch, storeLostMs } = await import("./store-watch.ts");
 
   await runService({
     service,
@@ -24,16 +25,30 @@ await runMain(async () => {
       }),
     drainMs: ({ gateway }) => gateway.DRAIN_SECONDS * 1_000,
     async build(frame) {
-      const { config, log, metrics, stopping, onStop } = frame;
+      const { config, log, metrics, stopping, explain, onStop } = frame;
       const messaging = await openBus(service, config.bus, frame);
       const store = await openMongoStore(config.store.MONGODB_URI, {
         appName: service,
-        onWaiting: (err) => log.warn({ err }, "store is unavailable; the service starts when it becomes available"),
+        onWaiting: (err) => {
+          log.warn({ err }, "store is unavailable; the service starts when it becomes available");
+          explain("store", err.message);
+        },
         signal: stopping,
       });
+      explain("store", null);
       onStop(() => store.close());
       const gateway = await buildApp({ config: config.gateway, messaging, store, log, metrics, clock: systemClock });
       const readiness = new Readiness({ messaging, askMs: 500 });
+      const storeWatch = new StoreWatch({
+        limits: store.limits,
+        lostMs: storeLostMs(config.gateway),
+        askMs: 1_000,
+        changed(reason) {
+          explain("store", reason);
+          if (reason === null) log.info({}, "store is available again");
+          else log.warn({ reason }, "not ready: the store has refused everything for longer than leased units last");
+        },
+      });
       let listening = false;
       return {
         async start() {
@@ -42,10 +57,11 @@ await runMain(async () => {
           log.info({ url }, "listening");
         },
         async stop() {
+          storeWatch.stop();
           await readiness.stop();
           await gateway.stop();
         },
-        ready: () => listening && readiness.isReady,
+        ready: () => listening && readiness.isReady && !storeWatch.isLost,
       };
     },
   });

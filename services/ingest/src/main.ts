@@ -19,13 +19,17 @@ await runMain(async () => {
     telemetry,
     loadConfig: loadIngestConfig,
     async build(frame) {
-      const { config, log, metrics, stopping, onStop } = frame;
+      const { config, log, metrics, stopping, explain, onStop } = frame;
       const broadcast = await openBus(service, config, frame);
       const store = await openMongoStore(config.MONGODB_URI, {
         appName: service,
-        onWaiting: (err) => log.warn({ err }, "store is unavailable; the service starts when it becomes available"),
+        onWaiting: (err) => {
+          log.warn({ err }, "store is unavailable; the service starts when it becomes available");
+          explain("store", err.message);
+        },
         signal: stopping,
       });
+      explain("store", null);
       onStop(() => store.close());
       const source = {
         bucket: config.SNAPSHOT_BUCKET,
@@ -43,7 +47,7 @@ await runMain(async () => {
         clock: systemClock,
         log,
         metrics,
-        explain: frame.explain,
+        explain,
       });
     },
   });
