@@ -24,7 +24,8 @@ afterAll(async () => {
 
 async function open(): Promise<Store> {
   database ??= `netfacts-test-${randomUUID()}`;
-  const store = await openMongoStore(server.database(database));
+  // The contract is about outcomes, not about times.
+  const store = await openMongoStore(server.database(database), { patience: 30 });
   stores.push(store);
   return store;
 }

@@ -192,7 +192,9 @@ describe("a reply that is lost", () => {
     await recovery(() => store.limits.time());
     await sleep(600);
     expect(takes().length - sentBefore).toBe(1);
-    expect(await store.limits.read(month)).toMatchObject({ leased: 3 });
+    const patient = await openMongoStore(`${server.url}/store-${databases}`, { patience: 30 });
+    stores.push(patient);
+    expect(await patient.limits.read(month)).toMatchObject({ leased: 3 });
   });
 
   test("does not count usage twice when the batch is repeated", async () => {

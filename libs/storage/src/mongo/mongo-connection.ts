@@ -49,19 +49,23 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number):
 export class MongoConnection {
   /** The URI as it may be shown. */
   readonly shown: string;
+  /** Each operation may take so many times as long as is usual. */
+  readonly patience: number;
   readonly #main: LastingClient;
   readonly #limits: LastingClient;
   readonly #pulse: Pulse;
   #closed = false;
 
   /** Does not connect yet. @throws StoreError for a URI that is none. */
-  constructor(uri: string, appName: string) {
+  constructor(uri: string, appName: string, patience = 1) {
     const { shown, database } = readMongoUri(uri);
     this.shown = shown;
-    const make = (timeoutMs: number, maxPoolSize: number) => () => makeClient(uri, shown, clientOptions(appName, timeoutMs, maxPoolSize));
+    this.patience = patience;
+    const make = (timeoutMs: number, maxPoolSize: number) => () =>
+      makeClient(uri, shown, clientOptions(appName, timeoutMs * patience, maxPoolSize));
     this.#main = new LastingClient(make(operationTimeoutMs, 20), database);
     this.#limits = new LastingClient(make(limitsTimeoutMs, 50), database);
-    this.#pulse = new Pulse(() => this.limitsWithin(limitsTimeoutMs, () => this.limitsDb.command({ ping: 1 })));
+    this.#pulse = new Pulse(() => this.limitsWithin(limitsTimeoutMs, () => this.limitsDb.command({ ping: 1 })), patience);
   }
 
   /** To be asked for anew by each operation. */
@@ -113,7 +117,7 @@ export class MongoConnection {
 
   async #operate<T>(client: LastingClient, timeoutMs: number, work: () => Promise<T>): Promise<T> {
     try {
-      return await this.#bounded(timeoutMs, async () => {
+      return await this.#bounded(timeoutMs * this.patience, async () => {
         const answer = await client.watch(work);
         this.#pulse.heard();
         return answer;

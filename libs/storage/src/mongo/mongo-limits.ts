@@ -25,10 +25,10 @@ const unimportant = { writeConcern: { w: 1 } } as const;
 export function mongoLimits(connection: MongoConnection): LimitRepository {
   const windows = () => connection.limitsDb.collection<WindowDocument>("limit_windows");
   const markers = () => connection.limitsDb.collection<ClockDocument>("markers");
-  /** Runs operations one after the other, all within one time. */
+  /** Runs operations one after the other, all within one time (`limitsWithin` multiplies by `patience`). */
   const timed = (): (<T>(work: () => Promise<T>) => Promise<T>) => {
-    const deadline = performance.now() + limitsTimeoutMs;
-    return (work) => connection.limitsWithin(deadline - performance.now(), work);
+    const deadline = performance.now() + limitsTimeoutMs * connection.patience;
+    return (work) => connection.limitsWithin((deadline - performance.now()) / connection.patience, work);
   };
 
   return {

@@ -11,14 +11,21 @@ const againMs = 100;
 
 export class Pulse {
   readonly #ask: () => Promise<unknown>;
+  readonly #quietMs: number;
+  readonly #answerMs: number;
   #heardAt = Number.NEGATIVE_INFINITY;
   #isSilent = false;
   #asking: Promise<boolean> | null = null;
   #closed = false;
 
-  /** @param ask  asks the server for anything that it answers at once. */
-  constructor(ask: () => Promise<unknown>) {
+  /**
+   * @param ask  asks the server for anything that it answers at once.
+   * @param patience  by which all times are multiplied.
+   */
+  constructor(ask: () => Promise<unknown>, patience = 1) {
     this.#ask = ask;
+    this.#quietMs = quietMs * patience;
+    this.#answerMs = answerMs * patience;
   }
 
   /** Whether it did not answer when it was asked, and nothing was heard of it since. */
@@ -43,10 +50,10 @@ export class Pulse {
     const look = async (): Promise<void> => {
       const answers = await this.#answers();
       if (hasEnded) return;
-      if (answers) timer = setTimeout(look, quietMs);
+      if (answers) timer = setTimeout(look, this.#quietMs);
       else lost();
     };
-    let timer = setTimeout(look, quietMs);
+    let timer = setTimeout(look, this.#quietMs);
     return () => {
       hasEnded = true;
       clearTimeout(timer);
@@ -68,7 +75,7 @@ export class Pulse {
   async #askOnce(): Promise<boolean> {
     const since = performance.now();
     const late = new AbortController();
-    await Promise.race([this.#listen(), sleep(answerMs, undefined, { signal: late.signal }).catch(() => undefined)]);
+    await Promise.race([this.#listen(), sleep(this.#answerMs, undefined, { signal: late.signal }).catch(() => undefined)]);
     late.abort();
     if (this.#heardAt >= since) return true;
     if (!this.#isSilent) void this.#untilHeard();

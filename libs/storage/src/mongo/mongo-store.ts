@@ -19,6 +19,8 @@ import { mongoUsage } from "./mongo-usage.ts";
 export interface MongoStoreOptions {
   /** Shown in the server's own logs and lists of connections. Default: `netfacts`. */
   readonly appName?: string;
+  /** Multiplies the time that each operation may take: for a server on a machine that is busy with other work. Default: 1. */
+  readonly patience?: number;
   /**
    * Given: a server that is away is waited for, and this is called at each attempt that failed, with the line to log. Otherwise the
    * first attempt decides.
@@ -41,9 +43,9 @@ const retryMs = 1_000;
  *   `newer`. None shows a password.
  */
 export async function openMongoStore(uri: string, options: MongoStoreOptions = {}): Promise<Store> {
-  const { appName = "netfacts", onWaiting, signal } = options;
+  const { appName = "netfacts", patience = 1, onWaiting, signal } = options;
   // Once outside the loop: no waiting heals a URI.
-  let connection = new MongoConnection(uri, appName);
+  let connection = new MongoConnection(uri, appName, patience);
   for (;;) {
     try {
       await connection.connect();
@@ -56,7 +58,7 @@ export async function openMongoStore(uri: string, options: MongoStoreOptions = {
       await sleep(retryMs, undefined, signal === undefined ? {} : { signal }).catch(() => {
         throw error;
       });
-      connection = new MongoConnection(uri, appName);
+      connection = new MongoConnection(uri, appName, patience);
     }
   }
 }
