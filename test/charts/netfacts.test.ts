@@ -332,6 +332,19 @@ testWithHelm("another list of sources restarts ingest, and its Job is another on
   expect(ofKind(other.objects, "Job")[0]?.metadata.name).not.toBe(ofKind(objectsOf("minimal"), "Job")[0]?.metadata.name);
 });
 
+testWithHelm("a Job that differs has another name, as Kubernetes refuses changes of it", async () => {
+  const changes = [
+    {},
+    { proxyToken: { existingSecret: "next" } },
+    { image: { tag: "next" } },
+    { commonLabels: { team: "x" } },
+    { firstImport: { timeoutSeconds: 99 } },
+  ];
+  const jobs = await Promise.all(changes.map(async (change) => ofKind((await render(chart, joined(minimal, change))).objects, "Job")[0]));
+  expect(new Set(jobs.map((job) => job?.metadata.name)).size).toBe(changes.length);
+  expect(new Set(jobs.map((job) => JSON.stringify(job?.spec))).size).toBe(changes.length);
+});
+
 testWithHelm("a second release has no name of the first, however long its name", async () => {
   const long = "a-second-installation-with-a-long-name-of-53-letters";
   const { objects } = await render(chart, minimal, long);
