@@ -1,7 +1,9 @@
 /** How tests start programs: from the bundle that the run has made, where they start in a third of the time that the sources take. */
 
+import { type ChildProcess, fork } from "node:child_process";
 import { globSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { compileCache } from "./compile-cache.ts";
 import { runFolderVariable } from "./run-folder.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -16,6 +18,13 @@ export function programArgs(program: Program): string[] {
 /** The same for a program that only tests have. @param path  from the repository's root; must be one of `testPrograms`. */
 export function testProgramArgs(path: string): string[] {
   return argsOf(path);
+}
+
+/** Starts a program of `testPrograms` that is talked to by messages. @param env  of the process, beside `PATH`. */
+export function forkTestProgram(path: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const given = argsOf(path);
+  const own = { ...compileCache, PATH: process.env.PATH, NODE_NO_WARNINGS: "1" };
+  return fork(given.at(-1) as string, args, { execArgv: given.slice(0, -1), env: { ...own, ...env } });
 }
 
 /** The programs of the packages' tests, and the stores that their threads load by URL: all files that are named so, from the root. */

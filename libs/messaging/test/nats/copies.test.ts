@@ -1,12 +1,12 @@
 /** @alone Copies that hang, are slow or end: the others answer, and each copy is asked again once it is well. */
 
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { freePorts } from "../../../../test/support/free-ports.ts";
 import { freezeProcess } from "../../../../test/support/frozen.ts";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { startTcpProxy } from "../../../../test/support/tcp-proxy.ts";
 import type { Messaging } from "../../src/index.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
@@ -32,9 +32,7 @@ afterAll(async () => {
 });
 
 async function start(name: string, ms: number, url: string, service: string): Promise<ChildProcess> {
-  const pod = fork(join(import.meta.dirname, "copy-process.ts"), [url, name, `${ms}`, service], {
-    execArgv: ["--conditions=source", "--disable-warning=ExperimentalWarning"],
-  });
+  const pod = forkTestProgram("libs/messaging/test/nats/copy-process.ts", [url, name, `${ms}`, service]);
   await once(pod, "message");
   return pod;
 }

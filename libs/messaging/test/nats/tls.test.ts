@@ -1,6 +1,6 @@
 /** TLS to NATS: `tls://` is never plain text, and a certificate is checked. */
 
-import { execFileSync, fork } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { connect } from "../../src/nats/connect.ts";
 
 let folder: string;
@@ -28,9 +29,8 @@ afterAll(async () => {
 });
 
 test("a service serves over TLS where it trusts the server's certificate", async () => {
-  const pod = fork(join(import.meta.dirname, "copy-process.ts"), [url, "first", "1"], {
-    execArgv: ["--conditions=source", "--disable-warning=ExperimentalWarning"],
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, "cert.pem") },
+  const pod = forkTestProgram("libs/messaging/test/nats/copy-process.ts", [url, "first", "1"], {
+    NODE_EXTRA_CA_CERTS: join(folder, "cert.pem"),
   });
   try {
     expect(await once(pod, "message", { signal: AbortSignal.timeout(30_000) })).toEqual(["serves", undefined]);

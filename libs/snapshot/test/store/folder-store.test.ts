@@ -4,8 +4,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, unlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { encodeManifest, loadSnapshot, openFolderStore } from "../../src/index.ts";
-import { askChild, endChild, runChild, startChild } from "../support/children.ts";
+import { askChild, endChild, runChild } from "../support/children.ts";
 import { inFolder, madeManifest } from "../support/made-snapshot.ts";
 import { describeSnapshotStore, numbered, publishNumber } from "./contract.ts";
 
@@ -20,7 +21,7 @@ describeSnapshotStore("a folder of snapshots", async () => {
   return {
     open: async (options) => openFolderStore(folder, options),
     elsewhere: async () => {
-      const child = startChild("publisher.ts", folder);
+      const child = forkTestProgram("libs/snapshot/test/support/publisher-process.ts", [folder]);
       return { publish: (number) => askChild(child, number), stop: () => endChild(child) };
     },
     damage: (digest) => flip(join(folder, "objects", digest)),

@@ -1,6 +1,6 @@
 /** Other processes of tests, with an environment of their own. */
 
-import { type ChildProcess, fork, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
@@ -11,11 +11,6 @@ const env = {
   NODE_OPTIONS: "--conditions=source --disable-warning=ExperimentalWarning",
 } as NodeJS.ProcessEnv;
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-
-/** Starts a program of this folder that answers messages. */
-export function startChild(name: string, ...args: string[]): ChildProcess {
-  return fork(pathOf(name), args, { env, execArgv: [] });
-}
 
 export async function askChild<T>(child: ChildProcess, message: number): Promise<T> {
   child.send(message);

@@ -53,7 +53,8 @@ test("a lone key may have all batches, and loses one for each that another key b
   for (const stream of [...streams, ...politely]) stream.request.destroy();
 });
 
-test.each([
+// Side by side: each waits until its connection is given up.
+test.concurrent.each([
   ["a blank byte", " "],
   ["a part of a line", "x"],
 ])("%s now and then is no progress", async (_name, byte) => {
@@ -79,7 +80,7 @@ test("a line now and then is too little progress, and one that comes often enoug
   expect((await restOf(quick)).summary).not.toHaveProperty("problem");
 });
 
-test("a batch that makes progress ends after its longest time, with all that it had asked", async () => {
+test.concurrent("a batch that makes progress ends after its longest time, with all that it had asked", async () => {
   const stream = openLines(hasty.url, await authorized(hasty));
   const lines = setInterval(() => stream.send(line), 10);
   const { results, summary } = await restOf(stream);

@@ -1,4 +1,4 @@
-/** Another process that publishes: `node publisher.ts FOLDER`, then one message per snapshot, its number. */
+/** Another process that publishes: `node publisher-process.ts FOLDER`, then one message per snapshot, its number. */
 
 import { openFolderStore } from "../../src/index.ts";
 import { madeNames, madeRoutes, route } from "./made-sections.ts";

@@ -1,4 +1,4 @@
-/** Another process that publishes: `node publisher.ts URL BUCKET`, then one message per snapshot, its number. */
+/** Another process that publishes: `node publisher-process.ts URL BUCKET`, then one message per snapshot, its number. */
 
 import { connect } from "@netfacts/messaging/nats-client";
 import { madeNames, madeRoutes, route } from "../../../snapshot/test/support/made-sections.ts";
