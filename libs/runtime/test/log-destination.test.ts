@@ -10,6 +10,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { compileCache } from "../../../test/support/compile-cache.ts";
+import { until } from "../../../test/support/http.ts";
 import { createLogger, openLogFile } from "../src/index.ts";
 
 let folder: string;
@@ -96,17 +97,16 @@ describe("a log file with bounds", () => {
 
   test("is set aside when its first line is too old, and removed when it has been so for as long", async () => {
     const path = join(folder, "aged.log");
-    const log = createLogger({ service: "example", to: openLogFile(path, { bytesMax: 1e9, ageMsMax: 300 }) });
+    const log = createLogger({ service: "example", to: openLogFile(path, { bytesMax: 1e9, ageMsMax: 2_000 }) });
     log.info("first");
     await sleep(200);
     log.info("second");
-    await sleep(200);
+    await sleep(1_900);
     log.info("third");
     await nextTurn();
     expect(messages(readFileSync(`${path}.1`, "utf8"))).toEqual(["first", "second"]);
     expect(messages(readFileSync(path, "utf8"))).toEqual(["third"]);
-    await sleep(700);
-    expect(sizeOf(`${path}.1`)).toBe(0);
+    await until(() => sizeOf(`${path}.1`) === 0);
   });
 });
 
@@ -144,7 +144,7 @@ describe("a log that nobody reads", () => {
     const goOn = `${program}
       process.stdin.once("data", () => {
         log.info("later");
-        setTimeout(() => process.exit(0), 500);
+        setTimeout(() => process.exit(0), 2_000);
       });`;
     const child = spawn(process.execPath, [...args, goOn], { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
     await new Promise((resolve) => child.stdout.once("data", resolve));

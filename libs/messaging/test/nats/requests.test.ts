@@ -36,12 +36,12 @@ test("asks once more at half the budget, and no third time", async () => {
   await ends.responder("silent", () => arrivals.push(performance.now()));
   const messaging = await ends.messaging({ events });
   const start = performance.now();
-  await expect(messaging.request("silent", "single", item("q", { budgetMs: 2_000 }))).rejects.toMatchObject({ code: "timeout" });
-  expect(performance.now() - start).toBeGreaterThanOrEqual(2_000);
+  await expect(messaging.request("silent", "single", item("q", { budgetMs: 6_000 }))).rejects.toMatchObject({ code: "timeout" });
+  expect(performance.now() - start).toBeGreaterThanOrEqual(6_000);
   await pause(300);
   expect(arrivals.length).toBe(2);
-  expect((arrivals[1] as number) - start).toBeGreaterThanOrEqual(1_000);
-  expect((arrivals[1] as number) - start).toBeLessThan(2_000);
+  expect((arrivals[1] as number) - start).toBeGreaterThanOrEqual(3_000);
+  expect((arrivals[1] as number) - start).toBeLessThan(6_000);
   expect(counts).toEqual({ "retried no_answer": 1, "failed timeout": 1 });
 });
 
@@ -50,7 +50,7 @@ test("a lost frame costs half the budget: the second one is answered", async () 
     if (number === 2) answer(whole(ids[0], reply("second")));
   });
   const messaging = await ends.messaging();
-  expect(textOf(await messaging.request("forgetful", "single", item("q", { budgetMs: 2_000 })))).toBe("second");
+  expect(textOf(await messaging.request("forgetful", "single", item("q", { budgetMs: 6_000 })))).toBe("second");
 });
 
 test("takes an answer to the first frame after the second was sent, and drops the other", async () => {
@@ -61,7 +61,7 @@ test("takes an answer to the first frame after the second was sent, and drops th
     if (frame.number === 2) frames[0]?.answer(whole(frames[0].ids[0], reply("first")));
   });
   const messaging = await ends.messaging({ events });
-  expect(textOf(await messaging.request("late", "single", item("q", { budgetMs: 2_000 })))).toBe("first");
+  expect(textOf(await messaging.request("late", "single", item("q", { budgetMs: 6_000 })))).toBe("first");
   frames[1]?.answer(whole(frames[1].ids[0], reply("second")));
   await until(() => counts["dropped late"] !== undefined);
   expect(counts).toEqual({ "retried no_answer": 1, "dropped late": 1 });
@@ -75,7 +75,7 @@ test("only what is unanswered is asked again, with what is left of its time", as
     else frame.answer(...frame.ids.map((id) => whole(id, reply("again"))));
   });
   const messaging = await ends.messaging();
-  const ask = (query: string) => messaging.request("half", "batch", item(query, { budgetMs: 2_000 }));
+  const ask = (query: string) => messaging.request("half", "batch", item(query, { budgetMs: 6_000 }));
   expect((await Promise.all([ask("a"), ask("b"), ask("c")])).map(textOf)).toEqual(["again", "one", "again"]);
   expect(frames.map(({ queries }) => queries)).toEqual([
     ["a", "b", "c"],

@@ -1,6 +1,7 @@
 /** One log line and one measurement per request. */
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { until } from "../../../../test/support/http.ts";
 import { exampleReply, type Harness, startGateway } from "../support/gateway.ts";
 import { openSocket } from "../support/raw.ts";
 
@@ -59,8 +60,7 @@ test("a client that goes away ends its request, and is counted once", async () =
   await asked;
   expect(await inFlight()).toBe(1);
   socket.destroy();
-  await pause(50);
-  expect(await inFlight()).toBe(0);
+  await until(async () => (await inFlight()) === 0);
   release();
   await pause(50);
   expect(await inFlight()).toBe(0);
