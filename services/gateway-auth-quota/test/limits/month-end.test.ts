@@ -58,7 +58,7 @@ test.each(Object.entries(stores))(
     const gates = handles.map(({ limits }, i) =>
       createLimiter({
         store: { limits: ahead(limits, offset) },
-        settings: { askAgainMs: 20 },
+        settings: { askAgainMs: 20, waitMs: 60_000 },
         onSettled: (admission, counted, uncounted) => meters[i]?.count(admission, counted, uncounted),
       }),
     );

@@ -79,7 +79,7 @@ async function run(scenario: Scenario, wrap: (limits: LimitRepository) => LimitR
     const limiter = createLimiter({
       store: { limits: mortal },
       clock: { monotonic: () => now },
-      settings: { askAgainMs: 0, idleReturnMs: 1_000_000_000 },
+      settings: { askAgainMs: 0, idleReturnMs: 1_000_000_000, waitMs: 60_000 },
     });
     return { store, limiter, die: () => (dead = true) };
   };
