@@ -97,7 +97,7 @@ test("a month of 20,000 at four gateways, two of them killed: admitted are at mo
 
   // What a killed gateway had leased and not spent (docs/design/protocols.md#limits-by-leases), and spent on requests that were cut.
   const perSecond = rate.limit / rate.windowSeconds;
-  const policy = { limit: monthLimit, windowSeconds: null, perSecond, bridges: true };
+  const policy = { limit: monthLimit, windowSeconds: null, perSecond };
   const block = holdMax(policy, 0, defaultLimiterSettings, perSecond);
   const cutAll = cut.reduce((sum, one) => sum + one, 0);
   // A take whose outcome is not known is written off too, and shows as a time in which limits were unavailable.

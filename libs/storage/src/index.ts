@@ -10,7 +10,7 @@ export type {
   RecoverOutcome,
   TakeOutcome,
 } from "./limit-repository.ts";
-export { reservedMs } from "./limit-repository.ts";
+export { saidMs } from "./limit-repository.ts";
 export { makeFolder } from "./make-folder.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
 export { type RunRecord, type RunRepository, type RunState, runsKept } from "./run-repository.ts";

@@ -16,12 +16,14 @@ export interface LimitWindow {
 export interface LimitReading {
   readonly leased: number;
   readonly at: number;
-  /** Of `leased`: units that other owners said within `reservedMs` that they may return. Absent where owners are not told apart. */
+  /** Of `leased`: units that other owners said within `saidMs` that they may return. Absent where owners are not told apart. */
   readonly reserved?: number;
+  /** Of `leased`: units that other owners held unspent at their last change, within `saidMs`. Absent where owners are not told apart. */
+  readonly held?: number;
 }
 
-/** What an owner said of units that it may return is believed for so long. */
-export const reservedMs = 10_000;
+/** What an owner said of its units is believed for so long. */
+export const saidMs = 10_000;
 
 export type TakeOutcome =
   | ({ readonly outcome: "granted" } & LimitReading)
@@ -44,6 +46,8 @@ export interface LimitMark {
   readonly number: number;
   /** Units that the owner has leased and may return, after this change. Absent: it never had any. */
   readonly reserved?: number;
+  /** Units that the owner holds unspent after this change. */
+  readonly held?: number;
 }
 
 export type RecoverOutcome =
@@ -65,8 +69,12 @@ export interface LimitRepository {
    * arrives. Safe to repeat.
    */
   recover(window: LimitWindow, mark: LimitMark): Promise<RecoverOutcome>;
-  /** Reads without taking; 0 leased where there is no counter. */
-  read(window: LimitWindow): Promise<LimitReading>;
+  /**
+   * Reads without taking; 0 leased where there is no counter.
+   *
+   * @param owner  whose own `held` and `reserved` are left out.
+   */
+  read(window: LimitWindow, owner?: string): Promise<LimitReading>;
   /** The store's clock, Unix milliseconds. */
   time(): Promise<number>;
 }

@@ -59,6 +59,20 @@ test("tells by its mark whether a change was done, as often as it is asked, and 
   expect(await other.take(month, 10, 6, { owner: "beef", number: 10 })).toMatchObject({ outcome: "granted", leased: 10 });
 });
 
+test("tells what others hold, for a while, and nothing of one's own", async () => {
+  const [{ limits }, { limits: other }] = [await open(), await open()];
+  await limits.take(month, 500, 40, { owner: "f00d", number: 1, held: 37 });
+  expect(await other.take(month, 500, 60, { owner: "beef", number: 1, held: 60 })).toMatchObject({ leased: 100, held: 37 });
+  expect(await limits.read(month, "f00d")).toMatchObject({ leased: 100, held: 60 });
+  expect(await limits.giveBack(month, 30, { owner: "f00d", number: 2, held: 7 })).toMatchObject({ leased: 70, held: 60 });
+  expect(await other.recover(month, { owner: "beef", number: 2 })).toMatchObject({ outcome: "not-done", held: 7 });
+  await client
+    .db(database ?? "")
+    .collection("limit_windows")
+    .updateOne({}, { $set: { "heldAt.beef": new Date(0) } });
+  expect(await limits.read(month, "f00d")).toMatchObject({ leased: 70, held: 0 });
+});
+
 test("tells what others may return, for a while, and nothing of one's own", async () => {
   const [{ limits }, { limits: other }] = [await open(), await open()];
   await limits.take(month, 500, 400, { owner: "f00d", number: 1, reserved: 400 });

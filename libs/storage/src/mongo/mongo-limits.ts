@@ -8,7 +8,7 @@ import {
   type LimitRepository,
   type LimitWindow,
   type RecoverOutcome,
-  reservedMs,
+  saidMs,
   type TakeOutcome,
 } from "../limit-repository.ts";
 import { StoreError } from "../store-error.ts";
@@ -41,7 +41,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
         for (let retries = 0; ; retries++) {
           const taken = await within(() => takeOnce(windows(), window, limit, units, mark));
           if (taken !== null) return { outcome: "granted", ...taken };
-          const reading = await within(() => readCounter(windows(), window, mark));
+          const reading = await within(() => readCounter(windows(), window, mark?.owner));
           const { leased } = reading;
           const left = Math.max(0, limit - leased);
           // So busy a counter that it never fits when we ask: what is told is less than what was left for a moment.
@@ -63,7 +63,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
             { returnDocument: "after" },
           ),
         );
-        return document === null ? { outcome: "refused" } : { outcome: "returned", ...toReading(document, mark) };
+        return document === null ? { outcome: "refused" } : { outcome: "returned", ...toReading(document, mark?.owner) };
       } catch (cause) {
         if (cause instanceof StoreError) return { outcome: "unknown", cause };
         throw cause;
@@ -85,15 +85,15 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
             ),
           ),
         )) as WindowDocument;
-        return { outcome: document.marks?.[owner] === number ? "done" : "not-done", ...toReading(document) };
+        return { outcome: document.marks?.[owner] === number ? "done" : "not-done", ...toReading(document, owner) };
       } catch (cause) {
         if (cause instanceof StoreError) return { outcome: "unknown", cause };
         throw cause;
       }
     },
 
-    async read(window) {
-      return await timed()(() => readCounter(windows(), window));
+    async read(window, owner) {
+      return await timed()(() => readCounter(windows(), window, owner));
     },
 
     async time() {
@@ -131,7 +131,7 @@ async function takeOnce(
       { upsert: true, returnDocument: "after" },
     );
     // An upsert that returns what it wrote returns a document.
-    return toReading(document as WindowDocument, mark);
+    return toReading(document as WindowDocument, mark?.owner);
   } catch (error) {
     if (isDuplicateKey(error)) return null;
     throw error;
@@ -139,7 +139,7 @@ async function takeOnce(
 }
 
 /** An update, because only updates tell the server's time on every server; it makes the counter that the next take will want. */
-async function readCounter(windows: Collection<WindowDocument>, window: LimitWindow, mark?: LimitMark): Promise<LimitReading> {
+async function readCounter(windows: Collection<WindowDocument>, window: LimitWindow, owner?: string): Promise<LimitReading> {
   const document = await orAgain(() =>
     windows.findOneAndUpdate(
       { _id: idOf(window) },
@@ -148,7 +148,7 @@ async function readCounter(windows: Collection<WindowDocument>, window: LimitWin
     ),
   );
   const { expiresAt } = document as WindowDocument;
-  const reading = toReading(document as WindowDocument, mark);
+  const reading = toReading(document as WindowDocument, owner);
   return expiresAt.getTime() <= reading.at ? { leased: 0, at: reading.at } : reading;
 }
 
@@ -169,24 +169,33 @@ function notMarked(mark: LimitMark | undefined): Record<string, unknown> {
   return { [`marks.${owner}`]: { $not: { $gte: number } }, [`fences.${owner}`]: { $not: { $gt: number } } };
 }
 
-/** The time of the change, and who made it. */
+/** The time of the change, who made it, and what its owner says of its units. */
 function marking(mark: LimitMark | undefined): { $currentDate: Record<string, true>; $set?: Record<string, number> } {
   if (mark === undefined) return { $currentDate: { at: true } };
-  const { owner, number, reserved } = mark;
-  if (reserved === undefined) return { $currentDate: { at: true }, $set: { [`marks.${owner}`]: number } };
+  const { owner, number, reserved, held } = mark;
   return {
-    $currentDate: { at: true, [`reservedAt.${owner}`]: true },
-    $set: { [`marks.${owner}`]: number, [`reserved.${owner}`]: reserved },
+    $currentDate: {
+      at: true,
+      ...(reserved !== undefined && { [`reservedAt.${owner}`]: true }),
+      ...(held !== undefined && { [`heldAt.${owner}`]: true }),
+    },
+    $set: {
+      [`marks.${owner}`]: number,
+      ...(reserved !== undefined && { [`reserved.${owner}`]: reserved }),
+      ...(held !== undefined && { [`held.${owner}`]: held }),
+    },
   };
 }
 
-/** @param mark  of who asks. */
-function toReading({ leased, at, reserved, reservedAt }: WindowDocument, mark?: LimitMark): LimitReading {
-  const reading = { leased: Number(leased), at: at.getTime() };
-  if (reserved === undefined || mark === undefined) return reading;
-  const recent = (owner: string): boolean => reading.at - (reservedAt?.[owner]?.getTime() ?? 0) <= reservedMs;
-  const others = Object.entries(reserved).filter(([owner]) => owner !== mark.owner && recent(owner));
-  return { ...reading, reserved: others.reduce((sum, [, units]) => sum + Number(units), 0) };
+/** @param asker  what it said itself is left out. */
+function toReading(document: WindowDocument, asker?: string): LimitReading {
+  const reading = { leased: Number(document.leased), at: document.at.getTime() };
+  if (asker === undefined) return reading;
+  const ofOthers = (said: Record<string, number> = {}, saidAt: Record<string, Date> = {}): number =>
+    Object.entries(said)
+      .filter(([owner]) => owner !== asker && reading.at - (saidAt[owner]?.getTime() ?? 0) <= saidMs)
+      .reduce((sum, [, units]) => sum + Number(units), 0);
+  return { ...reading, reserved: ofOthers(document.reserved, document.reservedAt), held: ofOthers(document.held, document.heldAt) };
 }
 
 function idOf({ bucket, policy, start }: LimitWindow): string {

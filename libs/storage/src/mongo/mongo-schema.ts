@@ -30,6 +30,9 @@ export interface WindowDocument {
   /** By owner: units that it may return, and when it said so. */
   reserved?: Record<string, number>;
   reservedAt?: Record<string, Date>;
+  /** By owner: units that it holds unspent, and when it said so. */
+  held?: Record<string, number>;
+  heldAt?: Record<string, Date>;
 }
 /** `report` as JSON text: names of its members are anything, and it comes back as it was. */
 export type RunDocument = Omit<RunRecord, "id" | "report"> & { _id: string; report: string };

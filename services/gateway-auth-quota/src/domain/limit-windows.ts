@@ -8,8 +8,6 @@ export interface Policy {
   readonly windowSeconds: number | null;
   /** How many units per second the bucket's rate allows to spend, of whichever policy. */
   readonly perSecond: number;
-  /** Whether blocks may be large, to last while the store is away. */
-  readonly bridges: boolean;
 }
 
 export interface Window {
@@ -42,18 +40,15 @@ export interface BlockRule {
   readonly bridgeSeconds: number;
 }
 
-/** Up to this limit what remains is told closely, so blocks stay small; above it they bridge. */
-export const closeLimitMax = 600;
-
 /**
- * What one gateway may hold unspent: enough for a moment, and where the limit is large for as long as the store may be away; little of what
- * is left; at least one unit.
+ * What one gateway may hold unspent: enough for a moment, and for as long as the store may be away; little of what is left; at least one
+ * unit.
  *
  * @param pace  units a second that the gateway spends of late; counted up to the bucket's rate.
  */
 export function holdMax(policy: Policy, leased: number, rule: BlockRule, pace: number): number {
   const moment = Math.ceil(policy.perSecond * rule.blockSeconds);
-  const bridge = policy.bridges ? Math.ceil(Math.min(pace, policy.perSecond) * rule.bridgeSeconds) : 0;
+  const bridge = Math.ceil(Math.min(pace, policy.perSecond) * rule.bridgeSeconds);
   const share = Math.floor((policy.limit - leased) * rule.blockShareOfLeft);
   return Math.max(1, Math.min(rule.blockMax, Math.max(moment, bridge), share));
 }

@@ -1,8 +1,9 @@
 /** One bucket's share of one policy: units leased from the store in blocks, spent here without asking (docs/design/protocols.md#limits-by-leases). */
 
-import type { LimitMark, LimitRepository, LimitWindow } from "@netfacts/storage";
+import type { LimitMark, LimitReading, LimitRepository, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
 import { Debt, type DebtEvent } from "./debt.ts";
+import { NextLease, type Unknown } from "./next-lease.ts";
 import { OthersPace } from "./others-pace.ts";
 import { OwnPace } from "./own-pace.ts";
 import type { StoreTime } from "./store-time.ts";
@@ -15,17 +16,10 @@ export interface LeaseDeps {
   readonly monotonic: () => number;
   readonly settings: LimiterSettings;
   readonly onDebt: (event: DebtEvent, policy: PolicyName, units: number) => void;
+  /** Of the marks. */
+  readonly owner: string;
   /** A mark for each change of a counter. */
   readonly nextMark: () => LimitMark;
-}
-
-/** A change whose outcome is unknown, to be looked up once the store answers. */
-interface Unknown {
-  /** `debt`: a take of units that were spent before. */
-  readonly kind: "take" | "return" | "debt";
-  readonly window: Window;
-  readonly units: number;
-  readonly mark: LimitMark;
 }
 
 /** What is known of the window; `remaining` is null while nothing is. */
@@ -40,8 +34,10 @@ export interface LeaseStanding {
 const retriesMax = 3;
 /** Counters outlive their window by this, so that a late return still finds them. */
 const counterGraceMs = 3_600_000;
-/** A block that bridges is filled up so often. */
+/** A block is filled up so often, and what others lease is seen; or sooner, once this share of the limit was spent of it. */
 const refillMs = 1_000;
+const refillMsMin = 250;
+const refillShare = 1 / 200;
 /** A window entered later than this after its begin may have been used by others, whose blocks we do not know. */
 const freshMs = 1_000;
 
@@ -55,18 +51,20 @@ export class Lease {
   #hasReserved = false;
   /** The same at other gateways, as far as they have told lately. */
   #othersReserved = 0;
+  /** Of `#leased`: what others held unspent when they told last. */
+  #othersHeld = 0;
 
   #window: Window | null = null;
   /** Store time of the last look at the clock: within the window. */
   #now = 0;
   #unspent = 0;
-  /** Of what is leased: by this gateway, and not given back. */
-  #ownLeased = 0;
   #heardAt = Number.NEGATIVE_INFINITY;
   /** The store's counter as last seen; null until a reply for this window, unless it began under our eyes. */
   #leased: number | null = null;
   /** At or below this many unspent units the next block is fetched ahead. */
   #prefetchAt = -1;
+  /** Unspent when the counter was seen last. */
+  #filledTo = 0;
 
   readonly #own: OwnPace;
   readonly #others: OthersPace;
@@ -85,6 +83,7 @@ export class Lease {
   /** Counted as lost until it is looked up; none is in another window. */
   #unknown: Unknown | null = null;
   readonly #debt: Debt;
+  readonly #next: NextLease;
   #stopped = false;
   #usedAt: number;
 
@@ -95,6 +94,7 @@ export class Lease {
     this.policy = policy;
     this.#deps = deps;
     this.#debt = new Debt(deps.settings.debtMax, (event, units) => deps.onDebt(event, name, units));
+    this.#next = new NextLease(deps, (window) => this.#counter(window));
     this.#own = new OwnPace(deps.monotonic);
     this.#others = new OthersPace(deps.monotonic);
     this.#waiters = new Waiters(deps.settings.waitersMax);
@@ -115,6 +115,13 @@ export class Lease {
     return this.#deps.monotonic() - this.#usedAt;
   }
 
+  /** Long enough for its units to be of more use elsewhere: three of its usual pauses, as what it holds is to last for the next ones. */
+  get isIdle(): boolean {
+    const { idleReturnMs, idleReturnMsMax, bridgeSeconds } = this.#deps.settings;
+    const pause = bridgeSeconds === 0 ? 0 : 1_000 / (this.#own.recent ?? Number.POSITIVE_INFINITY);
+    return this.idleMs >= Math.max(idleReturnMs, Math.min(3 * pause, idleReturnMsMax));
+  }
+
   /** Whether `standing` can tell what remains. */
   get isKnown(): boolean {
     this.#roll();
@@ -123,7 +130,14 @@ export class Lease {
 
   /** Nothing here that the store does not know. */
   get isEmpty(): boolean {
-    return this.#unspent === 0 && this.#busy === null && this.#waiters.units === 0 && this.#debt.owed === 0 && this.#unknown === null;
+    return (
+      this.#unspent === 0 &&
+      this.#busy === null &&
+      this.#waiters.units === 0 &&
+      this.#debt.owed === 0 &&
+      this.#unknown === null &&
+      this.#next.isEmpty
+    );
   }
 
   /** The request path while a block has units: no store, no waiting. */
@@ -208,35 +222,40 @@ export class Lease {
   }
 
   /**
-   * The same for callers, so that what they are told at one gateway differs little from what they are told at the next: less what others are
-   * likely to have leased since the counter was read. Where blocks are large, and others have some, what is held here counts as used too,
-   * as it does there. Never less than what is here.
+   * The same for callers, so that what they are told at one gateway differs little from what they are told at the next: with what others
+   * hold unspent, less what they are likely to have spent since they told. Never less than what is here.
    */
   shown(): LeaseStanding {
     const standing = this.standing();
     const { remaining } = standing;
     if (remaining === null) return standing;
-    const isShared = (this.#leased ?? 0) > this.#ownLeased;
-    const less = this.policy.bridges ? (isShared ? this.#unspent : 0) : this.#others.ahead();
-    return { ...standing, remaining: Math.max(Math.min(remaining, this.#unspent), remaining - less) };
+    const estimate = Math.min(this.policy.limit, this.headroom + this.#othersHeld - this.#others.ahead());
+    return { ...standing, remaining: Math.max(Math.min(remaining, this.#unspent), estimate) };
   }
 
   get othersReserved(): number {
     return this.#othersReserved;
   }
 
-  /** Others are told of units that may come back, so that none of them takes the limit for used up meanwhile. */
-  #mark(): LimitMark {
-    const mark = this.#deps.nextMark();
+  /**
+   * Others are told of units that may come back, so that none of them takes the limit for used up meanwhile, and of what is held.
+   *
+   * @param units  the change of what is held, if it is done.
+   */
+  #mark(units: number): LimitMark {
+    const mark = { ...this.#deps.nextMark(), held: Math.max(0, this.#unspent + units - this.#waiters.units) };
     const reserved = this.#reserved();
     this.#hasReserved ||= reserved > 0;
     return this.#hasReserved ? { ...mark, reserved } : mark;
   }
 
   /** The counter was read. @param own  what of its growth since then is ours. */
-  #see(leased: number, own: number): void {
-    this.#others.observe(leased - (this.#leased ?? 0) - own);
+  #see({ leased, held = 0 }: Omit<LimitReading, "at">, own: number): void {
+    // What others have spent since then.
+    this.#others.observe(leased - held - ((this.#leased ?? 0) - this.#othersHeld) - own);
     this.#leased = leased;
+    this.#othersHeld = held;
+    this.#filledTo = this.#unspent + Math.max(0, own);
   }
 
   #left(): number {
@@ -253,8 +272,12 @@ export class Lease {
   async giveBackIdle(): Promise<void> {
     this.#roll();
     const mayAsk = this.#busy === null && (this.#unknown === null || this.#stopped);
-    this.#own.reset();
-    if (mayAsk && this.#unspent > 0) await this.#exclusively(() => this.#giveBack(this.#unspent));
+    if (this.idleMs >= this.#deps.settings.idleReturnMsMax) this.#own.reset();
+    if (!mayAsk || (this.#unspent === 0 && this.#next.isEmpty)) return;
+    await this.#exclusively(async () => {
+      if (this.#unspent > 0) await this.#giveBack(this.#unspent);
+      await this.#next.giveBack();
+    });
   }
 
   /** No more takes; waiters are turned away; what is unspent goes back. */
@@ -277,16 +300,18 @@ export class Lease {
     if (window !== null && now >= window.startMs && now < window.endMs) return;
     const next = windowAt(this.policy.windowSeconds, now);
     this.#window = next;
-    this.#unspent = 0;
-    this.#ownLeased = 0;
+    const early = this.#next.enter(next);
+    this.#unspent = early?.units ?? 0;
     this.#hasReserved = false;
     this.#othersReserved = 0;
-    this.#unknown = null;
+    this.#othersHeld = early?.held ?? 0;
+    this.#unknown = early?.unknown ?? null;
     this.#others.reset();
     this.#debt.enterWindow();
     // A window that began under our eyes: nothing is leased in it as far as we know.
-    this.#leased = window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null;
-    this.#prefetchAt = -1;
+    this.#leased = early?.leased ?? (window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null);
+    this.#prefetchAt = Math.floor(this.#unspent / 4) || -1;
+    this.#filledTo = this.#unspent;
     this.#exhaustedUntil = 0;
     this.#short.until = 0;
   }
@@ -311,7 +336,6 @@ export class Lease {
   #exclusively(work: () => Promise<void>): Promise<void> {
     this.#busy = work().finally(() => {
       this.#busy = null;
-      // Requests and refunds that came since the last look have not been attended to.
       if (this.#waiters.units > 0 || this.#excess() > 0) this.#work(false);
     });
     return this.#busy;
@@ -334,24 +358,22 @@ export class Lease {
         break;
       }
       const sentAt = this.#deps.monotonic();
-      const mark = this.#mark();
+      const mark = this.#mark(units);
       const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units, mark);
       if (take.outcome === "unknown") return this.#loseTouch({ kind: "take", window, units, mark });
       this.#hear(take.at, sentAt);
-      // What was taken in a window that has ended meanwhile is lost with it.
       if (this.#window !== window) continue;
-      this.#see(take.leased, take.outcome === "granted" ? units : 0);
+      this.#see(take, take.outcome === "granted" ? units : 0);
       this.#othersReserved = take.reserved ?? 0;
       if (take.outcome === "granted") {
         this.#unspent += units;
-        this.#ownLeased += units;
         this.#careful = false;
         ahead = false;
         retries = 0;
         most = Number.POSITIVE_INFINITY;
         const quarter = Math.floor(Math.min(this.#unspent, this.#holdMax(take.leased - units, this.#own.perSecond())) / 4);
-        // Of a block of fewer than four a quarter is no unit: such small blocks are fetched when they are needed.
-        this.#prefetchAt = quarter === 0 ? -1 : quarter;
+        // A block of fewer than four is fetched when it is needed.
+        this.#prefetchAt = quarter || -1;
         this.#serve();
       } else {
         this.#short = { left: take.left, until: this.#deps.monotonic() + this.#deps.settings.askAgainMs };
@@ -362,19 +384,40 @@ export class Lease {
     }
     const excess = this.#excess();
     if (excess > 0) await this.#giveBack(excess);
+    await this.#takeNext();
   }
 
-  /** A block that bridges is filled up each second, as nobody knows when the store goes away; and what others lease is seen. */
+  async #takeNext(): Promise<void> {
+    const window = this.#window;
+    if (window === null || this.#stopped || this.#careful) return;
+    if (window.endMs - this.#now > this.#deps.settings.bridgeSeconds * 1_000) return;
+    const next = windowAt(this.policy.windowSeconds, window.endMs);
+    const sentAt = this.#deps.monotonic();
+    const units = this.#holdMax(0, this.#own.perSecond());
+    const { take, isLate } = await this.#next.take(next, this.policy.limit, units);
+    if (take === null) return;
+    if (take.outcome === "unknown") {
+      this.#careful = true;
+      return this.#turnAway();
+    }
+    this.#hear(take.at, sentAt);
+    if (!isLate || this.#window?.start !== next.start || take.outcome !== "granted") return;
+    this.#unspent += units;
+    this.#see(take, units);
+  }
+
+  /** A block is filled up each second, as nobody knows when the store goes away; and what others lease is seen. */
   #isOutdated(): boolean {
-    return this.policy.bridges && this.#usedAt - this.#heardAt >= refillMs;
+    const isSpent = this.#filledTo - this.#unspent >= this.policy.limit * refillShare;
+    return this.#deps.settings.bridgeSeconds > 0 && this.#usedAt - this.#heardAt >= (isSpent ? refillMsMin : refillMs);
   }
 
   async #readAgain(window: Window): Promise<void> {
     const sentAt = this.#deps.monotonic();
     try {
-      const { leased, at } = await this.#deps.limits.read(this.#counter(window));
-      this.#hear(at, sentAt);
-      if (this.#window === window) this.#see(leased, 0);
+      const reading = await this.#deps.limits.read(this.#counter(window), this.#deps.owner);
+      this.#hear(reading.at, sentAt);
+      if (this.#window === window) this.#see(reading, 0);
     } catch {
       this.#turnAway();
     }
@@ -433,7 +476,7 @@ export class Lease {
         break;
       }
       const sentAt = this.#deps.monotonic();
-      const mark = this.#mark();
+      const mark = this.#mark(0);
       const take = await this.#deps.limits.take(this.#counter(window), this.policy.limit, units, mark);
       if (take.outcome === "unknown") {
         this.#loseTouch({ kind: "debt", window, units, mark });
@@ -449,7 +492,6 @@ export class Lease {
 
   /** What was refunded meanwhile is owed no more: there are so many units to spend. */
   #settled(units: number): void {
-    this.#ownLeased += units;
     this.#unspent += units - this.#debt.pay(units);
   }
 
@@ -506,13 +548,11 @@ export class Lease {
     if (this.#unknown !== change) return true;
     this.#unknown = null;
     this.#leased = found.leased;
+    this.#othersHeld = found.held ?? 0;
     const isDone = found.outcome === "done";
     // A block that was taken is ours; one that was not returned is still ours; debt that was not taken is still owed.
     if (change.kind === "debt") this.#settled(isDone ? change.units : 0);
-    else if (isDone === (change.kind === "take")) {
-      this.#unspent += change.units;
-      this.#ownLeased += change.units;
-    }
+    else if (isDone === (change.kind === "take")) this.#unspent += change.units;
     this.#serve();
     return true;
   }
@@ -522,11 +562,10 @@ export class Lease {
     const window = this.#window;
     if (window === null) return;
     this.#unspent -= units;
-    this.#ownLeased -= units;
     // At once, so that what remains looks the same while the return is under way.
     this.#leased = (this.#leased ?? 0) - units;
     this.#prefetchAt = -1;
-    const mark = this.#mark();
+    const mark = this.#mark(0);
     const sentAt = this.#deps.monotonic();
     const reply = await this.#deps.limits.giveBack(this.#counter(window), units, mark);
     if (reply.outcome === "returned") {
@@ -534,11 +573,9 @@ export class Lease {
       this.#deps.time.observe(reply.at, sentAt);
     }
     if (this.#window !== window) return;
-    // Not returned as far as we know: lost until that is looked up, or the window ends.
-    // Ours left the counter above.
+    // Ours left the counter above. What was not returned is lost until that is looked up.
     if (reply.outcome === "returned") {
-      this.#see(reply.leased, 0);
-      // The store has something again, which may be enough for the next request.
+      this.#see(reply, 0);
       this.#exhaustedUntil = 0;
       this.#short.until = 0;
     } else this.#leased += units;
@@ -550,7 +587,6 @@ export class Lease {
     try {
       const { leased, at } = await this.#deps.limits.read(this.#counter(window));
       this.#deps.time.observe(at, sentAt);
-      // A take that ended meanwhile knows better.
       if (this.#window === window) this.#leased ??= leased;
     } catch {
       this.#unavailableUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;

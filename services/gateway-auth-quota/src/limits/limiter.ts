@@ -3,7 +3,6 @@
 import { randomUUID } from "node:crypto";
 import type { UsageClass } from "@netfacts/contracts";
 import { limitHeaders } from "../domain/limit-headers.ts";
-import { closeLimitMax } from "../domain/limit-windows.ts";
 import { atMost, Lease, type LeaseDeps } from "./lease.ts";
 import { defaultLimiterSettings } from "./settings.ts";
 import { StoreTime } from "./store-time.ts";
@@ -71,7 +70,7 @@ class LeasedLimiter implements Limiter {
     const owner = randomUUID().replaceAll("-", "");
     let number = 0;
     const nextMark = () => ({ owner, number: ++number });
-    this.#deps = { limits: store.limits, time: new StoreTime(monotonic), monotonic, settings, onDebt, nextMark };
+    this.#deps = { limits: store.limits, time: new StoreTime(monotonic), monotonic, settings, onDebt, owner, nextMark };
     this.#onSettled = onSettled;
     this.#sweep = setInterval(() => this.#tidy(), Math.max(10, settings.idleReturnMs / 4)).unref();
   }
@@ -274,7 +273,7 @@ class LeasedLimiter implements Limiter {
     for (const [bucket, { rate, month, slots }] of this.#accounts) {
       for (const lease of [rate, month]) {
         lease.settleDebt();
-        if (lease.idleMs >= this.#deps.settings.idleReturnMs) void lease.giveBackIdle();
+        if (lease.isIdle) void lease.giveBackIdle();
       }
       const isIdle = Math.min(rate.idleMs, month.idleMs) >= forgetMs;
       if (isIdle && slots === 0 && rate.isEmpty && month.isEmpty) this.#accounts.delete(bucket);
@@ -284,9 +283,7 @@ class LeasedLimiter implements Limiter {
 
 function policies({ rate, month }: LimitedKey["limits"]): { rate: Lease["policy"]; month: Lease["policy"] } {
   const perSecond = rate.limit / rate.windowSeconds;
-  // What bridges needs units of both.
-  const bridges = Math.min(rate.limit, month.limit) > closeLimitMax;
-  return { rate: { ...rate, perSecond, bridges }, month: { ...month, windowSeconds: null, perSecond, bridges } };
+  return { rate: { ...rate, perSecond }, month: { ...month, windowSeconds: null, perSecond } };
 }
 
 function changeLimits(account: Account, limits: LimitedKey["limits"]): void {

@@ -1,4 +1,4 @@
-/** How fast other gateways lease units of a window: what a counter that was read a moment ago is likely to be now. */
+/** How fast other gateways spend units of a window: what they have used a moment ago is likely to be more now. */
 
 /** A shorter time says nothing of a pace. */
 const readingMsMin = 20;
@@ -24,7 +24,7 @@ export class OthersPace {
     this.#units = 0;
   }
 
-  /** The counter was read. @param units  what others have leased since it was read before. */
+  /** The counter was read. @param units  what others have spent more than when it was read before. */
   observe(units: number): void {
     const now = this.#monotonic();
     this.#seenAt = now;
@@ -43,7 +43,7 @@ export class OthersPace {
     this.#units = 0;
   }
 
-  /** Units that others are likely to have leased since the counter was read. */
+  /** Units that others are likely to have spent since they told. */
   ahead(): number {
     return Math.round((this.#perMs ?? 0) * Math.min(aheadMsMax, this.#monotonic() - this.#seenAt));
   }

@@ -26,6 +26,11 @@ export class OwnPace {
     this.#units = 0;
   }
 
+  /** As of the last reading; null before one. */
+  get recent(): number | null {
+    return this.#perMs === null ? null : this.#perMs * 1_000;
+  }
+
   /** Units a second, of late; 0 before it was watched for a second. */
   perSecond(): number {
     const now = this.#monotonic();

@@ -7,6 +7,7 @@ export const defaultLimiterSettings: LimiterSettings = {
   waitersMax: 1_024,
   askAgainMs: 250,
   idleReturnMs: 1_000,
+  idleReturnMsMax: 5_000,
   blockMax: 4_096,
   blockSeconds: 0.25,
   bridgeSeconds: 15,

@@ -134,13 +134,15 @@ export interface LimiterSettings {
   readonly waitersMax: number;
   /** An exhausted or unreachable window is asked again no sooner than this. */
   readonly askAgainMs: number;
-  /** Unspent units go back after this time without a request. */
+  /** Unspent units go back after this time without a request, or of a bucket that is used seldom after three of its pauses … */
   readonly idleReturnMs: number;
+  /** … at most after this. */
+  readonly idleReturnMsMax: number;
   /** A block is at most so many units … */
   readonly blockMax: number;
   /** … at most what the rate limit spends in this time … */
   readonly blockSeconds: number;
-  /** … or at a limit above 600 what this gateway spends in this time at its pace of late … */
+  /** … or what this gateway spends in this time at its pace of late … */
   readonly bridgeSeconds: number;
   /** … and at most this share of what is left. */
   readonly blockShareOfLeft: number;

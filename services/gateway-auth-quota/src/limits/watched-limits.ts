@@ -25,7 +25,7 @@ export function watchedLimits(limits: LimitRepository, log: WatchLog, debtMax = 
     },
     giveBack: (window, units, mark) => limits.giveBack(window, units, mark),
     recover: (window, mark) => limits.recover(window, mark),
-    read: (window) => limits.read(window),
+    read: (window, owner) => limits.read(window, owner),
     time: () => limits.time(),
   };
 }

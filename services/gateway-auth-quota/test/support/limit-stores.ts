@@ -1,7 +1,15 @@
 /** Limit repositories that count, fail, hang, lie or die: what the limiter is tried against. */
 
-import type { GiveBackOutcome, LimitMark, LimitRepository, LimitWindow, RecoverOutcome, TakeOutcome } from "@netfacts/storage";
-import { reservedMs, StoreError } from "@netfacts/storage";
+import type {
+  GiveBackOutcome,
+  LimitMark,
+  LimitReading,
+  LimitRepository,
+  LimitWindow,
+  RecoverOutcome,
+  TakeOutcome,
+} from "@netfacts/storage";
+import { StoreError, saidMs } from "@netfacts/storage";
 
 /** A counter in memory that does what the contract says, by the plainest code. */
 export class FakeLimits implements LimitRepository {
@@ -19,6 +27,7 @@ export class FakeLimits implements LimitRepository {
   readonly #fences = new Map<string, number>();
   /** By counter and owner. */
   readonly #reserved = new Map<string, { owner: string; units: number; at: number }>();
+  readonly #heldUnits = new Map<string, { owner: string; units: number; at: number }>();
   #release: () => void = () => {};
   #held: Promise<void> = Promise.resolve();
 
@@ -50,7 +59,7 @@ export class FakeLimits implements LimitRepository {
   #take(window: LimitWindow, limit: number, units: number, mark?: LimitMark): TakeOutcome {
     const leased = this.#read(window);
     if (!this.#mark(window, mark)) return { outcome: "does-not-fit", left: Math.max(0, limit - leased), leased, at: this.now };
-    const others = this.#others(window, mark);
+    const others = this.#others(window, mark?.owner);
     if (leased + units > limit) return { outcome: "does-not-fit", left: Math.max(0, limit - leased), leased, at: this.now, ...others };
     this.counters.set(idOf(window), leased + units);
     this.#reserve(window, mark);
@@ -72,21 +81,28 @@ export class FakeLimits implements LimitRepository {
     if (this.mode !== "works") return { outcome: "unknown", cause: away };
     const id = `${idOf(window)} ${owner}`;
     this.#fences.set(id, Math.max(this.#fences.get(id) ?? 0, number + 1));
-    return { outcome: this.#marks.get(id) === number ? "done" : "not-done", leased: this.#read(window), at: this.now };
+    return {
+      outcome: this.#marks.get(id) === number ? "done" : "not-done",
+      leased: this.#read(window),
+      at: this.now,
+      ...this.#others(window, owner),
+    };
   }
 
   /** What others than the asker have said of late. */
-  #others(window: LimitWindow, mark: LimitMark | undefined): { reserved: number } {
-    let reserved = 0;
-    for (const [id, { owner, units, at }] of this.#reserved) {
-      if (id.startsWith(`${idOf(window)} `) && owner !== mark?.owner && this.now - at <= reservedMs) reserved += units;
-    }
-    return { reserved };
+  #others(window: LimitWindow, asker: string | undefined): { reserved: number; held: number } {
+    const ofOthers = (said: ReadonlyMap<string, { owner: string; units: number; at: number }>): number =>
+      [...said]
+        .filter(([id, { owner, at }]) => id.startsWith(`${idOf(window)} `) && owner !== asker && this.now - at <= saidMs)
+        .reduce((sum, [, { units }]) => sum + units, 0);
+    return { reserved: ofOthers(this.#reserved), held: ofOthers(this.#heldUnits) };
   }
 
   #reserve(window: LimitWindow, mark: LimitMark | undefined): void {
-    if (mark?.reserved === undefined) return;
-    this.#reserved.set(`${idOf(window)} ${mark.owner}`, { owner: mark.owner, units: mark.reserved, at: this.now });
+    if (mark === undefined) return;
+    const { owner, reserved, held } = mark;
+    if (reserved !== undefined) this.#reserved.set(`${idOf(window)} ${owner}`, { owner, units: reserved, at: this.now });
+    if (held !== undefined) this.#heldUnits.set(`${idOf(window)} ${owner}`, { owner, units: held, at: this.now });
   }
 
   #mark(window: LimitWindow, mark: LimitMark | undefined): boolean {
@@ -103,14 +119,14 @@ export class FakeLimits implements LimitRepository {
     if (leased < units) return { outcome: "refused" };
     this.counters.set(idOf(window), leased - units);
     this.#reserve(window, mark);
-    return { outcome: "returned", leased: leased - units, at: this.now };
+    return { outcome: "returned", leased: leased - units, at: this.now, ...this.#others(window, mark?.owner) };
   }
 
-  async read(window: LimitWindow): Promise<{ leased: number; at: number }> {
+  async read(window: LimitWindow, owner?: string): Promise<LimitReading> {
     this.calls.push(`read ${window.policy}`);
     if (this.mode === "hangs") await this.#held;
     if (this.mode !== "works" && this.mode !== "hangs") throw away;
-    return { leased: this.#read(window), at: this.now };
+    return { leased: this.#read(window), at: this.now, ...this.#others(window, owner) };
   }
 
   async time(): Promise<number> {

@@ -1,0 +1,88 @@
+/** Units of the window to come, leased while the current one ends: a store that is unavailable when the window begins refuses nothing at once. */
+
+import type { LimitMark, LimitWindow, TakeOutcome } from "@netfacts/storage";
+import type { Window } from "../domain/limit-windows.ts";
+import type { LeaseDeps } from "./lease.ts";
+
+/** A change whose outcome is unknown, to be looked up once the store answers. */
+export interface Unknown {
+  /** `debt`: a take of units that were spent before. */
+  readonly kind: "take" | "return" | "debt";
+  readonly window: Window;
+  readonly units: number;
+  readonly mark: LimitMark;
+}
+
+export class NextLease {
+  readonly #deps: LeaseDeps;
+  readonly #counter: (window: Window) => LimitWindow;
+  #window: Window | null = null;
+  /** Leased, and not given back. */
+  #units = 0;
+  /** The counter, and what others held of it, when it was last changed here. */
+  #leased: number | null = null;
+  #held = 0;
+  /** A change whose outcome is looked up when its window has begun. */
+  #unknown: Unknown | null = null;
+
+  constructor(deps: LeaseDeps, counter: (window: Window) => LimitWindow) {
+    this.#deps = deps;
+    this.#counter = counter;
+  }
+
+  get isEmpty(): boolean {
+    return this.#units === 0 && this.#unknown === null;
+  }
+
+  /**
+   * Takes once for each window.
+   *
+   * @returns `take` null when that was done before; `isLate` when the window began meanwhile, without these units.
+   */
+  async take(window: Window, limit: number, units: number): Promise<{ take: TakeOutcome | null; isLate: boolean }> {
+    if (this.#window?.start === window.start) return { take: null, isLate: false };
+    this.#forget();
+    this.#window = window;
+    const mark = { ...this.#deps.nextMark(), held: units };
+    const take = await this.#deps.limits.take(this.#counter(window), limit, units, mark);
+    if (this.#window !== window) return { take, isLate: true };
+    if (take.outcome === "unknown") this.#unknown = { kind: "take", window, units, mark };
+    else {
+      this.#leased = take.leased;
+      this.#held = take.held ?? 0;
+      if (take.outcome === "granted") this.#units = units;
+    }
+    return { take, isLate: false };
+  }
+
+  /** Once, and only what is known to be here. */
+  async giveBack(): Promise<void> {
+    const window = this.#window;
+    const units = this.#units;
+    if (window === null || units === 0) return;
+    this.#units = 0;
+    const mark = { ...this.#deps.nextMark(), held: 0 };
+    const reply = await this.#deps.limits.giveBack(this.#counter(window), units, mark);
+    if (this.#window !== window) return;
+    if (reply.outcome === "unknown") this.#unknown = { kind: "return", window, units, mark };
+    // It may be taken again.
+    else this.#forget();
+  }
+
+  /** The window of the lease begins: what is here for it; null where nothing was asked for. */
+  enter(window: Window): { units: number; leased: number | null; held: number; unknown: Unknown | null } | null {
+    const isThis = this.#window?.start === window.start;
+    const unknown = this.#unknown === null ? null : { ...this.#unknown, window };
+    const here = { units: this.#units, leased: this.#leased, held: this.#held, unknown };
+    this.#forget();
+    return isThis ? here : null;
+  }
+
+  #forget(): void {
+    this.#window = null;
+    this.#units = 0;
+    this.#leased = null;
+    this.#held = 0;
+    this.#unknown = null;
+  }
+}

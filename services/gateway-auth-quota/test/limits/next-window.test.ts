@@ -1,0 +1,98 @@
+/** Units of the window to come: leased while the current one ends, spent when it has begun, and given back if nobody needs them. */
+
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { StoreError, type TakeOutcome } from "@netfacts/storage";
+import { LimiterBench, limitedKey } from "../support/limited-keys.ts";
+
+let bench: LimiterBench;
+beforeEach(() => {
+  bench = new LimiterBench();
+});
+afterEach(() => bench.stop());
+
+const key = limitedKey({ rate: 600, windowSeconds: 60, month: 1_000_000 });
+const nextCounter = `7Q9M3W8K:rate:${Date.UTC(2026, 10, 21, 9, 1) / 1_000}`;
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Five requests a second; it is the 23rd second of a minute. @returns how many were admitted. */
+async function load(gate: ReturnType<LimiterBench["limiter"]>, seconds: number): Promise<number> {
+  let admitted = 0;
+  for (let i = 0; i < seconds * 5; i++) {
+    bench.pass(200);
+    const decision = await gate.admit(key, { month: 1 });
+    if (decision.admitted) {
+      admitted += 1;
+      gate.settle(decision, true);
+    }
+    await turn();
+  }
+  return admitted;
+}
+
+test("are leased in the last 15 seconds, at most a sixteenth of the limit, once", async () => {
+  const gate = bench.limiter();
+  await load(gate, 20);
+  expect(bench.store.counters.get(nextCounter)).toBeUndefined();
+  await load(gate, 10);
+  expect(bench.store.counters.get(nextCounter)).toBe(37);
+});
+
+test("go back when the gateway stops", async () => {
+  const gate = bench.limiter();
+  await load(gate, 30);
+  await gate.stop();
+  expect(bench.store.counters.get(nextCounter)).toBe(0);
+});
+
+test("go back when the key is idle, and are leased again when it is used", async () => {
+  const gate = bench.limiter({ settings: { idleReturnMs: 1_000, idleReturnMsMax: 1_000 } });
+  await load(gate, 25);
+  bench.pass(1_001);
+  for (let i = 0; i < 300 && bench.store.counters.get(nextCounter) !== 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(bench.store.counters.get(nextCounter)).toBe(0);
+  await load(gate, 3);
+  expect(bench.store.counters.get(nextCounter)).toBeGreaterThan(0);
+});
+
+/** Takes of the window to come only. */
+function onNextTake(answer: (take: () => Promise<TakeOutcome>) => Promise<TakeOutcome>): void {
+  const take = bench.store.take.bind(bench.store);
+  bench.store.take = (window, ...rest) => {
+    const isNext = `${window.bucket}:${window.policy}:${window.start}` === nextCounter;
+    const isEarly = bench.store.now < window.start * 1_000;
+    return isNext && isEarly ? answer(() => take(window, ...rest)) : take(window, ...rest);
+  };
+}
+
+test("are looked up in their window when it is unknown whether they were leased", async () => {
+  const gate = bench.limiter();
+  onNextTake(async (take) => {
+    await take();
+    return { outcome: "unknown", cause: new StoreError("unavailable", "test", "says nothing") };
+  });
+  await load(gate, 36);
+  expect(bench.store.counters.get(nextCounter)).toBe(37);
+  const admitted = await load(gate, 5);
+  await gate.stop();
+  expect(admitted).toBe(25);
+  // Four of them are of the old window.
+  expect(bench.store.counters.get(nextCounter)).toBe(21);
+  expect(bench.store.calls.filter((call) => call === "recover rate")).toHaveLength(1);
+});
+
+test("are here too when the store answers after the window has begun", async () => {
+  const gate = bench.limiter();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  onNextTake(async (take) => {
+    const outcome = await take();
+    await promise;
+    return outcome;
+  });
+  await load(gate, 36);
+  bench.pass(1_000);
+  const first = gate.admit(key, { month: 1 });
+  resolve();
+  expect(await first).toMatchObject({ admitted: true });
+  await gate.stop();
+  expect(bench.store.counters.get(nextCounter)).toBe(1);
+});
