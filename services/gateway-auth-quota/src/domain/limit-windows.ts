@@ -37,6 +37,7 @@ export interface BlockRule {
   readonly blockMax: number;
   readonly blockSeconds: number;
   readonly blockShareOfLeft: number;
+  readonly monthShareOfLeft: number;
   readonly bridgeSeconds: number;
 }
 
@@ -49,6 +50,8 @@ export interface BlockRule {
 export function holdMax(policy: Policy, leased: number, rule: BlockRule, pace: number): number {
   const moment = Math.ceil(policy.perSecond * rule.blockSeconds);
   const bridge = Math.ceil(Math.min(pace, policy.perSecond) * rule.bridgeSeconds);
-  const share = Math.floor((policy.limit - leased) * rule.blockShareOfLeft);
+  // What a killed gateway held of a month is missing for weeks.
+  const ofLeft = policy.windowSeconds === null ? rule.monthShareOfLeft : rule.blockShareOfLeft;
+  const share = Math.floor((policy.limit - leased) * ofLeft);
   return Math.max(1, Math.min(rule.blockMax, Math.max(moment, bridge), share));
 }

@@ -12,5 +12,6 @@ export const defaultLimiterSettings: LimiterSettings = {
   blockSeconds: 0.25,
   bridgeSeconds: 15,
   blockShareOfLeft: 1 / 16,
+  monthShareOfLeft: 1 / 64,
   debtMax: 0,
 };

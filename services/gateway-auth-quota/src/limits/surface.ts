@@ -144,8 +144,10 @@ export interface LimiterSettings {
   readonly blockSeconds: number;
   /** … or what this gateway spends in this time at its pace of late … */
   readonly bridgeSeconds: number;
-  /** … and at most this share of what is left. */
+  /** … and at most this share of what is left … */
   readonly blockShareOfLeft: number;
+  /** … or this one of a month. */
+  readonly monthShareOfLeft: number;
   /**
    * While the store is away: units that may be admitted without it, of each bucket, policy and window. 0: none, requests are refused. The
    * only setting that can let more in than the limit: at most so many of each gateway.

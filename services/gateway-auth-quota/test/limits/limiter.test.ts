@@ -264,7 +264,8 @@ describe("decisions", () => {
     await other.stop();
     const gate = limiter();
     expect(await gate.admit(k, { month: 0 })).toMatchObject({ admitted: true, charge: { month: 0 } });
-    expect(takes("month").length).toBe(3);
+    // A sixty-fourth of such a month is one unit.
+    expect(takes("month").length).toBe(7);
     expect(gate.headers(k)["x-quota-remaining"]).toBe("93");
     expect(await gate.peek(k)).toEqual([
       { name: "rate", limit: 600, windowSeconds: 60, used: 8, remaining: 592, resetsInSeconds: 37, resetsAt: Date.UTC(2026, 10, 21, 9, 1) },
@@ -446,7 +447,7 @@ describe("time", () => {
 });
 
 test("a block of a gateway without a pace is a quarter of a second, at most 4,096, at most a sixteenth of what is left, at least one", () => {
-  const policy = (perSecond: number) => ({ limit: 100_000, windowSeconds: null, perSecond });
+  const policy = (perSecond: number) => ({ limit: 100_000, windowSeconds: 60, perSecond });
   const hold = (perSecond: number, leased: number): number => holdMax(policy(perSecond), leased, defaultLimiterSettings, 0);
   expect([hold(10, 0), hold(0.01, 0), hold(100_000, 0), hold(10, 99_990), hold(400, 99_000), hold(10, 100_000)]).toEqual([
     3, 1, 4_096, 1, 62, 1,
@@ -454,9 +455,15 @@ test("a block of a gateway without a pace is a quarter of a second, at most 4,09
 });
 
 test("a block of a gateway with a pace lasts for 15 seconds of the gateway's own pace, within the same bounds", () => {
-  const policy = { limit: 100_000, windowSeconds: null, perSecond: 1_000 };
+  const policy = { limit: 100_000, windowSeconds: 60, perSecond: 1_000 };
   const hold = (pace: number, leased: number): number => holdMax(policy, leased, defaultLimiterSettings, pace);
   expect([hold(0, 0), hold(10, 0), hold(100, 0), hold(10_000, 0), hold(100, 90_000), hold(100, 100_000)]).toEqual([
     250, 250, 1_500, 4_096, 625, 1,
   ]);
+});
+
+test("a block of a month is at most a sixty-fourth of what is left, as nothing of a killed gateway comes back for weeks", () => {
+  const policy = { limit: 100_000, windowSeconds: null, perSecond: 1_000 };
+  const hold = (leased: number): number => holdMax(policy, leased, defaultLimiterSettings, 1_000);
+  expect([hold(0), hold(90_000), hold(99_950)]).toEqual([1_562, 156, 1]);
 });

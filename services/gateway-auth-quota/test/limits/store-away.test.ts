@@ -43,7 +43,7 @@ async function askedAgain(): Promise<void> {
 
 test("leased units first, then debt up to its bound, then refusals", async () => {
   const gate = indebted(10);
-  const key = limitedKey({ rate: 6_000, month: 1_000 });
+  const key = limitedKey({ rate: 6_000, month: 10_000 });
   expect(await admit(gate, key, 1)).toEqual(["admitted"]);
   bench.store.mode = "fails";
   // 100 a second: blocks of 25, of which 24 are left.
@@ -166,7 +166,7 @@ test.each([
   "a settlement that was %s without a word is looked up: all is settled once, and the allowance is there again",
   async (_, mode) => {
     const gate = indebted(10);
-    const key = limitedKey({ rate: 6_000, month: 1_000 });
+    const key = limitedKey({ rate: 6_000, month: 10_000 });
     await admit(gate, key, 1);
     bench.store.mode = "fails";
     expect(admitted(await admit(gate, key, 50))).toBe(34);
