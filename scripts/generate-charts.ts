@@ -1,6 +1,7 @@
 /** Writes values.schema.json and README.md of each chart from the comments of its values.yaml, and from the settings of the services. */
 
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { podConfigSchema } from "@netfacts/pod/open-pod";
 import { natsAuthorization } from "../libs/messaging/src/nats/rights.ts";
 import { gatewayConfigSchema } from "../services/gateway-auth-quota/src/config.ts";
@@ -8,6 +9,7 @@ import { ingestConfigSchema } from "../services/ingest/src/config.ts";
 import { rdnsConfigSchema } from "../services/rdns-resolver/src/config.ts";
 import { type Settings, type SettingsOf, valuesSchema } from "./charts/schema.ts";
 import { readValues, type Value } from "./charts/values.ts";
+import { documents as dashboards } from "./generate-dashboards.ts";
 import { content as rulesContent } from "./generate-rules.ts";
 import { table } from "./markdown-table.ts";
 
@@ -88,7 +90,13 @@ const generatedByChart = charts.flatMap(({ name, about }) => {
 /** Charts have no files from outside their folder. */
 const rules = { path: "charts/netfacts/files/rules.yaml", content: rulesContent };
 
-export const documents = [...generatedByChart, natsConfig, rules];
+/** Without line ends within: a release is stored in one Secret, whose size is bounded. */
+const dashboardFiles = dashboards.map(({ path, content }) => ({
+  path: `charts/netfacts/files/dashboards/${basename(path)}`,
+  content: () => `${JSON.stringify(JSON.parse(content()))}\n`,
+}));
+
+export const documents = [...generatedByChart, natsConfig, rules, ...dashboardFiles];
 
 function readme(name: string, about: string, values: readonly Value[]): string {
   return `# Chart ${name}

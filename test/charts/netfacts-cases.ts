@@ -107,6 +107,7 @@ export const everything = {
   },
   serviceMonitor: { enabled: true, interval: "15s", labels: { release: "prometheus" } },
   prometheusRule: { enabled: true, labels: { release: "prometheus" }, runbookBase: "https://docs.example.com/netfacts" },
+  dashboards: { enabled: true, labels: { dashboards: "yes" }, annotations: { grafana_folder: "Netfacts" } },
   test: { ip: "192.0.2.1" },
   extraObjects: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "{{ .Release.Name }}-more" } }],
 };
@@ -140,6 +141,11 @@ export const switches: readonly { readonly name: string; readonly values: object
   { name: "a route", values: { httpRoute: { enabled: true, parentRefs: [{ name: "edge" }] } }, more: ["HTTPRoute "] },
   { name: "a monitor", values: { serviceMonitor: { enabled: true } }, more: ["ServiceMonitor "] },
   { name: "rules", values: { prometheusRule: { enabled: true } }, more: ["PrometheusRule "] },
+  {
+    name: "dashboards",
+    values: { dashboards: { enabled: true } },
+    more: ["data", "gateway", "ingest", "lookups", "overview", "reverse-dns", "runtime"].map((each) => `ConfigMap dashboard-${each}`),
+  },
   { name: "traces", values: { telemetry: { otlpEndpoint: "http://c.example:4318" } }, more: ["NetworkPolicy to-telemetry"] },
   { name: "a token at NATS", values: { nats: { auth: { method: "token", key: "token" } } } },
   { name: "NKeys at NATS", values: { nats: { auth: { method: "nkey" } } } },

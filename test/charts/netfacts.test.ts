@@ -1,6 +1,6 @@
 /** The chart `netfacts`, rendered: what each set of values brings, that all parts fit together, and that services accept their settings. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, test } from "@jest/globals";
 import { podConfigSchema } from "@netfacts/pod/open-pod";
@@ -323,6 +323,17 @@ testWithHelm("the rules are those of observability, with the address of the runb
   expect(urls.length).toBeGreaterThan(10);
   for (const url of urls) expect(url).toMatch(/^https:\/\/docs\.example\.com\/netfacts\/docs\/operations\/runbooks\/[A-Za-z]+\.md$/);
   expect(ofKind(objectsOf("everything"), "ServiceMonitor")[0]?.spec.endpoints[0]).toMatchObject({ port: "metrics", honorLabels: true });
+});
+
+testWithHelm("the dashboards are those of observability, where Grafana's sidecar looks", () => {
+  const folder = resolve(chart, "../../observability/dashboards");
+  const maps = ofKind(objectsOf("dashboards"), "ConfigMap").filter(({ metadata }) => metadata.name.includes("-dashboard-"));
+  expect(maps.length).toBe(readdirSync(folder).length);
+  for (const { metadata, data } of maps) {
+    const name = `${metadata.name.slice("netfacts-dashboard-".length)}.json`;
+    expect(JSON.parse(data[`netfacts-${name}`])).toEqual(JSON.parse(readFileSync(join(folder, name), "utf8")));
+    expect(metadata.labels).toMatchObject({ grafana_dashboard: "1" });
+  }
 });
 
 testWithHelm("another list of sources restarts ingest, and its Job is another one", async () => {
