@@ -70,7 +70,7 @@ test.concurrent.each([
 test("a line now and then is too little progress, and one that comes often enough keeps the batch open", async () => {
   const slow = openLines(impatient.url, await authorized(impatient));
   const quick = openLines(impatient.url, await authorized(impatient));
-  const lines = [setInterval(() => slow.send(line), 150), setInterval(() => quick.send(line), 10)];
+  const lines = [setInterval(() => slow.send(line), 150), setInterval(() => quick.send(line.repeat(20)), 25)];
   const { summary } = await restOf(slow);
   expect(summary).toMatchObject({ problem: { code: "request_timeout" } });
   // Twice the period.

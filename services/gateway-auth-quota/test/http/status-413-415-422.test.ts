@@ -9,7 +9,7 @@ import { exchange } from "../support/raw.ts";
 
 let gateway: BatchHarness;
 beforeAll(async () => {
-  gateway = await startBatchGateway({ config: { REQUEST_TIMEOUT_MS: 300 } });
+  gateway = await startBatchGateway();
 });
 afterAll(() => gateway.stop());
 
@@ -96,8 +96,10 @@ describe("400", () => {
 
 describe("408", () => {
   provokes("request_timeout", "a document that does not end", async () => {
-    const head = `POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await gateway.batchKey()}\r\n`;
-    const [answer] = await exchange(gateway.url, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+    const impatient = await startBatchGateway({ config: { REQUEST_TIMEOUT_MS: 300 } });
+    const head = `POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await impatient.batchKey()}\r\n`;
+    const [answer] = await exchange(impatient.url, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+    await impatient.stop();
     return answer as NonNullable<typeof answer>;
   });
 });
