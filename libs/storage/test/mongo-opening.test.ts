@@ -27,7 +27,8 @@ async function start(): Promise<Mongodb> {
   return server;
 }
 
-test("opening fails within six seconds when nobody is there, in one line without the password", async () => {
+// Side by side with the other one that finds nobody: both wait for seconds.
+test.concurrent("opening fails within six seconds when nobody is there, in one line without the password", async () => {
   const uri = `mongodb://netfacts:hunter2@127.0.0.1:${await freePort()}/netfacts?authSource=admin`;
   const { result, ms } = await timed(rejection(openMongoStore(uri)));
   expect(ms).toBeLessThan(6_000);
@@ -66,7 +67,7 @@ test("limits are to be had after a first connection that took longer than a leas
   );
 });
 
-test("opening stops waiting when it is told to", async () => {
+test.concurrent("opening stops waiting when it is told to", async () => {
   const stop = new AbortController();
   const uri = `mongodb://127.0.0.1:${await freePort()}`;
   const opening = openMongoStore(uri, { onWaiting: () => setTimeout(() => stop.abort(), 50), signal: stop.signal });

@@ -61,7 +61,8 @@ provokes("request_timeout", "an upload that falls silent", async () => {
   return answer;
 });
 
-test("an upload may take as long as it likes while it goes on", async () => {
+// Side by side, each with a gateway of its own: they mostly wait.
+test.concurrent("an upload may take as long as it likes while it goes on", async () => {
   const patient = await startOperatorHarness({ OPERATOR_IDLE_MS: 2_000 });
   const socket = connect(Number(new URL(patient.url).port), "127.0.0.1");
   let text = "";
@@ -81,7 +82,7 @@ test("an upload may take as long as it likes while it goes on", async () => {
   expect(text).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("a stop waits for an upload that goes on, and not for long", async () => {
+test.concurrent("a stop waits for an upload that goes on, and not for long", async () => {
   const stopping = await startOperatorHarness();
   stopping.ingest.answer = (request) => void request.resume();
   const socket = connect(Number(new URL(stopping.url).port), "127.0.0.1");
