@@ -155,6 +155,8 @@ interface Outcome {
 class Upload {
   readonly socket: Socket;
   readonly outcome: Promise<Outcome>;
+  /** The beginning of an answer, or the end of the connection. */
+  readonly answered: Promise<void>;
   readonly #chunked: boolean;
   #sent = 0;
 
@@ -166,12 +168,16 @@ class Upload {
     this.socket = connect(Number(port), hostname);
     const since = performance.now();
     let text = "";
+    const answered = Promise.withResolvers<void>();
+    this.answered = answered.promise;
     this.socket.setEncoding("utf8").on("data", (piece: string) => {
       text += piece;
+      answered.resolve();
     });
     this.socket.on("error", () => {});
     this.outcome = new Promise((resolve) => {
       this.socket.once("close", () => {
+        answered.resolve();
         const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
         resolve({
           status: status === undefined ? null : Number(status),
@@ -257,6 +263,9 @@ test.each([false, true])(
     const upload = new Upload(0, { chunked });
     await upload.half();
     await all.kill("ingest", 0);
+    // After an answer the gateway waits some seconds for the rest, which nobody reads.
+    await upload.answered;
+    upload.rest();
     const outcome = await upload.outcome;
     expect(outcome).toMatchObject({ status: 502, code: "upstream_error" });
     expect(outcome.ms).toBeLessThan(slackMs);
@@ -274,8 +283,10 @@ test("ingest told to stop in the middle does not wait for a body that never ends
   const since = performance.now();
   await all.kill("ingest", 0, "SIGTERM");
   const stoppedMs = performance.now() - since;
-  const outcome = await upload.outcome;
+  await upload.answered;
   clearInterval(trickle);
+  upload.rest();
+  const outcome = await upload.outcome;
   expect(all.services.ingest[0]?.ended).toEqual({ code: 0, signal: null });
   expect(stoppedMs).toBeLessThan(slackMs);
   expect([502, 503]).toContain(outcome.status);
