@@ -18,7 +18,8 @@ export function splitCsvLine(line: string): string[] | null {
 
 /** To be added to what is wrong with a first line: what it is separated by where that is no comma, as spreadsheets of many countries write it. */
 export function separatorHint(line: string): string {
-  if (line.includes(",")) return "";
+  // Binary data may have any character.
+  if (line.includes(",") || /[^\P{Cc}\t]/u.test(line)) return "";
   const found = line.includes(";") ? "semicolons" : line.includes("\t") ? "tabs" : null;
   return found === null ? "" : `; the fields are separated by ${found}; use commas`;
 }

@@ -59,7 +59,8 @@ function isMrt(head: Uint8Array): boolean {
 
 /** The error of a reader with what the file looks like, where that is something else than the format it was read as. */
 export function withLikeness(error: SourceError, head: Uint8Array, format: string): SourceError {
-  const likeness = error.reason.includes("looks like") ? null : likenessOf(head);
+  const found = error.reason.includes("looks like") ? null : likenessOf(head);
+  const likeness = found === null || error.reason.includes(found.what) ? null : found;
   // A name list is an autnums file too, and every JSON format a JSON document.
   if (
     likeness === null ||
