@@ -81,7 +81,12 @@ describe("400", () => {
   const damaged = Buffer.from(whole);
   damaged.writeUInt32LE((whole.readUInt32LE(whole.length - 8) ^ 1) >>> 0, whole.length - 8);
   const unpackable = [
-    ["what is not gzip", "{}", "it has no gzip header"],
+    ["what is not gzip", "{}", "it has no gzip header, or something follows the compressed data"],
+    [
+      "gzip with more behind it",
+      Buffer.concat([whole, Buffer.from("{}")]),
+      "it has no gzip header, or something follows the compressed data",
+    ],
     ["gzip that ends too early", whole.subarray(0, -20), "its data end too early"],
     ["gzip of another checksum", damaged, "its data are damaged"],
     ["gzip of an unknown method", Buffer.from([0x1f, 0x8b, 9, ...whole.subarray(3)]), "its data are damaged"],

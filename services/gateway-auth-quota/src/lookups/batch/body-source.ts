@@ -112,5 +112,5 @@ export class BodySource {
 /** Our words for zlib's errors: its own are of its inner parts, and change between its versions. */
 function reasonOf({ code, message }: Error & { readonly code?: string }): string {
   if (code === "Z_BUF_ERROR") return "its data end too early";
-  return message === "incorrect header check" ? "it has no gzip header" : "its data are damaged";
+  return message === "incorrect header check" ? "it has no gzip header, or something follows the compressed data" : "its data are damaged";
 }
