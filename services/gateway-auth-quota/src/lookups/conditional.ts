@@ -23,48 +23,17 @@ export interface LastModified {
  */
 export type Condition = "proceed" | "unmodified" | "assumed" | "failed";
 
-/** Of the basis that was met last: nearly every answer has the same. */
-let lastBasis = { basis: "", digest: "" };
-
 /**
- * The weak tag of an answer: the same question over the same sections has the same tag, whatever its request id and ages say.
+ * The weak tag of an answer: the same question over the same sections has the same tag, whatever its request id and ages say. The basis has
+ * digests of the data, so that nobody who has not had an answer can compute its tag.
  *
  * @param query with how the answer is shown.
  * @param basis what the answer depends on besides the question.
  *
- * Cost: a pass over the query, whose part of the tag only tells apart what one URL can show and what a caller mistakes for another; data
- * are told apart by SHA-256.
+ * Cost: one SHA-256 of some 200 bytes, 0.6 µs.
  */
 export function weakEtag(op: string, query: string, basis: string): string {
-  if (lastBasis.basis !== basis) lastBasis = { basis, digest: hash("sha256", basis, "base64url").slice(0, 12) };
-  return `W/"${lastBasis.digest}${shortDigest(`${op} ${query}`)}"`;
-}
-
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const pairs = Array.from({ length: 4_096 }, (_, number) => `${alphabet[number >>> 6]}${alphabet[number & 63]}`);
-
-/** Ten characters of base64url: two 30-bit FNV-1a hashes, from either end of the text. */
-function shortDigest(text: string): string {
-  let forward = 0x811c_9dc5;
-  let backward = 0x811c_9dc5;
-  for (let at = 0, end = text.length - 1; at <= end; at++) {
-    forward = Math.imul(forward ^ text.charCodeAt(at), 0x0100_0193);
-    backward = Math.imul(backward ^ text.charCodeAt(end - at), 0x0100_0193);
-  }
-  // The upper bits of the product are the mixed ones.
-  forward ^= forward >>> 15;
-  backward ^= backward >>> 15;
-  return (
-    pairText(forward) +
-    pairText(forward >>> 12) +
-    pairText(backward) +
-    pairText(backward >>> 12) +
-    pairText((forward >>> 24) * 16 + (backward >>> 28))
-  );
-}
-
-function pairText(bits: number): string {
-  return pairs[bits & 4_095] as string;
+  return `W/"${hash("sha256", `${op} ${query}\n${basis}`, "base64url").slice(0, 22)}"`;
 }
 
 /** Whether `If-None-Match` holds for the tag: names it by weak comparison, or is `*`. */

@@ -52,6 +52,59 @@ test("only the tag itself makes a 304 free, and no 304 says where a list goes on
   ]);
 });
 
+test("tags that this answer does not have are charged, however they are written and however many there are", async () => {
+  harness.answers.set("ip", () => ({ ...exampleReply("ip"), etag: "the sections of today" }));
+  const secret = await harness.key();
+  const ask = (tags: string | undefined) =>
+    harness.request("GET", url, { authorization: `Bearer ${secret}`, ...(tags !== undefined && { "if-none-match": tags }) });
+  const { etag = "" } = (await ask(undefined)).headers;
+  const opaque = etag.slice(3, -1);
+  harness.answers.set("ip", () => ({ ...exampleReply("ip"), etag: "the sections of yesterday" }));
+  const old = (await ask(undefined)).headers.etag ?? "";
+  harness.answers.set("ip", () => ({ ...exampleReply("ip"), etag: "the sections of today" }));
+  const many = Array.from({ length: 10_000 }, (_, n) => `W/"${String(n).padStart(22, "A")}"`).join(", ");
+  const forged = [
+    `W/"${[...opaque].reverse().join("")}"`,
+    `W/"${opaque.slice(0, 12)}AAAAAAAAAA"`,
+    `W/"AAAAAAAAAAAA${opaque.slice(12)}"`,
+    old,
+    opaque,
+    `w/"${opaque.toLowerCase()}"`,
+    `W/"${opaque}`,
+    `"*"`,
+    `*, "other"`,
+    `"", ""`,
+    many,
+    `${many}, "${"\\".repeat(10_000)}`,
+  ];
+  expect(old).not.toBe(etag);
+  const left = async () =>
+    Number((await harness.request("GET", "/api/v1/me", { authorization: `Bearer ${secret}` })).headers["x-quota-remaining"]);
+  for (const tags of forged) {
+    const before = await left();
+    const { status } = await ask(tags);
+    expect([tags.slice(0, 60), status, before - (await left())]).toEqual([tags.slice(0, 60), 200, 1]);
+  }
+  const before = await left();
+  expect((await ask(`${many}, ${etag}`)).status).toBe(304);
+  expect(before - (await left())).toBe(0);
+  harness.answers.delete("ip");
+});
+
+test("no part of a tag is the same for another question, from which its tag could be computed", async () => {
+  const tags = await Promise.all([139, 140, 141].map(async (last) => (await harness.get(`/api/v1/ip/193.0.6.${last}`)).headers.etag ?? ""));
+  for (const start of [3, 9, 15]) expect(new Set(tags.map((tag) => tag.slice(start, start + 6))).size).toBe(3);
+});
+
+test("a tag answers no key that may not ask", async () => {
+  const { etag = "" } = (await harness.get(url)).headers;
+  const other = await harness.key({ scopes: ["asn"] });
+  for (const tags of [etag, "*"]) {
+    const answer = await harness.request("GET", url, { authorization: `Bearer ${other}`, "if-none-match": tags });
+    expect([answer.status, answer.headers.etag]).toEqual([403, undefined]);
+  }
+});
+
 test("another tag, or the tag of another question, gives the answer", async () => {
   const { headers } = await harness.get("/api/v1/ip/193.0.6.140");
   for (const value of [headers.etag ?? "", '"other"', "garbage", ""])
