@@ -76,8 +76,8 @@ export function dataAlerts(time: Times): Alert[] {
     },
     {
       name: "NetfactsIngestLeaseErrors",
-      expr: `sum by (namespace, instance) (increase(netfacts_ingest_lease_errors_total[${time(10 * minutes)}])) > 3`,
-      holds: time(5 * minutes),
+      expr: `sum by (namespace, instance) (increase(netfacts_ingest_lease_errors_total[${time(5 * minutes)}])) > 0`,
+      holds: time(6 * minutes),
       severity: "warning",
       summary: "Ingest at {{ $labels.instance }} cannot reach the store for its lease",
       description: "The leader steps down when its lease expires, and no other process can take over while the store is unavailable.",

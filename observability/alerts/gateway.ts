@@ -91,7 +91,7 @@ export function gatewayAlerts(time: Times): Alert[] {
     {
       name: "NetfactsReverseDnsFailing",
       expr:
-        `sum by (namespace) (rate(netfacts_rdns_lookups_total{hit="false",outcome=~"servfail|timeout|unavailable|overloaded"}[${window}]))` +
+        `sum by (namespace) (rate(netfacts_rdns_lookups_total{hit="false",outcome=~"servfail|refused|timeout|unavailable|overloaded"}[${window}]))` +
         ` / sum by (namespace) (rate(netfacts_rdns_lookups_total{hit="false"}[${window}])) > ${failedLookupsMax}`,
       holds: time(15 * minutes),
       severity: "warning",

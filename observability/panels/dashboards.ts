@@ -303,7 +303,7 @@ const reverseDns: Dashboard = {
           "percentunit",
           "Share of the lookups that asked nameservers and got no usable answer.",
           {
-            failed: `sum(${rate("netfacts_rdns_lookups_total", 'hit="false",outcome=~"servfail|timeout|unavailable|overloaded"')}) / sum(${rate("netfacts_rdns_lookups_total", 'hit="false"')})`,
+            failed: `sum(${rate("netfacts_rdns_lookups_total", 'hit="false",outcome=~"servfail|refused|timeout|unavailable|overloaded"')}) / sum(${rate("netfacts_rdns_lookups_total", 'hit="false"')})`,
           },
           { thresholds: [0.1, 0.2], alerts: ["NetfactsReverseDnsFailing"] },
         ),

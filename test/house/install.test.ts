@@ -133,6 +133,10 @@ describe("scripts/check-installed.ts", () => {
     expect(await installed("1.0.0")).toMatchObject({ status: 0, out: "" });
   });
 
+  test("passes when a package writes its version with a v", async () => {
+    expect(await installed("v1.0.0")).toMatchObject({ status: 0, out: "" });
+  });
+
   test("refuses another version", async () => {
     const { status, out } = await installed("1.0.1");
     expect([status, out]).toEqual([1, "node_modules/one is 1.0.1, the lockfile says 1.0.0\nrun: npm install\n"]);

@@ -5,13 +5,20 @@ import type { Metrics } from "@netfacts/runtime";
 /** Seconds; kept answers end in none of them, slow delegations in the last. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Outcomes of which alerts know the share. */
+const failures = ["servfail", "refused", "timeout", "unavailable", "overloaded"];
+
 export function createRdnsMetrics(metrics: Metrics) {
+  const lookups = metrics.counter({
+    name: "netfacts_rdns_lookups_total",
+    help: "PTR lookups, by outcome and whether the answer was cached",
+    labelNames: ["outcome", "hit"],
+  });
+  // A rate does not see a first failure in a series that begins with it, and a share of nothing is not shown.
+  for (const outcome of ["ok", ...failures]) lookups.inc({ outcome, hit: "false" }, 0);
+  lookups.inc({ outcome: "ok", hit: "true" }, 0);
   return {
-    lookups: metrics.counter({
-      name: "netfacts_rdns_lookups_total",
-      help: "PTR lookups, by outcome and whether the answer was cached",
-      labelNames: ["outcome", "hit"],
-    }),
+    lookups,
     durations: metrics.histogram({
       name: "netfacts_rdns_resolution_duration_seconds",
       help: "Duration of lookups that queried nameservers",
