@@ -242,7 +242,7 @@ describe("a full disk", () => {
     const big = temporaryFolder();
     const lines = Array.from(
       { length: 40_000 },
-      (_, index) => `ripencc|FR|ipv4|${10 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}.0|256|19930901|assigned`,
+      (_, index) => `ripencc|FR|ipv4|${62 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}.0|256|19930901|assigned`,
     );
     mkdirSync(big, { recursive: true });
     writeFileSync(join(big, "ripencc.txt"), `2|ripencc|20261121|${lines.length}|19930901|20261120|+0000\n${lines.join("\n")}\n`);
