@@ -92,6 +92,19 @@ test("a lone address may have all connections, and loses one for each that anoth
   expect(await metric(/netfacts_places_used\{[^}]*resource="connections"[^}]*\} (\d+)/)).toBe("4");
 });
 
+test("without a key, too, the address with the most connections loses one, and not the one that was idle longest", async () => {
+  const url = await start({ CONNECTIONS_MAX: 4 });
+  const innocent = (await open(url, "127.0.0.2")).resume();
+  const greedy: Socket[] = [];
+  for (let count = 0; count < 3; count++) greedy.push((await open(url)).resume());
+  const ended = Promise.race([innocent, ...greedy].map((socket) => once(socket, "close").then(() => socket)));
+  const late = await open(url, "127.0.0.3");
+  late.write(ask("/api/v1/status"));
+  expect(await head(late)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await ended).toBe(greedy[0]);
+  expect(innocent.closed).toBe(false);
+});
+
 test("the connections of a trusted proxy are those of many clients", async () => {
   const url = await start({ CONNECTIONS_MAX: 8, TRUSTED_PROXIES: ["127.0.0.1"] });
   for (let count = 0; count < 6; count++) {
