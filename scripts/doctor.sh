@@ -58,6 +58,10 @@ test_tool nsd "${NSD:-}" "$cache/debs/nsd/usr/sbin/nsd" \
   'tests: an authoritative DNS server' 'apt-get install nsd'
 test_tool stayrtr "${STAYRTR:-}" "$cache/debs/stayrtr/usr/bin/stayrtr" \
   'tests: RPKI data over RTR' 'apt-get install stayrtr'
+test_tool prometheus "${PROMETHEUS:-}" "$cache/debs/prometheus/usr/bin/prometheus" \
+  'tests: rules and dashboards on a running system' 'apt-get install prometheus'
+test_tool promtool "${PROMTOOL:-}" "$cache/debs/prometheus/usr/bin/promtool" \
+  'tests: rules in made situations' 'apt-get install prometheus'
 
 nats_version=2.11.4
 nats_cached=$cache/nats-server-$nats_version/nats-server

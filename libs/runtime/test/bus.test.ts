@@ -75,12 +75,15 @@ test("a wrong password is named in the log once and while it lasts in the readin
 test("a server that is away is named in the readiness from the start, and no more once it is there", async () => {
   const port = await freePort();
   const { frame, reasons } = seen();
+  const connected = async () => /^netfacts_nats_connected\S* (\d)$/m.exec(await frame.metrics.registry.text())?.[1];
   const opening = openBus("x", loadConfig(busConfigSchema, { NATS_URL: `nats://127.0.0.1:${port}` }), frame);
+  expect(await connected()).toBe("0");
   expect(reasons.get("nats")).toBe("no connection to NATS yet");
   await until(() => reasons.get("nats")?.startsWith(`no connection to NATS: 127.0.0.1:${port} refuses the connection`) === true);
   const late = await startNatsServer({ port });
   ends.push(() => late.stop());
   await opening;
+  expect(await connected()).toBe("1");
   expect(reasons.size).toBe(0);
 });
 

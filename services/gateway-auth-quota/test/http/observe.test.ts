@@ -19,6 +19,19 @@ function lineOf(requestId: string) {
   return lines[0]?.fields;
 }
 
+test("failures are counted from 0, so that a rate sees the first one", async () => {
+  const text = await harness.registry.text();
+  for (const series of [
+    'netfacts_http_requests_total{route="/api/v1/ip/:ip",status="503"',
+    'netfacts_http_requests_total{route="/api/v1/batch",status="504"',
+    'netfacts_key_loads_total{outcome="failed"',
+    'netfacts_usage_writes_total{outcome="failed"',
+    'netfacts_limit_decisions_total{decision="limits_unavailable"',
+    'netfacts_shortages_total{resource="connections",reason="full"',
+  ])
+    expect(text).toContain(`${series},service="gateway-auth-quota"} 0\n`);
+});
+
 test("a line tells who asked what by which route, and how it ended", async () => {
   const key = await harness.key();
   await harness.request("GET", "/api/v1/asn/AS3333?limit=5", { authorization: `Bearer ${key}`, "x-request-id": "line-1" });
