@@ -25,6 +25,8 @@ afterAll(async () => {
 /** Opens a page and notes what it complains about: errors of scripts, and what the policy forbids. */
 async function open(path: string) {
   const page = await (browser as Browser).context.newPage();
+  // As the time-outs of Jest, these only end what hangs.
+  page.setDefaultTimeout(120_000);
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
