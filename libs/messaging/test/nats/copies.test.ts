@@ -7,6 +7,7 @@ import { freePorts } from "../../../../test/support/free-ports.ts";
 import { freezeProcess } from "../../../../test/support/frozen.ts";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { forkTestProgram } from "../../../../test/support/programs.ts";
+import { seeded } from "../../../../test/support/random.ts";
 import { startTcpProxy } from "../../../../test/support/tcp-proxy.ts";
 import type { Messaging } from "../../src/index.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
@@ -165,6 +166,43 @@ test("a copy on a link that loses data costs no request 250 ms", async () => {
     expect(longest(asked)).toBeLessThan(250);
   } finally {
     clearInterval(losing);
+    await link.stop();
+  }
+});
+
+test("a copy on a link that stalls for up to 3 s and is reset costs no request 250 ms", async () => {
+  const link = await startTcpProxy(server.url);
+  const below = seeded(6_298);
+  let over = false;
+  let stalls = 0;
+  let resets = 0;
+  // A lost segment holds back what comes after it until it is sent again: 200 ms at first, twice as long each time it is lost again.
+  const losing = async (): Promise<void> => {
+    while (!over) {
+      await pause(50 + below(300));
+      const isReset = below(4) === 0;
+      if (isReset) await link.cut();
+      else link.freeze();
+      if (isReset) resets += 1;
+      else stalls += 1;
+      await pause(200 * 2 ** (below(40) / 10));
+      await link.restore();
+    }
+  };
+  try {
+    await Promise.all([copy("first", 2, link.url), copy("second")]);
+    const asker = await ends.messaging();
+    await load(asker, 500);
+    const ended = losing();
+    const asked = await load(asker, 8_000);
+    over = true;
+    await ended;
+    console.log(`${stalls} stalls, ${resets} resets: ${asked.length} requests, the longest ${Math.round(longest(asked))} ms`);
+    expect(asked.filter(({ by }) => by !== "first" && by !== "second")).toEqual([]);
+    expect(stalls + resets).toBeGreaterThan(3);
+    expect(longest(asked)).toBeLessThan(250);
+  } finally {
+    over = true;
     await link.stop();
   }
 });
