@@ -10,6 +10,7 @@ export default {
   testEnvironment: "<rootDir>/test/support/environment.js",
   coverageProvider: "v8",
   testSequencer: "<rootDir>/test/support/sequencer.js",
+  runtime: "<rootDir>/test/support/runtime.js",
   runner: "<rootDir>/test/support/runner.js",
   // Holds the times of the last run, too.
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",

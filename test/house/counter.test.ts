@@ -1,26 +1,15 @@
 /** The count at the end of `make test`: what did not pass cannot look as if it had. Runs the real program on planted suites. */
 
-import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { type PlantedRun, PlantedSuite } from "./planted-suite.ts";
 
-const repository = join(import.meta.dirname, "..", "..");
-let root: string;
-
+let planted: PlantedSuite;
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "netfacts-counter-")));
-  mkdirSync(join(root, "test/support"), { recursive: true });
-  for (const name of ["global-setup.ts", "global-teardown.ts"]) writeFileSync(join(root, "test/support", name), "export default () => {};");
-  writeFileSync(join(root, "package.json"), '{"type":"module"}');
-  const config = `import config from ${JSON.stringify(join(repository, "jest.config.mjs"))};
-    const here = (path) => path.replace("<rootDir>", ${JSON.stringify(repository)});
-    const { testSequencer, testEnvironment, runner } = config;
-    export default { ...config, testSequencer: here(testSequencer), testEnvironment: here(testEnvironment), runner: here(runner) };`;
-  writeFileSync(join(root, "jest.config.mjs"), config);
+  planted = new PlantedSuite();
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => planted.remove());
 
 const passing = 'import { test } from "@jest/globals"; test("passes", () => {});';
 const failing = 'import { expect, test } from "@jest/globals"; test("fails", () => expect(1).toBe(2)); test("passes", () => {});';
@@ -38,18 +27,14 @@ const groups = {
 } as const;
 
 /** The last line and the status of a run over suites with these texts. */
-function run(...suites: string[]): Promise<{ line: string | undefined; status: unknown }> {
+function run(...suites: string[]): Promise<Omit<PlantedRun, "report">> {
   return runWith([], ...suites);
 }
 
-function runWith(options: readonly string[], ...suites: string[]): Promise<{ line: string | undefined; status: unknown }> {
-  for (const [index, text] of suites.entries()) writeFileSync(join(root, "test", `${index}.test.ts`), text);
-  return new Promise((resolve) => {
-    const env = { PATH: process.env.PATH, HOME: root, TEST_ROOT: root };
-    execFile(process.execPath, [join(repository, "scripts/test.ts"), ...options], { env }, (error, stdout) => {
-      resolve({ line: stdout.trimEnd().split("\n").at(-1), status: error?.code ?? 0 });
-    });
-  });
+async function runWith(options: readonly string[], ...suites: string[]): Promise<Omit<PlantedRun, "report">> {
+  for (const [index, text] of suites.entries()) planted.write(`test/${index}.test.ts`, text);
+  const { line, status } = await planted.run(options);
+  return { line, status };
 }
 
 test("a run in which everything passes passes", async () => {
@@ -72,7 +57,7 @@ test("in every group, what fails, crashes, ends badly, is skipped, has no tests 
 });
 
 test("suites of all groups come into one count; those that are alone begin after all others have ended, one at a time", async () => {
-  const notes = join(root, "notes");
+  const notes = join(planted.root, "notes");
   const noting = (group: string) => `import { test } from "@jest/globals";
     import { appendFileSync } from "node:fs";
     test("notes", async () => {
@@ -87,11 +72,8 @@ test("suites of all groups come into one count; those that are alone begin after
 });
 
 test("the unit run leaves out what imports a module that starts processes, also through others, and counts the rest", async () => {
-  writeFileSync(join(root, "test/support/starts.ts"), 'export { spawn } from "node:child_process";');
-  writeFileSync(
-    join(root, "test/support/types.ts"),
-    'import type { ChildProcess } from "node:child_process"; export type Child = ChildProcess;',
-  );
+  planted.write("test/support/starts.ts", 'export { spawn } from "node:child_process";');
+  planted.write("test/support/types.ts", 'import type { ChildProcess } from "node:child_process"; export type Child = ChildProcess;');
   const through = `import { spawn } from "./support/starts.ts"; ${failing} void spawn;`;
   const typesOnly = `import { type Child } from "./support/types.ts"; ${failing} export type Mine = Child;`;
   expect(await runWith(["--unit"], groups.processes + failing, through, typesOnly, groups.alone + passing)).toEqual({

@@ -1,0 +1,62 @@
+/** Suites of tests in a folder of their own, run by the real `scripts/test.ts` with the settings of this repository. */
+
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+const repository = join(import.meta.dirname, "..", "..");
+
+export interface PlantedRun {
+  /** The last line of standard output. */
+  readonly line: string | undefined;
+  readonly status: unknown;
+  /** What Jest prints for people. */
+  readonly report: string;
+}
+
+export class PlantedSuite {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), "netfacts-planted-")));
+
+  constructor() {
+    this.write(
+      "test/support/global-setup.ts",
+      `export default () => { process.env.NETFACTS_TEST_RUN = ${JSON.stringify(join(this.root, "run"))}; };`,
+    );
+    this.write("test/support/global-teardown.ts", "export default () => {};");
+    this.write("package.json", '{"type":"module"}');
+    this.write(
+      "jest.config.mjs",
+      `import config from ${JSON.stringify(join(repository, "jest.config.mjs"))};
+      const here = (path) => path.replace("<rootDir>", ${JSON.stringify(repository)});
+      const { testSequencer, testEnvironment, runner, runtime } = config;
+      export default {
+        ...config,
+        testSequencer: here(testSequencer),
+        testEnvironment: here(testEnvironment),
+        runner: here(runner),
+        runtime: here(runtime),
+      };`,
+    );
+  }
+
+  /** @param path  from the folder; files of tests are `test/NAME.test.ts`. */
+  write(path: string, text: string): void {
+    const full = join(this.root, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, text);
+  }
+
+  run(options: readonly string[] = []): Promise<PlantedRun> {
+    const env = { PATH: process.env.PATH, HOME: this.root, TEST_ROOT: this.root };
+    return new Promise((resolve) => {
+      execFile(process.execPath, [join(repository, "scripts/test.ts"), ...options], { env }, (error, stdout, report) => {
+        resolve({ line: stdout.trimEnd().split("\n").at(-1), status: error?.code ?? 0, report });
+      });
+    });
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}

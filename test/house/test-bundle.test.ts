@@ -1,0 +1,79 @@
+/** Files of tests run from one bundle, made of the sources as they are when the run begins. Runs the real program on a planted suite. */
+
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type PlantedRun, PlantedSuite } from "./planted-suite.ts";
+
+const passing = 'import { test } from "@jest/globals"; test("passes", () => {});';
+/** Where Node says that the calling module is, without source maps. */
+const loadedFrom = `
+  export function loadedFrom() {
+    const { prepareStackTrace } = Error;
+    try {
+      Error.prepareStackTrace = (_, [frame]) => frame.getFileName();
+      return new Error().stack;
+    } finally {
+      Error.prepareStackTrace = prepareStackTrace;
+    }
+  }`;
+
+let planted: PlantedSuite;
+let first: PlantedRun;
+let second: PlantedRun;
+
+beforeAll(async () => {
+  planted = new PlantedSuite();
+  planted.write("src/place.ts", `export const places = [import.meta.url, import.meta.dirname, import.meta.filename];${loadedFrom}`);
+  planted.write("src/value.ts", "export const value = 1;");
+  planted.write("src/thrower.ts", 'interface Lines {\n  a: 1;\n}\n\nexport function thrower(): Lines {\n  throw new Error("thrown");\n}');
+  planted.write(
+    "test/place.test.ts",
+    `import { expect, test } from "@jest/globals";
+    import { loadedFrom, places } from "../src/place.ts";
+    test("sees its source", () => {
+      expect(places).toEqual(["file://${planted.root}/src/place.ts", "${planted.root}/src", "${planted.root}/src/place.ts"]);
+      expect(import.meta.filename).toBe("${planted.root}/test/place.test.ts");
+    });
+    test("is loaded from the bundle", () => expect(loadedFrom()).toContain("${planted.root}/run/tests/"));`,
+  );
+  planted.write(
+    "test/value.test.ts",
+    'import { expect, test } from "@jest/globals"; import { value } from "../src/value.ts"; test("is one", () => expect(value).toBe(1));',
+  );
+  planted.write(
+    "test/throws.test.ts",
+    'import { test } from "@jest/globals";\nimport { thrower } from "../src/thrower.ts";\n\ntype Not = "kept";\n\ntest("throws", () => {\n  thrower();\n});',
+  );
+  planted.write("test/no-file.test.ts", `${passing}\nimport "./not-there.ts";`);
+  planted.write("test/no-name.test.ts", `${passing}\nimport { absent } from "../src/value.ts"; absent();`);
+  planted.write("test/no-syntax.test.ts", `${passing}\nconst a = ;`);
+  first = await planted.run(["--unit"]);
+  planted.write("src/value.ts", "export const value = 2;");
+  second = await planted.run(["--unit", "test/value"]);
+}, 240_000);
+afterAll(() => planted.remove());
+
+test("a file and what it imports are loaded from the bundle, and see the paths of their sources", () => {
+  expect(first.report).toContain("PASS test/place.test.ts");
+});
+
+test("a source that changed since the last run is seen", () => {
+  expect(first.report).toContain("PASS test/value.test.ts");
+  expect(second).toMatchObject({ line: "0 passed, 1 failed", report: expect.stringContaining("Received: 2") });
+});
+
+test("what fails names the line of the source and of the test", () => {
+  expect(first.report).toMatch(/at thrower \(src\/thrower\.ts:6:9\)/);
+  expect(first.report).toMatch(/test\/throws\.test\.ts:7:3/);
+  expect(first.report).toMatch(/> 6 \|\s+throw new Error\("thrown"\)/);
+});
+
+test.each([
+  ["imports a file that is not there", "no-file", "./not-there.ts"],
+  ["imports a name that is not there", "no-name", "absent"],
+  ["has an error of syntax", "no-syntax", "Expression expected"],
+])("a file that %s fails by its name, and no other does", (_fault, name, message) => {
+  expect(first.report).toContain(`FAIL test/${name}.test.ts`);
+  expect(first.report).toContain(message);
+  // Two tests of `place`, one of `value`; `throws` and the three that cannot be loaded.
+  expect(first.line).toBe("3 passed, 4 failed");
+});

@@ -1,0 +1,10 @@
+/** Loads modules for a file of tests: the file itself from the bundle of the run. */
+
+import Runtime from "jest-runtime";
+import { bundledTest } from "./test-bundle.ts";
+
+export default class BundledRuntime extends Runtime {
+  unstable_importModule(from, moduleName) {
+    return super.unstable_importModule(moduleName === undefined ? bundledTest(this._config.rootDir, from) : from, moduleName);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Files of tests as plain JavaScript, with the sources and packages that they use: Jest loads some ten modules
+ * for a file in place of some hundreds (docs/decisions/0053-tests-run-from-a-bundle.md).
+ */
+
+import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type BuildFailure, build, type Plugin, transform } from "esbuild";
+import { external } from "../../scripts/bundle.ts";
+import { runFolderVariable } from "./run-folder.ts";
+
+/** Packages that find their own files, or that Jest provides. */
+const outside = [...external, "@jest/globals", "@redocly/openapi-core", "esbuild", "playwright-core"];
+
+/**
+ * Writes the bundle of these files into the run's folder, with source maps. A file that does not compile is left out: Jest loads it as it is,
+ * and reports what is wrong. If a source does not compile, there is no bundle.
+ *
+ * @param root  what the paths of the bundle are relative to; absolute, as are the paths.
+ */
+export async function bundleTests(root: string, paths: readonly string[]): Promise<void> {
+  const folder = bundleFolder();
+  if (folder === null || paths.length === 0) return;
+  rmSync(folder, { recursive: true, force: true });
+  try {
+    await writeBundle(root, folder, paths);
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error;
+    const wrong = new Set(error.errors.map(({ location }) => resolve(root, location?.file ?? "")));
+    const others = paths.filter((path) => !wrong.has(path));
+    if (others.length < paths.length) await bundleTests(root, others);
+  }
+}
+
+async function writeBundle(root: string, folder: string, paths: readonly string[]): Promise<void> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: [...paths],
+    outbase: root,
+    outdir: folder,
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    conditions: ["source"],
+    mainFields: ["module", "main"],
+    external: outside,
+    sourcemap: "linked",
+    sourcesContent: false,
+    // Tests assert the names of classes.
+    keepNames: true,
+    // CommonJS packages ask for Node's modules by `require`.
+    banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
+    plugins: [placesOfSources()],
+    logLevel: "silent",
+  });
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}\n');
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && "errors" in error;
+}
+
+/** The file that Jest runs in place of a test file: the file itself when the bundle does not have it. */
+export function bundledTest(root: string, path: string): string {
+  const folder = bundleFolder();
+  if (folder === null) return path;
+  const bundled = join(folder, relative(root, path).replace(/\.ts$/, ".js"));
+  return existsSync(bundled) ? bundled : path;
+}
+
+function bundleFolder(): string | null {
+  const run = process.env[runFolderVariable];
+  return run === undefined ? null : join(run, "tests");
+}
+
+/** Modules see where their sources are: fixtures, programs and threads are found as they are in a checkout. */
+function placesOfSources(): Plugin {
+  return {
+    name: "places-of-sources",
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        if (path.includes(`${sep}node_modules${sep}`)) return null;
+        const text = await readFile(path, "utf8");
+        if (!text.includes("import.meta.")) return null;
+        const places = { url: pathToFileURL(path).href, dirname: dirname(path), filename: path };
+        const { code } = await transform(text, {
+          loader: "ts",
+          define: Object.fromEntries(Object.entries(places).map(([name, place]) => [`import.meta.${name}`, JSON.stringify(place)])),
+          tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+          sourcefile: path,
+          sourcemap: "inline",
+          sourcesContent: false,
+        });
+        return { contents: code, loader: "js" };
+      });
+    },
+  };
+}
