@@ -21,7 +21,11 @@ export class ProblemError extends Error {
   readonly fields: ProblemFields;
 
   constructor(code: ProblemCode, fields: ProblemFields = {}) {
+    // What callers did wrong has no stack: a batch may have millions of these, and making a stack costs more than all the rest.
+    const { stackTraceLimit } = Error;
+    if (errors[code].status < 500) Error.stackTraceLimit = 0;
     super(fields.detail ?? errors[code].happened, fields.cause === undefined ? undefined : { cause: fields.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.fields = fields;
   }
