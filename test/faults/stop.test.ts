@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type DnsServer, honest, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";
 import { type Answer, request, until } from "../support/http.ts";
@@ -107,7 +108,8 @@ describe("signals", () => {
     await Promise.all(Array.from({ length: 20 }, question));
     standalone.child.kill("SIGTERM");
     const answers: Answer[] = [];
-    for (const began = performance.now(); performance.now() - began < 1_500; )
+    // Within the key's rate: 600 a minute.
+    for (const began = performance.now(); performance.now() - began < 1_500; await sleep(20))
       answers.push(...(await Promise.all([question(), question()])));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(answers.at(-1)?.headers.get("connection")).toBe("close");
