@@ -2,6 +2,7 @@
 
 import type { LimitMark, LimitReading, LimitRepository, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
+import { atMost } from "./at-most.ts";
 import { Debt, type DebtEvent } from "./debt.ts";
 import { NextLease, type Unknown } from "./next-lease.ts";
 import { OthersPace } from "./others-pace.ts";
@@ -596,12 +597,4 @@ export class Lease {
   #counter(window: Window): LimitWindow {
     return { bucket: this.#bucket, policy: this.#name, start: window.start, expiresAt: window.endMs + counterGraceMs };
   }
-}
-
-/** Waits for the work, but not longer. */
-export async function atMost(work: Promise<unknown>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
 }

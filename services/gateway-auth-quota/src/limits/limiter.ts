@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import type { UsageClass } from "@netfacts/contracts";
 import { limitHeaders } from "../domain/limit-headers.ts";
-import { atMost, Lease, type LeaseDeps } from "./lease.ts";
+import { atMost } from "./at-most.ts";
+import { Lease, type LeaseDeps } from "./lease.ts";
 import { defaultLimiterSettings } from "./settings.ts";
 import { StoreTime } from "./store-time.ts";
 import type {
