@@ -254,7 +254,6 @@ export class Copies {
   #takeBack(copy: Copy): void {
     copy.outSince = null;
     copy.answerMs = [];
-    copy.missed = 0;
   }
 
   #isSlow(copy: Copy): boolean {

@@ -2,17 +2,17 @@
 
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { freePorts } from "../../../../test/support/free-ports.ts";
 import { freezeProcess } from "../../../../test/support/frozen.ts";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { seeded } from "../../../../test/support/random.ts";
 import { startTcpProxy } from "../../../../test/support/tcp-proxy.ts";
-import type { Messaging } from "../../src/index.ts";
+import type { Messaging, MessagingEvents, RetryReason } from "../../src/index.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
 import { item, textOf } from "../contract/items.ts";
-import { Ends, pause } from "./support.ts";
+import { Ends, pause, until } from "./support.ts";
 
 let server: NatsServer;
 const ends = new Ends(() => server.url);
@@ -132,6 +132,78 @@ test("a copy that is killed costs no request 500 ms", async () => {
   const asked = await loading;
   expect(names(asked)).toEqual(["first", "second"]);
   expect(longest(asked)).toBeLessThan(250);
+});
+
+describe("one by one, what helps requests to another copy", () => {
+  const retries = (): { readonly told: Set<RetryReason>; readonly events: MessagingEvents } => {
+    const told = new Set<RetryReason>();
+    return { told, events: { itemsRetried: (_service, _lane, reason) => void told.add(reason) } };
+  };
+  const askAtOnce = (asker: Messaging, count: number) =>
+    Promise.all(Array.from({ length: count }, () => asker.request("pod", "single", item("q", { budgetMs: 60_000 })).then(textOf)));
+  /** One frame each, in this and that copy. */
+  const ask = async (asker: Messaging, count: number): Promise<string[]> => {
+    const answers: Promise<string[]>[] = [];
+    for (let asked = 0; asked < count; asked++) {
+      answers.push(askAtOnce(asker, 1));
+      await pause(2);
+    }
+    return [...new Set((await Promise.all(answers)).flat())].sort();
+  };
+
+  test("frames that a killed copy had go to another one once it is silent", async () => {
+    const [first] = await Promise.all([copy("first"), copy("second")]);
+    const { told, events } = retries();
+    const asker = await ends.messaging({ events });
+    await until(async () => (await ask(asker, 20)).length === 2);
+    freezeProcess(first.pid as number);
+    const asking = ask(asker, 20);
+    await pause(30);
+    await end(first);
+    expect(await asking).toEqual(["second"]);
+    expect(told).toContain("silent");
+    expect(told).not.toContain("no_answer");
+  });
+
+  test("frames for a copy that has ended go to another one at once, which is no retry", async () => {
+    const [first] = await Promise.all([copy("first"), copy("second")]);
+    const { told, events } = retries();
+    const asker = await ends.messaging({ events });
+    await until(async () => (await ask(asker, 20)).length === 2);
+    await end(first);
+    // Until the server has seen its end.
+    await asker.probe(5_000);
+    await pause(100);
+    told.clear();
+    expect(await ask(asker, 20)).toEqual(["second"]);
+    expect(told).not.toContain("no_responders");
+    expect(told).not.toContain("silent");
+  });
+
+  test("a frame that a copy holds back while it answers calls goes to another one too", async () => {
+    const [holding] = await Promise.all([copy("holding", 2), copy("second")]);
+    const { told, events } = retries();
+    const asker = await ends.messaging({ events });
+    await until(async () => (await ask(asker, 20)).length === 2);
+    holding.send("hold");
+    expect(await ask(asker, 100)).toEqual(["second"]);
+    expect(told).toContain("slow");
+    expect(told).not.toContain("no_answer");
+  });
+
+  test("a process that was busy itself takes no copy for a silent or slow one", async () => {
+    await Promise.all([copy("first"), copy("second")]);
+    const { told, events } = retries();
+    const asker = await ends.messaging({ events });
+    await until(async () => (await ask(asker, 20)).length === 2);
+    told.clear();
+    const asking = askAtOnce(asker, 20);
+    // Until they are sent.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    for (const end = performance.now() + 600; performance.now() < end; );
+    await asking;
+    expect([...told]).toEqual([]);
+  });
 });
 
 test("a copy that is 50 times slower is sent one question at a time, twice a second", async () => {
