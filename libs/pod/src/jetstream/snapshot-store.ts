@@ -121,31 +121,26 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
 const objectsOf = (manifest: Manifest): string[] =>
   [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)].map(({ object }) => object);
 
-/** Reads the pointer at every hint, at every reconnect and every 5 s, and tells what differs from what it read before. */
+/** Reads the pointer at once, at every hint, at every reconnect and every 5 s, and tells what differs from what it read before. */
 function watchPointer(
   nc: NatsConnection,
   hintSubject: string,
   read: () => Promise<SnapshotPointer | null>,
   listener: (pointer: SnapshotPointer) => void,
 ): () => void {
-  // undefined: never read so far, and then whatever is first read after a failure is news.
   let last: string | undefined;
-  let failed = false;
   let stopped = false;
   let reading = Promise.resolve();
   const look = (): void => {
     // One after the other: an answer that is late must not undo one that came after it.
     reading = reading.then(async () => {
       if (stopped) return;
-      try {
-        const pointer = await read();
-        const text = JSON.stringify(pointer);
-        const isNews = text !== last && (last !== undefined || failed);
-        last = text;
-        if (isNews && pointer !== null && !stopped) listener(pointer);
-      } catch {
-        failed = true;
-      }
+      // While the store does not answer, the pointer is what it was before.
+      const pointer = await read().catch(() => undefined);
+      const text = JSON.stringify(pointer);
+      if (pointer === undefined || text === last) return;
+      last = text;
+      if (pointer !== null && !stopped) listener(pointer);
     });
   };
   const timers = new Set<NodeJS.Timeout>();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { natsRights } from "@netfacts/messaging/nats";
-import { loadInWorker, loadSnapshot, type SnapshotPointer } from "@netfacts/snapshot";
+import { loadInWorker, loadSnapshot, SnapshotFollower, type SnapshotPointer } from "@netfacts/snapshot";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { describeSnapshotStore, numbered, publishNumber, until } from "../../../snapshot/test/store/contract.ts";
@@ -124,6 +124,20 @@ describe("snapshots in JetStream beside the contract", () => {
       { published: id, active: null },
       { published: id, active: id },
     ]);
+  });
+
+  test("a follower serves what became active between its own first reading and its watcher's", async () => {
+    const store = await bucket.open();
+    const { id } = await publishNumber(store, 1);
+    const before = await store.pointer();
+    await store.activate(id);
+    const follower = new SnapshotFollower({ ...store, pointer: async () => before }, jetStreamSource(bucket.source));
+    try {
+      await follower.start();
+      await until(() => follower.current()?.id === id);
+    } finally {
+      follower.stop();
+    }
   });
 
   test("of two publishers at the same time one wins, and the other is told by whom it lost", async () => {

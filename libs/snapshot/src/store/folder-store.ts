@@ -1,7 +1,6 @@
 /** Snapshots in a folder: `objects/<sha256>`, `manifests/<id>.json`, `current`. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
@@ -88,14 +87,6 @@ async function writeWhole(folder: string, name: string, pieces: readonly Uint8Ar
 }
 
 const pointerTo = (id: string): SnapshotPointer => ({ published: id, active: id });
-
-function idAtOnce(pointer: string): string | null {
-  try {
-    return idsOf(readFileSync(pointer, "utf8"))[0] ?? null;
-  } catch {
-    return null;
-  }
-}
 
 /**
  * Opens a folder of snapshots; it is made when something is first stored. One process may publish while any number read.
@@ -268,8 +259,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     },
 
     watch(listener) {
-      // Read at once, so that no change after this call is missed.
-      let last = idAtOnce(pointer);
+      let last: string | undefined;
       let busy = false;
       let stopped = false;
       const look = async (): Promise<void> => {
@@ -284,6 +274,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       };
       const timer = setInterval(() => void look(), watchIntervalMs);
       timer.unref();
+      void look();
       return () => {
         stopped = true;
         clearInterval(timer);

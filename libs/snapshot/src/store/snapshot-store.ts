@@ -55,7 +55,7 @@ export interface SnapshotStore {
   getManifest(id: string): Promise<Manifest>;
   /** Ids of the kept manifests, oldest publication first. The one that is served is kept, however old. */
   list(): Promise<string[]>;
-  /** Calls back with the pointer soon (≤ 1 s) after it changed. Returns the way to stop. */
+  /** Calls back with the pointer as it is, if there is one, and soon (≤ 1 s) after each change. Returns the way to stop. */
   watch(listener: (pointer: SnapshotPointer) => void): () => void;
 }
 

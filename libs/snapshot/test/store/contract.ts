@@ -202,18 +202,20 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
       expect(await harness.objects()).not.toContain(stray);
     });
 
-    test("a watcher is told each change and not what was there before", async () => {
-      await publishNumber(store, 1);
+    // What changes between a caller's own reading and the watcher's first one would else be told to nobody.
+    test("a watcher is told what is there, and each change", async () => {
+      const first = await publishNumber(store, 1);
       const seen: string[] = [];
       const stop = store.watch(({ published }) => seen.push(published));
-      const second = await publishNumber(store, 2);
       await until(() => seen.length > 0);
-      const third = await publishNumber(store, 3);
+      const second = await publishNumber(store, 2);
       await until(() => seen.length > 1);
+      const third = await publishNumber(store, 3);
+      await until(() => seen.length > 2);
       stop();
       await publishNumber(store, 4);
       await new Promise((resolve) => setTimeout(resolve, 700));
-      expect(seen).toEqual([second.id, third.id]);
+      expect(seen).toEqual([first.id, second.id, third.id]);
     });
 
     test("a change made by another process is seen within a second", async () => {
