@@ -13,7 +13,10 @@ export const SourceStatus = record({
   fetched_at: member(NullableTimestamp, "Time at which the source was fetched; null if unknown."),
   accepted: member(Count, "Number of records imported."),
   skipped: member(Count, "Number of records skipped."),
-  error: member(NullableText, "Why the source, or its newest version, could not be read; null if it could."),
+  error: member(
+    NullableText,
+    "Why the data are not those of the last run: the source, its newest version, or the section was refused; null if they are.",
+  ),
 });
 export type SourceStatus = Static<typeof SourceStatus>;
 

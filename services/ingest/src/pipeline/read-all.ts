@@ -12,7 +12,7 @@ import { readSource } from "./read-source.ts";
 import { type ReadUpdates, UpdatesError } from "./read-updates.ts";
 import type { Run } from "./run.ts";
 import { failedSourceReport, sourceReport, updatesReport } from "./run-report.ts";
-import { draftSection, type SectionInputs, type SourcesBySection } from "./sections.ts";
+import { draftSection, type SectionInputs, type SourcesBySection, unreadText } from "./sections.ts";
 import { acceptedBefore, kindsBefore, refuseShrunk } from "./source-shrink.ts";
 import { type SideRecords, TableInputs } from "./table-readers.ts";
 
@@ -21,6 +21,8 @@ export interface ReadSources {
   readonly inputs: SectionInputs;
   /** Of each section that has one, in the order of the file. */
   readonly sources: SourcesBySection;
+  /** Names of sources that could not be read, in any version. */
+  readonly failed: ReadonlySet<string>;
   /** Sections whose data were given up. */
   readonly withdrawn: readonly SectionName[];
 }
@@ -73,7 +75,7 @@ export async function readAll(run: Run): Promise<ReadSources> {
   }
   for (const source of failed.sort(order)) {
     const before = acceptedBefore(source, previous);
-    const error = "could not be read in the last run";
+    const error = unreadText;
     const kinds = kindsBefore(source, previous);
     const entry = sourceEntry(source, { sha256: "", as_of: null, accepted: 0, skipped: 0, error, ...(kinds !== null && { kinds }) });
     sources[sectionOf(source)]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
@@ -87,7 +89,7 @@ export async function readAll(run: Run): Promise<ReadSources> {
     for (const { format, notes } of run.report.sources)
       if (format === "slurm") notes.push("not applied: no VRPs were read, and exceptions alone are no data");
   }
-  return { inputs, sources, withdrawn };
+  return { inputs, sources, failed: new Set(failed.map(({ name }) => name)), withdrawn };
 }
 
 /** Reads a source, or its last good version; where both fail, throws for a required one, and writes another down as failed. */

@@ -60,10 +60,10 @@ async function stage<T>({ signal, report }: Run, name: Stage, work: () => Promis
   return report.timed(name, work);
 }
 
-async function build(run: Run, { inputs, sources, withdrawn }: ReadSources): Promise<ManifestContent> {
+async function build(run: Run, { inputs, sources, failed, withdrawn }: ReadSources): Promise<ManifestContent> {
   run.onProgress({ label: "build", done: 0, total: 1, unit: "steps" });
   const built = await buildSections(run, inputs, sources);
-  const content = completeManifest(run, built, withdrawn);
+  const content = completeManifest(run, built, { failed, withdrawn });
   run.report.sections = sectionReports(run, built, content);
   run.onProgress({ label: "build", done: 1, total: 1, unit: "steps" });
   return content;

@@ -16,6 +16,7 @@ import { buildOrder, sectionKinds } from "../section-kinds/index.ts";
 import type { SectionDraft } from "../section-kinds/section-kind.ts";
 import { isStanding, type SourceConfig } from "../sources/index.ts";
 import { readLastHistory } from "./last-history.ts";
+import type { ReadSources } from "./read-all.ts";
 import type { RibReading } from "./rib-readers.ts";
 import type { Run } from "./run.ts";
 import type { TableInputs } from "./table-readers.ts";
@@ -134,13 +135,32 @@ function timesOf(
   return { version: version(asOf), as_of: asOf, stale_after_seconds: first(staleAfter), interval_seconds: first(nextAfter) };
 }
 
+/** What everybody may read of a source that failed; the run's report says why. */
+export const unreadText = "could not be read in the last run";
+const refusedText =
+  "the section that it was part of in the last run was refused, because the section had shrunk; the previous one is in use";
+
+/** A section that stays as it was: each of its sources says why it is not of the last run. Without a reason it is as before. */
+function keptSection(entry: SectionEntry, failed: ReadonlySet<string>, isRefused: boolean): SectionEntry {
+  const sources = entry.sources.map((source) => {
+    const error = failed.has(source.name) ? `${unreadText}; the previous version is in use` : isRefused ? refusedText : source.error;
+    if (error === source.error || source.error !== null) return { ...source, error };
+    return { ...source, error, accepted_before: source.accepted };
+  });
+  return { ...entry, sources };
+}
+
 export type ManifestContent = Pick<Manifest, "sample_data" | "sections" | "removed_sections" | "ingest_objects">;
 
 /**
  * Completes the manifest's content: sections that were not built stay as the last manifest has them, but for those that are withdrawn. A
  * snapshot that keeps a section of the sample dataset is sample data still.
  */
-export function completeManifest({ config, previous }: Run, built: BuiltSnapshot, withdrawn: readonly SectionName[]): ManifestContent {
+export function completeManifest(
+  { config, previous, shrink }: Run,
+  built: BuiltSnapshot,
+  { failed, withdrawn }: Pick<ReadSources, "failed" | "withdrawn">,
+): ManifestContent {
   const sections: Manifest["sections"] = {};
   let keepsSample = false;
   for (const name of sectionNames) {
@@ -148,7 +168,7 @@ export function completeManifest({ config, previous }: Run, built: BuiltSnapshot
     const before = previous?.sections[name];
     if (section !== undefined) sections[name] = section;
     else if (before !== undefined && !withdrawn.includes(name)) {
-      sections[name] = before;
+      sections[name] = keptSection(before, failed, shrink.refused.has(name));
       keepsSample ||= previous?.sample_data === true;
     }
   }

@@ -31,7 +31,14 @@ test("with sources gone that are not required, what is left does not replace the
     expect(sectionOf(report, "allocations")).toMatchObject({ kept: true, refused: reason, counts: { ipv4: 20 } });
     expect(sectionOf(report, "vrps")).toMatchObject({ kept: false, refused: null, counts: { vrps: 11 } });
     const after = await manifestOf(place);
-    expect(after.sections.allocations).toEqual(before.sections.allocations);
+    const refused =
+      "the section that it was part of in the last run was refused, because the section had shrunk; the previous one is in use";
+    const unread = "could not be read in the last run; the previous version is in use";
+    const notesOf = (error: string) => ({ error, accepted_before: 10 });
+    expect(after.sections.allocations).toEqual({
+      ...before.sections.allocations,
+      sources: before.sections.allocations?.sources.map((one) => ({ ...one, ...notesOf(one.name === "arin" ? unread : refused) })),
+    });
     expect(after.sections.vrps).not.toEqual(before.sections.vrps);
     expect(reportText(report)).toContain(
       `not published: the new section ${reason}; to accept it for one run, add --accept-shrink allocations`,
@@ -41,6 +48,33 @@ test("with sources gone that are not required, what is left does not replace the
     expect(sectionOf(accepted, "allocations")).toMatchObject({ kept: false, refused: null, counts: { ipv4: 10 } });
     // What was accepted is the measure from now on.
     expect(sectionOf(await runIngest({ config, store: place.store }), "allocations")).toMatchObject({ kept: false, refused: null });
+  });
+});
+
+test("a section none of whose sources could be read stays, and each of them says so until it is read again", async () => {
+  await atWork(async (place) => {
+    await place.write("arin", arinFile);
+    const config = await place.sources(registries);
+    await runIngest({ config, store: place.store });
+    const first = await manifestOf(place);
+    await place.write("arin", "rubbish");
+    await place.write("ripe", delegatedFile("ripencc", 3));
+    for (let again = 0; again < 2; again++) {
+      await runIngest({ config, store: place.store });
+      const { sections } = await manifestOf(place);
+      expect(sections.allocations?.object).toBe(first.sections.allocations?.object);
+      const error = "could not be read in the last run; the previous version is in use";
+      const read = { accepted: 10, skipped: 0, error, accepted_before: 10 };
+      expect(sections.allocations?.sources).toMatchObject([
+        { name: "ripe", ...read },
+        { name: "arin", ...read },
+      ]);
+      expect(sections.vrps).toEqual(first.sections.vrps);
+    }
+    await place.write("arin", arinFile);
+    await place.write("ripe", delegatedFile("ripencc"));
+    await runIngest({ config, store: place.store });
+    expect(await manifestOf(place)).toEqual(first);
   });
 });
 
@@ -86,8 +120,8 @@ test("over routes that were not taken the VRPs are built by the routes that stay
     expect(sectionOf(report, "routes")?.refused).toContain("has 5 IPv4 prefixes, compared with 20 in the last snapshot");
     expect(sectionOf(report, "vrps")).toMatchObject({ kept: false });
     const after = await manifestOf(place);
-    expect([after.sections.routes, after.sections.vrps?.object, after.ingest_objects]).toEqual([
-      before.sections.routes,
+    expect([after.sections.routes?.object, after.sections.vrps?.object, after.ingest_objects]).toEqual([
+      before.sections.routes?.object,
       before.sections.vrps?.object,
       before.ingest_objects,
     ]);
