@@ -12,11 +12,14 @@ import type { ConnectionOptions, NatsConnection, ServerInfo } from "nats";
 import { NatsConnectionImpl, setTransportFactory } from "nats/lib/src/nats-base-client.js";
 import { NodeTransport } from "nats/lib/src/node_transport.js";
 import type { MessageMemory } from "../frames/message-memory.ts";
-import type { Handshake } from "./handshake.ts";
+import { AccessError, type Handshake } from "./handshake.ts";
 import { boundedLookup } from "./names.ts";
 
 const readBytesMax = 256 * 1_024;
 const lookup = boundedLookup();
+const earlyCharsMax = 4_096;
+/** The client ends an attempt at once for no other error than this one. */
+const endedEarly = "Authorization Violation (closed before PONG)";
 
 interface OwnOptions extends ConnectionOptions {
   readonly handshake: Handshake;
@@ -38,6 +41,8 @@ class OwnTransport extends NodeTransport {
   #isGivenUp = false;
   /** Of TLS, after the handshake: the server then refuses the client's certificate. */
   #alert: Error | undefined;
+  /** What came before the server's first PONG; null: it came, and the connection is made. */
+  #early: string | null = "";
 
   override async connect(server: ServerAddress, options: ConnectionOptions): Promise<void> {
     const { handshake } = options as OwnOptions;
@@ -69,6 +74,19 @@ class OwnTransport extends NodeTransport {
       if (!error.code?.startsWith("ERR_SSL")) return;
       this.#alert = error;
       this.#handshake?.refused(this.#server, error);
+    });
+    const look = (bytes: Uint8Array) => {
+      if (this.#early === null) return;
+      this.#early = (this.#early + Buffer.from(bytes).toString("latin1")).slice(-earlyCharsMax);
+      if (this.#early.includes("PONG\r\n")) this.#early = null;
+    };
+    for (const bytes of this.yields) look(bytes);
+    this.socket.on("data", look);
+    // The client waits for the PONG until the attempt has taken too long, unless the server says that it refuses.
+    this.socket.prependListener("close", () => {
+      if (this.#early === null) return;
+      this.yields.push(Buffer.from(`-ERR '${endedEarly}'\r\n`));
+      this.signal.resolve();
     });
   }
 
@@ -109,8 +127,14 @@ class OwnTransport extends NodeTransport {
   override close(error?: Error): Promise<void> {
     this.#isGivenUp = true;
     this.#dialled?.destroy();
-    if (error !== undefined && this.#alert === undefined) this.#handshake?.refused(this.#server, error);
+    if (error !== undefined && this.#alert === undefined)
+      this.#handshake?.refused(this.#server, error.message.includes(endedEarly) ? this.#lastWords() : error);
     return super.close(error);
+  }
+
+  #lastWords(): Error | undefined {
+    const [, words] = /-ERR '([^'\r\n]{1,100})/.exec(this.#early ?? "") ?? [];
+    return words === undefined ? undefined : new AccessError(`closed the connection: ${words}`);
   }
 
   /** Of a server that is silent. The client waits until all that it wrote has left, which is never when the server does not read. */

@@ -45,6 +45,7 @@ async function reason(url: string, access: NatsAccess): Promise<string> {
   return "opened";
 }
 
+const tlsOf = (certificate: string, key: string, more = "") => `tls { cert_file: "${certificate}", key_file: "${key}"${more} }`;
 const seed = () => new TextDecoder().decode(nkeys.createUser().getSeed());
 
 describe("credentials", () => {
@@ -114,10 +115,9 @@ describe("TLS", () => {
   let url: string;
   let at: string;
   let client: NatsAccess;
-  const tls = (certificate: string, key: string, more = "") => `tls { cert_file: "${certificate}", key_file: "${key}"${more} }`;
   beforeAll(async () => {
     const { certificate, key } = authority.issue("server");
-    const { port } = await start(tls(certificate, key, `, ca_file: "${authority.certificate}", verify: true`));
+    const { port } = await start(tlsOf(certificate, key, `, ca_file: "${authority.certificate}", verify: true`));
     at = `localhost:${port}`;
     url = `tls://${at}`;
     const own = authority.issue("client");
@@ -155,7 +155,7 @@ describe("TLS", () => {
   test("a server whose certificate has expired, or is for another name", async () => {
     const expired = authority.issue("expired-server", { days: -1 });
     const foreign = authority.issue("foreign-server", { names: "DNS:nats.example" });
-    const [old, misnamed] = await Promise.all([expired, foreign].map(({ certificate, key }) => start(tls(certificate, key))));
+    const [old, misnamed] = await Promise.all([expired, foreign].map(({ certificate, key }) => start(tlsOf(certificate, key))));
     const ca = { NATS_CA_FILE: authority.certificate };
     expect(await reason(`tls://localhost:${old?.port}`, ca)).toContain("has a certificate that has expired");
     expect(await reason(`tls://localhost:${misnamed?.port}`, ca)).toContain("has a certificate for other names than the one in NATS_URL");
@@ -175,6 +175,43 @@ describe("TLS", () => {
     expect(await reason(url, pair)).toContain(
       `NATS_CERT_FILE ${pair.NATS_CERT_FILE} and NATS_KEY_FILE ${pair.NATS_KEY_FILE}: not a certificate`,
     );
+  });
+});
+
+describe("a connection that the server ends before it is made is tried again within the 5 s of one attempt", () => {
+  /** What is told of two attempts; then the server lets it in. */
+  const twice = async (url: string, access: NatsAccess, letIn: () => Promise<unknown>): Promise<string[]> => {
+    const told: string[] = [];
+    let connecting: ReturnType<typeof connect> | undefined;
+    await new Promise<void>((resolve) => {
+      const onRefused = ({ reason }: { readonly reason: string }) => {
+        told.push(reason);
+        if (told.length === 2) resolve();
+      };
+      // Told after 5 s.
+      connecting = connect({ servers: url, name: "x", access, onRefused, onWaiting: () => resolve() });
+    });
+    const result = told.slice();
+    await letIn();
+    await (await connecting)?.close();
+    return result;
+  };
+
+  test("for want of a client certificate", async () => {
+    const { certificate, key } = authority.issue("early-server");
+    const config = (verify: boolean) => tlsOf(certificate, key, `, ca_file: "${authority.certificate}", verify: ${verify}`);
+    const server = await start(config(true));
+    const at = `localhost:${server.port}`;
+    const reason = `${at} asks for a client certificate, and none is set: NATS_CERT_FILE and NATS_KEY_FILE, with tls:// in NATS_URL`;
+    const letIn = () => server.reload(config(false));
+    expect(await twice(`tls://${at}`, { NATS_CA_FILE: authority.certificate }, letIn)).toEqual([reason, reason]);
+  });
+
+  test("as it has connections enough, in the server's words where they arrive before the end", async () => {
+    const server = await start("max_connections: 1");
+    const first = await connect({ servers: server.url, name: "first" });
+    const reason = expect.stringMatching(`^127.0.0.1:${server.port} closed the connection(: maximum connections exceeded)?$`);
+    expect(await twice(server.url, {}, () => first.close())).toEqual([reason, reason]);
   });
 });
 
