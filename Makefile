@@ -1,6 +1,6 @@
 # What can be done here: make help. Each target is a script; variables given to make (PORT=8081) reach it through the environment.
 
-.PHONY: help up dev test test-unit test-long check docs build images sbom bench soak doctor clean uninstall
+.PHONY: help up dev test test-unit test-long test-cluster check docs build images sbom bench soak doctor clean uninstall
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -20,6 +20,9 @@ test-unit: ## run the tests that start no process (TESTS=path for some)
 
 test-long: ## run every test with all inputs from new seeds, then the soak (TESTS=path for some; NETFACTS_TEST_SEED= repeats a run, MINUTES= of the soak)
 	@exec scripts/run.sh scripts/test-long.ts $(TESTS)
+
+test-cluster: ## install the charts in a Kubernetes cluster and break what runs there (TESTS=path for some; KUBECONFIG= for a cluster of yours)
+	@exec scripts/run.sh scripts/test.ts --cluster $(TESTS)
 
 check: ## format, lint, types, import rules, citations, generated files, installed versions
 	@exec scripts/check.sh

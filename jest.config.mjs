@@ -5,7 +5,9 @@ export default {
   transform: {},
   extensionsToTreatAsEsm: [".ts"],
   moduleFileExtensions: ["ts", "js", "mjs", "json", "node"],
-  modulePathIgnorePatterns: ["<rootDir>/.netfacts", "<rootDir>/(libs|services)/[^/]+/dist/"],
+  // Needs a cluster, and has a configuration of its own: make test-cluster.
+  testPathIgnorePatterns: ["/node_modules/", "<rootDir>/test/cluster/"],
+  modulePathIgnorePatterns: ["<rootDir>/.netfacts", "<rootDir>/dist/", "<rootDir>/(libs|services)/[^/]+/dist/"],
   testEnvironmentOptions: { customExportConditions: ["source", "node", "import"] },
   testEnvironment: "<rootDir>/test/support/environment.js",
   coverageProvider: "v8",

@@ -5,10 +5,11 @@
 
 import { execFile, spawnSync } from "node:child_process";
 import { constants } from "node:fs";
-import { copyFile, cp, mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { entrypoint, environment, folders, labels, uid } from "./images/config.ts";
+import { copyLibraries } from "./images/libraries.ts";
 import { readyTime, services } from "./images/ready-times.ts";
 import { assembleTree } from "./images/tree.ts";
 import { table } from "./markdown-table.ts";
@@ -82,11 +83,7 @@ async function pack({ name, version, revision, archive }: Image, tree: string): 
   const packed = join(dirname(tree), "root");
   await rm(packed, { recursive: true, force: true });
   await cp(tree, packed, { recursive: true, preserveTimestamps: true, mode: constants.COPYFILE_FICLONE });
-  const { stdout } = await run("ldd", [join(tree, folders.node)]);
-  for (const library of stdout.match(/\/\S+/g) ?? []) {
-    await mkdir(join(packed, dirname(library)), { recursive: true });
-    await copyFile(await realpath(library), join(packed, library));
-  }
+  await copyLibraries(join(tree, folders.node), packed);
   await mkdir(join(packed, "etc"));
   await writeFile(join(packed, "etc/passwd"), `root:x:0:0:root:/:/\nnonroot:x:${uid}:${uid}:nonroot:${folders.data}:/\n`);
   await writeFile(join(packed, "etc/group"), `root:x:0:\nnonroot:x:${uid}:\n`);

@@ -1,6 +1,7 @@
 /**
  * `make test`: the tools, Jest, the slowest files, the time and the count. Arguments are Jest's (paths, `-t NAME`); without any, everything
- * runs. Before them, `--unit` leaves out the files that start processes, and `--long` tries all inputs of every property, from new seeds.
+ * runs. Before them, `--unit` leaves out the files that start processes, `--long` tries all inputs of every property, from new seeds, and
+ * `--cluster` runs the files of test/cluster instead, on a Kubernetes cluster.
  * With TEST_COUNT set, the count is also written to the file of that name, as `passed failed`.
  */
 
@@ -23,24 +24,38 @@ const longMinutesMax = 240;
 const endSecondsMax = 15;
 
 interface Tier {
+  /** Files that run side by side. */
+  readonly workers: number;
   /** Options of Jest. */
   readonly options: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly minutesMax: number;
 }
 
-const unitTier: Tier = { options: [`--filter=${join(import.meta.dirname, "../test/support/unit-files.js")}`], env: {}, minutesMax };
-const gateTier: Tier = { options: [], env: {}, minutesMax };
+const unitTier: Tier = {
+  workers,
+  options: [`--filter=${join(import.meta.dirname, "../test/support/unit-files.js")}`],
+  env: {},
+  minutesMax,
+};
+const gateTier: Tier = { workers, options: [], env: {}, minutesMax };
+/** The cluster has both processors, and takes long to build the first time. */
+const clusterTier: Tier = {
+  workers: 1,
+  options: [`--config=${join(import.meta.dirname, "../test/cluster/jest.config.mjs")}`],
+  env: {},
+  minutesMax: 90,
+};
 
 function longTier(): Tier {
   const seed = process.env[seedVariable] || `${Date.now() % 1_000_000_000}`;
   console.log(`to repeat: ${seedVariable}=${seed} make test-long`);
-  return { options: [], env: { [longVariable]: "1", [seedVariable]: seed }, minutesMax: longMinutesMax };
+  return { workers, options: [], env: { [longVariable]: "1", [seedVariable]: seed }, minutesMax: longMinutesMax };
 }
 
 /** Runs Jest; null when it came to no report. */
 async function runJest(
-  { options, env, minutesMax }: Tier,
+  { workers, options, env, minutesMax }: Tier,
   args: readonly string[],
   reportPath: string,
 ): Promise<{ report: JestReport | null; fault: string | null }> {
@@ -100,9 +115,9 @@ function countOf(report: JestReport | null, fault: string | null): Count {
 const folder = mkdtempSync(join(tmpdir(), "netfacts-test-"));
 try {
   const [first, ...others] = process.argv.slice(2);
-  const tier = first === "--unit" ? unitTier : first === "--long" ? longTier() : gateTier;
+  const tier = first === "--unit" ? unitTier : first === "--long" ? longTier() : first === "--cluster" ? clusterTier : gateTier;
   const args = tier === gateTier ? process.argv.slice(2) : others;
-  if (tier !== unitTier) spawnSync(join(import.meta.dirname, "doctor.sh"), { stdio: "inherit" });
+  if (tier !== unitTier && tier !== clusterTier) spawnSync(join(import.meta.dirname, "doctor.sh"), { stdio: "inherit" });
   const began = performance.now();
   const { report, fault } = await runJest(tier, args, join(folder, "report.json"));
   const seconds = (performance.now() - began) / 1_000;

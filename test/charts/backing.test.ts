@@ -151,11 +151,25 @@ testWithHelm("the values for evaluation name servers, Secrets and keys that are 
   expect(find(standard, "Secret", values.proxyToken.existingSecret).stringData.token.length).toBeGreaterThanOrEqual(32);
 });
 
+testWithHelm("both charts as for evaluation fit on a node with two processors, beside what a cluster runs itself", async () => {
+  const values = parse(readFileSync(join(charts, "netfacts/values-evaluation.yaml"), "utf8"));
+  const { objects } = await render(join(charts, "netfacts"), values);
+  const requested = [...standard.objects, ...objects].flatMap(({ spec }) => {
+    const copies = spec?.replicas ?? 1;
+    const containers = (spec?.template?.spec?.containers ?? []) as Manifest[];
+    return containers.map(({ resources }) => copies * Number(/^(\d+)m$/.exec(resources.requests.cpu)?.[1]));
+  });
+  expect(requested.length).toBe(8);
+  expect(requested.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(1_000);
+});
+
 testWithHelm("what Helm prints are the values for evaluation, and with everything on those that fit", async () => {
   const valuesOf = async (values: object) =>
     parse((await notes(chart, values, "backing")).replace(/^.*Values of the chart netfacts:/s, ""));
-  const { defaults: _, ...evaluation } = parse(readFileSync(join(charts, "netfacts/values-evaluation.yaml"), "utf8"));
-  expect(await valuesOf({})).toEqual(evaluation);
+  const evaluation = parse(readFileSync(join(charts, "netfacts/values-evaluation.yaml"), "utf8"));
+  const printed = await valuesOf({});
+  expect(Object.keys(printed)).toEqual(["nats", "mongodb", "proxyToken"]);
+  expect(evaluation).toMatchObject(printed);
   expect(await valuesOf(everything)).toMatchObject({
     nats: { url: "nats://servers-nats:4222", snapshotReplicas: 3, bucket: "facts" },
     rdnsResolver: { resolvers: ["servers-unbound"] },

@@ -1,6 +1,7 @@
 /**
- * mongo-java-server with its data in one H2 file, on loopback: PORT (0 = a free one) FILE plain|durable.
+ * mongo-java-server with its data in one H2 file, on loopback: PORT (0 = a free one) FILE plain|durable [--bind_ip_all].
  * Prints "ready PORT". Ends orderly by SIGTERM, and when its standard input ends, so that it never outlives who started it.
+ * With --bind_ip_all, as mongod has it, it listens on all addresses and ends by SIGTERM only: in a container.
  */
 
 import de.bwaldvogel.mongo.MongoServer;
@@ -41,11 +42,12 @@ class MongodbServe {
 
   public static void main(String[] args) throws Exception {
     int port = Integer.parseInt(args[0]);
+    boolean bindAll = args.length > 3 && args[3].equals("--bind_ip_all");
     H2Backend backend = args[2].equals("durable") ? new DurableBackend(args[1]) : new H2Backend(args[1]);
     backend.version(new Version());
     MongoServer server = new MongoServer(backend);
     try {
-      server.bind(new InetSocketAddress("127.0.0.1", port));
+      server.bind(bindAll ? new InetSocketAddress(port) : new InetSocketAddress("127.0.0.1", port));
     } catch (Exception error) {
       // Threads of the server would keep a process alive that serves nothing.
       System.err.println(error);
@@ -53,6 +55,7 @@ class MongodbServe {
     }
     Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
     System.out.println("ready " + server.getLocalAddress().getPort());
+    if (bindAll) return;
     while (System.in.read() >= 0) {}
     System.exit(0);
   }

@@ -1,0 +1,29 @@
+/** The shared libraries of a program, copied to where a container's loader looks. */
+
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/**
+ * Copies what `ldd` names to the same paths below `root`. Libraries that only `LD_LIBRARY_PATH` leads to are put beside the C library.
+ *
+ * @param env  `LD_LIBRARY_PATH`, for a program that came with libraries.
+ */
+export async function copyLibraries(program: string, root: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
+  const { stdout } = await run("ldd", [program], { env: { PATH: process.env.PATH, ...env } }).catch((error: { stderr?: string }) => {
+    // A static program has none, which `ldd` reports as a failure.
+    if (error.stderr?.includes("not a dynamic executable")) return { stdout: "" };
+    throw error;
+  });
+  const paths = (stdout.match(/\/\S+/g) ?? []).filter((path) => !path.endsWith(":"));
+  const libc = paths.find((path) => basename(path).startsWith("libc.so"));
+  for (const path of paths) {
+    const isForeign = Object.values(env).some((folders) => folders.split(":").includes(dirname(path)));
+    const to = join(root, isForeign && libc !== undefined ? join(dirname(libc), basename(path)) : path);
+    await mkdir(dirname(to), { recursive: true });
+    await copyFile(await realpath(path), to);
+  }
+}

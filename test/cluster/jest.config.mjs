@@ -1,0 +1,15 @@
+/** Jest for `make test-cluster`: one file after another, on one cluster. */
+
+export default {
+  testMatch: ["<rootDir>/test/cluster/*.test.ts"],
+  transform: {},
+  extensionsToTreatAsEsm: [".ts"],
+  moduleFileExtensions: ["ts", "js", "mjs", "json", "node"],
+  modulePathIgnorePatterns: ["<rootDir>/.netfacts", "<rootDir>/dist/", "<rootDir>/(libs|services)/[^/]+/dist/"],
+  testEnvironmentOptions: { customExportConditions: ["source", "node", "import"] },
+  cacheDirectory: "<rootDir>/node_modules/.cache/jest-cluster",
+  globalSetup: "<rootDir>/test/cluster/support/set-up.ts",
+  globalTeardown: "<rootDir>/test/cluster/support/tear-down.ts",
+  // Ends what hangs.
+  testTimeout: 900_000,
+};

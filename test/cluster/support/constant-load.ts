@@ -1,0 +1,146 @@
+/** Requests at a constant rate, each answer compared with the true one: what callers notice of an event in the cluster. */
+
+import { Agent, request } from "node:http";
+
+/** Longer than any deadline of a gateway. */
+const answerMsMax = 15_000;
+const quietMs = 2_000;
+/** Lists only the first ones. */
+const examplesMax = 5;
+
+export interface Question {
+  readonly path: string;
+  /** What must be in the answer. */
+  readonly isTrue: (record: ReturnType<typeof JSON.parse>) => boolean;
+}
+
+export interface EventResult {
+  readonly event: string;
+  readonly requests: number;
+  /** Answered by another status than 200, or not at all. */
+  readonly failed: number;
+  /** Answered 200 with something else than the truth. */
+  readonly wrong: number;
+  readonly p99Ms: number;
+  /** From the first request that failed until the last one; 0: none failed. */
+  readonly secondsToRecover: number;
+  /** The first faults, for people. */
+  readonly faults: readonly string[];
+}
+
+interface Outcome {
+  readonly at: number;
+  readonly ms: number;
+  readonly kind: "right" | "failed" | "wrong";
+  readonly fault: string;
+}
+
+export interface LoadOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly questions: readonly Question[];
+  readonly perSecond: number;
+}
+
+/**
+ * Half of the requests reuse connections, as proxies do; the others open one each, as new callers do. A request is sent on time
+ * whether or not earlier ones were answered.
+ */
+export class ConstantLoad {
+  readonly #options: LoadOptions;
+  readonly #kept = new Agent({ keepAlive: true, maxSockets: 16 });
+  readonly #outcomes: Outcome[] = [];
+  readonly #pending = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  #sent = 0;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#send(), 1_000 / options.perSecond);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#pending);
+    this.#kept.destroy();
+  }
+
+  /**
+   * Everything sent from now until the action is done and no request failed for two seconds since.
+   *
+   * @param recoverMsMax  after the action; then the event is over, recovered or not.
+   */
+  async during(event: string, action: () => Promise<unknown>, recoverMsMax = 120_000): Promise<EventResult> {
+    const from = performance.now();
+    await action();
+    const done = performance.now();
+    const isQuiet = () => {
+      const bad = this.#outcomes.filter(({ kind }) => kind !== "right");
+      return performance.now() - Math.max(done, ...bad.map(({ at, ms }) => at + ms)) > quietMs;
+    };
+    while (!isQuiet() && performance.now() - done < recoverMsMax) await new Promise((resolve) => setTimeout(resolve, 50));
+    const until = performance.now();
+    await Promise.all(this.#pending);
+    const outcomes = this.#outcomes.filter(({ at }) => at >= from && at < until).sort((a, b) => a.at - b.at);
+    const bad = outcomes.filter(({ kind }) => kind !== "right");
+    const times = outcomes.map(({ ms }) => ms).sort((a, b) => a - b);
+    return {
+      event,
+      requests: outcomes.length,
+      failed: outcomes.filter(({ kind }) => kind === "failed").length,
+      wrong: outcomes.filter(({ kind }) => kind === "wrong").length,
+      p99Ms: Math.round(times[Math.floor(times.length * 0.99)] ?? Number.NaN),
+      secondsToRecover: bad.length === 0 ? 0 : Math.round(((bad.at(-1)?.at ?? 0) - (bad[0]?.at ?? 0)) / 100) / 10,
+      faults: bad.slice(0, examplesMax).map(({ fault, at }) => `${((at - from) / 1_000).toFixed(1)} s: ${fault}`),
+    };
+  }
+
+  #send(): void {
+    const { questions } = this.#options;
+    const index = this.#sent++;
+    const question = questions[index % questions.length];
+    if (question === undefined) return;
+    // Each question by both kinds of connections.
+    const isKept = Math.floor(index / questions.length) % 2 === 0;
+    const sent = this.#ask(question, isKept).then((outcome) => {
+      this.#outcomes.push(outcome);
+      this.#pending.delete(sent);
+    });
+    this.#pending.add(sent);
+  }
+
+  #ask({ path, isTrue }: Question, isKept: boolean): Promise<Outcome> {
+    const at = performance.now();
+    const { url, key } = this.#options;
+    return new Promise((resolve) => {
+      const settle = (kind: Outcome["kind"], fault: string) =>
+        resolve({ at, ms: performance.now() - at, kind, fault: `${path}${isKept ? "" : " (new connection)"}: ${fault}` });
+      const sending = request(
+        `${url}${path}`,
+        {
+          headers: { authorization: `Bearer ${key}` },
+          signal: AbortSignal.timeout(answerMsMax),
+          ...(isKept ? { agent: this.#kept } : { agent: false }),
+        },
+        (response) => {
+          let text = "";
+          response.setEncoding("utf8");
+          response.on("data", (part: string) => {
+            text += part;
+          });
+          response.on("error", (error) => settle("failed", error.message));
+          response.on("end", () => {
+            if (response.statusCode !== 200) return settle("failed", `${response.statusCode} ${text.slice(0, 200)}`);
+            try {
+              settle(isTrue(JSON.parse(text)) ? "right" : "wrong", text.slice(0, 300));
+            } catch {
+              settle("wrong", text.slice(0, 300));
+            }
+          });
+        },
+      );
+      sending.on("error", (error) => settle("failed", error.message));
+      sending.end();
+    });
+  }
+}

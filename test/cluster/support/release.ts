@@ -1,0 +1,102 @@
+/** Both charts in a namespace of the test, as an operator installs them. */
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { request, until } from "../../support/http.ts";
+import type { Cluster } from "./cluster.ts";
+import { registry } from "./server-images.ts";
+
+/** Label of the namespaces that the test makes. */
+const ownLabel = "netfacts-cluster-test";
+const waitSeconds = 600;
+const readyMsMax = 120_000;
+
+export const charts = { backing: "charts/netfacts-backing", netfacts: "charts/netfacts" } as const;
+
+/** What the images of the test need of every release: nothing can be pulled. */
+export const imageValues = { global: { imageRegistry: registry } };
+
+/** Small enough that several releases fit on one node with two processors. */
+const requests = { resources: { requests: { cpu: "50m", memory: "128Mi" } } };
+export const smallRequests = { gateway: requests, ipRouting: requests, asnPrefix: requests, rdnsResolver: requests, ingest: requests };
+
+/** An empty namespace that enforces the restricted Pod Security Standard. */
+export async function makeNamespace({ kubectl }: Cluster, name: string): Promise<void> {
+  await kubectl("create", "namespace", name);
+  await kubectl("label", "namespace", name, `${ownLabel}=true`, "pod-security.kubernetes.io/enforce=restricted");
+}
+
+/** Namespaces of this run and of earlier ones, with all that is in them. */
+export async function removeNamespaces({ kubectl }: Cluster): Promise<void> {
+  await kubectl("delete", "namespace", "-l", ownLabel, "--wait=true", "--timeout=180s");
+}
+
+export interface HelmOptions {
+  readonly namespace: string;
+  readonly release: string;
+  readonly chart: string;
+  /** Files of values, before `values`. */
+  readonly files?: readonly string[];
+  readonly values?: object;
+  /** Default: `install`. */
+  readonly command?: "install" | "upgrade";
+  /** Default: `--wait` with ten minutes. */
+  readonly flags?: readonly string[];
+}
+
+export async function helmRelease({ helm }: Cluster, options: HelmOptions): Promise<string> {
+  const { namespace, release, chart, files = [], values = {}, command = "install", flags } = options;
+  const folder = await mkdtemp(join(tmpdir(), "netfacts-values-"));
+  try {
+    await writeFile(join(folder, "values.yaml"), JSON.stringify(values));
+    const named = [...files, join(folder, "values.yaml")].flatMap((file) => ["-f", file]);
+    return await helm(command, release, chart, "-n", namespace, ...named, ...(flags ?? ["--wait", `--timeout=${waitSeconds}s`]));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Where the Service of a gateway can be reached from outside the cluster. */
+export async function serviceUrls(
+  { kubectl, nodeAddress }: Cluster,
+  namespace: string,
+  service: string,
+): Promise<{ cluster: string; node: string }> {
+  const { spec } = JSON.parse(await kubectl("-n", namespace, "get", "service", service, "-o", "json"));
+  return { cluster: `http://${spec.clusterIP}:${spec.ports[0].port}`, node: `http://${nodeAddress}:${spec.ports[0].nodePort}` };
+}
+
+export interface MadeKey {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** As NOTES.txt says. @param options  of `netfacts keys create`. */
+export async function makeKey({ kubectl }: Cluster, namespace: string, gateway: string, ...options: string[]): Promise<MadeKey> {
+  const program = ["/usr/local/bin/node", "/app/netfacts.js", "cli"];
+  const created = await kubectl(
+    "-n",
+    namespace,
+    "exec",
+    gateway,
+    "--",
+    ...program,
+    "keys",
+    "create",
+    "--label",
+    "cluster test",
+    "--json",
+    ...options,
+  );
+  return JSON.parse(created) as MadeKey;
+}
+
+/** Resolves when the API answers about an address from its data. @returns milliseconds from `since`. */
+export async function untilAnswered(url: string, key: string, since: number): Promise<number> {
+  const isAnswered = async () => {
+    const answer = await request(`${url}/api/v1/ip/193.0.6.139`, { key }).catch(() => null);
+    return answer?.status === 200 && answer.json.routing.prefix === "193.0.0.0/21";
+  };
+  return await until(isAnswered, { since, timeoutMs: readyMsMax + performance.now() - since });
+}
