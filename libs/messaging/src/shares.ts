@@ -4,8 +4,9 @@
 export interface Share {
   readonly caller: string;
   places: number;
-  /** Units of what is under way, for those who count them. */
-  sentUnits: number;
+  /** Units under way, of plain and of costly requests, for those who count them. */
+  plainUnits: number;
+  costlyUnits: number;
 }
 
 /**
@@ -47,7 +48,7 @@ export class Shares {
     if (!this.mayEnter(caller)) return null;
     let share = this.#of.get(caller);
     if (share === undefined) {
-      share = { caller, places: 0, sentUnits: 0 };
+      share = { caller, places: 0, plainUnits: 0, costlyUnits: 0 };
       this.#of.set(caller, share);
     }
     this.#used += 1;

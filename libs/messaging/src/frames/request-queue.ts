@@ -21,8 +21,11 @@ export const olderFramesMs = 10_000;
 /** The last slots for frames are for callers of whom little is under way, so that who comes anew need not wait for a slow answer. */
 const slotsKept: Readonly<Record<Lane, number>> = { single: 4, batch: 1 };
 
-/** Of a frame of costly requests: a few of them, so that none waits long for those before it. */
-const costlyUnitsMax = 64;
+/**
+ * Of a frame of costly requests, and of those of one caller that are under way: one of the costliest. Their answers are long, and an answer
+ * to another caller arrives behind all that have left before it.
+ */
+const costlyUnitsMax = 32;
 
 /** Of one caller's units under way, while others have requests too. */
 const shareUnitsMax: Readonly<Record<Lane, number>> = { single: 64, batch: frameItemsMax.batch };
@@ -147,7 +150,7 @@ export class RequestQueue {
 
   /** Call when a frame has no answer for it any more, or has brought it. */
   arrived({ share, item }: Pending): void {
-    share.sentUnits -= item.units ?? 1;
+    share[isCostly(item) ? "costlyUnits" : "plainUnits"] -= item.units ?? 1;
   }
 
   *waiting(): Generator<Pending> {
@@ -177,14 +180,15 @@ export class RequestQueue {
     const taken: Pending[] = [];
     let bytes = headerBytes;
     let units = 0;
+    const kind = alike.isCostly ? "costlyUnits" : "plainUnits";
     const unitsMax = alike.isCostly ? costlyUnitsMax : itemsMax;
     /** Lines in a row that gave none. */
     let passed = 0;
     while (passed < alike.lines.length && taken.length < itemsMax) {
       alike.turn %= alike.lines.length;
       const line = alike.lines[alike.turn] as Line;
-      const pending = this.#mayTake(line.share) ? nextOf(line) : null;
-      if (pending === null) {
+      const pending = nextOf(line);
+      if (pending === null || !this.#mayTake(pending)) {
         passed += 1;
         alike.turn += 1;
         continue;
@@ -194,7 +198,7 @@ export class RequestQueue {
       bytes += pending.bytes;
       units += itsUnits;
       taken.push(pending);
-      line.share.sentUnits += itsUnits;
+      line.share[kind] += itsUnits;
       line.next += 1;
       line.count -= 1;
       alike.count -= 1;
@@ -210,8 +214,10 @@ export class RequestQueue {
     return taken;
   }
 
-  #mayTake({ sentUnits }: Share): boolean {
-    if (sentUnits < shareUnitsMax[this.lane]) return true;
+  #mayTake({ share, item }: Pending): boolean {
+    const { units = 1 } = item;
+    if (isCostly(item)) return share.costlyUnits === 0 || share.costlyUnits + units <= costlyUnitsMax;
+    if (share.plainUnits < shareUnitsMax[this.lane]) return true;
     return this.shares.callers === 1 && this.framesInFlight < framesInFlightMax[this.lane] - slotsKept[this.lane];
   }
 }
