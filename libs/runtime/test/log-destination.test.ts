@@ -148,10 +148,14 @@ describe("a log that nobody reads", () => {
       });`;
     const child = spawn(process.execPath, [...args, goOn], { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
     await new Promise((resolve) => child.stdout.once("data", resolve));
-    const reading = text(child.stderr);
-    await sleep(500);
+    let read = "";
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+      read += piece;
+    });
+    await until(() => read.includes("log lines were dropped"));
     child.stdin.write("go on\n");
-    const lines = (await reading).split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+    await new Promise((resolve) => child.once("close", resolve));
+    const lines = read.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
     const dropped = lines.find(({ msg }) => msg === "log lines were dropped, because the log was not read");
     expect(dropped?.lines).toBeGreaterThan(0);
     expect(lines.filter(({ msg }) => msg === "one of many").length + dropped.lines).toBe(20_000);
