@@ -155,7 +155,11 @@ export function buildService(deps: IngestDeps): IngestApp {
       const advertised = config.INGEST_ADVERTISED_URL || advertisedUrl(config.INGEST_HOST, url);
       const { monotonic } = clock;
       // Where it cannot be written no run would succeed, so another process may lead.
-      await stateFolder.start(async () => {
+      const beginToLead = async (): Promise<void> => {
+        if (leadership !== null) {
+          leadership.resume();
+          return;
+        }
         leadership = new Leadership({
           leases: store.leases,
           owner: ownerName(advertised, randomUUID()),
@@ -166,7 +170,8 @@ export function buildService(deps: IngestDeps): IngestApp {
           ...(monotonic !== undefined && { monotonic: () => monotonic() }),
         });
         await leadership.start();
-      });
+      };
+      await stateFolder.start(beginToLead, async (fault) => leadership?.withhold(fault));
       log.info({ url, advertised_url: advertised, leads: leadership?.term != null }, "operator API is listening");
     },
     async stop() {

@@ -1,4 +1,4 @@
-/** The state directory: whether ingest can write it, looked at before it leads and regularly from then on. */
+/** The state directory: whether ingest can write it, looked at before it leads and regularly from then on. Who cannot does not lead. */
 
 import { randomUUID } from "node:crypto";
 import { open, rm } from "node:fs/promises";
@@ -44,16 +44,27 @@ export class StateFolder {
     return this.#fault;
   }
 
-  /** Looks now, and regularly until `stop`. */
-  async start(onWritable: () => Promise<void>): Promise<void> {
-    let told = false;
+  /**
+   * Looks now, and regularly until `stop`.
+   *
+   * @param onWritable  called when it can be written, at first and after each `onFault`.
+   * @param onFault     called when two looks in a row found a fault: a run may fill the disk for a moment.
+   */
+  async start(onWritable: () => Promise<void>, onFault: (fault: string) => Promise<void>): Promise<void> {
+    let isUsed = false;
     const look = async (): Promise<void> => {
+      const hadFault = this.#fault !== null;
       await this.#look();
       if (this.#stopped) return;
       this.#timer = setTimeout(() => void look(), this.#deps.lookMs ?? lookMsDefault).unref();
-      if (this.#fault !== null || told) return;
-      told = true;
-      await onWritable();
+      const fault = this.#fault;
+      if (fault === null && !isUsed) {
+        isUsed = true;
+        await onWritable();
+      } else if (fault !== null && hadFault && isUsed) {
+        isUsed = false;
+        await onFault(fault);
+      }
     };
     await look();
   }

@@ -215,9 +215,8 @@ test("a copy that is 50 times slower is sent one question at a time, twice a sec
   const questions = await questionsAt(slow);
   expect(longest(asked)).toBeLessThan(250);
   expect(questions).toBeGreaterThan(0);
-  // Where the machine held up all copies for 60 ms, questions go to another one too, and there is no other.
-  const heldUp = asked.filter(({ ms, excessMs }) => ms - excessMs > 50).length;
-  expect(questions).toBeLessThan(10 + heldUp);
+  // One in 500 ms, and some where the machine holds up the other copy for 60 ms: test/frames/copies.test.ts has the rule by itself.
+  expect(questions).toBeLessThan(asked.length / 5);
 });
 
 test("a copy on a link that loses data costs no request 250 ms", async () => {

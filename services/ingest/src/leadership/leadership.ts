@@ -55,6 +55,7 @@ export class Leadership {
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
   #stopped = false;
+  #isWithheld = false;
   #isStoreAway = false;
 
   constructor(options: LeadershipOptions) {
@@ -73,11 +74,21 @@ export class Leadership {
     clearTimeout(this.#timer);
     await this.#turn;
     this.#end("this process is stopping");
-    // Also where the last answer came too late to begin a term; who holds nothing frees nothing.
-    const { leases, owner, log } = this.#options;
-    await leases
-      .release(leaseName, owner)
-      .catch((err: unknown) => log.warn({ err }, "the lease could not be released; it expires by itself"));
+    await this.#release();
+  }
+
+  /** Ends the term and frees the lease, and asks for none until `resume`: another process can do what this one cannot. */
+  async withhold(reason: string): Promise<void> {
+    this.#isWithheld = true;
+    this.#end(reason);
+    // Behind an answer that may be on its way, and before what is asked after `resume`.
+    this.#turn = this.#turn.then(() => this.#release());
+    await this.#turn;
+  }
+
+  /** The lease is asked for again within a third of its length. */
+  resume(): void {
+    this.#isWithheld = false;
   }
 
   /** Null unless this process leads now. */
@@ -91,8 +102,16 @@ export class Leadership {
     return (await this.#options.leases.read(leaseName))?.owner ?? null;
   }
 
+  /** Also where the last answer came too late to begin a term; who holds nothing frees nothing. */
+  async #release(): Promise<void> {
+    const { leases, owner, log } = this.#options;
+    await leases
+      .release(leaseName, owner)
+      .catch((err: unknown) => log.warn({ err }, "the lease could not be released; it expires by itself"));
+  }
+
   async #takeTurn(): Promise<void> {
-    this.#turn = this.#ask();
+    this.#turn = this.#turn.then(() => this.#ask());
     await this.#turn;
     if (this.#stopped) return;
     this.#timer = setTimeout(() => void this.#takeTurn(), Math.ceil(this.#options.ttlMs / renewalsPerTtl));
@@ -100,13 +119,14 @@ export class Leadership {
 
   async #ask(): Promise<void> {
     const { leases, owner, ttlMs, log } = this.#options;
+    if (this.#isWithheld) return;
     this.#endIfOver();
     const asked = this.#now();
     const term = this.#term;
     try {
       if (term === null) {
         const { outcome } = await leases.acquire(leaseName, owner, ttlMs);
-        if (outcome === "held" && !this.#stopped) this.#begin(asked);
+        if (outcome === "held" && !this.#stopped && !this.#isWithheld) this.#begin(asked);
       } else {
         await this.#renew(term);
       }

@@ -75,6 +75,45 @@ test("of several one leads, for longer than the lease lasts", async () => {
   expect(await leader?.leadership.leader()).toMatch(/^[abc]$/);
 });
 
+test("a leader that withholds itself is followed within a third of the lease's length, and leads again only after it resumed", async () => {
+  const first = await candidate("a");
+  const second = await candidate("b");
+  await first.leadership.withhold("its disk is full");
+  expect(first.leadership.term).toBeNull();
+  expect(first.terms[0]?.signal.reason).toEqual(new LeadershipLostError("its disk is full; nothing was published"));
+  const withheld = performance.now();
+  await until(async () => second.leadership.term !== null);
+  expect(performance.now() - withheld).toBeLessThan(ttlMs);
+  await second.leadership.stop();
+  await sleep(ttlMs);
+  expect([first.leadership.term, await first.leadership.leader()]).toEqual([null, null]);
+  first.leadership.resume();
+  await until(async () => first.leadership.term !== null);
+  expect(first.terms).toHaveLength(2);
+});
+
+test("a lease that arrives while a process withholds itself is freed", async () => {
+  let answer = (): void => undefined;
+  const slow: LeaseRepository = {
+    ...store.leases,
+    acquire: async (...args) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return store.leases.acquire(...args);
+    },
+  };
+  const terms: Term[] = [];
+  const leadership = new Leadership({ leases: slow, owner: "a", ttlMs, log: silent, onTerm: (term) => void terms.push(term) });
+  started.push(leadership);
+  const starting = leadership.start();
+  await until(async () => answer.name !== "answer");
+  const withheld = leadership.withhold("its disk is full");
+  answer();
+  await Promise.all([starting, withheld]);
+  expect([terms, await leadership.leader()]).toEqual([[], null]);
+});
+
 test("a leader that stops is followed within a third of the lease's length", async () => {
   const [first, second] = [await candidate("a"), await candidate("b")];
   await first.leadership.stop();
