@@ -1,7 +1,9 @@
 /** The operations port: metrics and health, for the platform and never for callers. */
 
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { listenAt } from "./listen-place.ts";
 import type { MetricsRegistry } from "./metrics.ts";
 
 export interface OperationsServerOptions {
@@ -44,13 +46,15 @@ export async function startOperationsServer({
   ]);
   const server = createServer((request, response) => void answer(routes, request, response));
 
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(listenError(host, port, cause)));
-    server.listen({ host, port }, resolve);
+  const place = { host, port, hostSetting: "TELEMETRY_HOST", portSetting: "TELEMETRY_PORT" };
+  const url = await listenAt(place, async (at) => {
+    server.listen(at);
+    await once(server, "listening");
+    const { port: bound } = server.address() as AddressInfo;
+    return `http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${bound}`;
   });
-  const { port: bound } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    url,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
@@ -74,9 +78,4 @@ async function read(routes: ReadonlyMap<string, Route>, { method, url = "/" }: I
   } catch (error) {
     return { status: 500, text: `${error}\n` };
   }
-}
-
-function listenError(host: string, port: number, cause: NodeJS.ErrnoException): Error {
-  const reason = cause.code === "EADDRINUSE" ? "is in use" : `cannot be used (${cause.code})`;
-  return new Error(`operations port ${host}:${port} ${reason}; choose another with TELEMETRY_PORT`, { cause });
 }

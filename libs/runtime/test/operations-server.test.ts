@@ -56,5 +56,5 @@ test("answers 405 for any other method", async () => {
 
 test("says which port is taken and what to do", async () => {
   const port = Number(new URL(server.url).port);
-  await expect(start(port)).rejects.toThrow(`operations port 127.0.0.1:${port} is in use; choose another with TELEMETRY_PORT`);
+  await expect(start(port)).rejects.toThrow(`port ${port} of 127.0.0.1 is in use; choose another with TELEMETRY_PORT=`);
 });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { publicDocument } from "@netfacts/contracts/openapi";
 import type { KeyLimits } from "@netfacts/keys";
 import { type Messaging, seldom } from "@netfacts/messaging";
-import type { Metrics } from "@netfacts/runtime";
+import { listenAt, type Metrics } from "@netfacts/runtime";
 import type { Store } from "@netfacts/storage";
 import type { FastifyInstance } from "fastify";
 import { flagHandler } from "./about/flags-route.ts";
@@ -157,11 +157,20 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     http,
     operator,
     async listen() {
-      const operatorUrl = await operator?.listen({ host: config.OPERATOR_HOST, port: config.OPERATOR_PORT });
-      if (operatorUrl !== undefined) log.info({ operator_url: operatorUrl }, "operator listener started");
+      if (operator !== null) {
+        const place = {
+          host: config.OPERATOR_HOST,
+          port: config.OPERATOR_PORT,
+          hostSetting: "OPERATOR_HOST",
+          portSetting: "OPERATOR_PORT",
+        };
+        const operatorUrl = await listenAt(place, (at) => operator.listen(at));
+        log.info({ operator_url: operatorUrl }, "operator listener started");
+      }
       shedder.start();
       retention.start();
-      return http.listen({ host: config.HOST, port: config.PORT });
+      const place = { host: config.HOST, port: config.PORT, hostSetting: "HOST", portSetting: "PORT" };
+      return listenAt(place, (at) => http.listen(at));
     },
     async stop() {
       const listeners = operator === null ? [http] : [http, operator];

@@ -10,7 +10,10 @@ import type { ForwardingHeader } from "./edge/trusted-proxies.ts";
 
 /** Every setting with its default; names as in the environment. */
 export const gatewayConfigSchema = Type.Object({
-  HOST: Type.String({ default: "127.0.0.1", description: "Address to listen on" }),
+  HOST: Type.String({
+    default: "127.0.0.1",
+    description: "Address to listen on; `::` is every address of both families, `0.0.0.0` every IPv4 address",
+  }),
   PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535, description: "Port to listen on; 0 selects any free port" }),
   TRUSTED_PROXIES: Type.String({
     default: "",

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Broadcast } from "@netfacts/pod";
-import type { Logger, Metrics, ServiceApp } from "@netfacts/runtime";
+import { type Logger, listenAt, type Metrics, type ServiceApp } from "@netfacts/runtime";
 import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 import type { IngestConfig } from "./config.ts";
@@ -151,7 +151,8 @@ export function buildService(deps: IngestDeps): IngestApp {
 
   return {
     async start() {
-      url = await http.listen({ host: config.INGEST_HOST, port: config.INGEST_PORT });
+      const place = { host: config.INGEST_HOST, port: config.INGEST_PORT, hostSetting: "INGEST_HOST", portSetting: "INGEST_PORT" };
+      url = await listenAt(place, (at) => http.listen(at));
       const advertised = config.INGEST_ADVERTISED_URL || advertisedUrl(config.INGEST_HOST, url);
       const { monotonic } = clock;
       // Where it cannot be written no run would succeed, so another process may lead.

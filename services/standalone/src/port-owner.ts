@@ -3,42 +3,33 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename } from "node:path";
+import { addressOf, type ListenPlace, listenFault } from "@netfacts/runtime";
 
-/** Throws with one clear line when the port cannot be listened on. */
-async function checkPort(host: string, port: number, setting: string): Promise<void> {
+/**
+ * Each place is tried, also one with any free port (0): its host may be none of this machine. Below 0: there is no such listener.
+ *
+ * @throws with one clear line when two listeners are to share a port, or one of their places cannot be listened on.
+ */
+export async function checkPorts(places: readonly ListenPlace[]): Promise<void> {
+  const wanted = places.filter(({ port }) => port >= 0);
+  for (const [index, one] of wanted.entries()) {
+    const other = wanted.slice(0, index).find(({ port }) => port === one.port && port > 0);
+    if (other !== undefined)
+      throw new Error(`${other.portSetting} and ${one.portSetting} are both ${one.port}; set them to different ports`);
+  }
+  for (const place of wanted) await checkPlace(place);
+}
+
+async function checkPlace(place: ListenPlace): Promise<void> {
+  const host = await addressOf(place);
   const code = await new Promise<string | null>((resolve) => {
     const probe = createServer();
     probe.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
+    probe.listen({ host, port: place.port, exclusive: true }, () => probe.close(() => resolve(null)));
   });
   if (code === null) return;
-  throw new Error(portFault(host, port, setting, code));
-}
-
-/** A listener: its setting, and where it is to listen; port 0 is any free one, below 0 none. */
-export interface Listener {
-  readonly setting: string;
-  readonly host: string;
-  readonly port: number;
-}
-
-/** @throws with one clear line when two listeners are to share a port, or one of their ports cannot be listened on. */
-export async function checkPorts(listeners: readonly Listener[]): Promise<void> {
-  const wanted = listeners.filter(({ port }) => port > 0);
-  for (const [index, one] of wanted.entries()) {
-    const other = wanted.slice(0, index).find(({ port }) => port === one.port);
-    if (other !== undefined) throw new Error(`${other.setting} and ${one.setting} are both ${one.port}; set them to different ports`);
-  }
-  for (const { host, port, setting } of wanted) await checkPort(host, port, setting);
-}
-
-/** The line for a port that could not be listened on. */
-export function portFault(host: string, port: number, setting: string, code: string): string {
-  if (code === "EADDRINUSE") return `port ${port} of ${host} is in use${ownerText(port)}; choose another with ${setting}=`;
-  if (code === "EACCES") return `this user is not allowed to listen on port ${port} of ${host}; choose a port above 1023 with ${setting}=`;
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return `${host} is not an address of this machine; choose one with ${setting === "OPERATOR_PORT" ? "OPERATOR_HOST" : "HOST"}=`;
-  return `cannot listen on port ${port} of ${host}: ${code}`;
+  const fault = listenFault(place, code);
+  throw new Error(code === "EADDRINUSE" ? fault.replace(" is in use", ` is in use${ownerText(place.port)}`) : fault);
 }
 
 function ownerText(port: number): string {

@@ -13,6 +13,7 @@ import {
   loadConfig,
   loadConfigs,
   measureProcess,
+  openableUrl,
   openLogFile,
   startOperationsServer,
   systemClock,
@@ -24,7 +25,7 @@ import { buildApp } from "./app.ts";
 import { standaloneConfigSchema } from "./config.ts";
 import { ensureData } from "./first-data.ts";
 import { takeHome } from "./home.ts";
-import { checkPorts, portFault } from "./port-owner.ts";
+import { checkPorts } from "./port-owner.ts";
 import { welcomeText } from "./welcome.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -43,7 +44,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
     resolver: () => loadRdnsConfig(),
   });
   const folder = resolve(root, own.NETFACTS_HOME);
-  const home = takeHome(folder, `http://${gateway.HOST}:${gateway.PORT}`);
+  const home = takeHome(folder, `http://${gateway.HOST.includes(":") ? `[${gateway.HOST}]` : gateway.HOST}:${gateway.PORT}`);
   // What was taken or started so far, newest first; a start that fails gives it all back.
   const undo: (() => Promise<void> | void)[] = [() => telemetry.stop(), () => home.release()];
   const stopping = new AbortController();
@@ -66,9 +67,9 @@ export async function start(telemetry: Telemetry): Promise<void> {
     });
     installStop({ log, stop: stopAll, drainMs: gateway.DRAIN_SECONDS * 1_000 });
     await checkPorts([
-      { setting: "PORT", host: gateway.HOST, port: gateway.PORT },
-      { setting: "TELEMETRY_PORT", host: operationsHost, port: own.TELEMETRY_PORT },
-      { setting: "OPERATOR_PORT", host: gateway.OPERATOR_HOST, port: gateway.OPERATOR_PORT },
+      { portSetting: "PORT", hostSetting: "HOST", host: gateway.HOST, port: gateway.PORT },
+      { portSetting: "TELEMETRY_PORT", hostSetting: "TELEMETRY_HOST", host: operationsHost, port: own.TELEMETRY_PORT },
+      { portSetting: "OPERATOR_PORT", hostSetting: "OPERATOR_HOST", host: gateway.OPERATOR_HOST, port: gateway.OPERATOR_PORT },
     ]);
     const store = await openSqliteStore(join(folder, "store.sqlite"));
     undo.push(() => store.close());
@@ -113,14 +114,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       metrics,
     });
     undo.push(() => operations.close());
-    const url = await app.gateway.listen().catch((error: NodeJS.ErrnoException & { readonly port?: number }) => {
-      // Somebody else took it while data were imported.
-      const isOperators = error.port === gateway.OPERATOR_PORT && gateway.OPERATOR_PORT > 0;
-      const [host, port, setting] = isOperators
-        ? [gateway.OPERATOR_HOST, gateway.OPERATOR_PORT, "OPERATOR_PORT"]
-        : [gateway.HOST, gateway.PORT, "PORT"];
-      throw new Error(portFault(host, port, setting, error.code ?? error.message));
-    });
+    const url = await app.gateway.listen();
     home.answersAt(url);
     if (sources !== "") {
       const following = await followSources({
@@ -136,13 +130,14 @@ export async function start(telemetry: Telemetry): Promise<void> {
       });
       undo.push(() => following.stop());
     }
+    const operatorOrigin = app.gateway.operator?.listeningOrigin;
     // Last, since its secret is shown once: a start that fails before has not used it up.
     const firstKey = await createFirstKey(store);
     process.stdout.write(
       welcomeText({
         url,
         operationsUrl: operations.url,
-        operatorUrl: app.gateway.operator?.listeningOrigin ?? null,
+        operatorUrl: operatorOrigin === undefined ? null : openableUrl(operatorOrigin),
         folder: relative(process.cwd(), folder) || ".",
         generation,
         firstKey,
