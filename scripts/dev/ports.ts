@@ -32,7 +32,7 @@ export async function devPorts(setting: string, replicas: Readonly<Partial<Recor
   const ingests = row(replicas.ingest ?? 0);
   const [nats = 0, mongo = 0, unbound = 0] = row(3);
   const operations = new Map(Object.entries(replicas).map(([service, count]) => [service, row(count)]));
-  for (let port = from; port < next; port++) await checkPorts([{ setting: "DEV_PORT", host, port }]);
+  for (let port = from; port < next; port++) await checkPorts([{ portSetting: "DEV_PORT", hostSetting: "DEV_PORT", host, port }]);
   return {
     nats,
     mongo,
