@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "@jest/globals";
+import { MongoClient } from "mongodb";
 import { type Mongodb, startMongodb } from "../support/mongodb.ts";
 import { mongoJavaServerVersion } from "../support/mongodb-java.ts";
 import { isListening, removeFolders, temporaryFolder } from "../support/processes.ts";
@@ -34,6 +35,24 @@ test("listens on loopback under its own process number until it is stopped", asy
   await server.stop();
   expect(await isListening(portOf(server))).toBe(false);
   expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+});
+
+test("a reply is what its own change made, whatever others change at the same time", async () => {
+  const { url } = await start();
+  const clients = await Promise.all(Array.from({ length: 4 }, () => MongoClient.connect(url)));
+  try {
+    // One round in five gave a version twice.
+    for (let round = 0; round < 200; round++) {
+      const changes = clients.map(async (client, index) => {
+        const plans = client.db("replies").collection<{ _id: number; by: number; version: number }>("plans");
+        const update = { $set: { by: index }, $inc: { version: 1 } };
+        return (await plans.findOneAndUpdate({ _id: round }, update, { upsert: true, returnDocument: "after" }))?.version;
+      });
+      expect((await Promise.all(changes)).sort()).toEqual([1, 2, 3, 4]);
+    }
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
 });
 
 test("comes back on its port after kill -9", async () => {

@@ -26,8 +26,25 @@ class MongodbServe {
     }
   }
 
+  /**
+   * Its documents in memory are those that replies refer to: one that another client changes before its reply is written would be read as
+   * changed. A reply is a copy, made before the next message is handled.
+   */
+  static class WholeBackend extends H2Backend {
+    WholeBackend(String file) {
+      super(file);
+    }
+
+    @Override
+    public Document handleMessage(MongoMessage message) {
+      synchronized (this) {
+        return super.handleMessage(message).cloneDeeply();
+      }
+    }
+  }
+
   /** Writes to the disk before it answers. The plain backend does so about once a second, and loses the rest on kill -9. */
-  static final class DurableBackend extends H2Backend {
+  static final class DurableBackend extends WholeBackend {
     DurableBackend(String file) {
       super(file);
     }
@@ -43,7 +60,7 @@ class MongodbServe {
   public static void main(String[] args) throws Exception {
     int port = Integer.parseInt(args[0]);
     boolean bindAll = args.length > 3 && args[3].equals("--bind_ip_all");
-    H2Backend backend = args[2].equals("durable") ? new DurableBackend(args[1]) : new H2Backend(args[1]);
+    H2Backend backend = args[2].equals("durable") ? new DurableBackend(args[1]) : new WholeBackend(args[1]);
     backend.version(new Version());
     MongoServer server = new MongoServer(backend);
     try {
