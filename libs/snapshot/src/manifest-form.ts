@@ -21,6 +21,8 @@ const SourceEntry = Type.Object({
   error: nullableText,
   /** Of a source that failed: how many records the last good one had, so that a shrunk one is still told. */
   accepted_before: Type.Optional(Type.Integer({ minimum: 0 })),
+  /** Of a source that failed: when the data of the last good one were, so that one that is far older is still told. */
+  as_of_before: Type.Optional(Type.String({ pattern: timestampPattern })),
   /** How many records of each kind it had, or the last good one of a source that failed. Absent: its kinds are not counted. */
   kinds: Type.Optional(Type.Record(Type.String(), Type.Integer({ minimum: 0 }))),
 });

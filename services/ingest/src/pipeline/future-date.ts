@@ -5,6 +5,7 @@ import { timestamp } from "@netfacts/contracts";
 import type { Manifest } from "@netfacts/snapshot";
 import { type ReaderReport, SourceError } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
+import type { Run } from "./run.ts";
 
 /** A registry's day begins up to so many seconds before that of UTC, in which its header is read. */
 const dayZoneSeconds = 14 * 3600;
@@ -46,9 +47,34 @@ export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
   return { asOf: timestamp(Math.min(written() * 1000, Date.now())), warning: future };
 }
 
-/** What is told of data that are older than those of the last import; null: they are not. An operator may mean it, so that it is no fault. */
-export function olderText(source: SourceConfig, asOf: string, previous: Pick<Manifest, "sections"> | null): string | null {
-  const before = previous?.sections[sectionOf(source)]?.sources.find(({ name }) => name === source.name)?.as_of ?? null;
-  if (isStanding(source.format) || before === null || Date.parse(asOf) >= Date.parse(before)) return null;
-  return `its data are of ${asOf}, older than those of the last import (${before})`;
+/** When the data of a source were that the last snapshot has, or had before the source failed; null: it never had any. */
+export function asOfBefore(source: SourceConfig, previous: Pick<Manifest, "sections"> | null): string | null {
+  const entry = previous?.sections[sectionOf(source)]?.sources.find(({ name }) => name === source.name);
+  return entry?.as_of ?? entry?.as_of_before ?? null;
+}
+
+/**
+ * What is told of data that are older than those of the last import; null: they are not. An operator may mean it, so that a step back is no
+ * fault, unless the file itself tells a date at which the data were stale already when those of the last import were new.
+ *
+ * Throws `SourceError` for such data, unless the run accepts them for its section.
+ */
+export function olderText(
+  { previous, acceptShrink }: Pick<Run, "previous" | "acceptShrink">,
+  source: SourceConfig,
+  asOf: string,
+  isToldByFile: boolean,
+): string | null {
+  const before = asOfBefore(source, previous);
+  if (isStanding(source.format) || before === null) return null;
+  const seconds = (Date.parse(before) - Date.parse(asOf)) / 1000;
+  if (seconds <= 0) return null;
+  const text = `its data are of ${asOf}, older than those of the last import (${before})`;
+  const { staleAfterSeconds: bound, section } = source;
+  if (!isToldByFile || bound === null || seconds <= bound || acceptShrink.includes(section)) return text;
+  throw new SourceError(
+    source.location,
+    null,
+    `${text} by more than stale_after (${bound} s); if that is meant, accept it for one run with --accept-shrink ${section}`,
+  );
 }

@@ -4,7 +4,7 @@ import type { SectionName, SourceEntry } from "@netfacts/snapshot";
 import type { ReaderReport } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 import { duplicateTables, sameContentText } from "./duplicates.ts";
-import { dateOf, olderText, type SourceDate } from "./future-date.ts";
+import { asOfBefore, dateOf, olderText, type SourceDate } from "./future-date.ts";
 import { inFileOrder, isRibSource, type ListedSource } from "./listed-sources.ts";
 import type { StoredFile } from "./open-source.ts";
 import { DataGivenUpError, readRtrSource } from "./read-rtr.ts";
@@ -78,7 +78,12 @@ export async function readAll(run: Run): Promise<ReadSources> {
     const error = unreadText;
     const kinds = kindsBefore(source, previous);
     const entry = sourceEntry(source, { sha256: "", as_of: null, accepted: 0, skipped: 0, error, ...(kinds !== null && { kinds }) });
-    sources[sectionOf(source)]?.entries.push(before === null ? entry : { ...entry, accepted_before: before });
+    const asOf = asOfBefore(source, previous);
+    sources[sectionOf(source)]?.entries.push({
+      ...entry,
+      ...(before !== null && { accepted_before: before }),
+      ...(asOf !== null && { as_of_before: asOf }),
+    });
   }
   // Exceptions alone are no data: with nothing but them every route would be unknown to RPKI.
   const hasExceptionsAlone = (name: SectionName) => sources[name]?.configs.every(({ format }) => isStanding(format)) ?? true;
@@ -127,10 +132,8 @@ async function succeeds(work: () => Promise<void>): Promise<boolean> {
 
 /** @param newer  why its newest version cannot be used, where this is the one before. */
 async function readListed(run: Run, found: Found, source: ListedSource, newer: Error | null): Promise<void> {
-  const { report, stored, side, updates, date, same } = await readInto(run, found, source);
+  const { report, stored, side, updates, date, same } = await readInto(run, found, source, newer === null);
   const { asOf, warning } = date;
-  const older = newer === null ? olderText(source, asOf, run.previous) : null;
-  if (older !== null) report.notes.push(older);
   run.report.sources.push(sourceReport(source, report, stored, asOf, newer));
   const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
   for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
@@ -149,23 +152,36 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
   if (updates !== null && isRibSource(source) && source.updates !== null) tellUpdates(run, found, source.updates, updates);
 }
 
-/** Throws for a source that cannot be trusted or that shrank too much: it adds nothing. */
-async function readInto(run: Run, { inputs: { tables, ribs }, contents }: Found, source: ListedSource): Promise<ReadListed> {
+/** Throws for a source that cannot be trusted, that shrank too much, or that is far older than before: it adds nothing. */
+async function readInto(
+  run: Run,
+  { inputs: { tables, ribs }, contents }: Found,
+  source: ListedSource,
+  isNewest: boolean,
+): Promise<ReadListed> {
   if (isRibSource(source)) {
     const rib = await run.ribReaders.read(source);
-    const date = dateOf(source, rib.report);
+    const date = checkedDate(run, source, rib.report, isNewest);
     refuseShrunk(run, source, rib.report);
     const same = sameContent(contents, source, rib.stored, rib.report);
     if (same === null) ribs.set(source.name, rib);
     return { ...rib, date, same };
   }
   const { report, add, stored: storedOf, side } = await (source.format === "rtr" ? readRtrSource : readSource)(run, source, tables);
-  const date = dateOf(source, report);
+  const date = checkedDate(run, source, report, isNewest);
   refuseShrunk(run, source, report);
   const stored = storedOf();
   const same = sameContent(contents, source, stored, report);
   if (same === null) add(source.name);
   return { report, stored, side, updates: null, date, same };
+}
+
+function checkedDate(run: Run, source: ListedSource, report: ReaderReport, isNewest: boolean): SourceDate {
+  const isToldByFile = report.asOf !== null;
+  const date = dateOf(source, report);
+  const older = isNewest ? olderText(run, source, date.asOf, isToldByFile) : null;
+  if (older !== null) report.notes.push(older);
+  return date;
 }
 
 /** Notes the source of a content; what is told where there is one already. */

@@ -61,6 +61,7 @@ export async function readRoutinatorCsv(content: SourceContent): Promise<{ vrps:
       skipped: tally.skipped(),
       asOf: null,
       notes,
+      kinds: vrps.kinds(),
     },
   };
 }

@@ -69,7 +69,8 @@ export async function readVrpExport(content: SourceContent, form: VrpExportForm)
   if (aspas !== null)
     notes.push(`ASPAs: ${aspas.records.length}; expired at the build time: ${aspas.expired}; invalid: ${aspas.bad}${reading.firstBad}`);
   if (byteOrderMark) notes.push("begins with a byte order mark");
-  return { vrps, aspas, report: { bytes, seconds, read: tally.read, accepted: tally.accepted, skipped: tally.skipped(), asOf, notes } };
+  const { read, accepted } = tally;
+  return { vrps, aspas, report: { bytes, seconds, read, accepted, skipped: tally.skipped(), asOf, notes, kinds: vrps.kinds() } };
 }
 
 class ExportReading implements JsonItemsSink {

@@ -70,6 +70,13 @@ export class VrpList implements Iterable<Vrp> {
     this.size = kept;
   }
 
+  /** How many of each family, as reports count them. */
+  kinds(): Readonly<Record<string, number>> {
+    let ipv4 = 0;
+    for (let entry = 0; entry < this.size; entry++) if (this.#version[entry] === 4) ipv4++;
+    return { "IPv4 VRPs": ipv4, "IPv6 VRPs": this.size - ipv4 };
+  }
+
   *[Symbol.iterator](): Iterator<Vrp> {
     for (let entry = 0; entry < this.size; entry++) yield this.#at(entry);
   }

@@ -127,6 +127,56 @@ test("a file of updates with a record in the future is left out, and what is beh
   });
 });
 
+describe("a file that was stale when the last one was new", () => {
+  const longAgo: readonly [string, string, () => string | Buffer, string][] = [
+    ["a registry's header", "ripe", () => delegatedFile("ripencc", 10, "20211120"), "2021-11-20T00:00:00Z"],
+    ["an export's build time", "vrps", () => vrpFile(10, "1970-01-01T00:00:01Z"), "1970-01-01T00:00:01Z"],
+    ["a table's records", "rib", () => ribFile(20, 1_000_000_000), "2001-09-09T01:46:40Z"],
+  ];
+  test.each(longAgo)("by %s is refused, and what served stays", async (_what, name, content, asOf) => {
+    await atWork(async (place) => {
+      await run(place, allSources);
+      const before = await place.current();
+      await place.write(name, content());
+      const message = await failure(place, allSources);
+      expect(message).toMatch(
+        new RegExp(`${name}: its data are of ${asOf}, older than those of the last import .* by more than stale_after`),
+      );
+      const section = /--accept-shrink (\w+)$/.exec(message)?.[1] as "vrps";
+      expect(await place.current()).toBe(before);
+      await runIngest({ config: await place.sources(allSources), store: place.store, acceptShrink: [section] });
+      expect((await generationOf(place)).manifest.sections[section]?.as_of).toBe(asOf);
+    });
+  });
+
+  test("is refused too when the source failed in between", async () => {
+    await atWork(async (place) => {
+      const two = `sources:
+  - {name: ripe, section: allocations, format: delegated, location: ripe, required: false}
+  - {name: arin, section: allocations, format: delegated, location: arin}
+section_shrink_max: {allocations: 100%}
+`;
+      await place.write("arin", delegatedFile("arin"));
+      await run(place, two);
+      await place.write("ripe", "rubbish");
+      await run(place, two);
+      await place.write("ripe", delegatedFile("ripencc", 10, "20211120"));
+      expect((await run(place, two)).sources.find(({ name }) => name === "ripe")?.error).toContain("older than those of the last import");
+      expect((await generationOf(place)).manifest.sections.allocations?.as_of).toBe("2025-11-20T00:00:00Z");
+    });
+  });
+
+  test("is read where the source never goes stale", async () => {
+    await atWork(async (place) => {
+      const never = allSources.replace("location: vrps", "location: vrps, stale_after: never");
+      await run(place, never);
+      await place.write("vrps", vrpFile(10, "2019-11-21T08:50:11Z"));
+      await run(place, never);
+      expect((await generationOf(place)).manifest.sections.vrps?.as_of).toBe("2019-11-21T08:50:11Z");
+    });
+  });
+});
+
 test("data that are older than those of the last import are read, and the report says so", async () => {
   await atWork(async (place) => {
     await run(place, allSources);

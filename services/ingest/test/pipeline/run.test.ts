@@ -206,6 +206,39 @@ describe("a required source that cannot be trusted", () => {
     });
   });
 
+  test("VRPs that lost most of one family, as a list that was cut at a line's end", async () => {
+    const list = (v6: number) =>
+      [
+        "ASN,IP Prefix,Max Length,Trust Anchor",
+        ...Array.from({ length: 900 }, (_, at) => `AS9,11.${at >> 8}.${at & 255}.0/24,24,ripe`),
+        ...Array.from({ length: v6 }, (_, at) => `AS9,2a00:${at.toString(16)}::/32,48,ripe`),
+        "",
+      ].join("\n");
+    await atWork(async (place) => {
+      const csv = allSources.replace("format: rpki-client-json", "format: routinator-csv");
+      await place.write("vrps", list(100));
+      await run(place, csv);
+      const before = await place.current();
+      await place.write("vrps", list(40));
+      expect((await failed(run(place, csv))).message).toMatch(
+        /vrps: has 40 IPv6 VRPs, compared with 100 in the last good version: 60 are missing, more than kind_shrink_max \(0\.2\) allows/,
+      );
+      expect(await place.current()).toBe(before);
+      const json = (v6: number) => {
+        const vrps = list(v6).trim().split("\n").slice(1);
+        const roas = vrps.map((line) => line.split(",")).map(([asn, prefix, max]) => ({ asn, prefix, maxLength: Number(max), ta: "ripe" }));
+        return JSON.stringify({ metadata: { generated: 1_763_715_012 }, roas });
+      };
+      const routinator = allSources.replace("format: rpki-client-json", "format: routinator-json");
+      await place.write("vrps", json(100));
+      await run(place, routinator);
+      await place.write("vrps", json(40));
+      expect((await failed(run(place, routinator))).message).toContain(
+        "vrps: has 40 IPv6 VRPs, compared with 100 in the last good version",
+      );
+    });
+  });
+
   test("the file of another registry, whatever it has of its own", async () => {
     await atWork(async (place) => {
       await place.write("ripe", delegatedFile("afrinic", 60));
