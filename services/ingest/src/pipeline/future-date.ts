@@ -5,6 +5,7 @@ import { timestamp } from "@netfacts/contracts";
 import type { Manifest } from "@netfacts/snapshot";
 import { type ReaderReport, SourceError } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
+import type { ListedSource } from "./listed-sources.ts";
 import type { Run } from "./run.ts";
 
 /** A registry's day begins up to so many seconds before that of UTC, in which its header is read. */
@@ -61,7 +62,7 @@ export function asOfBefore(source: SourceConfig, previous: Pick<Manifest, "secti
  */
 export function olderText(
   { previous, acceptShrink }: Pick<Run, "previous" | "acceptShrink">,
-  source: SourceConfig,
+  source: ListedSource,
   asOf: string,
   isToldByFile: boolean,
 ): string | null {
