@@ -1,13 +1,15 @@
-/** Runs the files side by side, those that start no process from one bundle, and after them those that must run alone (`@alone`), one at a time. */
+/** Runs the files from one bundle, side by side, and after them those that must run alone (`@alone`), one at a time. */
 
 import TestRunner from "jest-runner";
 import { bundleTests } from "./test-bundle.ts";
-import { runsAlone, startsProcesses } from "./test-groups.ts";
+import { runsAlone } from "./test-groups.ts";
 
 export default class AloneLast extends TestRunner {
   async runTests(tests, watcher, options) {
-    const paths = tests.map(({ path }) => path).filter((path) => !startsProcesses(path));
-    await bundleTests(this._globalConfig.rootDir, paths);
+    await bundleTests(
+      this._globalConfig.rootDir,
+      tests.map(({ path }) => path),
+    );
     const alone = tests.filter(({ path }) => runsAlone(path));
     const together = tests.filter((test) => !alone.includes(test));
     if (together.length > 0) await super.runTests(together, watcher, options);
