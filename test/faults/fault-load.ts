@@ -33,7 +33,8 @@ export interface FaultTally {
   /** Connections of callers that broke: right only where a gateway was killed. */
   cut: number;
   readonly wrong: string[];
-  hung: number;
+  /** What was asked, and of whom. */
+  readonly hung: string[];
   /** From the fault's beginning to the last answer that was not right. */
   awaySeconds: number;
   /** The same from its mending. */
@@ -143,6 +144,7 @@ export class FaultLoad {
     const url = `${this.#urls[sent % this.#urls.length]}/api/v1${question.path}`;
     // Drawn apart from questions and gateways, whose counts it has no factor with.
     const month = Math.floor(sent / this.#urls.length) % monthShare === 0;
+    const asked = this.#tally.fault;
     const outcome = await get(this.#agent, url, month ? this.#keys.month : this.#keys.endless);
     if (month && typeof outcome !== "string" && outcome.status === 200) this.admitted += 1;
     const verdict = this.#judge(question, outcome, month);
@@ -154,7 +156,7 @@ export class FaultLoad {
       return;
     }
     this.#lastBadAt = performance.now();
-    if (verdict === "hung") tally.hung += 1;
+    if (verdict === "hung") tally.hung.push(`${url}, asked during: ${asked}`);
     else if (verdict === "cut") tally.cut += 1;
     else if ("code" in verdict) tally.problems.set(verdict.code, (tally.problems.get(verdict.code) ?? 0) + 1);
     else tally.wrong.push(`${tally.fault}: ${url}: ${verdict.wrong}`);
@@ -200,14 +202,14 @@ function emptyTally(fault: string): FaultTally {
     problems: new Map(),
     cut: 0,
     wrong: [],
-    hung: 0,
+    hung: [],
     awaySeconds: Number.NaN,
     recoverSeconds: Number.NaN,
   };
 }
 
 function tallyText({ fault, requests, right, problems, cut, wrong, hung, awaySeconds, recoverSeconds }: FaultTally): string {
-  const counts = [requests, right, [...problems.values()].reduce((sum, one) => sum + one, 0), cut, wrong.length, hung];
+  const counts = [requests, right, [...problems.values()].reduce((sum, one) => sum + one, 0), cut, wrong.length, hung.length];
   const widths = [8, 6, 8, 4, 6, 5];
   const numbers = counts.map((count, at) => `${count}`.padStart(widths[at] as number)).join(" ");
   const codes = [...problems].map(([code, count]) => `${code} ${count}`).join(", ");

@@ -93,7 +93,7 @@ export async function startFaultyWorld({ direct = false, ...options }: FaultyWor
             ?.slice(0, 5) ?? [];
         if (unexpected.length > 0) console.log(unexpected.join("\n"));
         expect(load.tallies.flatMap(({ wrong }) => wrong).slice(0, 20)).toEqual([]);
-        expect(load.tallies.filter(({ hung }) => hung > 0)).toEqual([]);
+        expect(load.tallies.flatMap(({ hung }) => hung)).toEqual([]);
         const { admitted, refused } = await useUp(urls, month.secret);
         const sum = load.admitted + admitted;
         console.log(`the key with a month of ${monthLimit}: ${sum} admitted, then ${refused} refused`);

@@ -16,13 +16,17 @@ import { startServerOwner } from "./server-owner.ts";
 import { serverOwnerVariable } from "./shared-server.ts";
 import { findUnbound } from "./unbound.ts";
 
+/** Resolves when nats-server was found or built, or cannot be. */
+export let natsServerSought: Promise<unknown> = Promise.resolve();
+
 /** @param filter  of the unit run, which starts no process. */
 export default async function prepareRun({ filter }: { readonly filter?: string | undefined }): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-run-"));
   process.env[runFolderVariable] = folder;
   if (filter) return;
+  // Where it has to be built, files that need it wait for it, and others run meanwhile.
+  natsServerSought = findNatsServer().catch(() => undefined);
   await bundle(folder, { further: Object.fromEntries(testPrograms().map((path) => [path.replace(/\.ts$/, ""), path])) });
-  await findNatsServer();
   await findMongodb().catch(() => undefined);
   await findUnbound();
   await findNsd();
