@@ -69,5 +69,7 @@ test("tells right answers, documented problems, wrong answers and requests witho
   expect(tally.hung.length).toBeGreaterThan(0);
   expect([...tally.problems.keys()]).toEqual(["limits_unavailable"]);
   for (const { sees } of planted) if (sees instanceof RegExp) expect(tally.wrong).toContainEqual(expect.stringMatching(sees));
-  expect(tally.requests).toBe(tally.right + tally.hung.length + tally.cut + tally.wrong.length + (tally.problems.get("limits_unavailable") ?? 0));
+  expect(tally.requests).toBe(
+    tally.right + tally.hung.length + tally.cut + tally.wrong.length + (tally.problems.get("limits_unavailable") ?? 0),
+  );
 });
