@@ -23,6 +23,9 @@ const refusedMs = 60_000;
 const slowAnswers = { count: 8, ms: 50, times: 10 } as const;
 /** Frames in a row without an answer, for so long that the others answered many, after which a copy is left out though it answers calls. */
 const missedFrames = { count: 3, ms: 1_000, times: 10 } as const;
+/** Names are what copies say of themselves: no more are known at a time, and none that is no token of a subject. */
+const copiesMax = 256;
+const nameForm = /^[A-Za-z0-9_-]{1,32}$/;
 /** Of 10 frames one may be sent twice because it is slow. */
 const spareFrames = { perFrame: 0.1, max: 16 } as const;
 
@@ -98,6 +101,7 @@ export class Copies {
     if (name === "" || now < this.#refusedUntil) return;
     let copy = this.#named.get(name);
     if (copy === undefined) {
+      if (this.#named.size >= copiesMax) return;
       if (this.#named.size === 0) this.group.nextTrialAt = now + trialMs.group;
       copy = newCopy(name, now);
       this.#named.set(name, copy);
@@ -220,7 +224,9 @@ export class Copies {
   }
 
   #nameIn(subject: string): string {
-    return subject.startsWith(copySubject(this.service, "")) ? subject.slice(copySubject(this.service, "").length) : "";
+    const before = copySubject(this.service, "");
+    const name = subject.startsWith(before) ? subject.slice(before.length) : "";
+    return nameForm.test(name) ? name : "";
   }
 
   #best(except: ReadonlySet<Copy> | null, now: number): Copy | null {

@@ -77,6 +77,8 @@ export interface Pending extends Watched {
   earlier: SentFrame | null;
   retried: boolean;
   notYetRetries: number;
+  /** Copies that it was sent to and that nobody served. */
+  unserved: number;
   /** Copies that it was sent to and that were silent. */
   silences: number;
   /** Who is not asked again; null: whoever comes. */

@@ -29,6 +29,9 @@ export const connectionWaitMs = 250;
 /** Silent copies that one item is sent to, before it waits for its retry at half its time. */
 const silencesMax = 3;
 
+/** Copies that nobody served, after which an item goes to the group: names may be made up faster than they are found out. */
+const unservedMax = 2;
+
 /** A look at a frame that comes later than this was late itself: answers may be here that were not read yet. */
 const lateMs = 40;
 
@@ -100,6 +103,7 @@ export class Requester {
         earlier: null,
         retried: false,
         notYetRetries: 0,
+        unserved: 0,
         silences: 0,
         avoid: null,
         bucket: null,
@@ -164,7 +168,7 @@ export class Requester {
     const trial = queue.isWaiting ? copies.trial(now) : null;
     const items = queue.take(Math.min(frameBytesMax, this.#link.messageBytesMax), trial === null ? undefined : 1);
     if (items.length === 0) return false;
-    const copy = trial !== null && items[0]?.avoid === null ? trial : copies.next(avoidedBy(items), now);
+    const copy = trial !== null && items[0]?.avoid === null ? trial : this.#copyFor(items, copies, now);
     const version = queue.version(now);
     const frame = new SentFrame({ version, id: this.#nextFrameId, firstItemId: this.#nextItemId, queue, items, copy, sentAt: now });
     this.#nextFrameId = (this.#nextFrameId + 1) >>> 0;
@@ -194,6 +198,11 @@ export class Requester {
     return true;
   }
 
+  #copyFor(items: readonly Pending[], copies: Copies, now: number): Copy {
+    const copy = copies.next(avoidedBy(items), now);
+    return items.some(({ unserved }) => unserved >= unservedMax) ? copies.group : copy;
+  }
+
   #receive(message: Message, unserved: boolean): void {
     const to = message.subject.slice(this.#inbox.length + 1);
     if (to.startsWith(callMark)) {
@@ -204,6 +213,7 @@ export class Requester {
     if (unserved) {
       if (frame !== undefined && frame.copy.name !== "") {
         frame.queue.copies.gone(frame.copy);
+        for (const pending of frame.items) pending.unserved += 1;
         this.#askAnew(frame);
       } else if (frame?.version === 2) this.#askInOlderFrame(frame, performance.now() + olderFramesMs);
       else if (frame !== undefined) this.#giveUp(frame, "no_responders");

@@ -115,6 +115,15 @@ describe("which copy is asked", () => {
     expect(world.asked()).toEqual(["second"]);
   });
 
+  test("names that are no token of a subject, and more than 256 at a time, are not believed", () => {
+    const world = new World("first");
+    for (const name of ["*", ">", "a.b", "a b", "x".repeat(33), ""]) world.call(name);
+    expect(world.asked()).toEqual(["first"]);
+    for (let made = 0; made < 1_000; made++) world.call(`made-${made}`);
+    const names = Array.from({ length: 20_000 }, () => world.copies.next(null, world.now).name);
+    expect(new Set(names).size).toBe(256);
+  });
+
   test("answers to calls that name another service are not believed", () => {
     const world = new World("first");
     world.copies.heardCall(`${callSubject("other")}.second`, world.now, world.now);

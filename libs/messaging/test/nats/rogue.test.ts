@@ -83,6 +83,38 @@ test.each<[string, boolean, (message: Msg) => void]>([
   expect(seen.frames - before.frames).toBeLessThanOrEqual(2 * spans + 30);
 });
 
+test("a copy that makes up names of copies costs a request two frames at most before it goes to any copy", async () => {
+  const service = `pod-${Math.random().toString(36).slice(2)}`;
+  let frames = 0;
+  const good = await ends.messaging();
+  await good.serve(service, ({ items }, answer) => {
+    for (const index of items.keys()) answer(index, reply("good"));
+  });
+  const frameSent = () => {
+    frames += 1;
+  };
+  const asker = await ends.messaging({ events: { frameSent } });
+  const raw = await ends.raw();
+  let made = 0;
+  raw.subscribe(callSubject(service), {
+    callback: (_, message) => {
+      for (let name = 0; name < 200; name++) raw.publish(message.reply ?? "", undefined, { reply: copySubject(service, `made-${made++}`) });
+    },
+  });
+  await raw.flush();
+  const answers = new Set<string>();
+  const requests = 200;
+  for (let asked = 0; asked < requests; asked++) {
+    answers.add(textOf(await asker.request(service, "single", item("q", { budgetMs: 60_000 }))));
+    await pause(2);
+  }
+  expect([...answers]).toEqual(["good"]);
+  expect(made).toBeGreaterThan(1_000);
+  expect(frames).toBeGreaterThan(requests);
+  // A busy machine may send some to another copy for their age.
+  expect(frames).toBeLessThanOrEqual(3.2 * requests);
+});
+
 test("a broadcast that is garbage is counted, told once, and harms no listener", async () => {
   const told: string[] = [];
   const refused: string[] = [];

@@ -15,6 +15,9 @@ export const activationDefaults = {
   lookMs: 15_000,
 } as const;
 
+/** Names are what pods say of themselves: whoever makes them up fills no memory and no log. */
+const podsMax = 512;
+
 export interface ActivationEvents {
   activated?(outcome: ActivationOutcome): void;
   /** Every pod that answered refused it: what is served stays so, and the pointer too, until one has loaded it after all. */
@@ -136,6 +139,7 @@ export class ActivationCoordinator {
   #hear(payload: unknown): void {
     const report = readPodReport(payload);
     if (report === null) return;
+    if (!this.#pods.has(report.pod) && this.#pods.size >= podsMax && this.pods().length >= podsMax) return;
     this.#pods.set(report.pod, { report, seenAtMs: performance.now() });
     this.#heardReport();
     if (report.outcome === "refused" && report.snapshot !== null) this.#deps.events?.refused?.(report.snapshot);

@@ -63,6 +63,16 @@ const report = (pod: string, outcome: PodReport["outcome"], snapshot = id): void
     reason: outcome === "refused" ? "damaged" : null,
   });
 
+test("made-up names of pods fill no memory, and those that were known before stay known", async () => {
+  const leader = coordinator({ podSilentMs: 60_000 });
+  report("a", "loaded");
+  for (let made = 0; made < 2_000; made++) report(`made-${made}`, "loaded");
+  report("a", "refused");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(leader.pods()).toHaveLength(512);
+  expect(leader.pods().find(({ pod }) => pod === "a")).toMatchObject({ outcome: "refused" });
+});
+
 test("activates as soon as every known pod has loaded it, pointer first and message after", async () => {
   const leader = coordinator({ waitMs: 10_000 });
   report("a", "loaded", before);
