@@ -11,9 +11,11 @@ await runMain(async () => {
   const { busConfigSchema, openBus } = await import("@netfacts/runtime/bus");
   const { openMongoStore } = await import("@netfacts/storage/mongo");
   const { buildApp, loadGatewayConfig, storeConfigSchema } = await import("./app.ts");
+  const { collectBuffersYoung } = await import("./collections.ts");
   const { Readiness } = await import("./readiness.ts");
   const { StoreWatch, storeLostMs } = await import("./store-watch.ts");
 
+  collectBuffersYoung();
   await runService({
     service,
     telemetry,
