@@ -1,5 +1,6 @@
 /** A pod's side of two-phase activation over broadcasts: tells ingest what it loaded, and takes ingest's hints. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type PodReport, readSnapshotNotice, reloadSubjects } from "@netfacts/contracts";
 import type { SnapshotFollower } from "@netfacts/snapshot";
 
@@ -21,12 +22,22 @@ export interface PodReporterDeps {
 
 export const podReportIntervalMs = 5_000;
 const reasonCharactersMax = 2_000;
+/** Hints that come within this time are taken together: each costs a read of the store, and whoever publishes them without end is to cost little. */
+const hintMs = 20;
+
+/** What hints ask for: to read the pointer, where a snapshot was published to try that one again and to report. */
+interface Hint {
+  readonly id: string | undefined;
+  readonly reports: boolean;
+}
 
 /** Reports from `start` on: at once, regularly, when asked, and whenever something was loaded, refused or activated. */
 export class PodReporter {
   readonly #deps: PodReporterDeps;
   #subscriptions: { stop(): Promise<void> }[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #isTaking = false;
+  #next: Hint | null = null;
 
   constructor(deps: PodReporterDeps) {
     this.#deps = deps;
@@ -37,14 +48,11 @@ export class PodReporter {
   }
 
   start(): void {
-    const { follower, broadcast, intervalMs = podReportIntervalMs } = this.#deps;
+    const { broadcast, intervalMs = podReportIntervalMs } = this.#deps;
     this.#subscriptions = [
-      broadcast.subscribe(reloadSubjects.published, (payload) => {
-        // At once, so that ingest knows for whom it waits.
-        this.#report();
-        void follower.look(readSnapshotNotice(payload)?.id);
-      }),
-      broadcast.subscribe(reloadSubjects.activate, () => void follower.look()),
+      // Reports at once, so that ingest knows for whom it waits.
+      broadcast.subscribe(reloadSubjects.published, (payload) => void this.#take({ id: readSnapshotNotice(payload)?.id, reports: true })),
+      broadcast.subscribe(reloadSubjects.activate, () => void this.#take({ id: undefined, reports: false })),
     ];
     this.#timer = setInterval(() => this.#report(), intervalMs);
     this.#timer.unref();
@@ -55,6 +63,22 @@ export class PodReporter {
     clearInterval(this.#timer);
     this.#timer = undefined;
     await Promise.all(this.#subscriptions.map((subscription) => subscription.stop()));
+  }
+
+  /** The first hint at once, and those that come meanwhile together behind it. */
+  async #take({ id, reports }: Hint): Promise<void> {
+    if (this.#isTaking) {
+      this.#next = { id: id ?? this.#next?.id, reports: reports || this.#next?.reports === true };
+      return;
+    }
+    this.#isTaking = true;
+    for (let hint: Hint | null = { id, reports }; hint !== null && this.#timer !== undefined; ) {
+      if (hint.reports) this.#report();
+      await Promise.all([this.#deps.follower.look(hint.id), sleep(hintMs, undefined, { ref: false })]);
+      hint = this.#next;
+      this.#next = null;
+    }
+    this.#isTaking = false;
   }
 
   #report(): void {
