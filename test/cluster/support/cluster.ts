@@ -70,6 +70,13 @@ export async function bringUpCluster(): Promise<string> {
   return join(clusterFolder, "kubeconfig");
 }
 
+/** Ends all processes of a cluster of the cluster tool, as a power cut does, and starts them again. */
+export async function restartCluster({ kubeconfig }: Cluster): Promise<void> {
+  const state = dirname(kubeconfig);
+  await output(join(clusterTool, "down.sh"), [state]);
+  await output(join(clusterTool, "up.sh"), [state]);
+}
+
 /** Gives the node the images. A cluster that the cluster tool did not make is expected to have them. */
 export async function loadImages(kubeconfig: string, archives: readonly string[]): Promise<void> {
   const state = dirname(kubeconfig);

@@ -24,6 +24,8 @@ export interface EventResult {
   readonly p99Ms: number;
   /** From the first request that failed until the last one; 0: none failed. */
   readonly secondsToRecover: number;
+  /** Whether two seconds passed without a fault in the end. */
+  readonly recovered: boolean;
   /** The first faults, for people. */
   readonly faults: readonly string[];
 }
@@ -47,6 +49,7 @@ export interface LoadOptions {
  * whether or not earlier ones were answered.
  */
 export class ConstantLoad {
+  readonly url: string;
   readonly #options: LoadOptions;
   readonly #kept = new Agent({ keepAlive: true, maxSockets: 16 });
   readonly #outcomes: Outcome[] = [];
@@ -56,6 +59,7 @@ export class ConstantLoad {
 
   constructor(options: LoadOptions) {
     this.#options = options;
+    this.url = options.url;
     this.#timer = setInterval(() => this.#send(), 1_000 / options.perSecond);
   }
 
@@ -79,6 +83,7 @@ export class ConstantLoad {
       return performance.now() - Math.max(done, ...bad.map(({ at, ms }) => at + ms)) > quietMs;
     };
     while (!isQuiet() && performance.now() - done < recoverMsMax) await new Promise((resolve) => setTimeout(resolve, 50));
+    const recovered = isQuiet();
     const until = performance.now();
     await Promise.all(this.#pending);
     const outcomes = this.#outcomes.filter(({ at }) => at >= from && at < until).sort((a, b) => a.at - b.at);
@@ -91,6 +96,7 @@ export class ConstantLoad {
       wrong: outcomes.filter(({ kind }) => kind === "wrong").length,
       p99Ms: Math.round(times[Math.floor(times.length * 0.99)] ?? Number.NaN),
       secondsToRecover: bad.length === 0 ? 0 : Math.round(((bad.at(-1)?.at ?? 0) - (bad[0]?.at ?? 0)) / 100) / 10,
+      recovered,
       faults: bad.slice(0, examplesMax).map(({ fault, at }) => `${((at - from) / 1_000).toFixed(1)} s: ${fault}`),
     };
   }

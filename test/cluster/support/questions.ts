@@ -1,5 +1,10 @@
 /** What is asked in the cluster, and what is true in the samples. */
 
+import { isDeepStrictEqual } from "node:util";
+import { expect } from "@jest/globals";
+import { request } from "../../support/http.ts";
+import type { Question } from "./constant-load.ts";
+
 export interface Lookup {
   readonly path: string;
   /** What the record must have, as of `toMatchObject`. */
@@ -26,3 +31,20 @@ export const lookups: readonly Lookup[] = [
   { path: "/api/v1/validity?asn=3333&prefix=193.0.0.0/21", facts: { rpki: { state: "valid" } } },
   { path: "/api/v1/reverse-dns/192.168.1.1", facts: { status: "special_purpose", names: [] } },
 ];
+
+/**
+ * Asks each question once and checks the answer against its facts.
+ *
+ * @returns the questions; true is the same answer, all of it but `meta`.
+ */
+export async function knownAnswers(url: string, key: string): Promise<Question[]> {
+  return await Promise.all(
+    lookups.map(async ({ path, facts }) => {
+      const whole = `${path}${path.includes("?") ? "&" : "?"}meta=false`;
+      const { json, status } = await request(`${url}${whole}`, { key });
+      if (status !== 200) throw new Error(`${whole}: ${status}`);
+      expect(json).toMatchObject(facts);
+      return { path: whole, isTrue: (record: unknown) => isDeepStrictEqual(record, json) };
+    }),
+  );
+}

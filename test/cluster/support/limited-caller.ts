@@ -1,0 +1,55 @@
+/** A caller that asks more often than its key may, and counts what it was given. */
+
+import { request } from "../../support/http.ts";
+
+export interface LimitedCallerOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly perSecond: number;
+  /** Answers that the key may have in a window. */
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+export class LimitedCaller {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #began = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  readonly #answeredAt: number[] = [];
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor({ url, key, perSecond, limit, windowMs }: LimitedCallerOptions) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+    this.#timer = setInterval(() => {
+      const asked: Promise<void> = request(url, { key })
+        .then(({ status }) => {
+          if (status === 200) this.#answeredAt.push(performance.now());
+        })
+        .catch(() => undefined)
+        .finally(() => this.#pending.delete(asked));
+      this.#pending.add(asked);
+    }, 1_000 / perSecond);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#pending);
+  }
+
+  get answered(): number {
+    return this.#answeredAt.length;
+  }
+
+  /** Answers that the key may have had so far: windows have fixed ends, so that the first and the last one may be cut. */
+  get allowed(): number {
+    return this.#limit * (Math.ceil((performance.now() - this.#began) / this.#windowMs) + 1);
+  }
+
+  /** The greatest number of answers within the length of a window, wherever it begins: at most twice the limit. */
+  get mostAtOnce(): number {
+    const counts = this.#answeredAt.map((from) => this.#answeredAt.filter((at) => at >= from && at < from + this.#windowMs).length);
+    return Math.max(0, ...counts);
+  }
+}
