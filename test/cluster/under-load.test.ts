@@ -31,6 +31,7 @@ const values = {
   ...imageValues,
   ...smallRequests,
   defaults: { replicas: 2 },
+  nats: { snapshotReplicas: 3 },
   gateway: { ...smallRequests.gateway, service: { type: "NodePort" } },
 };
 
@@ -72,7 +73,8 @@ const recovers = { wrong: 0, recovered: true };
 beforeAll(async () => {
   cluster = await openCluster(process.env.KUBECONFIG ?? "");
   await makeNamespace(cluster, namespace);
-  await helmRelease(cluster, { namespace, release: "backing", chart: charts.backing, values: imageValues, flags: [] });
+  const backing = { ...imageValues, nats: { replicas: 3 } };
+  await helmRelease(cluster, { namespace, release: "backing", chart: charts.backing, values: backing, flags: [] });
   await helmRelease(cluster, { namespace, release: "netfacts", chart: charts.netfacts, files: [evaluation], values });
   const gateway = deployment("gateway-auth-quota");
   const { secret: key } = await makeKey(cluster, namespace, gateway, "--rate", "1000000/60s", "--month", "10000000");
@@ -157,13 +159,24 @@ test("a new snapshot is taken without a pause", async () => {
   expect(result).toMatchObject(harmless);
 });
 
+/** Deletes these pods at once; resolves when others are ready in their place. */
+async function restart(set: string, ...indexes: number[]): Promise<void> {
+  await kubectl("delete", "pod", ...indexes.map((index) => `${set}-${index}`), "--wait=true");
+  await kubectl("rollout", "status", `statefulset/${set}`, `--timeout=${rolloutSeconds}s`);
+}
+
 test.each([
-  ["NATS", "backing-nats"],
-  ["MongoDB", "backing-mongodb"],
-])("a restart of %s heals by itself, and nothing wrong is answered", async (name, set) => {
-  const result = await during(`restart of ${name}`, async () => {
-    await kubectl("delete", "pod", `${set}-0`, "--wait=true");
-    await kubectl("rollout", "status", `statefulset/${set}`, `--timeout=${rolloutSeconds}s`);
+  ["one of three NATS servers is deleted", "backing-nats", [1]],
+  ["all three NATS servers are deleted", "backing-nats", [0, 1, 2]],
+  ["MongoDB is deleted", "backing-mongodb", [0]],
+] as const)("%s, and nothing wrong is answered until it is back", async (event, set, indexes) => {
+  expect(await during(event, () => restart(set, ...indexes))).toMatchObject(recovers);
+});
+
+test("the NATS servers are replaced one by one", async () => {
+  const result = await during("rolling restart of three NATS servers", async () => {
+    await kubectl("rollout", "restart", "statefulset/backing-nats");
+    await kubectl("rollout", "status", "statefulset/backing-nats", `--timeout=${rolloutSeconds}s`);
   });
   expect(result).toMatchObject(recovers);
 });

@@ -64,17 +64,21 @@ export async function bringUpCluster(): Promise<string> {
   if (missing.length > 0)
     throw new Error(`there is no cluster: set KUBECONFIG to that of one, or make one possible here: ${missing.join("; ")}`);
   await mkdir(clusterFolder, { recursive: true });
-  const child = spawn(join(clusterTool, "up.sh"), [clusterFolder], { stdio: ["ignore", "ignore", "inherit"] });
-  const [status] = (await once(child, "close")) as [number | null];
-  if (status !== 0) throw new Error(`up.sh failed with status ${status}; its logs are in ${join(clusterFolder, "logs")}`);
+  await runTool("up.sh", clusterFolder);
   return join(clusterFolder, "kubeconfig");
+}
+
+/** Its end, and not that of its output: what it starts may keep that open. */
+async function runTool(name: "up.sh" | "down.sh", state: string): Promise<void> {
+  const child = spawn(join(clusterTool, name), [state], { stdio: ["ignore", "ignore", "inherit"] });
+  const [status] = (await once(child, "exit")) as [number | null];
+  if (status !== 0) throw new Error(`${name} failed with status ${status}; its logs are in ${join(state, "logs")}`);
 }
 
 /** Ends all processes of a cluster of the cluster tool, as a power cut does, and starts them again. */
 export async function restartCluster({ kubeconfig }: Cluster): Promise<void> {
-  const state = dirname(kubeconfig);
-  await output(join(clusterTool, "down.sh"), [state]);
-  await output(join(clusterTool, "up.sh"), [state]);
+  await runTool("down.sh", dirname(kubeconfig));
+  await runTool("up.sh", dirname(kubeconfig));
 }
 
 /** Gives the node the images. A cluster that the cluster tool did not make is expected to have them. */
