@@ -17,7 +17,7 @@ import { resolverSettings } from "./questions.ts";
 const tool = toolOrNotRun(await findSchemathesis(), "schemathesis", 2);
 const checked = tool === null ? test.skip : test;
 /** Its own bound; a machine that is slower only tries less. */
-const secondsMax = isLong ? 60 : 12;
+const secondsMax = isLong ? 60 : 8;
 
 const home = temporaryFolder();
 let dns: RecursiveDns;

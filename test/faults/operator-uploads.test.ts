@@ -232,7 +232,10 @@ async function expectNextWorks(gateway = 0): Promise<void> {
     return ![null, 409, 502, 503, 504].includes(outcome.status);
   }, patient);
   expect(outcome).toMatchObject({ status: 202, code: null });
-  await until(async () => (await lookups.ask()).json.allocation?.registration_country === country, patient);
+  await until(async () => (await lookups.ask()).json.allocation?.registration_country === country, patient).catch(async () => {
+    const logs = all.processes.map((process) => process.log().split("\n").slice(-15).join("\n"));
+    throw new Error(`not served: ${JSON.stringify((await runs())[0])}\n${logs.join("\n")}`);
+  });
   await until(async () => (await runs())[0]?.state === "succeeded", patient);
   // Ingest copies what serves after the run has ended, and removes with that copy what a killed one left.
   const left = () => [...leftovers(stateFolder), ...leftovers(temporary)];

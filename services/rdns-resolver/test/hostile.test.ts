@@ -43,6 +43,9 @@ function honestMessage(id: number, name: string, kind: number): Buffer {
   });
 }
 
+/** Damage makes records of other types, and dns-packet keeps to the length of data only where it does not know the type. */
+const readByLength = /^(PTR|CNAME|UNKNOWN_\d+)$/;
+
 /** What a message says about a question, read by dns-packet, which knows nothing of our reader; null where it cannot read it. */
 function independentReading(message: Buffer, name: string): { names: string[]; aliases: string[] } | null {
   try {
@@ -52,6 +55,7 @@ function independentReading(message: Buffer, name: string): { names: string[]; a
     if (!concerns) return { names: [], aliases: [] };
     const reachable = new Set([name]);
     const answers = (packet.answers ?? []) as { type: string; name: string; data: unknown }[];
+    if (!answers.every(({ type }) => readByLength.test(type))) return null;
     for (let round = 0; round < answers.length; round += 1) {
       for (const one of answers)
         if (one.type === "CNAME" && reachable.has(one.name.toLowerCase())) reachable.add(String(one.data).toLowerCase());
