@@ -39,12 +39,17 @@ const lateMs = 40;
 const callMark = "c";
 const noBytes = new Uint8Array();
 
+/** A service that was asked. */
+interface Service extends Readonly<Record<Lane, RequestQueue>> {
+  /** Known to this service only: who took another one over cannot guess where its answers go. */
+  readonly inbox: string;
+}
+
 export class Requester {
   readonly #link: Link;
   readonly #options: MessagingOptions;
-  readonly #inbox: string;
   /** By service. */
-  readonly #queues = new Map<string, Readonly<Record<Lane, RequestQueue>>>();
+  readonly #queues = new Map<string, Service>();
   readonly #frames = new Map<number, SentFrame>();
   readonly #deadlines = new Deadlines<Pending>((pending) => this.#expire(pending));
   readonly #looks = new Deadlines<SentFrame>((frame) => this.#look(frame));
@@ -61,8 +66,6 @@ export class Requester {
   constructor(link: Link, options: MessagingOptions) {
     this.#link = link;
     this.#options = options;
-    this.#inbox = link.newInbox();
-    link.subscribe(`${this.#inbox}.*`, (message, unserved) => this.#receive(message, unserved));
     link.onPublishRefused = (subject) => this.#publishRefused(subject);
     link.watch((up) => this.#connectionChanged(up));
   }
@@ -122,15 +125,22 @@ export class Requester {
     });
   }
 
-  #queue(service: string, lane: Lane): RequestQueue {
-    let queues = this.#queues.get(service);
-    if (queues === undefined) {
-      const copies = new Copies(service);
+  #queue(name: string, lane: Lane): RequestQueue {
+    let service = this.#queues.get(name);
+    if (service === undefined) {
+      const copies = new Copies(name);
       const queue = (of: Lane) => new RequestQueue(copies, of, this.#options.queuedItemsMax ?? queuedItemsMax);
-      queues = { single: queue("single"), batch: queue("batch") };
-      this.#queues.set(service, queues);
+      const made = { single: queue("single"), batch: queue("batch"), inbox: this.#link.newInbox() };
+      this.#link.subscribe(`${made.inbox}.*`, (message, unserved) => this.#receive(made, message, unserved));
+      service = made;
+      this.#queues.set(name, made);
     }
-    return queues[lane];
+    return service[lane];
+  }
+
+  /** Of a service that was asked. */
+  #inbox(name: string): string {
+    return this.#queues.get(name)?.inbox ?? "";
   }
 
   *#allQueues(): Generator<RequestQueue> {
@@ -190,7 +200,7 @@ export class Requester {
     }
     const message = encodeRequestFrame(version, frame.id, items[0]?.pinnedSnapshot ?? null, items, bytes);
     const subject = requestSubject(queue.service, queue.lane, version, copy.name);
-    if (this.#link.publish(subject, message, `${this.#inbox}.${frame.id}`))
+    if (this.#link.publish(subject, message, `${this.#inbox(queue.service)}.${frame.id}`))
       this.#options.events?.frameSent?.(queue.service, queue.lane, items.length, bytes);
     else for (const pending of items) this.#fail(pending, "not_connected");
     this.#call(queue.copies, now);
@@ -203,13 +213,15 @@ export class Requester {
     return items.some(({ unserved }) => unserved >= unservedMax) ? copies.group : copy;
   }
 
-  #receive(message: Message, unserved: boolean): void {
-    const to = message.subject.slice(this.#inbox.length + 1);
+  #receive(service: Service, message: Message, unserved: boolean): void {
+    const to = message.subject.slice(service.inbox.length + 1);
+    const { copies } = service.single;
     if (to.startsWith(callMark)) {
-      if (!unserved) this.#receiveCall(to, message.reply ?? "");
+      if (!unserved) copies.heardCall(message.reply ?? "", Number(to.slice(callMark.length)), performance.now());
       return;
     }
-    const frame = this.#frames.get(Number(to));
+    const found = this.#frames.get(Number(to));
+    const frame = found?.queue.copies === copies ? found : undefined;
     if (unserved) {
       if (frame !== undefined && frame.copy.name !== "") {
         frame.queue.copies.gone(frame.copy);
@@ -257,13 +269,7 @@ export class Requester {
     const queues = this.#queues.get(copies.service);
     const waits = queues !== undefined && queues.single.framesInFlight + queues.batch.framesInFlight > 0;
     if (!this.#link.up || !copies.isCallDue(now, waits)) return;
-    this.#link.publish(callSubject(copies.service), noBytes, `${this.#inbox}.${callMark}${Math.round(now)}-${copies.service}`);
-  }
-
-  #receiveCall(to: string, from: string): void {
-    const [, calledAt, service] = /^c(\d+)-(.+)$/.exec(to) ?? [];
-    const queues = service === undefined ? undefined : this.#queues.get(service);
-    queues?.single.copies.heardCall(from, Number(calledAt), performance.now());
+    this.#link.publish(callSubject(copies.service), noBytes, `${this.#inbox(copies.service)}.${callMark}${Math.round(now)}`);
   }
 
   /** A frame waits longer than is usual: its items go to another copy where this one is silent or slow. */

@@ -115,6 +115,40 @@ test("a copy that makes up names of copies costs a request two frames at most be
   expect(frames).toBeLessThanOrEqual(3.2 * requests);
 });
 
+test("whoever took a service over does not learn where answers of another service go", async () => {
+  const name = Math.random().toString(36).slice(2);
+  const good = await ends.messaging();
+  await good.serve(`good-${name}`, async ({ items }, answer) => {
+    await pause(300);
+    for (const index of items.keys()) answer(index, reply("good"));
+  });
+  const dropped: string[] = [];
+  const asker = await ends.messaging({ events: { repliesDropped: (reason) => void dropped.push(reason) } });
+  const raw = await ends.raw();
+  // It learns where its own answers go, and counts on from there: ids of frames are numbers in a row.
+  let learned = "";
+  raw.subscribe(requestSubject(`rogue-${name}`, "single", 1), {
+    callback: (_, message) => {
+      learned = message.reply ?? "";
+      message.respond(framed(message, reply("rogue", snapshotId)));
+    },
+  });
+  await raw.flush();
+  expect(textOf(await asker.request(`rogue-${name}`, "single", item("q", { budgetMs: 60_000 }), null))).toBe("rogue");
+  const at = learned.lastIndexOf(".");
+  const asked = Promise.all(
+    Array.from({ length: 20 }, () => asker.request(`good-${name}`, "single", item("q", { budgetMs: 60_000 })).then(textOf)),
+  );
+  // Also at frames that are sent again.
+  for (let round = 0; round < 5; round++) {
+    await pause(40);
+    for (let id = 0; id < 100; id++) raw.publish(`${learned.slice(0, at)}.${Number(learned.slice(at + 1)) + id}`, Buffer.from("garbage"));
+  }
+  await raw.flush();
+  expect([...new Set(await asked)]).toEqual(["good"]);
+  expect(dropped.filter((reason) => reason === "undecodable").length).toBe(500);
+});
+
 test("a broadcast that is garbage is counted, told once, and harms no listener", async () => {
   const told: string[] = [];
   const refused: string[] = [];
