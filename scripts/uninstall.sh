@@ -5,8 +5,17 @@ set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
+downloads=${XDG_CACHE_HOME:-${HOME:-}/.cache}/netfacts
+# Of the cluster of make test-cluster: number and start time of each process.
+for file in "$downloads"/cluster/pids/*; do
+  if read -r pid started 2>/dev/null <"$file" && [ "$started" = "$(awk '{sub(/.*\) /, ""); print $20}' "/proc/$pid/stat" 2>/dev/null)" ]; then
+    echo "the cluster of make test-cluster runs: stop it first, with down.sh $downloads/cluster of the cluster tool"
+    exit 1
+  fi
+done
+
 set --
-for folder in .netfacts node_modules libs/*/node_modules services/*/node_modules dist libs/*/dist services/*/dist docs/node_modules docs/.vitepress/dist docs/.vitepress/cache "${XDG_CACHE_HOME:-${HOME:-}/.cache}/netfacts"; do
+for folder in .netfacts node_modules libs/*/node_modules services/*/node_modules dist libs/*/dist services/*/dist docs/node_modules docs/.vitepress/dist docs/.vitepress/cache "$downloads"; do
   [ -d "$folder" ] && set -- "$@" "$folder"
 done
 if [ $# -eq 0 ]; then

@@ -1,6 +1,6 @@
 /** Installing packages: once, again when it must be, and whole after an interruption. npm is played. */
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Ended, Sandbox } from "./sandbox.ts";
@@ -167,6 +167,20 @@ describe("scripts/uninstall.sh", () => {
     expect(status).toBe(1);
     expect(out).toContain("nothing was removed");
     expect(existsSync(join(sandbox.root, ".netfacts"))).toBe(true);
+  });
+
+  test("removes nothing while the cluster of make test-cluster runs, and takes no other process for it", async () => {
+    const pids = join(sandbox.home, ".cache/netfacts/cluster/pids");
+    const uninstall = () => sandbox.run(join(sandbox.root, "scripts/uninstall.sh"), [], { YES: "1" });
+    const startOf = readFileSync("/proc/self/stat", "utf8").replace(/.*\) /, "").split(" ")[19];
+    mkdirSync(pids, { recursive: true });
+    writeFileSync(join(pids, "node"), `${process.pid} ${startOf}\n`);
+    const { status, out } = await uninstall();
+    expect([status, out]).toEqual([1, expect.stringContaining("stop it first, with down.sh")]);
+    expect(existsSync(join(sandbox.root, ".netfacts"))).toBe(true);
+    writeFileSync(join(pids, "node"), `${process.pid} 1\n`);
+    expect((await uninstall()).status).toBe(0);
+    expect(existsSync(pids)).toBe(false);
   });
 
   test("removes state, packages and downloads with YES=1, and nothing else", async () => {
