@@ -2,14 +2,24 @@
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { everything, minimal, switches } from "../charts/netfacts-cases.ts";
 import { findHelm, helm, type Manifest } from "../support/helm.ts";
 import { request, until } from "../support/http.ts";
 import { type Cluster, openCluster } from "./support/cluster.ts";
 import { lookups } from "./support/questions.ts";
-import { charts, helmRelease, imageValues, makeKey, makeNamespace, serviceUrls, smallRequests, untilAnswered } from "./support/release.ts";
+import {
+  charts,
+  helmRelease,
+  imageValues,
+  makeKey,
+  makeNamespace,
+  removeNamespaces,
+  serviceUrls,
+  smallRequests,
+  untilAnswered,
+} from "./support/release.ts";
 import { unboundImage } from "./support/server-images.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -24,6 +34,8 @@ let urls: { cluster: string; node: string };
 beforeAll(async () => {
   cluster = await openCluster(process.env.KUBECONFIG ?? "");
 });
+
+afterAll(() => removeNamespaces(cluster));
 
 /** Objects of a namespace that Kubernetes and Helm do not put into every one of them, as `Kind name`. */
 async function objectsOf(namespace: string): Promise<string[]> {

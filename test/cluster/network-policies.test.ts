@@ -8,7 +8,17 @@ import { type Cluster, openCluster } from "./support/cluster.ts";
 import { type Flow, type FlowRecording, recordFlows } from "./support/flows.ts";
 import { judge, type Peer, rulesOf } from "./support/policies.ts";
 import { lookups } from "./support/questions.ts";
-import { charts, helmRelease, imageValues, makeKey, makeNamespace, serviceUrls, smallRequests, untilAnswered } from "./support/release.ts";
+import {
+  charts,
+  helmRelease,
+  imageValues,
+  makeKey,
+  makeNamespace,
+  removeNamespaces,
+  serviceUrls,
+  smallRequests,
+  untilAnswered,
+} from "./support/release.ts";
 import { unboundImage } from "./support/server-images.ts";
 
 const namespace = "nf-flows";
@@ -59,7 +69,10 @@ beforeAll(async () => {
     for (const { addresses } of endpoints)
       peers.set(addresses[0], { name: "cluster DNS", namespace: "kube-system", labels: { "k8s-app": "kube-dns" } });
 });
-afterAll(() => recording?.stop());
+afterAll(async () => {
+  await recording?.stop();
+  await removeNamespaces(cluster);
+});
 
 /** As gateways do, with connections that reach one copy or the other: the one that stands by hands the request on to the leader. */
 async function askEachIngest(): Promise<void> {

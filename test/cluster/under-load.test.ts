@@ -9,7 +9,17 @@ import { type Cluster, openCluster, restartCluster } from "./support/cluster.ts"
 import { ConstantLoad, type EventResult } from "./support/constant-load.ts";
 import { LimitedCaller } from "./support/limited-caller.ts";
 import { knownAnswers } from "./support/questions.ts";
-import { charts, helmRelease, imageValues, makeKey, makeNamespace, serviceUrls, smallRequests, untilAnswered } from "./support/release.ts";
+import {
+  charts,
+  helmRelease,
+  imageValues,
+  makeKey,
+  makeNamespace,
+  removeNamespaces,
+  serviceUrls,
+  smallRequests,
+  untilAnswered,
+} from "./support/release.ts";
 import { unboundImage } from "./support/server-images.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -94,6 +104,7 @@ afterAll(async () => {
     [event, requests, failed, wrong, `${p99Ms} ms`, secondsToRecover].map(String),
   );
   console.log(table(["event", "requests", "failed", "wrong", "p99", "seconds to recover"], rows));
+  await removeNamespaces(cluster);
 });
 
 test("nothing happens, and every answer is true", async () => {

@@ -55,6 +55,21 @@ test("an event that ends well lasts until two seconds passed without a fault", a
   expect(performance.now() - began).toBeGreaterThan(2_000);
 });
 
+test("an event is not over while requests hang", async () => {
+  let asked = 0;
+  const held: (() => void)[] = [];
+  const load = await loadOn(({ url }, response) => {
+    const answer = () => response.end(JSON.stringify({ of: url }));
+    // The first ones hang until three seconds of others were answered.
+    if (asked++ < 10) held.push(answer);
+    else answer();
+    if (asked > 160) for (const late of held.splice(0)) late();
+  });
+  const result = await load.during("late answers", async () => undefined, 2_500);
+  await load.stop();
+  expect(result).toMatchObject({ failed: 0, wrong: 0, recovered: false });
+});
+
 const labelsOf = (component: string) => ({ app: "facts", component });
 const peers = new Map<string, Peer>(
   Object.entries({ "10.0.0.1": "gateway", "10.0.0.2": "ingest", "10.0.0.3": "test" }).map(([address, name]) => [

@@ -53,7 +53,8 @@ export class ConstantLoad {
   readonly #options: LoadOptions;
   readonly #kept = new Agent({ keepAlive: true, maxSockets: 16 });
   readonly #outcomes: Outcome[] = [];
-  readonly #pending = new Set<Promise<void>>();
+  /** Requests without an answer yet, and when each was sent. */
+  readonly #pending = new Map<Promise<void>, number>();
   readonly #timer: NodeJS.Timeout;
   #sent = 0;
 
@@ -65,12 +66,12 @@ export class ConstantLoad {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.all(this.#pending);
+    await Promise.all(this.#pending.keys());
     this.#kept.destroy();
   }
 
   /**
-   * Everything sent from now until the action is done and no request failed for two seconds since.
+   * Everything sent from now until the action is done, and for two seconds since requests were answered and none failed or hung.
    *
    * @param recoverMsMax  after the action; then the event is over, recovered or not.
    */
@@ -80,12 +81,16 @@ export class ConstantLoad {
     const done = performance.now();
     const isQuiet = () => {
       const bad = this.#outcomes.filter(({ kind }) => kind !== "right");
-      return performance.now() - Math.max(done, ...bad.map(({ at, ms }) => at + ms)) > quietMs;
+      const since = Math.max(done, ...bad.map(({ at, ms }) => at + ms));
+      // A request that hangs may yet fail, and silence is no answer.
+      const hangs = [...this.#pending.values()].some((at) => performance.now() - at > quietMs);
+      const answered = this.#outcomes.filter(({ at }) => at > since).length;
+      return performance.now() - since > quietMs && !hangs && answered >= this.#options.perSecond;
     };
     while (!isQuiet() && performance.now() - done < recoverMsMax) await new Promise((resolve) => setTimeout(resolve, 50));
     const recovered = isQuiet();
     const until = performance.now();
-    await Promise.all(this.#pending);
+    await Promise.all(this.#pending.keys());
     const outcomes = this.#outcomes.filter(({ at }) => at >= from && at < until).sort((a, b) => a.at - b.at);
     const bad = outcomes.filter(({ kind }) => kind !== "right");
     const times = outcomes.map(({ ms }) => ms).sort((a, b) => a - b);
@@ -112,7 +117,7 @@ export class ConstantLoad {
       this.#outcomes.push(outcome);
       this.#pending.delete(sent);
     });
-    this.#pending.add(sent);
+    this.#pending.set(sent, performance.now());
   }
 
   #ask({ path, isTrue }: Question, isKept: boolean): Promise<Outcome> {

@@ -27,7 +27,7 @@ export async function makeNamespace({ kubectl }: Cluster, name: string): Promise
   await kubectl("label", "namespace", name, `${ownLabel}=true`, "pod-security.kubernetes.io/enforce=restricted");
 }
 
-/** Namespaces of this run and of earlier ones, with all that is in them. */
+/** Namespaces of this run and of earlier ones, with all that is in them. Each file does so at its end: a small node has room for few releases. */
 export async function removeNamespaces({ kubectl }: Cluster): Promise<void> {
   await kubectl("delete", "namespace", "-l", ownLabel, "--wait=true", "--timeout=180s");
 }
