@@ -60,10 +60,10 @@ test("an event is not over while requests hang", async () => {
   const held: (() => void)[] = [];
   const load = await loadOn(({ url }, response) => {
     const answer = () => response.end(JSON.stringify({ of: url }));
-    // The first ones hang until three seconds of others were answered.
+    // The first ones hang until eight seconds of others were answered.
     if (asked++ < 10) held.push(answer);
     else answer();
-    if (asked > 160) for (const late of held.splice(0)) late();
+    if (asked > 400) for (const late of held.splice(0)) late();
   });
   const result = await load.during("late answers", async () => undefined, 2_500);
   await load.stop();

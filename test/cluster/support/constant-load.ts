@@ -83,7 +83,7 @@ export class ConstantLoad {
       const bad = this.#outcomes.filter(({ kind }) => kind !== "right");
       const since = Math.max(done, ...bad.map(({ at, ms }) => at + ms));
       // A request that hangs may yet fail, and silence is no answer.
-      const hangs = [...this.#pending.values()].some((at) => performance.now() - at > quietMs);
+      const hangs = [...this.#pending.values()].some((at) => performance.now() - at > quietMs / 2);
       const answered = this.#outcomes.filter(({ at }) => at > since).length;
       return performance.now() - since > quietMs && !hangs && answered >= this.#options.perSecond;
     };
