@@ -11,6 +11,7 @@ import { type Cluster, openCluster } from "./support/cluster.ts";
 import { lookups } from "./support/questions.ts";
 import {
   charts,
+  evaluation,
   helmRelease,
   imageValues,
   makeKey,
@@ -23,7 +24,6 @@ import {
 import { unboundImage } from "./support/server-images.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const evaluation = resolve(root, charts.netfacts, "values-evaluation.yaml");
 const first = "nf-first";
 const second = "nf-second";
 

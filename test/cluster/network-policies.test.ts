@@ -1,6 +1,5 @@
 /** The flows that network policies name, compared with the connections that pods open: the cluster's own network does not enforce them. */
 
-import { resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Manifest } from "../support/helm.ts";
 import { request } from "../support/http.ts";
@@ -10,6 +9,7 @@ import { judge, type Peer, rulesOf } from "./support/policies.ts";
 import { lookups } from "./support/questions.ts";
 import {
   charts,
+  evaluation,
   helmRelease,
   imageValues,
   makeKey,
@@ -22,7 +22,6 @@ import {
 import { unboundImage } from "./support/server-images.ts";
 
 const namespace = "nf-flows";
-const evaluation = resolve(import.meta.dirname, "../..", charts.netfacts, "values-evaluation.yaml");
 let cluster: Cluster;
 let recording: FlowRecording;
 let flows: Flow[] = [];

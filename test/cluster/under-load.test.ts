@@ -11,6 +11,7 @@ import { LimitedCaller } from "./support/limited-caller.ts";
 import { knownAnswers } from "./support/questions.ts";
 import {
   charts,
+  evaluation,
   helmRelease,
   imageValues,
   makeKey,
@@ -24,7 +25,6 @@ import { unboundImage } from "./support/server-images.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const namespace = "nf-load";
-const evaluation = resolve(root, charts.netfacts, "values-evaluation.yaml");
 const perSecond = 30;
 const rolloutSeconds = 300;
 /** Of a key that asks six times as often. */

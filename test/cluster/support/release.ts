@@ -2,7 +2,7 @@
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { request, until } from "../../support/http.ts";
 import type { Cluster } from "./cluster.ts";
 import { registry } from "./server-images.ts";
@@ -13,6 +13,8 @@ const waitSeconds = 600;
 const readyMsMax = 120_000;
 
 export const charts = { backing: "charts/netfacts-backing", netfacts: "charts/netfacts" } as const;
+/** The file of values by which the second chart fits the first. */
+export const evaluation = resolve(import.meta.dirname, "../../..", charts.netfacts, "values-evaluation.yaml");
 
 /** What the images of the test need of every release: nothing can be pulled. */
 export const imageValues = { global: { imageRegistry: registry } };
