@@ -115,7 +115,7 @@ test("a copy that makes up names of copies costs a request two frames at most be
   expect(frames).toBeLessThanOrEqual(3.2 * requests);
 });
 
-test("whoever took a service over does not learn where answers of another service go", async () => {
+test("the credentials of one service do not show where answers of another service go", async () => {
   const name = Math.random().toString(36).slice(2);
   const good = await ends.messaging();
   await good.serve(`good-${name}`, async ({ items }, answer) => {
