@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from "@jest/global
 import { createKey } from "@netfacts/keys";
 import type { RequestItem } from "@netfacts/messaging";
 import { CallerTurns } from "../../src/edge/caller-turns.ts";
+import { ResultTexts } from "../../src/lookups/batch/result-texts.ts";
 import { type BatchHarness, linesOf, ndjson, startBatchGateway } from "../batch/support.ts";
 import { exampleReply } from "../support/gateway.ts";
 
@@ -69,14 +70,28 @@ test("an answer that has come is written in a turn of its key", async () => {
   expect(await answer).toBe(200);
 });
 
+test("a line that is no question is answered before the next one is read, and not held", async () => {
+  const authorization = `Bearer ${await gateway.batchKey()}`;
+  jest.spyOn(CallerTurns.prototype, "hasTime").mockReturnValue(true);
+  const texts = jest.spyOn(ResultTexts.prototype, "problem");
+  const held: number[] = [];
+  jest.spyOn(CallerTurns.prototype, "next").mockImplementation(() => {
+    held.push(held.length - texts.mock.calls.length);
+    return null;
+  });
+  const answered = linesOf(await gateway.post("x\n".repeat(256), { ...ndjson, authorization }));
+  expect(answered.results.map(({ index }) => index)).toEqual(Array.from({ length: 256 }, (_, index) => index));
+  expect(held).toEqual(Array.from({ length: 256 }, () => 0));
+});
+
 test("results of a batch are written a few at a time, in turns of its key", async () => {
   const authorization = `Bearer ${await gateway.batchKey()}`;
   let looks = 0;
   jest.spyOn(CallerTurns.prototype, "hasTime").mockImplementation(() => ++looks % 2 === 0);
   const turns = jest.spyOn(CallerTurns.prototype, "take").mockImplementation((_caller, _line, work) => void setImmediate(work));
   jest.spyOn(CallerTurns.prototype, "next").mockReturnValue(null);
-  const answered = linesOf(await gateway.post("x\n".repeat(256), { ...ndjson, authorization }));
-  expect(answered.summary).toMatchObject({ count: 256, failed_count: 256 });
+  const answered = linesOf(await gateway.post('{"kind":"ip","value":"193.0.6.139"}\n'.repeat(256), { ...ndjson, authorization }));
+  expect(answered.summary).toMatchObject({ count: 256, failed_count: 0 });
   expect(answered.results.map(({ index }) => index)).toEqual(Array.from({ length: 256 }, (_, index) => index));
   // One look for each eight results, and a turn for each two looks; one for the request, and the first.
   expect(turns.mock.calls.length).toBeGreaterThanOrEqual(16);

@@ -93,14 +93,20 @@ export class BatchRun {
 
   /** Takes the next question. Call only while there is room. */
   put(item: Item): void {
+    const known = this.#refusal ?? ("op" in item ? null : item.problem);
+    if (known !== null && this.#mayWriteNow) {
+      this.#writeResult(item, known);
+      this.#schedule();
+      return;
+    }
     const place: Place = { item, weight: "op" in item ? item.weight : problemBytes, inquiry: null, outcome: null };
     this.#places.push(place);
     this.#weight += place.weight;
-    if (this.#refusal !== null) this.#settle(place, this.#refusal);
+    if (known !== null) this.#settle(place, known);
     else if ("op" in item) {
       place.inquiry = { question: item, done: (outcome) => this.#settle(place, outcome), endsAt: 0 };
       this.#options.asker.ask(place.inquiry);
-    } else this.#settle(place, item.problem);
+    }
   }
 
   /** Null: there is room for another question; else resolves when there is, or when the batch was stopped. */
@@ -164,6 +170,12 @@ export class BatchRun {
 
   get #hasRoom(): boolean {
     return this.#stopped || (this.#places.length - this.#first < windowItemsMax && this.#weight < windowBytesMax);
+  }
+
+  /** Whether a result need not wait in the window: thousands of problems that wait are as much memory to collect. */
+  get #mayWriteNow(): boolean {
+    const { asker, turns } = this.#options;
+    return !this.#stopped && this.#places.length === this.#first && this.#output.hasRoom && turns.hasTime(asker.holder);
   }
 
   #settle(place: Place, outcome: Outcome): void {

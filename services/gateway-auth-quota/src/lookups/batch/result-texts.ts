@@ -13,8 +13,8 @@ export interface Sums {
 
 export class ResultTexts {
   readonly #place: ProblemPlace;
-  /** Thousands of items may share one problem, such as a month that is used up. */
-  readonly #texts = new WeakMap<ProblemError, string>();
+  /** Thousands of items in a row may share one problem, such as a month that is used up. */
+  #last: { readonly problem: ProblemError; readonly text: string } | null = null;
 
   constructor(place: ProblemPlace) {
     this.#place = place;
@@ -22,12 +22,8 @@ export class ResultTexts {
 
   /** One result without a record. */
   problem(index: number, echo: string, problem: ProblemError): string {
-    let text = this.#texts.get(problem);
-    if (text === undefined) {
-      text = JSON.stringify(this.#body(problem));
-      this.#texts.set(problem, text);
-    }
-    return `{"index":${index},"question":${echo},"problem":${text}}`;
+    if (this.#last?.problem !== problem) this.#last = { problem, text: JSON.stringify(this.#body(problem)) };
+    return `{"index":${index},"question":${echo},"problem":${this.#last.text}}`;
   }
 
   /** What follows the last result: the rest of the JSON document, or the last line. */
