@@ -11,8 +11,8 @@ import { Kept, type Line, onePiece, type Place, type Second } from "./kept-lines
 
 const withoutMeta: View = { ...wholeRecord, meta: false };
 
-/** Prefixes whose text is kept: about 2 kB each. Beyond it all are forgotten, and made again when asked. */
-const textsMaxDefault = 1 << 16;
+/** Bytes of kept texts, about 1.3 kB for each route. Beyond it all are forgotten, and made again when asked. */
+const textsBytesMaxDefault = 80 << 20;
 
 /** An answer whose body goes on with `ending`, where that is there: what all of this second end with. */
 export interface IpAnswer extends RecordAnswer {
@@ -39,10 +39,11 @@ export class IpAnswers {
   #routes = new Int32Array(0);
   readonly #middles: string[] = [];
   readonly #links: string[] = [];
-  readonly #textsMax: number;
+  readonly #textsBytesMax: number;
 
-  constructor({ textsMax = textsMaxDefault }: { readonly textsMax?: number } = {}) {
-    this.#textsMax = textsMax;
+  /** @param options  `textsBytesMax`: of one generation, exceeded by one text at most. */
+  constructor({ textsBytesMax = textsBytesMaxDefault }: { readonly textsBytesMax?: number } = {}) {
+    this.#textsBytesMax = textsBytesMax;
   }
 
   /** The body of an answer, a character for each byte: the same as serialising `ipRecord`, with its `meta` where that is wanted. */
@@ -81,6 +82,7 @@ export class IpAnswers {
           : recordText(text, middle, links, requestId) + (requestId === null ? "" : now.tail),
       );
     }
+    this.#release(list);
     return bodies;
   }
 
@@ -104,6 +106,7 @@ export class IpAnswers {
       texts.push(text);
       bytes += text?.length ?? 0;
     }
+    this.#release(list);
     const bodies = bodyMemory(bytes);
     let start = 0;
     return texts.map((text, index) => {
@@ -131,6 +134,12 @@ export class IpAnswers {
     this.#kept.read(routes, count, this.#middles, this.#links);
   }
 
+  /** Each text is a part of the one text of its neighbours, which would stay as long as this one is at hand. */
+  #release({ count }: AddressList): void {
+    this.#middles.fill("", 0, count);
+    this.#links.fill("", 0, count);
+  }
+
   #answer(generation: Generation, ip: Address, route: number, text: string, requestId: string | null, nowMs: number): RecordAnswer {
     const line = this.#line(generation, ip, route, nowMs);
     if (line === null) {
@@ -152,19 +161,18 @@ export class IpAnswers {
     if (plain !== null) return { ...plain, warnings: [] };
     if (embeddedIpv4(ip) !== null || generation.routes?.prefixes.lengthAt(route) === 0) return null;
     const place = placeOf(generation, ip, route);
-    const known = this.#kept.byPlace.get(place);
-    if (known !== undefined) return known;
+    const known = this.#kept.lineAt(place);
+    if (known !== null) return known;
     const line = this.#make(generation, ip, nowMs);
     const kept = this.#kept;
     if (line.warnings.length === 0 && isUniform(generation, route)) {
       kept.keepByRoute(route, line);
-    } else kept.byPlace.set(place, line);
+    } else kept.keepByPlace(place, line);
     return line;
   }
 
   #make(generation: Generation, ip: Address, nowMs: number): Line {
-    if (this.#kept.lines === this.#textsMax) this.#forget(generation, nowMs);
-    this.#kept.lines += 1;
+    if (this.#kept.bytes >= this.#textsBytesMax) this.#forget(generation, nowMs);
     const notes = new AnswerNotes(generation, nowMs);
     const { ip: _ip, links, ...middle } = ipRecord(ip, notes);
     const between = JSON.stringify({ prefix: links.prefix, asn: links.asn }).slice(1, -1);

@@ -8,6 +8,9 @@ const textsLifetimeMs = 60_000;
 /** Lines whose texts are put into one: a text of that size lies apart, and leaves what is read at every answer close together. */
 const packedLines = 64;
 
+/** Bytes of a line beside its characters: objects and their places. By route it takes half of it; by place most, without warnings. */
+const lineBytes = 200;
+
 /** What is the same for every address of one place: the same route, allocation, network type and special-purpose block. */
 export interface Line {
   /** Behind the first address: from `"version"` to the path of `routing`. */
@@ -41,13 +44,13 @@ export type Place = number | string;
 export class Kept {
   /** When all is forgotten. */
   readonly freshUntilMs: number;
-  /** Lines that were made. */
-  lines = 0;
+  /** Of the heap, what all lines take. */
+  bytes = 0;
   /** By route entry, where in `texts` its line is; 0 = not made, or kept by place. */
   readonly #byRoute: Int32Array;
   /** Two texts per line, `middle` and `links`; those at 0 stand for none. */
   readonly #texts: string[] = ["", ""];
-  readonly byPlace = new Map<Place, Line>();
+  readonly #byPlace = new Map<Place, Line>();
   /** Lines from this one on are not packed yet. */
   #loose = 2;
 
@@ -77,7 +80,18 @@ export class Kept {
   keepByRoute(route: number, { middle, links }: Line): void {
     this.#byRoute[route] = this.#texts.length;
     this.#texts.push(middle, links);
+    this.bytes += lineBytes + middle.length + links.length;
     if (this.#texts.length - this.#loose === 2 * packedLines) this.#pack();
+  }
+
+  lineAt(place: Place): Line | null {
+    return this.#byPlace.get(place) ?? null;
+  }
+
+  keepByPlace(place: Place, line: Line): void {
+    this.#byPlace.set(place, line);
+    const { middle, links, warnings } = line;
+    this.bytes += lineBytes + middle.length + links.length + 2 * JSON.stringify(warnings).length;
   }
 
   /** Makes the loose texts parts of one, which V8 keeps as small objects side by side. */

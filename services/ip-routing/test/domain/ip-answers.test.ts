@@ -61,9 +61,9 @@ test("many addresses at once answer as each does alone, a frame that forgets its
   const list = new AddressList();
   for (const { text } of questions) list.add(text);
   const ids = questions.map(({ requestId }) => requestId);
-  for (const textsMax of [1, 2, 1000]) {
+  for (const textsBytesMax of [1, 3_000, 1_000_000]) {
     const alone = new IpAnswers();
-    const together = new IpAnswers({ textsMax });
+    const together = new IpAnswers({ textsBytesMax });
     for (let round = 0; round < 2; round++) {
       expect(together.texts(generation, list, ids, now)).toEqual(questions.map((question) => alone.text(generation, question, now)));
       const answers = together.answers(generation, list, ids, now);
@@ -188,7 +188,7 @@ test("answers follow the second, the minute and the generation", () => {
 
 test("beyond the bound of kept texts all are made again, and nothing else changes", () => {
   const texts = ["193.0.6.139", "14.0.0.1", "18.0.0.1", "21.0.0.1", "2a00:1::1", "22.0.0.1"];
-  for (const textsMax of [1, 2, 3]) expectAllPlain(generation, texts, new IpAnswers({ textsMax }));
+  for (const textsBytesMax of [1, 2_000, 4_000]) expectAllPlain(generation, texts, new IpAnswers({ textsBytesMax }));
 });
 
 describe("over the sample snapshot", () => {
@@ -196,7 +196,7 @@ describe("over the sample snapshot", () => {
     const sample = await sampleGeneration();
     const { routes, allocations } = sample;
     if (routes === null || allocations === null) throw new Error("the samples have routes and allocations");
-    const answers = new IpAnswers({ textsMax: 500 });
+    const answers = new IpAnswers({ textsBytesMax: 500_000 });
     const list = new AddressList();
     const word = fc.integer({ min: 0, max: 0xffff_ffff });
     const edge = fc.boolean();

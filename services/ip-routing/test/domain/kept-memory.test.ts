@@ -1,0 +1,70 @@
+/** The heap that kept texts of `/ip` take: as much as their bound, and nothing once they are forgotten. */
+
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "@jest/globals";
+import { AddressList, firstAddress, formatAddress } from "@netfacts/address";
+import type { Generation } from "@netfacts/snapshot";
+import { sampleGeneration } from "../../../../test/support/sample-snapshot.ts";
+import { IpAnswers } from "../../src/domain/ip-answers.ts";
+
+const mebibyte = 1 << 20;
+const now = Date.parse("2026-11-21T09:00:02Z");
+/** Of different routes: some 10 MiB of texts. */
+const addresses = 8_000;
+const frame = 1_000;
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+function liveHeap(): number {
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+/** @param order  of the addresses, by their number. */
+function askAll(answers: IpAnswers, generation: Generation, texts: readonly string[], order: (index: number) => number): void {
+  const list = new AddressList();
+  for (let from = 0; from < texts.length; from += frame) {
+    list.clear();
+    for (let index = from; index < from + frame; index++) list.add(texts[order(index)] as string);
+    answers.answers(generation, list, null, now);
+  }
+}
+
+async function setUp(): Promise<{ readonly generation: Generation; readonly texts: readonly string[] }> {
+  const generation = await sampleGeneration();
+  const prefixes = generation.routes?.prefixes;
+  if (prefixes === undefined) throw new Error("the samples have routes");
+  const every = Math.floor(prefixes.base.size / addresses);
+  const texts = Array.from({ length: addresses }, (_, index) => formatAddress(firstAddress(prefixes.prefixAt(index * every))));
+  // What is made once for all answers.
+  askAll(new IpAnswers({ textsBytesMax: 1 }), generation, texts.slice(0, frame), (index) => index);
+  return { generation, texts };
+}
+
+test("texts that are forgotten are released, although a part of each was in the last frame", async () => {
+  const { generation, texts } = await setUp();
+  const before = liveHeap();
+  const answers = new IpAnswers();
+  askAll(answers, generation, texts, (index) => index);
+  expect(liveHeap() - before).toBeGreaterThan(6 * mebibyte);
+  // Each frame has addresses of all the packs that the first round made.
+  askAll(answers, generation, texts, (index) => (index % frame) * (addresses / frame) + Math.floor(index / frame));
+  const ip = { version: 4, w0: 0xc1000001, w1: 0, w2: 0, w3: 0 } as const;
+  answers.answer(generation, { ip, text: formatAddress(ip), requestId: null }, now + 60_000);
+  expect(liveHeap() - before).toBeLessThan(mebibyte);
+});
+
+test("the bound of texts is one of bytes, whatever was asked", async () => {
+  const { generation, texts } = await setUp();
+  const before = liveHeap();
+  const answers = new IpAnswers({ textsBytesMax: 3 * mebibyte });
+  let most = 0;
+  for (let from = 0; from < addresses; from += frame) {
+    askAll(answers, generation, texts.slice(from, from + frame), (index) => index);
+    most = Math.max(most, liveHeap() - before);
+  }
+  expect(most).toBeLessThan(3.5 * mebibyte);
+  expect(most).toBeGreaterThan(1.5 * mebibyte);
+});
