@@ -13,6 +13,7 @@ import { startDistributed } from "../test/support/distributed.ts";
 import { endAll, netfactsJsonWith, removeFolders, type Settings, startStandalone, temporaryFolder } from "../test/support/processes.ts";
 import { startRecursiveDns } from "../test/support/recursive-dns.ts";
 import type { AbusedTarget, AbuseTally } from "./soak/abuser.ts";
+import { nodeOptions, openLiveHeap } from "./soak/live-heap.ts";
 import { emptyTally, isUnfair, quantileOf, type SoakTarget, soakLoad, sumsOf, type Tally } from "./soak/load.ts";
 import { growthOf, logRate, type Sample, sampleOfFolder, sampleOfNats, sampleOfService } from "./soak/watch.ts";
 
@@ -20,6 +21,8 @@ const minutes = Number(process.env.MINUTES ?? 60);
 const stepsPerSecond = Number(process.env.RATE ?? 150);
 const abuse = process.env.ABUSE ?? "1";
 const sampleMs = 5_000;
+/** A collection stops a process for some 0.1 s. In three quarters of the minute in which texts of answers are forgotten, to meet all their ages. */
+const liveHeapMs = Math.min(45_000, Math.max(sampleMs, (minutes * 60_000) / 24));
 const workers = 24;
 /** Before the abuse begins: a tenth of the time, and no longer than this. */
 const quietMsMax = 120_000;
@@ -37,10 +40,10 @@ interface Watched {
 }
 
 /** Takes a sample of each now and then. Rejects when one does not tell. */
-async function watch(watched: readonly Watched[], signal: AbortSignal): Promise<void> {
+async function watch(watched: readonly Watched[], everyMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (const { sample, samples } of watched) samples.push(await sample());
-    await sleep(sampleMs, undefined, { signal }).catch(() => undefined);
+    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -66,16 +69,16 @@ try {
   const standaloneHome = temporaryFolder();
   const dns = await startRecursiveDns();
   undo.push(() => dns.stop());
-  const resolver = { RESOLVERS: dns.address, RDNS_TIMEOUT_MS: "1000" };
+  const settings = { RESOLVERS: dns.address, RDNS_TIMEOUT_MS: "1000", NODE_OPTIONS: nodeOptions };
   const printed = new Map<string, number>();
   const all = await startDistributed({
     replicas: { "ip-routing": 2, "gateway-auth-quota": 2 },
     natsConfig: 'http: "127.0.0.1:-1"',
-    settings: resolver,
+    settings,
     onOutput: ({ name }, text) => printed.set(name, (printed.get(name) ?? 0) + Buffer.byteLength(text)),
   });
   undo.push(() => all.stop());
-  const alone = await startStandalone(standaloneHome, { ...resolver, LOG_BYTES_MAX: `${logBytesMax}` });
+  const alone = await startStandalone(standaloneHome, { ...settings, LOG_BYTES_MAX: `${logBytesMax}` });
   undo.push(() => alone.stop());
 
   const key = async (env: Settings, folder: string, label: string, ...options: string[]): Promise<string> => {
@@ -106,6 +109,18 @@ try {
     },
   ];
 
+  const printedBy = [
+    ...all.processes.map((process) => ({ name: process.name, text: process.log() })),
+    { name: "one process", text: alone.err() },
+  ];
+  const heaps: Watched[] = await Promise.all(
+    printedBy.map(async ({ name, text }) => {
+      const heap = await openLiveHeap(text);
+      undo.push(() => heap.close());
+      return { name, sample: async () => ({ "live heap": await heap.read() }), samples: [] };
+    }),
+  );
+
   const greedy: AbusedTarget[] = [
     { urls: all.gateways.map(({ url }) => url), key: await key(all.env, home, "greedy"), share: 0.25 },
     { urls: [alone.url], key: await key({}, standaloneHome, "greedy"), share: 0.1 },
@@ -130,14 +145,16 @@ try {
   };
   const lateness = monitorEventLoopDelay();
   lateness.enable();
-  const ended = [ask(), watch(watched, ending.signal)].map((one) => one.finally(() => ending.abort()));
+  const ended = [ask(), watch(watched, sampleMs, ending.signal), watch(heaps, liveHeapMs, ending.signal)].map((one) =>
+    one.finally(() => ending.abort()),
+  );
   await Promise.allSettled(ended);
   await Promise.all(ended);
 
   console.table(Object.fromEntries([...tally.answers].sort()));
   if (abuse === "1") console.table(Object.fromEntries(Object.entries(abuseTally).sort()));
   let leaks = 0;
-  const rows = watched.flatMap(({ name, samples }) =>
+  const rows = [...heaps, ...watched].flatMap(({ name, samples }) =>
     growthOf(samples).map(({ name: what, start, before, after, bound, isLeak }) => {
       if (isLeak) leaks += 1;
       const of = { start: shown(start), middle: shown(before), end: shown(after), bound: shown(bound) };

@@ -55,11 +55,11 @@ interface Step {
   /** Of a hundred steps. */
   readonly share: number;
   /** What it may come to. */
-  readonly expected: readonly (number | "gone")[];
+  readonly expected: readonly Outcome[];
   /** A single question, whose time counts. */
   readonly isTimed?: boolean;
   /** @throws WrongAnswer */
-  run(target: SoakTarget): Promise<number | "gone">;
+  run(target: SoakTarget): Promise<Outcome>;
 }
 
 class WrongAnswer extends Error {
@@ -69,14 +69,18 @@ class WrongAnswer extends Error {
 const ask = async (url: string, key: string, init: RequestInit = {}): Promise<Response> =>
   fetch(url, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers }, signal: AbortSignal.timeout(60_000) });
 
-async function drained(answer: Promise<Response>): Promise<number> {
+/** The status; of a problem with its code: `503 overloaded`. */
+type Outcome = number | `${number} ${string}` | "gone";
+
+async function drained(answer: Promise<Response>): Promise<Outcome> {
   const response = await answer;
-  await response.arrayBuffer();
-  return response.status;
+  const text = await response.text();
+  if (response.headers.get("content-type")?.startsWith("application/problem+json") !== true) return response.status;
+  return `${response.status} ${(JSON.parse(text) as { code: string }).code}`;
 }
 
 /** Asks for one record, which must be of what was asked. */
-async function record(target: SoakTarget, path: string, member: string, value: string): Promise<number> {
+async function record(target: SoakTarget, path: string, member: string, value: string): Promise<Outcome> {
   const response = await ask(`${target.url}/api/v1/${path}`, target.key);
   if (response.status !== 200) return drained(Promise.resolve(response));
   const text = await response.text();
@@ -125,7 +129,7 @@ const steps: readonly Step[] = [
   {
     name: "wrong key",
     share: 1,
-    expected: [401, 429],
+    expected: ["401 invalid_api_key", "429 too_many_failed_keys"],
     run: ({ url }) => drained(ask(`${url}/api/v1/me`, generateKeyText("live").text)),
   },
   { name: "pages", share: 10, expected: [200], run: pages },
@@ -134,7 +138,7 @@ const steps: readonly Step[] = [
   { name: "new key", share: 5, expected: [200], run: newKey },
 ];
 
-async function pages({ url, key }: SoakTarget): Promise<number> {
+async function pages({ url, key }: SoakTarget): Promise<Outcome> {
   const seen = new Set<string>();
   let cursor: string | null = "";
   for (let page = 0; page < 5 && cursor !== null; page++) {
@@ -159,7 +163,7 @@ function batchOf(values: readonly string[]): RequestInit {
   return { method: "POST", headers: { "content-type": "application/x-ndjson" }, body };
 }
 
-async function batch({ url, key }: SoakTarget): Promise<number> {
+async function batch({ url, key }: SoakTarget): Promise<Outcome> {
   const values = Array.from({ length: 200 }, nextAddress);
   const answer = await ask(`${url}/api/v1/batch`, key, batchOf(values));
   if (answer.status !== 200) return drained(Promise.resolve(answer));
@@ -169,14 +173,14 @@ async function batch({ url, key }: SoakTarget): Promise<number> {
     .map((line) => JSON.parse(line) as { index: number; record?: { ip: string }; problem?: { code: string } });
   // What a batch is refused midway stands in its lines.
   const refusal = results.find(({ problem }) => problem !== undefined)?.problem?.code;
-  if (refusal !== undefined) return refusal === "upstream_timeout" ? 504 : 503;
+  if (refusal !== undefined) return `200 ${refusal}`;
   const bad = values.findIndex((value, index) => results[index]?.index !== index || results[index]?.record?.ip !== value);
   if (bad >= 0 || results.length !== values.length)
     throw new WrongAnswer(`batch: ${results.length} results, item ${bad} is ${lines[bad]?.slice(0, 200)}`);
   return 200;
 }
 
-async function goesAway({ url, key }: SoakTarget): Promise<"gone" | number> {
+async function goesAway({ url, key }: SoakTarget): Promise<Outcome> {
   const away = new AbortController();
   setTimeout(() => away.abort(), Math.random() * 10);
   const { headers, ...init } = batchOf(Array.from({ length: 500 }, nextAddress));
@@ -191,7 +195,7 @@ async function goesAway({ url, key }: SoakTarget): Promise<"gone" | number> {
 }
 
 /** A key that lives for one question. */
-async function newKey(target: SoakTarget): Promise<number> {
+async function newKey(target: SoakTarget): Promise<Outcome> {
   const { operator, url } = target;
   const address = nextAddress();
   if (operator === null) return record(target, `ip/${address}`, "ip", address);
@@ -200,7 +204,7 @@ async function newKey(target: SoakTarget): Promise<number> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ label: "soak", scopes: ["ip"] }),
   });
-  if (made.status !== 201) return drained(Promise.resolve(made));
+  if (made.status !== 201) return `${made.status} at creation: ${await drained(Promise.resolve(made))}`;
   const { id, secret } = (await made.json()) as { id: string; secret: string };
   const status = await record({ url, key: secret, operator }, `ip/${address}`, "ip", address);
   await drained(ask(`${operator.url}/admin/v1/keys/${id}/revoke`, operator.key, { method: "POST" }));

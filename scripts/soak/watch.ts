@@ -10,9 +10,9 @@ type FigureName = keyof typeof figures;
 const kibibyte = 1 << 10;
 const mebibyte = 1 << 20;
 
-/** What is more than noise, beside a tenth. The floor of the heap counts, as what lies above it is garbage that nobody has collected yet. */
+/** What is more than noise, beside a tenth. The floor of the live heap counts: caches fill for a minute, and begin anew. */
 const figures = {
-  heap: { slack: 8 * mebibyte, of: (values: readonly number[]) => Math.min(...values) },
+  "live heap": { slack: 8 * mebibyte, of: (values: readonly number[]) => Math.min(...values) },
   "resident memory": { slack: 32 * mebibyte, of: median },
   "open files": { slack: 16, of: median },
   sockets: { slack: 16, of: median },
@@ -37,7 +37,6 @@ export async function sampleOfService(url: string): Promise<Partial<Sample>> {
   const resources = sum("nodejs_active_resources");
   const sockets = sum("nodejs_active_resources", '[^}]*type="(?:TCP|UDP|Pipe)[^"]*"[^}]*');
   return {
-    heap: sum("nodejs_heap_size_used_bytes"),
     "resident memory": sum("process_resident_memory_bytes"),
     "open files": sum("process_open_fds"),
     sockets,

@@ -1,20 +1,73 @@
 /** What the soak takes for a leak, and for harm to polite callers. */
 
-import { expect, test } from "@jest/globals";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, expect, test } from "@jest/globals";
+import { nodeOptions, openLiveHeap } from "../../scripts/soak/live-heap.ts";
 import { isUnfair } from "../../scripts/soak/load.ts";
 import { growthOf } from "../../scripts/soak/watch.ts";
 
 const mebibyte = 1 << 20;
-const isLeak = (values: readonly number[], name: "heap" | "open files" | "disk") =>
+const isLeak = (values: readonly number[], name: "live heap" | "open files" | "disk") =>
   growthOf(values.map((value) => ({ [name]: value }))).map((growth) => growth.isLeak);
 
 test("a heap whose floor rises is a leak; one that fills and stays, or is collected late, is not", () => {
   const rising = Array.from({ length: 60 }, (_, index) => (100 + 2 * index) * mebibyte);
   const filled = Array.from({ length: 60 }, (_, index) => Math.min(200, 100 + 10 * index) * mebibyte);
   const collectedLate = Array.from({ length: 60 }, (_, index) => (100 + (index % 7) * 20) * mebibyte);
-  expect(isLeak(rising, "heap")).toEqual([true]);
-  expect(isLeak(filled, "heap")).toEqual([false]);
-  expect(isLeak(collectedLate, "heap")).toEqual([false]);
+  expect(isLeak(rising, "live heap")).toEqual([true]);
+  expect(isLeak(filled, "live heap")).toEqual([false]);
+  expect(isLeak(collectedLate, "live heap")).toEqual([false]);
+});
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+/** At every message: much garbage, a cache that fills and begins anew, and what is never released. */
+const planted = (leakMiB: number) => `
+  const mebibyte = () => new Array(1 << 17).fill(0);
+  const kept = [];
+  let cache = [], garbage = [];
+  process.on("message", (round) => {
+    if (round % 4 === 0) [cache, garbage] = [[], []];
+    for (let count = 0; count < 10; count++) cache.push(mebibyte());
+    for (let count = 0; count < 5 * (round % 7); count++) garbage.push(mebibyte());
+    garbage = [];
+    for (let count = 0; count < ${leakMiB}; count++) kept.push(mebibyte());
+    process.send(process.memoryUsage().heapUsed);
+  });
+  process.send(0);`;
+
+test.each([
+  [0, false],
+  [3, true],
+])("a process that keeps %d MiB a round leaks: %p, whatever its cache and its garbage do", async (leakMiB, leaks) => {
+  const child = spawn(process.execPath, ["-e", planted(leakMiB)], {
+    env: { NODE_OPTIONS: nodeOptions },
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  children.push(child);
+  let printed = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    printed += text;
+  });
+  await once(child, "message");
+  const heap = await openLiveHeap(printed);
+  const live: number[] = [];
+  const used: number[] = [];
+  for (let round = 0; round < 24; round++) {
+    const told = once(child, "message");
+    child.send(round);
+    used.push(((await told) as [number])[0]);
+    // Three quarters of what the cache lives.
+    if (round % 3 === 2) live.push(await heap.read());
+  }
+  heap.close();
+  expect(Math.max(...used)).toBeGreaterThan(1.5 * Math.min(...live));
+  expect(isLeak(live, "live heap")).toEqual([leaks]);
+  await expect(heap.read()).rejects.toThrow("went away");
 });
 
 test("files that stay open are one, a burst of them is not, and a figure that is missing proves nothing", () => {
@@ -53,5 +106,5 @@ test("polite callers are harmed where abuse has more of them refused than a busy
 });
 
 test("too few samples tell nothing", () => {
-  expect(() => isLeak([1, 2], "heap")).toThrow("2 samples are too few");
+  expect(() => isLeak([1, 2], "live heap")).toThrow("2 samples are too few");
 });

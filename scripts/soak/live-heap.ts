@@ -1,0 +1,47 @@
+/** The heap of a process after all garbage was collected, over its inspector: `nodeOptions` in its environment opens one. */
+
+import { once } from "node:events";
+
+export const nodeOptions = "--inspect=127.0.0.1:0";
+
+export interface LiveHeap {
+  /** Collects, and returns the bytes of objects that are in use: what an engine left to itself says depends on when it last collected. */
+  read(): Promise<number>;
+  close(): void;
+}
+
+/** @param printed  by the process: where its inspector listens. Rejects if it does not say so, or the inspector cannot be reached. */
+export async function openLiveHeap(printed: string): Promise<LiveHeap> {
+  const url = /Debugger listening on (ws:\S+)/.exec(printed)?.[1];
+  if (url === undefined) throw new Error(`the process has no inspector: ${printed.slice(0, 200)}`);
+  const socket = new WebSocket(url);
+  const waiting = new Map<number, { resolve(result: object): void; reject(error: Error): void }>();
+  let sent = 0;
+  socket.addEventListener("message", ({ data }) => {
+    const { id, result, error } = JSON.parse(String(data)) as { id?: number; result?: object; error?: { message: string } };
+    if (id === undefined) return;
+    if (result === undefined) waiting.get(id)?.reject(new Error(error?.message));
+    else waiting.get(id)?.resolve(result);
+    waiting.delete(id);
+  });
+  socket.addEventListener("close", () => {
+    for (const { reject } of waiting.values()) reject(new Error(`the inspector at ${url} went away`));
+    waiting.clear();
+  });
+  await Promise.race([once(socket, "open"), once(socket, "error").then(() => Promise.reject(new Error(`no inspector answers at ${url}`)))]);
+  const call = (method: string) =>
+    new Promise<object>((resolve, reject) => {
+      if (socket.readyState !== WebSocket.OPEN) return reject(new Error(`the inspector at ${url} went away`));
+      sent += 1;
+      waiting.set(sent, { resolve, reject });
+      socket.send(JSON.stringify({ id: sent, method }));
+    });
+  return {
+    async read() {
+      await call("HeapProfiler.collectGarbage");
+      const { usedSize } = (await call("Runtime.getHeapUsage")) as { usedSize: number };
+      return usedSize;
+    },
+    close: () => socket.close(),
+  };
+}
