@@ -131,3 +131,20 @@ test(`${mutations} mutations each end in an error or a report, and the sink gets
   ]);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(512 << 20);
 });
+
+test("takes memory for what has come of a record, not for what its header claims", async () => {
+  const claimed = 16 * 1024 * 1024;
+  const header = Buffer.alloc(12);
+  header.writeUInt16BE(13, 4);
+  header.writeUInt16BE(2, 6);
+  header.writeUInt32BE(claimed, 8);
+  let taken = 0;
+  async function* pieces() {
+    yield Buffer.concat([...records, header]);
+    const before = process.memoryUsage().arrayBuffers;
+    yield Buffer.alloc(100);
+    taken = process.memoryUsage().arrayBuffers - before;
+  }
+  await expect(scanRib(pieces(), suspiciousSink(file.length).sink)).rejects.toThrow("112 bytes into a record");
+  expect(taken).toBeLessThan(claimed / 4);
+});

@@ -212,7 +212,8 @@ test("what says that it is too long is not read; what turns out to be is not kep
   const told = await failure(place.fetch(`${server.url}/a`, { bytesMax: 250_000 }));
   expect(told.message).toBe(`${server.url}/a: 300000 bytes, larger than bytes_max (250000 bytes)`);
   server.behave((_request, socket) => {
-    writeHead(socket, 200);
+    // With a strong ETag: what is of use would be resumed.
+    writeHead(socket, 200, { etag: '"1"' });
     const more = (): void => {
       while (!socket.destroyed && socket.write(file));
       if (!socket.destroyed) socket.once("drain", more);
@@ -223,6 +224,15 @@ test("what says that it is too long is not read; what turns out to be is not kep
   expect(endless).toMatchObject({ fault: "bound", message: `${server.url}/a: larger than bytes_max (2000000 bytes)` });
   expect(existsSync(join(place.downloads, "source", "partial"))).toBe(false);
   expect(server.requests).toHaveLength(2);
+});
+
+test("a file of exactly bytes_max is taken, and one byte more is refused, where no length tells", async () => {
+  server.behave((_request, socket) => {
+    writeHead(socket, 200);
+    socket.end(file);
+  });
+  expect((await place.fetch(`${server.url}/a`, { bytesMax: file.length })).content.equals(file)).toBe(true);
+  expect(await failure(place.fetch(`${server.url}/b`, { bytesMax: file.length - 1 }))).toMatchObject({ fault: "bound" });
 });
 
 test("429 and 503 are waited for as long as they ask, up to two minutes", async () => {

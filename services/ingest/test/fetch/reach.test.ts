@@ -199,6 +199,29 @@ describe("credentials", () => {
     }
   });
 
+  test("of an encrypted origin do not go to the same port without encryption, even with allow_downgrade", async () => {
+    const made = makeCertificate("127.0.0.1");
+    const both = await startHostileServer(undefined, { tls: made, plainToo: true });
+    const caFile = join(place.downloads, "authority.pem");
+    const authorizationFile = join(place.downloads, "authorization");
+    writeFileSync(caFile, made.cert);
+    writeFileSync(authorizationFile, "Api-Key s3cr3t\n");
+    try {
+      both.behave((request, socket) =>
+        request.path === "/a"
+          ? answer(socket, 302, { location: `http://127.0.0.1:${both.port}/plain` })
+          : answer(socket, 200, {}, "content"),
+      );
+      await place.fetch(`${both.url}/a`, { caFile, authorizationFile, allowDowngrade: true });
+      expect(both.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+        ["/a", "Api-Key s3cr3t"],
+        ["/plain", undefined],
+      ]);
+    } finally {
+      await both.stop();
+    }
+  });
+
   test("may stand in a file, and are in no message", async () => {
     const secret = join(place.downloads, "authorization");
     writeFileSync(secret, "Api-Key s3cr3t\n");

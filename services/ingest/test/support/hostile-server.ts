@@ -23,9 +23,19 @@ export interface HostileServer {
   stop(): Promise<void>;
 }
 
+export interface HostileServerOptions {
+  readonly host?: string;
+  readonly tls?: { readonly key: string; readonly cert: string };
+  /** Beside TLS, HTTP without it on the same port. Default: false. */
+  readonly plainToo?: boolean;
+}
+
+/** The first byte of a TLS connection (RFC 8446 §5.1: handshake). */
+const tlsHandshake = 22;
+
 export async function startHostileServer(
   behaviour: Behaviour = notThere,
-  { host = "127.0.0.1", tls }: { readonly host?: string; readonly tls?: { readonly key: string; readonly cert: string } } = {},
+  { host = "127.0.0.1", tls, plainToo = false }: HostileServerOptions = {},
 ): Promise<HostileServer> {
   const requests: HostileRequest[] = [];
   const sockets = new Set<Socket>();
@@ -52,9 +62,23 @@ export async function startHostileServer(
     };
     socket.on("data", onData);
   };
-  const server = tls === undefined ? createServer(onSocket) : createTlsServer(tls, onSocket);
+  const secure = tls === undefined ? null : createTlsServer(tls, onSocket);
   // A client that does not trust us ends the handshake.
-  server.on("tlsClientError", () => undefined);
+  secure?.on("tlsClientError", () => undefined);
+  const either = (socket: Socket): void => {
+    socket.on("error", () => undefined);
+    socket.once("data", (first) => {
+      socket.pause();
+      socket.unshift(first);
+      if (first[0] === tlsHandshake) {
+        secure?.emit("connection", socket);
+        return;
+      }
+      onSocket(socket);
+      socket.resume();
+    });
+  };
+  const server = secure === null ? createServer(onSocket) : plainToo ? createServer(either) : secure;
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
