@@ -161,6 +161,11 @@ export class Lease {
     return spending instanceof Promise ? spending.then((late) => this.#orOnDebt(units, late)) : this.#orOnDebt(units, spending);
   }
 
+  /** Fetches a block of a window that nothing is known of, for a request that another lease lets wait. */
+  fetchAhead(): void {
+    if (!this.isKnown && this.#mayAsk()) this.#work(true);
+  }
+
   #ask(units: number, waitMs: number): Promise<Spending> | Spending {
     if (this.#stopped || this.#window === null) return "unavailable";
     if (units > this.policy.limit) return "exhausted";
@@ -326,8 +331,7 @@ export class Lease {
   }
 
   #mayAsk(): boolean {
-    const now = this.#deps.monotonic();
-    return this.#busy === null && now >= this.#exhaustedUntil && now >= this.#unavailableUntil;
+    return this.#busy === null && this.#deps.monotonic() >= Math.max(this.#exhaustedUntil, this.#unavailableUntil);
   }
 
   #work(ahead: boolean): void {
@@ -514,7 +518,7 @@ export class Lease {
   #loseTouch(change: Unknown): void {
     if (this.#leased !== null && change.kind === "take") this.#leased = Math.min(this.policy.limit, this.#leased + change.units);
     this.#careful = true;
-    this.#keepUnknown(change);
+    if (this.#window === change.window) this.#unknown = change;
     this.#turnAway();
   }
 
@@ -523,10 +527,6 @@ export class Lease {
     this.#unavailableUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;
     this.#serve();
     this.#waiters.turnAway("unavailable");
-  }
-
-  #keepUnknown(change: Unknown): void {
-    if (this.#window === change.window) this.#unknown = change;
   }
 
   /**
@@ -580,7 +580,7 @@ export class Lease {
       this.#exhaustedUntil = 0;
       this.#short.until = 0;
     } else this.#leased += units;
-    if (reply.outcome === "unknown") this.#keepUnknown({ kind: "return", window, units, mark });
+    if (reply.outcome === "unknown") this.#unknown = { kind: "return", window, units, mark };
   }
 
   async #read(window: Window): Promise<void> {

@@ -112,7 +112,10 @@ class LeasedLimiter implements Limiter {
     const { rate, month } = account;
     const deadline = this.#deadline();
     await this.#learnTime(deadline);
-    const spending = await rate.spend(request.rate, this.#timeTo(deadline));
+    const spent = rate.spend(request.rate, this.#timeTo(deadline));
+    // The first request of a key waits for the store once, not twice.
+    if (request.units > 0) month.fetchAhead();
+    const spending = await spent;
     if (typeof spending === "number") return this.#chargeMonth(account, request, spending, deadline);
     // The headers of a refusal tell of the month too.
     if (!month.isKnown) await month.look(this.#timeTo(deadline));

@@ -356,6 +356,19 @@ describe("the store away", () => {
     expect(took).toBeLessThan(2_500);
   });
 
+  test("the first request of a key waits for rate and month at the same time", async () => {
+    const gate = limiter();
+    await gate.admit(key(600, 1_000, 60, "0OTHER00"), { month: 1 });
+    store.calls.length = 0;
+    store.hang();
+    const first = gate.admit(key(600, 1_000), { month: 1 });
+    await sleep(5);
+    expect(store.calls).toEqual(["take rate 3", "take month 3"]);
+    store.release();
+    expect(await first).toMatchObject({ admitted: true });
+    expect(store.calls).toHaveLength(2);
+  });
+
   test("no more requests wait than may", async () => {
     const gate = limiter({ waitersMax: 3 });
     const k = key(600, 1_000);
