@@ -1,5 +1,7 @@
 /** Requests that wait for units of one lease: first come, first served, and each for a bounded time. */
 
+import { afterReplies } from "./at-most.ts";
+
 /** The start of the window that the units were spent in, Unix seconds; or why none were. */
 export type Spending = number | "exhausted" | "unavailable";
 
@@ -26,7 +28,7 @@ export class Waiters {
   join(units: number, waitMs: number): Promise<Spending> | null {
     if (this.#waiting.length >= this.#max || waitMs <= 0) return null;
     const { promise, resolve } = Promise.withResolvers<Spending>();
-    const timer = setTimeout(() => this.#leave(waiter, "unavailable"), waitMs);
+    const timer = afterReplies(waitMs, () => this.#leave(waiter, "unavailable"));
     const waiter: Waiter = {
       units,
       end(spending) {
@@ -59,7 +61,10 @@ export class Waiters {
   }
 
   #leave(waiter: Waiter, spending: Spending): void {
-    this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+    const place = this.#waiting.indexOf(waiter);
+    // Served after its time had ended.
+    if (place === -1) return;
+    this.#waiting.splice(place, 1);
     this.#units -= waiter.units;
     waiter.end(spending);
   }

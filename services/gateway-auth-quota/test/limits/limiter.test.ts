@@ -1,6 +1,7 @@
 /** The limiter against a store in memory: what it asks for, when, and what it tells. */
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import { MessageChannel } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { holdMax } from "../../src/domain/limit-windows.ts";
 import { createLimiter, type Decision, defaultLimiterSettings, type Limiter, type LimiterSettings } from "../../src/limits/index.ts";
@@ -367,6 +368,26 @@ describe("the store away", () => {
     store.release();
     expect(await first).toMatchObject({ admitted: true });
     expect(store.calls).toHaveLength(2);
+  });
+
+  test("a reply that is there is taken, however late the event loop gets to it", async () => {
+    const gate = limiter({ waitMs: 20 });
+    // The first one learns the time too.
+    for (const bucket of ["01FIRST0", "0SECOND0"]) {
+      const { port1, port2 } = new MessageChannel();
+      store.hang();
+      port2.once("message", () => {
+        store.release();
+        port2.close();
+      });
+      const waiting = gate.admit(key(600, 1_000, 60, bucket), { month: 1 });
+      await sleep(5);
+      // Where requests are handled: timers come next, before what arrived is read.
+      await setImmediate();
+      port1.postMessage("reply");
+      for (const since = performance.now(); performance.now() - since < 60; );
+      expect(await waiting).toMatchObject({ admitted: true });
+    }
   });
 
   test("no more requests wait than may", async () => {
