@@ -3,6 +3,7 @@
  * the sample dataset, and asks `startRecursiveDns` about names.
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { BatchAnswer, IpRecord, MeRecord, operations, Problem, requestIdPattern, StatusRecord } from "@netfacts/contracts";
 import type { TSchema } from "typebox";
@@ -346,10 +347,14 @@ export function askEverything(start: () => Promise<Target>): void {
       await until(async () => (await open("/api/v1/me", { key: narrow.secret })).status === 200);
       expectProblem(await open("/api/v1/asn/3333", { key: narrow.secret }), 403, "insufficient_scope");
       expectProblem(await open("/api/v1/ip/8.8.8.8", { key: elsewhere.secret }), 403, "ip_not_allowed");
-      const paths = Array(4).fill("/api/v1/ip/8.8.8.8") as string[];
       const codes = async (secret: string) => {
         const answers: Answer[] = [];
-        for (const path of paths) answers.push(await open(path, { key: secret }));
+        // As a client does: a busy machine may hold up the store for so long that a limit is unknown.
+        while (answers.length < 4) {
+          const answer = await open("/api/v1/ip/8.8.8.8", { key: secret });
+          if (answer.json.code === "limits_unavailable") await sleep(500);
+          else answers.push(answer);
+        }
         expect(Number(answers[3]?.headers.get("retry-after"))).toBeGreaterThan(0);
         return answers.map(({ status, json }) => (status === 200 ? 200 : json.code));
       };
