@@ -96,6 +96,9 @@ export interface Messaging {
   watchConnection(listener: (up: boolean) => void): Subscription;
   /** Whether the broker answers now, within so many ms: a connection may be up long after its other end has stopped. */
   probe(msMax: number): Promise<boolean>;
-  /** Refuses new requests, waits for those in flight, then ends every subscription. May be called again. */
+  /**
+   * Refuses new requests, waits for those in flight (between processes for at most 1 s; the rest fail), then ends every
+   * subscription. May be called again.
+   */
   close(): Promise<void>;
 }

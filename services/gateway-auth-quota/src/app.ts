@@ -182,8 +182,8 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
       stopping = true;
       shedder.stop();
       for (const { connections } of listeners) connections.stop(stopMsMax);
-      batches.stop();
-      await Promise.all([http.close(), operator?.close()]);
+      // Units that batches give back later would stay leased.
+      await Promise.all([batches.stop(), http.close(), operator?.close()]);
       keyring.stop();
       teller.stop();
       await Promise.all([limiter.stop(), usage.stop(), retention.stop()]);

@@ -7,6 +7,7 @@ import { MessagingError, type MessagingErrorCode } from "../messaging-error.ts";
 import type { MessagingOptions, RetryReason } from "../options.ts";
 import { problemReply } from "../problem-reply.ts";
 import type { Lane, ReplyItem, RequestItem } from "../types.ts";
+import { within } from "../within.ts";
 import { Copies, type Copy, callMs } from "./copies.ts";
 import {
   decodeReplyFrame,
@@ -34,6 +35,9 @@ const unservedMax = 2;
 
 /** A look at a frame that comes later than this was late itself: answers may be here that were not read yet. */
 const lateMs = 40;
+
+/** Who closes has answered its own callers by now: what is still under way is of callers who went away. */
+const closeMsMax = 1_000;
 
 /** Begins the last token of where answers to a call arrive. */
 const callMark = "c";
@@ -116,13 +120,14 @@ export class Requester {
     });
   }
 
-  /** Refuses new requests; resolves when those under way have ended, by their budget at the latest. */
+  /** Refuses new requests; resolves when those under way have ended, or after `closeMsMax`. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#unanswered === 0) return;
-    await new Promise<void>((resolve) => {
+    const drained = new Promise<void>((resolve) => {
       this.#onDrained = resolve;
     });
+    await within(closeMsMax, drained);
   }
 
   #queue(name: string, lane: Lane): RequestQueue {

@@ -45,6 +45,21 @@ test("asks once more at half the budget, and no third time", async () => {
   expect(counts).toEqual({ "retried no_answer": 1, "failed timeout": 1 });
 });
 
+test("closing does not wait for the budget of what nobody answers", async () => {
+  let arrived = false;
+  await ends.responder("silent", () => {
+    arrived = true;
+  });
+  const messaging = await ends.messaging();
+  const order: string[] = [];
+  const asked = messaging.request("silent", "single", item("q", { budgetMs: 8_000 })).catch(({ code }) => order.push(code));
+  await until(() => arrived);
+  await messaging.close();
+  order.push("closed");
+  await asked;
+  expect(order).toEqual(["closed", "not_connected"]);
+});
+
 test("a lost frame costs half the budget: the second one is answered", async () => {
   await ends.responder("forgetful", ({ number, ids, answer }) => {
     if (number === 2) answer(whole(ids[0], reply("second")));

@@ -79,8 +79,10 @@ interface Place {
 
 /** Lines of a stream that units are reserved for at a time. */
 const reserveLines = 256;
-/** A stop waits for batches no longer than this. */
+/** A stop waits for the answers to what was asked no longer than this. */
 const stopMsMax = 5_000;
+/** And for clients to read that the rest is not answered, no longer than this. */
+const stopReadMs = 1_000;
 /** A client that sends nothing for so long has nothing under way. */
 const quietMs = 250;
 /** A batch whose place was taken back is cut off after this, if its client does not read the end. */
@@ -97,8 +99,11 @@ export class Batches {
   /** Of every batch, until its body was read. */
   readonly #sources = new Set<BodySource>();
   /** Of every batch whose answer has begun. */
-  readonly #responses = new Set<ServerResponse>();
+  readonly #runs = new Map<ServerResponse, BatchRun>();
+  /** Batches whose units are not settled yet. */
+  #open = 0;
   #stopping = false;
+  #onAllSettled: (() => void) | null = null;
 
   constructor(deps: BatchDeps) {
     this.#deps = deps;
@@ -108,11 +113,17 @@ export class Batches {
 
   /** The route's handler. The body must not have been read. */
   readonly handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const pass = settledOnce(await this.#deps.guard.admit(request, reply, "batch", 0));
+    this.#open += 1;
     try {
-      return await this.#answerTo(pass, request, reply);
+      const pass = settledOnce(await this.#deps.guard.admit(request, reply, "batch", 0));
+      try {
+        return await this.#answerTo(pass, request, reply);
+      } finally {
+        pass.settle(false);
+      }
     } finally {
-      pass.settle(false);
+      this.#open -= 1;
+      if (this.#open === 0) this.#onAllSettled?.();
     }
   };
 
@@ -197,13 +208,26 @@ export class Batches {
     last.takeBack(new ProblemError("temporarily_overloaded", { detail }));
   }
 
-  /** No more is read of bodies, and callers are told; what was asked is answered, or ended after 5 s. */
-  stop(): void {
+  /**
+   * No more is read of bodies, and callers are told. Items without an answer after 5 s are problems, and cost nothing; who does not read
+   * that is cut off 1 s later. Resolves when the units of all batches are settled.
+   */
+  async stop(): Promise<void> {
     this.#stopping = true;
-    for (const source of this.#sources) source.fail(new ProblemError("shutting_down"));
-    setTimeout(() => {
-      for (const response of this.#responses) response.destroy();
-    }, stopMsMax).unref();
+    const problem = new ProblemError("shutting_down");
+    for (const source of this.#sources) source.fail(problem);
+    const refusing = setTimeout(() => {
+      for (const run of this.#runs.values()) run.refuse(problem);
+    }, stopMsMax);
+    const cutting = setTimeout(() => {
+      for (const response of this.#runs.keys()) response.destroy();
+    }, stopMsMax + stopReadMs);
+    if (this.#open > 0)
+      await new Promise<void>((resolve) => {
+        this.#onAllSettled = resolve;
+      });
+    clearTimeout(refusing);
+    clearTimeout(cutting);
   }
 
   #letGo(source: BodySource): void {
@@ -367,7 +391,7 @@ export class Batches {
     });
     begun(run);
     const onClose = () => {
-      this.#responses.delete(response);
+      this.#runs.delete(response);
       watch.stop();
       clearTimeout(lifetime);
       if (response.writableFinished) return;
@@ -376,7 +400,7 @@ export class Batches {
       rate.abandon(asked);
       source.fail(new ClientGoneError("the client disconnected"));
     };
-    this.#responses.add(response);
+    this.#runs.set(response, run);
     whenClosed(response, onClose);
     try {
       const unread = await ask(run, watch);
