@@ -39,7 +39,8 @@ export class Deadlines<T extends Watched> {
     bucket.items.push(item);
     bucket.watched += 1;
     item.bucket = bucket;
-    this.#timer ??= setInterval(() => this.#expire(), deadlineGranularityMs);
+    // A late event loop runs its timers before it reads: what has arrived meanwhile is read first.
+    this.#timer ??= setInterval(() => setImmediate(() => this.#expire()), deadlineGranularityMs);
   }
 
   /** Forgets an item; nothing happens when it is not watched. Cost: O(1). */

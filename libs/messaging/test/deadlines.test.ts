@@ -1,5 +1,8 @@
 /** Deadlines: never early, about 10 ms late at most, and no timer when nothing is watched. */
 
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
+import { MessageChannel } from "node:worker_threads";
 import { expect, test } from "@jest/globals";
 import { Deadlines, type Watched } from "../src/deadlines.ts";
 import { pause, until } from "./nats/support.ts";
@@ -26,6 +29,24 @@ test("tells each item once and not early, and not what was removed", async () =>
   const times = new Map(told);
   expect(times.get("soon")).toBeGreaterThanOrEqual(20);
   expect(times.get("late")).toBeGreaterThanOrEqual(60);
+});
+
+test("a reply that is there ends its item, however late the event loop gets to it", async () => {
+  const told: string[] = [];
+  const deadlines = new Deadlines<Item>(({ name }) => told.push(name));
+  const item = made("answered");
+  const { port1, port2 } = new MessageChannel();
+  port2.once("message", () => {
+    deadlines.remove(item);
+    port2.close();
+  });
+  deadlines.add(item, 20);
+  // Where replies are read: timers come next, before what arrived meanwhile is.
+  await setImmediate();
+  port1.postMessage("reply");
+  for (const since = performance.now(); performance.now() - since < 60; );
+  await once(port2, "close");
+  expect(told).toEqual([]);
 });
 
 test("an item may be watched again, also while it is told, and ended with others at the same time", async () => {
