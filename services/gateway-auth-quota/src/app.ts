@@ -99,9 +99,10 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
 
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
   const turns = new CallerTurns();
-  const listenerOptions: ListenerOptions = { config, clock, log, metrics, problems, isStopping: () => stopping, turns };
+  const bucketOf = (authorization: string) => keyring.bucketOf(authorization);
+  const listenerOptions: ListenerOptions = { config, clock, log, metrics, problems, isStopping: () => stopping, turns, bucketOf };
   const shedder = new LoadShedder({ inFlightMax: config.SHED_IN_FLIGHT_MAX, loopDelayMsMax: config.SHED_LOOP_DELAY_MS });
-  const keyless = { isStrained: () => shedder.isStrained, isKnownKey: (authorization: string) => keyring.knows(authorization) };
+  const keyless = { isStrained: () => shedder.isStrained, isKnownKey: (authorization: string) => bucketOf(authorization) !== null };
   const http = createListener({ ...listenerOptions, keyless }, config.CORS_ORIGINS, "connections");
   const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
   const lookupDeps = { guard, dispatcher, compressor, shedder, turns };

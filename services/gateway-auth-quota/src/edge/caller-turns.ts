@@ -74,13 +74,15 @@ export class CallerTurns {
     this.#goOn();
   };
 
-  /** One after the other, each with what follows its promise at once, while there is time. */
+  /** One after the other while there is time, each behind what follows the one before at once: an answer that was written is half done. */
   readonly #goOn = (): void => {
     const caller = this.#nextCaller();
     if (caller === null) return;
-    queueMicrotask(this.#goOn);
+    queueMicrotask(this.#goOnLater);
     this.#takeNext(caller)?.();
   };
+
+  readonly #goOnLater = (): void => process.nextTick(this.#goOn);
 
   /** The first that waits and has time left; null: nobody. */
   #nextCaller(): string | null {

@@ -31,6 +31,8 @@ export interface ConnectionOptions {
   /** Judges requests with a key by how many of it were refused; null: all pass. */
   readonly refusals: RefusalGate | null;
   readonly turns: CallerTurns;
+  /** The bucket of a known key in this header; null: there is none. */
+  bucketOf(authorization: string): string | null;
   readonly errorDocsBase: string;
   readonly metrics: GatewayMetrics;
   readonly log: RequestLog;
@@ -43,10 +45,14 @@ interface Connection {
   readonly share: Share | null;
   /** Of the key that asked last; null: none did. */
   keyShare: Share | null;
+  /** Whose turn its requests take before a valid key was found in one of them, by their header. */
+  claim: { readonly authorization: string; readonly caller: string } | null;
   /** Something was asked on it. */
   isUsed: boolean;
   /** Of its requests that are not answered, in their order. */
   readonly unanswered: Set<ServerResponse>;
+  /** Answers that are ready before their turn on the connection, each with what lets it go on. */
+  readonly early: Map<ServerResponse, () => void>;
   /** A request was refused as one too many: those behind it get no answer, as the connection ends with the refusal. */
   hasRefused: boolean;
   ignored: number;
@@ -176,10 +182,40 @@ export class Connections {
     }, stopMsMax).unref();
   }
 
+  /**
+   * Null: the answer may leave; else wait for it. Answers leave in the order of their requests (RFC 9112, section 9.3.2). Node would keep
+   * those that are ready early, and write all of them at once behind the one that they waited for.
+   */
+  turnToAnswer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
+    const { socket } = request;
+    const connection = this.#connections.get(socket);
+    if (connection === undefined || !connection.unanswered.has(response) || firstOf(connection.unanswered) === response) return null;
+    return new Promise((resolve) => {
+      connection.early.set(response, () => this.#options.turns.take(this.#callerOf(request), socket, resolve));
+    });
+  }
+
+  #isAnswered({ unanswered, early }: Connection, response: ServerResponse): void {
+    unanswered.delete(response);
+    // Also of one that ended before its turn, as its client is gone.
+    for (const ready of [response, firstOf(unanswered)]) {
+      if (ready === undefined) continue;
+      const goOn = early.get(ready);
+      early.delete(ready);
+      goOn?.();
+    }
+  }
+
   /** Whose turn a request takes: of the key that asked last on its connection, else of the one that it says it has, else of its address. */
   #callerOf({ socket, headers: { authorization } }: IncomingMessage): string {
     const connection = this.#connections.get(socket);
-    return connection?.keyShare?.caller ?? authorization ?? connection?.share?.caller ?? "";
+    if (connection === undefined) return authorization ?? "";
+    const { keyShare, claim, share } = connection;
+    if (keyShare !== null || authorization === undefined) return keyShare?.caller ?? share?.caller ?? "";
+    if (claim?.authorization === authorization) return claim.caller;
+    const caller = this.#options.bucketOf(authorization) ?? authorization;
+    connection.claim = { authorization, caller };
+    return caller;
   }
 
   /** Counts the connection for the key. */
@@ -201,8 +237,10 @@ export class Connections {
       socket,
       share,
       keyShare: null,
+      claim: null,
       isUsed: false,
       unanswered: new Set(),
+      early: new Map(),
       hasRefused: false,
       ignored: 0,
       stall: null,
@@ -315,7 +353,7 @@ export class Connections {
     const heldBack = keyless?.judge(request) ?? null;
     const refusedKey = heldBack === null ? (refusals?.judge(request) ?? null) : null;
     response.once("close", () => {
-      unanswered.delete(response);
+      this.#isAnswered(connection, response);
       // A key that could not be checked is nobody's fault.
       const isCharged = request.headers.authorization !== undefined && !keyed.has(request) && response.statusCode < 500;
       if (isCharged) keyless?.ended(request);
@@ -422,6 +460,10 @@ export function holdConnection(request: IncomingMessage, bucket: string): void {
   keyed.add(request);
   const known = connectionOf.get(request.socket);
   if (known !== undefined) known.owner.holdFor(known.connection, bucket);
+}
+
+function firstOf(responses: ReadonlySet<ServerResponse>): ServerResponse | undefined {
+  return responses.values().next().value;
 }
 
 /** The answer says that it is the last of its connection, unless its head has left already. */

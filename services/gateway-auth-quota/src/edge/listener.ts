@@ -30,6 +30,8 @@ export interface ListenerOptions {
   readonly problems: ProblemOptions;
   readonly isStopping: () => boolean;
   readonly turns: CallerTurns;
+  /** The bucket of a known key in this header; null: there is none. */
+  bucketOf(authorization: string): string | null;
   /** What bounds requests without a valid key; absent: neither those nor refused requests of a key are bounded. */
   readonly keyless?: Pick<KeylessOptions, "isStrained" | "isKnownKey">;
 }
@@ -108,6 +110,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
           }),
     refusals: options.keyless === undefined ? null : new RefusalGate(config.REFUSALS_PER_SECOND_MAX),
     turns: options.turns,
+    bucketOf: options.bucketOf,
     isShared: (peer) => isTrustedPeer(peer, trust),
     errorDocsBase: config.ERROR_DOCS_BASE,
     metrics,
@@ -116,6 +119,11 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
   });
   connections.watch(app.server);
   app.decorate("connections", connections);
+  app.addHook("onSend", ({ raw }, reply, payload, done) => {
+    const turn = connections.turnToAnswer(raw, reply.raw);
+    if (turn === null) done(null, payload);
+    else void turn.then(() => done(null, payload));
+  });
   installProblems(app, problems);
   installObserver(app, log, metrics);
   installCors(app, corsOrigins);

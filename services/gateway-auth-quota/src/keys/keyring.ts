@@ -146,10 +146,10 @@ export function createKeyring(options: KeyringOptions): Keyring {
       return lookUp(text, clientAddress, scope);
     },
 
-    knows(authorization) {
+    bucketOf(authorization) {
       const text = parseKeyText(bearer.exec(authorization)?.[1] ?? "");
       const seen = text === null ? null : cache.seen(text.id);
-      return text !== null && seen !== null && matches(text, seen);
+      return text !== null && matches(text, seen) ? seen.key.bucket : null;
     },
 
     hold: (key, clientAddress, scope, onChange) => holds.add({ id: key.id, clientAddress, scope }, key, onChange),

@@ -67,8 +67,8 @@ export interface Keyring {
    * Never throws. Cost with a cached key: one SHA-256, no store call and no promise, as one each time would cost more than that.
    */
   verify(authorization: string | undefined, clientAddress: string, scope?: Scope): Verification | Promise<Verification>;
-  /** Whether the header has a key whose secret matched what was read of it at last, however long ago. Never asks the store. */
-  knows(authorization: string): boolean;
+  /** The bucket of the key in the header, if its secret matches what was read of it at last, however long ago; else null. Never asks the store. */
+  bucketOf(authorization: string): string | null;
   /**
    * Follows a verified key for an answer that lasts. `onChange` is called, never within this call, when the key may do something else than
    * before, and at most once with a refusal: within a second of a change that reaches us, of the key's expiry, or of a time in which the key cannot be checked.

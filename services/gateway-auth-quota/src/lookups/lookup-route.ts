@@ -37,7 +37,7 @@ export interface LookupDeps {
 export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: LookupDeps): RouteHandlerMethod {
   const { guard, dispatcher, compressor, shedder, turns } = deps;
   const { scope, service } = operations[lookup.op];
-  return async (request, reply) => {
+  const respond = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     try {
       // Before anything is spent on it.
       shedder.enter(service);
@@ -68,6 +68,8 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
       shedder.leave(service);
     }
   };
+  // The framework gets no promise: where that ends before the answer may leave (`turnToAnswer`), it would send a second one.
+  return (request, reply) => void respond(request, reply).catch((error) => reply.send(error));
 }
 
 /** The question; or why it is none, which only a caller with a valid key is told. What a question costs must be known before it is admitted. */

@@ -1,12 +1,14 @@
 /** Whose turn a question takes on its way to a service, and how much of it. */
 
+import { ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, expect, jest, test } from "@jest/globals";
-import { createKey } from "@netfacts/keys";
-import type { RequestItem } from "@netfacts/messaging";
+import { createKey, generateKeyText } from "@netfacts/keys";
+import type { ReplyItem, RequestItem } from "@netfacts/messaging";
 import { CallerTurns } from "../../src/edge/caller-turns.ts";
 import { ResultTexts } from "../../src/lookups/batch/result-texts.ts";
 import { type BatchHarness, linesOf, ndjson, startBatchGateway } from "../batch/support.ts";
 import { exampleReply } from "../support/gateway.ts";
+import { exchange } from "../support/raw.ts";
 
 let gateway: BatchHarness;
 const seen: RequestItem[] = [];
@@ -68,6 +70,39 @@ test("an answer that has come is written in a turn of its key", async () => {
   expect([callers, isAnswered]).toEqual([[key.id], false]);
   letGo();
   expect(await answer).toBe(200);
+});
+
+test("answers that are ready early leave behind the first of their connection, each in a turn of its key", async () => {
+  const { secret, key } = await createKey(gateway.store, { label: "pipelining", scopes: ["ip", "asn"] });
+  const ask = (path: string, more = "") => `GET /api/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${more}\r\n`;
+  const values = ["193.0.6.1", "193.0.6.2", "193.0.6.3", "193.0.6.4"];
+  let answerFirst = (_reply: ReplyItem) => {};
+  gateway.answers.set("asn", () => new Promise((resolve) => (answerFirst = resolve)));
+  const ended = jest.spyOn(ServerResponse.prototype, "end");
+  const written = jest.spyOn(CallerTurns.prototype, "next");
+  const taken = jest.spyOn(CallerTurns.prototype, "take");
+  const paths = values.map((value, index) => ask(`/ip/${value}`, index === values.length - 1 ? "Connection: close\r\n" : ""));
+  const answers = exchange(gateway.url, ask("/asn/AS3333") + paths.join(""));
+  while (written.mock.calls.length < values.length) await new Promise(setImmediate);
+  for (let round = 0; round < 20; round++) await new Promise(setImmediate);
+  expect(ended).not.toHaveBeenCalled();
+  taken.mockClear();
+  answerFirst(exampleReply("asn"));
+  const [first, ...others] = (await answers).map(({ status, body }) => [status, body]);
+  expect(first).toEqual([200, `${exampleReply("asn").body}`]);
+  expect(others).toEqual(values.map(() => [200, `${exampleReply("ip").body}`]));
+  expect(taken.mock.calls.map(([caller]) => caller)).toEqual(values.map(() => key.id));
+});
+
+test("a new connection takes turns of the key that it names, once that was found valid", async () => {
+  const { secret, key } = await createKey(gateway.store, { label: "new connections", scopes: ["ip"] });
+  const taken = jest.spyOn(CallerTurns.prototype, "take");
+  const authorization = `Bearer ${secret}`;
+  for (let count = 0; count < 2; count++)
+    await exchange(gateway.url, `GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`);
+  const wrong = generateKeyText("live").text;
+  await exchange(gateway.url, `GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${wrong}\r\nConnection: close\r\n\r\n`);
+  expect(taken.mock.calls.map(([caller]) => caller)).toEqual([authorization, key.id, `Bearer ${wrong}`]);
 });
 
 test("a line that is no question is answered before the next one is read, and not held", async () => {
