@@ -48,9 +48,11 @@ test("tells by its mark whether a change was done, as often as it is asked, and 
   expect(await limits.recover(month, mark(1))).toMatchObject({ outcome: "not-done", leased: 0 });
   expect(await limits.take(month, 10, 3, mark(1))).toMatchObject({ outcome: "does-not-fit", leased: 0 });
   expect(await limits.take(month, 10, 3, mark(2))).toMatchObject({ outcome: "granted", leased: 3 });
+  // A second arrival of the same change, before anybody has asked for it.
+  expect(await limits.take(month, 10, 3, mark(2))).toMatchObject({ outcome: "does-not-fit", leased: 3 });
   await other.take(month, 10, 2, { owner: "beef", number: 9 });
   for (let i = 0; i < 2; i++) expect(await limits.recover(month, mark(2))).toMatchObject({ outcome: "done", leased: 5 });
-  // A second arrival of the same change.
+  // And after it.
   expect(await limits.take(month, 10, 3, mark(2))).toMatchObject({ outcome: "does-not-fit", leased: 5 });
   expect(await limits.recover(month, mark(3))).toMatchObject({ outcome: "not-done" });
   expect(await limits.giveBack(month, 1, mark(3))).toEqual({ outcome: "refused" });

@@ -39,15 +39,18 @@ test("admits as many as may be under way; the next costs nothing and may come wh
   expect(await gate.admit(key, { month: 1 })).toMatchObject({ admitted: true });
 });
 
-test("a request that rate or month refuses is not under way", async () => {
+test.each([
+  { rate: 3, month: 1, refusal: "quota_exceeded" },
+  { rate: 1, month: 3, refusal: "rate_limit_exceeded" },
+])("a request that rate or month refuses is not under way: $refusal", async ({ refusal, ...limits }) => {
   const gate = bench.limiter();
-  const key = limitedKey({ concurrency: 2, rate: 3, month: 1 });
+  const key = limitedKey({ concurrency: 2, ...limits });
   const codes = [];
   for (let i = 0; i < 4; i++) {
     const decision = await gate.admit(key, { month: 1 });
     codes.push(decision.admitted ? "admitted" : decision.code);
   }
-  expect(codes).toEqual(["admitted", "quota_exceeded", "quota_exceeded", "quota_exceeded"]);
+  expect(codes).toEqual(["admitted", refusal, refusal, refusal]);
   expect((await gate.peek(key))?.at(-1)).toEqual({ name: "concurrency", limit: 2, used: 1, remaining: 1 });
 });
 

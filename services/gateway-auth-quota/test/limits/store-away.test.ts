@@ -129,6 +129,26 @@ test("a limit that is known to be used up is not overrun on debt", async () => {
   expect(admitted(await admit(gate, key, 9))).toBe(0);
 });
 
+test("what was written off uses up the debt until the window ends, though others return units", async () => {
+  const [gate, other] = [indebted(20), bench.limiter()];
+  const key = limitedKey({ rate: 6_000, month: 100 });
+  await admit(gate, key, 1);
+  bench.store.mode = "fails";
+  await admit(gate, key, 200);
+  bench.store.mode = "works";
+  const taken: Decision[] = [];
+  for (let i = 0; i < 200; i++) taken.push(await other.admit(key, { month: 1 }));
+  await askedAgain();
+  expect(events).toMatchObject({ "month admitted": 20, "month written_off": 20 });
+  for (const decision of taken.filter(({ admitted }) => admitted).slice(0, 40)) other.settle(decision, false);
+  await other.stop();
+  bench.pass(2_000);
+  expect(admitted(await admit(gate, key, 1))).toBe(1);
+  bench.store.mode = "fails";
+  await admit(gate, key, 200);
+  expect(events["month admitted"]).toBe(20);
+});
+
 describe("at most the debt is too much", () => {
   test.each([
     { gateways: 1, limit: 100 },
