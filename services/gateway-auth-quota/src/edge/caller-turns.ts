@@ -6,6 +6,9 @@
 /** Time of one caller in a round, from its first work on, and of all of them. Ordinary load has less work than that, which then shares its way to the services. */
 const callerMs = 2;
 const roundMs = 5;
+/** Time of one caller where others had work lately: they wait for half as long, at the cost of more rounds. */
+const sharedCallerMs = 1;
+const latelyMs = 100;
 
 /** What waits, by connection or batch. */
 type Lines = Map<object, (() => void)[]>;
@@ -18,6 +21,8 @@ export class CallerTurns {
   #since: number | null = null;
   /** When that of each caller began. */
   readonly #begun = new Map<string, number>();
+  /** When more than one caller had work in a round, at last. */
+  #sharedAt = Number.NEGATIVE_INFINITY;
 
   /** @param now clock in ms; default: `performance.now()`. */
   constructor(now: () => number = () => performance.now()) {
@@ -48,8 +53,9 @@ export class CallerTurns {
       setImmediate(this.#beginRound);
     } else if (now - this.#since >= roundMs) return false;
     const begun = this.#begun.get(caller);
-    if (begun !== undefined) return now - begun < callerMs;
+    if (begun !== undefined) return now - begun < (now - this.#sharedAt < latelyMs ? sharedCallerMs : callerMs);
     this.#begun.set(caller, now);
+    if (this.#begun.size > 1) this.#sharedAt = now;
     return true;
   }
 

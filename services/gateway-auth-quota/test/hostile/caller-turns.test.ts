@@ -95,6 +95,21 @@ test("work in steps waits between them for the turns of others, and what follows
   expect(turns.hasTime("other")).toBe(true);
 });
 
+test("a caller has less of a round while another had work lately", async () => {
+  const { turns, work } = turnsByWork();
+  const inRound = async () => {
+    await new Promise(setImmediate);
+    let steps = 0;
+    for (; turns.hasTime("greedy"); steps++) work(0.5);
+    return steps;
+  };
+  expect(await inRound()).toBe(4);
+  turns.take("polite", {}, () => {});
+  expect([await inRound(), await inRound()]).toEqual([2, 2]);
+  work(100);
+  expect(await inRound()).toBe(4);
+});
+
 test("what work leaves to later ticks counts as its time too", async () => {
   const { turns, work } = turnsByWork();
   let round = 0;
