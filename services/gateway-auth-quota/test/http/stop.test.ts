@@ -47,6 +47,22 @@ test("connections that are silent, half-sent or idle end at once, and one that i
   await stopped;
 });
 
+test("a request that nobody answers holds a stop up for no longer than promised", async () => {
+  harness = await startGateway({ config: { LOOKUP_BUDGET_MS: 60_000 } });
+  const url = await harness.gateway.listen();
+  const asking = await open(url);
+  const asked = Promise.withResolvers<() => void>();
+  harness.answers.set("ip", () => new Promise((done) => asked.resolve(() => done(exampleReply("ip")))));
+  asking.write(question(await harness.key()));
+  const answer = await asked.promise;
+  const since = performance.now();
+  await harness.gateway.stop();
+  // It is 12 s at most; on a busy machine still less than the grace period of 30 s.
+  expect(performance.now() - since).toBeLessThan(25_000);
+  answer();
+  await harness.stop();
+}, 120_000);
+
 test("a drain answers everything, on kept and on new connections, each answer the last of its connection, and only then stops", async () => {
   harness = await startGateway({ config: { DRAIN_SECONDS: 1 } });
   const url = await harness.gateway.listen();
