@@ -1,12 +1,12 @@
-/** The heap of a process after all garbage was collected, over its inspector: `nodeOptions` in its environment opens one. */
+/** The heap and the buffers of a process after all garbage was collected, over its inspector: `nodeOptions` in its environment opens one. */
 
 import { once } from "node:events";
 
 export const nodeOptions = "--inspect=127.0.0.1:0";
 
 export interface LiveHeap {
-  /** Collects, and returns the bytes of objects that are in use: what an engine left to itself says depends on when it last collected. */
-  read(): Promise<number>;
+  /** Collects, and returns the bytes that are in use: what an engine left to itself says depends on when it last collected. */
+  read(): Promise<{ readonly "live heap": number; readonly "live buffers": number }>;
   close(): void;
 }
 
@@ -39,8 +39,8 @@ export async function openLiveHeap(printed: string): Promise<LiveHeap> {
   return {
     async read() {
       await call("HeapProfiler.collectGarbage");
-      const { usedSize } = (await call("Runtime.getHeapUsage")) as { usedSize: number };
-      return usedSize;
+      const { usedSize, backingStorageSize } = (await call("Runtime.getHeapUsage")) as { usedSize: number; backingStorageSize: number };
+      return { "live heap": usedSize, "live buffers": backingStorageSize };
     },
     close: () => socket.close(),
   };

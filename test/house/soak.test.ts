@@ -2,13 +2,14 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { afterEach, expect, test } from "@jest/globals";
 import { nodeOptions, openLiveHeap } from "../../scripts/soak/live-heap.ts";
 import { isUnfair } from "../../scripts/soak/load.ts";
 import { growthOf } from "../../scripts/soak/watch.ts";
 
 const mebibyte = 1 << 20;
-const isLeak = (values: readonly number[], name: "live heap" | "open files" | "disk") =>
+const isLeak = (values: readonly number[], name: "live heap" | "live buffers" | "resident memory" | "open files" | "disk") =>
   growthOf(values.map((value) => ({ [name]: value }))).map((growth) => growth.isLeak);
 
 test("a heap whose floor rises is a leak; one that fills and stays, or is collected late, is not", () => {
@@ -28,7 +29,7 @@ afterEach(() => {
 /** At every message: much garbage, a cache that fills and begins anew, and what is never released. */
 const planted = (leakMiB: number) => `
   const mebibyte = () => new Array(1 << 17).fill(0);
-  const kept = [];
+  const [kept, buffers] = [[], []];
   let cache = [], garbage = [];
   process.on("message", (round) => {
     if (round % 4 === 0) [cache, garbage] = [[], []];
@@ -36,6 +37,8 @@ const planted = (leakMiB: number) => `
     for (let count = 0; count < 5 * (round % 7); count++) garbage.push(mebibyte());
     garbage = [];
     for (let count = 0; count < ${leakMiB}; count++) kept.push(mebibyte());
+    for (let count = 0; count < 2 * ${leakMiB}; count++) buffers.push(Buffer.alloc(1 << 20));
+    garbage = Array.from({ length: round % 7 }, () => Buffer.alloc(1 << 20));
     process.send(process.memoryUsage().heapUsed);
   });
   process.send(0);`;
@@ -54,8 +57,9 @@ test.each([
     printed += text;
   });
   await once(child, "message");
+  while (!printed.includes("\n")) await once(child.stderr as Readable, "data");
   const heap = await openLiveHeap(printed);
-  const live: number[] = [];
+  const live: Awaited<ReturnType<typeof heap.read>>[] = [];
   const used: number[] = [];
   for (let round = 0; round < 24; round++) {
     const told = once(child, "message");
@@ -65,9 +69,25 @@ test.each([
     if (round % 3 === 2) live.push(await heap.read());
   }
   heap.close();
-  expect(Math.max(...used)).toBeGreaterThan(1.5 * Math.min(...live));
-  expect(isLeak(live, "live heap")).toEqual([leaks]);
+  expect(Math.max(...used)).toBeGreaterThan(1.5 * Math.min(...live.map((sample) => sample["live heap"])));
+  expect(growthOf(live).map(({ name, isLeak: found }) => [name, found])).toEqual([
+    ["live heap", leaks],
+    ["live buffers", leaks],
+  ]);
   await expect(heap.read()).rejects.toThrow("went away");
+});
+
+test("resident memory whose floor rises is a leak; garbage above it is none, however much there is at a time", () => {
+  // What a gateway under abuse had, in MiB.
+  const gateway = [395, 497, 437, 521, 518, 410, 401, 512, 409, 445, 373, 520, 410, 518, 521];
+  const samples = gateway.map((value) => value * mebibyte);
+  expect(isLeak(samples, "resident memory")).toEqual([false]);
+  expect(
+    isLeak(
+      samples.map((value, index) => value + 40 * index * mebibyte),
+      "resident memory",
+    ),
+  ).toEqual([true]);
 });
 
 test("files that stay open are one, a burst of them is not, and a figure that is missing proves nothing", () => {
