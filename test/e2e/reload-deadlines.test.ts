@@ -4,18 +4,24 @@
  * @alone It asserts deadlines.
  */
 
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { publishNumber, until } from "../../libs/snapshot/test/store/contract.ts";
 import { activationDefaults } from "../../services/ingest/src/publish/activation-coordinator.ts";
 import { deaf, ReloadWorld } from "./reload-world.ts";
 
-let world: ReloadWorld;
-beforeEach(async () => {
-  world = await ReloadWorld.start();
-});
-afterEach(() => world.stop());
+/** A test in a world of its own, beside the others: they mostly wait. */
+function inWorld(title: string, act: (world: ReloadWorld) => Promise<void>): void {
+  test.concurrent(title, async () => {
+    const world = await ReloadWorld.start();
+    try {
+      await act(world);
+    } finally {
+      await world.stop();
+    }
+  });
+}
 
-test("three pods load a snapshot, and none serves it before all have it", async () => {
+inWorld("three pods load a snapshot, and none serves it before all have it", async (world) => {
   // All pods are known before the releases that are timed.
   const ingest = await world.startIngest({ discoverMs: 200 });
   await ingest.release(1);
@@ -41,7 +47,7 @@ test("three pods load a snapshot, and none serves it before all have it", async 
   expect(delays[4]).toBeLessThanOrEqual(10_000);
 });
 
-test("a pod that misses every message follows the pointer within five seconds", async () => {
+inWorld("a pod that misses every message follows the pointer within five seconds", async (world) => {
   const ingest = await world.startIngest({ waitMs: 500 });
   await ingest.release(1);
   // They look at different times.
