@@ -36,6 +36,9 @@ const kindBytes = 16;
 const columnNameBytes = 32;
 const trailerBytes = 8;
 
+/** Of one object: Node reads, writes and hashes no more in one call, and ends the process that asks for more. */
+export const objectBytesMax = 0x7fff_ffff;
+
 const aligned = (bytes: number): number => Math.ceil(bytes / alignment) * alignment;
 
 /** `columnPieces` as one buffer. */
@@ -51,7 +54,7 @@ export function encodeColumns<S extends ColumnSpec>(format: SectionFormat<S>, co
  * offset u32, byte length u32, zero u32 per column; then the columns, each at a multiple of 64; then "NFE1" and the
  * CRC-32 of all before it.
  *
- * Throws `SectionFormatError` for names that are too long and for more than 4 GiB.
+ * Throws `SectionFormatError` for names that are too long and for more than 2 GiB.
  */
 export function columnPieces<S extends ColumnSpec>(format: SectionFormat<S>, columns: ColumnPieces<S>): Uint8Array[] {
   const names = Object.keys(format.columns);
@@ -66,8 +69,8 @@ export function columnPieces<S extends ColumnSpec>(format: SectionFormat<S>, col
     const byteLength = arrays.reduce((sum, array) => sum + array.byteLength, 0);
     const entry = headerBytes + index * columnEntryBytes;
     const next = aligned(offset + byteLength);
-    if (next + trailerBytes > 0xffff_ffff)
-      throw new SectionFormatError(`section ${format.kind} would be more than ${next} bytes; the format allows 4 GiB`);
+    if (next + trailerBytes > objectBytesMax)
+      throw new SectionFormatError(`section ${format.kind} would be more than ${next} bytes; an object may have 2 GiB`);
     head.write(name, entry, columnNameBytes, "latin1");
     head.writeUInt32LE(columnTypes[format.columns[name] as ColumnType].code, entry + columnNameBytes);
     head.writeUInt32LE(offset, entry + columnNameBytes + 4);

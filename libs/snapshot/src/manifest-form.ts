@@ -2,6 +2,7 @@
 
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { objectBytesMax } from "./columns.ts";
 import { ManifestError, type SectionName, sealManifest, sectionNames } from "./manifest.ts";
 
 /** RFC 3339 in UTC, whole seconds: what ids sort by and ages are counted from. */
@@ -9,6 +10,8 @@ const timestampPattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}
 const nullableText = Type.Unsafe<string | null>({ type: ["string", "null"] });
 const nullableTimestamp = Type.Unsafe<string | null>({ type: ["string", "null"], pattern: timestampPattern });
 const nullableInteger = Type.Unsafe<number | null>({ type: ["integer", "null"] });
+
+const objectBytes = Type.Integer({ minimum: 0, maximum: objectBytesMax });
 
 const SourceEntry = Type.Object({
   name: Type.String(),
@@ -32,7 +35,7 @@ const FamilyCounts = Type.Object({ ipv4: Type.Integer({ minimum: 0 }), ipv6: Typ
 const SectionEntry = Type.Object({
   /** SHA-256 of the object, which is also its name. */
   object: Type.String({ pattern: "^[0-9a-f]{64}$" }),
-  bytes: Type.Integer({ minimum: 0 }),
+  bytes: objectBytes,
   version: Type.String(),
   as_of: Type.String({ pattern: timestampPattern }),
   /** Seconds after `as_of` from which the section is stale; null = never. */
@@ -65,10 +68,7 @@ const Manifest = Type.Object({
   /** Sections that were removed on purpose and are not there since: pods may drop them. Absent: none. */
   removed_sections: Type.Optional(Type.Array(Type.Enum([...sectionNames]))),
   /** Objects that only ingest reads. */
-  ingest_objects: Type.Record(
-    Type.String(),
-    Type.Object({ object: Type.String({ pattern: "^[0-9a-f]{64}$" }), bytes: Type.Integer({ minimum: 0 }) }),
-  ),
+  ingest_objects: Type.Record(Type.String(), Type.Object({ object: Type.String({ pattern: "^[0-9a-f]{64}$" }), bytes: objectBytes })),
 });
 
 export type SourceEntry = Type.Static<typeof SourceEntry>;

@@ -29,6 +29,14 @@ const entryOf = (column: number): number => 64 + column * 48;
 const mutations = runs(10_000);
 
 describe("a section object", () => {
+  test("is not made of more bytes than can be read", () => {
+    const piece = new Uint8Array(1 << 20);
+    const small = (bytes: number) => ({ ...content, small: Array<Uint8Array>(bytes / piece.length).fill(piece) });
+    expect(() => columnPieces(format, small(2 ** 31))).toThrow(
+      /^section test would be more than 21474\d+ bytes; an object may have 2 GiB$/,
+    );
+  });
+
   test("gives back any columns, at offsets of 64, and the same bytes for the same columns", () => {
     const made = fc.record({
       small: fc.uint8Array({ maxLength: 200 }),

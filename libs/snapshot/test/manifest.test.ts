@@ -74,6 +74,11 @@ test.each<[string, string, RegExp]>([
     encoded.replace('"as_of": "2026-11-21T08:55:00Z"', '"as_of": "yesterday"'),
     /the manifest is invalid: \/sections\/routes\/as_of/,
   ],
+  [
+    "an object of 2 GiB, which Node cannot read at once",
+    encoded.replace(/"bytes": \d+/, '"bytes": 2147483648'),
+    /the manifest is invalid: \/sections\/routes\/bytes must be <= 2147483647/,
+  ],
   ["no JSON", "netfacts", /not JSON/],
   ["a JSON value of another kind", "[]", /the manifest is invalid/],
   ["null", "null", /the manifest is invalid/],
