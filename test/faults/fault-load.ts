@@ -17,7 +17,7 @@ const hungMs = 10_000;
 const requestsPerSecond = 200;
 /** The longest that a fault lasts until it is met: a slow machine asks less often, and so uses up later what was leased, at its window's end at the latest. */
 const meetMsMax = 65_000;
-/** So many requests must meet a fault: a machine that stalls sends few in a second. */
+/** More requests than this must meet a fault: a machine that stalls sends few in a second. */
 export const meetRequestsMin = 50;
 /** What the load makes up for after it could not run itself: more would be a burst that the fault did not make. */
 const behindMsMax = 100;
@@ -113,8 +113,8 @@ export class FaultLoad {
     await fault.make();
     await sleep(fault.lastsMs ?? 1_500);
     const { meets } = fault;
-    while (meets !== undefined && !hasMet(tally, meets) && performance.now() - madeAt < meetMsMax) await sleep(20);
-    while (tally.requests <= meetRequestsMin && performance.now() - madeAt < meetMsMax) await sleep(20);
+    const isMet = () => tally.requests > meetRequestsMin && (meets === undefined || hasMet(tally, meets));
+    while (!isMet() && performance.now() - madeAt < meetMsMax) await sleep(20);
     await fault.mend();
     const mendedAt = performance.now();
     await this.untilRight(recoverMsMax);

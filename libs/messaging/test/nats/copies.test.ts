@@ -111,11 +111,11 @@ async function play(url: string, act: (scene: Scene) => Promise<void>): Promise<
 }
 
 /** A test that plays while other scenes do. */
-function scene(title: string, act: (scene: Scene) => Promise<void>): void {
+function besideOthers(title: string, act: (scene: Scene) => Promise<void>): void {
   test.concurrent(title, async () => play((await sharedServer()).url, act));
 }
 
-function sceneByItself(title: string, act: (scene: Scene) => Promise<void>): void {
+function byItself(title: string, act: (scene: Scene) => Promise<void>): void {
   test(title, async () => play((await sharedServer()).url, act));
 }
 
@@ -141,7 +141,7 @@ function stallAt({ at, ms }: Timed, well: readonly Timed[]): number {
 const names = (asked: readonly Asked[]) => [...new Set(asked.map(({ by }) => by))].sort();
 const longest = (asked: readonly Asked[]) => Math.max(...asked.map(({ excessMs }) => excessMs));
 
-scene("a copy on a link that stalls for up to 3 s and is reset costs no request 250 ms", async (scene) => {
+besideOthers("a copy on a link that stalls for up to 3 s and is reset costs no request 250 ms", async (scene) => {
   const link = await startTcpProxy(scene.url);
   const below = seeded(6_298);
   let over = false;
@@ -178,7 +178,7 @@ scene("a copy on a link that stalls for up to 3 s and is reset costs no request 
   }
 });
 
-scene("a copy that hangs costs no request 250 ms in either lane, and is asked again when it goes on", async (scene) => {
+besideOthers("a copy that hangs costs no request 250 ms in either lane, and is asked again when it goes on", async (scene) => {
   const [first] = await Promise.all([scene.copy("first"), scene.copy("second")]);
   const asker = await scene.asker();
   // Both lanes at the same time: each has its own account of the copies.
@@ -200,7 +200,7 @@ scene("a copy that hangs costs no request 250 ms in either lane, and is asked ag
   expect(bothOf(await loads(1_000))).toEqual(lanes.map(() => ["first", "second"]));
 });
 
-scene("a copy on a link that loses data costs no request 250 ms", async (scene) => {
+besideOthers("a copy on a link that loses data costs no request 250 ms", async (scene) => {
   const link = await startTcpProxy(scene.url);
   // What is lost is sent again after a while, and what was sent after it waits, in one direction and then in the other.
   let turns = 0;
@@ -224,7 +224,7 @@ scene("a copy on a link that loses data costs no request 250 ms", async (scene) 
   }
 });
 
-scene("one of three nats-servers that hangs costs no request of a gateway at another one 250 ms", async (scene) => {
+besideOthers("one of three nats-servers that hangs costs no request of a gateway at another one 250 ms", async (scene) => {
   const routes = await freePorts(3);
   const config = (port: number) =>
     `cluster { name: c, listen: "127.0.0.1:${port}", routes: [${routes.map((route) => `"nats://127.0.0.1:${route}"`).join(", ")}] }`;
@@ -252,7 +252,7 @@ scene("one of three nats-servers that hangs costs no request of a gateway at ano
   }
 });
 
-scene("a copy that is 50 times slower is sent one question at a time, twice a second", async (scene) => {
+besideOthers("a copy that is 50 times slower is sent one question at a time, twice a second", async (scene) => {
   const [slow] = await Promise.all([scene.copy("slow", { ms: 100 }), scene.copy("second")]);
   const asker = await scene.asker();
   await scene.load(asker, 1_000);
@@ -287,7 +287,7 @@ test.concurrent("a nats-server that hangs is told within 1 s, and asked again wh
   }
 });
 
-scene("a copy that is killed costs no request 500 ms", async (scene) => {
+besideOthers("a copy that is killed costs no request 500 ms", async (scene) => {
   const [first] = await Promise.all([scene.copy("first"), scene.copy("second")]);
   const asker = await scene.asker();
   await scene.load(asker, 300);
@@ -316,7 +316,7 @@ describe("one by one, what helps requests to another copy", () => {
     return [...new Set((await Promise.all(answers)).flat())].sort();
   };
 
-  sceneByItself("frames that a killed copy had go to another one once it is silent", async (scene) => {
+  byItself("frames that a killed copy had go to another one once it is silent", async (scene) => {
     const [first] = await Promise.all([scene.copy("first"), scene.copy("second")]);
     const { told, events } = retries();
     const asker = await scene.asker(events);
@@ -330,7 +330,7 @@ describe("one by one, what helps requests to another copy", () => {
     expect(told).not.toContain("no_answer");
   });
 
-  sceneByItself("frames for a copy that has ended go to another one at once, which is no retry", async (scene) => {
+  byItself("frames for a copy that has ended go to another one at once, which is no retry", async (scene) => {
     const [first] = await Promise.all([scene.copy("first"), scene.copy("second")]);
     const { told, events } = retries();
     const asker = await scene.asker(events);
@@ -345,7 +345,7 @@ describe("one by one, what helps requests to another copy", () => {
     expect(told).not.toContain("silent");
   });
 
-  sceneByItself("a frame that a copy holds back while it answers calls goes to another one too", async (scene) => {
+  byItself("a frame that a copy holds back while it answers calls goes to another one too", async (scene) => {
     const [holding] = await Promise.all([scene.copy("holding"), scene.copy("second")]);
     const { told, events } = retries();
     const asker = await scene.asker(events);
@@ -356,7 +356,7 @@ describe("one by one, what helps requests to another copy", () => {
     expect(told).not.toContain("no_answer");
   });
 
-  sceneByItself("a process that was busy itself takes no copy for a silent or slow one", async (scene) => {
+  byItself("a process that was busy itself takes no copy for a silent or slow one", async (scene) => {
     await Promise.all([scene.copy("first"), scene.copy("second")]);
     const { told, events } = retries();
     const asker = await scene.asker(events);
