@@ -69,7 +69,7 @@ class WrongAnswer extends Error {
 const ask = async (url: string, key: string, init: RequestInit = {}): Promise<Response> =>
   fetch(url, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers }, signal: AbortSignal.timeout(60_000) });
 
-/** The status; of a problem with its code: `503 overloaded`. */
+/** The status; of a problem with its code: `503 temporarily_overloaded`. */
 type Outcome = number | `${number} ${string}` | "gone";
 
 async function drained(answer: Promise<Response>): Promise<Outcome> {

@@ -36,7 +36,7 @@ const kindBytes = 16;
 const columnNameBytes = 32;
 const trailerBytes = 8;
 
-/** Of one object: Node reads, writes and hashes no more in one call, and ends the process that asks for more. */
+/** Of one object: Node reads, writes and hashes no more in one call. A process that reads more ends. */
 export const objectBytesMax = 0x7fff_ffff;
 
 const aligned = (bytes: number): number => Math.ceil(bytes / alignment) * alignment;
