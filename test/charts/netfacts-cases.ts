@@ -41,6 +41,7 @@ export const everything = {
     resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "300Mi" } },
     autoscaling: { ...autoscaled, targetCpuPercent: 70, metrics: [], behavior: { scaleUp: { stabilizationWindowSeconds: 10 } } },
     disruptionBudget: { enabled: true, maxUnavailable: "25%" },
+    livenessProbe: { enabled: false },
     extraEnv: [{ name: "NODE_OPTIONS", value: "--max-old-space-size=200" }],
     extraVolumes: [{ name: "more", emptyDir: {} }],
     extraVolumeMounts: [{ name: "more", mountPath: "/more" }],

@@ -247,6 +247,14 @@ testWithHelm("services listen where probes and other pods reach them", () => {
   expect(environmentOf(ingest).env).toMatchObject({ INGEST_HOST: "0.0.0.0", INGEST_ADVERTISED_URL: "http://10.0.0.7:8090" });
 });
 
+testWithHelm("without its liveness probe a container is never restarted for a probe, and its readiness still counts", () => {
+  for (const { spec } of ofKind(objectsOf("everything"), "Deployment")) {
+    const [container] = spec.template.spec.containers;
+    expect([container.startupProbe, container.livenessProbe]).toEqual([undefined, undefined]);
+    expect(container.readinessProbe.httpGet).toEqual({ path: "/readyz", port: "metrics" });
+  }
+});
+
 testWithHelm("a pod gets only the secrets that its service needs", () => {
   const files = Object.fromEntries(
     podsOf(objectsOf("everything")).map(({ labels, spec }) => {

@@ -1,0 +1,141 @@
+/**
+ * The program of the image for development (Dockerfile, stage `development`). It runs a service from its sources, and again when one of them changes.
+ * Its first argument selects the service; with `cli` it runs the command line once. `INSPECT=host:port` opens Node's inspector in the service.
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, existsSync, type FSWatcher, readdirSync, watch, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+const mounted = ["libs", "services"] as const;
+/** One change can be many files. */
+const settleMs = 200;
+/** A process at a breakpoint does not hear a signal. */
+const stopMsMax = 15_000;
+/** What ended by itself may have missed a server that is there later. */
+const retryMs = 15_000;
+
+const [name = "", ...args] = process.argv.slice(2);
+
+/** Volumes over the folders of sources are empty at first. What is copied there later stays when the container is restarted. */
+function fillVolumes(): void {
+  for (const folder of mounted) {
+    const done = join(root, folder, ".filled");
+    if (existsSync(done)) continue;
+    cpSync(join(root, "original", folder), join(root, folder), { recursive: true });
+    writeFileSync(done, "");
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`development: ${text}\n`);
+}
+
+function start(service: string, inspect: string | undefined): ChildProcess {
+  const options = ["--conditions=source", ...(inspect ? [`--inspect=${inspect}`] : [])];
+  return spawn(process.execPath, [...options, join(root, "services", service, "src/main.ts"), ...args], { stdio: "inherit" });
+}
+
+const statusOf = (code: number | null, signal: NodeJS.Signals | null) => code ?? 128 + constants.signals[signal ?? "SIGKILL"];
+
+function runOnce(): void {
+  const child = start(name, undefined);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+  child.once("exit", (code, signal) => process.exit(statusOf(code, signal)));
+}
+
+/**
+ * Calls back for each change below the folders. Folders are watched and not files: a file that is replaced, as tar does, is another one, and Node's
+ * own `--watch` hears only of the first replacement.
+ */
+function watchFolders(folders: readonly string[], onChange: (path: string) => void): void {
+  const watchers = new Map<string, FSWatcher>();
+  const add = (folder: string): void => {
+    if (!watchers.has(folder)) {
+      const watcher = watch(folder, (_event, file) => {
+        rescan();
+        onChange(join(folder, file ?? ""));
+      });
+      const forget = () => {
+        watcher.close();
+        watchers.delete(folder);
+      };
+      watcher.on("error", forget);
+      watchers.set(folder, watcher);
+    }
+    for (const entry of readdirSync(folder, { withFileTypes: true }))
+      if (entry.isDirectory() && entry.name !== "node_modules") add(join(folder, entry.name));
+  };
+  const rescan = () => {
+    for (const [folder, watcher] of watchers) {
+      if (existsSync(folder)) continue;
+      watcher.close();
+      watchers.delete(folder);
+    }
+    for (const folder of folders) add(folder);
+  };
+  rescan();
+}
+
+/** Ends by a signal, after the service. */
+function runAndWatch(): void {
+  const { INSPECT: inspect } = process.env;
+  let child: ChildProcess | null = null;
+  let isChanged = false;
+  let isStopping = false;
+  let retry: NodeJS.Timeout | undefined;
+  let settled: NodeJS.Timeout | undefined;
+
+  const run = () => {
+    clearTimeout(retry);
+    isChanged = false;
+    const started = start(name, inspect);
+    child = started;
+    started.once("exit", (code, signal) => {
+      child = null;
+      const status = statusOf(code, signal);
+      if (isStopping) process.exit(status);
+      if (isChanged) return run();
+      say(`${name} ended with status ${status}; it starts again when a file changes, or in ${retryMs / 1_000} s`);
+      retry = setTimeout(run, retryMs);
+    });
+  };
+  const stop = (signal: NodeJS.Signals) => {
+    const stopped = child;
+    stopped?.kill(signal);
+    setTimeout(() => stopped?.kill("SIGKILL"), stopMsMax).unref();
+  };
+  const restart = () => {
+    isChanged = true;
+    if (child === null) run();
+    else stop("SIGTERM");
+  };
+
+  // `standalone` runs the others.
+  const own = name === "standalone" ? "services" : `services/${name}`;
+  watchFolders([join(root, "libs"), join(root, own)], (path) => {
+    clearTimeout(settled);
+    settled = setTimeout(() => {
+      say(`${path} changed: ${name} starts again`);
+      restart();
+    }, settleMs);
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (child === null) process.exit(0);
+      isStopping = true;
+      stop(signal);
+    });
+  }
+  run();
+}
+
+fillVolumes();
+if (!existsSync(join(root, "services", name, "src/main.ts")) || name === "") {
+  process.stderr.write(`there is no service ${JSON.stringify(name)}; use one of ${readdirSync(join(root, "services")).join(", ")}\n`);
+  process.exit(2);
+}
+if (name === "cli") runOnce();
+else runAndWatch();
