@@ -119,7 +119,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     if (!failed) return judgeMatched(lookup, text, clientAddress, scope);
     if (!isRemembered) cache.fail(text.id);
     tellUnknownPepper(lookup?.record.pepperId ?? null);
-    await sleep(Math.max(0, settings.failureMs - (performance.now() - since)));
+    await sleepUntil(since + settings.failureMs);
     return attempt.waitMs > 0 ? refuseTry({ refusedBy: "source", waitMs: attempt.waitMs }) : refuse("invalid_api_key");
   };
 
@@ -162,6 +162,11 @@ export function createKeyring(options: KeyringOptions): Keyring {
       endListening();
     },
   };
+}
+
+/** A timer counts from the start of the event loop's turn, so it may fire early. */
+async function sleepUntil(at: number): Promise<void> {
+  for (let left = at - performance.now(); left > 0; left = at - performance.now()) await sleep(Math.ceil(left));
 }
 
 function refuse(
