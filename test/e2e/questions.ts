@@ -341,7 +341,8 @@ export function askEverything(start: () => Promise<Target>): void {
       const [narrow, elsewhere, slow, poor] = await Promise.all([
         newKey("--scopes", "ip"),
         newKey("--cidr", "198.51.100.0/24"),
-        newKey("--rate", "2/60s"),
+        // No window ends meanwhile, however busy the machine is.
+        newKey("--rate", "2/86400s"),
         newKey("--month", "2"),
       ]);
       await until(async () => (await open("/api/v1/me", { key: narrow.secret })).status === 200);
@@ -355,8 +356,10 @@ export function askEverything(start: () => Promise<Target>): void {
           if (answer.json.code === "limits_unavailable") await sleep(500);
           else answers.push(answer);
         }
-        expect(Number(answers[3]?.headers.get("retry-after"))).toBeGreaterThan(0);
-        return answers.map(({ status, json }) => (status === 200 ? 200 : json.code));
+        return answers.map(({ status, json, headers }) => {
+          if (status === 200) return 200;
+          return Number(headers.get("retry-after")) > 0 ? json.code : `${json.code} without Retry-After`;
+        });
       };
       expect(await codes(slow.secret)).toEqual([200, 200, "rate_limit_exceeded", "rate_limit_exceeded"]);
       expect(await codes(poor.secret)).toEqual([200, 200, "quota_exceeded", "quota_exceeded"]);

