@@ -1,6 +1,6 @@
 /** The MongoDB store: what only a server over a network can suffer. */
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { createKey } from "@netfacts/keys";
 import { MongoClient, MongoServerError } from "mongodb";
@@ -8,6 +8,7 @@ import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { type MongodbProxy, startMongodbProxy } from "../../../test/support/mongodb-proxy.ts";
 import { type LimitWindow, type Store, StoreError } from "../src/index.ts";
 import { openMongoStore } from "../src/mongo/index.ts";
+import { limitsTimeoutMs, MongoConnection } from "../src/mongo/mongo-connection.ts";
 import { asStoreError } from "../src/mongo/mongo-faults.ts";
 import { rejection, timed } from "./store-faults.ts";
 
@@ -225,6 +226,24 @@ describe("what is sent", () => {
     for (const { writeConcern, txnNumber } of writes) {
       expect(writeConcern).toEqual({ w: "majority", j: true });
       expect(txnNumber).toBeUndefined();
+    }
+  });
+
+  test("a reply that arrived while this process could do nothing is no late reply", async () => {
+    const connection = new MongoConnection(`${server.url}/late`, "test");
+    await connection.connect();
+    const ping = () => connection.limitsDb.command({ ping: 1 });
+    try {
+      await connection.limitsWithin(limitsTimeoutMs, ping);
+      const late = connection.limitsWithin(limitsTimeoutMs, ping);
+      // It has been sent, and timers come before what there is to read.
+      await sleep(1);
+      await nextImmediate();
+      const until = performance.now() + 1.5 * limitsTimeoutMs;
+      while (performance.now() < until);
+      expect(await late).toMatchObject({ ok: 1 });
+    } finally {
+      await connection.close();
     }
   });
 

@@ -131,10 +131,9 @@ export class MongoConnection {
   async #bounded<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw mongoFault("closed", this.shown, "is closed");
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => reject(mongoFault("unavailable", this.shown, `no response within ${Math.round(timeoutMs)} ms`)),
-      timeoutMs,
-    );
+    const tell = () => reject(mongoFault("unavailable", this.shown, `no response within ${Math.round(timeoutMs)} ms`));
+    // A late event loop runs its timers before it reads: a reply that has arrived meanwhile is read first.
+    const timer = setTimeout(() => setImmediate(tell), timeoutMs);
     try {
       return await Promise.race([work(), late]);
     } catch (error) {
