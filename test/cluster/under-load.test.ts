@@ -17,16 +17,17 @@ import {
   makeKey,
   makeNamespace,
   removeNamespaces,
+  rolloutSeconds,
   serviceUrls,
   smallRequests,
   untilAnswered,
+  untilRolledOut,
 } from "./support/release.ts";
 import { unboundImage } from "./support/server-images.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const namespace = "nf-load";
 const perSecond = 30;
-const rolloutSeconds = 300;
 /** Of a key that asks six times as often. */
 const limitOfKey = 20;
 
@@ -49,12 +50,7 @@ const kubectl = (...args: string[]) => cluster.kubectl("-n", namespace, ...args)
 const deployment = (service: string) => `deployment/netfacts-${service}`;
 const podsOf = (service: string) => cluster.get(namespace, "pods", "-l", `app.kubernetes.io/component=${service}`);
 
-/** Resolves when the new pods are ready and the old ones have ended, after they drained. */
-async function rolledOut(service: string): Promise<void> {
-  await kubectl("rollout", "status", deployment(service), `--timeout=${rolloutSeconds}s`);
-  const { spec } = JSON.parse(await kubectl("get", deployment(service), "-o", "json"));
-  await until(async () => (await podsOf(service)).length === spec.replicas, { timeoutMs: 120_000 });
-}
+const rolledOut = (service: string) => untilRolledOut(cluster, { namespace, service });
 
 function upgrade(over: object, flags?: readonly string[]): Promise<string> {
   return helmRelease(cluster, {

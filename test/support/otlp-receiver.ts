@@ -1,7 +1,7 @@
-/** A collector of traces on loopback: takes OTLP over HTTP as JSON and gives the spans to the test. */
+/** A collector of traces: takes OTLP over HTTP as JSON and gives the spans to the test. */
 
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 
@@ -23,6 +23,8 @@ export interface OtlpReceiver {
   readonly spans: readonly Span[];
   /** The bodies as they came: for a search for what must not be in them. */
   readonly bodies: readonly Buffer[];
+  /** Headers of each of them. */
+  readonly headers: readonly IncomingHttpHeaders[];
   /** For the environment of a process that is to send its spans here soon. */
   readonly env: Readonly<Record<string, string>>;
   /** Answers with this status from now on; nothing but 200 keeps spans. */
@@ -37,23 +39,26 @@ export interface OtlpReceiver {
 const waitMs = 10_000;
 const kinds = ["internal", "internal", "server", "client", "producer", "consumer"] as const;
 
-export async function startOtlpReceiver(): Promise<OtlpReceiver> {
+/** @param host  address that it listens at. */
+export async function startOtlpReceiver(host = "127.0.0.1"): Promise<OtlpReceiver> {
   const spans: Span[] = [];
   const bodies: Buffer[] = [];
+  const headers: IncomingHttpHeaders[] = [];
   const lookers = new Set<() => void>();
   let status = 200;
 
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request);
     bodies.push(body);
+    headers.push(request.headers);
     if (status === 200 && request.headers["content-type"]?.startsWith("application/json"))
       spans.push(...spansOf(JSON.parse(body.toString())));
     response.writeHead(status, { "content-type": "application/json" }).end("{}");
     for (const look of lookers) look();
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://${host}:${(server.address() as AddressInfo).port}`;
 
   const until = <T>(found: () => T | undefined, timeoutMs: number): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -76,6 +81,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     url,
     spans,
     bodies,
+    headers,
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json", OTEL_BSP_SCHEDULE_DELAY: "50" },
     answerWith(next) {
       status = next;

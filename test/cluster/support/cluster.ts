@@ -3,6 +3,7 @@
 import { type ExecFileOptions, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, mkdir } from "node:fs/promises";
+import { connect } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { isProgram } from "../../support/debian.ts";
@@ -39,6 +40,18 @@ export interface Cluster {
   /** Standard input of the command. */
   kubectlWith(input: string, ...args: string[]): Promise<string>;
   helm(...args: string[]): Promise<string>;
+}
+
+/** The address of this machine that the node sees: nodes and, where nothing replaces it, pods see callers here under it. */
+export async function ownAddress({ kubectl }: Cluster): Promise<string> {
+  const server = new URL(await kubectl("config", "view", "--minify", "-o", "jsonpath={.clusters[0].cluster.server}"));
+  const socket = connect(Number(server.port || 443), server.hostname);
+  try {
+    await once(socket, "connect");
+    return socket.localAddress ?? "";
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** What a machine lacks for a cluster of its own, one sentence each. */

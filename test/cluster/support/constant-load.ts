@@ -1,6 +1,7 @@
 /** Requests at a constant rate, each answer compared with the true one: what callers notice of an event in the cluster. */
 
 import { Agent, request } from "node:http";
+import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 
 /** Longer than any deadline of a gateway. */
 const answerMsMax = 15_000;
@@ -42,6 +43,8 @@ export interface LoadOptions {
   readonly key: string;
   readonly questions: readonly Question[];
   readonly perSecond: number;
+  /** With https: certificate of the authority that the server's is signed by. */
+  readonly ca?: Buffer;
 }
 
 /**
@@ -51,7 +54,7 @@ export interface LoadOptions {
 export class ConstantLoad {
   readonly url: string;
   readonly #options: LoadOptions;
-  readonly #kept = new Agent({ keepAlive: true, maxSockets: 16 });
+  readonly #kept: Agent;
   readonly #outcomes: Outcome[] = [];
   /** Requests without an answer yet, and when each was sent. */
   readonly #pending = new Map<Promise<void>, number>();
@@ -61,6 +64,8 @@ export class ConstantLoad {
   constructor(options: LoadOptions) {
     this.#options = options;
     this.url = options.url;
+    const kept = { keepAlive: true, maxSockets: 16 };
+    this.#kept = options.url.startsWith("https:") ? new TlsAgent(kept) : new Agent(kept);
     this.#timer = setInterval(() => this.#send(), 1_000 / options.perSecond);
   }
 
@@ -122,13 +127,15 @@ export class ConstantLoad {
 
   #ask({ path, isTrue }: Question, isKept: boolean): Promise<Outcome> {
     const at = performance.now();
-    const { url, key } = this.#options;
+    const { url, key, ca } = this.#options;
+    const send = url.startsWith("https:") ? tlsRequest : request;
     return new Promise((resolve) => {
       const settle = (kind: Outcome["kind"], fault: string) =>
         resolve({ at, ms: performance.now() - at, kind, fault: `${path}${isKept ? "" : " (new connection)"}: ${fault}` });
-      const sending = request(
+      const sending = send(
         `${url}${path}`,
         {
+          ...(ca !== undefined && { ca }),
           headers: { authorization: `Bearer ${key}` },
           signal: AbortSignal.timeout(answerMsMax),
           ...(isKept ? { agent: this.#kept } : { agent: false }),

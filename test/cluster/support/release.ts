@@ -7,9 +7,11 @@ import { request, until } from "../../support/http.ts";
 import type { Cluster } from "./cluster.ts";
 import { registry } from "./server-images.ts";
 
-/** Label of the namespaces that the test makes. */
-const ownLabel = "netfacts-cluster-test";
+/** Label of what the test makes in no namespace, and of its namespaces. */
+export const ownLabel = "netfacts-cluster-test";
 const waitSeconds = 600;
+/** Of a rollout, or of one restart of a set. */
+export const rolloutSeconds = 300;
 const readyMsMax = 120_000;
 
 export const charts = { backing: "charts/netfacts-backing", netfacts: "charts/netfacts" } as const;
@@ -31,6 +33,9 @@ export async function makeNamespace({ kubectl }: Cluster, name: string): Promise
 
 /** Namespaces of this run and of earlier ones, with all that is in them. Each file does so at its end: a small node has room for few releases. */
 export async function removeNamespaces({ kubectl }: Cluster): Promise<void> {
+  // First: no namespace ends while the server of a registered API is away.
+  await kubectl("delete", "apiservices,clusterroles,clusterrolebindings", "-l", ownLabel);
+  await kubectl("-n", "kube-system", "delete", "rolebindings", "-l", ownLabel);
   await kubectl("delete", "namespace", "-l", ownLabel, "--wait=true", "--timeout=180s");
 }
 
@@ -57,6 +62,23 @@ export async function helmRelease({ helm }: Cluster, options: HelmOptions): Prom
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+export interface Workload {
+  readonly namespace: string;
+  /** Its name as of `app.kubernetes.io/component`. */
+  readonly service: string;
+  /** Default: `netfacts`. */
+  readonly release?: string;
+}
+
+/** Resolves when the new pods of a Deployment are ready and the old ones have ended, after they drained. */
+export async function untilRolledOut(cluster: Cluster, { namespace, service, release = "netfacts" }: Workload): Promise<void> {
+  const deployment = `deployment/${release}-${service}`;
+  await cluster.kubectl("-n", namespace, "rollout", "status", deployment, `--timeout=${rolloutSeconds}s`);
+  const { spec } = JSON.parse(await cluster.kubectl("-n", namespace, "get", deployment, "-o", "json"));
+  const pods = () => cluster.get(namespace, "pods", "-l", `app.kubernetes.io/component=${service}`);
+  await until(async () => (await pods()).length === spec.replicas, { timeoutMs: 120_000 });
 }
 
 /** Where the Service of a gateway can be reached from outside the cluster. */

@@ -23,12 +23,18 @@ export default async function prepare(): Promise<void> {
   process.env.KUBECONFIG = kubeconfig;
 }
 
-/** `make images`, under the name that the chart looks for. */
+/** `make images`, under the name that the chart looks for. Unless base images are named, it is packed: buildah would pull the default ones. */
 async function makeImages(): Promise<void> {
+  const { BUILD_BASE, BUILDAH = "buildah" } = process.env;
   const { version } = (await import(join(root, "package.json"), { with: { type: "json" } })).default;
   const child = spawn(process.execPath, ["--conditions=source", "scripts/images.ts"], {
     cwd: root,
-    env: { ...process.env, IMAGE: `${registry}/netfacts:${version}`, NETFACTS_CLUSTER_TOOL: clusterTool },
+    env: {
+      ...process.env,
+      BUILDAH: BUILD_BASE ? BUILDAH : "no buildah",
+      IMAGE: `${registry}/netfacts:${version}`,
+      NETFACTS_CLUSTER_TOOL: clusterTool,
+    },
     stdio: ["ignore", "ignore", "inherit"],
   });
   const [status] = (await once(child, "close")) as [number | null];

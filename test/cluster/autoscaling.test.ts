@@ -1,0 +1,126 @@
+/** A HorizontalPodAutoscaler of the chart, with real metrics: more copies of the gateway under load, fewer after it, and no request fails. */
+
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { until } from "../support/http.ts";
+import { type Cluster, openCluster } from "./support/cluster.ts";
+import { ConstantLoad, type EventResult } from "./support/constant-load.ts";
+import { ensureMetricsServer } from "./support/metrics-server.ts";
+import { knownAnswers } from "./support/questions.ts";
+import {
+  charts,
+  evaluation,
+  helmRelease,
+  imageValues,
+  makeKey,
+  makeNamespace,
+  removeNamespaces,
+  serviceUrls,
+  smallRequests,
+  untilAnswered,
+} from "./support/release.ts";
+
+const namespace = "nf-scaling";
+const service = "gateway-auth-quota";
+const copies = { min: 1, max: 3 };
+/** The least that shows failed requests, and what two copies are needed for: a third of a small request is soon exceeded. */
+const [lightPerSecond, heavyPerSecond] = [5, 80];
+/** Some rounds of metrics and of the autoscaler, which looks every 15 s, on a machine that may be busy. */
+const decisionMsMax = 240_000;
+
+let cluster: Cluster;
+let url: string;
+let light: ConstantLoad;
+let heavy: ConstantLoad | undefined;
+let startHeavy: () => ConstantLoad;
+
+beforeAll(async () => {
+  cluster = await openCluster(process.env.KUBECONFIG ?? "");
+  await ensureMetricsServer(cluster);
+  await makeNamespace(cluster, namespace);
+  await helmRelease(cluster, { namespace, release: "backing", chart: charts.backing, values: imageValues, flags: [] });
+  await helmRelease(cluster, {
+    namespace,
+    release: "netfacts",
+    chart: charts.netfacts,
+    files: [evaluation],
+    values: {
+      ...imageValues,
+      ...smallRequests,
+      gateway: {
+        resources: { requests: { cpu: "100m", memory: "128Mi" } },
+        service: { type: "NodePort" },
+        autoscaling: {
+          enabled: true,
+          minReplicas: copies.min,
+          maxReplicas: copies.max,
+          // In place of five minutes.
+          behavior: { scaleDown: { stabilizationWindowSeconds: 15 } },
+        },
+      },
+    },
+  });
+  const { secret: key } = await makeKey(
+    cluster,
+    namespace,
+    `deployment/netfacts-${service}`,
+    "--rate",
+    "1000000/60s",
+    "--month",
+    "10000000",
+  );
+  ({ node: url } = await serviceUrls(cluster, namespace, "netfacts"));
+  await untilAnswered(url, key, performance.now());
+  const questions = await knownAnswers(url, key);
+  light = new ConstantLoad({ url, key, questions, perSecond: lightPerSecond });
+  startHeavy = () => new ConstantLoad({ url, key, questions, perSecond: heavyPerSecond });
+});
+
+afterAll(async () => {
+  await light?.stop();
+  await heavy?.stop();
+  await removeNamespaces(cluster);
+});
+
+const podsOf = () => cluster.get(namespace, "pods", "-l", `app.kubernetes.io/component=${service}`);
+async function readyCopies(): Promise<number> {
+  return (await podsOf()).filter(({ status }) => status.containerStatuses?.[0]?.ready).length;
+}
+async function autoscaler(): Promise<string> {
+  const { status } = JSON.parse(await cluster.kubectl("-n", namespace, "get", "hpa", `netfacts-${service}`, "-o", "json"));
+  const use = status.currentMetrics?.[0]?.resource?.current.averageUtilization;
+  return `${status.currentReplicas} copies, ${use ?? "unknown"} % of the request`;
+}
+
+function report({ event, requests, failed, wrong, p99Ms, faults }: EventResult, seconds: number, seen: string): void {
+  console.log(
+    [
+      `${event}: ${requests} requests, ${failed} failed, ${wrong} wrong, p99 ${p99Ms} ms; after ${Math.round(seconds)} s: ${seen}`,
+      ...faults,
+    ].join("\n"),
+  );
+}
+
+test("without load there is one copy, and the autoscaler knows its use", async () => {
+  await until(async () => !(await autoscaler()).includes("unknown"), { timeoutMs: decisionMsMax });
+  expect((await podsOf()).length).toBe(copies.min);
+});
+
+test("under load there are more, and no request fails", async () => {
+  heavy = startHeavy();
+  let took = 0;
+  const result = await heavy.during(`load of ${heavyPerSecond} requests a second`, async () => {
+    took = await until(async () => (await readyCopies()) > copies.min, { timeoutMs: decisionMsMax });
+  });
+  report(result, took / 1_000, await autoscaler());
+  expect(result).toMatchObject({ failed: 0, wrong: 0 });
+});
+
+test("after the load there is one again, and no request fails", async () => {
+  let took = 0;
+  const result = await light.during(`load of ${lightPerSecond} requests a second`, async () => {
+    await heavy?.stop();
+    took = await until(async () => (await podsOf()).length === copies.min, { timeoutMs: decisionMsMax });
+  });
+  report(result, took / 1_000, await autoscaler());
+  expect(result).toMatchObject({ failed: 0, wrong: 0 });
+});
