@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, type FSWatcher, readdirSync, watch, writeFileSync } from "node:fs";
 import { constants } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "../..");
 const mounted = ["libs", "services"] as const;
@@ -52,31 +52,33 @@ function runOnce(): void {
  */
 function watchFolders(folders: readonly string[], onChange: (path: string) => void): void {
   const watchers = new Map<string, FSWatcher>();
+  const forget = (folder: string) => {
+    watchers.get(folder)?.close();
+    watchers.delete(folder);
+  };
   const add = (folder: string): void => {
     if (!watchers.has(folder)) {
-      const watcher = watch(folder, (_event, file) => {
-        rescan();
+      const watcher = watch(folder, (event, file) => {
+        // So it reports its own end; a folder of the same name may follow.
+        if (event === "rename" && file === basename(folder)) forget(folder);
+        addAll();
         onChange(join(folder, file ?? ""));
       });
-      const forget = () => {
-        watcher.close();
-        watchers.delete(folder);
-      };
-      watcher.on("error", forget);
+      watcher.on("error", () => forget(folder));
       watchers.set(folder, watcher);
     }
     for (const entry of readdirSync(folder, { withFileTypes: true }))
       if (entry.isDirectory() && entry.name !== "node_modules") add(join(folder, entry.name));
   };
-  const rescan = () => {
-    for (const [folder, watcher] of watchers) {
-      if (existsSync(folder)) continue;
-      watcher.close();
-      watchers.delete(folder);
+  const addAll = () => {
+    try {
+      for (const folder of folders) add(folder);
+    } catch (error) {
+      // A folder that was removed meanwhile: the one above reports it.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
-    for (const folder of folders) add(folder);
   };
-  rescan();
+  addAll();
 }
 
 /** Ends by a signal, after the service. */
@@ -134,7 +136,8 @@ function runAndWatch(): void {
 
 fillVolumes();
 if (!existsSync(join(root, "services", name, "src/main.ts")) || name === "") {
-  process.stderr.write(`there is no service ${JSON.stringify(name)}; use one of ${readdirSync(join(root, "services")).join(", ")}\n`);
+  const names = readdirSync(join(root, "services")).filter((each) => !each.startsWith("."));
+  process.stderr.write(`there is no service ${JSON.stringify(name)}; use one of ${names.join(", ")}\n`);
   process.exit(2);
 }
 if (name === "cli") runOnce();

@@ -94,3 +94,15 @@ test("tells why it cannot start in one line and ends with status 1, whatever alr
   expect(await child.ended).toBe(1);
   expect(child.output.err).toBe("cannot start: port is in use\n");
 });
+
+test("a module that does not compile is named with its line", async () => {
+  const child = await start("uncompilable");
+  expect(await child.ended).toBe(1);
+  expect(child.output.err).toMatch(/^data:.*:1\nimport \{ none \} from 'node:fs'\n +\^+\nThe requested module .*\n$/);
+});
+
+test("text that is no JSON is a message only", async () => {
+  const child = await start("unreadable");
+  expect(await child.ended).toBe(1);
+  expect(child.output.err.trim().split("\n")).toHaveLength(1);
+});

@@ -15,6 +15,9 @@ await runMain(async () => {
   if (what === "misconfigured") loadConfig(Type.Object({ PORT: Type.Integer(), RATE: Type.Number() }), { PORT: "x", RATE: "y" });
   const alive = setInterval(() => process.stdout.write("alive\n"), 20);
   if (what === "unable") throw new Error("cannot start", { cause: new Error("port is in use") });
+  // Put together here, as the bundle of the tests would compile it.
+  if (what === "uncompilable") await import(["data:text/javascript", "import { none } from 'node:fs'"].join());
+  if (what === "unreadable") JSON.parse("{");
   const log = createLogger({ service: "child" });
   const end = installStop({
     log,
