@@ -1,6 +1,6 @@
 # What can be done here: make help. Each target is a script; variables given to make (PORT=8081) reach it through the environment.
 
-.PHONY: help up dev test test-unit test-long test-cluster check docs build images sbom bench soak doctor clean uninstall
+.PHONY: help up dev test test-unit test-long test-cluster check docs build images sbom pictures bench soak doctor clean uninstall
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -35,6 +35,9 @@ images: ## build the container image of all services into dist/images, with its 
 
 sbom: ## list the parts of the source tree (SBOM, CycloneDX) in dist/netfacts.cdx.json, with what is only for development marked
 	@exec scripts/run.sh scripts/sbom.ts
+
+pictures: ## draw each dashboard into docs/operations/dashboards, from a run of the services under load (MINUTES=4)
+	@exec scripts/run.sh scripts/pictures.ts
 
 docs: ## build the documentation site into docs/.vitepress/dist; dead links fail
 	@exec scripts/docs.sh

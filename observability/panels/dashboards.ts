@@ -7,6 +7,9 @@ const gateway = 'service="gateway-auth-quota"';
 const api = `${gateway},route=~"/api/.*"`;
 /** Labels of a panel for each process. */
 const each = "{{service}} {{instance}}";
+/** Without the last digits of a binary fraction. */
+const rounded = (value: number) => Number(value.toPrecision(6));
+const percent = (share: number) => rounded(share * 100);
 
 const overview: Dashboard = {
   name: "overview",
@@ -20,16 +23,22 @@ const overview: Dashboard = {
         number(
           "Failed",
           "percentunit",
-          `Share of the requests of the last hour with a 5xx. The objective is ${(1 - availabilityObjective) * 100} % at most, over 30 days.`,
+          `Share of the requests of the last hour with a 5xx. The objective is ${percent(1 - availabilityObjective)} % at most, over 30 days.`,
           { failed: `netfacts:failed_requests:ratio_rate1h${where()}` },
-          { thresholds: [1 - availabilityObjective, 0.0144], alerts: ["NetfactsErrorBudgetBurnsFast", "NetfactsErrorBudgetBurnsSlowly"] },
+          {
+            thresholds: [rounded(1 - availabilityObjective), 0.0144],
+            alerts: ["NetfactsErrorBudgetBurnsFast", "NetfactsErrorBudgetBurnsSlowly"],
+          },
         ),
         number(
           "Slow lookups",
           "percentunit",
-          `Share of the lookups of the last hour that took longer than 250 ms. The objective is ${Math.round((1 - latencyObjective) * 100)} % at most, over 30 days.`,
+          `Share of the lookups of the last hour that took longer than 250 ms. The objective is ${percent(1 - latencyObjective)} % at most, over 30 days.`,
           { slow: `netfacts:slow_lookups:ratio_rate1h${where()}` },
-          { thresholds: [1 - latencyObjective, 0.144], alerts: ["NetfactsLatencyBudgetBurnsFast", "NetfactsLatencyBudgetBurnsSlowly"] },
+          {
+            thresholds: [rounded(1 - latencyObjective), 0.144],
+            alerts: ["NetfactsLatencyBudgetBurnsFast", "NetfactsLatencyBudgetBurnsSlowly"],
+          },
         ),
         number(
           "Stale sections",
@@ -81,8 +90,8 @@ const overview: Dashboard = {
           "short",
           "1 uses the budget of 30 days up in 30 days. Alerts: 14.4, and 6 for hours.",
           {
-            failed: `netfacts:failed_requests:ratio_rate1h${where()} / ${Number((1 - availabilityObjective).toPrecision(6))}`,
-            slow: `netfacts:slow_lookups:ratio_rate1h${where()} / ${Number((1 - latencyObjective).toPrecision(6))}`,
+            failed: `netfacts:failed_requests:ratio_rate1h${where()} / ${rounded(1 - availabilityObjective)}`,
+            slow: `netfacts:slow_lookups:ratio_rate1h${where()} / ${rounded(1 - latencyObjective)}`,
           },
         ),
       ],

@@ -11,6 +11,7 @@ import type { Dashboard, Panel } from "./panel.ts";
 /** Panels stand in a grid of 24 columns. */
 const columns = 24;
 const sizes = { lines: { span: 12, height: 8 }, number: { span: 6, height: 5 } } as const;
+const rowHeight = 1;
 const source = { type: "prometheus", uid: "$datasource" };
 const tag = "netfacts";
 
@@ -37,11 +38,46 @@ export function grafanaDashboard({ name, title, description, rows }: Dashboard):
     .withVariable(variable("namespace", "Namespace", "label_values(netfacts_process_info, namespace)"));
   if (JSON.stringify(rows).includes("$instance"))
     builder.withVariable(variable("instance", "Instance", 'label_values(netfacts_process_info{namespace=~"$namespace"}, instance)'));
+  let y = 0;
   for (const row of rows) {
-    builder.withRow(new grafana.RowBuilder(row.title));
-    for (const panel of row.panels) builder.withPanel(panelOf(panel));
+    builder.withRow(new grafana.RowBuilder(row.title).gridPos({ x: 0, y, w: columns, h: rowHeight }));
+    y += rowHeight;
+    for (const line of linesOf(row.panels)) {
+      const height = Math.max(...line.map(({ kind }) => sizes[kind].height));
+      const widths = widthsOf(line);
+      let x = 0;
+      for (const [index, panel] of line.entries()) {
+        const w = widths[index] ?? columns;
+        builder.withPanel(panelOf(panel).gridPos({ x, y, w, h: height }));
+        x += w;
+      }
+      y += height;
+    }
   }
   return JSON.parse(JSON.stringify(builder.build())) as object;
+}
+
+/** Panels beside each other, in their order, as many as fit. */
+function linesOf(panels: readonly Panel[]): Panel[][] {
+  const found: Panel[][] = [];
+  let free = 0;
+  for (const panel of panels) {
+    const { span } = sizes[panel.kind];
+    if (span > free) {
+      found.push([]);
+      free = columns;
+    }
+    found.at(-1)?.push(panel);
+    free -= span;
+  }
+  return found;
+}
+
+/** The last panel takes the columns that the others leave. */
+function widthsOf(line: readonly Panel[]): number[] {
+  const spans: number[] = line.map(({ kind }) => sizes[kind].span);
+  const left = columns - spans.reduce((sum, span) => sum + span, 0);
+  return spans.map((span, index) => (index === spans.length - 1 ? span + left : span));
 }
 
 /** All of them at first; a label that is absent is one of all. */
@@ -60,12 +96,11 @@ function variable(name: string, label: string, query: string): grafana.QueryVari
 
 function panelOf(panel: Panel): stat.PanelBuilder | timeseries.PanelBuilder {
   const { kind, title, description, unit, queries, thresholds, alerts = [] } = panel;
-  const { span, height } = sizes[kind];
   const builder = kind === "number" ? new stat.PanelBuilder() : linesBuilder(thresholds !== undefined);
   const pages = alerts.map((alert) =>
     new grafana.DashboardLinkBuilder(alert).type(grafana.DashboardLinkType.Link).url(`\${runbooks}${alert}.md`).targetBlank(true),
   );
-  builder.title(title).description(description).links(pages).datasource(source).unit(unit).span(Math.min(span, columns)).height(height);
+  builder.title(title).description(description).links(pages).datasource(source).unit(unit);
   if (panel.mayBeNegative !== true) builder.min(0);
   if (thresholds !== undefined) builder.thresholds(steps(thresholds));
   for (const [index, { expr, legend }] of queries.entries())

@@ -13,6 +13,7 @@ const panels = dashboards.flatMap(({ name, rows }) => rows.flatMap((row) => row.
 interface GrafanaPanel {
   readonly type: string;
   readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly description?: string;
   readonly links?: readonly { readonly url: string }[];
   readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
@@ -47,6 +48,17 @@ test.each(dashboards.map(({ name }) => name))("%s: every panel has a unit, a des
     }
     for (const { url } of links) expect(url).toMatch(/^\$\{runbooks\}Netfacts\w+\.md$/);
   }
+});
+
+test.each(dashboards.map(({ name }) => name))("%s: panels fill the 24 columns, and none covers another", (name) => {
+  const { panels: found } = JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as GrafanaDashboard;
+  const cells = found.flatMap(({ title, gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, index) => ({ title, column: x + (index % w), line: y + Math.floor(index / w) })),
+  );
+  expect(cells.filter(({ column }) => column >= 24).map(({ title }) => title)).toEqual([]);
+  const places = new Set(cells.map(({ column, line }) => line * 24 + column));
+  expect(places.size).toBe(cells.length);
+  expect([...places].sort((a, b) => a - b)).toEqual([...places].map((_, index) => index));
 });
 
 test("queries use only metrics that exist, and each only its own installation's", async () => {

@@ -15,12 +15,12 @@ export interface Authority extends Certificate {
 }
 
 /** @param folder  where its files go; whoever made it removes it. */
-export function makeAuthority(folder: string, name: string): Authority {
+export function makeAuthority(folder: string, name: string, days = 2): Authority {
   const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
   const filesOf = (of: string) => ({ certificate: join(folder, `${of}.pem`), key: join(folder, `${of}.key`) });
   const openssl = (...args: string[]) => execFileSync("openssl", args, { stdio: ["ignore", "pipe", "ignore"] });
   const own = filesOf(name);
-  openssl("req", "-x509", ...newKey, "-days", "2", "-subj", `/CN=${name}`, "-keyout", own.key, "-out", own.certificate);
+  openssl("req", "-x509", ...newKey, "-days", `${days}`, "-subj", `/CN=${name}`, "-keyout", own.key, "-out", own.certificate);
   return {
     ...own,
     issue(of, { days = 2, names = "DNS:localhost,IP:127.0.0.1" } = {}) {

@@ -40,6 +40,11 @@ export interface Sample {
   readonly value: number;
 }
 
+export interface SampleRange {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly points: readonly (readonly [time: number, value: number])[];
+}
+
 export interface FiringAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -48,6 +53,8 @@ export interface FiringAlert {
 export interface Prometheus {
   /** The value now of each series. Rejects with what is wrong with the query. */
   query(expr: string): Promise<Sample[]>;
+  /** The values of each series at each step from one Unix time to another, in seconds. */
+  range(expr: string, from: number, to: number, step: number): Promise<SampleRange[]>;
   firing(): Promise<FiringAlert[]>;
   /** Rules whose last evaluation failed, with the reason. */
   failedRules(): Promise<string[]>;
@@ -112,6 +119,11 @@ export async function startPrometheus({ targets, rules, scrapeInterval }: Promet
     async query(expr) {
       const { result } = await read<{ result: { metric: Sample["metric"]; value: [number, string] }[] }>("query", { query: expr });
       return result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
+    },
+    async range(expr, from, to, step) {
+      const params = { query: expr, start: `${from}`, end: `${to}`, step: `${step}` };
+      const { result } = await read<{ result: { metric: Sample["metric"]; values: [number, string][] }[] }>("query_range", params);
+      return result.map(({ metric, values }) => ({ metric, points: values.map(([time, value]) => [time, Number(value)] as const) }));
     },
     async firing() {
       const { alerts } = await read<{ alerts: (FiringAlert & { state: string })[] }>("alerts");
