@@ -146,6 +146,19 @@ test(
 );
 
 test(
+  "a service that does not hear signals, as at a breakpoint, is ended for a change all the same",
+  async () => {
+    write(`original/${main}`, program.replace("clearInterval(alive)", ""));
+    const one = start(["one"]);
+    await untilPrinted(one, "says first");
+    copy(library, 'export const text: string = "second";');
+    await untilPrinted(one, "says second");
+    expect(one.printed.text).toMatch(/stopped\nsays second/);
+  },
+  timeoutMs,
+);
+
+test(
   "a service does not start again for a file of another one",
   async () => {
     const [one, two] = [start(["one"]), start(["two"])];
