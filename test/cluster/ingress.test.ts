@@ -63,7 +63,9 @@ const throughAnyNode = {
 beforeAll(async () => {
   cluster = await openCluster(process.env.KUBECONFIG ?? "");
   await makeNamespace(cluster, namespace);
-  await helmRelease(cluster, { namespace, release: "backing", chart: charts.backing, values: imageValues, flags: [] });
+  // Limits have 500 ms for the database. On a busy node it must come before the pods that start.
+  const backing = { ...imageValues, mongodb: { resources: { requests: { cpu: "500m" } } } };
+  await helmRelease(cluster, { namespace, release: "backing", chart: charts.backing, values: backing, flags: [] });
   await helmRelease(cluster, {
     namespace,
     release: "netfacts",
