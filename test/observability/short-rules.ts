@@ -1,0 +1,35 @@
+/** The rules with durations of seconds. */
+
+import { ruleFile } from "../../observability/alerts/index.ts";
+
+/** What a minute of a rule takes, ms. */
+const minuteMs = 350;
+/** Alerts whose cause has a pace of its own. */
+const minutesOf: Readonly<Record<string, number>> = {
+  // Runs of the healthy system succeeded before.
+  NetfactsIngestFailing: 100,
+  // A process takes seconds for each start, and the store that long to be given up.
+  NetfactsRestarting: 4_000,
+  NetfactsIngestLeaseErrors: 1_000,
+};
+
+interface Group {
+  readonly rules: readonly { readonly alert?: string }[];
+}
+
+/** @param shortestMs  which no window and no waiting goes below. */
+export function shortRules(shortestMs: number): ReturnType<typeof ruleFile> {
+  const shortened = (ofMinute: number) =>
+    ruleFile((seconds) => `${Math.max(shortestMs, Math.round((seconds * ofMinute) / 60))}ms`).groups as readonly Group[];
+  const paced = new Map(
+    Object.entries(minutesOf).map(([name, ofMinute]) => [
+      name,
+      shortened(ofMinute)
+        .flatMap(({ rules }) => rules)
+        .find(({ alert }) => alert === name),
+    ]),
+  );
+  return {
+    groups: shortened(minuteMs).map((group) => ({ ...group, rules: group.rules.map((rule) => paced.get(rule.alert ?? "") ?? rule) })),
+  };
+}
