@@ -32,7 +32,7 @@ beforeAll(async () => {
   system = await startWatchedSystem({
     rules: shortRules(shortestMs),
     scrapeMs,
-    pauseMs: 200,
+    pauseMs: 100,
     gatewaySettings: { CONNECTIONS_MAX: `${connectionsMax}`, TRUSTED_PROXIES: proxyAddress, LIMITS_DEBT_MAX: "20" },
   });
 }, 180_000);
@@ -176,7 +176,8 @@ test("a registry's file is too old, then one that cannot be read: alerts", async
   world.writeBlocks(200, 12);
   await untilFiring(["NetfactsSectionStale"]);
   let version = 0;
-  const broken = setInterval(() => world.breakBlocks(version++), 500);
+  world.breakBlocks(version++);
+  const broken = setInterval(() => world.breakBlocks(version++), 2_000);
   await untilFiring(["NetfactsIngestFailing"]);
   clearInterval(broken);
   await lookAtPanels();
