@@ -13,6 +13,8 @@ import { toolCache } from "../../support/tool-cache.ts";
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "../../..");
 const outputBytesMax = 1 << 26;
+/** More than all files claim in one run: a volume whose claim was deleted is offered again only when the cluster starts. */
+const volumes = "60";
 
 /** Where `up.sh`, `load.sh` and `mkimage.sh` are. */
 export const clusterTool = process.env.NETFACTS_CLUSTER_TOOL ?? join(root, "../shared/tools/cluster");
@@ -83,7 +85,10 @@ export async function bringUpCluster(): Promise<string> {
 
 /** Its end, and not that of its output: what it starts may keep that open. */
 async function runTool(name: "up.sh" | "down.sh", state: string): Promise<void> {
-  const child = spawn(join(clusterTool, name), [state], { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(join(clusterTool, name), [state], {
+    env: { ...process.env, CLUSTER_VOLUMES: volumes },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   const [status] = (await once(child, "exit")) as [number | null];
   if (status !== 0) throw new Error(`${name} failed with status ${status}; its logs are in ${join(state, "logs")}`);
 }
