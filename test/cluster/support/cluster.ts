@@ -36,6 +36,8 @@ export interface Cluster {
   readonly kubeconfig: string;
   /** Address of a node, for NodePorts. */
   readonly nodeAddress: string;
+  /** `kubectl`, for what goes on while something else is done. */
+  readonly program: string;
   kubectl(...args: string[]): Promise<string>;
   /** Objects of `kubectl get … -o json`. */
   get(namespace: string, ...args: string[]): Promise<Manifest[]>;
@@ -120,6 +122,7 @@ export async function openCluster(kubeconfig: string): Promise<Cluster> {
   const kubectl = (...args: string[]) => output(program, args, { env });
   return {
     kubeconfig,
+    program,
     nodeAddress: await kubectl("get", "nodes", "-o", 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}'),
     kubectl,
     async get(namespace, ...args) {
