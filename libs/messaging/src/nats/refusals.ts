@@ -21,8 +21,7 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
   [/^CERT_NOT_YET_VALID$/, () => "has a certificate that is not valid yet; compare the clocks"],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, () => "has a certificate for other names than the one in NATS_URL"],
   [/UNABLE_TO|SELF_SIGNED|CERT_UNTRUSTED|INVALID_CA|CERT_SIGNATURE/, unknownAuthority],
-  [/ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE)|CERTIFICATE_REQUIRED/, (plan) => certificateMissing(plan)],
-  [/ALERT_.*(CERTIFICATE|UNKNOWN_CA)/, (plan) => certificateRefused(plan)],
+  [/CERTIFICATE_REQUIRED|ALERT_(HANDSHAKE_FAILURE|.*CERTIFICATE|UNKNOWN_CA)/, certificateRefused],
   [/^ERR_SSL/, (_, error) => `cannot agree on TLS (${codeOf(error)})`],
 ];
 
@@ -61,14 +60,10 @@ function unknownAuthority({ tls }: AccessPlan): string {
     : `has a certificate that is not of the authority in ${ca.from}`;
 }
 
-function certificateMissing(plan: AccessPlan): string {
-  if (plan.tls?.certificate) return certificateRefused(plan);
-  return "asks for a client certificate, and none is set: NATS_CERT_FILE and NATS_KEY_FILE, with tls:// in NATS_URL";
-}
-
 function certificateRefused({ tls }: AccessPlan): string {
   const certificate = tls?.certificate ?? null;
-  if (certificate === null) return "asks for a client certificate, and none is set: NATS_CERT_FILE and NATS_KEY_FILE";
+  const withTls = tls === null ? ", with tls:// in NATS_URL" : "";
+  if (certificate === null) return `asks for a client certificate, and none is set: NATS_CERT_FILE and NATS_KEY_FILE${withTls}`;
   const expired = expiredAt(certificate.value);
   return `refuses the client certificate (${certificate.from})${expired === null ? "" : `, which expired on ${expired}`}`;
 }
