@@ -6,18 +6,7 @@ import { type Cluster, openCluster } from "./support/cluster.ts";
 import { ConstantLoad, type EventResult } from "./support/constant-load.ts";
 import { ensureMetricsServer } from "./support/metrics-server.ts";
 import { knownAnswers } from "./support/questions.ts";
-import {
-  charts,
-  evaluation,
-  helmRelease,
-  imageValues,
-  makeKey,
-  makeNamespace,
-  removeNamespaces,
-  serviceUrls,
-  smallRequests,
-  untilAnswered,
-} from "./support/release.ts";
+import { installForEvaluation, makeNamespace, removeNamespaces } from "./support/release.ts";
 
 const namespace = "nf-scaling";
 const service = "gateway-auth-quota";
@@ -28,7 +17,6 @@ const [lightPerSecond, heavyPerSecond] = [5, 80];
 const decisionMsMax = 240_000;
 
 let cluster: Cluster;
-let url: string;
 let light: ConstantLoad;
 let heavy: ConstantLoad | undefined;
 let startHeavy: () => ConstantLoad;
@@ -37,15 +25,9 @@ beforeAll(async () => {
   cluster = await openCluster(process.env.KUBECONFIG ?? "");
   await ensureMetricsServer(cluster);
   await makeNamespace(cluster, namespace);
-  await helmRelease(cluster, { namespace, release: "backing", chart: charts.backing, values: imageValues, flags: [] });
-  await helmRelease(cluster, {
+  const { key, urls } = await installForEvaluation(cluster, {
     namespace,
-    release: "netfacts",
-    chart: charts.netfacts,
-    files: [evaluation],
     values: {
-      ...imageValues,
-      ...smallRequests,
       gateway: {
         resources: { requests: { cpu: "100m", memory: "128Mi" } },
         service: { type: "NodePort" },
@@ -59,17 +41,7 @@ beforeAll(async () => {
       },
     },
   });
-  const { secret: key } = await makeKey(
-    cluster,
-    namespace,
-    `deployment/netfacts-${service}`,
-    "--rate",
-    "1000000/60s",
-    "--month",
-    "10000000",
-  );
-  ({ node: url } = await serviceUrls(cluster, namespace, "netfacts"));
-  await untilAnswered(url, key, performance.now());
+  const url = urls.node;
   const questions = await knownAnswers(url, key);
   light = new ConstantLoad({ url, key, questions, perSecond: lightPerSecond });
   startHeavy = () => new ConstantLoad({ url, key, questions, perSecond: heavyPerSecond });

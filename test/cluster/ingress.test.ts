@@ -8,16 +8,12 @@ import { ConstantLoad } from "./support/constant-load.ts";
 import { type Nginx, startNginx } from "./support/nginx.ts";
 import { knownAnswers } from "./support/questions.ts";
 import {
-  charts,
-  evaluation,
-  helmRelease,
-  imageValues,
+  installForEvaluation,
   makeKey,
   makeNamespace,
   removeNamespaces,
   serviceUrls,
   smallRequests,
-  untilAnswered,
   untilRolledOut,
 } from "./support/release.ts";
 import { openTlsRequest, type TlsAnswer, type TlsRequestOptions, tlsRequest } from "./support/tls-request.ts";
@@ -63,17 +59,11 @@ const throughAnyNode = {
 beforeAll(async () => {
   cluster = await openCluster(process.env.KUBECONFIG ?? "");
   await makeNamespace(cluster, namespace);
-  // Limits have 500 ms for the database. On a busy node it must come before the pods that start.
-  const backing = { ...imageValues, mongodb: { resources: { requests: { cpu: "500m" } } } };
-  await helmRelease(cluster, { namespace, release: "backing", chart: charts.backing, values: backing, flags: [] });
-  await helmRelease(cluster, {
+  ({ key, urls } = await installForEvaluation(cluster, {
     namespace,
-    release: "netfacts",
-    chart: charts.netfacts,
-    files: [evaluation],
+    // Limits have 500 ms for the database. On a busy node it must come before the pods that start.
+    backing: { mongodb: { resources: { requests: { cpu: "500m" } } } },
     values: {
-      ...imageValues,
-      ...smallRequests,
       gateway: {
         ...smallRequests.gateway,
         replicas: 2,
@@ -82,10 +72,7 @@ beforeAll(async () => {
       },
       extraObjects: [throughAnyNode],
     },
-  });
-  key = await newKey("--rate", "1000000/60s", "--month", "10000000");
-  urls = await serviceUrls(cluster, namespace, "netfacts");
-  await untilAnswered(urls.node, key, performance.now());
+  }));
   const upstream = new URL(urls.node).host;
   nginx = await startNginx({ upstream });
   annotated = await startNginx({

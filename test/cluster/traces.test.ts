@@ -4,18 +4,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type OtlpReceiver, type Span, startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { type Cluster, openCluster, ownAddress } from "./support/cluster.ts";
 import { type Nginx, startNginx } from "./support/nginx.ts";
-import {
-  charts,
-  evaluation,
-  helmRelease,
-  imageValues,
-  makeKey,
-  makeNamespace,
-  removeNamespaces,
-  serviceUrls,
-  smallRequests,
-  untilAnswered,
-} from "./support/release.ts";
+import { installForEvaluation, makeNamespace, removeNamespaces, smallRequests } from "./support/release.ts";
 import { tlsRequest } from "./support/tls-request.ts";
 
 const namespace = "nf-traces";
@@ -34,15 +23,9 @@ beforeAll(async () => {
   collector = await startOtlpReceiver(await ownAddress(cluster));
   await makeNamespace(cluster, namespace);
   await cluster.kubectl("-n", namespace, "create", "secret", "generic", "collector", `--from-literal=headers=x-collector-token=${token}`);
-  await helmRelease(cluster, { namespace, release: "backing", chart: charts.backing, values: imageValues, flags: [] });
-  await helmRelease(cluster, {
+  const installed = await installForEvaluation(cluster, {
     namespace,
-    release: "netfacts",
-    chart: charts.netfacts,
-    files: [evaluation],
     values: {
-      ...imageValues,
-      ...smallRequests,
       // Of the traces that begin at a gateway none: only those that a caller wants.
       telemetry: { otlpEndpoint: collector.url, ratio: 0, headersSecret: "collector" },
       networkPolicy: { telemetryPorts: [Number(new URL(collector.url).port)] },
@@ -51,10 +34,8 @@ beforeAll(async () => {
       gateway: { ...smallRequests.gateway, service: { type: "NodePort" } },
     },
   });
-  ({ secret: key } = await makeKey(cluster, namespace, "deployment/netfacts-gateway-auth-quota"));
-  const { node } = await serviceUrls(cluster, namespace, "netfacts");
-  await untilAnswered(node, key, performance.now());
-  nginx = await startNginx({ upstream: new URL(node).host });
+  key = installed.key;
+  nginx = await startNginx({ upstream: new URL(installed.urls.node).host });
 });
 
 afterAll(async () => {

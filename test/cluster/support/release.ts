@@ -124,3 +124,33 @@ export async function untilAnswered(url: string, key: string, since: number): Pr
   };
   return await until(isAnswered, { since, timeoutMs: readyMsMax + performance.now() - since });
 }
+
+export interface Evaluation {
+  /** Must exist (`makeNamespace`). */
+  readonly namespace: string;
+  /** Values of the second chart, beside the images and small requests. The gateway needs a Service that the node shows. */
+  readonly values: object;
+  /** Values of the first chart, beside the images. */
+  readonly backing?: object;
+  /** Options of `netfacts keys create`. Default: limits that no test reaches. */
+  readonly limits?: readonly string[];
+}
+
+/** Both charts with the values for evaluation. Resolves when the key is answered from data, with the URLs of the gateway. */
+export async function installForEvaluation(
+  cluster: Cluster,
+  { namespace, values, backing = {}, limits = ["--rate", "1000000/60s", "--month", "10000000"] }: Evaluation,
+): Promise<{ readonly key: string; readonly urls: Awaited<ReturnType<typeof serviceUrls>> }> {
+  await helmRelease(cluster, { namespace, release: "backing", chart: charts.backing, values: { ...imageValues, ...backing }, flags: [] });
+  await helmRelease(cluster, {
+    namespace,
+    release: "netfacts",
+    chart: charts.netfacts,
+    files: [evaluation],
+    values: { ...imageValues, ...smallRequests, ...values },
+  });
+  const { secret: key } = await makeKey(cluster, namespace, "deployment/netfacts-gateway-auth-quota", ...limits);
+  const urls = await serviceUrls(cluster, namespace, "netfacts");
+  await untilAnswered(urls.node, key, performance.now());
+  return { key, urls };
+}
