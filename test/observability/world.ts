@@ -5,8 +5,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type ScriptedCache, startScriptedCache } from "../../services/ingest/test/support/scripted-cache.ts";
+import { type Behaviour, type DnsServer, nameOf, ptr, startDnsServer } from "../../services/rdns-resolver/test/support/dns-server.ts";
 import { type Authority, makeAuthority } from "../support/certificates.ts";
-import { type Nameserver, startNameserver } from "./nameserver.ts";
 
 const dayMs = 86_400_000;
 /** Its certificates expire so late that no alert concerns them. */
@@ -16,7 +16,8 @@ export interface World {
   /** The sources.yaml: `ripencc` (a file), `names` (of the web server), `rpki` (of the RTR cache). */
   readonly sources: string;
   readonly cache: ScriptedCache;
-  readonly nameservers: readonly Nameserver[];
+  /** Each sends a forged message before each answer. */
+  readonly nameservers: readonly DnsServer[];
   readonly authority: Authority;
   /** A client's certificate for NATS, with its key. */
   readonly certificate: { readonly certificate: string; readonly key: string };
@@ -35,6 +36,11 @@ export interface World {
   stop(): Promise<void>;
 }
 
+const forgedFirst: Behaviour = ({ name }) => {
+  const answers = [ptr(name, nameOf(name))];
+  return [{ answers, idOffset: 1 }, { answers }];
+};
+
 const vrps = (count: number) => Array.from({ length: count }, (_, index) => `193.${index}.0.0/16-24 ${3333 + index}`);
 
 /** @param folder  where its files go; whoever made it removes it. */
@@ -48,7 +54,7 @@ export async function makeWorld(folder: string): Promise<World> {
   });
   await new Promise<void>((done) => web.listen(0, "127.0.0.1", done));
   const cache = await startScriptedCache(vrps(40));
-  const nameservers = await Promise.all([startNameserver(), startNameserver()]);
+  const nameservers = await Promise.all([startDnsServer(forgedFirst), startDnsServer(forgedFirst)]);
   const writeBlocks = (count: number, daysAgo = 0): void => writeFileSync(join(folder, "ripencc.txt"), blocksText(count, daysAgo));
   writeBlocks(200);
   const sources = join(folder, "sources.yaml");

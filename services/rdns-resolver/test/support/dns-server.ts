@@ -47,6 +47,7 @@ export interface DnsServer {
   /** Ports that questions came from. */
   readonly sources: Set<number>;
   behave(behaviour: Behaviour): void;
+  /** Nothing the second time. */
   stop(): Promise<void>;
 }
 
@@ -132,6 +133,16 @@ export async function startDnsServer(
   });
   if (noTcp) await new Promise((resolve) => tcp.close(resolve));
 
+  const close = async (): Promise<void> => {
+    for (const timer of timers) clearTimeout(timer);
+    for (const socket of connections) socket.destroy();
+    const closed = [udp, elsewhere].map((socket) => once(socket, "close"));
+    udp.close();
+    elsewhere.close();
+    await Promise.all([...closed, noTcp ? null : new Promise((resolve) => tcp.close(resolve))]);
+  };
+  let closing: Promise<void> | undefined;
+
   return {
     port: bound,
     address: host === "::1" ? `[::1]:${bound}` : `${host}:${bound}`,
@@ -140,13 +151,9 @@ export async function startDnsServer(
     behave(next) {
       behaviour = next;
     },
-    async stop() {
-      for (const timer of timers) clearTimeout(timer);
-      for (const socket of connections) socket.destroy();
-      const closed = [udp, elsewhere].map((socket) => once(socket, "close"));
-      udp.close();
-      elsewhere.close();
-      await Promise.all([...closed, noTcp ? null : new Promise((resolve) => tcp.close(resolve))]);
+    stop() {
+      closing ??= close();
+      return closing;
     },
   };
 }
