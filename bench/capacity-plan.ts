@@ -22,7 +22,7 @@ import { runOpenLoad } from "./support/open-loop.ts";
 import { type MeasuredCosts, measuredCosts, planTable } from "./support/plan.ts";
 import { type ProcessUse, useOf, useSince } from "./support/process-use.ts";
 import { median } from "./support/rounds.ts";
-import { residentMib, type ServiceProcess, startProcess, startService } from "./support/service-process.ts";
+import { residentMib, type ServiceProcess, startProcess } from "./support/service-process.ts";
 import { findWrk, type LoadResult, runWrk } from "./support/wrk.ts";
 
 const { values } = parseArgs({
@@ -158,10 +158,9 @@ interface Load {
 }
 type Wrk = Extract<Awaited<ReturnType<typeof findWrk>>, { found: true }>;
 
-async function startGateway({ env, folder, own }: Backing, name: string, more: Readonly<Record<string, string>> = {}): Promise<Gateway> {
+async function startGateway(backing: Backing, name: string, more: Readonly<Record<string, string>> = {}): Promise<Gateway> {
   const port = await freePort();
-  const process = own(startService("gateway-auth-quota", { name, folder, env: { ...env, TELEMETRY_PORT: `${port}`, ...more } }));
-  const [, url = ""] = await process.logged(/"url":"([^"]+)","msg":"listening"/);
+  const { url, process } = await backing.startGateway(name, [], { TELEMETRY_PORT: `${port}`, ...more });
   return { url, metricsUrl: `http://127.0.0.1:${port}/metrics`, process };
 }
 

@@ -27,7 +27,11 @@ export interface Backing {
   /** A key with limits that no load reaches. */
   readonly key: string;
   /** The public URL of a gateway, and its process. */
-  startGateway(name?: string, nodeArgs?: readonly string[]): Promise<{ readonly url: string; readonly process: ServiceProcess }>;
+  startGateway(
+    name?: string,
+    nodeArgs?: readonly string[],
+    more?: NodeJS.ProcessEnv,
+  ): Promise<{ readonly url: string; readonly process: ServiceProcess }>;
   /** Stops with all the rest. */
   startPod(service: "ip-routing" | "asn-prefix", name?: string, nodeArgs?: readonly string[]): ServiceProcess;
   /** Has a process stopped with all the rest. */
@@ -72,8 +76,8 @@ export async function withBacking(work: (backing: Backing) => Promise<void>): Pr
       own,
       startPod: (service, name = service, nodeArgs = []) =>
         own(startService(service, { name, folder, env: { ...env, POD_NAME: name }, nodeArgs })),
-      async startGateway(name = "gateway-auth-quota", nodeArgs = []) {
-        const process = own(startService("gateway-auth-quota", { name, folder, env, nodeArgs }));
+      async startGateway(name = "gateway-auth-quota", nodeArgs = [], more = {}) {
+        const process = own(startService("gateway-auth-quota", { name, folder, env: { ...env, ...more }, nodeArgs }));
         const [, url = ""] = await process.logged(/"url":"([^"]+)","msg":"listening"/);
         return { url, process };
       },

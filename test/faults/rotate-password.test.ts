@@ -19,7 +19,7 @@ afterAll(async () => {
   removeFolders();
 });
 
-test("services take new passwords without a restart, and requests fail at most for a moment with 503", async () => {
+test("services take new passwords without a restart; a request that fails meanwhile gets 503, and later ones are answered", async () => {
   const home = temporaryFolder();
   const fileOf = (user: string) => join(home, user);
   const rotated: readonly NatsUser[] = ["gateway-auth-quota", "ip-routing"];
