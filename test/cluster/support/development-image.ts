@@ -12,12 +12,34 @@ const root = resolve(import.meta.dirname, "../../..");
 const base = "localhost/netfacts-build-base";
 const certificates = "etc/ssl/certs/ca-certificates.crt";
 
+/** Programs that build it, and the Debian packages of the same names. */
+const builders = ["buildah", "mmdebstrap"] as const;
+
+async function missingBuilders(): Promise<string[]> {
+  const isThere = await Promise.all(
+    builders.map((name) =>
+      run(name, ["--version"]).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return builders.filter((_, index) => !isThere[index]);
+}
+
+/** Installs what is missing, as the cluster tool does with its own packages. Needs root and Debian. */
+export async function installBuilders(): Promise<void> {
+  const missing = await missingBuilders();
+  if (missing.length === 0) return;
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await run("apt-get", ["update"], { env });
+  await run("apt-get", ["install", "-y", "--no-install-recommends", ...missing], { env });
+}
+
 /** @returns the path of its archive, in `to`. @throws Error when buildah or mmdebstrap is not there, or with what they print. */
 export async function buildDevelopmentImage(artifact: Artifact, image: Image, to: string): Promise<string> {
-  for (const tool of ["buildah", "mmdebstrap"])
-    await run(tool, ["--version"]).catch(() => {
-      throw new Error(`${tool} is needed to build the image for development: install buildah and mmdebstrap, packages of Debian`);
-    });
+  const missing = await missingBuilders();
+  if (missing.length > 0) throw new Error(`the image for development needs ${missing.join(" and ")}: packages of Debian`);
   const work = await mkdtemp(join(tmpdir(), "netfacts-buildah-"));
   const options: ExecFileOptions = {
     cwd: root,

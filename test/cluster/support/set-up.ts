@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { bringUpCluster, clusterFolder, clusterTool, loadImages, openCluster } from "./cluster.ts";
+import { installBuilders } from "./development-image.ts";
 import { removeNamespaces } from "./release.ts";
 import { packServerImages, registry } from "./server-images.ts";
 
@@ -12,7 +13,10 @@ const root = resolve(import.meta.dirname, "../../..");
 export default async function prepare(): Promise<void> {
   const began = performance.now();
   const say = (text: string) => process.stderr.write(`${Math.round((performance.now() - began) / 1_000)} s: ${text}\n`);
+  const isOwn = !process.env.KUBECONFIG;
   const kubeconfig = await bringUpCluster();
+  // A machine whose cluster is another one is left as it is.
+  if (isOwn) await installBuilders();
   say("the cluster is up");
   await removeNamespaces(await openCluster(kubeconfig));
   await makeImages();
