@@ -7,18 +7,16 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Page } from "playwright-core";
 import { ruleFile, times } from "../observability/alerts/index.ts";
-import { startWatchedSystem, type WatchedSystem } from "../test/observability/watched-system.ts";
+import { queryOf, startWatchedSystem, type WatchedSystem } from "../test/observability/watched-system.ts";
 import { findChromium, startChromium } from "../test/support/chromium.ts";
-import { type Series, tellingColors } from "./pictures/chart.ts";
+import type { Series } from "./pictures/chart.ts";
 import { type DashboardFile, dashboardPage, legendOf, type PanelFile, pageWidth } from "./pictures/dashboard-page.ts";
-import { indexedPng } from "./pictures/indexed-png.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const folder = join(root, "docs/operations/dashboards");
 const scrapeSeconds = 2;
-/** As Grafana computes it. */
-const rateInterval = `${4 * scrapeSeconds}s`;
 /** Recorded and evaluated every few seconds, with the windows that operators have. */
 const evaluationSeconds = 30;
 
@@ -50,9 +48,9 @@ async function main(): Promise<void> {
         const page = await browser.context.newPage();
         await page.setViewportSize({ width: pageWidth, height: 600 });
         await page.setContent(html);
-        const picture = indexedPng(await page.screenshot({ fullPage: true, type: "png" }), tellingColors);
+        const picture = await webpOf(page);
         await page.close();
-        const target = join(folder, `${basename(path, ".json")}.png`);
+        const target = join(folder, `${basename(path, ".json")}.webp`);
         writeFileSync(target, picture);
         console.log(`${target.slice(root.length + 1)}: ${Math.ceil(picture.length / 1_000)} kB`);
       }
@@ -62,6 +60,13 @@ async function main(): Promise<void> {
   } finally {
     await system.stop();
   }
+}
+
+/** The whole page. Playwright itself writes PNG and JPEG only, which take several times as many bytes. */
+async function webpOf(page: Page): Promise<Buffer> {
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 75, captureBeyondViewport: true });
+  return Buffer.from(data, "base64");
 }
 
 /** What happens until then: new versions of sources all the time, and two faults. */
@@ -89,8 +94,7 @@ async function happen({ all, world }: WatchedSystem, to: number): Promise<void> 
 async function seriesOf({ prometheus }: WatchedSystem, { targets = [] }: PanelFile, from: number, to: number): Promise<Series[]> {
   const found: Series[] = [];
   for (const { expr, legendFormat } of targets) {
-    const filled = expr.replaceAll("$__rate_interval", rateInterval).replaceAll(/\$(namespace|instance)/g, ".*");
-    for (const { metric, points } of await prometheus.range(filled, from, to, scrapeSeconds))
+    for (const { metric, points } of await prometheus.range(queryOf(expr, scrapeSeconds * 1_000), from, to, scrapeSeconds))
       found.push({ name: legendOf(legendFormat, metric), points: points.filter(([, value]) => Number.isFinite(value)) });
   }
   return found.filter(({ points }) => points.length > 0);

@@ -36,9 +36,6 @@ const right = 10;
 const characterWidth = 6.3;
 const filledMax = 4;
 
-/** Those that tell series apart and thresholds, as 0xrrggbb. */
-export const tellingColors = [...seriesColors, ...Object.values(thresholdColors)].map((color) => Number.parseInt(color.slice(1), 16));
-
 export function colorOf(name: string): string {
   const color = thresholdColors[name];
   if (color === undefined) throw new Error(`no such colour of a threshold: ${name}`);
