@@ -14,11 +14,15 @@ export interface Export {
   readonly vrps: readonly ExpiringVrp[];
 }
 
-export async function readExport(path: string): Promise<Export> {
-  const { stream } = await openContent(path);
+/** The unpacked text. */
+export async function exportText(path: string): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  const json = Buffer.concat(chunks).toString("latin1");
+  for await (const chunk of openContent(path).stream) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString("latin1");
+}
+
+export async function readExport(path: string): Promise<Export> {
+  const json = await exportText(path);
   const line = /\{ "asn": (\d+), "prefix": "([^"]+)", "maxLength": (\d+), "ta": "[^"]+", "expires": (\d+) \}/g;
   const vrps = Array.from(json.matchAll(line), ([, asn, prefix = "", maxLength, expires]) => ({
     asn: Number(asn),
