@@ -21,11 +21,14 @@ import { freezeProcess } from "../support/frozen.ts";
 import { median, request, until } from "../support/http.ts";
 import { testUser } from "../support/nats-users.ts";
 import { temporaryFolder } from "../support/processes.ts";
+import { isLong } from "../support/runs.ts";
 import { madeWorld, WorldOracle, type WorldQuestion, worldQuestions } from "./worlds.ts";
 
 const bucket = "netfacts-snapshots";
 const swaps = 5;
 const answersMin = 10_000;
+/** Between two requests of one asker: the load of an ordinary run leaves the processors time. */
+const pauseMs = isLong ? { single: 1, batch: 10 } : { single: 8, batch: 50 };
 /** Ingest's own bound is 10 s; a shorter one keeps the test short. */
 const waitMs = 2_000;
 
@@ -100,7 +103,7 @@ class Load {
   async singles(): Promise<void> {
     while (!this.#stopped) {
       await this.#ask(this.#next(), "single", null);
-      await sleep(1);
+      await sleep(pauseMs.single);
     }
   }
 
@@ -109,7 +112,7 @@ class Load {
     while (!this.#stopped) {
       const pin = (await this.#ask(this.#next(), "batch", null))?.snapshotId ?? null;
       await Promise.all(Array.from({ length: size - 1 }, () => this.#ask(this.#next(), "batch", pin)));
-      await sleep(10);
+      await sleep(pauseMs.batch);
     }
   }
 
