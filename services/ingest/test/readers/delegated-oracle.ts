@@ -97,9 +97,9 @@ function bounded(first: bigint, count: bigint, bits: bigint): [bigint, bigint] |
 
 function addressValue(text: string): bigint {
   if (isIPv4(text)) return text.split(".").reduce((value, byte) => value * 256n + BigInt(byte), 0n);
-  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(new SocketAddress({ address: text, family: "ipv6" }).address);
-  const whole =
-    dotted === null ? new SocketAddress({ address: text, family: "ipv6" }).address : `${dotted[1]}${hexPair(dotted[2] as string)}`;
+  const { address } = new SocketAddress({ address: text, family: "ipv6" });
+  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(address);
+  const whole = dotted === null ? address : `${dotted[1]}${hexPair(dotted[2] as string)}`;
   const [left = "", right] = whole.split("::");
   const head = left.split(":").filter((group) => group !== "");
   const tail = (right ?? "").split(":").filter((group) => group !== "");
@@ -112,7 +112,18 @@ function hexPair(dotted: string): string {
   return `${(value >> 16n).toString(16)}:${(value & 65535n).toString(16)}`;
 }
 
+/** Of the same few thousand days most files have tens of thousands of records. */
+const days = new Map<string, boolean>();
+
 function isDay(text: string): boolean {
+  const known = days.get(text);
+  if (known !== undefined) return known;
+  const is = readsAsDay(text);
+  days.set(text, is);
+  return is;
+}
+
+function readsAsDay(text: string): boolean {
   const match = /^(\d{4})(\d\d)(\d\d)$/.exec(text);
   if (match === null || Number(match[1]) < 1900) return false;
   const iso = `${match[1]}-${match[2]}-${match[3]}`;
