@@ -2,7 +2,7 @@
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import { AddressList, firstAddress, formatAddress } from "@netfacts/address";
 import type { Generation } from "@netfacts/snapshot";
 import { sampleGeneration } from "../../../../test/support/sample-snapshot.ts";
@@ -32,19 +32,19 @@ function askAll(answers: IpAnswers, generation: Generation, texts: readonly stri
   }
 }
 
-async function setUp(): Promise<{ readonly generation: Generation; readonly texts: readonly string[] }> {
-  const generation = await sampleGeneration();
+let generation: Generation;
+let texts: readonly string[];
+beforeAll(async () => {
+  generation = await sampleGeneration();
   const prefixes = generation.routes?.prefixes;
   if (prefixes === undefined) throw new Error("the samples have routes");
   const every = Math.floor(prefixes.base.size / addresses);
-  const texts = Array.from({ length: addresses }, (_, index) => formatAddress(firstAddress(prefixes.prefixAt(index * every))));
+  texts = Array.from({ length: addresses }, (_, index) => formatAddress(firstAddress(prefixes.prefixAt(index * every))));
   // What is made once for all answers.
   askAll(new IpAnswers({ textsBytesMax: 1 }), generation, texts.slice(0, frame), (index) => index);
-  return { generation, texts };
-}
+});
 
 test("texts that are forgotten are released, although a part of each was in the last frame", async () => {
-  const { generation, texts } = await setUp();
   const before = liveHeap();
   const answers = new IpAnswers();
   askAll(answers, generation, texts, (index) => index);
@@ -57,7 +57,6 @@ test("texts that are forgotten are released, although a part of each was in the 
 });
 
 test("the bound of texts is one of bytes, whatever was asked", async () => {
-  const { generation, texts } = await setUp();
   const before = liveHeap();
   const answers = new IpAnswers({ textsBytesMax: 3 * mebibyte });
   let most = 0;
