@@ -1,15 +1,14 @@
 /** `netfacts snapshot verify`: every object that the manifest names, also the one that only ingest reads. */
 
 import { rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "@jest/globals";
+import { withSamples } from "../../../test/support/sample-snapshot.ts";
 import { exitCodes } from "../src/exit-codes.ts";
 import { run, temporaryFolder } from "./support/run.ts";
 
 test("a damaged object of ingest's is found, though no service reads it; a pack does without", async () => {
-  const dataDir = temporaryFolder();
-  const sources = resolve(import.meta.dirname, "../../../samples/sources.yaml");
-  expect((await run(dataDir, "ingest", "run", "--sources", sources)).code).toBe(exitCodes.ok);
+  const dataDir = await withSamples(temporaryFolder());
   const { out } = await run(dataDir, "snapshot", "show", "--json");
   const [{ object }] = Object.values(JSON.parse(out).ingest_objects) as [{ object: string }];
   expect((await run(dataDir, "snapshot", "verify")).code).toBe(exitCodes.ok);
