@@ -74,6 +74,8 @@ async function runJest(
     ],
     {
       cwd: root,
+      // A process group of its own, which ends whole: with the servers that tests started.
+      detached: true,
       // Jest prints its report to standard output too; people read standard error.
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, ...env, NODE_OPTIONS: "--experimental-vm-modules --conditions=source --disable-warning=ExperimentalWarning" },
@@ -82,7 +84,12 @@ async function runJest(
   let fault: string | null = null;
   const end = (reason: string): void => {
     fault ??= reason;
-    child.kill("SIGKILL");
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
   };
   const tooLong = setTimeout(() => end(`not done within ${minutesMax} minutes`), minutesMax * 60_000);
   let ending: NodeJS.Timeout | undefined;

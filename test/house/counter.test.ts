@@ -1,8 +1,9 @@
 /** The count at the end of `make test`: what did not pass cannot look as if it had. Runs the real program on planted suites. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { until } from "../support/http.ts";
 import { type PlantedRun, PlantedSuite } from "./planted-suite.ts";
 
 let planted: PlantedSuite;
@@ -80,4 +81,28 @@ test("the unit run leaves out what imports a module that starts processes, also 
     line: "2 passed, 1 failed",
     status: 1,
   });
+});
+
+test("a run that is ended leaves no process of its tests", async () => {
+  const note = join(planted.root, "pid");
+  planted.write(
+    "test/0.test.ts",
+    `import { spawn } from "node:child_process";
+     import { writeFileSync } from "node:fs";
+     import { test } from "@jest/globals";
+     test("waits", () => {
+       const { pid } = spawn("sleep", ["300"], { stdio: "ignore" });
+       writeFileSync(${JSON.stringify(note)}, String(pid));
+       return new Promise(() => {});
+     });`,
+  );
+  let end = () => {};
+  const ran = planted.run([], (child) => {
+    end = () => void child.kill("SIGTERM");
+  });
+  await until(() => existsSync(note) && readFileSync(note, "utf8") !== "", { timeoutMs: 60_000 });
+  end();
+  expect(await ran).toMatchObject({ line: "0 passed, 2 failed", status: 1 });
+  const stat = `/proc/${readFileSync(note, "utf8")}/stat`;
+  await until(() => !existsSync(stat) || readFileSync(stat, "utf8").includes(") Z "), { timeoutMs: 5_000 });
 });

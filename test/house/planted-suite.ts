@@ -1,6 +1,6 @@
 /** Suites of tests in a folder of their own, run by the real `scripts/test.ts` with the settings of this repository. */
 
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -47,12 +47,14 @@ export class PlantedSuite {
     writeFileSync(full, text);
   }
 
-  run(options: readonly string[] = []): Promise<PlantedRun> {
+  /** @param started  is given the process of the run. */
+  run(options: readonly string[] = [], started: (run: ChildProcess) => void = () => undefined): Promise<PlantedRun> {
     const env = { PATH: process.env.PATH, HOME: this.root, TEST_ROOT: this.root };
     return new Promise((resolve) => {
-      execFile(process.execPath, [join(repository, "scripts/test.ts"), ...options], { env }, (error, stdout, report) => {
+      const child = execFile(process.execPath, [join(repository, "scripts/test.ts"), ...options], { env }, (error, stdout, report) => {
         resolve({ line: stdout.trimEnd().split("\n").at(-1), status: error?.code ?? 0, report });
       });
+      started(child);
     });
   }
 
