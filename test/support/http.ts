@@ -37,18 +37,11 @@ export async function until(
   wanted: () => Promise<boolean> | boolean,
   { timeoutMs = 30_000, since = performance.now() } = {},
 ): Promise<number> {
-  const began = performance.now();
   for (;;) {
     if (await wanted()) return performance.now() - since;
     if (performance.now() - since > timeoutMs) throw new Error(`not within ${timeoutMs} ms`);
-    const waited = performance.now() - began;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs(waited)));
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
-}
-
-/** Until the next look, for one who has waited so long: what takes long is looked at seldom, and seen late by a twentieth at most. */
-export function pauseMs(waitedMs: number): number {
-  return Math.min(100, Math.max(10, waitedMs / 20));
 }
 
 /** Half of the times are at most this. */
