@@ -1,6 +1,7 @@
 /** The count at the end of `make test`: what did not pass cannot look as if it had. Runs the real program on planted suites. */
 
 import { existsSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { until } from "../support/http.ts";
@@ -57,19 +58,24 @@ test("in every group, what fails, crashes, ends badly, is skipped, has no tests 
   expect(await run(...suites)).toEqual({ line: "12 passed, 21 failed", status: 1 });
 });
 
-test("suites of all groups come into one count; those that are alone begin after all others have ended, one at a time", async () => {
+test("suites of all groups come into one count: those that are alone run one at a time after processes, those that compute at a low priority", async () => {
   const notes = join(planted.root, "notes");
   const noting = (group: string) => `import { test } from "@jest/globals";
     import { appendFileSync } from "node:fs";
+    import { getPriority } from "node:os";
     test("notes", async () => {
-      appendFileSync(${JSON.stringify(notes)}, "${group} begins\\n");
+      appendFileSync(${JSON.stringify(notes)}, "${group} begins " + getPriority() + "\\n");
       await new Promise((resolve) => setTimeout(resolve, 500));
       appendFileSync(${JSON.stringify(notes)}, "${group} ends\\n");
     });`;
   const suites = Object.entries(groups).flatMap(([group, head]) => [head + noting(group), head + noting(group)]);
   expect(await run(...suites)).toEqual({ line: "6 passed, 0 failed", status: 0 });
   const lines = readFileSync(notes, "utf8").trim().split("\n");
-  expect(lines.slice(-4)).toEqual(["alone begins", "alone ends", "alone begins", "alone ends"]);
+  const own = getPriority();
+  const begun = `alone begins ${own}`;
+  expect(lines.filter((line) => !line.startsWith("unit")).slice(-4)).toEqual([begun, "alone ends", begun, "alone ends"]);
+  expect(lines.filter((line) => line === `processes begins ${own}`)).toHaveLength(2);
+  expect(lines.filter((line) => line === `unit begins ${Math.max(own, 10)}`)).toHaveLength(2);
 });
 
 test("the unit run leaves out what imports a module that starts processes, also through others, and counts the rest", async () => {

@@ -86,9 +86,11 @@ export function describeLimits(name: string, factory: StoreFactory): void {
       ).toBe(200);
     });
 
-    test("would be seen to over-admit if one block were returned twice", async () => {
+    test("would be seen to over-admit if blocks were returned twice", async () => {
       const { limits } = await factory.open();
-      expect(await admitted([limits, returningTwice(limits)], month, 200)).toBeGreaterThan(200);
+      const wrong = returningTwice(limits);
+      // Both: one of two may come too late to take a unit.
+      expect(await admitted([wrong, wrong], month, 200)).toBeGreaterThan(200);
     });
 
     test("counts beyond 32 bits", async () => {

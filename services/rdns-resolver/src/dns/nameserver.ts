@@ -143,7 +143,8 @@ export class Nameserver {
     });
     if (cancel === null) return false;
     const giveUp = () => resolve(false);
-    const timer = setTimeout(giveUp, this.#options.probeIntervalMs);
+    // After a turn that was late, what has arrived is read first.
+    const timer = setTimeout(() => setImmediate(giveUp), this.#options.probeIntervalMs);
     this.#stopping.signal.addEventListener("abort", giveUp);
     const answered = await promise;
     this.#stopping.signal.removeEventListener("abort", giveUp);
