@@ -8,8 +8,8 @@
  * so that his client takes only what the services leave. The control of an abuse shows what the scheduler alone does: for each process
  * that the abuse kept busy another process uses as much processor time beside idle services, at the same priority, and sends nothing. What the
  * abuse has beyond its control is the work of the product: queues, turns and order.
- * `node --conditions=source bench/fairness.ts [--gateways 1,4] [--seconds 10] [--rounds 1] [--abuse NAME] [--folder DIR]`: DIR keeps the
- * imported data for the next run.
+ * `node --conditions=source bench/fairness.ts [--gateways 1,4] [--seconds 10] [--rounds 1] [--abuse NAME] [--rate 60000] [--folder DIR]`:
+ * the abuser's key has so many units a minute (default: far more than this machine can do); DIR keeps the imported data for the next run.
  */
 
 import { type ChildProcess, execFileSync, fork, spawn } from "node:child_process";
@@ -34,6 +34,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "10" },
     rounds: { type: "string", default: "1" },
     abuse: { type: "string", default: "" },
+    rate: { type: "string", default: "1000000" },
     folder: { type: "string" },
   },
 });
@@ -80,10 +81,10 @@ async function compare(backing: Backing): Promise<void> {
   const pods = (["ip-routing", "asn-prefix"] as const).map((service) => backing.startPod(service, service, loopGap));
   for (const pod of pods) await pod.logged(/ready for requests/);
   const store = await openMongoStore(backing.env.MONGODB_URI as string, { appName: "bench" });
-  const limits = { rate: { limit: 1_000_000, windowSeconds: 60 }, month: { limit: 1_000_000_000 } };
+  const limitsOf = (units: number) => ({ rate: { limit: units, windowSeconds: 60 }, month: { limit: 1_000_000_000 } });
   const scopes = ["ip", "routing", "asn", "prefix", "batch"] as const;
-  const { secret: key } = await createKey(store, { label: "polite", scopes: [...scopes], ...limits });
-  const { secret: greedy } = await createKey(store, { label: "greedy", scopes: [...scopes], ...limits });
+  const { secret: key } = await createKey(store, { label: "polite", scopes: [...scopes], ...limitsOf(1_000_000) });
+  const { secret: greedy } = await createKey(store, { label: "greedy", scopes: [...scopes], ...limitsOf(Number(values.rate)) });
   await store.close();
   const addresses = addressTexts(data, 5_000);
   const caller = fork(polite, { execArgv: nodeArgs });
