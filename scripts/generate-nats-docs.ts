@@ -35,7 +35,7 @@ Then set \`NATS_USER\` of each service to its name, and \`NATS_PASSWORD_FILE\` t
 
 - If \`SNAPSHOT_BUCKET\` is not \`netfacts-snapshots\`, replace that name in the subjects.
 - Reload the configuration with \`nats-server --signal reload\`. A service that got a right which it lacked uses it within 5 s.
-- A missing right: the log has \`a right is missing at NATS\`, and \`/readyz\` of a service that is not ready names the subject.
+- A missing right: the log has \`a right is missing at NATS\`, and \`/readyz\` names the subject.
 
 ## Rights
 

@@ -1,4 +1,7 @@
-/** Readiness: no service without NATS, and no gateway before pods have data, nor while it is cut off from NATS or from the store. */
+/**
+ * Readiness: no service starts without NATS, and no gateway is ready before pods have data, nor while it is cut off from NATS or from the
+ * store. Whoever lacks something says so, and metrics show it.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
@@ -40,6 +43,12 @@ async function readiness(of = distributed.gateways[0]): Promise<{ status: number
   return { status: answer.status, text: await answer.text() };
 }
 
+/** The value of a metric without further labels. */
+async function metric(name: string, of = distributed.gateways[0]): Promise<string | undefined> {
+  const text = await (await fetch(`${of?.operationsUrl}/metrics`)).text();
+  return new RegExp(`^${name}\\{service="[\\w-]+"\\} (\\S+)$`, "m").exec(text)?.[1];
+}
+
 async function status(): Promise<number> {
   return (await readiness()).status;
 }
@@ -59,16 +68,31 @@ test("a gateway is not ready while no pod has data", async () => {
       () => false,
     );
   while (!(await listens()) && performance.now() < end) await sleep(50);
-  expect(await status()).toBe(503);
+  const waits = "neither ip-routing nor asn-prefix has answered yet: they answer once they have a snapshot";
+  expect(await readiness()).toEqual({ status: 503, text: `not ready\n${waits}\n` });
+  const [pod] = distributed.services["ip-routing"];
+  await until(async () => /^not ready\nno snapshot yet: /.test((await readiness(pod)).text));
+  expect([await metric("netfacts_ready"), await metric("netfacts_ready", pod)]).toEqual(["0", "0"]);
   await distributed.publish(await sampleFolder(`${temporaryFolder()}/samples`));
   await untilStatus(200, 30_000);
 });
 
-test("a gateway that is cut off from NATS is not ready, and is ready again when NATS is back", async () => {
+test("a gateway that is cut off from NATS is not ready, other services stay so and say what they lack, and it is over when NATS is back", async () => {
+  const others = (["ip-routing", "asn-prefix", "rdns-resolver"] as const).map((service) => distributed.services[service][0]);
+  for (const process of others) await until(async () => (await readiness(process)).text === "ready\n");
+  expect(await metric("netfacts_ready")).toBe("1");
   await nats.cut();
   await untilStatus(503, 3_000);
+  expect(await metric("netfacts_ready")).toBe("0");
+  for (const process of others) {
+    const reason = /^ready\nno connection to NATS: 127\.0\.0\.1:\d+ .+\n$/;
+    await until(async () => reason.test((await readiness(process)).text));
+    expect((await readiness(process)).status).toBe(200);
+    expect(await metric("netfacts_ready", process)).toBe("1");
+  }
   await nats.restore();
   await untilStatus(200, 20_000);
+  for (const process of others) await until(async () => (await readiness(process)).text === "ready\n");
 });
 
 test("a gateway whose connection to NATS hangs is not ready within seconds", async () => {
@@ -79,13 +103,18 @@ test("a gateway whose connection to NATS hangs is not ready within seconds", asy
 });
 
 test("a gateway whose store refuses everything is not ready once leased units are over, says why, and is ready again", async () => {
+  expect(await metric("netfacts_store_available")).toBe("1");
   await mongo.cut();
+  await until(async () => (await metric("netfacts_store_available")) === "0");
+  // Long before the gateway is not ready.
+  expect(await status()).toBe(200);
   const named = /^not ready\nstore mongodb:\/\/127\.0\.0\.1:\d+\/\w+: .+\n$/;
   const ms = await until(async () => named.test((await readiness()).text), { timeoutMs: 60_000 });
   // Until then it answers by cached keys and units that it holds.
-  expect(ms).toBeGreaterThan(14_000);
+  expect(ms).toBeGreaterThan(10_000);
   await mongo.restore();
   await untilStatus(200, 20_000);
+  expect(await metric("netfacts_store_available")).toBe("1");
 });
 
 test("each service that starts without NATS is not ready, names the server, and goes on when it is there", async () => {

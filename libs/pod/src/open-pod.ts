@@ -39,7 +39,7 @@ export interface DatasetPod {
 
 /** Opens the connection to the snapshots, which closes at the service's stop. */
 export async function openPod(service: string, config: PodConfig, messaging: Messaging, frame: ServiceFrame<unknown>): Promise<DatasetPod> {
-  const { log, metrics, onStop } = frame;
+  const { log, metrics, explain, onStop } = frame;
   const source = { bucket: config.SNAPSHOT_BUCKET, connection: natsConnection(`${service}-snapshots`, config) };
   const { store, close } = await connectJetStreamStore(source);
   onStop(close);
@@ -63,12 +63,20 @@ export async function openPod(service: string, config: PodConfig, messaging: Mes
           (err: unknown) => log.error({ err }, "not ready for requests"),
         );
       };
-      dataset.listen({ activated: serveOnce });
+      dataset.listen({
+        activated() {
+          explain("snapshot", null);
+          serveOnce();
+        },
+      });
       return {
         async start() {
           await dataset.start();
           reporter.start();
-          if (dataset.current() === null) log.warn("no snapshot available yet; ready for requests once ingest has published one");
+          if (dataset.current() === null) {
+            explain("snapshot", "no snapshot yet: none was published, or the log says why it cannot be loaded");
+            log.warn("no snapshot available yet; ready for requests once ingest has published one");
+          }
           await serving;
         },
         async stop() {

@@ -1,18 +1,24 @@
-/** What a process says about its connection to NATS, in its log and at `/readyz`: each reason once, until it changes. */
+/** What a process says about its connection to NATS, in its log and at `/readyz`: each reason once until it changes, and once a minute while it lasts. */
 
 import type { Refusal, Waiting } from "@netfacts/messaging/nats";
 import type { Logger } from "./logger.ts";
 import type { ServiceFrame } from "./service.ts";
 
+const remindMsDefault = 60_000;
+
 export class BusState {
   readonly #log: Logger;
   readonly #explain: ServiceFrame<unknown>["explain"];
+  readonly #remindMs: number;
   /** By server, the latest that was told. */
   readonly #reasons = new Map<string, string>();
+  #reminding: NodeJS.Timeout | undefined;
 
-  constructor(log: Logger, explain: ServiceFrame<unknown>["explain"]) {
+  /** @param remindMs  interval of log lines while a connection that was lost does not come back. */
+  constructor(log: Logger, explain: ServiceFrame<unknown>["explain"], remindMs = remindMsDefault) {
     this.#log = log;
     this.#explain = explain;
+    this.#remindMs = remindMs;
   }
 
   /** No server has been reached so far. */
@@ -24,7 +30,7 @@ export class BusState {
     if (this.#reasons.get(server) === reason) return;
     this.#reasons.set(server, reason);
     this.#log.warn({ server, reason }, `no connection to NATS: ${reason}`);
-    this.#explain("nats", `no connection to NATS: ${[...this.#reasons.values()].join("; ")}`);
+    this.#explain("nats", `no connection to NATS: ${this.#reasonText()}`);
   }
 
   waits({ servers, waitedMs, reasons }: Waiting): void {
@@ -32,15 +38,36 @@ export class BusState {
   }
 
   changed(up: boolean): void {
+    this.stop();
     this.#reasons.clear();
     if (up) this.#explain("nats rights", null);
     this.#explain("nats", up ? null : "the connection to NATS was lost");
     if (up) this.#log.info("connected to NATS");
-    else this.#log.warn("connection to NATS lost; reconnecting until it succeeds. Check that the servers in NATS_URL can be reached");
+    else {
+      this.#log.warn("connection to NATS lost; reconnecting until it succeeds. Check that the servers in NATS_URL can be reached");
+      this.#remind();
+    }
   }
 
   /** The server has rights for this user that lack a subject. */
   notPermitted(text: string): void {
     this.#explain("nats rights", text);
+  }
+
+  /** No further reminder. */
+  stop(): void {
+    clearInterval(this.#reminding);
+  }
+
+  #remind(): void {
+    const lostAt = performance.now();
+    this.#reminding = setInterval(() => {
+      const downMs = Math.round(performance.now() - lostAt);
+      this.#log.warn({ down_ms: downMs }, `still no connection to NATS: ${this.#reasonText() || "no attempt has ended so far"}`);
+    }, this.#remindMs).unref();
+  }
+
+  #reasonText(): string {
+    return [...this.#reasons.values()].join("; ");
   }
 }

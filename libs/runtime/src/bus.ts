@@ -38,7 +38,10 @@ export async function openBus(service: string, config: BusConfig, frame: Service
   const messaging = await connecting.catch((error: unknown) => {
     throw error instanceof NatsSettingsError ? new ConfigError(error.faults) : error;
   });
-  onStop(() => messaging.close());
+  onStop(() => {
+    state.stop();
+    return messaging.close();
+  });
   return messaging;
 }
 

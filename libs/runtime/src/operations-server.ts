@@ -12,7 +12,7 @@ export interface OperationsServerOptions {
   readonly port: number;
   /** Whether requests would be answered now. */
   ready(): boolean;
-  /** What the process waits for, while it is not ready. */
+  /** What the process waits for, or lacks while it is ready. */
   reasons?(): readonly string[];
   readonly metrics: { readonly registry: MetricsRegistry };
 }
@@ -41,7 +41,7 @@ export async function startOperationsServer({
 }: OperationsServerOptions): Promise<OperationsServer> {
   const routes = new Map<string, Route>([
     ["/healthz", () => ({ status: 200, text: "ok\n" })],
-    ["/readyz", () => (ready() ? { status: 200, text: "ready\n" } : { status: 503, text: ["not ready", ...reasons(), ""].join("\n") })],
+    ["/readyz", () => readiness(ready(), reasons())],
     ["/metrics", async () => ({ status: 200, text: await metrics.registry.text(), contentType: metrics.registry.contentType })],
   ]);
   const server = createServer((request, response) => void answer(routes, request, response));
@@ -61,6 +61,10 @@ export async function startOperationsServer({
       await closed;
     },
   };
+}
+
+function readiness(isReady: boolean, reasons: readonly string[]): Answer {
+  return { status: isReady ? 200 : 503, text: [isReady ? "ready" : "not ready", ...reasons, ""].join("\n") };
 }
 
 async function answer(routes: ReadonlyMap<string, Route>, request: IncomingMessage, response: ServerResponse): Promise<void> {

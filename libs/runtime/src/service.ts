@@ -49,7 +49,7 @@ export interface ServiceFrame<Config> {
   readonly tracing: Tracing | null;
   /** Aborted by the first signal, also while the service still starts. */
   readonly stopping: AbortSignal;
-  /** Says at `/readyz` what the process waits for, while it is not ready; null: no longer. One text per topic. */
+  /** Says at `/readyz` what the process waits for, or lacks though it is ready; null: no longer. One text per topic. */
   explain(topic: string, reason: string | null): void;
   /** Closes what was opened for the app: after it has stopped, the latest first; at once where the process stops already. */
   onStop(close: () => Promise<void> | void): void;
@@ -95,11 +95,17 @@ export async function runService<Config>({
 
   try {
     let app: ServiceApp | null = null;
+    const ready = () => !closing.signal.aborted && app?.ready() === true;
+    metrics.gauge({
+      name: "netfacts_ready",
+      help: "1 while /readyz says that the process is ready",
+      collect: (gauge) => gauge.set({}, ready() ? 1 : 0),
+    });
     const reasons = new Map<string, string>();
     const operations = await startOperationsServer({
       host: own.TELEMETRY_HOST,
       port: own.TELEMETRY_PORT,
-      ready: () => !closing.signal.aborted && app?.ready() === true,
+      ready,
       reasons: () => [...reasons.values()],
       metrics,
     });

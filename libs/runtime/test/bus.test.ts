@@ -8,6 +8,7 @@ import { afterAll, afterEach, expect, test } from "@jest/globals";
 import { freePort } from "../../../test/support/free-ports.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
 import { busConfigSchema, openBus } from "../src/bus.ts";
+import { BusState } from "../src/bus-state.ts";
 import { ConfigError, createLogger, createMetrics, createRegistry, loadConfig, type ServiceFrame } from "../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "netfacts-bus-"));
@@ -84,6 +85,24 @@ test("a server that is away is named in the readiness from the start, and no mor
   ends.push(() => late.stop());
   await opening;
   expect(await connected()).toBe("1");
+  expect(reasons.size).toBe(0);
+});
+
+test("a connection that does not come back is named in the log again and again, with the latest reason, until it does", async () => {
+  const { frame, reasons, lines } = seen();
+  const state = new BusState(frame.log, frame.explain, 50);
+  ends.push(() => state.stop());
+  state.changed(false);
+  state.refused({ server: "a", reason: "a refuses the connection" });
+  state.refused({ server: "a", reason: "a refuses the connection" });
+  const reminders = () => lines.filter(({ msg }) => msg === "still no connection to NATS: a refuses the connection").length;
+  await until(() => reminders() >= 2);
+  expect(lines.filter(({ msg }) => msg === "no connection to NATS: a refuses the connection")).toHaveLength(1);
+  expect(reasons.get("nats")).toBe("no connection to NATS: a refuses the connection");
+  state.changed(true);
+  const before = reminders();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(reminders()).toBe(before);
   expect(reasons.size).toBe(0);
 });
 

@@ -32,9 +32,10 @@ test("tells readiness as it is now", async () => {
   expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
 });
 
-test("says what the process waits for while it is not ready", async () => {
-  reasons = ["no connection to NATS: 127.0.0.1:4222 refuses the connection"];
+test("says what the process waits for while it is not ready, and what it lacks while it is", async () => {
   expect(await (await fetch(`${server.url}/readyz`)).text()).toBe("ready\n");
+  reasons = ["no connection to NATS: 127.0.0.1:4222 refuses the connection"];
+  expect(await (await fetch(`${server.url}/readyz`)).text()).toBe(`ready\n${reasons[0]}\n`);
   ready = false;
   expect(await (await fetch(`${server.url}/readyz`)).text()).toBe(`not ready\n${reasons[0]}\n`);
 });

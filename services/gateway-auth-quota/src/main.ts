@@ -28,6 +28,8 @@ await runMain(async () => {
     drainMs: ({ gateway }) => gateway.DRAIN_SECONDS * 1_000,
     async build(frame) {
       const { config, log, metrics, stopping, explain, onStop } = frame;
+      const storeAnswers = metrics.gauge({ name: "netfacts_store_available", help: "1 while the database answers this gateway" });
+      storeAnswers.set({}, 0);
       const messaging = await openBus(service, config.bus, frame);
       const store = await openMongoStore(config.store.MONGODB_URI, {
         appName: service,
@@ -38,9 +40,11 @@ await runMain(async () => {
         signal: stopping,
       });
       explain("store", null);
+      storeAnswers.set({}, 1);
       onStop(() => store.close());
       const gateway = await buildApp({ config: config.gateway, messaging, store, log, metrics, clock: systemClock });
-      const readiness = new Readiness({ messaging, askMs: 500 });
+      explain("lookups", "neither ip-routing nor asn-prefix has answered yet: they answer once they have a snapshot");
+      const readiness = new Readiness({ messaging, askMs: 500, onAnswered: () => explain("lookups", null) });
       const storeWatch = new StoreWatch({
         limits: store.limits,
         lostMs: storeLostMs(config.gateway),
@@ -50,6 +54,7 @@ await runMain(async () => {
           if (reason === null) log.info({}, "store is available again");
           else log.warn({ reason }, "not ready: the store has refused everything for longer than leased units last");
         },
+        asked: (answers) => storeAnswers.set({}, answers ? 1 : 0),
       });
       let listening = false;
       return {

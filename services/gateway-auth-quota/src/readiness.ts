@@ -7,6 +7,8 @@ export interface ReadinessDeps {
   readonly messaging: Pick<Messaging, "request" | "watchConnection">;
   /** Interval of questions until a service has answered, in ms. */
   readonly askMs: number;
+  /** Called once, with the first answer. */
+  readonly onAnswered: () => void;
 }
 
 /** A plain question to each service that subscribes once it has data. Any reply will do. */
@@ -24,14 +26,16 @@ export class Readiness {
   readonly #connection: Subscription;
   readonly #timer: NodeJS.Timeout;
   readonly #askMs: number;
+  readonly #onAnswered: () => void;
   /** Stays so when services end later: all gateways would be unready at once, and none would tell callers why. */
   #hasAnswered = false;
   readonly #asking = new Set<(typeof asked)[number]>();
   #isConnected = false;
 
-  constructor({ messaging, askMs }: ReadinessDeps) {
+  constructor({ messaging, askMs, onAnswered }: ReadinessDeps) {
     this.#messaging = messaging;
     this.#askMs = askMs;
+    this.#onAnswered = onAnswered;
     this.#connection = messaging.watchConnection((up) => {
       this.#isConnected = up;
     });
@@ -67,6 +71,7 @@ export class Readiness {
   }
 
   #answered(): void {
+    if (!this.#hasAnswered) this.#onAnswered();
     this.#hasAnswered = true;
     clearInterval(this.#timer);
   }

@@ -12,6 +12,8 @@ export interface StoreWatchDeps {
   readonly askMs: number;
   /** Called with the latest refusal when the store is lost, and with null when it answers again. */
   readonly changed: (reason: string | null) => void;
+  /** Called after each question. */
+  readonly asked: (answers: boolean) => void;
 }
 
 /**
@@ -48,13 +50,15 @@ export class StoreWatch {
   async #ask(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    const { limits, lostMs, changed } = this.#deps;
+    const { limits, lostMs, changed, asked } = this.#deps;
     try {
       await limits.time();
+      asked(true);
       this.#refusesSince = null;
       if (this.#isLost) changed(null);
       this.#isLost = false;
     } catch (error) {
+      asked(false);
       const now = performance.now();
       this.#refusesSince ??= now;
       if (!this.#isLost && now - this.#refusesSince >= lostMs) {

@@ -9,20 +9,28 @@ let watch: StoreWatch | undefined;
 afterEach(() => watch?.stop());
 
 /** A store whose answers the test chooses. */
-function watched(lostMs: number): { told: (string | null)[]; asked: () => number; answer: (fault: string | null) => void } {
+function watched(lostMs: number) {
   const told: (string | null)[] = [];
   let fault: string | null = null;
   let asked = 0;
+  const answers: boolean[] = [];
   const time = async (): Promise<number> => {
     asked += 1;
     if (fault !== null) throw new Error(fault);
     return 1;
   };
-  watch = new StoreWatch({ limits: { time }, lostMs, askMs: 5, changed: (reason) => told.push(reason) });
+  watch = new StoreWatch({
+    limits: { time },
+    lostMs,
+    askMs: 5,
+    changed: (reason) => told.push(reason),
+    asked: (whether) => answers.push(whether),
+  });
   return {
     told,
+    answers,
     asked: () => asked,
-    answer: (next) => {
+    answer: (next: string | null) => {
       fault = next;
     },
   };
@@ -45,13 +53,15 @@ test("is lost once it has refused for the time given, says why once, and is back
 });
 
 test("is not lost by refusals with answers between them", async () => {
-  const { told, asked, answer } = watched(60_000);
+  const { told, answers, asked, answer } = watched(60_000);
   for (let turn = 0; turn < 3; turn += 1) {
     const before = asked();
     answer(turn % 2 === 0 ? "busy" : null);
     await until(() => asked() > before + 2);
   }
   expect([watch?.isLost, told]).toEqual([false, []]);
+  // Each question shows at once.
+  expect(answers.map(String).join("")).toMatch(/^(true)*(false)+(true)+(false)+$/);
 });
 
 test("has one question under way, however long it takes", async () => {
@@ -60,7 +70,7 @@ test("has one question under way, however long it takes", async () => {
     asked += 1;
     return new Promise<number>(() => undefined);
   };
-  watch = new StoreWatch({ limits: { time }, lostMs: 10, askMs: 5, changed: () => undefined });
+  watch = new StoreWatch({ limits: { time }, lostMs: 10, askMs: 5, changed: () => undefined, asked: () => undefined });
   await sleep(200);
   expect(asked).toBe(1);
 });
