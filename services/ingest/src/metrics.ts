@@ -16,7 +16,51 @@ export function createIngestMetrics(metrics: Metrics) {
   // A rate does not see a first failure in a series that begins with it.
   for (const outcome of ["succeeded", "failed"]) runs.inc({ outcome }, 0);
   leaseErrors.inc({}, 0);
+  const records = metrics.gauge({
+    name: "netfacts_ingest_source_records",
+    help: "Records of each source, as last read",
+    labelNames: ["source", "outcome"],
+  });
+  const sourceFailures = metrics.counter({
+    name: "netfacts_ingest_source_failures_total",
+    help: "Failed reads of a source",
+    labelNames: ["source"],
+  });
+  const failuresInARow = metrics.gauge({
+    name: "netfacts_ingest_source_failures_in_a_row",
+    help: "Checks of a source that failed since the last one that succeeded",
+    labelNames: ["source"],
+  });
+  const fetchSeconds = metrics.gauge({
+    name: "netfacts_ingest_source_fetch_seconds",
+    help: "Duration of the last successful fetch of a source",
+    labelNames: ["source"],
+  });
+  const sourceSuccess = metrics.gauge({
+    name: "netfacts_ingest_source_success_timestamp_seconds",
+    help: "Time at which the newest version of a source was last confirmed to be stored",
+    labelNames: ["source"],
+  });
+  const sourceNext = metrics.gauge({
+    name: "netfacts_ingest_source_next_check_timestamp_seconds",
+    help: "Time of the next check of a source",
+    labelNames: ["source"],
+  });
+  let listed: ReadonlyMap<string, number> = new Map();
   return {
+    /** Begins the counts of listed sources at 0, and ends the gauges of sources that are listed no more. @param sources  failures in a row, by name */
+    listSources(sources: ReadonlyMap<string, number>): void {
+      for (const [source, failures] of sources) {
+        sourceFailures.inc({ source }, 0);
+        failuresInARow.set({ source }, failures);
+      }
+      for (const source of listed.keys()) {
+        if (sources.has(source)) continue;
+        for (const gauge of [failuresInARow, fetchSeconds, sourceSuccess, sourceNext]) gauge.remove({ source });
+        for (const outcome of ["accepted", "skipped"]) records.remove({ source, outcome });
+      }
+      listed = sources;
+    },
     leads: metrics.gauge({ name: "netfacts_ingest_leads", help: "1 while this process is the leader", labelNames: [] }),
     leaseErrors,
     runs,
@@ -26,16 +70,8 @@ export function createIngestMetrics(metrics: Metrics) {
       labelNames: ["outcome"],
       buckets: durationBuckets,
     }),
-    records: metrics.gauge({
-      name: "netfacts_ingest_source_records",
-      help: "Records of each source, as last read",
-      labelNames: ["source", "outcome"],
-    }),
-    sourceFailures: metrics.counter({
-      name: "netfacts_ingest_source_failures_total",
-      help: "Failed reads of a source",
-      labelNames: ["source"],
-    }),
+    records,
+    sourceFailures,
     sectionRefused: metrics.gauge({
       name: "netfacts_ingest_section_refused",
       help: "1 while a section is kept at its previous version because it shrank too much",
@@ -46,31 +82,15 @@ export function createIngestMetrics(metrics: Metrics) {
       help: "Checks of a source, by outcome",
       labelNames: ["source", "outcome"],
     }),
-    failuresInARow: metrics.gauge({
-      name: "netfacts_ingest_source_failures_in_a_row",
-      help: "Checks of a source that failed since the last one that succeeded",
-      labelNames: ["source"],
-    }),
+    failuresInARow,
     fetchedBytes: metrics.counter({
       name: "netfacts_ingest_source_fetched_bytes_total",
       help: "Bytes fetched for a source",
       labelNames: ["source"],
     }),
-    fetchSeconds: metrics.gauge({
-      name: "netfacts_ingest_source_fetch_seconds",
-      help: "Duration of the last successful fetch of a source",
-      labelNames: ["source"],
-    }),
-    sourceSuccess: metrics.gauge({
-      name: "netfacts_ingest_source_success_timestamp_seconds",
-      help: "Time at which the newest version of a source was last confirmed to be stored",
-      labelNames: ["source"],
-    }),
-    sourceNext: metrics.gauge({
-      name: "netfacts_ingest_source_next_check_timestamp_seconds",
-      help: "Time of the next check of a source",
-      labelNames: ["source"],
-    }),
+    fetchSeconds,
+    sourceSuccess,
+    sourceNext,
     rtr: createRtrMetrics(metrics),
     pods: metrics.gauge({
       name: "netfacts_ingest_pods",

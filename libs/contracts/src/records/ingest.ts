@@ -177,9 +177,9 @@ export const IngestSource = record({
   required: member(Type.Boolean(), "Whether a run fails without this source."),
   state: member(
     oneOf(["read", "kept", "failed", "unknown"]),
-    "Result of the last run that read the source; `unknown` if no stored run did.",
+    "`kept`: the last check or run could not use the newest version (see `error`), and a previous one is in service. `failed`: none is in service. `unknown`: no stored run read it.",
   ),
-  error: member(NullableText, "Why that run could not use the source, or its newest version; null if it could."),
+  error: member(NullableText, "Why the last check failed, or why the newest version could not be used; null if neither is the case."),
   as_of: member(NullableTimestamp, "Time of the data of the last usable version; null if unknown."),
   accepted: member(NullableCount, "Number of records imported from that version; null if unknown."),
   skipped: member(NullableCount, "Number of records skipped in that version; null if unknown."),
@@ -187,7 +187,7 @@ export const IngestSource = record({
   stale: member(nullable(Type.Boolean()), "Whether that version is out of date; null if unknown, or if the source never becomes stale."),
   interval_seconds: member(Count, "Update interval of the source in seconds, as in the list."),
   stale_after_seconds: member(NullableCount, "Age in seconds at which the source becomes stale; null if it never does."),
-  run: member(NullableText, "Id of the run that `state` refers to; null if there is none."),
+  run: member(NullableText, "Id of the last run that read the source; null if there is none."),
   schedule: member(
     nullable(SourceSchedule),
     "Schedule of the source and the result of its last check; null while no process is the leader.",
@@ -198,6 +198,7 @@ export type IngestSource = Static<typeof IngestSource>;
 export const IngestSources = record({
   items: member(Type.Array(IngestSource), "Sources, in the order of the list."),
   faults: member(Type.Array(Type.String()), "Errors in the list itself, each with its line number. If there are any, `items` is empty."),
+  list_sha256: member(NullableText, "SHA-256 of the list as ingest reads it now, in hexadecimal; null if the file cannot be read."),
 });
 export type IngestSources = Static<typeof IngestSources>;
 
@@ -305,8 +306,8 @@ export const sourcesFacts: FactsOf<IngestSources> = {
     format: "list",
     location: "list",
     required: "list",
-    state: "run",
-    error: { from: "run", example: unusable },
+    state: ["run", "schedule"],
+    error: { from: ["run", "schedule"], example: unusable },
     as_of: "source",
     accepted: { from: "run", unit: records },
     skipped: { from: "run", unit: records },
@@ -318,4 +319,5 @@ export const sourcesFacts: FactsOf<IngestSources> = {
     schedule: scheduleFacts,
   },
   faults: { from: "list", example: '6:5 unknown key "formt" in a source; did you mean "format"?' },
+  list_sha256: "list",
 };

@@ -11,6 +11,7 @@ import { runRecord, runSummary } from "../runs/run-record.ts";
 import { sourceHealth } from "../runs/source-health.ts";
 import type { Lead } from "../schedule/lead.ts";
 import { readSources, type SourcesConfig, SourcesFileError } from "../sources/index.ts";
+import { sha256Of } from "../updates/update-files.ts";
 
 export interface OperatorRoutesDeps {
   readonly store: Pick<Store, "runs">;
@@ -76,14 +77,14 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
         });
         if (answered !== null) return answered;
       }
-      const { config, faults } = await listOfSources(deps.sources);
+      const { config, faults, sha256 } = await listOfSources(deps.sources);
       const sources = config?.sources ?? [];
       const known = {
         runs: config === null ? [] : await store.runs.list(healthRunsMax),
         manifest: await currentManifest(deps.snapshots),
         schedule: lead === null ? null : await lead.scheduleOf(sources),
       };
-      const body: IngestSources = { items: sourceHealth(sources, known, clock.now()), faults };
+      const body: IngestSources = { items: sourceHealth(sources, known, clock.now()), faults, list_sha256: sha256 };
       return sendJson(reply, body);
     },
   });
@@ -156,8 +157,8 @@ function startProblem(error: unknown): unknown {
   if (error instanceof RunInProgressError) {
     const detail =
       error.runId === null
-        ? "Ingest is taking over from another process, or a run is just starting."
-        : `Run ${error.runId} is in progress.`;
+        ? "Ingest is taking over from another process, or a run is just starting. Repeat the request in a few seconds."
+        : `Run ${error.runId} is in progress. Wait until it has ended, then repeat the request.`;
     return new ProblemError("run_in_progress", { detail });
   }
   return error instanceof LeadershipLostError ? noLeader() : error;
@@ -179,13 +180,14 @@ async function currentManifest(snapshots: OperatorRoutesDeps["snapshots"]): Prom
   }
 }
 
-/** The list as it stands in its file now. */
-async function listOfSources(path: string): Promise<{ config: SourcesConfig | null; faults: string[] }> {
-  if (path === "") return { config: null, faults: ["SOURCES does not name a sources.yaml"] };
+/** The list as it stands in its file now; its digest is null where there is no file. */
+async function listOfSources(path: string): Promise<{ config: SourcesConfig | null; faults: string[]; sha256: string | null }> {
+  if (path === "") return { config: null, faults: ["SOURCES does not name a sources.yaml"], sha256: null };
+  const sha256 = await sha256Of(path).catch(() => null);
   try {
-    return { config: await readSources(path, { files: "later" }), faults: [] };
+    return { config: await readSources(path, { files: "later" }), faults: [], sha256 };
   } catch (error) {
-    if (error instanceof SourcesFileError) return { config: null, faults: error.message.split("\n") };
+    if (error instanceof SourcesFileError) return { config: null, faults: error.message.split("\n"), sha256 };
     throw error;
   }
 }

@@ -29,7 +29,8 @@ export function sourceHealth(sources: readonly SourceConfig[], known: KnownOfSou
       const report = reportOf(run)?.sources.find(({ name }) => name === source.name);
       return report === undefined ? [] : [{ run, report }];
     });
-    return { ...sourceRecord(source, seen, known.manifest, now), schedule: known.schedule?.get(source.name) ?? null };
+    const schedule = known.schedule?.get(source.name) ?? null;
+    return { ...sourceRecord(source, seen, known.manifest, schedule, now), schedule };
   });
 }
 
@@ -37,6 +38,7 @@ function sourceRecord(
   source: SourceConfig,
   seen: readonly Seen[],
   manifest: KnownOfSources["manifest"],
+  schedule: SourceSchedule | null,
   now: number,
 ): Omit<IngestSource, "schedule"> {
   const [last] = seen;
@@ -50,8 +52,7 @@ function sourceRecord(
     format: source.format,
     location: source.location,
     required: source.required,
-    state: last?.report.state ?? (entry === undefined ? "unknown" : "read"),
-    error: last?.report.error ?? null,
+    ...stateOf(last, schedule, manifest === null ? good !== undefined : entry !== undefined),
     as_of: asOf,
     accepted: good?.report.accepted ?? entry?.accepted ?? null,
     skipped: good === undefined ? (entry?.skipped ?? null) : good.report.read - good.report.accepted,
@@ -61,4 +62,12 @@ function sourceRecord(
     stale_after_seconds: staleAfterSeconds,
     run: last?.run.id ?? null,
   };
+}
+
+/** What was found last: by a run, or by a check since. @param isInUse  whether the snapshot has data of the source */
+function stateOf(last: Seen | undefined, schedule: SourceSchedule | null, isInUse: boolean): Pick<IngestSource, "state" | "error"> {
+  const isOver = isInUse && schedule?.checked_at != null && Date.parse(schedule.checked_at) > (last?.run.endedAt ?? 0);
+  const error = schedule?.error ?? schedule?.refused ?? (isOver ? null : (last?.report.error ?? null));
+  if (error !== null) return { state: isInUse ? "kept" : "failed", error };
+  return { state: isInUse || last !== undefined ? "read" : "unknown", error: null };
 }

@@ -51,6 +51,7 @@ export async function wholeScope(
   signal: AbortSignal,
   onProgress: ProgressListener,
 ): Promise<RunScope> {
+  stock.measure(config.sources);
   const faults = await stock.refresh(config.sources, signal, onProgress);
   // Of a file that is not there the run itself tells.
   const away = config.sources.some(({ name, required, fetch }) => required && fetch !== undefined && faults.has(name));

@@ -6,7 +6,7 @@ import type { SourceConfig } from "../sources/index.ts";
 import type { SourceStock } from "./source-stock.ts";
 
 export async function scheduleOf(source: SourceConfig, stock: SourceStock): Promise<SourceSchedule> {
-  const { checkedAt, succeededAt, nextAt, failures, error, refused } = stock.state(source.name);
+  const { checkedAt, succeededAt, nextAt, failures, error, refused } = stock.state(source);
   const file = await stock.ready(source, true);
   return {
     checked_at: timestampOrNull(checkedAt),

@@ -129,7 +129,7 @@ export class Scheduler {
     const now = this.#deps.clock.now();
     // Who is being asked tells when it is here.
     const idle = (config?.sources ?? []).filter((source) => !this.#asking.isUnderWay(source));
-    const next = idle.map(({ name }) => this.#deps.stock.state(name).nextAt ?? now + lookedAtEveryMs);
+    const next = idle.map((source) => this.#deps.stock.state(source).nextAt ?? now + lookedAtEveryMs);
     return Math.max(1_000, Math.min(lookedAtEveryMs, ...next.map((at) => at - now)));
   }
 
@@ -137,6 +137,7 @@ export class Scheduler {
     try {
       const config = await readSources(this.#deps.sources, { files: "later" });
       this.#told.list = "";
+      this.#deps.stock.measure(config.sources);
       return config;
     } catch (error) {
       if (!(error instanceof SourcesFileError)) throw error;
@@ -152,10 +153,10 @@ export class Scheduler {
     const { stock, clock } = this.#deps;
     const now = clock.now();
     const timed = sources.filter((source) => source.format !== "rtr" && !this.#asking.isUnderWay(source));
-    const dueAt = ({ name, intervalSeconds }: SourceConfig): number => {
-      const { nextAt, checkedAt } = stock.state(name);
+    const dueAt = (source: SourceConfig): number => {
+      const { nextAt, checkedAt } = stock.state(source);
       // An interval that was made shorter holds at once.
-      return nextAt === null ? 0 : Math.min(nextAt, (checkedAt ?? 0) + intervalSeconds * 1_050 + 300_000);
+      return nextAt === null ? 0 : Math.min(nextAt, (checkedAt ?? 0) + source.intervalSeconds * 1_050 + 300_000);
     };
     if (!timed.some((source) => dueAt(source) <= now)) return [];
     return timed.filter((source) => dueAt(source) <= now + togetherMs);

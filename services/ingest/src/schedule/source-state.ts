@@ -16,6 +16,8 @@ export interface RefusedVersion {
 
 /** Times are Unix ms. */
 export interface SourceState {
+  /** Path or URL that all of this is about; null in files of earlier versions. */
+  readonly location: string | null;
   /** When it was last asked for, with whatever outcome. */
   readonly checkedAt: number | null;
   /** When its newest version was last known to be here. */
@@ -31,6 +33,7 @@ export interface SourceState {
 }
 
 export const unknownState: SourceState = {
+  location: null,
   checkedAt: null,
   succeededAt: null,
   nextAt: null,
@@ -39,6 +42,12 @@ export const unknownState: SourceState = {
   refused: null,
   file: null,
 };
+
+/** A source of the list. */
+export interface StateOf {
+  readonly name: string;
+  readonly location?: string;
+}
 
 export class SourceStates {
   readonly #path: string;
@@ -57,13 +66,15 @@ export class SourceStates {
     return new SourceStates(path, new Map(Object.entries(parsed(text))));
   }
 
-  get(source: string): SourceState {
-    return this.#states.get(source) ?? unknownState;
+  /** A source that has another location now is unknown, so that it is due at once. Without a location: what is known of the name. */
+  get({ name, location }: StateOf): SourceState {
+    const known = this.#states.get(name) ?? unknownState;
+    return location === undefined || known.location === null || known.location === location ? known : unknownState;
   }
 
   /** Rejects when it cannot be kept; what is known in memory is changed all the same. */
-  async change(source: string, change: Partial<SourceState>): Promise<void> {
-    this.#states.set(source, { ...this.get(source), ...change });
+  async change(source: Required<StateOf>, change: Partial<SourceState>): Promise<void> {
+    this.#states.set(source.name, { ...this.get(source), ...change, location: source.location });
     const write = this.#writing.then(() => replaceFile(this.#path, Object.fromEntries(this.#states)));
     this.#writing = write.catch(() => undefined);
     await write;

@@ -19,7 +19,7 @@ import type { RtrSources } from "../rtr/index.ts";
 import { type SourceConfig, sectionOf } from "../sources/index.ts";
 import { sha256Of } from "../updates/update-files.ts";
 import { afterFailure, afterSuccess } from "./due.ts";
-import type { SourceState, SourceStates } from "./source-state.ts";
+import type { SourceState, SourceStates, StateOf } from "./source-state.ts";
 import { UpdateStock } from "./update-stock.ts";
 
 export interface SourceStockDeps {
@@ -28,7 +28,7 @@ export interface SourceStockDeps {
   /** Null: nobody asks for them. */
   readonly metrics: Pick<
     IngestMetrics,
-    "fetches" | "failuresInARow" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext"
+    "fetches" | "failuresInARow" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext" | "listSources"
   > | null;
   readonly log: {
     info(fields: object, message: string): void;
@@ -57,8 +57,13 @@ export class SourceStock {
     this.#random = deps.random ?? Math.random;
   }
 
-  state(source: string): SourceState {
+  state(source: StateOf): SourceState {
     return this.#deps.states.get(source);
+  }
+
+  /** Begins and ends series of metrics, so that there are those of the sources of this list. */
+  measure(sources: readonly SourceConfig[]): void {
+    this.#deps.metrics?.listSources(new Map(sources.map((source) => [source.name, this.state(source).failures])));
   }
 
   /**
@@ -99,7 +104,7 @@ export class SourceStock {
   async ready(source: SourceConfig, all = false): Promise<ReadyFile | null> {
     if (source.format === "rtr") return this.#readyOfSession(source, all);
     if (source.appliesTo !== undefined) return this.#readyUpdates(source, source.appliesTo, all);
-    const { file } = this.state(source.name);
+    const { file } = this.state(source);
     if (source.fetch === undefined) {
       if (file === null || (!all && this.#isRefused(source, file.sha256))) return null;
       return { location: source.location, sha256: file.sha256, url: null, fetchedAt: null, lastGood: null };
@@ -125,13 +130,13 @@ export class SourceStock {
         const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
         if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
           await noteGood(fetching.downloads, source.name, file.sha256);
-        if (this.state(source.name).refused !== null) await states.change(source.name, { refused: null });
+        if (this.state(source).refused !== null) await states.change(source, { refused: null });
       } else if (told.error !== null) {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
         // It was known, and left out.
         if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
         const refused = { sha256, bounds: boundsOf(source), error: told.error, at: clock.now() };
-        await states.change(source.name, { refused });
+        await states.change(source, { refused });
         const fields = { source: source.name, location: refusedFile ?? file.url ?? file.location, sha256, reason: told.error };
         log.warn(fields, "a version of a source cannot be used; the previous one remains in use until there is a newer one");
       }
@@ -142,7 +147,7 @@ export class SourceStock {
   async #readyUpdates(source: SourceConfig, table: SourceConfig, all: boolean): Promise<ReadyFile | null> {
     const ready = await this.ready(table, all);
     if (ready === null) return null;
-    const { refused } = this.state(source.name);
+    const { refused } = this.state(source);
     return this.#updates.ready(
       source,
       ready.location,
@@ -159,7 +164,7 @@ export class SourceStock {
   }
 
   #isRefused(source: SourceConfig, sha256: string): boolean {
-    const { refused } = this.state(source.name);
+    const { refused } = this.state(source);
     if (refused === null || refused.sha256 !== sha256 || refused.bounds !== boundsOf(source)) return false;
     return this.#deps.clock.now() - refused.at < refusedMsMax;
   }
@@ -179,13 +184,13 @@ export class SourceStock {
       metrics?.sourceSuccess.set({ source: name }, now / 1_000);
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       metrics?.failuresInARow.set({ source: name }, 0);
-      await states.change(name, { checkedAt: now, succeededAt: now, nextAt, failures: 0, error: null });
+      await states.change(source, { checkedAt: now, succeededAt: now, nextAt, failures: 0, error: null });
       return null;
     } catch (error) {
       signal.throwIfAborted();
       const { message } = error as Error;
       const asked = error instanceof FetchError ? error.retryAfterMs : null;
-      const failures = this.state(name).failures + 1;
+      const failures = this.state(source).failures + 1;
       const now = clock.now();
       const nextAt = now + afterFailure(source, failures, asked, this.#random);
       metrics?.fetches.inc({ source: name, outcome: "failed" });
@@ -193,7 +198,7 @@ export class SourceStock {
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       const fields = { source: name, reason: message, failures, required: source.required, next_try: new Date(nextAt).toISOString() };
       if (failures === 1 || source.fetch !== undefined) log.warn(fields, "a source is unavailable; its last good data remain in use");
-      await states.change(name, { checkedAt: now, nextAt, failures, error: message }).catch((err: unknown) => {
+      await states.change(source, { checkedAt: now, nextAt, failures, error: message }).catch((err: unknown) => {
         log.error({ err, source: name }, "the state of a source could not be saved");
       });
       return error as Error;
@@ -228,7 +233,8 @@ export class SourceStock {
     if (newest !== null) this.#noteFetch(source.name, { ...outcome, changed, file: newest.file });
   }
 
-  async #look({ name, location, section }: SourceConfig): Promise<void> {
+  async #look(source: SourceConfig): Promise<void> {
+    const { location, section } = source;
     const found = await stat(location).catch((error: NodeJS.ErrnoException) => {
       throw error.code === "ENOENT" ? new Error(`${location}: no such file`) : error;
     });
@@ -237,9 +243,9 @@ export class SourceStock {
     if (!found.isFile() && !(section === "updates" && found.isDirectory())) throw new Error(`${location}: expected a file`);
     // Of updates each file is looked at when it is asked what there is.
     if (section === "updates") return;
-    const { file } = this.state(name);
+    const { file } = this.state(source);
     if (file?.mtimeMs === mtimeMs && file.size === size) return;
-    await this.#deps.states.change(name, { file: { mtimeMs, size, sha256: await sha256Of(location) } });
+    await this.#deps.states.change(source, { file: { mtimeMs, size, sha256: await sha256Of(location) } });
   }
 }
 

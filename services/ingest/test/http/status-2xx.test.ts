@@ -63,7 +63,7 @@ test("a source that fails is told with its cause, beside its last good version",
   const run = await service.ended((await service.ask("POST", runsPath)).json.id);
   expect(run).toMatchObject({ state: "failed", snapshot: null, report: { sources: [{ name: "ripencc", state: "failed" }] } });
   const [bad] = (await service.ask("GET", sourcesPath)).json.items;
-  expect(bad).toMatchObject({ state: "failed", accepted: 1, as_of: good.items[0].as_of, run: run.id });
+  expect(bad).toMatchObject({ state: "kept", accepted: 1, as_of: good.items[0].as_of, run: run.id });
   expect(bad.error).toContain("ripencc.txt");
 });
 
@@ -82,6 +82,10 @@ test("without SOURCES a run says what to set", async () => {
   const alone = await startService({ sources: "" });
   const run = await alone.ended(await startedRun(alone));
   expect(run).toMatchObject({ state: "failed", error: "no sources are configured: set SOURCES to a sources.yaml" });
-  expect((await alone.ask("GET", sourcesPath)).json).toEqual({ items: [], faults: ["SOURCES does not name a sources.yaml"] });
+  expect((await alone.ask("GET", sourcesPath)).json).toEqual({
+    items: [],
+    faults: ["SOURCES does not name a sources.yaml"],
+    list_sha256: null,
+  });
   await alone.stop();
 });

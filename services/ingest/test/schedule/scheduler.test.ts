@@ -104,7 +104,7 @@ test("a file that is a pipe is told, not waited for; the other sections are buil
   execFileSync("mkfifo", [names]);
   await world.look();
   expect(world.runs).toEqual([["routes", "allocations", "vrps"]]);
-  expect(world.stock.state("names")).toMatchObject({ failures: 1, error: `${names}: expected a file` });
+  expect(world.stock.state({ name: "names" })).toMatchObject({ failures: 1, error: `${names}: expected a file` });
 });
 
 test("a required source that is away keeps back its own section, and no other", async () => {
@@ -112,7 +112,7 @@ test("a required source that is away keeps back its own section, and no other", 
   world.files.delete("/ripe");
   await world.look();
   expect(world.runs).toEqual([["routes", "vrps", "as_names"]]);
-  expect(world.stock.state("ripe")).toMatchObject({
+  expect(world.stock.state({ name: "ripe" })).toMatchObject({
     failures: 1,
     error: expect.stringContaining("the server returned status 503; the server asks not to be contacted"),
   });
@@ -125,7 +125,7 @@ test("a required source that is away keeps back its own section, and no other", 
   world.pass(11 * minute);
   await world.look();
   expect(world.runs.slice(1)).toEqual([["allocations"]]);
-  expect(world.stock.state("ripe")).toMatchObject({ failures: 0, error: null });
+  expect(world.stock.state({ name: "ripe" })).toMatchObject({ failures: 0, error: null });
 });
 
 test("a source that was there and is away goes on with what is here; the others of its section too", async () => {
@@ -161,7 +161,7 @@ test("a required source whose new version is no good keeps back its own section,
   const after = objectsOf(await world.manifest());
   expect(after.allocations).toBe(before.allocations);
   expect(after.vrps).not.toBe(before.vrps);
-  expect(world.stock.state("ripe").refused?.error).toContain("downloads/ripe/");
+  expect(world.stock.state({ name: "ripe" }).refused?.error).toContain("downloads/ripe/");
   world.pass(2 * hour);
   await world.look();
   expect(world.runs).toHaveLength(3);
@@ -170,7 +170,7 @@ test("a required source whose new version is no good keeps back its own section,
   world.pass(24 * hour);
   await world.look();
   expect(world.runs.slice(3)).toEqual([["allocations"]]);
-  expect(world.stock.state("ripe").refused).toBeNull();
+  expect(world.stock.state({ name: "ripe" }).refused).toBeNull();
 });
 
 test("under other bounds a version that was refused is tried again", async () => {
@@ -179,11 +179,11 @@ test("under other bounds a version that was refused is tried again", async () =>
   world.files.set("/ripe", delegatedFile("ripencc", 5, "20251122"));
   world.pass(25 * hour);
   await world.look();
-  expect(world.stock.state("ripe").refused?.error).toContain("shrank by more than shrink_max");
+  expect(world.stock.state({ name: "ripe" }).refused?.error).toContain("shrank by more than shrink_max");
   everything(", shrink_max: 60%");
   world.files.set("/ripe", delegatedFile("ripencc", 5, "20251122"));
   await world.look();
-  expect(world.stock.state("ripe").refused).toBeNull();
+  expect(world.stock.state({ name: "ripe" }).refused).toBeNull();
   expect((await world.manifest())?.sections.allocations?.sources[0]?.accepted).toBe(5);
 });
 
@@ -334,7 +334,7 @@ test("an optional source whose new version is no good goes on with the one befor
   expect(entry?.error).toBe("the newest version of this source could not be used in the last run; the previous version is in use");
   expect(objectsOf(await world.manifest())).toEqual(objectsOf(before));
   const { length } = world.runs;
-  expect(world.stock.state("ripe").refused?.error).toContain("downloads/ripe/");
+  expect(world.stock.state({ name: "ripe" }).refused?.error).toContain("downloads/ripe/");
   // It is measured by the last good one still, and not run again until there is another.
   world.pass(hour);
   await world.look();
@@ -365,7 +365,42 @@ test("a slow source keeps nobody waiting for long, is not asked twice, and makes
   world.pass(hour);
   expect(await world.look()).toEqual(["/vrps"]);
   release();
-  await until(() => world.stock.state("rib").checkedAt === world.now(), { timeoutMs: 20_000 });
+  await until(() => world.stock.state({ name: "rib" }).checkedAt === world.now(), { timeoutMs: 20_000 });
   expect(await world.look()).toEqual([]);
   expect(world.runs.slice(2)).toEqual([["routes", "vrps"]]);
+});
+
+test("a source at another location is a new one: it is due at once, and what failed at the old one is over", async () => {
+  everything();
+  world.files.delete("/vrps");
+  await world.look();
+  const list = (path: string) =>
+    world.list(`
+  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/${path}", allow_private: true}
+  - {name: names, section: as_names, format: name-list, location: names}`);
+  list("vrps");
+  expect(await world.look()).toEqual([]);
+  world.files.set("/moved", vrpFile());
+  list("moved");
+  expect(await world.look()).toEqual(["/moved"]);
+  const location = `${world.server.url}/moved`;
+  expect(world.stock.state({ name: "vrps", location })).toMatchObject({ failures: 0, error: null, location });
+});
+
+test("there are series of each listed source from its first look on, after a restart too, and none of one that was removed", async () => {
+  everything();
+  world.files.delete("/vrps");
+  await world.look();
+  const sources = (lines: string[]) => Object.fromEntries(lines.map((line) => [/source="(\w+)"/.exec(line)?.[1], line.split(" ").at(-1)]));
+  const failures = "netfacts_ingest_source_failures_total";
+  const inARow = "netfacts_ingest_source_failures_in_a_row";
+  expect(sources(await world.metric(failures))).toEqual({ rib: "0", ripe: "0", vrps: "0", names: "0" });
+  expect(sources(await world.metric(inARow))).toEqual({ rib: "0", ripe: "0", vrps: "1", names: "0" });
+  await world.restart();
+  await world.look();
+  expect(sources(await world.metric(inARow))).toMatchObject({ vrps: "1" });
+  world.list("  - {name: names, section: as_names, format: name-list, location: names}");
+  await world.look();
+  expect(sources(await world.metric(inARow))).toEqual({ names: "0" });
+  expect(sources(await world.metric("netfacts_ingest_source_next_check_timestamp_seconds"))).toEqual({ names: expect.any(String) });
 });

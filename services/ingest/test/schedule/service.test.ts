@@ -1,6 +1,7 @@
 /** The schedule within the service: runs of its own accord, told by the operator API of any process. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -74,14 +75,31 @@ test("imports at its start, then what changed and nothing else, and says who ask
     { name: "ripe", state: "read", schedule: { failures: 0, error: null, refused: null, url: `${server.url}/ripe` } },
     {
       name: "vrps",
-      state: "read",
+      state: "kept",
+      error: `${server.url}/vrps: the server returned status 404`,
       accepted: 12,
       schedule: { error: `${server.url}/vrps: the server returned status 404`, url: `${server.url}/vrps` },
     },
   ]);
   expect(JSON.stringify(health)).not.toContain("hidden");
   expect(JSON.stringify(services.flatMap(({ log }) => log))).not.toContain("hidden");
+  // What it had is there again: no run is needed to see that nothing is wrong any more.
+  vrps = vrpFile(12, "2025-11-21T09:50:12Z");
+  await until(async () => (await healthOf(other)).items[1].schedule?.failures === 0, patient);
+  expect((await healthOf(other)).items[1]).toMatchObject({ state: "read", error: null, accepted: 12 });
   expect(await runsOf(service)).toHaveLength(2);
+});
+
+test("a source that was never read says that it failed, and the list can be told from another one", async () => {
+  vrps = null;
+  const service = await start();
+  const health = async () => (await service.ask("GET", sourcesPath)).json;
+  await until(async () => (await health()).items[1].schedule?.error != null && (await health()).items[0].state === "read", patient);
+  const list = readFileSync(join(folder, "sources.yaml"));
+  expect(await health()).toMatchObject({
+    items: [{ state: "read" }, { state: "failed", error: `${server.url}/vrps: the server returned status 404` }],
+    list_sha256: createHash("sha256").update(list).digest("hex"),
+  });
 });
 
 test("while nobody leads, there is what the snapshot and the runs tell, and no schedule", async () => {

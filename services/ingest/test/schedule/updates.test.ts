@@ -110,7 +110,7 @@ test("a publisher that is far behind is asked for twelve steps at a time, and th
   publishTable(180);
   world.list(dated(", required: false"));
   expect((await world.look()).filter((path) => path.startsWith("/updates"))).toHaveLength(12);
-  expect(world.stock.state("live").error).toMatch(/updates\.20261121\.0900: not found, nor are the 11 after it$/);
+  expect(world.stock.state({ name: "live" }).error).toMatch(/updates\.20261121\.0900: not found, nor are the 11 after it$/);
   expect(await routesOf()).toMatchObject({ as_of: "2026-11-21T09:00:00Z" });
   world.pass(5 * 60_000);
   expect((await world.look()).filter((path) => path.startsWith("/updates"))[0]).toBe("/updates.20261121.1000");
@@ -121,7 +121,7 @@ test("a table that is too old is told, and no step is asked for", async () => {
   publishTable(60 * 24 * 4);
   world.list(dated(", required: false"));
   expect((await world.look()).filter((path) => path.startsWith("/updates"))).toEqual([]);
-  expect(world.stock.state("live").error).toMatch(/is of 2026-11-17T12:00:00Z, more than 1000 files ago/);
+  expect(world.stock.state({ name: "live" }).error).toMatch(/is of 2026-11-17T12:00:00Z, more than 1000 files ago/);
 });
 
 test("a server that fails in the middle costs nothing that is here; steps behind what is not known wait", async () => {
@@ -159,7 +159,7 @@ test("a damaged step is left out with what is behind it, makes no second run, an
   await world.look();
   const gap = { collector: "rrc00", from: "2026-11-21T11:40:30Z", to: null };
   expect(await routesOf()).toMatchObject({ as_of: "2026-11-21T11:40:30Z", updates_gaps: [gap] });
-  expect(world.stock.state("live").refused?.error).toContain("the input ends");
+  expect(world.stock.state({ name: "live" }).refused?.error).toContain("the input ends");
   for (const minutes of [5, 0]) {
     world.files.set(url(noon - minutes * minute), step(noon - minutes * minute));
     world.pass(5 * 60_000);
