@@ -9,18 +9,32 @@ export function gatewayAlerts(time: Times): Alert[] {
   const window = time(5 * minutes);
   return [
     {
-      name: "NetfactsLimitStoreUnavailable",
-      expr: `sum by (namespace) (rate(netfacts_limit_decisions_total{decision="limits_unavailable"}[${window}])) > 0`,
+      name: "NetfactsNoGatewayReady",
+      expr: `max by (namespace) (netfacts_ready{service="gateway-auth-quota"}) == 0`,
       holds: time(minutes),
       severity: "critical",
-      summary: "Requests are rejected because limits cannot be leased",
-      description: "Keys whose units are used up get 503 limits_unavailable: the gateway gets no new units from the store.",
+      summary: "No gateway is ready",
+      description:
+        "The platform sends no requests to gateways that are not ready. Callers get refused connections, or a 503 of the load balancer.",
+    },
+    {
+      name: "NetfactsLimitStoreUnavailable",
+      // A gateway that is not ready gets no requests, so rejections end while the store is still away.
+      expr:
+        `sum by (namespace) (rate(netfacts_limit_decisions_total{decision="limits_unavailable"}[${window}])) > 0` +
+        " or min by (namespace) (netfacts_store_available) == 0",
+      holds: time(minutes),
+      severity: "critical",
+      summary: "Gateways cannot lease units of limits",
+      description:
+        "Keys whose units are used up get 503 limits_unavailable. A gateway that the store has refused for 15 s is not ready, and gets no requests.",
     },
     {
       name: "NetfactsStoreUnavailable",
       expr:
         `sum by (namespace, instance) (rate(netfacts_key_loads_total{outcome="failed"}[${window}]))` +
-        ` + sum by (namespace, instance) (rate(netfacts_usage_writes_total{outcome="failed"}[${window}])) > 0`,
+        ` + sum by (namespace, instance) (rate(netfacts_usage_writes_total{outcome="failed"}[${window}])) > 0` +
+        " or min by (namespace, instance) (netfacts_store_available) == 0",
       holds: time(minutes),
       severity: "critical",
       summary: "The gateway at {{ $labels.instance }} cannot use the database",

@@ -454,9 +454,9 @@ const runtime: Dashboard = {
         number(
           "Processes",
           "short",
-          "Processes that are scraped, by service.",
-          { "{{service}}": `count by (service) (netfacts_process_info${where()})` },
-          { alerts: ["NetfactsServiceMissing", "NetfactsProcessDown"] },
+          "Processes that are ready, by service.",
+          { "{{service}}": `sum by (service) (netfacts_ready${where()})` },
+          { alerts: ["NetfactsServiceMissing", "NetfactsProcessDown", "NetfactsNoGatewayReady"] },
         ),
         lines("Processor time", "short", "Cores in use by each process.", {
           [each]: `rate(process_cpu_seconds_total${chosen}[$__rate_interval]) ${ours}`,

@@ -296,14 +296,14 @@ test("NATS refuses a subject, then is gone: every process reports it, and one th
   const services = new Set<string | undefined>();
   await until(
     async () => {
-      const firing = await untilFiring(["NetfactsNatsDisconnected"]);
+      const firing = await untilFiring(["NetfactsNatsDisconnected"], ["NetfactsNoGatewayReady"]);
       for (const { labels } of firing) if (labels.alertname === "NetfactsNatsDisconnected") services.add(labels.service);
       // asn-prefix was killed.
       return ["gateway-auth-quota", "ip-routing", "rdns-resolver", "ingest"].every((service) => services.has(service));
     },
     { timeoutMs: 60_000 },
   );
-  await untilFiring(["NetfactsPodWithoutSnapshot"]);
+  await untilFiring(["NetfactsPodWithoutSnapshot", "NetfactsNoGatewayReady"]);
   expect(await prometheus.failedRules()).toEqual([]);
 });
 

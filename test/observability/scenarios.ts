@@ -44,6 +44,7 @@ export const healthy: Series = Object.fromEntries([
     Array.from({ length: copies }, (_, copy): [string, string][] => [
       [`up${ofProcess(service, copy)}`, "1x440"],
       [`netfacts_process_info${of(service, "", copy)}`, "1x440"],
+      [`netfacts_ready${of(service, "", copy)}`, "1x440"],
       [`netfacts_nats_connected${of(service, "", copy)}`, "1x440"],
       [`netfacts_nats_rights_missing${of(service, "", copy)}`, "0x440"],
       [`netfacts_log_lines_dropped${of(service, "", copy)}`, "0x440"],
@@ -69,6 +70,8 @@ export const healthy: Series = Object.fromEntries([
   [`netfacts_limit_decisions_total${of(gateway, 'decision="admitted"')}`, "0+2000x440"],
   [`netfacts_limit_decisions_total${of(gateway, 'decision="limits_unavailable"')}`, "0x440"],
   [`netfacts_limit_debt_units_total${of(gateway, 'event="written_off",policy="rate"')}`, "0x440"],
+  [`netfacts_store_available${of(gateway)}`, "1x440"],
+  [`netfacts_store_available${of(gateway, "", 1)}`, "1x440"],
   [`netfacts_key_loads_total${of(gateway, 'outcome="failed"')}`, "0x440"],
   [`netfacts_usage_writes_total${of(gateway, 'outcome="failed"')}`, "0x440"],
   [`netfacts_shortages_total${of(gateway, 'resource="connections",reason="full"')}`, "0x440"],
@@ -240,9 +243,34 @@ export const scenarios: readonly Scenario[] = [
     },
     atMinutes: 20,
     fires: {
-      NetfactsLimitStoreUnavailable: [{}, "Requests are rejected because limits cannot be leased"],
+      NetfactsLimitStoreUnavailable: [{}, "Gateways cannot lease units of limits"],
       NetfactsStoreUnavailable: [{ instance: "gateway-auth-quota-0" }, "The gateway at gateway-auth-quota-0 cannot use the database"],
     },
+  },
+  {
+    name: "the database is unavailable to a gateway for hours: it is not ready, so that no requests come and nothing is rejected any more",
+    changes: {
+      [`netfacts_limit_decisions_total${of(gateway, 'decision="limits_unavailable"')}`]: "0 5 10 10x440",
+      [`netfacts_store_available${of(gateway)}`]: "0x440",
+      [`netfacts_ready${of(gateway)}`]: "1 0x440",
+    },
+    atMinutes: 200,
+    fires: {
+      NetfactsLimitStoreUnavailable: [{}, "Gateways cannot lease units of limits"],
+      NetfactsStoreUnavailable: [{ instance: "gateway-auth-quota-0" }, "The gateway at gateway-auth-quota-0 cannot use the database"],
+    },
+  },
+  {
+    name: "no gateway is ready",
+    changes: { [`netfacts_ready${of(gateway)}`]: "1x5 0x440", [`netfacts_ready${of(gateway, "", 1)}`]: "1x5 0x440" },
+    atMinutes: 10,
+    fires: { NetfactsNoGatewayReady: [{}, "No gateway is ready"] },
+  },
+  {
+    name: "one gateway of two is not ready",
+    changes: { [`netfacts_ready${of(gateway)}`]: "1x5 0x440" },
+    atMinutes: 20,
+    fires: {},
   },
   {
     name: "usage cannot be written",

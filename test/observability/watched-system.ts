@@ -7,6 +7,7 @@ import { request } from "../support/http.ts";
 import { netfactsJsonWith, removeFolders, temporaryFolder } from "../support/processes.ts";
 import { type Prometheus, startPrometheus } from "../support/prometheus.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { discoveredLabels, documentedJob } from "./scrape-job.ts";
 import { makeWorld, type World } from "./world.ts";
 
 export interface WatchedSystem {
@@ -87,12 +88,14 @@ export async function startWatchedSystem({ rules, scrapeMs, pauseMs, gatewaySett
         )
       ).secret;
     const [key, adminKey] = await Promise.all([create("--label", "load"), create("--label", "operator", "--scopes", "admin")]);
+    const { kubernetes_sd_configs: _, ...job } = documentedJob();
     const prometheus = await startPrometheus({
       scrapeInterval: `${scrapeMs}ms`,
       rules,
-      targets: all.processes.map(({ operationsUrl, service, name }) => ({
+      job,
+      targets: all.processes.map(({ operationsUrl, name }) => ({
         address: operationsUrl.slice("http://".length),
-        labels: { namespace: "netfacts", job: service, instance: name },
+        labels: { ...discoveredLabels(name), instance: name },
       })),
     });
     undo.push(() => prometheus.stop());

@@ -29,6 +29,8 @@ export interface Target {
 }
 
 export interface PrometheusOptions {
+  /** A scrape job without its service discovery, in whose place the targets stand; their labels may be those that a discovery sets. */
+  readonly job?: object;
   readonly targets: readonly Target[];
   /** Content of a rule file. */
   readonly rules: object;
@@ -68,7 +70,7 @@ interface Rules {
 }
 
 /** Resolves when it is ready. It listens on loopback only, at a port that was free. */
-export async function startPrometheus({ targets, rules, scrapeInterval }: PrometheusOptions): Promise<Prometheus> {
+export async function startPrometheus({ job, targets, rules, scrapeInterval }: PrometheusOptions): Promise<Prometheus> {
   const tool = await findPrometheus();
   if (!tool.found) throw new Error(`prometheus is needed: ${tool.remedy}`);
   const folder = await mkdtemp(join(tmpdir(), "netfacts-prometheus-"));
@@ -76,7 +78,9 @@ export async function startPrometheus({ targets, rules, scrapeInterval }: Promet
   const config = {
     global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval },
     rule_files: ["rules.yaml"],
-    scrape_configs: [{ job_name: "netfacts", static_configs: targets.map(({ address, labels }) => ({ targets: [address], labels })) }],
+    scrape_configs: [
+      { job_name: "netfacts", ...job, static_configs: targets.map(({ address, labels }) => ({ targets: [address], labels })) },
+    ],
   };
   await writeFile(join(folder, "rules.yaml"), stringify(rules));
   await writeFile(join(folder, "prometheus.yaml"), stringify(config));
