@@ -351,6 +351,20 @@ testWithHelm("another list of sources restarts ingest, and its Job is another on
   expect(ofKind(other.objects, "Job")[0]?.metadata.name).not.toBe(ofKind(objectsOf("minimal"), "Job")[0]?.metadata.name);
 });
 
+testWithHelm("the Job of the first import has the list that ingest has, and another text is another Job", async () => {
+  const jobOf = async (sources: object, more: object = {}) =>
+    ofKind((await render(chart, joined(minimal, { ingest: { sources, ...more } }))).objects, "Job")[0] as Manifest;
+  const settingsOf = (job: Manifest) => environmentOf(job.spec.template.spec.containers[0]).env;
+  const mapOf = (job: Manifest) => job.spec.template.spec.volumes.find(({ name }: Manifest) => name === "sources")?.configMap.name;
+  const [first, second] = [await jobOf({ content: "sources: [{name: a}]\n" }), await jobOf({ content: "sources: [{name: b}]\n" })];
+  expect(first.metadata.name).not.toBe(second.metadata.name);
+  expect([settingsOf(first).SOURCES, mapOf(first)]).toEqual(["/sources/sources.yaml", "netfacts-sources"]);
+  expect(mapOf(await jobOf({ existingConfigMap: "list" }))).toBe("list");
+  const ofImage = await jobOf({ path: "/app/services/ingest/sources.default.yaml" }, { settings: { INGEST_SCHEDULE: false } });
+  expect([settingsOf(ofImage).SOURCES, mapOf(ofImage)]).toEqual(["/app/services/ingest/sources.default.yaml", undefined]);
+  expect([settingsOf(first).SCHEDULED, settingsOf(ofImage).SCHEDULED]).toEqual(["true", "false"]);
+});
+
 testWithHelm("a Job that differs has another name, as Kubernetes refuses changes of it", async () => {
   const changes = [
     {},
@@ -384,6 +398,16 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
     /nats\.auth\.method is none, but .* leave the Secret out/,
   ],
   ["two lists", joined(minimal, { ingest: { sources: { content: "a", existingConfigMap: "b" } } }), /are both set: set one of them/],
+  [
+    "a list that is no YAML",
+    joined(minimal, { ingest: { sources: { content: "sources: [" } } }),
+    /ingest\.sources\.content is not a mapping in YAML: /,
+  ],
+  [
+    "a text that is no list",
+    joined(minimal, { ingest: { sources: { content: "source: []" } } }),
+    /ingest\.sources\.content has no list `sources`: write the text of a sources\.yaml/,
+  ],
   ["no claim", joined(minimal, { ingest: { volume: { type: "existingClaim" } } }), /existingClaim is empty: write the name of your claim/],
   [
     "two copies at one volume",
@@ -417,6 +441,28 @@ testWithHelm.each([
   for (const each of found) expect(objects).toContain(each);
   expect(text.includes("There is no admin key yet")).toBe(name === "minimal");
   expect(text.includes("https://facts.example.com/api/v1/ip/192.0.2.1")).toBe(name === "everything");
+});
+
+testWithHelm("commands of the documentation name objects that are there", () => {
+  const objects = new Set(
+    [...objectsOf("minimal"), ...objectsOf("a list of sources")].map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+  );
+  const kinds: Record<string, string> = { deployment: "Deployment", service: "Service", pvc: "PersistentVolumeClaim", pod: "Pod" };
+  const commands = codeBlocks(resolve(chart, "../..")).filter(({ language, text }) => language === "sh" && text.includes("kubectl"));
+  const named = commands.flatMap(({ page, line, text }) =>
+    [...text.matchAll(/\b(deployment|service|pvc|pod)[/ ](netfacts[\w-]*)/g)].map(([, kind = "", name]) => ({
+      page,
+      line,
+      object: `${kinds[kind]} ${name}`,
+    })),
+  );
+  expect(named.length).toBeGreaterThan(25);
+  expect(named.filter(({ object }) => !objects.has(object))).toEqual([]);
+  const known = new Set([...components, "first-import"]);
+  const selected = commands.flatMap(({ text }) =>
+    [...text.matchAll(/app\.kubernetes\.io\/component=([\w-]+)/g)].map(([, name = ""]) => name),
+  );
+  expect(selected.filter((name) => !known.has(name))).toEqual([]);
 });
 
 testWithHelm.each(faults)("refuses %s, and says what to write", async (_name, values, sentence) => {

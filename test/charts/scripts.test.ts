@@ -1,7 +1,7 @@
 /** The programs that the chart `netfacts` runs once, on running services: the first import, and the question of `helm test`. */
 
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
@@ -52,6 +52,7 @@ const firstImport = (settings: Record<string, string> = {}) =>
     INGEST_URL: all.services.ingest[0]?.url ?? "",
     PROXY_TOKEN_FILE: tokenFile,
     TIMEOUT_SECONDS: "50",
+    SOURCES: sources,
     ...settings,
   });
 
@@ -68,6 +69,39 @@ test("the first import fails with the run's reason, and starts another run when 
   });
   expect(await firstImport()).toEqual({ status: 0, text: expect.stringMatching(/^run \S+ succeeded: its data are in service\n$/) });
 }, 120_000);
+
+test("after a change of the list, an earlier run is not enough: a list that cannot be used fails with its reason", async () => {
+  const right = readFileSync(sources, "utf8");
+  const change = async (text: string): Promise<{ status: number; text: string }> => {
+    writeFileSync(sources, text);
+    return await firstImport();
+  };
+  expect(await change(`${right}  - {name: more, section: allocations, formt: delegated, location: more.txt}\n`)).toEqual({
+    status: 1,
+    text: expect.stringMatching(
+      /^the list of sources has errors: .*sources\.yaml:3:40: unknown key "formt" in a source; did you mean "format"\?\n$/,
+    ),
+  });
+  writeFileSync(join(folder, "sources/page.json"), "<html>");
+  const page = `${right}  - {name: page, section: vrps, format: rpki-client-json, location: page.json}\n`;
+  const waited = "(waiting for ingest: source page was not checked yet\\n)?";
+  expect(await change(`${page}  - {name: missing, section: as_names, format: autnums, location: none.txt}\n`)).toEqual({
+    status: 1,
+    text: expect.stringMatching(`^${waited}source missing cannot be used: \\S*none\\.txt: no such file\\n$`),
+  });
+  // A run has shown meanwhile that it is not what its format says.
+  expect(await change(page)).toEqual({ status: 1, text: expect.stringMatching(/^source page cannot be used: .*page\.json.*\n$/) });
+  // The list that ingest has is another one than the Job's.
+  const other = join(folder, "other.yaml");
+  writeFileSync(other, "sources: []\n");
+  expect(await firstImport({ SOURCES: other, TIMEOUT_SECONDS: "0" })).toEqual({
+    status: 1,
+    text: expect.stringMatching(
+      /^waiting for ingest: it does not have this list of sources yet\nno run succeeded within 0 s; see the log of ingest\n$/,
+    ),
+  });
+  expect(await change(right)).toEqual({ status: 0, text: expect.stringMatching(/run \S+ succeeded: its data are in service\n$/) });
+}, 240_000);
 
 test("the first import says whom it waits for, ends in time, and does not try on where ingest refuses it", async () => {
   const away = await firstImport({ INGEST_URL: "http://127.0.0.1:9", TIMEOUT_SECONDS: "0" });

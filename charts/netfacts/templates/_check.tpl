@@ -22,6 +22,14 @@
 {{- if and .sources.content .sources.existingConfigMap -}}
 {{- $faults = append $faults "ingest.sources.content and ingest.sources.existingConfigMap are both set: set one of them" -}}
 {{- end -}}
+{{- if .sources.content -}}
+{{- $list := fromYaml .sources.content -}}
+{{- if hasKey $list "Error" -}}
+{{- $faults = append $faults (printf "ingest.sources.content is not a mapping in YAML: %s" (replace "\n" " " $list.Error)) -}}
+{{- else if not (kindIs "slice" $list.sources) -}}
+{{- $faults = append $faults "ingest.sources.content has no list `sources`: write the text of a sources.yaml" -}}
+{{- end -}}
+{{- end -}}
 {{- if and (eq .volume.type "existingClaim") (not .volume.existingClaim) -}}
 {{- $faults = append $faults "ingest.volume.existingClaim is empty: write the name of your claim, or set ingest.volume.type to claim" -}}
 {{- end -}}

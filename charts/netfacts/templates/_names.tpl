@@ -60,9 +60,12 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end -}}
 
+{{/* The ConfigMap that has the list of sources; empty: it is a file of the image. */}}
+{{- define "netfacts.sourcesMap" -}}
+{{- if .Values.ingest.sources.content -}}{{ include "netfacts.fullname" . }}-sources{{- else -}}{{ .Values.ingest.sources.existingConfigMap }}{{- end -}}
+{{- end -}}
+
 {{/* Where the list of sources is. */}}
 {{- define "netfacts.sourcesPath" -}}
-{{- with .Values.ingest.sources -}}
-{{- if or .content .existingConfigMap -}}/sources/sources.yaml{{- else -}}{{ .path }}{{- end -}}
-{{- end -}}
+{{- if include "netfacts.sourcesMap" . -}}/sources/sources.yaml{{- else -}}{{ .Values.ingest.sources.path }}{{- end -}}
 {{- end -}}

@@ -15,7 +15,7 @@ allowPrivilegeEscalation: false
 capabilities: { drop: [ALL] }
 {{- end -}}
 
-{{/* Of a program that runs once: the first import and the test. Give root, component, needs, script and env. */}}
+{{/* Of a program that runs once: the first import and the test. Give root, component, needs, script and env; `sources` for the list of sources. */}}
 {{- define "netfacts.scriptPod" -}}
 automountServiceAccountToken: false
 # Otherwise Kubernetes sets variables such as INGEST_PORT for each Service.
@@ -39,9 +39,17 @@ containers:
       - { name: scripts, mountPath: /scripts, readOnly: true }
       - { name: secrets, mountPath: /etc/netfacts, readOnly: true }
       - { name: tmp, mountPath: /tmp }
+      {{- if and .sources (include "netfacts.sourcesMap" .root) }}
+      - { name: sources, mountPath: /sources, readOnly: true }
+      {{- end }}
 volumes:
   - { name: scripts, configMap: { name: {{ include "netfacts.fullname" .root }}-scripts } }
   - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
+  {{- if .sources }}
+  {{- with include "netfacts.sourcesMap" .root }}
+  - { name: sources, configMap: { name: {{ . }} } }
+  {{- end }}
+  {{- end }}
   - name: secrets
     projected:
       defaultMode: 0440
