@@ -1,5 +1,22 @@
 /** Values for which the chart `netfacts` is rendered by tests. */
 
+export const services = ["gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest"];
+export const policies = [
+  "callers-to-gateway",
+  "cluster-dns",
+  "default-deny",
+  "first-import-to-ingest",
+  "from-ingest",
+  "gateway-to-ingest",
+  "metrics",
+  "operators-to-gateway",
+  "test-to-gateway",
+  "to-ingest",
+  "to-mongodb",
+  "to-nats",
+  "to-resolvers",
+];
+
 /** What has no default. */
 export const minimal = {
   nats: { url: "nats://nats.example:4222", auth: { existingSecret: "nats-users" } },
@@ -129,6 +146,32 @@ export const switches: readonly { readonly name: string; readonly values: object
     name: "no disruption budget of one service",
     values: { gateway: { disruptionBudget: { enabled: false } } },
     less: ["PodDisruptionBudget gateway-auth-quota"],
+  },
+  {
+    name: "no disruption budget",
+    values: { defaults: { disruptionBudget: { enabled: false } } },
+    less: services.map((each) => `PodDisruptionBudget ${each}`),
+  },
+  {
+    name: "autoscaling of all services by a metric",
+    values: {
+      defaults: {
+        autoscaling: {
+          enabled: true,
+          metrics: [{ type: "Pods", pods: { metric: { name: "items" }, target: { type: "AverageValue", averageValue: "1k" } } }],
+        },
+      },
+    },
+    more: services.filter((each) => each !== "ingest").map((each) => `HorizontalPodAutoscaler ${each}`),
+  },
+  { name: "more copies", values: { defaults: { replicas: 3 } } },
+  { name: "another tag", values: { image: { tag: "0.1.0-rc1" } } },
+  { name: "another list of the image", values: { ingest: { sources: { path: "/app/services/ingest/sources.default.yaml" } } } },
+  { name: "no first import", values: { firstImport: { enabled: false } } },
+  {
+    name: "no network policies",
+    values: { networkPolicy: { enabled: false } },
+    less: policies.map((each) => `NetworkPolicy ${each}`),
   },
   { name: "no volume", values: { ingest: { volume: { type: "emptyDir" } } }, less: ["PersistentVolumeClaim ingest"] },
   {

@@ -14,7 +14,8 @@ import { ingestConfigSchema, loadIngestConfig } from "../../services/ingest/src/
 import { loadRdnsConfig, rdnsConfigSchema } from "../../services/rdns-resolver/src/config.ts";
 import { toolOrNotRun } from "../support/debian.ts";
 import { findHelm, helm, type Manifest, type Rendering } from "../support/helm.ts";
-import { everything, minimal, switches } from "./netfacts-cases.ts";
+import { isLong } from "../support/runs.ts";
+import { services as components, everything, minimal, policies, switches } from "./netfacts-cases.ts";
 
 const chart = resolve(import.meta.dirname, "../../charts/netfacts");
 const tool = toolOrNotRun(await findHelm(), "Helm", 20);
@@ -59,7 +60,6 @@ const podsOf = (objects: readonly Manifest[]) =>
     return spec?.template?.spec ? [{ name: metadata.name, labels: spec.template.metadata.labels, spec: spec.template.spec }] : [];
   });
 const short = ({ kind, metadata }: Manifest) => `${kind} ${metadata.name.replace(/^netfacts-?/, "")}`;
-const components = ["gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest"];
 
 testWithHelm("the least values bring five services, each with an account and a disruption budget, and default deny", () => {
   const found = objectsOf("minimal").map((object) => short(object).replace(/-[0-9a-f]{8}$/, ""));
@@ -67,21 +67,7 @@ testWithHelm("the least values bring five services, each with an account and a d
     [
       ...components.flatMap((each) => [`Deployment ${each}`, `PodDisruptionBudget ${each}`, `ServiceAccount ${each}`]),
       ...["", "ingest", "metrics", "operator"].map((each) => `Service ${each}`),
-      ...[
-        "callers-to-gateway",
-        "cluster-dns",
-        "default-deny",
-        "first-import-to-ingest",
-        "from-ingest",
-        "gateway-to-ingest",
-        "metrics",
-        "operators-to-gateway",
-        "test-to-gateway",
-        "to-ingest",
-        "to-mongodb",
-        "to-nats",
-        "to-resolvers",
-      ].map((each) => `NetworkPolicy ${each}`),
+      ...policies.map((each) => `NetworkPolicy ${each}`),
       "ConfigMap scripts",
       "Job first-import",
       "PersistentVolumeClaim ingest",
@@ -105,17 +91,46 @@ testWithHelm("with network policies, the first import and autoscaling off, nothi
   for (const kind of ["NetworkPolicy", "Job", "HorizontalPodAutoscaler", "Ingress"]) expect(kinds).not.toContain(kind);
 });
 
-testWithHelm("every value is set by the rendering with everything, or by a switch", () => {
-  const leaves = (values: readonly Value[]): Value[] =>
-    values.flatMap((value) => (value.children.length === 0 ? [value] : leaves(value.children)));
-  const cases = [everything, ...switches.map(({ values }) => values)];
-  const isSet = (path: readonly string[]) =>
-    cases.some(
-      (values) => path.reduce<unknown>((each, part) => (isMap(each) ? (each as Manifest)[part] : undefined), values) !== undefined,
-    );
-  const unset = leaves(readValues(readFileSync(join(chart, "values.yaml"), "utf8"))).filter(({ path }) => !isSet(path));
-  expect(unset.map(({ path }) => path.join("."))).toEqual([]);
+const leaves = (values: readonly Value[]): Value[] =>
+  values.flatMap((value) => (value.children.length === 0 ? [value] : leaves(value.children)));
+const allValues = leaves(readValues(readFileSync(join(chart, "values.yaml"), "utf8")));
+const cases: readonly object[] = [everything, ...switches.map(({ values }) => joined(minimal, values))];
+const valueAt = (values: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((each, part) => (isMap(each) ? (each as Manifest)[part] : undefined), values);
+
+testWithHelm("every value is set to another than its default, by the rendering with everything or by a switch", () => {
+  const isSet = ({ path, default: standard }: Value) =>
+    cases.map((values) => valueAt(values, path)).some((value) => value !== undefined && JSON.stringify(value) !== JSON.stringify(standard));
+  expect(allValues.filter((value) => !isSet(value)).map(({ path }) => path.join("."))).toEqual([]);
 });
+
+testWithHelm(
+  "every value changes what is rendered; an ordinary run tries a tenth of them",
+  async () => {
+    const without = (values: object, [key = "", ...rest]: readonly string[]): object => {
+      const { [key]: below, ...others } = values as Record<string, unknown>;
+      return rest.length === 0 ? others : { ...others, [key]: without(below as object, rest) };
+    };
+    const texts = new Map<object, string>();
+    const textOf = async (values: object): Promise<string> =>
+      render(chart, values).then(
+        ({ text }) => text,
+        (error: unknown) => `refused: ${error}`,
+      );
+    const unused: string[] = [];
+    for (const { path } of allValues.filter((_, index) => isLong || index % 10 === 0)) {
+      let isUsed = false;
+      for (const values of cases.filter((each) => valueAt(each, path) !== undefined)) {
+        if (!texts.has(values)) texts.set(values, await textOf(values));
+        isUsed ||= (await textOf(without(values, path))) !== texts.get(values);
+        if (isUsed) break;
+      }
+      if (!isUsed) unused.push(path.join("."));
+    }
+    expect(unused).toEqual([]);
+  },
+  240_000,
+);
 
 testWithHelm("no object appears twice, and all are of the release", () => {
   for (const [name, { objects }] of renderings) {
