@@ -1,6 +1,6 @@
 /**
  * Readiness: no service starts without NATS, and no gateway is ready before pods have data, nor while it is cut off from NATS or from the
- * store. Whoever lacks something says so, and metrics show it.
+ * store. A process that lacks something says so, and metrics show it.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";

@@ -29,7 +29,7 @@ export interface Target {
 }
 
 export interface PrometheusOptions {
-  /** A scrape job without its service discovery, in whose place the targets stand; their labels may be those that a discovery sets. */
+  /** A scrape job without its service discovery: the targets replace it, and may have the labels that it would set. */
   readonly job?: object;
   readonly targets: readonly Target[];
   /** Content of a rule file. */

@@ -180,7 +180,7 @@ async function currentManifest(snapshots: OperatorRoutesDeps["snapshots"]): Prom
   }
 }
 
-/** The list as it stands in its file now; its digest is null where there is no file. */
+/** The list as its file has it now; its digest is null if there is no file. */
 async function listOfSources(path: string): Promise<{ config: SourcesConfig | null; faults: string[]; sha256: string | null }> {
   if (path === "") return { config: null, faults: ["SOURCES does not name a sources.yaml"], sha256: null };
   const sha256 = await sha256Of(path).catch(() => null);
