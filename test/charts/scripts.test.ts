@@ -83,14 +83,19 @@ test("after a change of the list, an earlier run is not enough: a list that cann
     ),
   });
   writeFileSync(join(folder, "sources/page.json"), "<html>");
-  const page = `${right}  - {name: page, section: vrps, format: rpki-client-json, location: page.json}\n`;
-  const waited = "(waiting for ingest: source page was not checked yet\\n)?";
-  expect(await change(`${page}  - {name: missing, section: as_names, format: autnums, location: none.txt}\n`)).toEqual({
+  const page = "  - {name: page, section: vrps, format: rpki-client-json, location: page.json}\n";
+  const missing = "  - {name: missing, section: as_names, format: autnums, location: none.txt}\n";
+  expect(await change(right + missing + page)).toEqual({
     status: 1,
-    text: expect.stringMatching(`^${waited}source missing cannot be used: \\S*none\\.txt: no such file\\n$`),
+    text: expect.stringMatching(
+      /^(waiting for ingest: source missing was not checked yet\n)?source missing cannot be used: \S*none\.txt: no such file\n$/,
+    ),
   });
-  // A run has shown meanwhile that it is not what its format says.
-  expect(await change(page)).toEqual({ status: 1, text: expect.stringMatching(/^source page cannot be used: .*page\.json.*\n$/) });
+  // A run shows that it is not what its format says.
+  expect(await change(right + page)).toEqual({
+    status: 1,
+    text: expect.stringMatching(/^(waiting for ingest: source page was not checked yet\n)?source page cannot be used: .*page\.json.*\n$/),
+  });
   // The list that ingest has is another one than the Job's.
   const other = join(folder, "other.yaml");
   writeFileSync(other, "sources: []\n");
