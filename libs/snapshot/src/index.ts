@@ -57,7 +57,7 @@ export {
 } from "./manifest.ts";
 export { decodeManifest } from "./manifest-form.ts";
 export { secondsTimestamp } from "./seconds-timestamp.ts";
-export { kindOf, packSection, type SectionColumns } from "./section-kinds.ts";
+export { kindOf, packSection, type SectionColumns, type SectionRecord } from "./section-kinds.ts";
 export {
   type AllocationStatus,
   type AllocationsColumns,
@@ -71,7 +71,6 @@ export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/a
 export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
 export { checkHistory, type HistoryColumns, historyFormat } from "./sections/history.ts";
 export {
-  type NetworkTypeRecord,
   type NetworkTypesColumns,
   networkTypesColumns,
   networkTypesFormat,

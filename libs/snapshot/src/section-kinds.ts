@@ -127,6 +127,9 @@ export type SectionColumns<S extends SectionName> = Parameters<Kinds[S]["check"]
 /** A section that has a `pack`. */
 export type PackedSection = { [S in SectionName]: Kinds[S]["pack"] extends null ? never : S }[SectionName];
 
+/** A record of a section whose `pack` takes a list of records. */
+export type SectionRecord<S extends SectionName> = Kinds[S]["pack"] extends (records: readonly (infer R)[]) => unknown ? R : never;
+
 interface Packed<S extends SectionName> {
   readonly columns: SectionColumns<S>;
   /** The object of the section, as `columnPieces` gives it. */

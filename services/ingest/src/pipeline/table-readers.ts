@@ -2,7 +2,7 @@
 
 import { formatPrefix } from "@netfacts/address";
 import type { Aspa, Vrp } from "@netfacts/rpki";
-import type { NetworkTypeRecord, ProfileBasis } from "@netfacts/snapshot";
+import type { ProfileBasis } from "@netfacts/snapshot";
 import type { DelegatedFile } from "../assembly/allocations.ts";
 import type { ProfileSource } from "../assembly/profiles.ts";
 import { readAutnums, readNameList } from "../readers/as-names.ts";
@@ -32,9 +32,7 @@ export class TableInputs {
   /** In the order of the file: of two that say something of an AS the later counts. */
   readonly profiles: ProfileSource[] = [];
   readonly organisations = new Map<number, Organisation>();
-  readonly networkTypes = new SampledRecords<NetworkTypeRecord>("network_types", (record) =>
-    "asn" in record ? record.asn : formatPrefix(record.prefix),
-  );
+  readonly networkTypes = new SampledRecords("network_types", (record) => ("asn" in record ? record.asn : formatPrefix(record.prefix)));
   /** What the snapshot is asked for when it was built, of the sections whose inputs have no sample of their own. */
   readonly samples = new TableSamples();
 }

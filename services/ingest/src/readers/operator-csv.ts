@@ -1,10 +1,12 @@
 /** Readers of the lists that operators write: corrections by AS number, and network types of prefixes and AS numbers. */
 
 import { makePrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import type { NetworkTypeRecord } from "@netfacts/snapshot";
+import type { SectionRecord } from "@netfacts/snapshot";
 import { isNetworkType, nameLettersMax, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
 import { readRows } from "./named-columns.ts";
 import type { ReaderReport, SourceContent } from "./reader-report.ts";
+
+type NetworkTypeRecord = SectionRecord<"network_types">;
 
 /** Says that there is none, where an empty field says nothing. */
 const none = "-";

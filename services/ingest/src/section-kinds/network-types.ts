@@ -1,7 +1,7 @@
 /** Section `network_types`: of what several records say of a prefix or an AS number, the last counts. */
 
 import { firstAddress, formatPrefix } from "@netfacts/address";
-import { type Generation, type NetworkTypeRecord, packSection } from "@netfacts/snapshot";
+import { type Generation, packSection } from "@netfacts/snapshot";
 import type { SampledRecords } from "../verify/sampled-records.ts";
 import { Asking } from "../verify/wrong-answer.ts";
 import { dayVersion, type IndependentSection } from "./section-kind.ts";
@@ -16,7 +16,7 @@ export const networkTypes: IndependentSection = {
   check: (generation, { tables }) => checkNetworkTypes(generation, tables.networkTypes),
 };
 
-function checkNetworkTypes({ networkTypes }: Generation, { sample }: SampledRecords<NetworkTypeRecord>): number {
+function checkNetworkTypes({ networkTypes }: Generation, { sample }: SampledRecords<"network_types">): number {
   const asking = new Asking("network_types");
   if (networkTypes === null) return 0;
   const byPrefix = new Map([...networkTypes.prefixes()].map(([prefix, type]) => [formatPrefix(prefix), type]));

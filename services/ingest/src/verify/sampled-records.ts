@@ -1,6 +1,6 @@
 /** The records that the sources of one section contain, with a sample for the check of the section. */
 
-import type { SectionName } from "@netfacts/snapshot";
+import type { SectionName, SectionRecord } from "@netfacts/snapshot";
 import { KeyedSample } from "./keyed-sample.ts";
 import { randomOf } from "./reservoir.ts";
 
@@ -14,20 +14,20 @@ export interface Said<V> {
 const sampleMax = 500;
 
 /** In the order in which the sources are read, which is that of `sources.yaml`. */
-export class SampledRecords<R> {
+export class SampledRecords<S extends SectionName> {
   /** Everything that was said of the keys that are kept; stays when the records are taken. */
-  readonly sample: KeyedSample<Said<R>>;
-  readonly #keyOf: (record: R) => number | string;
-  #records: R[] = [];
+  readonly sample: KeyedSample<Said<SectionRecord<S>>>;
+  readonly #keyOf: (record: SectionRecord<S>) => number | string;
+  #records: SectionRecord<S>[] = [];
 
   /** @param keyOf  returns what a record is about. Records with equal keys are about the same thing. */
-  constructor(section: SectionName, keyOf: (record: R) => number | string) {
+  constructor(section: S, keyOf: (record: SectionRecord<S>) => number | string) {
     this.sample = new KeyedSample(sampleMax, randomOf(section));
     this.#keyOf = keyOf;
   }
 
   /** Adds what one source contains. */
-  add(source: string, records: Iterable<R>): void {
+  add(source: string, records: Iterable<SectionRecord<S>>): void {
     for (const value of records) {
       this.sample.add(this.#keyOf(value), { source, value });
       this.#records.push(value);
@@ -35,7 +35,7 @@ export class SampledRecords<R> {
   }
 
   /** All records, which are not held here any longer. */
-  take(): R[] {
+  take(): SectionRecord<S>[] {
     const taken = this.#records;
     this.#records = [];
     return taken;
