@@ -19,6 +19,7 @@ import { madeRoutes, route } from "../../../../libs/snapshot/test/support/made-s
 import { madeGeneration } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
 import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
 import { prefix } from "../../../../libs/snapshot/test/support/text.ts";
+import { watchedGeneration } from "../../../../libs/snapshot/test/support/watched-generation.ts";
 import { buildApp } from "../../src/app.ts";
 
 const failures: string[] = [];
@@ -68,6 +69,15 @@ test.each(questions)("%s answers with a record of the contract that names its sn
   const { reply, body } = await question();
   expect(reply).toMatchObject({ status: 200, contentType: "json", counted: true, cacheable: true, snapshotId: current.id });
   expect(body.meta.request_id).toBe("req-1");
+});
+
+test.each(questions)("%s notes every section that it reads: age, warnings and tag depend on them", async (_op, question) => {
+  const { watched, read } = watchedGeneration(madeGeneration(world));
+  current = watched;
+  const { reply } = await question();
+  const noted = [...reply.etag.matchAll(/(?<=^|,)[a-z_]+(?=:)/g)].map(([name]) => name);
+  expect(read.size).toBeGreaterThan(0);
+  expect([...read].filter((name) => !noted.includes(name))).toEqual([]);
 });
 
 test("the record is the one asked for, filters and all", async () => {

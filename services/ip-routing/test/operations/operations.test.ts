@@ -16,6 +16,7 @@ import { Value } from "typebox/value";
 import { madeGeneration } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
 import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
 import { address, prefix } from "../../../../libs/snapshot/test/support/text.ts";
+import { watchedGeneration } from "../../../../libs/snapshot/test/support/watched-generation.ts";
 import { buildApp } from "../../src/app.ts";
 import { IpAnswers } from "../../src/domain/ip-answers.ts";
 import { answerIpTogether } from "../../src/operations/operations.ts";
@@ -68,6 +69,16 @@ test.each(questions)("%s answers with a record of the contract that names its sn
   expect(reply).toMatchObject({ status: 200, contentType: "json", snapshotId: current.id });
   expect(reply.etag).not.toBe("");
   expect(body.meta.request_id).toBe("req-1");
+});
+
+test.each(questions)("%s notes every section that it reads: age, warnings and tag depend on them", async (op, question) => {
+  const { watched, read } = watchedGeneration(madeGeneration(world));
+  current = watched;
+  const { reply } = await question();
+  const noted = [...reply.etag.matchAll(/(?<=^|,)[a-z_]+(?=:)/g)].map(([name]) => name);
+  // The status is of the manifest.
+  expect(read.size > 0).toBe(op !== "status");
+  expect([...read].filter((name) => !noted.includes(name))).toEqual([]);
 });
 
 test("an answer is of the generation that is in service when it is asked", async () => {

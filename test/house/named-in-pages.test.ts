@@ -1,0 +1,37 @@
+/** Pages that list every operation or every section name each one. What to add for a new one: docs/extending. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { importedSections, lookupNames, operations } from "@netfacts/contracts";
+
+const root = join(import.meta.dirname, "..", "..");
+const page = (path: string): string => readFileSync(join(root, path), "utf8");
+const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The pages that lack a text, each with that text. */
+function lacking(wanted: readonly (readonly [path: string, text: string])[]): string[] {
+  return wanted.filter(([path, text]) => !page(path).includes(text)).map(([path, text]) => `${path}: ${text}`);
+}
+
+test.each(lookupNames)("the pages that list operations list %s", (name) => {
+  const { service, lookup } = operations[name];
+  const missing = lacking([
+    ["docs/api/batch.md", `| \`${name}\``],
+    ["services/gateway-auth-quota/README.md", `\`${lookup.route.path}\``],
+    [`services/${service}/README.md`, `\`${name}\``],
+    ["libs/client/README.md", `\`${camelCase(name)}\``],
+    ["docs/design/architecture.md", `\`${name}\``],
+  ]);
+  expect(missing).toEqual([]);
+});
+
+test.each(importedSections)("the pages that list sections list %s", (name) => {
+  const formats = name === "aspas" ? `section \`${name}\`` : `- \`${name}\`:`;
+  expect(
+    lacking([
+      ["docs/concepts.md", `\`${name}\``],
+      ["services/ingest/src/sources/README.md", formats],
+    ]),
+  ).toEqual([]);
+});
