@@ -1,7 +1,7 @@
 /**
  * P14: the first page of the AS with the most prefixes, in process: our record as JSON, against the obvious reading, a Map of prefix texts
  * by AS and Maps of VRPs and origins by prefix text, from which the same numbers are computed and compared. Milliseconds by the clock and
- * of processor time. `node --conditions=source bench/asn-page.ts`
+ * of processor time. `scripts/run.sh bench/asn-page.ts`
  */
 
 import { mkdtemp, rm } from "node:fs/promises";

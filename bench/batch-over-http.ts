@@ -1,7 +1,7 @@
 /**
  * P4 with its HTTP edge: batches of 1,000 addresses by `POST /api/v1/batch`, as documents and as streams of lines, through gateway, NATS and
  * `ip-routing`, each a process of its own; beside the same addresses asked within one process, without HTTP.
- * `node --conditions=source bench/batch-over-http.ts [--rounds 5]`
+ * `scripts/run.sh bench/batch-over-http.ts [--rounds 5]`
  */
 
 import { Agent, request } from "node:http";

@@ -1,7 +1,7 @@
 /**
  * P4: batches of 1,000 addresses, from their texts to the bytes of their records: asked within one process, and asked over NATS of
  * `ip-routing` in a process of its own, with nats-server between. The third side is the bound: as many bytes from one bare socket by
- * nats-server to another, without questions. `node --conditions=source bench/batch-over-nats.ts`
+ * nats-server to another, without questions. `scripts/run.sh bench/batch-over-nats.ts`
  */
 
 import { type ChildProcess, spawn } from "node:child_process";

@@ -2,7 +2,7 @@
  * What copies of gateways and pods cost: GET /api/v1/ip/{address} over 1 to 4 gateways × 1 to 3 pods of `ip-routing`, each a process of its
  * own, until the machine is full. Processor time, wake-ups and bytes on NATS for each request, memory for each connection, operations of
  * MongoDB for each key. Then the plan that follows from these figures (`support/plan.ts`).
- * `node --conditions=source bench/capacity-plan.ts [--rounds 3] [--seconds 3] [--folder DIR] [--plan]`; `--folder`: a data folder whose
+ * `scripts/run.sh bench/capacity-plan.ts [--rounds 3] [--seconds 3] [--folder DIR] [--plan]`; `--folder`: a data folder whose
  * snapshot is used in place of an import; `--plan`: only the plan of the figures in the page.
  */
 

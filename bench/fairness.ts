@@ -8,7 +8,7 @@
  * so that his client takes only what the services leave. The control of an abuse shows what the scheduler alone does: for each process
  * that the abuse kept busy another process uses as much processor time beside idle services, at the same priority, and sends nothing. What the
  * abuse has beyond its control is the work of the product: queues, turns and order.
- * `node --conditions=source bench/fairness.ts [--gateways 1,4] [--seconds 10] [--rounds 1] [--abuse NAME] [--rate 60000] [--folder DIR]`:
+ * `scripts/run.sh bench/fairness.ts [--gateways 1,4] [--seconds 10] [--rounds 1] [--abuse NAME] [--rate 60000] [--folder DIR]`:
  * the abuser's key has so many units a minute (default: far more than this machine can do); DIR keeps the imported data for the next run.
  */
 

@@ -1,7 +1,7 @@
 /**
  * The whole way at full size: a RIB of 8 peers (about 8 M routes), rpki-client's export, delegated files and names are imported, published
  * to JetStream, and loaded by two `ip-routing` and one `asn-prefix`, which then answer: seconds per stage, memory per process, bytes
- * over NATS. `node --conditions=source bench/full-size.ts [--peers 8]`
+ * over NATS. `scripts/run.sh bench/full-size.ts [--peers 8]`
  */
 
 import { parseArgs } from "node:util";

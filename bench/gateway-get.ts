@@ -2,7 +2,7 @@
  * P1 and P2: GET /api/v1/ip/{address} with a key and limits, through gateway, NATS and `ip-routing`, each a process of its own, beside
  * a bare Fastify handler that returns the same bytes, and beside the obvious design (`support/obvious-design.ts`). Then the latency of the
  * first two at a fixed rate: each at half of what it did, and the bare handler also at half of what the gateway did.
- * `node --conditions=source bench/gateway-get.ts [--rounds 5] [--seconds 4] [--connections 64,256]`
+ * `scripts/run.sh bench/gateway-get.ts [--rounds 5] [--seconds 4] [--connections 64,256]`
  */
 
 import { writeFile } from "node:fs/promises";

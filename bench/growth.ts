@@ -1,7 +1,7 @@
 /**
  * What a larger routing table costs: import, snapshot, load, memory and lookups at 1 ×, 2 × and 4 × today's table, with random
  * more-specifics up to /24 and /48 added to it; VRPs, allocations and names stay as they are. Each step in a process of its own, loading
- * with either form of the IPv4 index. `node --conditions=source bench/growth.ts [--times 1,2,4]`
+ * with either form of the IPv4 index. `scripts/run.sh bench/growth.ts [--times 1,2,4]`
  */
 
 import { execFileSync, spawnSync } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
  * P5: what part of the gateway's processor time keys, limits, quota and usage take: a profile of its process under load, the samples with a
- * frame of these on their stack against all that were not idle. `node --conditions=source bench/guard-share.ts [--seconds 10]`
+ * frame of these on their stack against all that were not idle. `scripts/run.sh bench/guard-share.ts [--seconds 10]`
  */
 
 import { globSync, readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * P9: a bzip2 RIB → published snapshot, in a process of its own, beside `lbzip2 -dc` to /dev/null on the same file, which only unpacks it.
- * Seconds by the clock and of processor time. `node --conditions=source bench/ingest-bz2.ts [--peers 8 --limit 200000 (0: all)] [--rounds 3]`
+ * Seconds by the clock and of processor time. `scripts/run.sh bench/ingest-bz2.ts [--peers 8 --limit 200000 (0: all)] [--rounds 3]`
  */
 
 import { execFileSync, spawnSync } from "node:child_process";

@@ -1,7 +1,7 @@
 /**
  * P8 and P10: a gzip RIB → published snapshot, in a process of its own, beside `bgpdump -m` to /dev/null on the same file; and the same
  * again, over the history of the first import.
- * `node --conditions=source bench/ingest-rib.ts [--peers 8 --limit 200000 (0: all, 8 M routes)] [--rounds 3]`
+ * `scripts/run.sh bench/ingest-rib.ts [--peers 8 --limit 200000 (0: all, 8 M routes)] [--rounds 3]`
  */
 
 import { spawnSync } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
  * `netfacts mrt cat` beside `bgpdump -m`, both as programs with their lines to /dev/null, on the same files: a RIB of 2014 (bzip2) and a day of one
- * peer's updates (gzip). `node --conditions=source bench/mrt-cat.ts [--input FILE] [--rounds 3]`
+ * peer's updates (gzip). `scripts/run.sh bench/mrt-cat.ts [--input FILE] [--rounds 3]`
  */
 
 import { spawnSync } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
  * P11: origin validation of a whole route table against all VRPs, in one process: our walk over the sorted table and our lookup route by
- * route, against one hash table per prefix length, as it is done without a trie. `node --conditions=source bench/origin-validation.ts`
+ * route, against one hash table per prefix length, as it is done without a trie. `scripts/run.sh bench/origin-validation.ts`
  */
 
 import { type Vrp, VrpSet, validateTable } from "@netfacts/rpki";

@@ -1,7 +1,7 @@
 /**
  * What a pod holds under questions that do not repeat: `ip-routing` as a process with a full-size table from JetStream, asked over NATS for
  * addresses drawn evenly over all its prefixes. Its resident memory; halfway a second snapshot that differs in every section is loaded and
- * takes over. `node --conditions=source bench/pod-memory.ts [SECONDS]`
+ * takes over. `scripts/run.sh bench/pod-memory.ts [SECONDS]`
  */
 
 import { createNatsMessaging } from "@netfacts/messaging/nats";

@@ -1,6 +1,6 @@
 /**
  * What answers cost beside their price: processor time and bytes of records at full size, by operation, list length and prefix length, in
- * process, with JSON. A unit should buy about the same work everywhere. `node --conditions=source bench/price-of-work.ts [--folder DIR]`:
+ * process, with JSON. A unit should buy about the same work everywhere. `scripts/run.sh bench/price-of-work.ts [--folder DIR]`:
  * DIR keeps the imported data for the next run.
  */
 

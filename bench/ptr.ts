@@ -1,6 +1,6 @@
 /**
  * P12: PTR lookups of names that nobody has asked for yet, against nsd: the service's lookup (cache, single flight, own client) and the whole
- * service as a process that is asked over NATS, both beside `node:dns`. `node --conditions=source bench/ptr.ts`
+ * service as a process that is asked over NATS, both beside `node:dns`. `scripts/run.sh bench/ptr.ts`
  */
 
 import { Resolver } from "node:dns/promises";

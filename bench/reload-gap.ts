@@ -1,7 +1,7 @@
 /**
  * P7: a full-size snapshot is loaded and activated by an `ip-routing` process under load: the worst gap of its event loop, beside the
  * same load without a reload; failed requests; answers that are neither of the one snapshot nor of the other.
- * `node --conditions=source bench/reload-gap.ts [--rounds 5]`
+ * `scripts/run.sh bench/reload-gap.ts [--rounds 5]`
  */
 
 import { hash } from "node:crypto";

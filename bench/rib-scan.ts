@@ -1,6 +1,6 @@
 /**
  * P8's floor: a gzip RIB read for prefix, peer and origin, beside `bgpdump -m` to /dev/null on the same file. Our side runs in this process,
- * as an import does. `node --conditions=source bench/rib-scan.ts [--input FILE.gz | --peers 8 --limit 200000 (0: all)] [--rounds 5]`
+ * as an import does. `scripts/run.sh bench/rib-scan.ts [--input FILE.gz | --peers 8 --limit 200000 (0: all)] [--rounds 5]`
  */
 
 import { execFileSync } from "node:child_process";

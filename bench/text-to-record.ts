@@ -1,6 +1,6 @@
 /**
  * P3: the text of an address → the full record as JSON text, in process, against mmdb-lib's `get` on an ASN-shaped file of the
- * same prefixes. Ours is much more: allocation, every origin, visibility, RPKI. `node --conditions=source bench/text-to-record.ts`
+ * same prefixes. Ours is much more: allocation, every origin, visibility, RPKI. `scripts/run.sh bench/text-to-record.ts`
  */
 
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The generated files of the repository: `node scripts/generated.ts` writes them, `--check` tells which differ from their source. */
+/** The generated files of the repository: `scripts/run.sh scripts/generated.ts` writes them, `--check` tells which differ from their source. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -47,7 +47,7 @@ async function main(check: boolean): Promise<void> {
   const paths = await drifted();
   for (const { path, content } of generated) {
     if (!paths.includes(path)) continue;
-    console.log(check ? `${path} is out of date; run: node scripts/generated.ts` : `written: ${path}`);
+    console.log(check ? `${path} is out of date; run: scripts/run.sh scripts/generated.ts` : `written: ${path}`);
     if (!check) await writeFile(fileURLToPath(new URL(path, root)), await content());
   }
   if (check && paths.length > 0) process.exitCode = 1;

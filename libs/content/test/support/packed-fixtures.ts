@@ -1,4 +1,4 @@
-/** What the files of test/fixtures unpack to; `node libs/content/test/support/packed-fixtures.ts` writes them anew with bzip2. */
+/** What the files of test/fixtures unpack to; `scripts/run.sh libs/content/test/support/packed-fixtures.ts` writes them anew with bzip2. */
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
