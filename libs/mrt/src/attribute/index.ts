@@ -17,8 +17,10 @@ import { multiExitDisc } from "./multi-exit-disc.ts";
 import { nextHop } from "./next-hop.ts";
 import { origin } from "./origin.ts";
 import { originatorId } from "./originator-id.ts";
+import type { PathAttributes } from "./path-attributes.ts";
 
-export const attributes: readonly Attribute[] = [
+/** By the member of `PathAttributes` that each one sets. */
+const byMember: Readonly<Record<Exclude<keyof PathAttributes, "unknown" | "discarded">, Attribute>> = {
   origin,
   asPath,
   nextHop,
@@ -29,10 +31,12 @@ export const attributes: readonly Attribute[] = [
   communities,
   originatorId,
   clusterList,
-  mpReachNlri,
-  mpUnreachNlri,
+  mpReach: mpReachNlri,
+  mpUnreach: mpUnreachNlri,
   extendedCommunities,
   as4Path,
   as4Aggregator,
   largeCommunities,
-];
+};
+
+export const attributes: readonly Attribute[] = Object.values(byMember);
