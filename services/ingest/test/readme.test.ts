@@ -35,6 +35,12 @@ test("every setting of the service stands in the table with its default", () => 
   }
 });
 
+test("the page of sources.yaml names every format", () => {
+  const page = readFileSync(join(import.meta.dirname, "..", "src", "sources", "README.md"), "utf8");
+  const formats = sourceSections.flatMap((section) => readingOf(section).formats);
+  expect(formats.filter((format) => !page.includes(`\`${format}\``))).toEqual([]);
+});
+
 test("sections, formats and defaults are those of the code", () => {
   expect(rows.get("section")?.meaning).toBe(sourceSections.map((section) => `\`${section}\``).join(", "));
   for (const format of sourceSections.flatMap((section) => readingOf(section).formats))
