@@ -38,7 +38,7 @@ export { type KeyPatch, KeySpecError, type NewKey, type SpecFault } from "./key-
 export type { KeyStore } from "./key-store.ts";
 export { displayKey, generateKeyText, type KeyText, keyTextFault, parseKeyText } from "./key-text.ts";
 export { type CreatedKey, createKey, defaultPlan, disableKey, enableKey, revokeKey, updateKey } from "./manage.ts";
-export { noPeppers, type Peppers, readPeppers } from "./peppers.ts";
+export { type Peppers, readPeppers } from "./peppers.ts";
 export type { PlanRecord, PlanRepository } from "./plan-repository.ts";
 export { redactText, withoutKeys } from "./redact.ts";
 export { type RotateOptions, type RotateOutcome, rotateKey } from "./rotate.ts";

@@ -9,8 +9,6 @@ export interface Peppers {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-export const noPeppers: Peppers = { current: null, secrets: new Map() };
-
 const pepperCharsMin = 32;
 const idPattern = /^[A-Za-z0-9_-]{1,32}$/;
 

@@ -73,7 +73,6 @@ export { checkHistory, type HistoryColumns, historyFormat } from "./sections/his
 export {
   type NetworkTypesColumns,
   networkTypesColumns,
-  networkTypesFormat,
   type TypeOf,
 } from "./sections/network-types.ts";
 export { type PathsColumns, pathsFormat } from "./sections/paths.ts";

@@ -14,4 +14,4 @@ export {
   type StoredMsg,
 } from "nats";
 export { type NatsAccess, NatsSettingsError } from "./access.ts";
-export { type ConnectOptions, connect, NatsRefusedError } from "./connect.ts";
+export { type ConnectOptions, connect } from "./connect.ts";

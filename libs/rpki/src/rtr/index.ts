@@ -1,6 +1,6 @@
 /** Public names of @netfacts/rpki/rtr: the router's side of the RPKI to Router protocol. */
 
-export { boundedIntervals, defaultIntervals } from "./intervals.ts";
+export { defaultIntervals } from "./intervals.ts";
 export {
   type Pdu,
   pduBytesMax,
@@ -8,9 +8,7 @@ export {
   type RtrErrorCode,
   type RtrIntervals,
   type RtrVersion,
-  rtrErrorName,
   rtrErrors,
-  rtrVersionMax,
 } from "./pdu.ts";
 export { RtrDecoder, RtrPduError } from "./pdu-decoder.ts";
 export { encodePdu } from "./pdu-encoder.ts";
