@@ -6,6 +6,7 @@ export { formatAsdot, parseAsn, type SpecialPurposeAsn, specialPurposeAsn } from
 export { embeddedIpv4, plainPrefix } from "./embedded.ts";
 export { formatIpv4, parseIpv4 } from "./ipv4.ts";
 export { formatIpv6 } from "./ipv6.ts";
+export { hashBytes, hashPair, hashWords } from "./keyed-hash.ts";
 export {
   comparePrefixes,
   containsAddress,

@@ -1,6 +1,6 @@
 /** The VRPs that a cache has told: a set that changes by announcements and withdrawals, all of them at once at End of Data. */
 
-import type { Prefix } from "@netfacts/address";
+import { hashWords, type Prefix } from "@netfacts/address";
 import type { Vrp } from "../vrp.ts";
 
 /** What an announcement or a withdrawal was to the table. */
@@ -27,6 +27,8 @@ const isCurrent = 1;
 const isNext = 2;
 const ipv6Mark = 64;
 const firstCapacity = 1024;
+/** What is hashed of a VRP. */
+const hashed = new Uint32Array(6);
 
 /**
  * A set of (prefix, max length, AS). Outside of a transaction both marks of every entry agree.
@@ -164,14 +166,11 @@ export class VrpTable {
 
   /** The slot of the entry's equal, or the free one where it belongs. */
   #slotOf(entry: number): number {
-    const words = this.#words;
-    const word = entry * 4;
-    let hash = Math.imul(words[word] as number, 0x9e3779b1) ^ Math.imul(this.#asn[entry] as number, 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 15) ^ (words[word + 1] as number), 0xc2b2ae35);
-    hash = Math.imul(hash ^ (hash >>> 13) ^ (words[word + 2] as number) ^ (words[word + 3] as number), 0x27d4eb2f);
-    hash ^= Math.imul(((this.#length[entry] as number) << 8) | (this.#maxLength[entry] as number), 0x165667b1);
+    for (let word = 0; word < 4; word++) hashed[word] = this.#words[entry * 4 + word] as number;
+    hashed[4] = this.#asn[entry] as number;
+    hashed[5] = ((this.#length[entry] as number) << 8) | (this.#maxLength[entry] as number);
     const mask = this.#slots.length - 1;
-    for (let slot = (hash ^ (hash >>> 16)) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashWords(hashed) & mask; ; slot = (slot + 1) & mask) {
       const held = (this.#slots[slot] as number) - 1;
       if (held === -1 || this.#equal(held, entry)) return slot;
     }

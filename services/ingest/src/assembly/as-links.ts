@@ -1,5 +1,6 @@
 /** Pairs of ASes that stand next to each other on paths, with how many paths have them. */
 
+import { hashPair } from "@netfacts/address";
 import { GrowableUint8, GrowableUint32, linkSeen, release } from "@netfacts/snapshot";
 import { HopReader } from "./path-facts.ts";
 import type { PathTable } from "./path-table.ts";
@@ -108,9 +109,7 @@ class LinkCounter {
 /** Where the slot of the pair begins, or the empty one where it belongs. */
 function slotOf(slots: Uint32Array, left: number, right: number): number {
   const mask = slots.length - 1;
-  let hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
-  for (let at = ((hash ^ (hash >>> 13)) * slotWords) & mask; ; at = (at + slotWords) & mask)
+  for (let at = (hashPair(left, right) * slotWords) & mask; ; at = (at + slotWords) & mask)
     if (slots[at + 2] === 0 || (slots[at] === left && slots[at + 1] === right)) return at;
 }
 

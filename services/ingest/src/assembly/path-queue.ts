@@ -1,7 +1,8 @@
 /** Paths on their way into a `PathTable`: it is asked for many at once, so that what lies far apart in memory is waited for together. */
 
+import { hashBytes } from "@netfacts/address";
 import type { GrowableUint32 } from "@netfacts/snapshot";
-import { hashPath, type PathTable } from "./path-table.ts";
+import type { PathTable } from "./path-table.ts";
 
 /** More gain nothing: a processor waits for some ten reads at a time. */
 const pathsMax = 64;
@@ -34,7 +35,7 @@ export class PathQueue {
     }
     const own = this.#bytes;
     for (let at = start; at < end; at++) own[to++] = bytes[at] as number;
-    this.#hash[this.#count++] = hashPath(bytes, start, end);
+    this.#hash[this.#count++] = hashBytes(bytes, start, end);
     this.#start[this.#count] = to;
   }
 

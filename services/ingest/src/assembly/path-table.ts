@@ -1,18 +1,12 @@
 /** Distinct AS paths of a RIB, each stored once. */
 
+import { hashBytes } from "@netfacts/address";
 import { release } from "@netfacts/snapshot";
 
 const initialCapacity = 1 << 12;
 const initialBytes = 1 << 16;
 /** Slots are at most three quarters full. */
 const fullShare = 0.75;
-
-/** What `intern` looks a path up by. */
-export function hashPath(bytes: Uint8Array, start: number, end: number): number {
-  let hash = end - start;
-  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
-  return (hash ^ (hash >>> 15)) >>> 0;
-}
 
 /** Interns paths by their bytes. One hash and, for a path seen before, one comparison per call. */
 export class PathTable {
@@ -36,8 +30,8 @@ export class PathTable {
     return this.#bytes.subarray(0, this.#start[this.#size]);
   }
 
-  /** The number of the path whose segments stand in `bytes[start, end)`. @param hash  its `hashPath`. */
-  intern(bytes: Uint8Array, start: number, end: number, hash = hashPath(bytes, start, end)): number {
+  /** The number of the path whose segments stand in `bytes[start, end)`. @param hash  its `hashBytes`. */
+  intern(bytes: Uint8Array, start: number, end: number, hash = hashBytes(bytes, start, end)): number {
     const slots = this.#slots;
     const mask = slots.length / 2 - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {

@@ -1,11 +1,13 @@
 /** VRPs as a reader collects them: columns that grow, each (prefix, max length, AS) once. */
 
-import { formatPrefix, type Prefix } from "@netfacts/address";
+import { formatPrefix, hashWords, type Prefix } from "@netfacts/address";
 import type { Vrp } from "@netfacts/rpki";
 
 /** Stands for "no trust anchor told". */
 const noAnchor = 255;
 const firstCapacity = 64;
+/** What is hashed of a VRP. */
+const hashed = new Uint32Array(6);
 
 /**
  * Holds 34 bytes per VRP and hands out `Vrp` objects one at a time, in the order in which they were added.
@@ -104,13 +106,10 @@ export class VrpList implements Iterable<Vrp> {
   /** The slot of the entry's equal, or the free one where it belongs. */
   #slotOf(entry: number): number {
     const mask = this.#slots.length - 1;
-    const word = entry * 4;
-    let hash = Math.imul(this.#words[word] as number, 0x9e3779b1) ^ Math.imul(this.#asn[entry] as number, 0x85ebca6b);
-    hash ^=
-      Math.imul(this.#words[word + 1] as number, 0xc2b2ae35) ^
-      Math.imul((this.#words[word + 2] as number) ^ (this.#words[word + 3] as number), 0x27d4eb2f);
-    hash ^= Math.imul(((this.#length[entry] as number) << 8) | (this.#maxLength[entry] as number), 0x165667b1);
-    let slot = (hash ^ (hash >>> 15)) & mask;
+    for (let word = 0; word < 4; word++) hashed[word] = this.#words[entry * 4 + word] as number;
+    hashed[4] = this.#asn[entry] as number;
+    hashed[5] = ((this.#length[entry] as number) << 8) | (this.#maxLength[entry] as number);
+    let slot = hashWords(hashed) & mask;
     while (true) {
       const held = (this.#slots[slot] as number) - 1;
       if (held === -1 || this.#equal(held, entry)) return slot;

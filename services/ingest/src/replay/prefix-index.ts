@@ -1,6 +1,6 @@
 /** Numbers for prefixes of both families, in the order first met. */
 
-import type { Prefix } from "@netfacts/address";
+import { hashWords, type Prefix } from "@netfacts/address";
 import { release } from "@netfacts/snapshot";
 
 const initialCapacity = 1 << 12;
@@ -8,6 +8,8 @@ const initialCapacity = 1 << 12;
 const fullShare = 0.75;
 /** Version and length share a word: IPv6 has the lengths from 64 on. */
 const ipv6From = 64;
+/** What is hashed of a prefix. */
+const hashed = new Uint32Array(5);
 
 /** One hash and, for a prefix seen before, one comparison per call. 20 bytes a prefix, and 8 to 11 of slots. */
 export class PrefixIndex {
@@ -72,15 +74,14 @@ export class PrefixIndex {
 
   /** Where the prefix stands, or would. */
   #slot(kind: number, w0: number, w1: number, w2: number, w3: number): number {
-    let hash = kind;
-    hash = Math.imul(hash ^ w0, 0x9e3779b1);
-    hash = Math.imul(hash ^ (hash >>> 15) ^ w1, 0x85ebca77);
-    hash = Math.imul(hash ^ (hash >>> 13) ^ w2, 0xc2b2ae3d);
-    hash = Math.imul(hash ^ (hash >>> 16) ^ w3, 0x27d4eb2f);
-    hash ^= hash >>> 15;
+    hashed[0] = kind;
+    hashed[1] = w0;
+    hashed[2] = w1;
+    hashed[3] = w2;
+    hashed[4] = w3;
     const slots = this.#slots;
     const mask = slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashWords(hashed) & mask; ; slot = (slot + 1) & mask) {
       const number = (slots[slot] as number) - 1;
       if (number < 0) return slot;
       const at = number * 4;
