@@ -20,6 +20,7 @@ import {
   warnAboutDefaultRoute,
   warnAboutRoute,
 } from "./route-parts.ts";
+import { warnAboutVrps } from "./validation-parts.ts";
 
 /** The record without `meta`, which `notes` gives. */
 export type IpRecordBody = Omit<IpRecord, "meta">;
@@ -90,6 +91,7 @@ function routingOf(ip: Address, records: readonly number[], notes: AnswerNotes):
   const [winner] = records;
   const entry = winner === undefined || allocations === null ? null : allocations.entry(winner);
   warnAboutRoute(notes, view, rpki, entry, match.lowVisibility.length);
+  if (view.asSets.length > 0) warnAboutVrps(notes, "routing.as_set_origins", rpki.covering_vrps);
   return {
     rpki,
     routing: {

@@ -24,10 +24,11 @@ import {
   rpkiSummary,
   viewRoute,
   visibilityRecord,
+  warnAboutOriginVrps,
   warnAboutRoute,
 } from "./route-parts.ts";
 import { finish, mapSteps, type Steps } from "./steps.ts";
-import { vrpRecord } from "./validation-parts.ts";
+import { vrpRecord, vrpsShownMax, warnAboutVrps } from "./validation-parts.ts";
 
 type Related = ReturnType<AllocationTable["relation"]>;
 
@@ -50,7 +51,10 @@ export function* prefixSteps(question: PrefixQuestion, notes: AnswerNotes): Step
   const entry = routes === null ? -1 : matchOf(routes, prefix);
   const view = routes === null || entry < 0 ? null : viewRoute(routes, entry);
   const rpki = rpkiSummary(generation, view, prefix);
-  if (view !== null) warnAboutRoute(notes, view, rpki, allocation, 0);
+  if (view !== null) {
+    warnAboutRoute(notes, view, rpki, allocation, 0);
+    warnAboutOriginVrps(notes, view, rpki.covering_vrps);
+  }
   const exact = view !== null && view.prefix.length === prefix.length;
   return {
     prefix: formatPrefix(prefix),
@@ -124,6 +128,7 @@ function* vrpsOf(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixVrps
   const { vrps, routes } = notes.generation;
   if (vrps === null) return null;
   const covering = vrps.covering(prefix);
+  warnAboutVrps(notes, "vrps.covering", covering.length);
   const inside = vrps.moreSpecificRange(prefix);
   // One more than is shown tells that there are more; how many is not counted, as a short prefix holds them by the 100,000.
   const start = notes.start("vrps.unannounced");
@@ -134,7 +139,7 @@ function* vrpsOf(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixVrps
   }
   const more = found[limit];
   return {
-    covering: covering.map(vrpRecord),
+    covering: covering.slice(0, vrpsShownMax).map(vrpRecord),
     more_specific_count: inside.end - inside.start,
     unannounced: yield* mapSteps(found.slice(0, limit), ({ vrp }) => vrpRecord(vrp)),
     next_cursor:

@@ -27,7 +27,7 @@ import {
 } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 import { asnSpecialPurposeRecord, sameHolder } from "./registration-parts.ts";
-import { validationRecord, validationState } from "./validation-parts.ts";
+import { validationRecord, validationState, warnAboutVrps } from "./validation-parts.ts";
 
 /** A match that fewer than this share of full-feed peers see gives the warning `low_visibility`. */
 export const lowVisibilityShare = 0.03;
@@ -128,6 +128,12 @@ export function asSetOriginRecord(generation: Generation, view: RouteView, origi
     visibility: visibilityRecord(generation, view.prefix.version, origin),
     rpki: validationRecord(generation, view.prefix, null, true, nowMs),
   };
+}
+
+/** Warns of VRPs that the verdicts of origins leave out. @param covering VRPs of the route's prefix. */
+export function warnAboutOriginVrps(notes: AnswerNotes, { origins, asSets }: RouteView, covering: number | null): void {
+  if (origins.length > 0) warnAboutVrps(notes, "origins", covering);
+  if (asSets.length > 0) warnAboutVrps(notes, "as_set_origins", covering);
 }
 
 const badness: Record<RpkiState, number> = { valid: 0, "not-found": 1, invalid: 2 };

@@ -19,6 +19,7 @@ import {
   viewRoute,
   visibilityRecord,
   warnAboutDefaultRoute,
+  warnAboutOriginVrps,
   warnAboutRoute,
 } from "./route-parts.ts";
 
@@ -52,6 +53,7 @@ export function routingRecord({ ip, moreSpecifics, upstreams, limit }: RoutingQu
   const [winner] = allocations?.recordsAt(ip) ?? [];
   const allocation = winner === undefined || allocations === null ? null : allocations.entry(winner);
   warnAboutRoute(notes, view, rpki, allocation, match.lowVisibility.length);
+  warnAboutOriginVrps(notes, view, rpki.covering_vrps);
   return {
     ip: formatAddress(ip),
     announced: true,

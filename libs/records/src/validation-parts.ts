@@ -5,9 +5,16 @@ import { formatPrefix } from "@netfacts/address";
 import type { OriginValidation, RpkiNote, RpkiState, VrpItem } from "@netfacts/contracts";
 import { stateWords, type Validity, type Vrp, validateOrigin } from "@netfacts/rpki";
 import { type Generation, secondsTimestamp } from "@netfacts/snapshot";
+import type { AnswerNotes } from "./answer.ts";
 
 /** A VRP that ends within this time of the section's `as_of` gives the note `expires_soon`. */
 export const expiresSoonSeconds = 24 * 3600;
+
+/**
+ * Covering VRPs that a verdict shows, and `covering` of a prefix: four times as many as cover any prefix that was seen. Who holds a prefix can sign VRPs for it
+ * without end, and every answer about it would be as long.
+ */
+export const vrpsShownMax = 1_000;
 
 const descriptions = {
   valid: "At least one VRP that covers the prefix names this origin AS and allows this length.",
@@ -28,13 +35,19 @@ export function vrpRecord(vrp: Vrp): VrpItem {
   };
 }
 
+/** Warns that a list leaves covering VRPs out, where there are too many. `list` is the member that has it. */
+export function warnAboutVrps(notes: AnswerNotes, list: string, covering: number | null): void {
+  if (covering !== null && covering > vrpsShownMax)
+    notes.warnTruncated(list, `${list} shows ${vrpsShownMax} of the ${covering} VRPs that cover the prefix`);
+}
+
 /** What a record says where no VRPs are imported. */
 export function unknownValidation(): OriginValidation {
   return { state: null, reason: null, description: null, vrps: { matched: [], unmatched_as: [], unmatched_length: [] }, notes: [] };
 }
 
 /**
- * Validates one route and explains the verdict.
+ * Validates one route and explains the verdict, with up to `vrpsShownMax` VRPs: those that match first.
  *
  * @param origin  the AS number; null for an AS_SET or an unknown origin, which no VRP can match.
  * @param asSet   whether the path ends in an AS_SET.
@@ -48,14 +61,20 @@ export function validationRecord(
 ): OriginValidation {
   if (generation.vrps === null) return unknownValidation();
   const validity = validateOrigin(generation.vrps, prefix, origin);
+  let left = vrpsShownMax;
+  const shown = (vrps: readonly Vrp[]) => {
+    const some = vrps.slice(0, left);
+    left -= some.length;
+    return some.map(vrpRecord);
+  };
   return {
     state: validity.state,
     reason: validity.reason,
     description: describe(validity, asSet),
     vrps: {
-      matched: validity.matched.map(vrpRecord),
-      unmatched_as: validity.unmatchedAs.map(vrpRecord),
-      unmatched_length: validity.unmatchedLength.map(vrpRecord),
+      matched: shown(validity.matched),
+      unmatched_as: shown(validity.unmatchedAs),
+      unmatched_length: shown(validity.unmatchedLength),
     },
     notes: notesOf(validity, origin, asSet, asOfSeconds(generation), nowMs / 1000),
   };

@@ -3,9 +3,11 @@
 import { formatPrefix } from "@netfacts/address";
 import type { ValidityQuestion, ValidityRecord } from "@netfacts/contracts";
 import type { AnswerNotes } from "./answer.ts";
-import { validationRecord } from "./validation-parts.ts";
+import { validationRecord, warnAboutVrps } from "./validation-parts.ts";
 
 export function validityRecord({ asn, prefix }: ValidityQuestion, notes: AnswerNotes): Omit<ValidityRecord, "meta"> {
   notes.use("vrps");
-  return { route: { asn, prefix: formatPrefix(prefix) }, rpki: validationRecord(notes.generation, prefix, asn, false, notes.nowMs) };
+  const { generation, nowMs } = notes;
+  warnAboutVrps(notes, "rpki", generation.vrps?.covering(prefix).length ?? null);
+  return { route: { asn, prefix: formatPrefix(prefix) }, rpki: validationRecord(generation, prefix, asn, false, nowMs) };
 }

@@ -1,7 +1,15 @@
 /** Lists of records: each can be read to its end by its cursors, warns for itself, and hides no origin. */
 
 import { describe, expect, test } from "@jest/globals";
-import { type AsnQuestion, decodeCursor, type PrefixQuestion, type View, wholeRecord } from "@netfacts/contracts";
+import {
+  type AsnQuestion,
+  decodeCursor,
+  type Meta,
+  type OriginValidation,
+  type PrefixQuestion,
+  type View,
+  wholeRecord,
+} from "@netfacts/contracts";
 import { linkSeen } from "@netfacts/snapshot";
 import { madeAllocations, madeRoutes, madeVrps, route } from "../../snapshot/test/support/made-sections.ts";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
@@ -101,6 +109,51 @@ describe("warnings of lists", () => {
   test("are only for lists that the answer shows", () => {
     expect(details(["allocation"])).toEqual([["truncated", "allocation.blocks shows 3 of 7"]]);
     expect(details(["prefix", "origins"])).toEqual([]);
+  });
+});
+
+describe("VRPs that cover a prefix without end", () => {
+  const cover = (count: number) =>
+    madeGeneration({
+      ...world,
+      routes: madeRoutes([route("20.0.0.0/24", [7, 9], [[8, 9], 5])]),
+      vrps: madeVrps([
+        ...Array.from({ length: count - 1 }, (_, index) => ({ prefix: "20.0.0.0/24", asn: 1_000 + index })),
+        { prefix: "20.0.0.0/24", asn: 7 },
+      ]),
+    });
+  const [all, more] = [ask(cover(1_000)), ask(cover(1_500))];
+  const truncated = ({ meta }: { readonly meta: Meta }) =>
+    meta.warnings.flatMap(({ code, detail }) => (code === "truncated" ? [detail] : []));
+  const lengths = ({ vrps }: OriginValidation) => [vrps.matched.length, vrps.unmatched_as.length, vrps.unmatched_length.length];
+
+  test("are all shown up to 1,000", () => {
+    const { vrps, origins, meta } = all.prefix("20.0.0.0/24");
+    expect(vrps?.covering).toHaveLength(1_000);
+    expect(origins.map(({ rpki }) => lengths(rpki))).toEqual([[1, 999, 0]]);
+    expect(truncated({ meta })).toEqual(["vrps.unannounced shows 100, and there are more"]);
+  });
+
+  test("are cut beyond, those first that match, and each list says so", () => {
+    const record = more.prefix("20.0.0.0/24");
+    expect(record.rpki).toMatchObject({ state: "valid", covering_vrps: 1_500 });
+    expect(record.vrps?.covering).toHaveLength(1_000);
+    expect(record.origins.map(({ rpki }) => lengths(rpki))).toEqual([[1, 999, 0]]);
+    expect(record.as_set_origins.map(({ rpki }) => lengths(rpki))).toEqual([[0, 1_000, 0]]);
+    expect(truncated(record)).toEqual([
+      "origins shows 1000 of the 1500 VRPs that cover the prefix",
+      "as_set_origins shows 1000 of the 1500 VRPs that cover the prefix",
+      "vrps.covering shows 1000 of the 1500 VRPs that cover the prefix",
+      "vrps.unannounced shows 100, and there are more",
+    ]);
+  });
+
+  test("are cut in every record that has them", () => {
+    expect(truncated(more.routing("20.0.0.1"))).toHaveLength(2);
+    expect(truncated(more.ip("20.0.0.1"))).toEqual(["routing.as_set_origins shows 1000 of the 1500 VRPs that cover the prefix"]);
+    const { rpki, meta } = more.validity(5, "20.0.0.0/24");
+    expect([rpki.state, lengths(rpki)]).toEqual(["invalid", [0, 1_000, 0]]);
+    expect(truncated({ meta })).toEqual(["rpki shows 1000 of the 1500 VRPs that cover the prefix"]);
   });
 });
 

@@ -22,7 +22,7 @@ import { Count, IpVersion, member, NullableBoolean, NullableCount, NullableText,
 
 /** VRPs around the prefix asked; null in the record where none are imported. */
 export const PrefixVrps = record({
-  covering: member(Type.Array(VrpItem), "VRPs whose prefix equals or covers the requested prefix."),
+  covering: member(Type.Array(VrpItem), "VRPs whose prefix equals or covers the requested prefix, up to 1,000."),
   more_specific_count: member(Count, "Number of VRPs for longer prefixes inside the requested prefix."),
   unannounced: member(
     Type.Array(VrpItem),
