@@ -5,6 +5,7 @@ import { boundedContent } from "./bounded-content.ts";
 import { readCalendarDate } from "./calendar-date.ts";
 import { asnExcess, ipv4Excess, ipv6Excess } from "./delegated-bounds.ts";
 import { cutLine, forEachLine } from "./lines.ts";
+import { Overlaps } from "./overlaps.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 
 const registries = ["afrinic", "apnic", "arin", "iana", "lacnic", "ripencc"] as const;
@@ -37,6 +38,8 @@ const unknownError: CountError = { ipv4: 0.15, ipv6: 0.15, asn: 0.15, records: 0
 /** The share by which a file may differ from the counts in it. */
 type CountError = Readonly<Record<Kind | "records", number>>;
 const opaqueIdLettersMax = 256;
+/** Records of one file that may hold the same address. No address has two in any file that was seen; the answer to each would list them all. */
+const overlapMax = 16;
 
 interface Header {
   registry: string;
@@ -57,7 +60,7 @@ function countErrorOf(registry: string, max: number | null): CountError {
  *
  * The sink is called before the whole file is known to be good: on an error what it got is to be thrown away. Throws
  * `SourceError` for what is no such file, has no records, more bad lines than allowed, ends within a line, or differs from its own counts by more
- * than is known of its registry; a smaller difference is a note. `kinds` of the report are blocks and AS numbers that somebody holds, by registry too, as one's
+ * than is known of its registry; a smaller difference is a note. So it does for an address that is in more than 16 of its records. `kinds` of the report are blocks and AS numbers that somebody holds, by registry too, as one's
  * file can stand in another's place: registries split and join what is free as they like.
  */
 export async function readDelegated(content: SourceContent, sink: (record: DelegationRecord) => void): Promise<ReaderReport> {
@@ -69,6 +72,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
   const held: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
   const heldOf: Record<string, number> = {};
   const opaqueIds = new Map<string, string>();
+  const overlaps = { ipv4: new Overlaps(), ipv6: new Overlaps() };
   const known: { header: Header | null } = { header: null };
   let byteOrderMark = false;
 
@@ -107,6 +111,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
       const of = `records of ${record.registry}`;
       heldOf[of] = (heldOf[of] ?? 0) + 1;
     }
+    if (record.kind !== "asn") overlaps[record.kind].add(record.start, record.end);
     sink(record);
   });
 
@@ -128,6 +133,15 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
       { line: lines },
       `differs from the counts in it: ${countsText(wrong)}; it is truncated or damaged. If the registry counted wrongly, count_error_max allows a share`,
     );
+  for (const [kind, of] of Object.entries(overlaps)) {
+    const most = of.most();
+    if (most > overlapMax)
+      throw new SourceError(
+        file,
+        { line: lines },
+        `has ${most} ${kind} records of one address, and a registry delegates an address once; it is damaged`,
+      );
+  }
   for (const one of counts) if (one.has !== one.count) notes.push(countsText([one]));
   if (registry === "nro") notes.push("the combined file of all registries");
   return {

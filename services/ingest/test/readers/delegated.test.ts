@@ -214,3 +214,25 @@ test.each([
   expect(error).toBeInstanceOf(SourceError);
   expect(error.line).toBeGreaterThanOrEqual(1);
 });
+
+describe("an address in many records", () => {
+  const nested = (kind: "ipv4" | "ipv6", count: number) =>
+    Array.from({ length: count }, (_, at) =>
+      kind === "ipv4"
+        ? `ripencc|NL|ipv4|193.0.0.0|${4096 - at}|20100101|allocated`
+        : `ripencc|NL|ipv6|2001:600::|${29 + at}|20100101|allocated`,
+    );
+
+  test.each(["ipv4", "ipv6"] as const)("%s: 16 are read, and a file with one more is refused", async (kind) => {
+    const others = ["ripencc|NL|ipv4|194.0.0.0|256|20100101|allocated", "ripencc|NL|ipv6|2001:700::|32|20100101|allocated"];
+    const { report } = await read([header, ...others, ...nested(kind, 16)]);
+    expect(report.accepted).toBe(18);
+    const error = (await failureOf(read([header, ...others, ...nested(kind, 17)]))) as SourceError;
+    expect(error.reason).toBe(`has 17 ${kind} records of one address, and a registry delegates an address once; it is damaged`);
+  });
+
+  test("records that touch do not overlap", async () => {
+    const lines = Array.from({ length: 40 }, (_, at) => `ripencc|NL|ipv4|193.0.${at}.0|256|20100101|allocated`);
+    expect((await read([header, ...lines])).report.accepted).toBe(40);
+  });
+});
