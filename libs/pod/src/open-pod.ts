@@ -2,7 +2,7 @@
 
 import { hostname } from "node:os";
 import type { Messaging } from "@netfacts/messaging";
-import type { ServiceApp, ServiceFrame } from "@netfacts/runtime";
+import type { ServiceApp, ServiceContext } from "@netfacts/runtime";
 import { busConfigSchema, natsConnection } from "@netfacts/runtime/bus";
 import { followerDefaults, ipv4IndexConfig, SnapshotFollower } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
@@ -38,8 +38,13 @@ export interface DatasetPod {
 }
 
 /** Opens the connection to the snapshots, which closes at the service's stop. */
-export async function openPod(service: string, config: PodConfig, messaging: Messaging, frame: ServiceFrame<unknown>): Promise<DatasetPod> {
-  const { log, metrics, explain, onStop } = frame;
+export async function openPod(
+  service: string,
+  config: PodConfig,
+  messaging: Messaging,
+  context: ServiceContext<unknown>,
+): Promise<DatasetPod> {
+  const { log, metrics, explain, onStop } = context;
   const source = { bucket: config.SNAPSHOT_BUCKET, connection: natsConnection(`${service}-snapshots`, config) };
   const { store, close } = await connectJetStreamStore(source);
   onStop(close);

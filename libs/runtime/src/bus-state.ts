@@ -2,20 +2,20 @@
 
 import type { Refusal, Waiting } from "@netfacts/messaging/nats";
 import type { Logger } from "./logger.ts";
-import type { ServiceFrame } from "./service.ts";
+import type { ServiceContext } from "./service.ts";
 
 const remindMsDefault = 60_000;
 
 export class BusState {
   readonly #log: Logger;
-  readonly #explain: ServiceFrame<unknown>["explain"];
+  readonly #explain: ServiceContext<unknown>["explain"];
   readonly #remindMs: number;
   /** By server, the latest that was told. */
   readonly #reasons = new Map<string, string>();
   #reminding: NodeJS.Timeout | undefined;
 
   /** @param remindMs  interval of log lines while a connection that was lost does not come back. */
-  constructor(log: Logger, explain: ServiceFrame<unknown>["explain"], remindMs = remindMsDefault) {
+  constructor(log: Logger, explain: ServiceContext<unknown>["explain"], remindMs = remindMsDefault) {
     this.#log = log;
     this.#explain = explain;
     this.#remindMs = remindMs;

@@ -8,7 +8,7 @@ import { ConfigError } from "./config.ts";
 import { measureCredentials } from "./credential-expiry.ts";
 import type { Logger } from "./logger.ts";
 import type { Count, Metrics } from "./metrics.ts";
-import type { ServiceFrame } from "./service.ts";
+import type { ServiceContext } from "./service.ts";
 
 export { type BusConfig, busConfigSchema } from "./bus-config.ts";
 
@@ -22,10 +22,10 @@ export function natsConnection(name: string, config: BusConfig): Pick<ConnectOpt
  *
  * @throws ConfigError for a URL that is none, and for settings that cannot be used together.
  */
-export async function openBus(service: string, config: BusConfig, frame: ServiceFrame<unknown>): Promise<Messaging> {
-  const { log, metrics, tracing, onStop } = frame;
+export async function openBus(service: string, config: BusConfig, context: ServiceContext<unknown>): Promise<Messaging> {
+  const { log, metrics, tracing, onStop } = context;
   measureCredentials(metrics, config);
-  const state = new BusState(log, frame.explain);
+  const state = new BusState(log, context.explain);
   state.begins();
   const connecting = createNatsMessaging({
     ...natsConnection(service, config),

@@ -24,6 +24,6 @@ export {
 } from "./metrics.ts";
 export { type OperationsServer, type OperationsServerOptions, startOperationsServer } from "./operations-server.ts";
 export { measureProcess } from "./process-metrics.ts";
-export { processConfigSchema, runService, type ServiceApp, type ServiceFrame, type ServiceOptions } from "./service.ts";
+export { processConfigSchema, runService, type ServiceApp, type ServiceContext, type ServiceOptions } from "./service.ts";
 export { installStop, type StopOptions } from "./stop.ts";
 export type { Telemetry } from "./telemetry.ts";

@@ -1,4 +1,4 @@
-/** The frame of every process: what cannot start says why in plain lines and ends with a status that tells. */
+/** Runs the main function of a process. One that cannot start prints why, in plain lines, and exits with a status that says so. */
 
 import { ConfigError } from "./config.ts";
 

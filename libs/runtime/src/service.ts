@@ -1,4 +1,4 @@
-/** The frame of a service's process: settings, log, metrics, operations port, and what was opened closed in turn. */
+/** The process of a service: settings, log, metrics, operations port, and what was opened closed in turn. */
 
 import type { Tracing } from "@netfacts/messaging";
 import Type from "typebox";
@@ -41,7 +41,7 @@ export interface ServiceApp {
   ready(): boolean;
 }
 
-export interface ServiceFrame<Config> {
+export interface ServiceContext<Config> {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -63,7 +63,7 @@ export interface ServiceOptions<Config> {
   /** Time that the app plans for its stop before it ends what is in progress, in ms: the limit of the whole stop is that much later. */
   drainMs?(config: Config): number;
   /** Opens connections and wires the app; does not start it. */
-  build(frame: ServiceFrame<Config>): Promise<ServiceApp>;
+  build(context: ServiceContext<Config>): Promise<ServiceApp>;
 }
 
 /**

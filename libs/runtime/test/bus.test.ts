@@ -9,7 +9,7 @@ import { freePort } from "../../../test/support/free-ports.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
 import { busConfigSchema, openBus } from "../src/bus.ts";
 import { BusState } from "../src/bus-state.ts";
-import { ConfigError, createLogger, createMetrics, createRegistry, loadConfig, type ServiceFrame } from "../src/index.ts";
+import { ConfigError, createLogger, createMetrics, createRegistry, loadConfig, type ServiceContext } from "../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "netfacts-bus-"));
 const ends: (() => Promise<void> | void)[] = [];
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 interface Seen {
-  readonly frame: ServiceFrame<unknown>;
+  readonly context: ServiceContext<unknown>;
   readonly reasons: Map<string, string>;
   readonly lines: { msg: string }[];
 }
@@ -37,7 +37,7 @@ function seen(): Seen {
       done();
     },
   });
-  const frame: ServiceFrame<unknown> = {
+  const context: ServiceContext<unknown> = {
     config: {},
     log: createLogger({ service: "x", level: "info", to }),
     metrics: createMetrics("x", createRegistry()),
@@ -46,7 +46,7 @@ function seen(): Seen {
     explain: (topic, reason) => void (reason === null ? reasons.delete(topic) : reasons.set(topic, reason)),
     onStop: (close) => void ends.push(close),
   };
-  return { frame, reasons, lines };
+  return { context, reasons, lines };
 }
 
 async function until(what: () => boolean): Promise<void> {
@@ -59,9 +59,9 @@ test("a wrong password is named in the log once and while it lasts in the readin
   server = await startNatsServer({ own: true, config: 'authorization { user: "x", password: "right" }' });
   const path = join(folder, "password");
   writeFileSync(path, "wrong");
-  const { frame, reasons, lines } = seen();
+  const { context, reasons, lines } = seen();
   const config = loadConfig(busConfigSchema, { NATS_URL: server.url, NATS_USER: "x", NATS_PASSWORD_FILE: path });
-  const opening = openBus("x", config, frame);
+  const opening = openBus("x", config, context);
   await until(() => reasons.get("nats")?.includes("refuses") === true);
   const reason = `127.0.0.1:${server.port} refuses user "x" or the password (NATS_USER, NATS_PASSWORD_FILE ${path})`;
   expect(reasons.get("nats")).toBe(`no connection to NATS: ${reason}`);
@@ -75,9 +75,9 @@ test("a wrong password is named in the log once and while it lasts in the readin
 
 test("a server that is away is named in the readiness from the start, and no more once it is there", async () => {
   const port = await freePort();
-  const { frame, reasons } = seen();
-  const connected = async () => /^netfacts_nats_connected\S* (\d)$/m.exec(await frame.metrics.registry.text())?.[1];
-  const opening = openBus("x", loadConfig(busConfigSchema, { NATS_URL: `nats://127.0.0.1:${port}` }), frame);
+  const { context, reasons } = seen();
+  const connected = async () => /^netfacts_nats_connected\S* (\d)$/m.exec(await context.metrics.registry.text())?.[1];
+  const opening = openBus("x", loadConfig(busConfigSchema, { NATS_URL: `nats://127.0.0.1:${port}` }), context);
   expect(await connected()).toBe("0");
   expect(reasons.get("nats")).toBe("no connection to NATS yet");
   await until(() => reasons.get("nats")?.startsWith(`no connection to NATS: 127.0.0.1:${port} refuses the connection`) === true);
@@ -89,8 +89,8 @@ test("a server that is away is named in the readiness from the start, and no mor
 });
 
 test("a connection that does not come back is named in the log again and again, with the latest reason, until it does", async () => {
-  const { frame, reasons, lines } = seen();
-  const state = new BusState(frame.log, frame.explain, 50);
+  const { context, reasons, lines } = seen();
+  const state = new BusState(context.log, context.explain, 50);
   ends.push(() => state.stop());
   state.changed(false);
   state.refused({ server: "a", reason: "a refuses the connection" });
@@ -108,7 +108,7 @@ test("a connection that does not come back is named in the log again and again, 
 
 test("settings that make no sense together end the service with their sentences", async () => {
   const config = loadConfig(busConfigSchema, { NATS_USER: "x", NATS_KEY_FILE: "/k", NATS_URL: "tls://127.0.0.1:1" });
-  const opening = openBus("x", config, seen().frame);
+  const opening = openBus("x", config, seen().context);
   await expect(opening).rejects.toThrow(ConfigError);
   await expect(opening).rejects.toMatchObject({
     faults: ["NATS_USER needs NATS_PASSWORD or NATS_PASSWORD_FILE", "NATS_KEY_FILE needs NATS_CERT_FILE, the certificate of the key"],

@@ -1,4 +1,4 @@
-/** The frame of a service's process, seen from outside. */
+/** The process of a service, seen from outside. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

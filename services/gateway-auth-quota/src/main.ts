@@ -26,11 +26,11 @@ await runMain(async () => {
         store: () => loadConfig(storeConfigSchema),
       }),
     drainMs: ({ gateway }) => gateway.DRAIN_SECONDS * 1_000,
-    async build(frame) {
-      const { config, log, metrics, stopping, explain, onStop } = frame;
+    async build(context) {
+      const { config, log, metrics, stopping, explain, onStop } = context;
       const storeAnswers = metrics.gauge({ name: "netfacts_store_available", help: "1 while the database answers this gateway" });
       storeAnswers.set({}, 0);
-      const messaging = await openBus(service, config.bus, frame);
+      const messaging = await openBus(service, config.bus, context);
       const store = await openMongoStore(config.store.MONGODB_URI, {
         appName: service,
         onWaiting: (err) => {

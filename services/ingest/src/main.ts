@@ -18,9 +18,9 @@ await runMain(async () => {
     service,
     telemetry,
     loadConfig: loadIngestConfig,
-    async build(frame) {
-      const { config, log, metrics, stopping, explain, onStop } = frame;
-      const broadcast = await openBus(service, config, frame);
+    async build(context) {
+      const { config, log, metrics, stopping, explain, onStop } = context;
+      const broadcast = await openBus(service, config, context);
       const store = await openMongoStore(config.MONGODB_URI, {
         appName: service,
         onWaiting: (err) => {

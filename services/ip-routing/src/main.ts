@@ -17,10 +17,10 @@ await runMain(async () => {
     service,
     telemetry,
     loadConfig: loadPodConfig,
-    async build(frame) {
-      const { config, log } = frame;
-      const messaging = await openBus(service, config, frame);
-      const pod = await openPod(service, config, messaging, frame);
+    async build(context) {
+      const { config, log } = context;
+      const messaging = await openBus(service, config, context);
+      const pod = await openPod(service, config, messaging, context);
       return pod.serve(
         buildApp({
           messaging,

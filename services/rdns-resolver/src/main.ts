@@ -15,9 +15,9 @@ await runMain(async () => {
     service,
     telemetry,
     loadConfig: () => loadConfigs({ resolver: () => loadRdnsConfig(), bus: () => loadConfig(busConfigSchema) }),
-    async build(frame) {
-      const { config, log, metrics } = frame;
-      const messaging = await openBus(service, config.bus, frame);
+    async build(context) {
+      const { config, log, metrics } = context;
+      const messaging = await openBus(service, config.bus, context);
       return buildApp({ messaging, clock: systemClock, log, metrics, config: config.resolver });
     },
   });

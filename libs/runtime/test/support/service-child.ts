@@ -1,4 +1,4 @@
-/** A service's process for the tests of its frame: what it does is its first argument, and each step is a line of its output. */
+/** A service's process for its tests: what it does is its first argument, and each step is a line of its output. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { runMain, startTelemetry } from "../../src/telemetry.ts";
