@@ -140,7 +140,7 @@ try {
     abuser?.child.once("exit", () => ending.abort());
     await soakLoad(targets, untilMs, stepsPerSecond, workers, tally, ending.signal);
     load = loadavg()[0] ?? Number.NaN;
-    if (performance.now() < untilMs) throw new Error("the load was ended before its time");
+    if (performance.now() < untilMs) throw new Error("the load ended too early");
     if (abuser !== null) abuseTally = await abuser.stop();
   };
   const lateness = monitorEventLoopDelay();

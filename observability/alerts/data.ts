@@ -71,7 +71,7 @@ export function dataAlerts(time: Times): Alert[] {
       expr: "sum by (namespace) (netfacts_ingest_leads) != 1",
       holds: time(3 * minutes),
       severity: "critical",
-      summary: "{{ $value }} processes of ingest lead, in place of one",
+      summary: "{{ $value }} ingest processes lead instead of one",
       description: "Without a leader nothing is fetched, built or activated. Consumers get the existing data.",
     },
     {

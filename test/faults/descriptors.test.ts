@@ -45,7 +45,7 @@ test("with 256 descriptors, a client that opens 400 connections has 192 at a tim
   const metrics = await (await request(`${standalone.operationsUrl}/metrics`)).text;
   expect(metrics).toMatch(/netfacts_places_used\{[^}]*resource="connections"[^}]*\} 192\n/);
   const log = readFileSync(join(home, "netfacts.log"), "utf8");
-  expect(log).toContain("connections are closed for other clients");
+  expect(log).toContain("connections are closed to make room for other clients");
   expect(log).toContain("raise its limit (ulimit -n)");
   for (const socket of sockets) socket.destroy();
   expect((await standalone.stop()).code).toBe(0);

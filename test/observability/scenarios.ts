@@ -225,7 +225,7 @@ export const scenarios: readonly Scenario[] = [
     },
     atMinutes: 20,
     fires: {
-      NetfactsIngestLeadership: [{}, "0 processes of ingest lead, in place of one"],
+      NetfactsIngestLeadership: [{}, "0 ingest processes lead instead of one"],
       NetfactsIngestLeaseErrors: [{ instance: "ingest-0" }, "Ingest at ingest-0 cannot reach the store for its lease"],
     },
   },

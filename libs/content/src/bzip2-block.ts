@@ -136,7 +136,7 @@ export class Bzip2Block {
         if (columns & (0x8000 >> column)) this.#recent[used++] = row * 16 + column;
       }
     }
-    if (used === 0) throw new BlockError("a block of no byte values");
+    if (used === 0) throw new BlockError("a block without byte values");
     return used;
   }
 
@@ -164,7 +164,7 @@ export class Bzip2Block {
         if (length < 1 || length > codeBitsMax) throw new BlockError(`a Huffman code of ${length} bits`);
         if (bits.read(1) === 0) break;
         length += bits.read(1) === 0 ? 1 : -1;
-        if (bits.overrun) throw new BlockError("the block goes on too long");
+        if (bits.overrun) throw new BlockError("the block is too long");
       }
       this.#lengths[symbol] = length;
     }
@@ -185,7 +185,7 @@ export class Bzip2Block {
     counts.fill(0);
     try {
       for (let group = 0; group < groups; group++) {
-        if ((at - window.end) * 8 > count) throw new BlockError("the block goes on too long");
+        if ((at - window.end) * 8 > count) throw new BlockError("the block is too long");
         const code = this.#codes[this.#selectors[group]!]!;
         const fast = code.fast;
         for (let i = 0; i < groupSize; i++) {

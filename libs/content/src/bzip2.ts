@@ -61,7 +61,7 @@ export async function* bunzip2(
         await refill();
         soundTo = bits.offset;
         const crc = readMark(bits) ? block.read(bits, capacity) : null;
-        if (bits.overrun) throw new BlockError("the block goes on too long");
+        if (bits.overrun) throw new BlockError("the block is too long");
         if (crc === null) break;
         combined = ((combined << 1) | (combined >>> 31)) ^ crc;
         while (!block.done) {

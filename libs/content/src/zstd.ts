@@ -80,7 +80,7 @@ export async function* unzstd(path: string, stored: AsyncIterable<Uint8Array>): 
       } else if (magic === frameMagic) {
         offset += yield* frame(path, source, offset);
       } else {
-        throw new ContentError("trailing", path, offset, "bytes follow the zstd data that are no further frame");
+        throw new ContentError("trailing", path, offset, "the zstd data are followed by bytes that are not another frame");
       }
     }
   } finally {

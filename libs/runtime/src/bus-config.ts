@@ -8,12 +8,12 @@ export const busConfigSchema = Type.Object({
     minLength: 1,
     description: "Servers of one NATS cluster, separated by commas: nats://host:4222, or tls://host:4222 for TLS",
   }),
-  NATS_USER: Type.String({ default: "", description: "User at NATS, with NATS_PASSWORD" }),
-  NATS_PASSWORD: Type.String({ default: "", description: "Password of the user at NATS" }),
+  NATS_USER: Type.String({ default: "", description: "NATS user; requires NATS_PASSWORD" }),
+  NATS_PASSWORD: Type.String({ default: "", description: "Password of the NATS user" }),
   NATS_PASSWORD_FILE: Type.String({ default: "", description: "File with the password, read again for each connection" }),
-  NATS_TOKEN: Type.String({ default: "", description: "Token for NATS, in place of a user" }),
+  NATS_TOKEN: Type.String({ default: "", description: "NATS token, instead of a user" }),
   NATS_TOKEN_FILE: Type.String({ default: "", description: "File with the token, read again for each connection" }),
-  NATS_NKEY_SEED: Type.String({ default: "", description: "Seed of an NKey of a NATS user (SU...), in place of a password" }),
+  NATS_NKEY_SEED: Type.String({ default: "", description: "NKey seed of a NATS user (SU...), instead of a password" }),
   NATS_NKEY_SEED_FILE: Type.String({ default: "", description: "File with the seed, read again for each connection" }),
   NATS_CREDS_FILE: Type.String({
     default: "",
@@ -21,8 +21,7 @@ export const busConfigSchema = Type.Object({
   }),
   NATS_CA_FILE: Type.String({
     default: "",
-    description:
-      "File with the certificates of the authorities (PEM) that may sign those of NATS servers; if empty, those that Node trusts",
+    description: "File with the CA certificates (PEM) that are trusted for NATS servers; if empty, those that Node trusts",
   }),
   NATS_CERT_FILE: Type.String({
     default: "",
@@ -31,7 +30,7 @@ export const busConfigSchema = Type.Object({
   NATS_KEY_FILE: Type.String({ default: "", description: "File with the key of the client certificate (PEM)" }),
   NATS_ALLOW_UNAUTHENTICATED: Type.Boolean({
     default: false,
-    description: "Whether a NATS server outside loopback may be used that asks nobody for credentials",
+    description: "Allows NATS servers outside loopback that require no credentials",
   }),
 });
 

@@ -59,7 +59,7 @@ function busEvents(metrics: Metrics, log: Logger, state: BusState): MessagingEve
   const connected = metrics.gauge({ name: "netfacts_nats_connected", help: "1 while connected to NATS" });
   const rightsMissing = metrics.gauge({
     name: "netfacts_nats_rights_missing",
-    help: "1 if NATS has refused a subject to this process since it connected",
+    help: "1 if NATS has refused this process a subject since it connected",
   });
   connected.set({}, 0);
   rightsMissing.set({}, 0);

@@ -16,7 +16,7 @@ export interface LogFileOptions {
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
-  EFBIG: "the file may not grow",
+  EFBIG: "the file cannot grow any further",
   EROFS: "the file system is read-only",
 };
 

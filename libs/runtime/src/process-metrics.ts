@@ -8,7 +8,7 @@ import { droppedLines } from "./pipe-lines.ts";
 /** Call once per process, with the metrics of the service that it runs. */
 export function measureProcess(metrics: Metrics): void {
   // The metrics of a Node process have no label `service`: rules join them with this one.
-  metrics.gauge({ name: "netfacts_process_info", help: "1; its label names the service that this process runs" }).set({}, 1);
+  metrics.gauge({ name: "netfacts_process_info", help: "Always 1; the label names the service that this process runs" }).set({}, 1);
   metrics
     .gauge({
       name: "netfacts_memory_limit_bytes",

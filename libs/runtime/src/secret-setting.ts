@@ -28,7 +28,7 @@ export function readSecretSetting(name: string, env: NodeJS.ProcessEnv = process
     content = readFileSync(path, "utf8").trim();
   } catch (error) {
     const { code, errno } = error as NodeJS.ErrnoException;
-    const reason = errno === undefined ? "it is no text file" : getSystemErrorMessage(errno);
+    const reason = errno === undefined ? "it is not a text file" : getSystemErrorMessage(errno);
     throw new ConfigError([`${name}_FILE: ${path} ${code === "ENOENT" ? "does not exist" : `cannot be read: ${reason}`}`]);
   }
   if (content === "") throw new ConfigError([`${name}_FILE: ${path} is empty`]);

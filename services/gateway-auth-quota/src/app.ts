@@ -76,7 +76,10 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     clock,
     settings: keyringSettings(config),
     onManyChanges: seldom(() =>
-      log.warn({}, "very many changes of keys are announced, and taken together every 400 ms; check who publishes keys.changed at NATS"),
+      log.warn(
+        {},
+        "too many changes of keys are announced; they are applied together every 400 ms. Check who publishes keys.changed at NATS",
+      ),
     ),
     onUnknownPepper: (pepper_id) => log.warn({ pepper_id }, "keys with this pepper are rejected, because it is not in KEY_PEPPERS"),
   });

@@ -44,7 +44,7 @@ export const gatewayConfigSchema = Type.Object({
     default: 1_024,
     minimum: 1,
     description:
-      "Maximum number of requests in progress at one service, the last quarter for keys with less than a quarter; further requests get 503 immediately",
+      "Maximum number of requests in progress at one service; further ones get 503 immediately. The last quarter is reserved for keys that have less than a quarter",
   }),
   SHED_LOOP_DELAY_MS: Type.Integer({
     default: 1_000,
@@ -55,7 +55,7 @@ export const gatewayConfigSchema = Type.Object({
     default: 4_096,
     minimum: 4,
     description:
-      "Maximum number of connections of a listener, a quarter of them sure to each IPv4 address or IPv6 /64 and to each key; further ones get 503",
+      "Maximum number of connections of a listener; further ones get 503. Each key, and each IPv4 address or IPv6 /64, is guaranteed a quarter",
   }),
   PIPELINE_MAX: Type.Integer({
     default: 64,
@@ -83,14 +83,14 @@ export const gatewayConfigSchema = Type.Object({
   WRITE_STALL_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
-    description: "Time without reading 1 KiB of a response that waits for the client after which its connection is closed, in ms",
+    description: "Time after which a connection is closed if its client has not read 1 KiB of a waiting response, in ms",
   }),
   DRAIN_SECONDS: Type.Integer({
     default: 10,
     minimum: 0,
     maximum: 600,
     description:
-      "Time at the start of a stop in which the gateway is not ready but still answers, with `Connection: close`, in seconds; longer than a load balancer takes to notice",
+      "Time at the start of a stop in which the gateway is not ready but still answers, with `Connection: close`, in seconds. Must be longer than a load balancer takes to notice",
   }),
   URL_BYTES_MAX: Type.Integer({
     default: 2_048,
@@ -134,13 +134,12 @@ export const gatewayConfigSchema = Type.Object({
   BATCH_IDLE_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
-    description:
-      "Time of waiting for the client, in ms, in which it must make the progress that `BATCH_ITEMS_MIN` sets; else the batch ends",
+    description: "Waiting time in which the client must make the progress that `BATCH_ITEMS_MIN` sets, in ms; otherwise the batch ends",
   }),
   BATCH_ITEMS_MIN: Type.Integer({
     default: 10,
     minimum: 1,
-    description: "Items that a client must send, or KiB that it must read, in each `BATCH_IDLE_MS` of waiting for it",
+    description: "Minimum progress of a client in each `BATCH_IDLE_MS` of waiting for it: items that it sends, or KiB that it reads",
   }),
   BATCH_MS_MAX: Type.Integer({
     default: 3_600_000,
@@ -155,7 +154,7 @@ export const gatewayConfigSchema = Type.Object({
   BATCHES_MAX: Type.Integer({
     default: 64,
     minimum: 1,
-    description: "Maximum number of concurrent batches, a quarter of them sure to each key; further batches get 503",
+    description: "Maximum number of concurrent batches; further ones get 503. Each key is guaranteed a quarter",
   }),
   ERROR_DOCS_BASE: Type.String({ default: "/docs/errors/", description: "URI prefix of the `type` of problems" }),
   DEFAULT_RATE_LIMIT: Type.Integer({
@@ -197,7 +196,8 @@ export const gatewayConfigSchema = Type.Object({
     default: 400,
     minimum: 0,
     maximum: 36_500,
-    description: "Days for which usage counts are kept: a year, and the same month of the year before; 0 keeps them forever",
+    description:
+      "Days for which usage counts are kept; 0 keeps them forever. The default covers a year and the same month of the previous year",
   }),
   KEY_CACHE_LIFETIME_MS: Type.Integer({
     default: 30_000,
@@ -222,13 +222,12 @@ export const gatewayConfigSchema = Type.Object({
   FAILED_KEY_READS: Type.Integer({
     default: 5,
     minimum: 0,
-    description: "Keys read from the store per second for one address that exceeded `FAILED_KEYS_MAX`; valid keys are not counted",
+    description: "Reads of keys from the store per second for an address that exceeded `FAILED_KEYS_MAX`; valid keys are not counted",
   }),
   KEY_TRIES_MAX: Type.Integer({
     default: 500,
     minimum: 1,
-    description:
-      "Keys that are not cached read from the store per second, over all addresses; valid keys are not counted; further ones get 503",
+    description: "Reads of uncached keys from the store per second, over all addresses; further ones get 503. Valid keys are not counted",
   }),
   FAILED_KEYS_WINDOW_MS: Type.Integer({ default: 60_000, minimum: 1_000, description: "Length of the window for invalid keys, in ms" }),
   OPERATOR_HOST: Type.String({ default: "127.0.0.1", description: "Address of the operator listener" }),

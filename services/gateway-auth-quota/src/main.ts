@@ -52,7 +52,7 @@ await runMain(async () => {
         changed(reason) {
           explain("store", reason);
           if (reason === null) log.info({}, "store is available again");
-          else log.warn({ reason }, "not ready: the store has refused everything for longer than leased units last");
+          else log.warn({ reason }, "not ready: every request to the store has failed for longer than leased units last");
         },
         asked: (answers) => storeAnswers.set({}, answers ? 1 : 0),
       });

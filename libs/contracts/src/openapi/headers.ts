@@ -58,7 +58,7 @@ const table: Readonly<Record<string, HeaderText>> = {
     schema: { type: "string", pattern: '^(W/)?"' },
     example: 'W/"pF3bFJ0n3zLrQ0Yb"',
   },
-  "cache-control": { description: "How long the response may be cached.", schema: text, example: "private, max-age=300" },
+  "cache-control": { description: "Time for which the response may be cached, in seconds.", schema: text, example: "private, max-age=300" },
   "last-modified": { description: "Time of the newest data used.", schema: text, example: "Sat, 21 Nov 2026 08:55:00 GMT" },
   "server-timing": {
     description: "Durations in milliseconds: `gateway` in the gateway, `upstream` in the service that answered.",

@@ -21,7 +21,7 @@ export const ip = operation({
   scope: "ip",
   record: IpRecord,
   example: ipExample,
-  page: { title: "Address", intro: "What is known of one address, in short.", facts: ipFacts },
+  page: { title: "Address", intro: "A summary of what is known about one address.", facts: ipFacts },
   question,
   units: () => 1,
   lists: [],

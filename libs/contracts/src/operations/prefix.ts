@@ -46,7 +46,7 @@ export const prefix = operation({
   scope: "prefix",
   record: PrefixRecord,
   example: prefixExample,
-  page: { title: "Prefix", intro: "How one prefix is announced, authorised and registered.", facts: prefixFacts },
+  page: { title: "Prefix", intro: "The announcements, authorisations and registration of one prefix.", facts: prefixFacts },
   question,
   units: prefixUnits,
   lists: ["more_specifics", "vrps.unannounced", "allocation.blocks"],

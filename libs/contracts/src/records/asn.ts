@@ -124,7 +124,7 @@ export type Neighbour = Static<typeof Neighbour>;
 export const Neighbours = record({
   method: member(
     Type.String(),
-    "How neighbours are found: `observed-paths`, with prepends collapsed, and without paths that contain sets or loops.",
+    "Method by which neighbours are found: `observed-paths`, with prepends collapsed, and without paths that contain sets or loops.",
   ),
   counts: member(
     record({

@@ -101,7 +101,10 @@ export const RunReport = record({
         name: member(Type.String(), "Name of the section."),
         version: member(Type.String(), "Version of the section, as in responses."),
         kept: member(Type.Boolean(), "Whether the section was carried over from the previous snapshot."),
-        refused: member(NullableText, "What the section lost, if it shrank too much and the previous version was kept; otherwise null."),
+        refused: member(
+          NullableText,
+          "Records that the section lost, if it shrank too much and the previous version was kept; otherwise null.",
+        ),
         checked: member(
           Count,
           "Number of source records that were looked up in the snapshot before it was published; 0 if the section was carried over.",
@@ -135,7 +138,7 @@ const summaryMembers = {
   ended_at: member(NullableTimestamp, "Time at which the run ended; null while it is running."),
   started_by: member(
     NullableText,
-    "Who started the run: `key:<id>` for an operator's key, `start` for the first import of an installation, `schedule`; null if unknown.",
+    "Initiator of the run: `key:<id>` for an operator's key, `start` for the first import of an installation, `schedule`; null if unknown.",
   ),
   snapshot: member(NullableText, publishedSnapshot),
   error: member(NullableText, "Why the run failed; null if it did not fail."),
@@ -147,7 +150,10 @@ export type IngestRunSummary = Static<typeof IngestRunSummary>;
 
 export const IngestRun = record({
   ...summaryMembers,
-  report: member(nullable(RunReport), "What was read, skipped and built; null while the run is in progress, or if its process died."),
+  report: member(
+    nullable(RunReport),
+    "Report of what was read, skipped and built; null while the run is in progress, or if its process died.",
+  ),
 });
 export type IngestRun = Static<typeof IngestRun>;
 

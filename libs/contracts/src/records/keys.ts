@@ -45,7 +45,7 @@ export type ConcurrencyLimit = Static<typeof ConcurrencyLimit>;
 export const keyStates = ["active", "disabled", "expired", "revoked"] as const;
 export type ShownKeyState = (typeof keyStates)[number];
 
-const scopeList = member(Type.Array(oneOf(scopes), { minItems: 1, uniqueItems: true }), "What the key may be used for.");
+const scopeList = member(Type.Array(oneOf(scopes), { minItems: 1, uniqueItems: true }), "Operations for which the key may be used.");
 const label = member(Type.String({ minLength: 1, maxLength: keyBounds.labelCharsMax }), "Label that operators gave the key.");
 const Cidrs = Type.Array(Type.String({ minLength: 2 }), { maxItems: keyBounds.allowedCidrsMax });
 const PlanName = Type.String({ pattern: keyBounds.planName });
@@ -62,7 +62,7 @@ const keyMembers = {
     oneOf(keyStates),
     "State of the key. `expired`: past `expires_at`, or replaced and past `rotation.valid_until`. `revoked` is final.",
   ),
-  scopes: member(Type.Array(oneOf(scopes)), "What the key may be used for."),
+  scopes: member(Type.Array(oneOf(scopes)), "Operations for which the key may be used."),
   allowed_cidrs: member(Type.Array(Type.String()), "Networks that the key may be used from; an empty list means anywhere."),
   plan: member(Type.String(), "Name of the key's plan. Its limits apply where the key has none of its own."),
   rate: member(nullable(RateLimit), "Rate limit of the key; null if the plan's limit applies."),

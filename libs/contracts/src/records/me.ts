@@ -14,7 +14,7 @@ export type Scope = (typeof scopes)[number];
 export const MeLimit = record({
   name: member(
     oneOf(["rate", "month", "concurrency"]),
-    "Name of the limit. `rate`: units of requests, of which most cost 1. `month`: successful requests and batch items. `concurrency`: concurrent requests.",
+    "Name of the limit. `rate`: units of requests; most requests cost 1 unit. `month`: successful requests and batch items. `concurrency`: concurrent requests.",
   ),
   limit: member(Count, "Maximum number of units per window; for `concurrency`, at the same time."),
   window_seconds: Type.Optional(member(Count, "Length of the window in seconds; only for `rate`.")),
@@ -29,7 +29,7 @@ export const MeKey = record({
   id: member(Type.String(), "The eight characters after `nf_live_`. They are not secret."),
   label: member(Type.String(), "Label that the operator gave the key."),
   display: member(Type.String(), "Prefix, id and last four characters, to identify the key."),
-  scopes: member(Type.Array(oneOf(scopes)), "What the key may be used for."),
+  scopes: member(Type.Array(oneOf(scopes)), "Operations for which the key may be used."),
   created_at: member(Timestamp, "Time at which the key was created."),
   expires_at: member(NullableTimestamp, "Time at which the key expires; null if it never does."),
   rotation: member(

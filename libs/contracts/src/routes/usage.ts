@@ -52,7 +52,7 @@ export const usageRoutes: readonly RouteDescription[] = [
       {
         name: "by",
         in: "query",
-        description: `Members that group the rows: ${usageApart.join(", ")}, separated by commas; either day or month.`,
+        description: `Members that group the rows: ${usageApart.join(", ")}, separated by commas; day and month cannot be combined.`,
         schema: Type.String({ pattern: `^${apart}(,${apart})*$`, maxLength: 100, default: "key,day,route_class" }),
         examples: ["key,month"],
       },

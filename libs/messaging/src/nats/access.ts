@@ -83,7 +83,7 @@ export function planAccess(servers: string | readonly string[], access: NatsAcce
     faults.push(`${logins.map(({ named }) => named).join(" and ")} are different ways to log in to NATS; set only one`);
   const isTls = urls.some(({ protocol }) => protocol === "tls:");
   const files = (["NATS_CA_FILE", "NATS_CERT_FILE", "NATS_KEY_FILE"] as const).filter((name) => access[name]);
-  if (files.length > 0 && !isTls && urls.length > 0) faults.push(`${files.join(" and ")} need tls:// in place of nats:// in NATS_URL`);
+  if (files.length > 0 && !isTls && urls.length > 0) faults.push(`${files.join(" and ")} need tls:// instead of nats:// in NATS_URL`);
   if (access.NATS_CERT_FILE && !access.NATS_KEY_FILE) faults.push("NATS_CERT_FILE needs NATS_KEY_FILE, the key of the certificate");
   if (access.NATS_KEY_FILE && !access.NATS_CERT_FILE) faults.push("NATS_KEY_FILE needs NATS_CERT_FILE, the certificate of the key");
   if (faults.length > 0) throw new NatsSettingsError(faults);
@@ -107,7 +107,7 @@ function readUrls(servers: string | readonly string[], faults: string[]): URL[] 
   const usable = urls.filter((url) => url !== null && url.hostname !== "" && schemes.includes(url.protocol)) as URL[];
   // Never the text itself: it may hold a password.
   if (usable.length < urls.length)
-    faults.push("NATS_URL: a NATS URL has the form nats://user:password@host:4222, or tls:// in place of nats://");
+    faults.push("NATS_URL: a NATS URL has the form nats://user:password@host:4222, or tls:// instead of nats://");
   const users = new Set(usable.filter(({ username }) => username !== "").map(({ username, password }) => `${username}:${password}`));
   if (users.size > 1) faults.push("NATS_URL: its servers have different users; one user must fit all servers of a cluster");
   return usable;

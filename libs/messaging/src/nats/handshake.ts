@@ -65,7 +65,7 @@ export class Handshake {
   admit(info: ServerInfo & { readonly tls_verify?: boolean }, address: string): void {
     if (info.auth_required === true || info.tls_verify === true || this.plan.allowUnauthenticated || isLoopback(address)) return;
     throw new AccessError(
-      "asks nobody for credentials, so whoever reaches it can answer in place of a service: set up its users, or set NATS_ALLOW_UNAUTHENTICATED=true",
+      "requires no credentials, so anyone who reaches it can pose as a service: set up its users, or set NATS_ALLOW_UNAUTHENTICATED=true",
     );
   }
 
@@ -98,7 +98,7 @@ async function textOf({ value, isFile, from }: Secret): Promise<string> {
     text = (await readFile(value, "utf8")).trim();
   } catch (cause) {
     const { code, errno } = cause as NodeJS.ErrnoException;
-    const reason = errno === undefined ? "it is no text file" : getSystemErrorMessage(errno);
+    const reason = errno === undefined ? "it is not a text file" : getSystemErrorMessage(errno);
     throw new AccessError(`${from}: ${code === "ENOENT" ? "there is no such file" : `the file cannot be read: ${reason}`}`, { cause });
   }
   if (text === "") throw new AccessError(`${from}: the file is empty`);

@@ -55,7 +55,7 @@ export function natsRights(bucket = "netfacts-snapshots"): Readonly<Record<NatsU
   const publishesSnapshots = [reloadSubjects.published, reloadSubjects.activate, ...readsSnapshots, ...writesSnapshots];
   return {
     "gateway-auth-quota": {
-      task: "asks the lookup services, and announces changes of keys",
+      task: "sends requests to the lookup services, and announces changes of keys",
       publish: [...responders.flatMap(answers), keysChangedSubject],
       subscribe: [keysChangedSubject, ...inboxes("gateway-auth-quota")],
       answers: false,
@@ -69,7 +69,7 @@ export function natsRights(bucket = "netfacts-snapshots"): Readonly<Record<NatsU
       answers: true,
     },
     ingest: {
-      task: "publishes snapshots, and lets them be served",
+      task: "publishes and activates snapshots",
       publish: publishesSnapshots,
       subscribe: [reloadSubjects.loaded, pointer, ...inboxes("ingest", "ingest-snapshots")],
       answers: false,

@@ -367,7 +367,7 @@ export class RtrSession {
   #expire(): RtrAction[] {
     const actions: RtrAction[] = [];
     // What is being received are changes to what goes now.
-    if (this.#owesAnswer && !this.#asksAll) actions.push(this.#close("the data expired before their changes came"));
+    if (this.#owesAnswer && !this.#asksAll) actions.push(this.#close("the data expired before the cache sent changes"));
     return [...actions, ...this.#discard(`the cache sent nothing for the Expire Interval of ${this.#intervals.expire} s`)];
   }
 

@@ -110,7 +110,7 @@ export class Connections {
     if (max < options.connectionsMax)
       options.log.warn(
         { connections_max: max, wanted: options.connectionsMax, resource: options.resource },
-        "fewer connections than CONNECTIONS_MAX are accepted, because the process may not open enough files; raise its limit (ulimit -n)",
+        "fewer connections than CONNECTIONS_MAX are accepted, because the process cannot open enough files; raise its limit (ulimit -n)",
       );
     this.#shares = new Shares(max, "taken back");
     this.#keyShares = new Shares(max, "taken back");
@@ -280,7 +280,7 @@ export class Connections {
     this.#warnings.warn(
       `${resource} surplus`,
       { resource, client: surplus?.socket.remoteAddress, max: this.#shares.max },
-      "connections are closed for other clients",
+      "connections are closed to make room for other clients",
     );
     return this.#end(surplus);
   }

@@ -61,7 +61,7 @@ export class UsageRetention {
       const rows = await this.#steps(() => store.usage.removeBefore(before, rowsOfStep));
       if (rows > 0) log.info({ rows, before }, "usage older than USAGE_KEPT_DAYS was removed");
     } catch (err) {
-      log.warn({ err }, "old usage could not be removed; it is tried again in hours");
+      log.warn({ err }, "old usage could not be removed; the next attempt is in a few hours");
     }
   }
 

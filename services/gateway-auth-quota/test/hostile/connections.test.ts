@@ -84,7 +84,7 @@ test("a lone address may have all connections, and loses one for each that anoth
   expect(greedy.map(({ closed }) => closed)).toEqual([false, false, false, true]);
   for (const [message, fields] of [
     ["connections are refused", { reason: "share", client: "127.0.0.1" }],
-    ["connections are closed for other clients", { client: "127.0.0.1" }],
+    ["connections are closed to make room for other clients", { client: "127.0.0.1" }],
   ] as const)
     expect(harness.log).toContainEqual(expect.objectContaining({ level: "warn", message, fields: expect.objectContaining(fields) }));
   expect(await metric(/netfacts_shortages_total\{[^}]*resource="connections",reason="share"[^}]*\} (\d+)/)).toBe("1");

@@ -68,7 +68,7 @@ test("a store that is away is told, and tried again", async () => {
   retention.start();
   await until(() => asked > 2);
   await retention.stop();
-  expect(said[0]).toBe("old usage could not be removed; it is tried again in hours");
+  expect(said[0]).toBe("old usage could not be removed; the next attempt is in a few hours");
 });
 
 test("a gateway that listens removes it by itself", async () => {

@@ -77,7 +77,7 @@ function refuseOverlaps(files: readonly SlurmFile[]): void {
             throw new SourceError(
               other.file,
               null,
-              `${formatPrefix(against)} overlaps ${formatPrefix(prefix)} of ${file.file}: SLURM files must not speak of the same addresses (RFC 8416 §4.2)`,
+              `${formatPrefix(against)} overlaps ${formatPrefix(prefix)} of ${file.file}: SLURM files must not cover the same addresses (RFC 8416 §4.2)`,
             );
 }
 

@@ -44,7 +44,7 @@ export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
   if (future === null) return { asOf: timestamp(seconds * 1000), warning: null };
   if (source.futureDates === "refuse") throw new SourceError(source.location, null, `${future}; if it is right, set future_dates: warn`);
   report.asOf = null;
-  report.notes.push(`${future}; the data count as old as the file, and as out of date`);
+  report.notes.push(`${future}; the data are dated by the file, and marked as stale`);
   return { asOf: timestamp(Math.min(written() * 1000, Date.now())), warning: future };
 }
 

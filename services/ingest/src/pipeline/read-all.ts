@@ -92,7 +92,7 @@ export async function readAll(run: Run): Promise<ReadSources> {
   if (hasExceptionsAlone("vrps")) {
     delete sources.vrps;
     for (const { format, notes } of run.report.sources)
-      if (format === "slurm") notes.push("not applied: no VRPs were read, and exceptions alone are no data");
+      if (format === "slurm") notes.push("not applied: no VRPs were read, and exceptions alone are not data");
   }
   return { inputs, sources, failed: new Set(failed.map(({ name }) => name)), withdrawn };
 }

@@ -17,7 +17,7 @@ export class DataGivenUpError extends Error {
 
 /** As `readSource`. Throws `DataGivenUpError` where the session says so, `SourceError` where no cache has data. */
 export async function readRtrSource(run: Run, source: TableSource, inputs: TableInputs): Promise<SourceReading> {
-  if (source.givenUp !== undefined) throw new DataGivenUpError(`the data were given up: ${source.givenUp}`);
+  if (source.givenUp !== undefined) throw new DataGivenUpError(`the data were discarded: ${source.givenUp}`);
   const caches = readCacheList(source.location);
   if (caches === null) return readSource(run, source, inputs);
   const folder = await mkdtemp(join(tmpdir(), "netfacts-rtr-"));

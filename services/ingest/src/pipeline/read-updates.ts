@@ -131,7 +131,7 @@ export class UpdateFeed {
   /** Judges a file that was read to its end. @throws SourceError */
   check({ name, from, latest, records, bad, table, example }: UpdateFileCounts): void {
     if (table > 0)
-      throw new SourceError(name, { offset: 0 }, `is a table (${table} records) and no updates; use it as a source of section routes`);
+      throw new SourceError(name, { offset: 0 }, `is a table (${table} records), not updates; use it as a source of section routes`);
     const future = latest === null ? null : futureText(this.#source, latest, "the time of a record");
     if (future !== null && this.#source.futureDates === "refuse") throw new SourceError(name, null, future);
     this.#isFuture ||= future !== null;
@@ -208,7 +208,7 @@ export class UpdateFeed {
       notes: [
         `${this.#files.length} files: ${counts.announced} routes announced, ${counts.withdrawn} withdrawn, ${counts.stateChanges} changes of state`,
         ...(counts.sessionsLost > 0 ? [`${counts.sessionsLost} sessions lost, and ${counts.routesLost} routes with them`] : []),
-        ...(this.#isFuture ? ["times in the future, which count for nothing"] : []),
+        ...(this.#isFuture ? ["times in the future, which were ignored"] : []),
         ...gaps.map((gap) => `updates ${spanText(gap)} are missing`),
       ],
     };

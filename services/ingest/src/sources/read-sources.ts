@@ -143,7 +143,7 @@ async function readText(file: string): Promise<string> {
   for (let start = 0; ; line++) {
     const end = bytes.indexOf(0x0a, start);
     const part = bytes.subarray(start, end === -1 ? bytes.length : end);
-    if (part.includes(0)) throw fail("a NUL character: not a text", line, part.indexOf(0) + 1);
+    if (part.includes(0)) throw fail("a NUL character: not a text file", line, part.indexOf(0) + 1);
     if (!isUtf8(part)) throw fail("not UTF-8 text, probably Latin-1; save it as UTF-8", line, columnOfOdd(part));
     start = end + 1;
   }

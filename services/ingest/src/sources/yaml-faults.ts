@@ -13,7 +13,7 @@ const words: Partial<Record<ErrorCode, string>> = {
   RESOURCE_EXHAUSTION: "nested too deeply",
   TAB_AS_INDENT: "indented by tabs; use spaces",
   TAG_RESOLVE_FAILED: "an unknown tag (!)",
-  UNEXPECTED_TOKEN: "something stands where it does not belong",
+  UNEXPECTED_TOKEN: "something is in the wrong place",
 };
 
 /** The faults by where they begin, each place and reason once. */

@@ -88,7 +88,7 @@ test("with future_dates: warn it is told in the report, /status and answers, and
 `,
     ).then((report) =>
       expect(report.sources[0]?.notes).toEqual([
-        "the time of its data 2099-12-31T00:00:00Z is in the future by more than clock_skew_max (3600 s); the data count as old as the file, and as out of date",
+        "the time of its data 2099-12-31T00:00:00Z is in the future by more than clock_skew_max (3600 s); the data are dated by the file, and marked as stale",
       ]),
     );
     const generation = await generationOf(place);

@@ -131,7 +131,7 @@ test("local exceptions alone are no section, whether or not another source is li
     const names = "{name: names, section: as_names, format: name-list, location: names}";
     const report = await run(place, local, names);
     expect(report.sections.map(({ name }) => name)).toEqual(["as_names"]);
-    expect(report.sources[0]?.notes).toContain("not applied: no VRPs were read, and exceptions alone are no data");
+    expect(report.sources[0]?.notes).toContain("not applied: no VRPs were read, and exceptions alone are not data");
     expect((await generationOf(place.store)).vrps).toBeNull();
     await run(place, exported);
     await run(place, local, names);

@@ -126,7 +126,7 @@ test("withdraws the section when a session gave its data up, required or not, un
     await runIngest({ config, store: place.store });
     const gone = { location: "", sha256: "", url: null, fetchedAt: null, lastGood: null, givenUp: "nothing was heard" };
     const report = await runIngest({ config: withFiles(config, { rpki: gone }, ["vrps"]), store: place.store });
-    expect(report.sources).toMatchObject([{ state: "failed", error: "the data were given up: nothing was heard" }]);
+    expect(report.sources).toMatchObject([{ state: "failed", error: "the data were discarded: nothing was heard" }]);
     expect(Object.keys(await objects(place))).toEqual(["routes"]);
     expect(await stateOf(place)).toBeNull();
 

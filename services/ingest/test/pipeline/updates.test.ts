@@ -252,7 +252,7 @@ test("a table among the updates is refused as what it is", async () => {
     const { report, manifest } = await ran(place, await place.sources(listed(", required: false")));
     expect(report.sources[1]).toMatchObject({
       state: "kept",
-      error: expect.stringMatching(/updates\/b: byte 0: is a table \(21 records\) and no updates; use it as a source of section routes$/),
+      error: expect.stringMatching(/updates\/b: byte 0: is a table \(21 records\), not updates; use it as a source of section routes$/),
     });
     expect(manifest.sections.routes?.updates_gaps).toEqual([{ collector: "rrc00", from: "2025-11-21T08:55:10Z", to: null }]);
     await expect(ran(place, await place.sources(listed()))).rejects.toThrow(/is a table \(21 records\)/);

@@ -320,7 +320,7 @@ describe("a file that is no text of ours is refused in few lines, with the place
     ["Latin-1", Buffer.from("sources:\n  - name: caf\u00e9\n", "latin1"), "FILE:2:14: not UTF-8 text, probably Latin-1; save it as UTF-8"],
     ["UTF-16 with a mark", Buffer.from("\ufeffsources: []\n", "utf16le"), "FILE:1:1: is UTF-16 text; save it as UTF-8"],
     ["UTF-16 without one", Buffer.from("sources: []\n", "utf16le"), "FILE:1:1: is UTF-16 text; save it as UTF-8"],
-    ["a NUL", "sources: []\na: b\0c\n", "FILE:2:5: a NUL character: not a text"],
+    ["a NUL", "sources: []\na: b\0c\n", "FILE:2:5: a NUL character: not a text file"],
     ["deep", nested(20_000), "FILE:1:828: not YAML: nested too deeply"],
   ])("%s", async (what, bytes, message) => {
     expect((await faultOf(bytes)).replace(what === "deep" ? /1:\d+/ : /^$/, "1:828")).toBe(message);

@@ -20,7 +20,7 @@ export const rotateCommand: RegisterCommand = (keys, context) => {
     .command("rotate")
     .description("replace a key by a successor with the same scopes, limits and usage, and print it; the old key keeps working for a while")
     .argument("<id>", "key id, as in `keys list`")
-    .option("--overlap <span>", "how long the old key keeps working, 0 to 30d (default: 1d)", parseSpan)
+    .option("--overlap <span>", "time for which the old key still works, 0 to 30d (default: 1d)", parseSpan)
     .option("--expires <when>", "expiry time of the successor, or never (default: expiry time of the old key)", (text: string) =>
       orWord("never", text, (when) => parseExpiry(when, context.now())),
     )
