@@ -63,7 +63,7 @@ describe("settings that make no sense together are refused in one sentence that 
   });
 });
 
-describe("a server that asks nobody for credentials", () => {
+describe("a server that requires no credentials", () => {
   const handshake = (access: NatsAccess) => new Handshake(planAccess("nats://h", access), () => undefined);
   const info = (fields: object) => ({ ...fields }) as Parameters<Handshake["admit"]>[0];
 
@@ -161,6 +161,6 @@ describe("with a server", () => {
       timeout: 3_000,
     });
     await expect(opening).rejects.toThrow("NATS_ALLOW_UNAUTHENTICATED");
-    expect(reasons).toEqual([expect.stringContaining(`127.0.0.1:${server.port} asks nobody for credentials`)]);
+    expect(reasons).toEqual([expect.stringContaining(`127.0.0.1:${server.port} requires no credentials`)]);
   });
 });
