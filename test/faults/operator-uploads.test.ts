@@ -252,7 +252,7 @@ function leftovers(folder: string): string[] {
   return folder === temporary ? names : names.filter((name) => /\.tmp$|\.part$|partial/.test(name));
 }
 
-test.each([false, true])("a client that goes away in the middle starts nothing (chunked: %s)", async (chunked) => {
+test.each([false, true])("a client that disconnects in the middle starts nothing (chunked: %s)", async (chunked) => {
   const before = await runs();
   const upload = new Upload(0, { chunked });
   await upload.half();

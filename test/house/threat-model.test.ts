@@ -6,7 +6,7 @@ import { expect, test } from "@jest/globals";
 
 const root = resolve(import.meta.dirname, "../..");
 /** Of the page, what stands between the actors and the risks that remain. */
-const sections = /\n## Keys\n([\s\S]*)\n## What is left\n/.exec(readFileSync(join(root, "docs/threat-model.md"), "utf8"))?.[1] ?? "";
+const sections = /\n## Keys\n([\s\S]*)\n## Remaining risks\n/.exec(readFileSync(join(root, "docs/threat-model.md"), "utf8"))?.[1] ?? "";
 const link = /^ {2}- \[([^\]]+)\]\(\.\.\/([^)]+)\)$/;
 const claims = sections.split(/\n(?=- )/).flatMap((text): [string, string[]][] => {
   const [claim = "", ...tests] = text.split("\n").filter((line) => line !== "" && !line.startsWith("## "));

@@ -3,7 +3,7 @@
 import { expect, test } from "@jest/globals";
 import { nextTurn } from "../src/turns.ts";
 
-test("whoever waits gets a turn for itself, in the order of asking", async () => {
+test("each caller gets a turn of its own, in the order of asking", async () => {
   let turn = 0;
   let ticking: NodeJS.Immediate;
   const tick = () => {

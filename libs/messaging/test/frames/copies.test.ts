@@ -115,7 +115,7 @@ describe("which copy is asked", () => {
     expect(world.asked()).toEqual(["second"]);
   });
 
-  test("names that are no token of a subject, and more than 256 at a time, are not believed", () => {
+  test("names that are no token of a subject, and more than 256 at a time, are ignored", () => {
     const world = new World("first");
     for (const name of ["*", ">", "a.b", "a b", "x".repeat(33), ""]) world.call(name);
     expect(world.asked()).toEqual(["first"]);

@@ -145,7 +145,7 @@ describe("with a server", () => {
     await server.reload(config("first"));
   });
 
-  test("a server that the handshake does not admit is told nothing", async () => {
+  test("a server that the handshake does not admit gets nothing", async () => {
     class Outside extends Handshake {
       override admit(info: Parameters<Handshake["admit"]>[0]): void {
         super.admit({ ...info, auth_required: false }, "192.0.2.1");

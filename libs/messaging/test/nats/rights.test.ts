@@ -134,7 +134,7 @@ describe("whoever took a service over cannot", () => {
     ),
   };
 
-  test.each(Object.keys(never) as NatsUser[])("%s: speak or listen in place of another one", async (user) => {
+  test.each(Object.keys(never) as NatsUser[])("%s: speak or listen instead of another one", async (user) => {
     const { publish, subscribe } = never[user] as (typeof never)[string];
     const refused = await refusals(user, (connection) => {
       for (const subject of publish) connection.publish(subject);

@@ -44,7 +44,7 @@ test("a certificate that is not trusted is refused", async () => {
   await expect(connect({ servers: url, name: "x", once: true })).rejects.toThrow();
 });
 
-test("a server without TLS is told nothing", async () => {
+test("a server without TLS gets nothing", async () => {
   let said = "";
   const plain = createServer((socket) => {
     socket.write('INFO {"server_id":"x","version":"2.11.4","proto":1,"headers":true,"max_payload":1048576}\r\n');

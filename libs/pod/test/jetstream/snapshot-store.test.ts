@@ -201,7 +201,7 @@ describe("snapshots in JetStream beside the contract", () => {
     }
   });
 
-  test("a chunk that the server's disk has spoilt is told as damage within seconds, and the object is stored anew", async () => {
+  test("a chunk that the server's disk has spoilt is reported as damage within seconds, and the object is stored anew", async () => {
     const storeDir = mkdtempSync(join(tmpdir(), "netfacts-jetstream-"));
     let own = await startNatsServer({ jetstream: true, storeDir });
     const place = await testBucket(own);

@@ -156,7 +156,7 @@ test(
 );
 
 test(
-  "when the client goes away midway, asking stops, what was asked costs its units, and the others go back",
+  "when the client disconnects midway, asking stops, what was asked costs its units, and the others go back",
   async () => {
     const headers = await authorized({ month: { limit: 10_000 } });
     const { counts, release } = heldAnswers("ip");

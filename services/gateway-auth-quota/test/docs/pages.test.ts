@@ -35,7 +35,7 @@ test("each file that the reference page names is there, and its policy lets the 
   expect((await open("/docs/")).body).toBe(page.body);
 });
 
-test("pages run their own scripts only, and stand in no frame", async () => {
+test("pages run their own scripts only, and cannot be framed", async () => {
   for (const path of ["/docs", "/docs/errors", "/docs/errors/rate_limit_exceeded"]) {
     const directives = String((await open(path)).headers["content-security-policy"]).split("; ");
     expect([path, directives]).toEqual([

@@ -59,7 +59,7 @@ describe("allowed networks", () => {
     harness.request("GET", url, { authorization: `Bearer ${await harness.key({ allowedCidrs: ["198.51.100.0/24"] })}` }),
   );
 
-  test("ip_not_allowed: X-Forwarded-For is believed of trusted proxies only", async () => {
+  test("ip_not_allowed: X-Forwarded-For is trusted from trusted proxies only", async () => {
     const spec = { allowedCidrs: ["198.51.100.0/24", "2001:db8::/32"] };
     const ask = async (gateway: Harness, forwarded: string) =>
       gateway.request("GET", url, { authorization: `Bearer ${await gateway.key(spec)}`, "x-forwarded-for": forwarded });

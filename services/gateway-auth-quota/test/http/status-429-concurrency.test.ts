@@ -118,7 +118,7 @@ test("whatever is answered frees its place: HEAD, 304, 400, 403, 404, 405, 429, 
   expect(await underWay(authorization)).toBe(0);
 });
 
-test("clients that go away free their places: before the answer, in a pipeline, and while their lease is awaited", async () => {
+test("clients that disconnect free their places: before the answer, in a pipeline, and while their lease is awaited", async () => {
   const authorization = await newKey();
   const request = `GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${authorization}\r\n\r\n`;
   for (let round = 0; round < 3; round++) {

@@ -183,7 +183,7 @@ test.each([
   ["not done", "fails"],
   ["done too late, which does nothing", "late"],
 ] as const)(
-  "a settlement that was %s without a word is looked up: all is settled once, and the allowance is there again",
+  "a settlement that was %s without notice is looked up: all is settled once, and the allowance is there again",
   async (_, mode) => {
     const gate = indebted(10);
     const key = limitedKey({ rate: 6_000, month: 10_000 });
