@@ -14,10 +14,11 @@ export interface Decision {
   readonly status: string;
 }
 
-const statusForm = /^Status: ((?:accepted|replaced by \[).*)$/m;
+/** Up to the next blank line. */
+const statusForm = /^Status: ((?:accepted|replaced by \[)[^\n]*(?:\n[^\n]+)*)/m;
 
 /**
- * Reads a page: its first line is `# <number>. <title>`, and a line below is `Status: accepted …` or `Status: replaced by [NNNN](…) …`.
+ * Reads a page: its first line is `# <number>. <title>`, and a paragraph below begins with `Status: accepted …` or `Status: replaced by [NNNN](…) …`.
  *
  * @throws Error that names the page and what it lacks.
  */
@@ -25,7 +26,7 @@ export function readDecision(file: string, text: string): Decision {
   const number = Number(file.slice(0, 4));
   const title = new RegExp(`^# ${number}\\. (.+)$`).exec(text.split("\n", 1)[0] ?? "")?.[1];
   if (title === undefined) throw new Error(`docs/decisions/${file}: its first line must be "# ${number}. " and a title`);
-  const status = statusForm.exec(text)?.[1];
+  const status = statusForm.exec(text)?.[1]?.replaceAll("\n", " ");
   if (status === undefined)
     throw new Error(
       `docs/decisions/${file}: it needs a line "Status: accepted." or "Status: replaced by [NNNN](page.md)." under its title`,

@@ -13,6 +13,11 @@ test("reads number, title and status of a page", () => {
   });
 });
 
+test("reads a status of several lines", () => {
+  const text = "# 7. A\n\nStatus: accepted. Extended by [0023](0023-b.md), and by\n[0024](0024-c.md).\n\n## Context\n";
+  expect(readDecision("0007-a.md", text).status).toBe("accepted. Extended by [0023](0023-b.md), and by [0024](0024-c.md).");
+});
+
 test.each([
   ["no status", "# 7. A\n\n## Context\n", "Status: accepted"],
   ["a status of no known kind", "# 7. A\n\nStatus: perhaps\n", "Status: accepted"],
