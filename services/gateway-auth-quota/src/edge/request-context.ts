@@ -65,18 +65,28 @@ function faultOf({ url, raw, headers }: FastifyRequest, urlBytesMax: number): Pr
   // Who is asked is not certain, so what follows on the connection may be meant for somebody else.
   if (raw.httpVersion === "1.1" && headers.host === undefined)
     return new ProblemError("bad_request", { detail: "The request has no Host header.", headers: ending });
-  if (hasTwoHosts(raw.rawHeaders))
+  if (hasTwo(raw.rawHeaders, "host"))
     return new ProblemError("bad_request", { detail: "The request has more than one Host header.", headers: ending });
+  if (headers.host !== undefined && !hostForm.test(headers.host))
+    return new ProblemError("bad_request", { detail: "The Host header is not a host with an optional port.", headers: ending });
+  // Who asks is not certain either.
+  if (headers.authorization !== undefined && hasTwo(raw.rawHeaders, "authorization"))
+    return new ProblemError("bad_request", { detail: "The request has more than one Authorization header.", headers: ending });
   const at = url.indexOf("?");
   return at >= 0 && queryHoldsKey(url.slice(at + 1)) ? new ProblemError("key_in_query") : null;
 }
 
-/** RFC 9112 §3.2. Node keeps the first and drops the others, where a proxy may have gone by another. */
-function hasTwoHosts(rawHeaders: readonly string[]): boolean {
-  let hosts = 0;
+/**
+ * A host, or none, and a port (RFC 9110 §7.2). Without the comma, which no name has: proxies make one value out of two headers by it.
+ */
+const hostForm = /^(?:[A-Za-z0-9._~%!$&'()*+;=-]*|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
+
+/** RFC 9112 §3.2. Node keeps the first and drops the others, where a proxy may have gone by another. @param name in lower case. */
+function hasTwo(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === 4 && name.toLowerCase() === "host") hosts += 1;
+    const found = rawHeaders[index];
+    if (found?.length === name.length && found.toLowerCase() === name) count += 1;
   }
-  return hosts > 1;
+  return count > 1;
 }

@@ -74,10 +74,24 @@ test("a request that asks to change the protocol is answered in HTTP/1.1, and th
 test.each([
   ["two hosts", "Host: a\r\nHost: b\r\n"],
   ["no host", ""],
+  ["two hosts that a proxy made one of", "Host: a, b\r\n"],
+  ["a host with a path", "Host: a/b\r\n"],
+  ["a host with a name before it", "Host: a@b\r\n"],
+  ["a host with a blank", "Host: a b\r\n"],
+  ["a host that is no text", "Host: a\xff\r\n"],
+  ["two keys", "Host: a\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n"],
 ])("%s: one refusal, and the connection ends", async (_name, hosts) => {
   const answers = await exchange(url, `GET /api/v1/status HTTP/1.1\r\n${hosts}\r\n${hidden}`);
   expect(answers.map(({ status, headers }) => [status, headers.connection])).toEqual([[400, "close"]]);
 });
+
+test.each(["", "a", "a:80", "a:", "127.0.0.1:8080", "[::1]:8080", "[::ffff:127.0.0.1]", "a_b.example.", "xn--e1afmkfd"])(
+  'Host "%s" is one',
+  async (host) => {
+    const answers = await exchange(url, `GET /api/v1/status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(answers.map(({ status }) => status)).toEqual([200]);
+  },
+);
 
 test("a GET whose body does not come is answered once, and the connection ends without a late 408", async () => {
   const answers = await exchange(url, "GET /api/v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab");
