@@ -20,6 +20,11 @@ export interface ReadyFile {
 
 export type ReadyFiles = Readonly<Record<string, ReadyFile>>;
 
+/** The file of a source, whose name may be that of a member of every object, such as `constructor`. */
+export function readyFile(files: ReadyFiles, source: string): ReadyFile | undefined {
+  return Object.hasOwn(files, source) ? files[source] : undefined;
+}
+
 /**
  * The configuration of a run: fetched sources read their files.
  *
@@ -28,7 +33,7 @@ export type ReadyFiles = Readonly<Record<string, ReadyFile>>;
 export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readonly BuiltSection[] | null): SourcesConfig {
   const sources = config.sources.flatMap((source) => {
     if (only !== null && !only.includes(sectionOf(source))) return [];
-    const file = files[source.name];
+    const file = readyFile(files, source.name);
     if (source.format === "rtr") return [rtrSource(source, file)];
     if (file?.updates !== undefined) return [updatesSource(source, file, file.updates)];
     if (source.fetch === undefined) return [source];

@@ -1,7 +1,7 @@
 /** The leader's clock: asks for each source when it is due, and starts a run for what came of it. */
 
 import type { Manifest, SnapshotStore } from "@netfacts/snapshot";
-import type { ReadyFile } from "../fetch/ready-files.ts";
+import { type ReadyFile, readyFile } from "../fetch/ready-files.ts";
 import type { RtrSources } from "../rtr/index.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
 import { type BuiltSection, readSources, type SourceConfig, type SourcesConfig, SourcesFileError, sectionOf } from "../sources/index.ts";
@@ -168,7 +168,7 @@ export class Scheduler {
     if (clock.now() < this.#noRunBefore) return false;
     const files = await readyFiles(config.sources, stock, false);
     const current = await this.#current();
-    const versions = new Map(config.sources.map((source) => [source.name, versionOf(source, files[source.name], current)]));
+    const versions = new Map(config.sources.map((source) => [source.name, versionOf(source, readyFile(files, source.name), current)]));
     const { sections: planned, waiting } = planOf(config.sources, versions, current);
     // A session tells by itself what its caches do.
     const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");

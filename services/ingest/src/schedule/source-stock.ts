@@ -12,7 +12,7 @@ import {
   type RemoteSource,
   readFilesOf,
 } from "../fetch/index.ts";
-import type { ReadyFile, ReadyFiles } from "../fetch/ready-files.ts";
+import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
 import type { IngestMetrics } from "../metrics.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { RtrSources } from "../rtr/index.ts";
@@ -123,7 +123,7 @@ export class SourceStock {
     const { states, fetching, log, clock } = this.#deps;
     for (const source of sources) {
       const told = report?.sources.find(({ name }) => name === source.name);
-      const file = files[source.name];
+      const file = readyFile(files, source.name);
       if (told === undefined || file === undefined || file.givenUp !== undefined) continue;
       const refusedFile = told.updates?.refused_file ?? null;
       if (told.sha256 === file.sha256 && told.error === null) {

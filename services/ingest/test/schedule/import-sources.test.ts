@@ -81,6 +81,13 @@ test("tells where each file is from, and takes the server's time where the file 
   expect(server.requests.filter(({ headers }) => headers["if-none-match"] !== undefined)).toHaveLength(2);
 });
 
+test.each(["toString", "constructor"])("a source may be named %s, as a member of every object, and is told as absent", async (name) => {
+  const report = await run(`}
+  - {name: ${name}, section: as_names, format: name-list, location: "${server.url}/none", allow_private: true, required: false`);
+  const error = `${server.url}/none: the file cannot be read: no such file`;
+  expect(report.sources.find((source) => source.name === name)).toMatchObject({ state: "failed", error });
+});
+
 test("a required source that is not to be had ends it before anything is read, and says so in its report", async () => {
   await run();
   const before = await store().currentId();
