@@ -7,6 +7,8 @@ export interface Share {
   /** Units under way, of plain and of costly requests, for those who count them. */
   plainUnits: number;
   costlyUnits: number;
+  /** Frames under way that it began, for those who send frames. */
+  frames: number;
 }
 
 /**
@@ -48,7 +50,7 @@ export class Shares {
     if (!this.mayEnter(caller)) return null;
     let share = this.#of.get(caller);
     if (share === undefined) {
-      share = { caller, places: 0, plainUnits: 0, costlyUnits: 0 };
+      share = { caller, places: 0, plainUnits: 0, costlyUnits: 0, frames: 0 };
       this.#of.set(caller, share);
     }
     this.#used += 1;

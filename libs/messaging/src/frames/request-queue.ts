@@ -30,23 +30,16 @@ const costlyUnitsMax = 32;
 /** Of one caller's units under way, while others have requests too. */
 const shareUnitsMax: Readonly<Record<Lane, number>> = { single: 64, batch: frameItemsMax.batch };
 
+/** What may share a frame: the pinned snapshot, apart for costly requests. */
+type Kind = string | null;
+
 /** Requests of one caller that may share a frame. */
 interface Line {
-  readonly share: Share;
+  readonly isCostly: boolean;
   /** In their order; those that ended meanwhile are passed over. */
   items: Pending[];
   /** Those before it were taken. */
   next: number;
-  /** Those that wait. */
-  count: number;
-}
-
-/** Requests that may share a frame, of callers who take turns. */
-interface Alike {
-  readonly isCostly: boolean;
-  lines: Line[];
-  /** The line whose turn it is. */
-  turn: number;
   /** Those that wait. */
   count: number;
 }
@@ -94,8 +87,8 @@ export class RequestQueue {
   costlyInFlight = 0;
   /** Of what waits and what is sent. */
   readonly shares: Shares;
-  /** Only what must be answered from the same snapshot shares a frame, and plain requests share none with costly ones. */
-  readonly #waiting = new Map<string | null, Alike>();
+  /** Callers in the order of their turns to begin a frame, and so are the kinds of a caller. */
+  readonly #waiting = new Map<Share, Map<Kind, Line>>();
   /** Until then, on the clock of `performance.now()`, version 1 is spoken. */
   #olderUntil: number;
 
@@ -119,16 +112,15 @@ export class RequestQueue {
   }
 
   add(pending: Pending): void {
-    const kind = kindOf(pending);
-    let alike = this.#waiting.get(kind);
-    if (alike === undefined) {
-      alike = { isCostly: isCostly(pending.item), lines: [], turn: 0, count: 0 };
-      this.#waiting.set(kind, alike);
+    let lines = this.#waiting.get(pending.share);
+    if (lines === undefined) {
+      lines = new Map();
+      this.#waiting.set(pending.share, lines);
     }
-    alike.count += 1;
-    const line = alike.lines.find(({ share }) => share === pending.share);
+    const kind = kindOf(pending);
+    const line = lines.get(kind);
     if (line === undefined) {
-      alike.lines.push({ share: pending.share, items: [pending], next: 0, count: 1 });
+      lines.set(kind, { isCostly: isCostly(pending.item), items: [pending], next: 0, count: 1 });
       return;
     }
     line.items.push(pending);
@@ -142,12 +134,10 @@ export class RequestQueue {
   /** Call while it waits, before its state changes. */
   remove(pending: Pending): void {
     const kind = kindOf(pending);
-    const alike = this.#waiting.get(kind);
-    const line = alike?.lines.find(({ share }) => share === pending.share);
-    if (alike === undefined || line === undefined) return;
+    const line = this.#waiting.get(pending.share)?.get(kind);
+    if (line === undefined) return;
     line.count -= 1;
-    alike.count -= 1;
-    if (alike.count === 0) this.#waiting.delete(kind);
+    if (line.count === 0) this.#drop(pending.share, kind);
   }
 
   /** Call when a frame has no answer for it any more, or has brought it. */
@@ -156,64 +146,94 @@ export class RequestQueue {
   }
 
   *waiting(): Generator<Pending> {
-    for (const { lines } of this.#waiting.values()) for (const { items, next } of lines) yield* items.slice(next).filter(isWaiting);
+    for (const lines of this.#waiting.values()) for (const { items, next } of lines.values()) yield* items.slice(next).filter(isWaiting);
   }
 
   get isWaiting(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** Takes the items of the next frame out; snapshots take turns, and in a frame callers do. Empty when none may be sent now. */
+  /** Takes the items of the next frame out: callers take turns to begin one, and in it. Empty when none may be sent now. */
   take(bytesMax: number, itemsMax = frameItemsMax[this.lane]): Pending[] {
-    if (this.framesInFlight >= framesInFlightMax[this.lane]) return [];
-    const costlyMax = framesInFlightMax[this.lane] - slotsKept[this.lane];
-    for (const [kind, alike] of this.#waiting) {
-      if (alike.isCostly && this.costlyInFlight >= costlyMax) continue;
-      const taken = this.#takeOf(alike, bytesMax, itemsMax);
-      if (taken.length === 0) continue;
-      this.#waiting.delete(kind);
-      if (alike.count > 0) this.#waiting.set(kind, alike);
-      return taken;
+    const framesMax = framesInFlightMax[this.lane];
+    if (this.framesInFlight >= framesMax) return [];
+    const sharedMax = framesMax - slotsKept[this.lane];
+    for (const [share, lines] of this.#waiting) {
+      // However many snapshots its requests name: each takes a frame of its own.
+      if (share.frames >= sharedMax) continue;
+      for (const [kind, { isCostly: costly }] of lines) {
+        if (costly && this.costlyInFlight >= sharedMax) continue;
+        const taken = this.#takeOf(kind, share, bytesMax, itemsMax);
+        if (taken.length > 0) return taken;
+      }
     }
     return [];
   }
 
-  #takeOf(alike: Alike, bytesMax: number, itemsMax: number): Pending[] {
+  /** @param first  whose turn it is. */
+  #takeOf(kind: Kind, first: Share, bytesMax: number, itemsMax: number): Pending[] {
+    const callers = this.#callersOf(kind, first);
     const taken: Pending[] = [];
     let bytes = headerBytes;
     let units = 0;
-    const kind = alike.isCostly ? "costlyUnits" : "plainUnits";
-    const unitsMax = alike.isCostly ? costlyUnitsMax : itemsMax;
-    /** Lines in a row that gave none. */
+    /** Callers in a row that gave none. */
     let passed = 0;
-    while (passed < alike.lines.length && taken.length < itemsMax) {
-      alike.turn %= alike.lines.length;
-      const line = alike.lines[alike.turn] as Line;
+    for (let turn = 0; passed < callers.length && taken.length < itemsMax; turn = (turn + 1) % callers.length) {
+      const [share, line] = callers[turn] as [Share, Line];
       const pending = nextOf(line);
       if (pending === null || !this.#mayTake(pending)) {
         passed += 1;
-        alike.turn += 1;
+        // The frame is begun by its own caller.
+        if (taken.length === 0) break;
         continue;
       }
       const { units: itsUnits = 1 } = pending.item;
+      const unitsMax = line.isCostly ? costlyUnitsMax : itemsMax;
       if (taken.length > 0 && (bytes + pending.bytes > bytesMax || units + itsUnits > unitsMax)) break;
       bytes += pending.bytes;
       units += itsUnits;
       taken.push(pending);
-      line.share[kind] += itsUnits;
+      share[line.isCostly ? "costlyUnits" : "plainUnits"] += itsUnits;
       line.next += 1;
       line.count -= 1;
-      alike.count -= 1;
       passed = 0;
-      alike.turn += 1;
     }
-    // A copy of what is left, so that nothing holds what was taken.
-    alike.lines = alike.lines.filter(({ count }) => count > 0);
-    for (const line of alike.lines) {
+    if (taken.length > 0) this.#endTurn(first, kind);
+    for (const [share, line] of callers) {
+      // A copy of what is left, so that nothing holds what was taken.
       line.items = line.items.slice(line.next);
       line.next = 0;
+      if (line.count === 0) this.#drop(share, kind);
     }
     return taken;
+  }
+
+  /** Those who have requests of the kind, in the order of their turns, from this one on. */
+  #callersOf(kind: Kind, first: Share): [Share, Line][] {
+    const callers: [Share, Line][] = [];
+    for (const [share, lines] of this.#waiting) {
+      const line = lines.get(kind);
+      if (line === undefined) continue;
+      if (share === first) callers.unshift([share, line]);
+      else callers.push([share, line]);
+    }
+    return callers;
+  }
+
+  /** The next frame is begun by another caller, and this one's next by another kind. */
+  #endTurn(share: Share, kind: Kind): void {
+    const lines = this.#waiting.get(share) as Map<Kind, Line>;
+    this.#waiting.delete(share);
+    this.#waiting.set(share, lines);
+    const line = lines.get(kind) as Line;
+    lines.delete(kind);
+    lines.set(kind, line);
+  }
+
+  #drop(share: Share, kind: Kind): void {
+    const lines = this.#waiting.get(share);
+    lines?.delete(kind);
+    if (lines?.size === 0) this.#waiting.delete(share);
   }
 
   #mayTake({ share, item }: Pending): boolean {
@@ -225,7 +245,7 @@ export class RequestQueue {
 }
 
 /** Names those with which it may share a frame. */
-function kindOf({ item, pinnedSnapshot }: Pending): string | null {
+function kindOf({ item, pinnedSnapshot }: Pending): Kind {
   return isCostly(item) ? `costly ${pinnedSnapshot}` : pinnedSnapshot;
 }
 

@@ -190,6 +190,7 @@ export class Requester {
     this.#nextItemId = (this.#nextItemId + items.length) >>> 0;
     this.#frames.set(frame.id, frame);
     queue.framesInFlight += 1;
+    frame.begunBy.frames += 1;
     if (frame.isCostly) queue.costlyInFlight += 1;
     copy.waiting += 1;
     this.#lookIn(copies.slowMs, frame, now);
@@ -407,6 +408,7 @@ export class Requester {
     this.#looks.remove(frame);
     copy.waiting -= 1;
     queue.framesInFlight -= 1;
+    frame.begunBy.frames -= 1;
     if (frame.isCostly) queue.costlyInFlight -= 1;
     this.#tellInFlight(queue);
     if (queue.isWaiting) this.#scheduleFlush();

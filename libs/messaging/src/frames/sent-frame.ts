@@ -2,6 +2,7 @@
 
 import { isCostly } from "../bounds.ts";
 import type { Watched } from "../deadlines.ts";
+import type { Share } from "../shares.ts";
 import type { ReplyItem } from "../types.ts";
 import type { Copy } from "./copies.ts";
 import type { FrameVersion, ReplyPart } from "./frame-codec/index.ts";
@@ -32,6 +33,8 @@ export class SentFrame implements Watched {
   readonly queue: RequestQueue;
   readonly items: readonly Pending[];
   readonly isCostly: boolean;
+  /** The caller whose turn it was. */
+  readonly begunBy: Share;
   /** Items that are answered here or nowhere so far: while there are any, the frame counts as in flight. */
   open: number;
   /** Items whose answer from here would still be taken. */
@@ -46,7 +49,10 @@ export class SentFrame implements Watched {
     this.copy = copy;
     this.sentAt = sentAt;
     this.items = items;
-    this.isCostly = items[0] !== undefined && isCostly(items[0].item);
+    // No frame is empty.
+    const first = items[0] as Pending;
+    this.isCostly = isCostly(first.item);
+    this.begunBy = first.share;
     this.open = items.length;
     this.awaited = items.length;
   }

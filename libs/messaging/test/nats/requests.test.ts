@@ -168,6 +168,42 @@ describe("a caller with much to ask", () => {
   );
 
   test.each([
+    ["single", 12],
+    ["batch", 3],
+  ] as const)("does not keep %s requests of others waiting by naming another snapshot in each of its own", async (lane, framesMax) => {
+    const frames: SeenFrame[] = [];
+    await ends.responder("slow", (frame) => frames.push(frame));
+    const messaging = await ends.messaging();
+    // Snapshots that nobody has: no two of these requests may share a frame.
+    const snapshot = (i: number) => `20990101T000000Z-${(0x1000_0000 + i).toString(16)}`;
+    const greedy = Array.from({ length: 1_000 }, (_, i) =>
+      messaging.request("slow", lane, item(`greedy ${i}`, { caller: "greedy", budgetMs: patientMs }), snapshot(i)),
+    );
+    await until(() => frames.length >= framesMax);
+    await pause(100);
+    expect(frames).toHaveLength(framesMax);
+    const polite = messaging.request("slow", lane, item("polite", { caller: "polite", budgetMs: patientMs }));
+    await until(() => frames.length > framesMax);
+    expect(frames.at(-1)?.queries).toEqual(["polite"]);
+    // The next ones take turns with those of the other caller.
+    const more = Array.from({ length: 5 }, (_, i) =>
+      messaging.request("slow", lane, item(`polite ${i}`, { caller: "polite", budgetMs: patientMs }), snapshot(2_000 + i)),
+    );
+    const before = frames.length;
+    const held = frames.splice(0);
+    const order: string[] = [];
+    const release = setInterval(() => {
+      for (const frame of [...held.splice(0), ...frames.splice(0)]) {
+        order.push(frame.queries[0] as string);
+        frame.answer(...frame.ids.map((id) => whole(id, { ...reply("any"), snapshotId: "" })));
+      }
+    }, 5);
+    await Promise.all([polite, ...more, ...greedy]);
+    clearInterval(release);
+    expect(order.findLastIndex((query) => query.startsWith("polite"))).toBeLessThan(before + 30);
+  });
+
+  test.each([
     { units: 10, queries: ["0", "1", "2"] },
     { units: 30, queries: ["0"] },
     { units: 1_000, queries: ["0"] },
