@@ -45,13 +45,21 @@ test("no source of a package starts a process, so that grouping may look at rela
   expect(starting.map(({ path }) => path)).toEqual([]);
 });
 
-test("the longest files come first, by the last run", () => {
-  const files = [10, 40, 30, 20].map((ms) => ({ path: write(`${ms}.test.ts`, ""), ms, bytes: 100 - ms }));
-  expect(inOrder(files).map(({ ms }) => ms)).toEqual([40, 30, 20, 10]);
+test("the longest files of each kind come first, and both kinds are spread over the run", () => {
+  const file = (name: string, text: string, ms: number) => ({ path: write(name, text), ms });
+  const files = [
+    ...[10, 40, 30, 20].map((ms) => file(`waiting-${ms}.test.ts`, 'import "node:child_process";', ms)),
+    ...[100, 400, 300, 200].map((ms) => file(`computing-${ms}.test.ts`, "", ms)),
+  ];
+  const sorted = inOrder(files.map(({ path, ms }) => ({ path, ms, bytes: 0 })));
+  const names = sorted.map(({ path }) => path.slice(folder.length + 1, -".test.ts".length));
+  expect(names).toEqual([
+    ...["waiting-40", "computing-400", "waiting-30", "computing-300", "waiting-20", "computing-200"],
+    ...["waiting-10", "computing-100"],
+  ]);
 });
 
-test("files that were never timed are ordered by size, and those that start processes are taken for longer", () => {
-  const files = [1, 4, 2].map((bytes) => ({ path: write(`${bytes}.test.ts`, ""), bytes, ms: undefined }));
-  files.push({ path: write("processes.test.ts", 'import "node:child_process";'), bytes: 3, ms: undefined });
-  expect(inOrder(files).map(({ bytes }) => bytes)).toEqual([3, 4, 2, 1]);
+test("files that were never timed are ordered by size", () => {
+  const files = [1, 3, 2].map((bytes) => ({ path: write(`${bytes}.test.ts`, ""), bytes, ms: undefined }));
+  expect(inOrder(files).map(({ bytes }) => bytes)).toEqual([3, 2, 1]);
 });

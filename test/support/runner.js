@@ -1,29 +1,29 @@
 /**
- * Runs the files from one bundle, in two pools at once: files that start processes, then those that must run alone (`@alone`), one at a
- * time; and beside both, at a low priority, the files that only compute. They take what the others leave of the processors, so that
- * nobody waits for tests that wait (docs/decisions/0058-computing-tests-fill-the-waits.md).
+ * Runs the files from one bundle, side by side, and after them those that must run alone (`@alone`), one at a time. Half of the files that
+ * only compute wait for these, and run beside them at a low priority: files that run alone leave most of the processors unused
+ * (docs/decisions/0058-computing-tests-fill-the-waits.md).
  */
 
 import TestRunner, { EmittingTestRunner } from "jest-runner";
 import { bundleTests } from "./test-bundle.ts";
 import { runsAlone, startsProcesses } from "./test-groups.ts";
 
-export default class TwoPools extends EmittingTestRunner {
-  #pools;
+export default class AloneLast extends EmittingTestRunner {
+  #runners;
 
   constructor(globalConfig, context) {
     super(globalConfig, context);
-    const pool = (settings) => new TestRunner({ ...globalConfig, ...settings }, context);
-    this.#pools = {
-      processes: pool({}),
-      alone: pool({ maxWorkers: 1 }),
+    const runner = (settings) => new TestRunner({ ...globalConfig, ...settings }, context);
+    this.#runners = {
+      first: runner({}),
+      alone: runner({ maxWorkers: 1 }),
       // The environment of the tests reads it.
-      computing: pool({ lowPriority: true }),
+      besideAlone: runner({ lowPriority: true }),
     };
   }
 
   on(event, listener) {
-    const ends = Object.values(this.#pools).map((pool) => pool.on(event, listener));
+    const ends = Object.values(this.#runners).map((runner) => runner.on(event, listener));
     return () => {
       for (const end of ends) end();
     };
@@ -34,26 +34,21 @@ export default class TwoPools extends EmittingTestRunner {
       this._globalConfig.rootDir,
       tests.map(({ path }) => path),
     );
-    const groups = Map.groupBy(tests, groupOf);
+    const groups = grouped(tests);
     const run = async (name) => {
-      const group = groups.get(name);
-      if (group !== undefined && !watcher.isInterrupted()) await this.#pools[name].runTests(group, watcher, options);
+      if (groups[name].length > 0 && !watcher.isInterrupted()) await this.#runners[name].runTests(groups[name], watcher, options);
     };
-    const inTurn = async () => {
-      await run("processes");
-      await run("alone");
-    };
-    // In one process nothing runs side by side.
-    if (options.serial) {
-      await run("computing");
-      await inTurn();
-    } else {
-      await Promise.all([run("computing"), inTurn()]);
-    }
+    await run("first");
+    // Where tests run in this process, they run in turn.
+    if (options.serial) await run("besideAlone");
+    await Promise.all([run("alone"), options.serial ? undefined : run("besideAlone")]);
   }
 }
 
-function groupOf({ path }) {
-  if (runsAlone(path)) return "alone";
-  return startsProcesses(path) ? "processes" : "computing";
+function grouped(tests) {
+  const alone = tests.filter(({ path }) => runsAlone(path));
+  const computing = tests.filter(({ path }) => !runsAlone(path) && !startsProcesses(path));
+  const besideAlone = alone.length === 0 ? [] : computing.filter((_, index) => index % 2 === 1);
+  const last = new Set([...alone, ...besideAlone]);
+  return { first: tests.filter((test) => !last.has(test)), alone, besideAlone };
 }

@@ -3,7 +3,7 @@
 import sequencer from "@jest/test-sequencer";
 import { inOrder } from "./test-order.ts";
 
-export default class LongestFirst extends sequencer {
+export default class LongestFirstOfEachKind extends sequencer {
   sort(tests) {
     const files = tests.map((test) => {
       // Jest reads it to decide whether so few and short files are worth a worker.

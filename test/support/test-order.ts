@@ -1,4 +1,7 @@
-/** The order of test files: the longest begin first, so that none is left to run when all others are done. */
+/**
+ * The order of test files. Files that start processes mostly wait, and the others compute: both kinds are spread evenly over the run, so
+ * that some always compute while others wait. Within a kind the longest begin first.
+ */
 
 import { startsProcesses } from "./test-groups.ts";
 
@@ -14,8 +17,30 @@ const msPerByte = 1;
 const msPerByteOfProcesses = 5;
 
 export function inOrder<File extends TestFile>(files: readonly File[]): File[] {
+  const waiting: Timed<File>[] = [];
+  const computing: Timed<File>[] = [];
+  for (const file of files) {
+    const waits = startsProcesses(file.path);
+    const ms = file.ms ?? file.bytes * (waits ? msPerByteOfProcesses : msPerByte);
+    (waits ? waiting : computing).push({ file, ms });
+  }
+  return [...spread(waiting), ...spread(computing)].sort((a, b) => a.place - b.place).map(({ file }) => file);
+}
+
+interface Timed<File> {
+  readonly file: File;
+  readonly ms: number;
+}
+
+/** The longest first, each with its place in the run: the share of the kind's whole time that comes before it. */
+function spread<File>(files: readonly Timed<File>[]): { readonly file: File; readonly place: number }[] {
+  const sum = files.reduce((total, { ms }) => total + ms, 0) || 1;
+  let before = 0;
   return files
-    .map((file) => ({ file, ms: file.ms ?? file.bytes * (startsProcesses(file.path) ? msPerByteOfProcesses : msPerByte) }))
-    .sort((a, b) => b.ms - a.ms)
-    .map(({ file }) => file);
+    .toSorted((a, b) => b.ms - a.ms)
+    .map(({ file, ms }) => {
+      const place = before / sum;
+      before += ms;
+      return { file, place };
+    });
 }
