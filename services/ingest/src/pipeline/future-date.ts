@@ -30,7 +30,7 @@ export function futureText({ clockSkewMaxSeconds: skew, format }: SourceConfig, 
  * Of when the data of a source are: what the file says, else `as_of`, else when the file was last written. Where a date of the future may pass, it is taken out
  * of the report, so that it is preferred to nothing.
  *
- * Throws `SourceError` for a date of the future.
+ * Throws `SourceError` for a date of the future, and for one before 1970.
  */
 export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
   const written = () => statSync(source.location).mtimeMs / 1000;
@@ -40,6 +40,8 @@ export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
       : source.asOf !== null
         ? [source.asOf, "its as_of in sources.yaml"]
         : [written(), "the time at which the file was written"];
+  // No snapshot can be named by it, and no data of ours are so old.
+  if (seconds < 0) throw new SourceError(source.location, null, `${what} ${timestamp(seconds * 1000)} is before 1970`);
   const future = futureText(source, Math.max(seconds, report.latestAt ?? 0), what);
   if (future === null) return { asOf: timestamp(seconds * 1000), warning: null };
   if (source.futureDates === "refuse") throw new SourceError(source.location, null, `${future}; if it is right, set future_dates: warn`);

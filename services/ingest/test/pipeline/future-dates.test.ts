@@ -77,6 +77,18 @@ describe("a time in the future", () => {
   });
 });
 
+test("a time before 1970 is refused, by which no snapshot can be named", async () => {
+  await atWork(async (place) => {
+    const names = (more: string) => `sources:\n  - {name: names, section: as_names, format: name-list, location: names${more}}\n`;
+    expect(await failure(place, names(", as_of: 1969-12-31"))).toMatch(/its as_of in sources.yaml 1969-12-31T00:00:00Z is before 1970$/);
+    await place.write("vrps", vrpFile(10, "1960-01-01T00:00:00Z"));
+    expect(await failure(place, "sources:\n  - {name: vrps, section: vrps, format: rpki-client-json, location: vrps}\n")).toMatch(
+      /vrps: the time of its data 1960-01-01T00:00:00Z is before 1970$/,
+    );
+    await run(place, names(", as_of: 1970-01-01"));
+  });
+});
+
 test("with future_dates: warn it is told in the report, /status and answers, and preferred to nothing", async () => {
   await atWork(async (place) => {
     await place.write("wrong", delegatedFile("ripencc", 10, "20991231").replaceAll("|NL|", "|XX|"));
