@@ -46,6 +46,9 @@ export type Item = AskedItem | Refused;
 /** More faults of one item help nobody. */
 const faultsMax = 4;
 
+/** No member has so many words to list. Each item of a list takes the schema 150 ns where it is none, which thousands in a line would turn into work for nothing. */
+const wordsMax = 64;
+
 type ItemValue = Readonly<Record<string, unknown>>;
 
 /** Of a record without its list, and of an item of its list. */
@@ -107,6 +110,8 @@ function memberCount(item: ItemValue): number {
 function readAny(item: ItemValue, metaDefault: boolean): Item {
   const kind = batchKinds.find((name) => name === item.kind);
   if (kind === undefined) return refuse(item, [unknownKind(item.kind)]);
+  const long = Object.keys(item).find((name) => Array.isArray(item[name]) && item[name].length > wordsMax);
+  if (long !== undefined) return refuse(item, [longList(long)]);
   const schema = compiled.get(kind) as NonNullable<ReturnType<typeof compiled.get>>;
   if (!schema.Check(item))
     return refuse(
@@ -139,6 +144,10 @@ function unknownKind(kind: unknown): ProblemItem {
   const suggestion = typeof kind === "string" ? nearestWord(kind, batchKinds) : null;
   const message = `must be ${wordList(batchKinds, "or")}`;
   return { location: "kind", code: "batch_item_invalid", message, ...(suggestion === null ? {} : { suggestion }) };
+}
+
+function longList(name: string): ProblemItem {
+  return { location: quoteValue(name), code: "batch_item_invalid", message: `must have at most ${wordsMax} items` };
 }
 
 /** Where the same question stands in a URL. */
