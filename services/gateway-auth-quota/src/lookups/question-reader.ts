@@ -11,6 +11,9 @@ interface Fault extends ProblemItem {
   readonly detail: string;
 }
 
+/** Unknown parameters that are told: a URL has room for hundreds, each of which would be compared with every known one. */
+const unknownMax = 16;
+
 /** A parameter has its words separated by commas, an item of a batch has a JSON list. */
 type ListForm = "a comma-separated list" | "a list";
 
@@ -43,10 +46,14 @@ export class QuestionReader {
     // Most questions have none, and an empty reading costs as much as that of an address.
     if (search === "") return;
     const told = new Set<string>();
+    const repeated = new Set<string>();
+    let unknown = 0;
     for (const [name, value] of new URLSearchParams(search)) {
       if (!this.#known.includes(name)) {
-        if (!told.has(name)) this.#unknownParameter(name);
+        if (!told.has(name) && ++unknown <= unknownMax) this.#unknownParameter(name);
       } else if (told.has(name)) {
+        if (repeated.has(name)) continue;
+        repeated.add(name);
         this.#add(`query.${name}`, "invalid_parameter", "appears more than once", null, `Parameter ${name} appears more than once.`);
       } else {
         this.#query.set(name, value);

@@ -96,6 +96,16 @@ describe("query parameters", () => {
     ]);
   });
 
+  test("of hundreds of unknown or repeated parameters a few are told", async () => {
+    const many = Array.from({ length: 150 }, (_, index) => `x${index}&limit`).join("&");
+    const { errors } = expectProblem(await harness.get(`/api/v1/asn/AS3333?${many}`), "invalid_parameter");
+    const limit = ["query.limit", "query.limit"];
+    expect(errors?.map(({ location }) => location).sort()).toEqual([
+      ...limit,
+      ...Array.from({ length: 16 }, (_, index) => `query.x${index}`).sort(),
+    ]);
+  });
+
   test("the code is that of the faults where they agree", async () => {
     expectProblem(await harness.get("/api/v1/validity?asn=x&prefix=y"), "invalid_parameter");
     expect(expectProblem(await harness.get("/api/v1/validity"), "invalid_parameter").errors).toHaveLength(2);
