@@ -10,9 +10,13 @@ import { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
 import { envDetector, serviceInstanceIdDetector } from "@opentelemetry/resources";
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import { ConfigError } from "./config.ts";
+import { readSecretSetting } from "./secret-setting.ts";
 import { cleanSpan } from "./span-cleaning.ts";
 
 type Exporter = JsonExporter | ProtobufExporter;
+
+/** Of the standard variables those that hold what the collector asks for: each may stand in a file, as our own secrets may. */
+const secretVariables = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"] as const;
 
 /** What the operations port answers, all day long. */
 const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -23,6 +27,11 @@ const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
  */
 export function startSdk(service: string, onExport: (fault: string | null) => void): { shutdown(): Promise<void> } {
   const { env } = process;
+  // The exporter reads the environment by itself.
+  for (const name of secretVariables) {
+    const text = readSecretSetting(name, env);
+    if (text !== "") env[name] = text;
+  }
   const isNamed = Boolean(env.OTEL_SERVICE_NAME) || /(^|,)\s*service\.name\s*=/.test(env.OTEL_RESOURCE_ATTRIBUTES ?? "");
   const sdk = new NodeSDK({
     ...(!isNamed && { serviceName: service }),

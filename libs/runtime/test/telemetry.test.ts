@@ -2,7 +2,10 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -86,6 +89,20 @@ async function firstLines(traced: Traced, count: number): Promise<Record<string,
 }
 
 const line = ({ service, kind, name }: Span): string => `${service} ${kind} ${name}`;
+
+test.each(["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"])("%s may be in a file", async (name) => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-telemetry-"));
+  const path = join(folder, "headers");
+  writeFileSync(path, "x-tenant=netfacts,x-token=of-a-file\n");
+  const traced = await start({ ...receiver.env, TRACED_SERVICE: "first", [`${name}_FILE`]: path });
+  await ask(`${traced.url}/ask/one`);
+  await receiver.waitFor((span) => span.kind === "server");
+  expect(receiver.headers[0]).toMatchObject({ "x-tenant": "netfacts", "x-token": "of-a-file" });
+  rmSync(folder, { recursive: true });
+  const child = launch({ ...receiver.env, TRACED_SERVICE: "first", [`${name}_FILE`]: path });
+  expect(await once(child, "exit")).not.toEqual([0, null]);
+  expect(child.output.err).toContain(`${name}_FILE: ${path} does not exist`);
+});
 
 test("one request through two processes is one trace", async () => {
   const second = await start({ ...receiver.env, TRACED_SERVICE: "second" });
