@@ -140,6 +140,24 @@ test("what is no MRT is refused with its first byte; what is not there is exit c
   });
 });
 
+test.each([
+  ["a web page", Buffer.from("<!doctype html><html><body>404</body></html>\n")],
+  ["another gzip file: it was compressed twice", gzipSync(gzipSync("a table"))],
+  ["UTF-16 text; save it as UTF-8", Buffer.from("\ufeff1\tone\n", "utf16le")],
+  ["format delegated", Buffer.from("2|ripencc|20260105|1|19830705|20260104|+0100\n")],
+  ["a JSON document", Buffer.from('{"a": 1}')],
+])("what looks like %s is said to, by replay too", async (what, bytes) => {
+  const path = fileOf("foreign", bytes);
+  const said = {
+    code: exitCodes.untrusted,
+    out: "",
+    err: expect.stringMatching(new RegExp(`^netfacts: ${path}: .*; it looks like ${what}\n$`)),
+  };
+  expect(await cat(path)).toEqual(said);
+  expect(await run("nowhere", "mrt", "replay", fileOf("rib", index, route("10.0.0.0/8")), path)).toEqual(said);
+  expect(await runWith([bytes], "nowhere", "mrt", "cat", "-")).toMatchObject({ err: expect.stringMatching(`it looks like ${what}\n$`) });
+});
+
 test("a reader that leaves early is no failure, and nothing is said of it", async () => {
   // More than a pipe and every buffer hold.
   const path = fileOf("large", index, ...Array<Buffer>(50_000).fill(route("10.0.0.0/8")));

@@ -44,6 +44,13 @@ export async function sourcesOverview(options: OverviewOptions): Promise<IngestS
   return (await import("./schedule/overview.ts")).sourcesOverview(options);
 }
 
+/** What a file looks like by its first bytes, where that is no MRT: `a web page`, `format delegated`; null where it is, or nothing is recognised. */
+export async function unlikeMrt(head: Uint8Array): Promise<string | null> {
+  const { likenessOf } = await import("./readers/likeness.ts");
+  const found = likenessOf(head);
+  return found === null || found.format === "mrt" ? null : found.what;
+}
+
 /** A RIB with its updates applied, with whole attributes. Throws as the function of the same name in `replay/`. */
 export async function replayRoutes(
   rib: ReplayInput,

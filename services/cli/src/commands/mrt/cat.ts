@@ -8,7 +8,7 @@ import { CliError } from "../../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../../context.ts";
 import { type ExitCode, exitCodes } from "../../exit-codes.ts";
 import { printNote } from "../../output.ts";
-import { isReaderGone, nameOf, openInput, pieceBytes, tellFailure } from "./files.ts";
+import { type Heads, isReaderGone, nameOf, openInput, pieceBytes, tellFailure } from "./files.ts";
 import { Tally } from "./tally.ts";
 
 const help = `
@@ -46,11 +46,12 @@ const writeJson: Print = (record, out) => {
 async function catFile(file: string, print: Print, context: CliContext): Promise<ExitCode> {
   const name = nameOf(file);
   const tally = new Tally(name, (line) => printNote(context, line));
+  const heads: Heads = new Map();
   let failure: unknown = null;
   async function* pieces(): AsyncGenerator<Uint8Array> {
     const out = new LineBuffer();
     try {
-      for await (const batch of readRecords(openInput(file, context), { name })) {
+      for await (const batch of readRecords(openInput(file, context, heads), { name })) {
         for (const reading of batch) {
           if (!tally.count(reading)) continue;
           for (const _full of print(reading, out)) yield out.take();
@@ -69,6 +70,6 @@ async function catFile(file: string, print: Print, context: CliContext): Promise
     throw error;
   }
   tally.tellUnread();
-  if (failure !== null) return tellFailure(failure, context);
+  if (failure !== null) return tellFailure(failure, context, heads);
   return tally.bad > 0 ? exitCodes.untrusted : exitCodes.ok;
 }

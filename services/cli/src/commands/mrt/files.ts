@@ -15,9 +15,22 @@ export function nameOf(file: string): string {
   return file === standardInput ? "standard input" : file;
 }
 
-/** Unpacked. */
-export function openInput(file: string, { stdin }: CliContext): AsyncIterable<Uint8Array> {
-  return file === standardInput ? unpackStream(nameOf(file), stdin()) : openContent(file).stream;
+/** As many of the first bytes of a file tell what it is. */
+const headBytes = 4_096;
+
+/** The first bytes of files that were opened, by the names that messages have. */
+export type Heads = Map<string, Buffer>;
+
+/** Unpacked. @param heads  gets its first bytes as they are read. */
+export async function* openInput(file: string, { stdin }: CliContext, heads: Heads): AsyncGenerator<Uint8Array> {
+  const name = nameOf(file);
+  heads.set(name, Buffer.alloc(0));
+  for await (const piece of file === standardInput ? unpackStream(name, stdin()) : openContent(file).stream) {
+    const head = heads.get(name) as Buffer;
+    // A copy: the memory of a piece is used again.
+    if (head.length < headBytes) heads.set(name, Buffer.concat([head, piece.subarray(0, headBytes - head.length)]));
+    yield piece;
+  }
 }
 
 /** A reader that has seen enough is no failure. */
@@ -26,10 +39,12 @@ export function isReaderGone(error: unknown): boolean {
   return code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
-/** Says what ended the reading of a file. @returns the exit code for it. */
-export function tellFailure(error: unknown, context: CliContext): ExitCode {
+/** Says what ended the reading of a file, and what it looks like where that is no MRT. @returns the exit code for it. */
+export async function tellFailure(error: unknown, context: CliContext, heads: Heads): Promise<ExitCode> {
   if (!(error instanceof MrtError || error instanceof ContentError)) throw error;
-  printNote(context, error.message);
+  const head = error instanceof MrtError ? [...heads].find(([name]) => error.message.startsWith(`${name}: `))?.[1] : undefined;
+  const likeness = head === undefined ? null : await (await import("@netfacts/ingest/app")).unlikeMrt(head);
+  printNote(context, likeness === null ? error.message : `${error.message}; it looks like ${likeness}`);
   if (error.code !== "unreadable") return exitCodes.untrusted;
   return (error.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT" ? exitCodes.notFound : exitCodes.unavailable;
 }

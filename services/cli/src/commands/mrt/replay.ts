@@ -9,7 +9,7 @@ import { CliError } from "../../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../../context.ts";
 import { type ExitCode, exitCodes } from "../../exit-codes.ts";
 import { printNote } from "../../output.ts";
-import { isReaderGone, nameOf, openInput, pieceBytes, tellFailure } from "./files.ts";
+import { type Heads, isReaderGone, nameOf, openInput, pieceBytes, tellFailure } from "./files.ts";
 import { JsonTable, LineTable } from "./table-text.ts";
 import { Tally } from "./tally.ts";
 
@@ -40,7 +40,8 @@ export const replay: RegisterCommand = (group, context) => {
 async function replayFiles(rib: string, files: readonly string[], json: boolean, context: CliContext): Promise<ExitCode> {
   const note = (line: string) => printNote(context, line);
   const tallies = new Map([rib, ...files].map((file) => [nameOf(file), new Tally(nameOf(file), note)]));
-  const open = (file: string) => ({ name: nameOf(file), chunks: openInput(file, context) });
+  const heads: Heads = new Map();
+  const open = (file: string) => ({ name: nameOf(file), chunks: openInput(file, context, heads) });
   function* inputs() {
     for (const file of files) yield open(file);
   }
@@ -66,7 +67,7 @@ async function replayFiles(rib: string, files: readonly string[], json: boolean,
     };
     await pipeline(Readable.from(pieces(), { highWaterMark: 1 }), context.stdout, { end: false });
   } catch (error) {
-    return isReaderGone(error) ? exitCodes.ok : tellFailure(error, context);
+    return isReaderGone(error) ? exitCodes.ok : tellFailure(error, context, heads);
   }
   let bad = 0;
   for (const tally of tallies.values()) {
