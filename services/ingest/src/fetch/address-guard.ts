@@ -2,7 +2,7 @@
 
 import { lookup as systemLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { embeddedIpv4, parseAddress } from "@netfacts/address";
+import { embeddedIpv4, formatAddress, parseAddress } from "@netfacts/address";
 import { isGlobal, lookupSpecialPurpose } from "@netfacts/snapshot";
 import { FetchError } from "./fetch-error.ts";
 
@@ -37,15 +37,20 @@ export function refusal(text: string): string | null {
 }
 
 /**
- * The same with `allow_private`: only link-local addresses are refused, as clouds hand out credentials there. A source that is in an
- * operator's network has no such address.
+ * The same with `allow_private`: only those addresses are refused at which clouds hand out credentials, the link-local ones among them. A source
+ * that is in an operator's network has no such address.
  */
 export function linkLocalRefusal(text: string): string | null {
   const address = parseAddress(text.replace(/%.*$/, ""));
   if (address === null) return "no address";
-  const blocks = [address, embeddedIpv4(address)].flatMap((each) => (each === null ? [] : [lookupSpecialPurpose(each)?.name ?? ""]));
-  return blocks.find((name) => linkLocalBlocks.has(name)) ?? null;
+  const all = [address, embeddedIpv4(address)].filter((each) => each !== null);
+  if (all.some((each) => metadataServices.has(formatAddress(each)))) return metadataService;
+  return all.map((each) => lookupSpecialPurpose(each)?.name ?? "").find((name) => linkLocalBlocks.has(name)) ?? null;
 }
+
+/** Metadata services of clouds that are not link-local: Amazon's over IPv6, Alibaba's, and Oracle's first one. */
+const metadataServices = new Set(["fd00:ec2::254", "100.100.100.200", "192.0.0.192"]);
+const metadataService = "metadata service of a cloud";
 
 const linkLocalBlocks = new Set(["Link Local", "Link-Local Unicast"]);
 
@@ -56,6 +61,7 @@ export type Refusal = (address: string) => string | null;
 export function checkAddress(hostname: string, address: string, refuse: Refusal): void {
   const why = refuse(address);
   if (why === null) return;
+  if (why === metadataService) throw new FetchError("forbidden", `${hostname} is at the address of a ${why}, which is never allowed`);
   const named = hostname === address ? address : `${hostname} is ${address}`;
   if (linkLocalBlocks.has(why)) throw new FetchError("forbidden", `${named}, a link-local address, which is never allowed`);
   throw new FetchError("forbidden", `${named}, which is not a globally reachable address (${why}); set allow_private: true to allow it`);

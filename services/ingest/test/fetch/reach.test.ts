@@ -96,6 +96,21 @@ describe("addresses that are not global are not connected to", () => {
     },
   );
 
+  test.each(["[fd00:ec2::254]", "100.100.100.200", "192.0.0.192", "[::ffff:100.100.100.200]", "[64:ff9b::192.0.0.192]"])(
+    "%s is a metadata service: a redirect does not lead there, even with allow_private",
+    async (host) => {
+      const mirror = await startHostileServer((_request, socket) => answer(socket, 302, { location: `http://${host}/latest` }));
+      try {
+        expect(await failure(place.fetch(`${mirror.url}/a`, { allowPrivate: true }))).toMatchObject({
+          fault: "forbidden",
+          message: expect.stringContaining("is at the address of a metadata service of a cloud, which is never allowed"),
+        });
+      } finally {
+        await mirror.stop();
+      }
+    },
+  );
+
   test("reached by a redirect from a name that is public", async () => {
     // 127.0.0.2 stands for a public server.
     const refuse = (address: string) => (address === "127.0.0.2" ? null : refusal(address));
