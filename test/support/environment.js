@@ -3,20 +3,14 @@
  * `Math`, `Buffer` or `Uint8Array` is a call into C++ (docs/decisions/0027-tests-run-with-an-ordinary-global.md).
  */
 
-import { getPriority, setPriority } from "node:os";
 import vm from "node:vm";
 import { TestEnvironment } from "jest-environment-node";
 import { startThreadsFromBundle } from "./bundled-threads.ts";
 
 startThreadsFromBundle();
 
-/** A tenth of the weight of an ordinary process (`nice`). */
-const computingPriority = 10;
-
 export default class OrdinaryGlobal extends TestEnvironment {
   constructor(config, context) {
-    // The worker runs only files that compute.
-    if (config.globalConfig.lowPriority) setPriority(Math.max(getPriority(), computingPriority));
     const { createContext } = vm;
     vm.createContext = () => createContext(vm.constants.DONT_CONTEXTIFY);
     try {

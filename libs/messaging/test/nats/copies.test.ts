@@ -351,6 +351,8 @@ describe("one by one, what helps requests to another copy", () => {
     const asker = await scene.asker(events);
     await until(async () => (await ask(scene, asker, 20)).length === 2);
     holding.send("hold");
+    // Messages to it are read in order: it holds once this one is answered.
+    await questionsAt(holding);
     expect(await ask(scene, asker, 100)).toEqual(["second"]);
     expect(told).toContain("slow");
     expect(told).not.toContain("no_answer");
