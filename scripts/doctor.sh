@@ -3,6 +3,7 @@
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/scripts/find-node.sh"
+. "$root/scripts/find-go.sh"
 find_cache
 status=0
 

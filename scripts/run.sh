@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs a program of this repository from its sources: scripts/run.sh FILE ARGUMENTS…; FILE is relative to the repository.
-# Finds Node and installs packages first. The process becomes the program: its signals and status are the program's.
+# Finds Node and Go and installs packages first. The process becomes the program: its signals and status are the program's.
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/scripts/find-node.sh"
 find_node
 . "$root/scripts/install.sh"
+. "$root/scripts/find-go.sh"
 # What Node compiled of the sources is kept from one start to the next: a third of the time that a command takes.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$cache/compiled}"
 program=$1
