@@ -1,7 +1,7 @@
 /**
  * `make test`: the tools, Jest, the slowest files, the time and the count. Arguments are Jest's (paths, `-t NAME`); without any, everything
  * runs. Before them, `--unit` leaves out the files that start processes, `--long` tries all inputs of every property, from new seeds, and
- * `--cluster` runs the files of test/cluster instead, on a Kubernetes cluster.
+ * `--cluster` runs the files of test/cluster instead, on a Kubernetes cluster; with CI set, a cluster of ours ends with the run.
  * With TEST_COUNT set, the count is also written to the file of that name, as `passed failed`.
  */
 
@@ -9,6 +9,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { endCluster } from "../test/cluster/support/running-cluster.ts";
 import { longVariable, seedVariable } from "../test/support/runs.ts";
 import { type Count, countLine, countReport, type JestReport, slowestLines, timeLine } from "./test-report.ts";
 
@@ -97,7 +98,7 @@ async function runJest(
     if (ending === undefined && readReport(reportPath) !== null)
       ending = setTimeout(() => end("did not end by itself: a test left something open"), endSecondsMax * 1_000);
   }, 500);
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => end(`ended by ${signal}`));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => end(`ended by ${signal}`));
 
   await new Promise((resolveEnd) => child.once("close", resolveEnd));
   clearTimeout(tooLong);
@@ -135,6 +136,7 @@ try {
   if (process.env.TEST_COUNT) writeFileSync(process.env.TEST_COUNT, `${count.passed} ${count.failed}\n`);
   console.log(countLine(count));
   process.exitCode = count.failed === 0 ? 0 : 1;
+  if (tier === clusterTier && process.env.CI && !process.env.KUBECONFIG) await endCluster();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -19,9 +19,10 @@ import {
   type SkaffoldConfig,
   syncDestination,
 } from "../support/skaffold.ts";
-import { type Cluster, clusterFolder, loadImages, openCluster } from "./support/cluster.ts";
+import { type Cluster, loadImages, openCluster } from "./support/cluster.ts";
 import { buildDevelopmentImage } from "./support/development-image.ts";
 import { makeKey, makeNamespace, removeNamespaces, serviceUrls, untilAnswered } from "./support/release.ts";
+import { clusterFolder } from "./support/running-cluster.ts";
 import { registry } from "./support/server-images.ts";
 
 const root = resolve(import.meta.dirname, "../..");

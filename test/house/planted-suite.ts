@@ -47,9 +47,16 @@ export class PlantedSuite {
     writeFileSync(full, text);
   }
 
-  /** @param started  is given the process of the run. */
-  run(options: readonly string[] = [], started: (run: ChildProcess) => void = () => undefined): Promise<PlantedRun> {
-    const env = { PATH: process.env.PATH, HOME: this.root, TEST_ROOT: this.root };
+  /**
+   * @param started  is given the process of the run.
+   * @param more  variables of its environment.
+   */
+  run(
+    options: readonly string[] = [],
+    started: (run: ChildProcess) => void = () => undefined,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<PlantedRun> {
+    const env = { PATH: process.env.PATH, HOME: this.root, TEST_ROOT: this.root, ...more };
     return new Promise((resolve) => {
       const child = execFile(process.execPath, [join(repository, "scripts/test.ts"), ...options], { env }, (error, stdout, report) => {
         resolve({ line: stdout.trimEnd().split("\n").at(-1), status: error?.code ?? 0, report });

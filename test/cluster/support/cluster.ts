@@ -8,18 +8,11 @@ import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { isProgram } from "../../support/debian.ts";
 import { findHelm, type Manifest } from "../../support/helm.ts";
-import { toolCache } from "../../support/tool-cache.ts";
+import { clusterFolder, clusterTool, makeRoom, runTool } from "./running-cluster.ts";
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "../../..");
 const outputBytesMax = 1 << 26;
-/** More than all files claim in one run: a volume whose claim was deleted is offered again only when the cluster starts. */
-const volumes = "60";
-
-/** Where `up.sh`, `load.sh` and `mkimage.sh` are. */
-export const clusterTool = process.env.NETFACTS_CLUSTER_TOOL ?? join(root, "../shared/tools/cluster");
-/** What a cluster of ours consists of. */
-export const clusterFolder = join(toolCache(), "cluster");
 
 /** What a command printed. @throws Error with what it printed, when it fails. */
 async function output(command: string, args: readonly string[], options: ExecFileOptions = {}): Promise<string> {
@@ -71,7 +64,7 @@ export async function missingForCluster(): Promise<string[]> {
 }
 
 /**
- * Starts the cluster if none runs. The first time, its programs are built for some ten minutes.
+ * Starts the cluster if none runs; with `CI` set, always an empty one. The first time, its programs are built for some ten minutes.
  *
  * @returns the path of its kubeconfig. @throws Error that says what is missing.
  */
@@ -80,19 +73,10 @@ export async function bringUpCluster(): Promise<string> {
   const missing = await missingForCluster();
   if (missing.length > 0)
     throw new Error(`there is no cluster: set KUBECONFIG to that of one, or make one possible here: ${missing.join("; ")}`);
+  await makeRoom();
   await mkdir(clusterFolder, { recursive: true });
   await runTool("up.sh", clusterFolder);
   return join(clusterFolder, "kubeconfig");
-}
-
-/** Its end, and not that of its output: what it starts may keep that open. */
-async function runTool(name: "up.sh" | "down.sh", state: string): Promise<void> {
-  const child = spawn(join(clusterTool, name), [state], {
-    env: { ...process.env, CLUSTER_VOLUMES: volumes },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const [status] = (await once(child, "exit")) as [number | null];
-  if (status !== 0) throw new Error(`${name} failed with status ${status}; its logs are in ${join(state, "logs")}`);
 }
 
 /** Ends all processes of a cluster of the cluster tool, as a power cut does, and starts them again. */

@@ -8,8 +8,9 @@ import { promisify } from "node:util";
 import { isProgram } from "../../support/debian.ts";
 import { until } from "../../support/http.ts";
 import { toolCache } from "../../support/tool-cache.ts";
-import { type Cluster, clusterFolder, clusterTool, loadImages } from "./cluster.ts";
+import { type Cluster, loadImages } from "./cluster.ts";
 import { makeNamespace, ownLabel } from "./release.ts";
+import { clusterFolder, clusterTool } from "./running-cluster.ts";
 import { registry } from "./server-images.ts";
 
 const run = promisify(execFile);

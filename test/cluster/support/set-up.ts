@@ -3,9 +3,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
-import { bringUpCluster, clusterFolder, clusterTool, loadImages, openCluster } from "./cluster.ts";
+import { bringUpCluster, loadImages, openCluster } from "./cluster.ts";
 import { installBuilders } from "./development-image.ts";
 import { removeNamespaces } from "./release.ts";
+import { clusterFolder, clusterTool } from "./running-cluster.ts";
 import { packServerImages, registry } from "./server-images.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
