@@ -2,7 +2,7 @@
 
 import type { ProblemCode } from "@netfacts/contracts";
 import { problemReply } from "./problem-reply.ts";
-import { nextTurn, turnMs } from "./turns.ts";
+import { nextTurn, shortWorkDone, turnMs } from "./turns.ts";
 import type { Answer, FrameHandler, ReplyItem, RequestItem } from "./types.ts";
 
 /** What the items of a frame share, or why none of them can be answered. */
@@ -61,8 +61,10 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
     const { context } = entry;
     const slow: Promise<void>[] = [];
     let turnStart = performance.now();
+    let isShort = true;
     for (const index of answerTogether(options, items, context, answer, bodyMemory)) {
       if (performance.now() - turnStart > turnMs) {
+        isShort = false;
         await nextTurn();
         turnStart = performance.now();
       }
@@ -75,6 +77,7 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
           let step = run(() => reply.next());
           while (step.done !== true) {
             if (performance.now() - turnStart > turnMs) {
+              isShort = false;
               await nextTurn("begun");
               turnStart = performance.now();
             }
@@ -87,6 +90,7 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
         fail(index, cause);
       }
     }
+    if (isShort) shortWorkDone();
     await Promise.all(slow);
   };
 }

@@ -1,7 +1,7 @@
 /** Turns of the event loop. */
 
 import { expect, test } from "@jest/globals";
-import { nextTurn } from "../src/turns.ts";
+import { nextTurn, shortWorkDone } from "../src/turns.ts";
 
 test("each caller gets a turn of its own, in the order of asking", async () => {
   let turn = 0;
@@ -26,4 +26,22 @@ test("what is half done goes on before more is begun", async () => {
   };
   await Promise.all([wait("new 1"), wait("new 2"), wait("half done 1", "begun"), wait("half done 2", "begun")]);
   expect(order).toEqual(["half done 1", "half done 2", "new 1", "new 2"]);
+});
+
+test("work that is half done pauses while short work comes in, and work that is not begun does not", async () => {
+  /** Whether a callback of the same round of the event loop came first. */
+  const pauses = async (has: "begun" | "nothing begun") => {
+    const startedAt = performance.now();
+    let isNextRound = false;
+    const turn = nextTurn(has);
+    setImmediate(() => {
+      isNextRound = true;
+    });
+    await turn;
+    return isNextRound && performance.now() - startedAt >= 1;
+  };
+  expect(await pauses("begun")).toBe(false);
+  shortWorkDone();
+  expect(await pauses("nothing begun")).toBe(false);
+  expect(await pauses("begun")).toBe(true);
 });

@@ -48,6 +48,7 @@ export class FrameServer {
   /** Bodies of one frame: they are copied into messages as they are answered. */
   #bodyMemory = Buffer.alloc(0);
   #running = false;
+  #isSmallestNext = true;
   #onDrained: (() => void) | null = null;
   #stopping: Promise<void> | undefined;
 
@@ -147,7 +148,7 @@ export class FrameServer {
   #run(): void {
     const start = performance.now();
     do {
-      const work = this.#queues.single.shift() ?? this.#queues.batch.shift();
+      const work = this.#queues.single.shift() ?? this.#nextBatch();
       if (work === undefined) {
         this.#running = false;
         return;
@@ -155,6 +156,18 @@ export class FrameServer {
       if (this.#unfinished.has(work)) this.#serve(work);
     } while (performance.now() - start < turnMs);
     setImmediate(() => this.#run());
+  }
+
+  /** The smallest and the oldest frame in turn: one of a few items does not wait for all large ones, and a large one is served all the same. */
+  #nextBatch(): Work | undefined {
+    const { batch } = this.#queues;
+    if (batch.length < 2) return batch.shift();
+    const isSmallest = this.#isSmallestNext;
+    this.#isSmallestNext = !isSmallest;
+    if (!isSmallest) return batch.shift();
+    let smallest = 0;
+    for (let index = 1; index < batch.length; index++) if (sizeOf(batch, index) < sizeOf(batch, smallest)) smallest = index;
+    return batch.splice(smallest, 1)[0];
   }
 
   #serve(work: Work): void {
@@ -188,4 +201,8 @@ export class FrameServer {
     work.open.clear();
     if (this.#unfinished.size === 0) this.#onDrained?.();
   }
+}
+
+function sizeOf(queue: readonly Work[], index: number): number {
+  return (queue[index] as Work).frame.items.length;
 }

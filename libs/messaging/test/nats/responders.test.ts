@@ -9,6 +9,7 @@ import { createResponder, type FrameHandler, type ItemHandler, type Messaging } 
 import { connect } from "../../src/nats/connect.ts";
 import { NatsLink } from "../../src/nats/link.ts";
 import { item, reply, textOf } from "../contract/items.ts";
+import { requestBytes } from "../frames/frames.ts";
 import { Ends, patientMs, pause, until } from "./support.ts";
 
 let server: NatsServer;
@@ -49,6 +50,27 @@ test("serves single frames before batch frames that came first", async () => {
   expect(served.filter((lane) => lane === "batch").length).toBeGreaterThanOrEqual(4);
   // The first batch frame may be served alone. Where the server hands all on at once, single frames are before it.
   expect(served.indexOf("single")).toBeLessThan(3);
+});
+
+test.each([
+  ["a small batch frame before large ones that came first", [9, 9, 9, 9, 9, 9, 2], 2],
+  ["a large batch frame before small ones that come after it", [8, 9, 2, 2, 2, 2, 2, 2], 9],
+])("serves %s", async (_name, sizes, last) => {
+  const pod = await ends.messaging();
+  const served: number[] = [];
+  await pod.serve("busy", (frame, answer) => {
+    served.push(frame.items.length);
+    // All others arrive meanwhile.
+    if (served.length === 1) work(300);
+    return echo(frame, answer);
+  });
+  const asker = await ends.raw();
+  for (const [frameId, size] of sizes.entries()) {
+    const items = Array.from({ length: size }, (_, id) => ({ id, item: item("q"), budgetMs: patientMs }));
+    asker.publish("nf.f1.busy.batch", requestBytes({ version: 1, frameId, pinnedSnapshot: null, items }), { reply: "nobody" });
+  }
+  await until(() => served.length === sizes.length);
+  expect(served.indexOf(last)).toBeLessThanOrEqual(3);
 });
 
 test("lets others have a turn after every 2 ms of work", async () => {
