@@ -1,7 +1,9 @@
 /** What is answered: records of one generation in the order of the contract, and what every answer carries beside them. */
 
+export { type AddressRange, addressRanges } from "./address-ranges.ts";
 export { AnswerNotes, clockWarnings, etagInput, type RecordAnswer, recordAnswer } from "./answer.ts";
 export { asnRecord } from "./asn-record.ts";
+export { countryFlag } from "./country-flag.ts";
 export { ipRecord, ipSections } from "./ip-record.ts";
 export { type AnswerContext, enterDataset, recordHandler, recordHandlers } from "./operation.ts";
 export { prefixRecord } from "./prefix-record.ts";

@@ -5,6 +5,7 @@ import type { RegisterCommand } from "../context.ts";
 export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> = {
   lookup: async () => (await import("./lookup.ts")).lookup,
   dump: async () => (await import("./dump.ts")).dump,
+  export: async () => (await import("./export.ts")).exportCommand,
   snapshot: async () => (await import("./snapshot/index.ts")).snapshot,
   mrt: async () => (await import("./mrt/index.ts")).mrt,
   ingest: async () => (await import("./ingest.ts")).ingest,

@@ -1,0 +1,169 @@
+/** Exports against the records that the API answers with, by the readers that people have. */
+
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Address, compareAddresses, formatAddress, nextAddress } from "@netfacts/address";
+import type { IpRecord } from "@netfacts/contracts";
+import { AnswerNotes, ipRecord } from "@netfacts/records";
+import type { Generation } from "@netfacts/snapshot";
+import { open as openMmdb } from "maxmind";
+import { Reader } from "mmdb-lib";
+import { type AddressRow, addressRows } from "../../services/cli/src/export/address-row.ts";
+import { formats } from "../../services/cli/src/export/formats.ts";
+import { removeFolders, temporaryFolder } from "../support/processes.ts";
+import { findPythonWith } from "../support/python-packages.ts";
+import { pick, seeded } from "../support/random.ts";
+import { sampleGeneration } from "../support/sample-snapshot.ts";
+
+const asked = 100_000;
+const now = Date.UTC(2026, 10, 21, 9);
+const folder = temporaryFolder();
+const database = join(folder, "samples.mmdb");
+let generation: Generation;
+let rows: readonly AddressRow[];
+afterAll(removeFolders);
+
+/** What a database says of an address. */
+interface Found {
+  readonly autonomous_system_number?: number;
+  readonly autonomous_system_organization?: string;
+  readonly country?: { readonly iso_code: string };
+  readonly registered_country?: { readonly iso_code: string; readonly names?: { readonly en: string } };
+  readonly netfacts?: Readonly<Record<string, unknown>>;
+}
+
+beforeAll(async () => {
+  generation = await sampleGeneration();
+  rows = [...addressRows(generation, now)];
+  const about = { snapshotId: generation.id, asOfMs: now, databaseType: "Netfacts" };
+  writeFileSync(database, Buffer.concat([...formats.mmdb(rows, about)].map((piece) => Buffer.from(piece))));
+});
+
+const record = (address: Address): IpRecord => ipRecord(address, new AnswerNotes(generation, now)) as IpRecord;
+
+/** In the members of a row. */
+function factsOf({ routing, rpki, allocation, network_type, special_purpose, location }: IpRecord): Record<string, unknown> {
+  const [origin] = routing.origins;
+  return {
+    prefix: routing.prefix,
+    asn: origin?.asn ?? null,
+    as_name: origin?.name ?? null,
+    origins: routing.origins.map(({ asn }) => asn).filter((asn) => asn !== null),
+    rpki_state: routing.prefix === null ? null : rpki.state,
+    registry: allocation?.registry ?? null,
+    allocation_status: allocation?.status ?? null,
+    registration_country: allocation?.registration_country ?? null,
+    allocated_on: allocation?.allocated_on ?? null,
+    network_type: network_type?.type ?? null,
+    special_purpose: special_purpose?.name ?? null,
+    country: location?.country ?? null,
+    region: location?.region ?? null,
+    city: location?.city ?? null,
+    latitude: location?.latitude ?? null,
+    longitude: location?.longitude ?? null,
+    radius_km: location?.radius_km ?? null,
+  };
+}
+
+/** Anywhere, and beside the ends of rows, where a range could be one too long or too short. */
+function* addresses(): Generator<Address> {
+  const random = seeded(20_261_124);
+  const word = () => random(2 ** 32);
+  for (let index = 0; index < asked; index++) {
+    const row = pick(random, rows);
+    if (index % 4 === 0) yield { version: 4, w0: word(), w1: 0, w2: 0, w3: 0 };
+    else if (index % 8 === 1) yield { version: 6, w0: (0x2000_0000 + (word() >>> 3)) >>> 0, w1: word(), w2: word(), w3: word() };
+    else if (index % 2 === 1) yield row.first;
+    else yield nextAddress(row.last) ?? row.last;
+  }
+}
+
+test("rows are in order, do not overlap, and differ from their neighbours", () => {
+  const faults: AddressRow[] = [];
+  for (const [index, row] of rows.entries()) {
+    const { first, last, facts } = row;
+    const previous = rows[index - 1];
+    const touches = previous !== undefined && compareAddresses(nextAddress(previous.last) ?? previous.last, first) === 0;
+    const isEqual = JSON.stringify(facts) === JSON.stringify(previous?.facts);
+    const overlaps = previous !== undefined && compareAddresses(previous.last, first) >= 0;
+    if (compareAddresses(first, last) > 0 || overlaps || (touches && isEqual)) faults.push(row);
+  }
+  expect(faults).toEqual([]);
+});
+
+test("100,000 addresses have in the database, by two readers, and in the rows what the API answers", async () => {
+  const maxmind = await openMmdb<never>(database);
+  const mmdbLib = new Reader<never>(readFileSync(database));
+  const differences: unknown[] = [];
+  // Texts, as comparing so many objects takes minutes.
+  const compare = (address: Address, found: unknown, wanted: unknown) => {
+    if (JSON.stringify(found) !== JSON.stringify(wanted)) differences.push({ address: formatAddress(address), found, wanted });
+  };
+  let [announced, inDatabase] = [0, 0];
+  for (const address of addresses()) {
+    const text = formatAddress(address);
+    const facts = factsOf(record(address));
+    if (facts.prefix !== null) announced += 1;
+    compare(address, rowAt(address), facts);
+    // IPv4 is there, and mapped addresses are IPv4.
+    if (address.version === 6 && address.w0 === 0 && address.w1 === 0 && (address.w2 === 0 || address.w2 === 0xffff)) continue;
+    const found = maxmind.get(text) as Found | null;
+    if (found !== null) inDatabase += 1;
+    compare(address, factsIn(found), withoutPlaces(facts));
+    compare(address, mmdbLib.get(text), found);
+  }
+  expect(differences.slice(0, 10)).toEqual([]);
+  expect(Math.min(announced, inDatabase)).toBeGreaterThan(asked / 4);
+});
+
+test("Python's reader finds the same", async () => {
+  const python = await findPythonWith("maxminddb-3.2.0", ["maxminddb==3.2.0"]);
+  if (!python.found) throw new Error(python.remedy);
+  const texts = [...addresses()].slice(0, 2_000).map(formatAddress);
+  writeFileSync(join(folder, "asked"), texts.join("\n"));
+  const program = `import json, maxminddb, sys
+with maxminddb.open_database(sys.argv[1]) as reader:
+    print(json.dumps([reader.get(line.strip()) for line in open(sys.argv[2])]))`;
+  const out = execFileSync(python.command, ["-c", program, database, join(folder, "asked")], { maxBuffer: 2 ** 26 });
+  const maxmind = await openMmdb<never>(database);
+  expect(JSON.parse(out.toString())).toEqual(texts.map((text) => maxmind.get(text)));
+});
+
+/** The facts of the row that holds the address; all null where none does. */
+function rowAt(address: Address): object {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareAddresses((rows[middle] as AddressRow).first, address) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  const row = rows[low - 1];
+  if (row !== undefined && compareAddresses(address, row.last) <= 0) return row.facts;
+  return Object.fromEntries(Object.keys((rows[0] as AddressRow).facts).map((name) => [name, name === "origins" ? [] : null]));
+}
+
+function factsIn(found: Found | null): Record<string, unknown> {
+  const { netfacts = {} } = found ?? {};
+  const asn = found?.autonomous_system_number ?? null;
+  return {
+    prefix: netfacts.prefix ?? null,
+    asn,
+    as_name: found?.autonomous_system_organization ?? null,
+    origins: netfacts.origins ?? (asn === null ? [] : [asn]),
+    rpki_state: netfacts.rpki_state ?? null,
+    registry: netfacts.registry ?? null,
+    allocation_status: netfacts.allocation_status ?? null,
+    registration_country: found?.registered_country?.iso_code ?? null,
+    allocated_on: netfacts.allocated_on ?? null,
+    network_type: netfacts.network_type ?? null,
+    special_purpose: netfacts.special_purpose ?? null,
+    country: found?.country?.iso_code ?? null,
+  };
+}
+
+function withoutPlaces(facts: Record<string, unknown>): Record<string, unknown> {
+  const { region, city, latitude, longitude, radius_km, ...others } = facts;
+  return others;
+}
