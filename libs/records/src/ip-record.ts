@@ -18,9 +18,10 @@ import {
   viewRoute,
   visibilityRecord,
   warnAboutDefaultRoute,
+  warnAboutOrigins,
   warnAboutRoute,
+  warnAboutSetVrps,
 } from "./route-parts.ts";
-import { warnAboutVrps } from "./validation-parts.ts";
 
 /** The record without `meta`, which `notes` gives. */
 export type IpRecordBody = Omit<IpRecord, "meta">;
@@ -91,7 +92,8 @@ function routingOf(ip: Address, records: readonly number[], notes: AnswerNotes):
   const [winner] = records;
   const entry = winner === undefined || allocations === null ? null : allocations.entry(winner);
   warnAboutRoute(notes, view, rpki, entry, match.lowVisibility.length);
-  if (view.asSets.length > 0) warnAboutVrps(notes, "routing.as_set_origins", rpki.covering_vrps);
+  warnAboutOrigins(notes, "routing.", view);
+  warnAboutSetVrps(notes, "routing.as_set_origins", view, rpki.covering_vrps);
   return {
     rpki,
     routing: {
@@ -99,8 +101,8 @@ function routingOf(ip: Address, records: readonly number[], notes: AnswerNotes):
       prefix: formatPrefix(view.prefix),
       moas: moasRecord(view),
       visibility: visibilityRecord(generation, ip.version, view.counts),
-      origins: view.origins.map((origin) => originSummary(generation, view, origin, entry)),
-      as_set_origins: view.asSets.map((origin) => asSetOriginRecord(generation, view, origin, notes.nowMs)),
+      origins: view.shown.origins.map((origin) => originSummary(generation, view, origin, entry)),
+      as_set_origins: view.shown.asSets.map((origin) => asSetOriginRecord(generation, view, origin, notes.nowMs)),
       low_visibility_matches: match.lowVisibility.map((low) => lowVisibilityRecord(generation, routes, low)),
     },
   };

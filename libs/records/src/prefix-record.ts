@@ -24,6 +24,7 @@ import {
   rpkiSummary,
   viewRoute,
   visibilityRecord,
+  warnAboutOrigins,
   warnAboutOriginVrps,
   warnAboutRoute,
 } from "./route-parts.ts";
@@ -53,6 +54,7 @@ export function* prefixSteps(question: PrefixQuestion, notes: AnswerNotes): Step
   const rpki = rpkiSummary(generation, view, prefix);
   if (view !== null) {
     warnAboutRoute(notes, view, rpki, allocation, 0);
+    warnAboutOrigins(notes, "", view);
     warnAboutOriginVrps(notes, view, rpki.covering_vrps);
   }
   const exact = view !== null && view.prefix.length === prefix.length;
@@ -64,7 +66,7 @@ export function* prefixSteps(question: PrefixQuestion, notes: AnswerNotes): Step
     match: view === null ? { prefix: null, type: "none" } : { prefix: formatPrefix(view.prefix), type: exact ? "exact" : "covering" },
     visibility: view === null ? null : visibilityRecord(generation, prefix.version, view.counts),
     origins: view === null ? [] : originsOf(view, allocation, notes),
-    as_set_origins: view === null ? [] : view.asSets.map((origin) => asSetOriginRecord(generation, view, origin, nowMs)),
+    as_set_origins: view === null ? [] : view.shown.asSets.map((origin) => asSetOriginRecord(generation, view, origin, nowMs)),
     moas: view === null ? noMoas(announcedOf(generation, prefix.version)) : moasRecord(view),
     rpki,
     vrps: yield* vrpsOf(question, notes),
@@ -85,7 +87,7 @@ function matchOf(routes: RouteTable, prefix: Prefix): number {
 }
 
 function originsOf(view: RouteView, allocation: AllocationEntry | null, { generation, nowMs }: AnswerNotes): PrefixRecord["origins"] {
-  return view.origins.map((origin) => originRecord(generation, view, origin, allocation, nowMs));
+  return view.shown.origins.map((origin) => originRecord(generation, view, origin, allocation, nowMs));
 }
 
 /** Of an exact match what covers it; of a covering one itself is the first less specific. */

@@ -27,10 +27,14 @@ import {
 } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 import { asnSpecialPurposeRecord, sameHolder } from "./registration-parts.ts";
-import { validationRecord, validationState, warnAboutVrps } from "./validation-parts.ts";
+import { validationRecord, validationState, vrpsShownMax, warnAboutVrps } from "./validation-parts.ts";
 
 /** A match that fewer than this share of full-feed peers see gives the warning `low_visibility`. */
 export const lowVisibilityShare = 0.03;
+
+/** Origins that an answer shows of a prefix, the most seen first; and those of a prefix in a list. Real tables have some dozens at most. */
+const originsShownMax = 1_000;
+const relatedOriginsMax = 100;
 
 /** A share with three decimals; null of nothing. */
 export function share(part: number, whole: number): number | null {
@@ -51,16 +55,21 @@ export interface RouteView {
   /** AS numbers, and paths that name no origin. */
   readonly origins: readonly RouteOrigin[];
   readonly asSets: readonly RouteOrigin[];
+  /** Those of both that an answer shows. */
+  readonly shown: Pick<RouteView, "origins" | "asSets">;
 }
 
 export function viewRoute(table: RouteTable, entry: number): RouteView {
-  const origins = table.origins(entry);
+  const all = table.origins(entry);
+  const origins = all.filter((origin) => origin.asSet === null);
+  const asSets = all.filter((origin) => origin.asSet !== null);
   return {
     entry,
     prefix: table.prefixes.prefixAt(entry),
     counts: table.prefixCounts(entry),
-    origins: origins.filter((origin) => origin.asSet === null),
-    asSets: origins.filter((origin) => origin.asSet !== null),
+    origins,
+    asSets,
+    shown: { origins: origins.slice(0, originsShownMax), asSets: asSets.slice(0, originsShownMax) },
   };
 }
 
@@ -118,7 +127,7 @@ export function originRecord(
     visibility: visibilityRecord(generation, view.prefix.version, origin),
     first_seen_at: secondsTimestamp(seen?.first ?? null),
     last_seen_at: secondsTimestamp(seen?.last ?? null),
-    rpki: validationRecord(generation, view.prefix, origin.asn, false, nowMs),
+    rpki: validationRecord(generation, view.prefix, origin.asn, false, nowMs, vrpsMaxOf(view)),
   };
 }
 
@@ -126,14 +135,32 @@ export function asSetOriginRecord(generation: Generation, view: RouteView, origi
   return {
     as_set: [...(origin.asSet ?? [])],
     visibility: visibilityRecord(generation, view.prefix.version, origin),
-    rpki: validationRecord(generation, view.prefix, null, true, nowMs),
+    rpki: validationRecord(generation, view.prefix, null, true, nowMs, vrpsMaxOf(view)),
   };
 }
 
+/** VRPs that the verdict of one origin shows: all origins together show about as many as one alone. */
+function vrpsMaxOf({ shown }: RouteView): number {
+  return Math.ceil(vrpsShownMax / (shown.origins.length + shown.asSets.length));
+}
+
 /** Warns of VRPs that the verdicts of origins leave out. @param covering VRPs of the route's prefix. */
-export function warnAboutOriginVrps(notes: AnswerNotes, { origins, asSets }: RouteView, covering: number | null): void {
-  if (origins.length > 0) warnAboutVrps(notes, "origins", covering);
-  if (asSets.length > 0) warnAboutVrps(notes, "as_set_origins", covering);
+export function warnAboutOriginVrps(notes: AnswerNotes, view: RouteView, covering: number | null): void {
+  if (view.origins.length > 0) warnAboutVrps(notes, "origins", covering, vrpsMaxOf(view));
+  warnAboutSetVrps(notes, "as_set_origins", view, covering);
+}
+
+export function warnAboutSetVrps(notes: AnswerNotes, list: string, view: RouteView, covering: number | null): void {
+  if (view.asSets.length > 0) warnAboutVrps(notes, list, covering, vrpsMaxOf(view));
+}
+
+/** Warns of origins that are left out. @param parent  of the lists, with its dot. */
+export function warnAboutOrigins(notes: AnswerNotes, parent: string, { origins, asSets, shown }: RouteView): void {
+  const warn = (list: string, some: number, all: number) => {
+    if (all > some) notes.warnTruncated(`${parent}${list}`, `${parent}${list} shows ${some} of ${all} origins of the prefix`);
+  };
+  warn("origins", shown.origins.length, origins.length);
+  warn("as_set_origins", shown.asSets.length, asSets.length);
 }
 
 const badness: Record<RpkiState, number> = { valid: 0, "not-found": 1, invalid: 2 };
@@ -176,7 +203,10 @@ export function rpkiSummary(generation: Generation, view: RouteView | null, pref
 
 /** Origins by their numbers: each AS, and the members of each AS_SET. */
 function originNumbers({ origins, asSets }: RouteView): Pick<RelatedPrefix, "origins" | "as_set_origins"> {
-  return { origins: origins.map(({ asn }) => asn), as_set_origins: asSets.map(({ asSet }) => [...(asSet ?? [])]) };
+  return {
+    origins: origins.slice(0, relatedOriginsMax).map(({ asn }) => asn),
+    as_set_origins: asSets.slice(0, relatedOriginsMax).map(({ asSet }) => [...(asSet ?? [])]),
+  };
 }
 
 /** A neighbouring prefix in short. */

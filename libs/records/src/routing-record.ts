@@ -19,6 +19,7 @@ import {
   viewRoute,
   visibilityRecord,
   warnAboutDefaultRoute,
+  warnAboutOrigins,
   warnAboutOriginVrps,
   warnAboutRoute,
 } from "./route-parts.ts";
@@ -53,17 +54,18 @@ export function routingRecord({ ip, moreSpecifics, upstreams, limit }: RoutingQu
   const [winner] = allocations?.recordsAt(ip) ?? [];
   const allocation = winner === undefined || allocations === null ? null : allocations.entry(winner);
   warnAboutRoute(notes, view, rpki, allocation, match.lowVisibility.length);
+  warnAboutOrigins(notes, "", view);
   warnAboutOriginVrps(notes, view, rpki.covering_vrps);
   return {
     ip: formatAddress(ip),
     announced: true,
     match: { prefix: formatPrefix(view.prefix), type: "longest" },
     visibility: visibilityRecord(generation, ip.version, view.counts),
-    origins: view.origins.map((origin) => ({
+    origins: view.shown.origins.map((origin) => ({
       ...originRecord(generation, view, origin, allocation, notes.nowMs),
       ...(upstreams && { upstreams: upstreamsRecord(generation, view, origin.asn) }),
     })),
-    as_set_origins: view.asSets.map((origin) => asSetOriginRecord(generation, view, origin, notes.nowMs)),
+    as_set_origins: view.shown.asSets.map((origin) => asSetOriginRecord(generation, view, origin, notes.nowMs)),
     low_visibility_matches: match.lowVisibility.map((entry) => lowVisibilityRecord(generation, routes, entry)),
     moas: moasRecord(view),
     rpki,

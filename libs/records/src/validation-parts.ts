@@ -36,9 +36,9 @@ export function vrpRecord(vrp: Vrp): VrpItem {
 }
 
 /** Warns that a list leaves covering VRPs out, where there are too many. `list` is the member that has it. */
-export function warnAboutVrps(notes: AnswerNotes, list: string, covering: number | null): void {
-  if (covering !== null && covering > vrpsShownMax)
-    notes.warnTruncated(list, `${list} shows ${vrpsShownMax} of the ${covering} VRPs that cover the prefix`);
+export function warnAboutVrps(notes: AnswerNotes, list: string, covering: number | null, vrpsMax = vrpsShownMax): void {
+  if (covering !== null && covering > vrpsMax)
+    notes.warnTruncated(list, `${list} shows ${vrpsMax} of the ${covering} VRPs that cover the prefix`);
 }
 
 /** What a record says where no VRPs are imported. */
@@ -47,10 +47,11 @@ export function unknownValidation(): OriginValidation {
 }
 
 /**
- * Validates one route and explains the verdict, with up to `vrpsShownMax` VRPs: those that match first.
+ * Validates one route and explains the verdict.
  *
  * @param origin  the AS number; null for an AS_SET or an unknown origin, which no VRP can match.
  * @param asSet   whether the path ends in an AS_SET.
+ * @param vrpsMax VRPs that are shown: those that match first.
  */
 export function validationRecord(
   generation: Generation,
@@ -58,10 +59,11 @@ export function validationRecord(
   origin: number | null,
   asSet: boolean,
   nowMs: number,
+  vrpsMax = vrpsShownMax,
 ): OriginValidation {
   if (generation.vrps === null) return unknownValidation();
   const validity = validateOrigin(generation.vrps, prefix, origin);
-  let left = vrpsShownMax;
+  let left = vrpsMax;
   const shown = (vrps: readonly Vrp[]) => {
     const some = vrps.slice(0, left);
     left -= some.length;

@@ -113,16 +113,16 @@ describe("warnings of lists", () => {
 });
 
 describe("VRPs that cover a prefix without end", () => {
-  const cover = (count: number) =>
+  const cover = (count: number, withSet = false) =>
     madeGeneration({
       ...world,
-      routes: madeRoutes([route("20.0.0.0/24", [7, 9], [[8, 9], 5])]),
+      routes: madeRoutes([route("20.0.0.0/24", [7, 9], ...(withSet ? [[[8, 9], 5] as const] : []))]),
       vrps: madeVrps([
         ...Array.from({ length: count - 1 }, (_, index) => ({ prefix: "20.0.0.0/24", asn: 1_000 + index })),
         { prefix: "20.0.0.0/24", asn: 7 },
       ]),
     });
-  const [all, more] = [ask(cover(1_000)), ask(cover(1_500))];
+  const [all, more] = [ask(cover(1_000)), ask(cover(1_500, true))];
   const truncated = ({ meta }: { readonly meta: Meta }) =>
     meta.warnings.flatMap(({ code, detail }) => (code === "truncated" ? [detail] : []));
   const lengths = ({ vrps }: OriginValidation) => [vrps.matched.length, vrps.unmatched_as.length, vrps.unmatched_length.length];
@@ -138,11 +138,12 @@ describe("VRPs that cover a prefix without end", () => {
     const record = more.prefix("20.0.0.0/24");
     expect(record.rpki).toMatchObject({ state: "valid", covering_vrps: 1_500 });
     expect(record.vrps?.covering).toHaveLength(1_000);
-    expect(record.origins.map(({ rpki }) => lengths(rpki))).toEqual([[1, 999, 0]]);
-    expect(record.as_set_origins.map(({ rpki }) => lengths(rpki))).toEqual([[0, 1_000, 0]]);
+    // As many as one origin alone would have.
+    expect(record.origins.map(({ rpki }) => lengths(rpki))).toEqual([[1, 499, 0]]);
+    expect(record.as_set_origins.map(({ rpki }) => lengths(rpki))).toEqual([[0, 500, 0]]);
     expect(truncated(record)).toEqual([
-      "origins shows 1000 of the 1500 VRPs that cover the prefix",
-      "as_set_origins shows 1000 of the 1500 VRPs that cover the prefix",
+      "origins shows 500 of the 1500 VRPs that cover the prefix",
+      "as_set_origins shows 500 of the 1500 VRPs that cover the prefix",
       "vrps.covering shows 1000 of the 1500 VRPs that cover the prefix",
       "vrps.unannounced shows 100, and there are more",
     ]);
@@ -150,10 +151,59 @@ describe("VRPs that cover a prefix without end", () => {
 
   test("are cut in every record that has them", () => {
     expect(truncated(more.routing("20.0.0.1"))).toHaveLength(2);
-    expect(truncated(more.ip("20.0.0.1"))).toEqual(["routing.as_set_origins shows 1000 of the 1500 VRPs that cover the prefix"]);
+    expect(truncated(more.ip("20.0.0.1"))).toEqual(["routing.as_set_origins shows 500 of the 1500 VRPs that cover the prefix"]);
     const { rpki, meta } = more.validity(5, "20.0.0.0/24");
     expect([rpki.state, lengths(rpki)]).toEqual(["invalid", [0, 1_000, 0]]);
     expect(truncated({ meta })).toEqual(["rpki shows 1000 of the 1500 VRPs that cover the prefix"]);
+  });
+});
+
+describe("origins of a prefix without end", () => {
+  const origins = Array.from({ length: 1_500 }, (_, index): [number, number] => [1_000 + index, 9]);
+  const sets = Array.from({ length: 1_100 }, (_, index): [number[], number] => [[5, 10_000 + index], 1]);
+  const asked = ask(
+    madeGeneration({
+      ...world,
+      routes: madeRoutes([route("20.0.0.0/16", [7, 9]), route("20.0.0.0/24", ...origins, ...sets)]),
+      vrps: madeVrps(Array.from({ length: 100 }, (_, index) => ({ prefix: "20.0.0.0/24", asn: 1_000 + index }))),
+    }),
+  );
+  const truncated = ({ meta }: { readonly meta: Meta }) =>
+    meta.warnings.flatMap(({ code, detail }) => (code === "truncated" && !detail.startsWith("vrps") ? [detail] : []));
+
+  test("are cut at 1,000 and counted in full, and so are AS_SETs; their verdicts together have about 1,000 VRPs", () => {
+    for (const record of [asked.routing("20.0.0.1"), asked.prefix("20.0.0.0/24")]) {
+      expect([record.origins.length, record.as_set_origins.length]).toEqual([1_000, 1_000]);
+      expect(record.moas).toEqual({ is_moas: true, origin_count: 1_500 });
+      expect(record.rpki.by_state).toMatchObject({ valid: { origins: 100 }, invalid: { origins: 2_500 } });
+      const vrps = [...record.origins, ...record.as_set_origins].reduce(
+        (sum, { rpki }) => sum + rpki.vrps.matched.length + rpki.vrps.unmatched_as.length,
+        0,
+      );
+      expect(vrps).toBeLessThanOrEqual(2_000);
+      expect(truncated(record)).toEqual([
+        "origins shows 1000 of 1500 origins of the prefix",
+        "as_set_origins shows 1000 of 1100 origins of the prefix",
+        "origins shows 1 of the 100 VRPs that cover the prefix",
+        "as_set_origins shows 1 of the 100 VRPs that cover the prefix",
+      ]);
+    }
+  });
+
+  test("are cut in the record of an address", () => {
+    const { routing, links, meta } = asked.ip("20.0.0.1");
+    expect([routing.origins.length, routing.as_set_origins.length, links.asn.length]).toEqual([1_000, 1_000, 1_000]);
+    expect(routing.moas.origin_count).toBe(1_500);
+    expect(truncated({ meta })).toEqual([
+      "routing.origins shows 1000 of 1500 origins of the prefix",
+      "routing.as_set_origins shows 1000 of 1100 origins of the prefix",
+      "routing.as_set_origins shows 1 of the 100 VRPs that cover the prefix",
+    ]);
+  });
+
+  test("are cut at 100 where the prefix is one of a list", () => {
+    const [inside] = asked.prefix("20.0.0.0/16").more_specifics.items;
+    expect([inside?.origins.length, inside?.as_set_origins.length]).toEqual([100, 100]);
   });
 });
 

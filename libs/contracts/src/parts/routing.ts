@@ -87,11 +87,11 @@ export type AsSetOrigin = Static<typeof AsSetOrigin>;
 
 const setOrigins = member(
   Type.Array(Type.Array(Asn)),
-  "Origins that are an AS_SET, which are not in `origins`: the members of each set, ascending and unique.",
+  "Origins that are an AS_SET, up to 100, which are not in `origins`: the members of each set, ascending and unique.",
 );
 const plainOrigins = member(
   Type.Array(NullableAsn),
-  "Origins of the prefix that are an AS; an origin is null if the path is empty and the peer's own AS is 0.",
+  "Origins of the prefix that are an AS, up to 100; an origin is null if the path is empty and the peer's own AS is 0.",
 );
 
 /** A longer prefix that too few peers see to be the match. */

@@ -49,7 +49,7 @@ export const OriginValidation = record({
       ),
       unmatched_length: member(Type.Array(VrpItem), "VRPs whose `max_length` is too short, for any AS."),
     }),
-    "All VRPs that cover the prefix, up to 1,000, in three lists. All three are empty if and only if `state` is `not-found` or null.",
+    "All VRPs that cover the prefix, up to 1,000 over all origins, in three lists. All three are empty if and only if `state` is `not-found` or null.",
   ),
   notes: member(
     Type.Array(oneOf(rpkiNotes)),
