@@ -65,7 +65,7 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
     for (const index of answerTogether(options, items, context, answer, bodyMemory)) {
       if (performance.now() - turnStart > turnMs) {
         isShort = false;
-        await nextTurn();
+        await nextTurn(0);
         turnStart = performance.now();
       }
       const item = items[index] as RequestItem;
@@ -75,10 +75,11 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
         const reply = run(() => handler(item, context));
         if (Symbol.iterator in reply) {
           let step = run(() => reply.next());
+          let turns = 0;
           while (step.done !== true) {
             if (performance.now() - turnStart > turnMs) {
               isShort = false;
-              await nextTurn("begun");
+              await nextTurn(++turns);
               turnStart = performance.now();
             }
             step = run(() => reply.next());

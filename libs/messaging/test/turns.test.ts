@@ -12,36 +12,44 @@ test("each caller gets a turn of its own, in the order of asking", async () => {
   };
   ticking = setImmediate(tick);
   const order: [string, number][] = [];
-  await Promise.all(["a", "b", "c", "d"].map((name) => nextTurn().then(() => order.push([name, turn]))));
+  await Promise.all(["a", "b", "c", "d"].map((name) => nextTurn(0).then(() => order.push([name, turn]))));
   clearImmediate(ticking);
   expect(order.map(([name]) => name)).toEqual(["a", "b", "c", "d"]);
   expect(new Set(order.map(([, when]) => when)).size).toBe(4);
 });
 
-test("what is half done goes on before more is begun", async () => {
+test("work that has had the fewest turns and work that has had the most take turns", async () => {
   const order: string[] = [];
-  const wait = async (name: string, has?: "begun") => {
-    await nextTurn(has);
+  const wait = async (name: string, turns: number) => {
+    await nextTurn(turns);
     order.push(name);
   };
-  await Promise.all([wait("new 1"), wait("new 2"), wait("half done 1", "begun"), wait("half done 2", "begun")]);
-  expect(order).toEqual(["half done 1", "half done 2", "new 1", "new 2"]);
+  await Promise.all([wait("long", 7), wait("longest 1", 9), wait("longest 2", 9), wait("new 1", 0), wait("new 2", 0), wait("begun", 1)]);
+  const place = (name: string) => order.indexOf(name);
+  // Whichever of the two rules began.
+  expect([place("new 1"), place("longest 1")].sort()).toEqual([0, 1]);
+  expect([place("new 2"), place("longest 2")].sort()).toEqual([2, 3]);
+  expect([place("begun"), place("long")].sort()).toEqual([4, 5]);
 });
 
-test("work that is half done pauses while short work comes in, and work that is not begun does not", async () => {
-  /** Whether a callback of the same round of the event loop came first. */
-  const pauses = async (has: "begun" | "nothing begun") => {
+test("long work that waits alone pauses while short work comes in, and short work does not", async () => {
+  /** Whether the turn came later than in the next round of the event loop. */
+  const pauses = async (turns: number) => {
     const startedAt = performance.now();
     let isNextRound = false;
-    const turn = nextTurn(has);
+    const turn = nextTurn(turns);
     setImmediate(() => {
       isNextRound = true;
     });
     await turn;
     return isNextRound && performance.now() - startedAt >= 1;
   };
-  expect(await pauses("begun")).toBe(false);
+  expect(await pauses(9)).toBe(false);
   shortWorkDone();
-  expect(await pauses("nothing begun")).toBe(false);
-  expect(await pauses("begun")).toBe(true);
+  expect(await pauses(0)).toBe(false);
+  expect(await pauses(9)).toBe(true);
+  // What is short ends a pause.
+  const long = nextTurn(9);
+  expect(await pauses(0)).toBe(false);
+  await long;
 });
