@@ -1,4 +1,4 @@
-/** Makes `samples/data` anew: real files byte for byte, and the part of an RPKI export that concerns the sample's routes. */
+/** Makes `samples/data` anew: real files byte for byte, a made geofeed, and the part of an RPKI export that concerns the sample's routes. */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -21,6 +21,16 @@ const copied = [
 const ribFile = "routeviews.route-views.jinx.ribs.1401487200.bz2";
 const vrpsSource = "modern/rpki-client.20250720T0931.json.bz2";
 const vrpsFile = "rpki-client.20250720T0931.slice.json.gz";
+
+const geofeedFile = "geofeed-made.csv";
+const geofeed = `# Made for the samples of Netfacts: no network has published it.
+# last updated: 2014-05-30T22:00:00Z
+193.0.0.0/21,NL,NL-NH,Amsterdam,
+198.51.100.0/24,DE,DE-BE,Berlin,
+# Without a location, inside a prefix that has one.
+198.51.100.128/25,,,,
+2001:db8::/32,JP,JP-13,Tokyo,
+`;
 
 interface Roa {
   asn: number;
@@ -50,7 +60,8 @@ export async function makeSamples(dataFolder: string, target: string): Promise<v
   const routes = await announcedPrefixes(join(target, ribFile));
   const whole = JSON.parse(await textOf(join(dataFolder, vrpsSource))) as RpkiExport;
   writeFileSync(join(target, vrpsFile), gzipSync(exportText(whole, concerning(whole.roas, routes)), { level: 9 }));
-  const known = new Set([...copied.map((file) => basename(file)), vrpsFile]);
+  writeFileSync(join(target, geofeedFile), geofeed);
+  const known = new Set([...copied.map((file) => basename(file)), vrpsFile, geofeedFile]);
   for (const file of readdirSync(target)) if (!known.has(file)) console.log(`not made by this script: ${join(target, file)}`);
 }
 

@@ -87,8 +87,13 @@ export function askEverything(start: () => Promise<Target>): void {
         allocation: { registry: "ripencc" },
         routing: { announced: true, prefix: "193.0.0.0/21" },
         rpki: { state: "valid" },
+        country_flag: { country: "NL" },
+        location: { country: "NL", region: "NL-NH", city: "Amsterdam", basis: "geofeed", agrees_with_registration: true },
       },
     ],
+    ["ip", "/ip/198.51.100.1", { country_flag: { country: "DE" }, location: { city: "Berlin", agrees_with_registration: null } }],
+    ["ip", "/ip/198.51.100.200", { country_flag: null, location: null }],
+    ["ip", "/ip/8.8.8.8", { country_flag: { country: "US" }, location: null }],
     ["ip", "/ip/1.1.1.1", { routing: { announced: true, prefix: "1.1.1.0/24" }, rpki: { state: "invalid", reason: "as" } }],
     ["ip", "/ip/1.3.0.1", { rpki: { state: "invalid", reason: "length" } }],
     ["ip", "/ip/41.77.76.1", { routing: { moas: { is_moas: true, origin_count: 2 } }, rpki: { mixed: true } }],
@@ -223,7 +228,7 @@ export function askEverything(start: () => Promise<Target>): void {
       const status = await open("/api/v1/status");
       expectRecord(status, StatusRecord);
       expect(status.json).toMatchObject({ ready: true, sections: { routes: { counts: { ipv4: 497_323, ipv6: 84 } } } });
-      expect(Object.keys(status.json.sections).sort()).toEqual(["allocations", "as_names", "aspas", "routes", "vrps"]);
+      expect(Object.keys(status.json.sections).sort()).toEqual(["allocations", "as_names", "aspas", "locations", "routes", "vrps"]);
       const { json } = await get("/api/v1/ip/193.0.6.139");
       const flag = await open(json.country_flag.svg_url);
       expect([flag.status, flag.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);

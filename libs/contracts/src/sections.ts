@@ -97,10 +97,10 @@ export const sectionContracts = {
     missing: null,
   },
   locations: {
-    meaning: "Locations of addresses, from the operator's own observations.",
+    meaning: "Locations of prefixes, from geofeeds (RFC 8805).",
     data: SectionData,
     metaPlace: 8,
-    imported: false,
+    imported: true,
     missing: null,
   },
 } as const satisfies Readonly<Record<string, SectionContract>>;

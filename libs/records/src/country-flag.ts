@@ -15,6 +15,11 @@ const regions: Readonly<Record<string, { name: string; flag: boolean }>> = {
 const regionalIndicatorA = 0x1f1e6;
 const made = new Map<string, CountryFlag | null>();
 
+/** Whether two capital letters are a country of ISO 3166-1, or Kosovo's `XK`. */
+export function isCountry(code: string): boolean {
+  return /^[A-Z]{2}$/.test(code) && countries.isValid(code);
+}
+
 /**
  * Name, emoji and SVG path; null for null. What a code outside ISO 3166 does not have is null inside.
  *

@@ -3,7 +3,7 @@
 export { type AddressRange, addressRanges } from "./address-ranges.ts";
 export { AnswerNotes, clockWarnings, etagInput, type RecordAnswer, recordAnswer } from "./answer.ts";
 export { asnRecord } from "./asn-record.ts";
-export { countryFlag } from "./country-flag.ts";
+export { countryFlag, isCountry } from "./country-flag.ts";
 export { ipRecord, ipSections } from "./ip-record.ts";
 export { type AnswerContext, enterDataset, recordHandler, recordHandlers } from "./operation.ts";
 export { prefixRecord } from "./prefix-record.ts";

@@ -1,10 +1,11 @@
-/** The record of one address: allocation, routing, RPKI, flag and links. */
+/** The record of one address: allocation, routing, RPKI, location, flag and links. */
 
 import { type Address, embeddedIpv4, formatAddress, formatPrefix, type Prefix } from "@netfacts/address";
 import type { IpRecord, IpRouting, RpkiSummary } from "@netfacts/contracts";
 import { isGlobal, lookupSpecialPurpose, matchRoute, type SectionName } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 import { countryFlag } from "./country-flag.ts";
+import { locationRecord } from "./location.ts";
 import { networkTypeOfAddress } from "./network-type.ts";
 import { allocationRecord, specialPurposeRecord } from "./registration-parts.ts";
 import {
@@ -34,6 +35,7 @@ export const ipSections = [
   "as_names",
   "profiles",
   "network_types",
+  "locations",
 ] as const satisfies readonly SectionName[];
 
 /** Everything known of an address. Reads one generation; warnings and sections used go to `notes`. */
@@ -44,6 +46,7 @@ export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {
   const { allocations } = generation;
   const records = allocations?.recordsAt(ip) ?? [];
   const allocation = allocationRecord(generation, records);
+  const location = locationRecord(generation, ip, allocation?.registration_country ?? null);
   const { routing, rpki } = routingOf(ip, records, notes);
   const text = formatAddress(ip);
   const embedded = embeddedIpv4(ip);
@@ -54,7 +57,7 @@ export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {
     is_global: isGlobal(ip, block),
     ...(embedded && { embedded_ipv4: formatAddress(embedded) }),
     allocation,
-    country_flag: countryFlag(allocation?.registration_country ?? null),
+    country_flag: countryFlag(location?.country ?? allocation?.registration_country ?? null),
     routing,
     rpki,
     network_type: networkTypeOfAddress(
@@ -62,7 +65,7 @@ export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {
       ip,
       routing.origins.map(({ asn }) => asn),
     ),
-    location: null,
+    location,
     links: {
       routing: `/api/v1/routing/${text}`,
       prefix: routing.prefix === null ? null : `/api/v1/prefix/${routing.prefix}`,

@@ -46,7 +46,19 @@ test("tells everything of an announced, registered and valid address", () => {
     },
     rpki: { state: "valid", reason: null, mixed: false, by_state: { valid: { origins: 1, peers_seeing: 9 } }, covering_vrps: 1 },
     network_type: { type: "non_profit", basis: "peeringdb:net.info_type", confidence: 0.8 },
-    location: null,
+    location: {
+      country: "NL",
+      region: "NL-NH",
+      city: "Amsterdam",
+      latitude: null,
+      longitude: null,
+      radius_km: null,
+      basis: "geofeed",
+      confidence: null,
+      observations: 0,
+      last_observed_at: null,
+      agrees_with_registration: true,
+    },
     links: {
       routing: "/api/v1/routing/193.0.6.139",
       prefix: "/api/v1/prefix/193.0.0.0/21",
@@ -76,6 +88,32 @@ test.each<[string, string, unknown]>([
   ["nothing", "20.0.0.1", null],
 ])("takes the network type from %s", (_what, address, expected) => {
   expect(ip(address).network_type).toEqual(expected);
+});
+
+describe("the location", () => {
+  const { locations: _, ...noLocations } = world;
+
+  test.each<[string, string, object | null, string | null]>([
+    ["of the most specific prefix, which agrees", "193.0.4.1", { country: "NL", agrees_with_registration: true }, "NL"],
+    ["that the network does not give, inside a prefix that has one", "193.0.7.1", null, "NL"],
+    ["that nobody gives", "193.0.3.1", null, "NL"],
+    ["in another country than the registration", "11.0.0.1", { country: "DE", city: null, agrees_with_registration: false }, "DE"],
+    ["where the registration is of a region", "20.0.2.1", { country: "FR", region: null, agrees_with_registration: null }, "FR"],
+    ["of a city without a country", "9.9.9.9", { country: null, city: "Springfield", agrees_with_registration: null }, null],
+    ["of an IPv6 address", "2a00:1:1::1", { country: "JP", region: "JP-13", city: "Tokyo", agrees_with_registration: false }, "JP"],
+  ])("%s", (_what, address, expected, flag) => {
+    const record = ip(address);
+    if (expected === null) expect(record.location).toBeNull();
+    else expect(record.location).toMatchObject({ ...expected, basis: "geofeed", observations: 0, confidence: null });
+    expect(record.country_flag?.country ?? null).toBe(flag);
+    expect(record.meta.data.locations).toMatchObject({ stale: false });
+  });
+
+  test("is null without the section, and the flag is that of the registration", () => {
+    const record = ask(madeGeneration(noLocations)).ip("11.0.0.1");
+    expect(record).toMatchObject({ location: null, country_flag: { country: "US" }, warnings: [] });
+    expect(record.meta.data.locations).toBeUndefined();
+  });
 });
 
 test("tells a rival record of another registry as a conflict", () => {

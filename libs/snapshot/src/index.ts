@@ -10,6 +10,7 @@ export {
   type SectionFormat,
   SectionFormatError,
 } from "./columns.ts";
+export { packCountry } from "./country-code.ts";
 export { type SectionPair, type SnapshotChange, sectionChanges, sectionPairs } from "./diff/snapshot-diff.ts";
 export {
   type DatasetHolder,
@@ -70,6 +71,7 @@ export {
 export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
 export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
 export { checkHistory, type HistoryColumns, historyFormat } from "./sections/history.ts";
+export { type LocationRecord, type LocationsColumns, locationsColumns, type PlaceNames } from "./sections/locations.ts";
 export {
   type NetworkTypesColumns,
   networkTypesColumns,

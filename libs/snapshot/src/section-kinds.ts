@@ -7,6 +7,7 @@ import type { SectionRow } from "./diff/section-row.ts";
 import { allocationRows, aspaRows, nameRows, profileRows, routeRows, vrpRows } from "./diff/section-rows.ts";
 import { AllocationTable } from "./lookup/allocation-table.ts";
 import { AsNameTable } from "./lookup/as-names.ts";
+import { LocationTable } from "./lookup/locations.ts";
 import { NetworkTypeTable } from "./lookup/network-types.ts";
 import { ProfileTable } from "./lookup/profiles.ts";
 import { type RouteOverlay, RouteTable } from "./lookup/route-table.ts";
@@ -14,6 +15,7 @@ import type { SectionName } from "./manifest.ts";
 import { allocationPrefixes, allocationsFormat, checkAllocations } from "./sections/allocations.ts";
 import { asNamesColumns, asNamesFormat, checkAsNames } from "./sections/as-names.ts";
 import { aspaSetColumns, aspasFormat, checkAspas } from "./sections/aspas.ts";
+import { checkLocations, locationPrefixes, locationsColumns, locationsFormat } from "./sections/locations.ts";
 import { checkNetworkTypes, networkTypePrefixes, networkTypesColumns, networkTypesFormat } from "./sections/network-types.ts";
 import { checkProfiles, profilesColumns, profilesFormat } from "./sections/profiles.ts";
 import { checkRoutes, routePrefixes, routesFormat } from "./sections/routes.ts";
@@ -116,6 +118,15 @@ export const sectionKinds = {
     tables: (columns, trie) => ({ networkTypes: new NetworkTypeTable(columns, trie) }),
     none: { networkTypes: null },
     rows: ({ networkTypes }) => networkTypes.rows(),
+  }),
+  locations: kind({
+    format: locationsFormat,
+    pack: locationsColumns,
+    check: checkLocations,
+    prefixes: locationPrefixes,
+    tables: (columns, trie) => ({ locations: new LocationTable(columns, trie) }),
+    none: { locations: null },
+    rows: ({ locations }) => locations.rows(),
   }),
 } satisfies { readonly [S in SectionName]: unknown };
 

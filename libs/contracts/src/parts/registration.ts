@@ -97,22 +97,28 @@ export type NetworkType = Static<typeof NetworkType>;
 
 const NullableNumber = nullable(Type.Number());
 
-/** Where the operator's own observations place it. */
+/** Where it is used, by what the network says or the operator observed. */
 export const Location = record({
-  country: member(NullableText, "Country code (ISO 3166-1); null if not observed."),
-  region: member(NullableText, "Subdivision code (ISO 3166-2); null if not observed."),
-  city: member(NullableText, "City name; null if not observed."),
-  latitude: member(NullableNumber, "Latitude in degrees north (WGS 84); null if not observed."),
+  country: member(NullableText, "Country code (ISO 3166-1), or `XK`; null if unknown."),
+  region: member(NullableText, "Subdivision code (ISO 3166-2); null if unknown."),
+  city: member(NullableText, "City name as the source writes it; null if unknown."),
+  latitude: member(NullableNumber, "Latitude in degrees north (WGS 84); null if not observed. A geofeed has no coordinates."),
   longitude: member(NullableNumber, "Longitude in degrees east (WGS 84); null if not observed."),
   radius_km: member(
     NullableNumber,
     "Radius in kilometres around the coordinates that contains the observations; null without coordinates.",
   ),
-  basis: member(Type.String(), "Source of the location."),
-  confidence: member(nullable(Share), "Agreement of the observations, from 0 to 1; null if it cannot be determined."),
-  observations: member(Count, "Number of the operator's observations that the location is based on."),
-  last_observed_at: member(NullableTimestamp, "Time of the latest observation; null if the observations have no time."),
-  agrees_with_registration: member(NullableBoolean, "Whether the country matches the country of registration; null if either is unknown."),
+  basis: member(
+    Type.String(),
+    "Source of the location: `geofeed`, what the network publishes about its own prefixes (RFC 8805). It is a claim, which nobody has verified.",
+  ),
+  confidence: member(nullable(Share), "Agreement of the observations, from 0 to 1; null if the location is not based on observations."),
+  observations: member(Count, "Number of observations that the location is based on; 0 for a geofeed."),
+  last_observed_at: member(NullableTimestamp, "Time of the latest observation; null if there is none, or if observations have no time."),
+  agrees_with_registration: member(
+    NullableBoolean,
+    "Whether the country is the country of registration; null if either is unknown, or if the registry gives a region (`EU`, `AP`).",
+  ),
 });
 export type Location = Static<typeof Location>;
 
@@ -165,12 +171,12 @@ export const locationFacts: FactsOf<Location> = {
   country: "locations",
   region: "locations",
   city: "locations",
-  latitude: { from: "locations", unit: "degrees north" },
-  longitude: { from: "locations", unit: "degrees east" },
-  radius_km: { from: "locations", unit: "kilometres" },
+  latitude: { from: "locations", unit: "degrees north", example: 52.37 },
+  longitude: { from: "locations", unit: "degrees east", example: 4.9 },
+  radius_km: { from: "locations", unit: "kilometres", example: 10 },
   basis: "locations",
-  confidence: { from: "locations", unit: ratio },
+  confidence: { from: "locations", unit: ratio, example: 0.93 },
   observations: { from: "locations", unit: "observations" },
-  last_observed_at: "locations",
+  last_observed_at: { from: "locations", example: "2026-11-20T22:14:05Z" },
   agrees_with_registration: ["locations", "allocations"],
 };

@@ -78,7 +78,10 @@ export const IpRecord = record({
   routing: member(IpRouting, "Summary of who announces the address."),
   rpki: member(RpkiSummary, "RPKI state of the matched prefix, summarised over its origins."),
   network_type: member(nullable(NetworkType), "Type of the network that contains the address; null if unknown."),
-  location: member(nullable(Location), "Location of the address, from the operator's own observations; null if there are none."),
+  location: member(
+    nullable(Location),
+    "Location of the address, by the most specific prefix in the geofeeds that contains it; null if no geofeed has one, or if that prefix is listed without a location.",
+  ),
   links: member(IpLinks, "Paths of related records."),
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),
 });
@@ -91,7 +94,7 @@ export const ipFacts: FactsOf<IpRecord> = {
   is_global: "iana",
   embedded_ipv4: { from: "request", example: "192.0.2.1" },
   allocation: allocationFacts,
-  country_flag: countryFlagFacts,
+  country_flag: { ...countryFlagFacts, country: ["locations", "allocations"] },
   routing: {
     announced: "routes",
     prefix: "routes",

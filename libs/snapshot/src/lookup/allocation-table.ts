@@ -2,6 +2,7 @@
 
 import { type Address, compareAddresses, firstAddress, lastAddress, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
+import { countryText } from "../country-code.ts";
 import { type AllocationStatus, type AllocationsColumns, noHolder, type Registry, registries, statuses } from "../sections/allocations.ts";
 import { stringAt } from "../strings.ts";
 
@@ -206,10 +207,6 @@ function ascending(a: number, b: number): number {
 function addressAt(words: Uint32Array, record: number, version: 4 | 6): Address {
   const at = record * 4;
   return { version, w0: words[at] as number, w1: words[at + 1] as number, w2: words[at + 2] as number, w3: words[at + 3] as number };
-}
-
-function countryText(code: number): string | null {
-  return code === 0 ? null : String.fromCharCode(code >> 8, code & 0xff);
 }
 
 function dateText(date: number): string | null {

@@ -2,6 +2,7 @@
 
 import type { PrefixColumns } from "@netfacts/prefix-trie";
 import { type Columns, checkBelow, checkLengths, checkRuns, type SectionFormat, SectionFormatError } from "../columns.ts";
+import { checkCountries } from "../country-code.ts";
 
 /** Registries by code; the order is the form's. */
 export const registries = ["afrinic", "apnic", "arin", "lacnic", "ripencc", "iana"] as const;
@@ -80,7 +81,7 @@ export function checkAllocations(section: AllocationsColumns): void {
   checkBelow(kind, "holder", holder, holders, noHolder);
   checkBelow(kind, "ipv4_records", section.ipv4_records, records + 1);
   checkBelow(kind, "rank", rank, records);
-  checkCountries("country", country);
+  checkCountries(kind, "country", country);
   checkDates("date", date);
   checkBounds(section);
   const { as_last, as_registry, as_status, as_country, as_date, as_holder } = section;
@@ -88,7 +89,7 @@ export function checkAllocations(section: AllocationsColumns): void {
   checkBelow(kind, "as_registry", as_registry, registries.length);
   checkBelow(kind, "as_status", as_status, statuses.length);
   checkBelow(kind, "as_holder", as_holder, holders, noHolder);
-  checkCountries("as_country", as_country);
+  checkCountries(kind, "as_country", as_country);
   checkDates("as_date", as_date);
   checkAsRuns(section);
   checkRuns(kind, "holder_id_start", section.holder_id_start, holders, section.holder_id_bytes.length);
@@ -130,13 +131,6 @@ function checkAsRuns({ as_first, as_last }: AllocationsColumns): void {
   for (let run = 0; run < as_first.length; run++)
     if ((as_last[run] as number) < (as_first[run] as number) || (run > 0 && (as_first[run] as number) <= (as_last[run - 1] as number)))
       refuse(`run ${run} of AS numbers does not follow the previous one`);
-}
-
-function checkCountries(name: string, codes: Uint16Array): void {
-  const isLetter = (code: number): boolean => code >= 65 && code <= 90;
-  codes.forEach((code, index) => {
-    if (code !== 0 && !(isLetter(code >> 8) && isLetter(code & 0xff))) refuse(`column ${name}[${index}] is not two letters`);
-  });
 }
 
 function checkDates(name: string, dates: Uint32Array): void {

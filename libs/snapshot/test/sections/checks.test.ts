@@ -22,6 +22,7 @@ import {
 import {
   madeAllocations,
   madeAspas,
+  madeLocations,
   madeNames,
   madeNetworkTypes,
   madeProfiles,
@@ -102,6 +103,8 @@ const profiles = madeProfiles({
 });
 const networkTypes = madeNetworkTypes({ "192.0.2.0/24": "content", "2001:db8::/32": "access 0.5", AS64500: "content", AS64501: "nsp" });
 
+const locations = madeLocations({ "192.0.2.0/24": "NL,NL-NH,Amsterdam", "192.0.2.0/25": null, "2001:db8::/32": ",,Berlin" });
+
 const columnsOf: { readonly [S in SectionName]: SectionColumns<S> } = {
   routes,
   vrps,
@@ -110,6 +113,7 @@ const columnsOf: { readonly [S in SectionName]: SectionColumns<S> } = {
   as_names: names,
   profiles,
   network_types: networkTypes,
+  locations,
 };
 
 type AnyArray = Uint8Array | Uint16Array | Uint32Array;
@@ -267,6 +271,14 @@ const planted: [SectionName, string, number, number][] = [
   ["network_types", "as_type", 0, 3],
   ["network_types", "as_confidence", 1, 101],
   ["network_types", "type_start", 1, 0xffff_ffff],
+  ["locations", "v4_address", 0, 0xffff_ffff],
+  ["locations", "v4_length", 0, 33],
+  ["locations", "v6_words", 3, 1],
+  ["locations", "v6_length", 0, 200],
+  ["locations", "place", 0, 2],
+  ["locations", "country", 0, 0x4e00],
+  ["locations", "region_start", 1, 0xffff_ffff],
+  ["locations", "city_start", 2, 0],
 ];
 
 test.each(planted)("section %s is refused with %s[%i] = %i", (section, column, index, value) => {
@@ -299,6 +311,8 @@ const free = [
   "organisation_bytes",
   "website_bytes",
   "type_bytes",
+  "region_bytes",
+  "city_bytes",
 ];
 
 test("a bad value is planted in every column that has bad values", () => {
@@ -359,6 +373,7 @@ function readEverywhere({
   names: named,
   profiles: told,
   networkTypes: typed,
+  locations: located,
 }: Generation): void {
   const whole = [prefix("0.0.0.0/0"), prefix("::/0")];
   const seen: unknown[] = [];
@@ -387,6 +402,7 @@ function readEverywhere({
   }
   if (told !== null) seen.push([...told.entries()]);
   if (typed !== null) seen.push([...typed.prefixes()], [...typed.asns()], typed.ofAddress(address("192.0.2.1")));
+  if (located !== null) seen.push([...located.records()], located.lookupPlace(address("192.0.2.1")));
   if (named !== null) seen.push(named.lookupName(64500), named.lookupName(64501));
   expect(JSON.stringify(seen, (_, value) => (value === undefined || Number.isNaN(value) ? "broken" : value))).not.toContain("broken");
 }

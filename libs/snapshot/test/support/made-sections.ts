@@ -10,6 +10,8 @@ import {
   type AspasColumns,
   asNamesColumns,
   aspaSectionColumns,
+  type LocationsColumns,
+  locationsColumns,
   type NetworkTypesColumns,
   networkTypesColumns,
   noHolder,
@@ -274,5 +276,18 @@ export function madeNetworkTypes(types: Readonly<Record<string, string>>): Netwo
   });
   return networkTypesColumns(
     read.map(({ what, ...rest }) => (what.startsWith("AS") ? { asn: Number(what.slice(2)), ...rest } : { prefix: prefix(what), ...rest })),
+  );
+}
+
+/** By prefix: country, region and city with commas between them, an empty one for none; null: no place. */
+export function madeLocations(places: Readonly<Record<string, string | null>>): LocationsColumns {
+  return locationsColumns(
+    Object.entries(places).map(([what, text]) => {
+      const [country, region, city] = (text ?? "").split(",").map((part) => part || null);
+      return {
+        prefix: prefix(what),
+        place: text === null ? null : { country: country ?? null, region: region ?? null, city: city ?? null },
+      };
+    }),
   );
 }

@@ -13,6 +13,7 @@ import {
   Generation,
   kindOf,
   type LoadedSnapshot,
+  type LocationsColumns,
   loadSection,
   type Manifest,
   type NetworkTypesColumns,
@@ -40,6 +41,7 @@ export interface MadeSnapshot {
   readonly names?: AsNamesColumns;
   readonly profiles?: ProfilesColumns;
   readonly networkTypes?: NetworkTypesColumns;
+  readonly locations?: LocationsColumns;
   readonly peersTotal?: { ipv4: number; ipv6: number };
   readonly sampleData?: boolean;
   readonly asOf?: string;
@@ -59,6 +61,7 @@ export function madeObjects(made: MadeSnapshot): Partial<Record<SectionName, Buf
     as_names: made.names,
     profiles: made.profiles,
     network_types: made.networkTypes,
+    locations: made.locations,
   };
   return Object.fromEntries(
     sectionNames.flatMap((name) => (columns[name] === undefined ? [] : [[name, encodeColumns(kindOf(name).format, columns[name])]])),

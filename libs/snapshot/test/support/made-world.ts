@@ -1,6 +1,16 @@
 /** A small world in which every case of docs/design/semantics.md happens once: ten full-feed peers of each family. */
 
-import { madeAllocations, madeAspas, madeNames, madeNetworkTypes, madeProfiles, madeRoutes, madeVrps, route } from "./made-sections.ts";
+import {
+  madeAllocations,
+  madeAspas,
+  madeLocations,
+  madeNames,
+  madeNetworkTypes,
+  madeProfiles,
+  madeRoutes,
+  madeVrps,
+  route,
+} from "./made-sections.ts";
 import { type MadeSnapshot, madeAsOf } from "./made-snapshot.ts";
 
 const asOf = Date.parse(madeAsOf) / 1000;
@@ -77,6 +87,15 @@ export const world = {
     "9.0.0.0/8": "test",
     AS100: "transit 0.9",
     AS1000: "hosting",
+  }),
+  locations: madeLocations({
+    "193.0.4.0/22": "NL,NL-NH,Amsterdam",
+    // Its network says that it has no location.
+    "193.0.7.0/24": null,
+    "11.0.0.0/8": "DE,DE-BE,",
+    "20.0.2.0/24": "FR,,",
+    "9.0.0.0/8": ",,Springfield",
+    "2a00:1:1::/48": "JP,JP-13,Tokyo",
   }),
   names: madeNames({ 3333: "RIPE-NCC-AS", 100: "HUNDRED" }),
 } satisfies MadeSnapshot;

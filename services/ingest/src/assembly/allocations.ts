@@ -1,7 +1,16 @@
 /** Builds section `allocations`: the registries' records by CIDR, by AS number and by holder, with who wins where they overlap. */
 
 import { type Address, compareAddresses, type Prefix, rangeToPrefixes } from "@netfacts/address";
-import { type AllocationsColumns, GrowableUint8, GrowableUint32, noHolder, packStrings, registries, statuses } from "@netfacts/snapshot";
+import {
+  type AllocationsColumns,
+  GrowableUint8,
+  GrowableUint32,
+  noHolder,
+  packCountry,
+  packStrings,
+  registries,
+  statuses,
+} from "@netfacts/snapshot";
 import type { DelegationRecord } from "../readers/delegated.ts";
 
 /** The records of one file. An opaque id joins records of one file only. */
@@ -186,7 +195,7 @@ function addressColumns(addresses: readonly Sourced<AddressRecord>[]) {
     record_end: ends,
     registry: Uint8Array.from(addresses, ({ record }) => registries.indexOf(record.registry)),
     status: Uint8Array.from(addresses, ({ record }) => statuses.indexOf(record.status)),
-    country: Uint16Array.from(addresses, ({ record }) => countryCode(record.country)),
+    country: Uint16Array.from(addresses, ({ record }) => packCountry(record.country)),
     date: Uint32Array.from(addresses, ({ record }) => record.date ?? 0),
     holder: Uint32Array.from(addresses, ({ holder }) => holder),
     rank: ranks(addresses),
@@ -235,10 +244,6 @@ function words({ w0, w1, w2, w3 }: Address): number[] {
   return [w0, w1, w2, w3];
 }
 
-function countryCode(country: string | null): number {
-  return country === null ? 0 : (country.charCodeAt(0) << 8) | country.charCodeAt(1);
-}
-
 interface AsnRun {
   first: number;
   last: number;
@@ -281,7 +286,7 @@ function asnColumns({ runs }: { runs: readonly AsnRun[] }) {
     as_last: Uint32Array.from(runs, ({ last }) => last),
     as_registry: Uint8Array.from(runs, ({ winner }) => registries.indexOf(winner.record.registry)),
     as_status: Uint8Array.from(runs, ({ winner }) => statuses.indexOf(winner.record.status)),
-    as_country: Uint16Array.from(runs, ({ winner }) => countryCode(winner.record.country)),
+    as_country: Uint16Array.from(runs, ({ winner }) => packCountry(winner.record.country)),
     as_date: Uint32Array.from(runs, ({ winner }) => winner.record.date ?? 0),
     as_holder: Uint32Array.from(runs, ({ winner }) => winner.holder),
   };

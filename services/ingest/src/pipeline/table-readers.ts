@@ -8,6 +8,7 @@ import type { ProfileSource } from "../assembly/profiles.ts";
 import { readAutnums, readNameList } from "../readers/as-names.ts";
 import type { ProfileRecord } from "../readers/as-profiles.ts";
 import { type DelegationRecord, readDelegated } from "../readers/delegated.ts";
+import { readGeofeed } from "../readers/geofeed.ts";
 import { readNetworkTypesCsv, readOverridesCsv } from "../readers/operator-csv.ts";
 import { type Organisation, readPeeringDbNet, readPeeringDbOrg } from "../readers/peeringdb.ts";
 import type { ReaderReport, SourceContent } from "../readers/reader-report.ts";
@@ -33,6 +34,7 @@ export class TableInputs {
   readonly profiles: ProfileSource[] = [];
   readonly organisations = new Map<number, Organisation>();
   readonly networkTypes = new SampledRecords("network_types", (record) => ("asn" in record ? record.asn : formatPrefix(record.prefix)));
+  readonly locations = new SampledRecords("locations", ({ prefix }) => formatPrefix(prefix));
   /** What the snapshot is asked for when it was built, of the sections whose inputs have no sample of their own. */
   readonly samples = new TableSamples();
 }
@@ -127,6 +129,11 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
   async "network-types-csv"(content, inputs) {
     const { types, report } = await readNetworkTypesCsv(content);
     return { report, add: (source) => inputs.networkTypes.add(source, types) };
+  },
+
+  async geofeed(content, inputs) {
+    const { records, report } = await readGeofeed(content);
+    return { report, add: (source) => inputs.locations.add(source, records) };
   },
 };
 

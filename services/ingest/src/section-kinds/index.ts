@@ -4,6 +4,7 @@ import { type SectionName, sectionNames } from "@netfacts/snapshot";
 import { allocations } from "./allocations.ts";
 import { asNames } from "./as-names.ts";
 import { aspas } from "./aspas.ts";
+import { locations } from "./locations.ts";
 import { networkTypes } from "./network-types.ts";
 import { profiles } from "./profiles.ts";
 import { routes } from "./routes.ts";
@@ -18,6 +19,7 @@ export const sectionKinds: Readonly<Record<SectionName, SectionKind>> = {
   as_names: asNames,
   profiles,
   network_types: networkTypes,
+  locations,
 };
 
 /** In the order in which sections are built and stored: those that need no other one, and the others in the order of manifests. */

@@ -3,6 +3,7 @@
 import { type Address, formatPrefix } from "@netfacts/address";
 import { type AsNameRecord, readAutnums, readNameList } from "../../src/readers/as-names.ts";
 import { type DelegationRecord, readDelegated } from "../../src/readers/delegated.ts";
+import { readGeofeed } from "../../src/readers/geofeed.ts";
 import { readNetworkTypesCsv, readOverridesCsv } from "../../src/readers/operator-csv.ts";
 import type { SourceContent } from "../../src/readers/reader-report.ts";
 import { readRoutinatorCsv } from "../../src/readers/routinator-csv.ts";
@@ -10,6 +11,7 @@ import { mutatedText, type TextForm } from "../support/mutate-text.ts";
 import { cases } from "../support/mutation-run.ts";
 import { badRecordsMax, format } from "./damaged-format.ts";
 import { obviousReading } from "./delegated-oracle.ts";
+import { obviousGeofeed } from "./oracles/geofeed.ts";
 import { obviousNames, obviousOverrides, obviousTypes, obviousVrpCsv } from "./oracles/lists.ts";
 
 const encodings = ["\u00a0", "\u0085", "\u00e9", "\u00c3\u00a9", "\u00c3\u0192\u00c2\u00a9", "\u0000", "\ufeff", "\u2028", "東京"];
@@ -190,4 +192,36 @@ format("network-types-csv", {
   oracle: (bytes) => obviousTypes(bytes, badRecordsMax),
   // A share in hundredths taken for one.
   bug: (types) => types.map((type) => type.replace(/ 0\.8$/, " 1")),
+});
+
+format("geofeed", {
+  make: (random) =>
+    mutatedText(random, {
+      separator: ",",
+      text: '# lastupdated (rfc3339): 2026-08-22T16:53:12+02:00\n192.0.2.0/24,NL,NL-NH,Amsterdam,\n2001:db8::/32,DE,DE-BE,"Berlin",10115\n198.51.100.7,US,,\n203.0.113.0/24,,,,\n192.0.2.128/25,MX,MX-QUE,Quer\u00e9taro,,more\n192.0.2.0/24,NL,NL-NH,Amsterdam,\n',
+      nasty: [
+        "192.0.2.1/24",
+        "::",
+        "0.0.0.0/0",
+        "2000::/3",
+        "ZZ",
+        "zz",
+        "EU",
+        "UK",
+        "nl",
+        "NL-",
+        "NL-NHXX",
+        "de-be",
+        "US-CA",
+        "-",
+        ...csvNasty,
+      ],
+    }),
+  read: async (source) => {
+    const { records, report } = await readGeofeed(source);
+    return { asOf: report.asOf, records: records.map(({ prefix, place }) => `${formatPrefix(prefix)} ${JSON.stringify(place)}`) };
+  },
+  oracle: (bytes) => obviousGeofeed(bytes, badRecordsMax),
+  // A prefix without a place taken for one that is not listed.
+  bug: ({ asOf, records }) => ({ asOf, records: records.filter((record) => !record.endsWith(" null")) }),
 });

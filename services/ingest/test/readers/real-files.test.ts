@@ -9,6 +9,7 @@ import { openContent } from "@netfacts/content";
 import { isLong, runs } from "../../../../test/support/runs.ts";
 import { type AsNameRecord, readAutnums, readNameList } from "../../src/readers/as-names.ts";
 import { type DelegationRecord, readDelegated } from "../../src/readers/delegated.ts";
+import { readGeofeed } from "../../src/readers/geofeed.ts";
 import { readRpkiClientJson } from "../../src/readers/rpki-client-json.ts";
 import { contentOf, contentOfFile, failureOf } from "./content.ts";
 import { obviousReading } from "./delegated-oracle.ts";
@@ -185,6 +186,39 @@ describe("AS names", () => {
         .filter(([asn, name]) => name !== `AS${asn}` && !/^-.*-$/.test(name));
       const names = await namesOf(path, readNameList);
       expect([...names].join("\n") === named.map(([asn, name]) => [asn, name.replace(/ +/g, " ").trim()]).join("\n")).toBe(true);
+    });
+  });
+});
+
+describe("a geofeed", () => {
+  test("every entry of AWS's is read as it stands, and its 82 short lines are reported", async () => {
+    await withFile(join(data, "modern/geofeed-aws.20260822.csv.gz"), async (path) => {
+      const { records, report } = await readGeofeed(contentOfFile(path));
+      const lines = gunzipSync(readFileSync(path)).toString().trimEnd().split("\n");
+      const rows = lines.filter((line) => !line.startsWith("#")).map((line) => line.split(","));
+      const expected = rows.map(([prefix, country, region, city]) => [prefix, country, region || null, city].join(" | "));
+      const told = records.map(({ prefix, place }) =>
+        [formatPrefix(prefix), place?.country, place?.region ?? null, place?.city].join(" | "),
+      );
+      expect(told).toHaveLength(10_661);
+      expect(told.join("\n") === expected.join("\n")).toBe(true);
+      const short = rows.filter((row) => row.length < 5);
+      const first = lines.findIndex((line) => line.split(",").length === 4 && !line.startsWith("#")) + 1;
+      expect(short).toHaveLength(82);
+      expect(report).toMatchObject({ read: 10_661, accepted: 10_661, skipped: [], asOf: Date.parse("2026-08-22T16:53:12Z") / 1000 });
+      expect(report.notes).toEqual([
+        expect.stringMatching(new RegExp(`^lines with fewer than five fields, the others read as empty: 82 \\(line ${first}, `)),
+      ]);
+      expect(report.kinds).toEqual({ "IPv4 prefixes": 7_635, "IPv6 prefixes": 3_026 });
+    });
+  });
+
+  test(`cut within any of ${cuts} lines is refused`, async () => {
+    await withFile(join(data, "modern/geofeed-aws.20260822.csv.gz"), async (path) => {
+      const text = gunzipSync(readFileSync(path));
+      const { withinLine } = cutsOf(text, cuts);
+      for (const at of withinLine)
+        expect((await failureOf(readGeofeed(contentOf(text.subarray(0, at))))).message).toMatch(/the last line has no line break/);
     });
   });
 });

@@ -17,6 +17,7 @@ sources:
   - {name: names, section: as_names, format: name-list, location: names}
   - {name: net, section: profiles, format: peeringdb-net, location: net}
   - {name: types, section: network_types, format: network-types-csv, location: types}
+  - {name: feed, section: locations, format: geofeed, location: feed}
 `;
 
 /** Blocks that overlap those of `ripe`, where allocated goes before reserved, and numbers of their own. */
@@ -59,6 +60,7 @@ async function writeAll({ write }: Workplace): Promise<void> {
     status: "ok",
   }));
   await write("net", JSON.stringify({ data, meta: {} }));
+  await write("feed", "11.0.0.0/20,NL,NL-NH,Amsterdam,\n12.0.0.0/24,DE,DE-BE,Berlin,\n2001:db8::/32,,,,\n");
   await write("types", "resource,network_type,confidence\n11.0.0.0/20,eyeball,0.9\n12.0.0.0/24,hosting,0.5\nAS9,cdn,1\n");
 }
 
@@ -243,6 +245,18 @@ const faults: Fault[] = [
     ({ as_number }) => ({ as_number: mapped(as_number, (n) => n + 1) }),
     /the type of AS9 of types: expected cdn \(1\), found none/,
   ),
+  fault(
+    "places of the prefix before",
+    "locations",
+    ({ place }) => ({ place: moved(place) }),
+    /the location of \S+ of feed: expected .*, found /,
+  ),
+  fault(
+    "cities of other places",
+    "locations",
+    ({ city_start }) => ({ city_start: mapped(city_start, (at) => (at === 9 ? 3 : at)) }),
+    /the location of \S+ of feed: expected (NL, NL-NH, Amsterdam|DE, DE-BE, Berlin), found /,
+  ),
 ];
 
 test.each(faults)(
@@ -282,6 +296,7 @@ test("what is right is found right, and the report tells how many records each s
       as_names: 10,
       profiles: 9,
       network_types: 3,
+      locations: 3,
     }))
       expect({ name, enough: (checked[name] ?? 0) >= least }).toEqual({ name, enough: true });
   });
@@ -301,7 +316,7 @@ test("several ASPAs of one customer in one export are one record, whichever of t
 
 test("a section that is taken over is compared with its digest alone", async () => {
   await atWork(async (place) => {
-    const config = await place.sources(everything.replace(/.*name: (ripe|arin|vrps|slurm|net|types).*\n/g, ""));
+    const config = await place.sources(everything.replace(/.*name: (ripe|arin|vrps|slurm|net|types|feed).*\n/g, ""));
     await runIngest({ config, store: place.store });
     const onlyNames = { ...config, sources: config.sources.filter(({ name }) => name === "names") };
     const off = altered(place.store, "routes", ({ origin_value }) => ({ origin_value: moved(origin_value) }));

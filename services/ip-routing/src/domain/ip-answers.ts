@@ -286,6 +286,7 @@ const ownEntries: Readonly<Record<(typeof ipSections)[number], ((generation: Gen
   as_names: null,
   profiles: null,
   network_types: ({ networkTypes }) => networkTypes,
+  locations: ({ locations }) => locations,
 };
 const ownEntriesOf = Object.values(ownEntries).filter((of) => of !== null);
 

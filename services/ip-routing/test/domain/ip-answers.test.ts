@@ -6,7 +6,14 @@ import { wholeRecord } from "@netfacts/contracts";
 import { AnswerNotes, ipRecord, type RecordAnswer, shownAnswer } from "@netfacts/records";
 import type { Generation } from "@netfacts/snapshot";
 import fc from "fast-check";
-import { madeAllocations, madeNetworkTypes, madeRoutes, madeVrps, route } from "../../../../libs/snapshot/test/support/made-sections.ts";
+import {
+  madeAllocations,
+  madeLocations,
+  madeNetworkTypes,
+  madeRoutes,
+  madeVrps,
+  route,
+} from "../../../../libs/snapshot/test/support/made-sections.ts";
 import { type MadeSnapshot, madeGeneration } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
 import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
 import { address } from "../../../../libs/snapshot/test/support/text.ts";
@@ -102,7 +109,8 @@ describe("over a world where every case happens once", () => {
     const { vrps: _vrps, ...noVrps } = world;
     const { allocations: _allocations, ...noAllocations } = world;
     const { networkTypes: _types, profiles: _profiles, ...noTypes } = world;
-    for (const made of [{}, noRoutes, noVrps, noAllocations, noTypes, { ...world, sampleData: true }] as MadeSnapshot[])
+    const { locations: _locations, ...noLocations } = world;
+    for (const made of [{}, noRoutes, noVrps, noAllocations, noTypes, noLocations, { ...world, sampleData: true }] as MadeSnapshot[])
       expectAllPlain(madeGeneration(made), texts);
   });
 });
@@ -132,6 +140,24 @@ test("several places under one route are told apart: an allocation, a special bl
   expectAllPlain(made, ["2001::1", "2001:db8::1", "2001:5::1", "2001:1::1"]);
   // Nothing is announced here: how many VRPs cover an address differs within one allocation.
   expectAllPlain(made, ["60.0.0.1", "60.1.0.1", "60.1.1.1", "60.2.0.1", "70.0.0.1"]);
+});
+
+test("locations that begin inside a route are told apart, also where they and network types cross", () => {
+  const made = madeGeneration({
+    routes: madeRoutes([route("50.0.0.0/8", [2, 10]), route("51.0.0.0/8", [3, 10]), route("2001::/16", [3, 10])]),
+    vrps: madeVrps([]),
+    networkTypes: madeNetworkTypes({ "50.1.0.0/16": "a", "50.2.0.0/16": "b" }),
+    locations: madeLocations({
+      "48.0.0.0/4": "SE,,",
+      "50.1.1.0/24": "NL,NL-NH,Amsterdam",
+      "50.1.2.0/24": null,
+      "50.2.0.0/16": "DE,,Köln",
+      "2001:2:8000::/33": "JP,,",
+    }),
+  });
+  const texts = ["50.0.0.1", "50.1.0.1", "50.1.1.1", "50.1.1.2", "50.1.2.1", "50.2.0.1", "51.0.0.1", "2001:2:8000::1", "2001:3::1"];
+  expectAllPlain(made, texts);
+  expectAllPlain(made, texts.toReversed());
 });
 
 test("network types that begin inside a route are told apart, also where they and allocations cross", () => {
