@@ -1,4 +1,4 @@
-/** Makes `samples/data` anew: real files byte for byte, a made geofeed, and the part of an RPKI export that concerns the sample's routes. */
+/** Makes `samples/data` anew: real files byte for byte, a made geofeed and made observations, and the part of an RPKI export that concerns the sample's routes. */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -32,6 +32,14 @@ const geofeed = `# Made for the samples of Netfacts: no network has published it
 2001:db8::/32,JP,JP-13,Tokyo,
 `;
 
+const observationsFile = "observations-made.ndjson";
+const observations = [28, 29, 30]
+  .map((day) => {
+    const place = { lat: 52.37, lon: 4.9, accuracy_km: 10, country: "NL", region: "NL-NH", city: "Amsterdam" };
+    return `${JSON.stringify({ ip: "193.0.6.139", ...place, observed_at: `2014-05-${day}T12:00:00Z`, method: "made-up" })}\n`;
+  })
+  .join("");
+
 interface Roa {
   asn: number;
   prefix: string;
@@ -61,7 +69,8 @@ export async function makeSamples(dataFolder: string, target: string): Promise<v
   const whole = JSON.parse(await textOf(join(dataFolder, vrpsSource))) as RpkiExport;
   writeFileSync(join(target, vrpsFile), gzipSync(exportText(whole, concerning(whole.roas, routes)), { level: 9 }));
   writeFileSync(join(target, geofeedFile), geofeed);
-  const known = new Set([...copied.map((file) => basename(file)), vrpsFile, geofeedFile]);
+  writeFileSync(join(target, observationsFile), observations);
+  const known = new Set([...copied.map((file) => basename(file)), vrpsFile, geofeedFile, observationsFile]);
   for (const file of readdirSync(target)) if (!known.has(file)) console.log(`not made by this script: ${join(target, file)}`);
 }
 

@@ -97,7 +97,7 @@ export const sectionContracts = {
     missing: null,
   },
   locations: {
-    meaning: "Locations of prefixes, from geofeeds (RFC 8805).",
+    meaning: "Locations of prefixes, from the operator's own observations and from geofeeds (RFC 8805).",
     data: SectionData,
     metaPlace: 8,
     imported: true,

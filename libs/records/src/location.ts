@@ -2,11 +2,13 @@
 
 import type { Address } from "@netfacts/address";
 import type { Location } from "@netfacts/contracts";
-import type { Generation } from "@netfacts/snapshot";
+import { type Generation, secondsTimestamp } from "@netfacts/snapshot";
 import { isCountry } from "./country-flag.ts";
 
 /** Of what networks publish about their own prefixes (RFC 8805). */
 const geofeedBasis = "geofeed";
+/** Of what the operator observed. */
+const observationBasis = "observation";
 
 /**
  * The location of an address, null where nothing is known of it.
@@ -14,21 +16,21 @@ const geofeedBasis = "geofeed";
  * @param registrationCountry  as the registry published it. `EU` and `AP` are no countries: nothing can be compared with them.
  */
 export function locationRecord({ locations }: Generation, ip: Address, registrationCountry: string | null): Location | null {
-  const place = locations?.lookupPlace(ip) ?? null;
-  if (place === null) return null;
-  const { country, region, city } = place;
+  const found = locations?.lookupLocation(ip) ?? null;
+  if (found === null) return null;
+  const { country, region, city, observed } = found;
   const comparable = country !== null && registrationCountry !== null && isCountry(registrationCountry);
   return {
     country,
     region,
     city,
-    latitude: null,
-    longitude: null,
-    radius_km: null,
-    basis: geofeedBasis,
-    confidence: null,
-    observations: 0,
-    last_observed_at: null,
+    latitude: observed?.latitude ?? null,
+    longitude: observed?.longitude ?? null,
+    radius_km: observed?.radiusKm ?? null,
+    basis: observed === null ? geofeedBasis : observationBasis,
+    confidence: observed?.confidence ?? null,
+    observations: observed?.observations ?? 0,
+    last_observed_at: observed === null ? null : secondsTimestamp(observed.lastObservedAt),
     agrees_with_registration: comparable ? country === registrationCountry : null,
   };
 }

@@ -109,6 +109,30 @@ describe("the location", () => {
     expect(record.meta.data.locations).toMatchObject({ stale: false });
   });
 
+  test("that was observed, with coordinates or without, with names or without", () => {
+    expect(ip("193.0.5.1").location).toEqual({
+      country: "NL",
+      region: "NL-NH",
+      city: "Amsterdam",
+      latitude: 52.37,
+      longitude: 4.9,
+      radius_km: 10,
+      basis: "observation",
+      confidence: 0.93,
+      observations: 41,
+      last_observed_at: "2025-11-20T22:14:05Z",
+      agrees_with_registration: true,
+    });
+    expect(ip("11.1.2.3")).toMatchObject({
+      country_flag: { country: "FR" },
+      location: { latitude: null, radius_km: null, confidence: 0.5, observations: 1, agrees_with_registration: false },
+    });
+    expect(ip("14.0.0.1")).toMatchObject({
+      country_flag: null,
+      location: { country: null, city: null, latitude: -33.8688, longitude: 151.2093, agrees_with_registration: null },
+    });
+  });
+
   test("is null without the section, and the flag is that of the registration", () => {
     const record = ask(madeGeneration(noLocations)).ip("11.0.0.1");
     expect(record).toMatchObject({ location: null, country_flag: { country: "US" }, warnings: [] });

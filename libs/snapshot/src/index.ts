@@ -26,6 +26,7 @@ export { GrowableUint8, GrowableUint16, GrowableUint32, release } from "./growab
 export { type Ipv4IndexForm, ipv4IndexConfig } from "./ipv4-index.ts";
 export { loadInWorker, loadSnapshot } from "./loader.ts";
 export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
+export { type LocationFound, LocationTable } from "./lookup/locations.ts";
 export type { Neighbour, NeighbourSummary } from "./lookup/neighbours.ts";
 export {
   matchRoute,
@@ -71,7 +72,7 @@ export {
 export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
 export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
 export { checkHistory, type HistoryColumns, historyFormat } from "./sections/history.ts";
-export { type LocationRecord, type LocationsColumns, locationsColumns, type PlaceNames } from "./sections/locations.ts";
+export { type LocationRecord, type LocationsColumns, locationsColumns, type Observed, type PlaceNames } from "./sections/locations.ts";
 export {
   type NetworkTypesColumns,
   networkTypesColumns,

@@ -80,7 +80,7 @@ export const IpRecord = record({
   network_type: member(nullable(NetworkType), "Type of the network that contains the address; null if unknown."),
   location: member(
     nullable(Location),
-    "Location of the address, by the most specific prefix in the geofeeds that contains it; null if no geofeed has one, or if that prefix is listed without a location.",
+    "Location of the address, by the most specific prefix with observations or in a geofeed that contains it; null if there is none, or if that prefix is listed without a location.",
   ),
   links: member(IpLinks, "Paths of related records."),
   meta: member(Meta, "Request id, time, versions of the data used, and warnings."),

@@ -4,8 +4,14 @@ import { type Address, formatPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
 import { countryText } from "../country-code.ts";
 import { prefixKey, type SectionRow } from "../diff/section-row.ts";
-import { type LocationRecord, type LocationsColumns, noPlace, type PlaceNames } from "../sections/locations.ts";
+import { type LocationRecord, type LocationsColumns, noPlace, type Observed, observedOf, type PlaceNames } from "../sections/locations.ts";
 import { stringAt } from "../strings.ts";
+import { searchAscending } from "./route-table.ts";
+
+/** `observed`: null if the network itself says it. */
+export interface LocationFound extends PlaceNames {
+  readonly observed: Observed | null;
+}
 
 /** Immutable; safe from any thread. */
 export class LocationTable {
@@ -28,38 +34,59 @@ export class LocationTable {
     return end > start;
   }
 
-  /** The place of an address, null when no entry holds it, or when the most specific one has no place. */
-  lookupPlace(address: Address): PlaceNames | null {
+  /** The location of an address, null when no entry holds it, or when the most specific one has no place. */
+  lookupLocation(address: Address): LocationFound | null {
     const entry = this.entry(address);
-    return entry < 0 ? null : this.#place(entry);
+    return entry < 0 ? null : this.#location(entry);
   }
 
   /** The entry of exactly this prefix, null when there is none. */
   lookupRecord(prefix: Prefix): LocationRecord | null {
     const entry = this.#trie.exact(prefix);
-    return entry < 0 ? null : { prefix, place: this.#place(entry) };
+    return entry < 0 ? null : this.#record(entry);
   }
 
   /** Every entry, ascending. */
   *records(): Generator<LocationRecord> {
-    for (let entry = 0; entry < this.#trie.size; entry++) yield { prefix: this.#trie.prefixAt(entry), place: this.#place(entry) };
+    for (let entry = 0; entry < this.#trie.size; entry++) yield this.#record(entry);
   }
 
   /** The rows that two snapshots are compared by. */
   *rows(): Generator<SectionRow> {
     const nowhere: PlaceNames = { country: null, region: null, city: null };
-    for (const { prefix, place } of this.records())
-      yield { key: prefixKey(prefix), identity: { prefix: formatPrefix(prefix) }, value: { ...(place ?? nowhere) } };
+    for (const { prefix, place, observed } of this.records())
+      yield {
+        key: prefixKey(prefix),
+        identity: { prefix: formatPrefix(prefix) },
+        value: { ...(place ?? nowhere), ...observedValue(observed) },
+      };
   }
 
-  #place(entry: number): PlaceNames | null {
-    const { place, country, region_start, region_bytes, city_start, city_bytes } = this.#columns;
+  #record(entry: number): LocationRecord {
+    const location = this.#location(entry);
+    const prefix = this.#trie.prefixAt(entry);
+    if (location === null) return { prefix, place: null };
+    const { observed, ...place } = location;
+    return { prefix, place, ...(observed !== null && { observed }) };
+  }
+
+  #location(entry: number): LocationFound | null {
+    const { place, country, region_start, region_bytes, city_start, city_bytes, observed_entry } = this.#columns;
     const at = place[entry] as number;
     if (at === noPlace) return null;
+    const observation = searchAscending(observed_entry, entry);
     return {
       country: countryText(country[at] as number),
       region: stringAt({ start: region_start, bytes: region_bytes }, at) || null,
       city: stringAt({ start: city_start, bytes: city_bytes }, at) || null,
+      observed: observation < 0 ? null : observedOf(this.#columns, observation),
     };
   }
+}
+
+/** What a diff shows of an observation: not how often and when, which changes all the time. */
+function observedValue(observed: Observed | undefined): object {
+  if (observed === undefined) return { basis: "geofeed" };
+  const { latitude, longitude, radiusKm } = observed;
+  return { basis: "observation", latitude, longitude, radius_km: radiusKm };
 }

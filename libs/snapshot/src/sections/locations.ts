@@ -1,13 +1,16 @@
-/** Section `locations`: where networks say that their prefixes are used. */
+/** Section `locations`: where prefixes are used, by what networks say and what was observed. */
 
 import type { Prefix } from "@netfacts/address";
 import { type PrefixColumns, sortPrefixes } from "@netfacts/prefix-trie";
-import { type Columns, checkBelow, checkLengths, checkRuns, type SectionFormat } from "../columns.ts";
+import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type SectionFormat, SectionFormatError } from "../columns.ts";
 import { checkCountries, packCountry } from "../country-code.ts";
 import { packStrings } from "../strings.ts";
 
 /** Stands for "has no location, and shows none": its source says so. */
 export const noPlace = 0xffff_ffff;
+
+export const noCoordinate = 0xffff_ffff;
+const perDegree = 10_000;
 
 const columns = {
   v4_address: "u32",
@@ -23,6 +26,18 @@ const columns = {
   region_bytes: "u8",
   city_start: "u32",
   city_bytes: "u8",
+  /** Ascending numbers of the prefixes that were observed, and what was observed of each. */
+  observed_entry: "u32",
+  /** In ten-thousandths of a degree, from 90 degrees south and 180 degrees west; `noCoordinate` = none. */
+  latitude: "u32",
+  longitude: "u32",
+  /** Kilometres, 0 without coordinates. */
+  radius_km: "u16",
+  /** In hundredths. */
+  confidence: "u8",
+  observations: "u32",
+  /** Unix seconds. */
+  last_observed: "u32",
 } as const;
 
 /** Prefixes in preorder (IPv4, then IPv6, each by address and length). */
@@ -36,10 +51,22 @@ export interface PlaceNames {
   readonly city: string | null;
 }
 
-/** The place of a prefix; null: it has none, and does not have that of a less specific prefix. */
+/** What was observed; `confidence` from 0 to 1, kept in hundredths. Coordinates in degrees: null, as is the radius, where none were observed. */
+export interface Observed {
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly radiusKm: number | null;
+  readonly confidence: number;
+  readonly observations: number;
+  /** Unix seconds. */
+  readonly lastObservedAt: number;
+}
+
+/** The place of a prefix; null: it has none, and does not have that of a less specific prefix. Without `observed`, its network says so. */
 export interface LocationRecord {
   readonly prefix: Prefix;
   readonly place: PlaceNames | null;
+  readonly observed?: Observed;
 }
 
 export function locationPrefixes(section: LocationsColumns): PrefixColumns {
@@ -54,10 +81,13 @@ export function locationsColumns(records: readonly LocationRecord[]): LocationsC
   // Of equal prefixes sorting keeps the first.
   const fromLast = records.toReversed();
   const { columns: prefixes, order } = sortPrefixes(prefixesOf(fromLast));
+  const observedAt = (entry: number) => (fromLast[order[entry] as number] as LocationRecord).observed;
   const places = new PlaceTable();
   const place = Uint32Array.from(order, (at) => places.index((fromLast[at] as LocationRecord).place));
   const region = packStrings(places.all.map((one) => one.region ?? ""));
   const city = packStrings(places.all.map((one) => one.city ?? ""));
+  const entries = Array.from(order.keys()).filter((entry) => observedAt(entry) !== undefined);
+  const observed = entries.map((entry) => observedAt(entry) as Observed);
   return {
     v4_address: prefixes.ipv4.address,
     v4_length: prefixes.ipv4.length,
@@ -69,7 +99,36 @@ export function locationsColumns(records: readonly LocationRecord[]): LocationsC
     region_bytes: region.bytes,
     city_start: city.start,
     city_bytes: city.bytes,
+    observed_entry: Uint32Array.from(entries),
+    latitude: Uint32Array.from(observed, ({ latitude }) => packDegrees(latitude, 90)),
+    longitude: Uint32Array.from(observed, ({ longitude }) => packDegrees(longitude, 180)),
+    radius_km: Uint16Array.from(observed, ({ radiusKm }) => radiusKm ?? 0),
+    confidence: Uint8Array.from(observed, ({ confidence }) => Math.round(confidence * 100)),
+    observations: Uint32Array.from(observed, ({ observations }) => observations),
+    last_observed: Uint32Array.from(observed, ({ lastObservedAt }) => lastObservedAt),
   };
+}
+
+function packDegrees(degrees: number | null, offset: number): number {
+  return degrees === null ? noCoordinate : Math.round((degrees + offset) * perDegree);
+}
+
+/** What `locationsColumns` packed of the observation with this number. */
+export function observedOf(section: LocationsColumns, at: number): Observed {
+  const [latitude, longitude] = [section.latitude[at] as number, section.longitude[at] as number];
+  const isPlaced = latitude !== noCoordinate;
+  return {
+    latitude: isPlaced ? degreesOf(latitude, 90) : null,
+    longitude: isPlaced ? degreesOf(longitude, 180) : null,
+    radiusKm: isPlaced ? (section.radius_km[at] as number) : null,
+    confidence: (section.confidence[at] as number) / 100,
+    observations: section.observations[at] as number,
+    lastObservedAt: section.last_observed[at] as number,
+  };
+}
+
+function degreesOf(packed: number, offset: number): number {
+  return (packed - offset * perDegree) / perDegree;
 }
 
 function* prefixesOf(records: readonly LocationRecord[]): Generator<Prefix> {
@@ -105,4 +164,14 @@ export function checkLocations(section: LocationsColumns): void {
   checkCountries(kind, "country", country);
   checkRuns(kind, "region_start", section.region_start, country.length, section.region_bytes.length);
   checkRuns(kind, "city_start", section.city_start, country.length, section.city_bytes.length);
+  const { observed_entry, latitude, longitude, radius_km, confidence, observations, last_observed } = section;
+  checkLengths(kind, observed_entry.length, { latitude, longitude, radius_km, confidence, observations, last_observed });
+  checkAscending(kind, "observed_entry", observed_entry);
+  checkBelow(kind, "observed_entry", observed_entry, place.length);
+  checkBelow(kind, "latitude", latitude, 180 * perDegree + 1, noCoordinate);
+  checkBelow(kind, "longitude", longitude, 360 * perDegree + 1, noCoordinate);
+  checkBelow(kind, "confidence", confidence, 101);
+  for (let at = 0; at < latitude.length; at++)
+    if ((latitude[at] === noCoordinate) !== (longitude[at] === noCoordinate))
+      throw new SectionFormatError(`section ${kind}: observation ${at} has one coordinate`);
 }

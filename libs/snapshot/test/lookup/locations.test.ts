@@ -4,7 +4,14 @@ import { expect, test } from "@jest/globals";
 import { type Address, containsAddress, firstAddress, formatPrefix, lastAddress, makePrefix } from "@netfacts/address";
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { type LocationRecord, locationsColumns, type PlaceNames, sectionChanges } from "../../src/index.ts";
+import {
+  type LocationFound,
+  type LocationRecord,
+  locationsColumns,
+  type Observed,
+  type PlaceNames,
+  sectionChanges,
+} from "../../src/index.ts";
 import { madeLocations } from "../support/made-sections.ts";
 import { madeGeneration } from "../support/made-snapshot.ts";
 import { address, prefix } from "../support/text.ts";
@@ -23,17 +30,31 @@ const aPlace: fc.Arbitrary<PlaceNames | null> = fc.option(
     })
     .filter(({ country, region, city }) => country !== null || region !== null || city !== null),
 );
-const aRecord: fc.Arbitrary<LocationRecord> = fc.tuple(anAddress, fc.nat(128), aPlace).map(([one, length, place]) => ({
-  prefix: makePrefix(one.version, one.w0, one.w1, one.w2, one.w3, length % (one.version === 4 ? 33 : 129)),
-  place,
-}));
+const someObserved: fc.Arbitrary<Observed> = fc
+  .record({
+    latitude: fc.integer({ min: -900_000, max: 900_000 }).map((at) => at / 10_000),
+    longitude: fc.integer({ min: -1_800_000, max: 1_800_000 }).map((at) => at / 10_000),
+    radiusKm: fc.nat(20_000),
+    confidence: fc.nat(100).map((share) => share / 100),
+    observations: fc.nat(0xffff_ffff),
+    lastObservedAt: fc.nat(0xffff_ffff),
+    isPlaced: fc.boolean(),
+  })
+  .map(({ isPlaced, ...observed }) => (isPlaced ? observed : { ...observed, latitude: null, longitude: null, radiusKm: null }));
+const aRecord: fc.Arbitrary<LocationRecord> = fc
+  .tuple(anAddress, fc.nat(128), aPlace, fc.option(someObserved, { nil: undefined }))
+  .map(([one, length, place, observed]) => ({
+    prefix: makePrefix(one.version, one.w0, one.w1, one.w2, one.w3, length % (one.version === 4 ? 33 : 129)),
+    place,
+    ...(place !== null && observed !== undefined && { observed }),
+  }));
 
-/** The place of the longest prefix that contains the address, of equal ones the last. */
-function slowPlace(records: readonly LocationRecord[], asked: Address): PlaceNames | null {
+/** The location of the longest prefix that contains the address, of equal ones the last. */
+function slowLocation(records: readonly LocationRecord[], asked: Address): LocationFound | null {
   let best: LocationRecord | null = null;
   for (const record of records)
     if (containsAddress(record.prefix, asked) && (best === null || record.prefix.length >= best.prefix.length)) best = record;
-  return best?.place ?? null;
+  return best?.place == null ? null : { ...best.place, observed: best.observed ?? null };
 }
 
 test("an address has the place of the most specific prefix, of equal ones the last", () => {
@@ -41,7 +62,7 @@ test("an address has the place of the most specific prefix, of equal ones the la
     fc.property(fc.array(aRecord, { maxLength: 30 }), fc.array(anAddress, { maxLength: 10 }), (records, others) => {
       const { locations } = madeGeneration({ locations: locationsColumns(records) });
       const edges = records.flatMap((one) => [firstAddress(one.prefix), lastAddress(one.prefix)]);
-      for (const asked of [...others, ...edges]) expect(locations?.lookupPlace(asked)).toEqual(slowPlace(records, asked));
+      for (const asked of [...others, ...edges]) expect(locations?.lookupLocation(asked)).toEqual(slowLocation(records, asked));
       const last = new Map(records.map((record) => [formatPrefix(record.prefix), record]));
       for (const record of last.values()) expect(locations?.lookupRecord(record.prefix)).toEqual(record);
       expect([...(locations?.records() ?? [])]).toHaveLength(last.size);
@@ -57,9 +78,9 @@ test("equal places are stored once", () => {
 
 test("a prefix without a place has none, also inside one that has, and nothing is known elsewhere", () => {
   const { locations } = madeGeneration({ locations: madeLocations({ "192.0.0.0/16": "NL,,", "192.0.2.0/24": null }) });
-  const at = (text: string) => locations?.lookupPlace(address(text));
+  const at = (text: string) => locations?.lookupLocation(address(text));
   expect([at("192.0.1.1"), at("192.0.2.1"), at("198.51.100.1"), at("2001:db8::1")]).toEqual([
-    { country: "NL", region: null, city: null },
+    { country: "NL", region: null, city: null, observed: null },
     null,
     null,
     null,
@@ -67,14 +88,34 @@ test("a prefix without a place has none, also inside one that has, and nothing i
   expect(locations?.lookupRecord(prefix("192.0.0.0/17"))).toBeNull();
 });
 
-test("a diff tells which prefixes have another place", () => {
+test("a diff tells which prefixes have another place or basis, and not which were observed again", () => {
   const from = madeGeneration({
-    locations: madeLocations({ "192.0.2.0/24": "NL,,A", "198.51.100.0/24": "NL,,", "2001:db8::/32": "FR,," }),
+    locations: madeLocations({
+      "192.0.2.0/24": "NL,,A",
+      "198.51.100.0/24": "NL,,",
+      "198.51.100.0/25": "NL,, @52,5,10,0.8,3,1763676845",
+      "198.51.100.0/26": "NL,,",
+      "2001:db8::/32": "FR,,",
+    }),
   });
-  const to = madeGeneration({ locations: madeLocations({ "192.0.2.0/24": "NL,,B", "198.51.100.0/24": "NL,,", "203.0.113.0/24": null }) });
+  const to = madeGeneration({
+    locations: madeLocations({
+      "192.0.2.0/24": "NL,,B",
+      "198.51.100.0/24": "NL,,",
+      "198.51.100.0/25": "NL,, @52,5,10,0.9,4,1763676999",
+      "198.51.100.0/26": "NL,, @52,5,10,0.9,4,1763676999",
+      "203.0.113.0/24": null,
+    }),
+  });
+  const geofeed = { basis: "geofeed", region: null };
   expect([...sectionChanges(from, to, "locations")].map(({ change, identity, to: now }) => [change, identity, now])).toEqual([
-    ["changed", { prefix: "192.0.2.0/24" }, { country: "NL", region: null, city: "B" }],
-    ["added", { prefix: "203.0.113.0/24" }, { country: null, region: null, city: null }],
+    ["changed", { prefix: "192.0.2.0/24" }, { ...geofeed, country: "NL", city: "B" }],
+    [
+      "changed",
+      { prefix: "198.51.100.0/26" },
+      { basis: "observation", country: "NL", region: null, city: null, latitude: 52, longitude: 5, radius_km: 10 },
+    ],
+    ["added", { prefix: "203.0.113.0/24" }, { ...geofeed, country: null, city: null }],
     ["removed", { prefix: "2001:db8::/32" }, null],
   ]);
 });

@@ -103,7 +103,12 @@ const profiles = madeProfiles({
 });
 const networkTypes = madeNetworkTypes({ "192.0.2.0/24": "content", "2001:db8::/32": "access 0.5", AS64500: "content", AS64501: "nsp" });
 
-const locations = madeLocations({ "192.0.2.0/24": "NL,NL-NH,Amsterdam", "192.0.2.0/25": null, "2001:db8::/32": ",,Berlin" });
+const locations = madeLocations({
+  "192.0.2.0/24": "NL,NL-NH,Amsterdam",
+  "192.0.2.0/25": null,
+  "2001:db8::/32": ",,Berlin @52.5,13.4,10,0.9,3,1763676845",
+  "2001:db8:1::/48": "DE,, @,,,0.5,1,1763676845",
+});
 
 const columnsOf: { readonly [S in SectionName]: SectionColumns<S> } = {
   routes,
@@ -275,10 +280,17 @@ const planted: [SectionName, string, number, number][] = [
   ["locations", "v4_length", 0, 33],
   ["locations", "v6_words", 3, 1],
   ["locations", "v6_length", 0, 200],
-  ["locations", "place", 0, 2],
+  ["locations", "place", 0, 3],
   ["locations", "country", 0, 0x4e00],
   ["locations", "region_start", 1, 0xffff_ffff],
   ["locations", "city_start", 2, 0],
+  ["locations", "observed_entry", 0, 3],
+  ["locations", "observed_entry", 1, 4],
+  ["locations", "latitude", 0, 1_800_001],
+  ["locations", "latitude", 0, 0xffff_ffff],
+  ["locations", "longitude", 0, 3_600_001],
+  ["locations", "longitude", 1, 0],
+  ["locations", "confidence", 0, 101],
 ];
 
 test.each(planted)("section %s is refused with %s[%i] = %i", (section, column, index, value) => {
@@ -313,6 +325,9 @@ const free = [
   "type_bytes",
   "region_bytes",
   "city_bytes",
+  "radius_km",
+  "observations",
+  "last_observed",
 ];
 
 test("a bad value is planted in every column that has bad values", () => {
@@ -402,7 +417,7 @@ function readEverywhere({
   }
   if (told !== null) seen.push([...told.entries()]);
   if (typed !== null) seen.push([...typed.prefixes()], [...typed.asns()], typed.ofAddress(address("192.0.2.1")));
-  if (located !== null) seen.push([...located.records()], located.lookupPlace(address("192.0.2.1")));
+  if (located !== null) seen.push([...located.records()], located.lookupLocation(address("192.0.2.1")));
   if (named !== null) seen.push(named.lookupName(64500), named.lookupName(64501));
   expect(JSON.stringify(seen, (_, value) => (value === undefined || Number.isNaN(value) ? "broken" : value))).not.toContain("broken");
 }

@@ -15,6 +15,7 @@ import {
   type NetworkTypesColumns,
   networkTypesColumns,
   noHolder,
+  type Observed,
   originKind,
   type Profile,
   type ProfilesColumns,
@@ -279,15 +280,34 @@ export function madeNetworkTypes(types: Readonly<Record<string, string>>): Netwo
   );
 }
 
-/** By prefix: country, region and city with commas between them, an empty one for none; null: no place. */
+/**
+ * By prefix: country, region and city with commas between them, an empty one for none; null: no place. Behind ` @`, for what was observed:
+ * latitude, longitude, radius, confidence, observations, Unix seconds, with commas between them; without the first three if empty.
+ */
 export function madeLocations(places: Readonly<Record<string, string | null>>): LocationsColumns {
   return locationsColumns(
     Object.entries(places).map(([what, text]) => {
-      const [country, region, city] = (text ?? "").split(",").map((part) => part || null);
+      if (text === null) return { prefix: prefix(what), place: null };
+      const [names = "", observed] = text.split(" @");
+      const [country, region, city] = names.split(",").map((part) => part || null);
       return {
         prefix: prefix(what),
-        place: text === null ? null : { country: country ?? null, region: region ?? null, city: city ?? null },
+        place: { country: country ?? null, region: region ?? null, city: city ?? null },
+        ...(observed !== undefined && { observed: madeObserved(observed) }),
       };
     }),
   );
+}
+
+function madeObserved(text: string): Observed {
+  const numbers = text.split(",").map((part) => (part === "" ? null : Number(part)));
+  const [latitude = null, longitude = null, radiusKm = null, confidence, observations, lastObservedAt] = numbers;
+  return {
+    latitude,
+    longitude,
+    radiusKm,
+    confidence: confidence ?? 0,
+    observations: observations ?? 0,
+    lastObservedAt: lastObservedAt ?? 0,
+  };
 }

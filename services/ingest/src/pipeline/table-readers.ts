@@ -4,11 +4,13 @@ import { formatPrefix } from "@netfacts/address";
 import type { Aspa, Vrp } from "@netfacts/rpki";
 import type { ProfileBasis } from "@netfacts/snapshot";
 import type { DelegatedFile } from "../assembly/allocations.ts";
+import type { ObservationList } from "../assembly/observation-list.ts";
 import type { ProfileSource } from "../assembly/profiles.ts";
 import { readAutnums, readNameList } from "../readers/as-names.ts";
 import type { ProfileRecord } from "../readers/as-profiles.ts";
 import { type DelegationRecord, readDelegated } from "../readers/delegated.ts";
 import { readGeofeed } from "../readers/geofeed.ts";
+import { readObservations } from "../readers/observations.ts";
 import { readNetworkTypesCsv, readOverridesCsv } from "../readers/operator-csv.ts";
 import { type Organisation, readPeeringDbNet, readPeeringDbOrg } from "../readers/peeringdb.ts";
 import type { ReaderReport, SourceContent } from "../readers/reader-report.ts";
@@ -19,6 +21,7 @@ import { readRtr } from "../readers/rtr.ts";
 import { readSlurm, type SlurmExceptions } from "../readers/slurm.ts";
 import type { VrpExport } from "../readers/vrp-export.ts";
 import type { BuiltSection, SourceConfig } from "../sources/index.ts";
+import type { ObservedSample } from "../verify/check-locations.ts";
 import { SampledRecords } from "../verify/sampled-records.ts";
 import { TableSamples } from "../verify/table-samples.ts";
 
@@ -34,7 +37,11 @@ export class TableInputs {
   readonly profiles: ProfileSource[] = [];
   readonly organisations = new Map<number, Organisation>();
   readonly networkTypes = new SampledRecords("network_types", (record) => ("asn" in record ? record.asn : formatPrefix(record.prefix)));
+  /** Of geofeeds. */
   readonly locations = new SampledRecords("locations", ({ prefix }) => formatPrefix(prefix));
+  readonly observations: ObservationList[] = [];
+  /** Of the observations, once the section is built. */
+  readonly observed: { readonly samples: readonly ObservedSample[]; readonly oldest: number }[] = [];
   /** What the snapshot is asked for when it was built, of the sections whose inputs have no sample of their own. */
   readonly samples = new TableSamples();
 }
@@ -134,6 +141,11 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
   async geofeed(content, inputs) {
     const { records, report } = await readGeofeed(content);
     return { report, add: (source) => inputs.locations.add(source, records) };
+  },
+
+  async observations(content, inputs) {
+    const { observations, report } = await readObservations(content);
+    return { report, add: () => inputs.observations.push(observations) };
   },
 };
 

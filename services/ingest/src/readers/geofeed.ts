@@ -1,31 +1,24 @@
 /** Reader of geofeeds (RFC 8805): where networks say that their prefixes are used. */
 
-import { formatPrefix, makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
-import { isCountry } from "@netfacts/records";
+import { formatPrefix } from "@netfacts/address";
 import type { PlaceNames, SectionRecord } from "@netfacts/snapshot";
-import { nameLettersMax, readName } from "./as-profiles.ts";
 import { boundedContent } from "./bounded-content.ts";
-import { readCalendarDate } from "./calendar-date.ts";
 import { splitCsvLine } from "./csv.ts";
 import { cutLine, forEachLine } from "./lines.ts";
+import { type PlaceReading, readLocatedPrefix, readPlaceNames } from "./location-fields.ts";
 import { ReadableText } from "./readable-text.ts";
-import { type ReaderReport, type SourceContent, Tally } from "./reader-report.ts";
+import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+import { isTimestamp, readTimestamp } from "./timestamp.ts";
 
 type LocationRecord = SectionRecord<"locations">;
 
 /** Prefix, country, region, city and postal code. */
 const fieldCount = 5;
 
-/** No network has more: IANA delegates IPv4 by /8 and at most a /12 of IPv6. A `0.0.0.0/0` would give a place to the whole internet. */
-const lengthMin = { 4: 8, 6: 12 } as const;
-
-/** Has been used to say that a prefix has no location (RFC 8805 §2.1.2). */
-const nowhere = "ZZ";
+/** The largest public geofeeds have some 300,000. What has many more fills memory, some 350 bytes for each. */
+const entriesMax = 2_000_000;
 
 const linesNamedMax = 5;
-
-/** RFC 3339. */
-const timestampForm = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /**
  * Reads lines `prefix,country,region,city,postal code`. Blank lines and comments (`#`) are ignored. Fields that are missing at the end of
@@ -34,9 +27,9 @@ const timestampForm = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\
  *
  * A prefix that appears again is left out if it has the same place, and is bad if it has another one: the first line stays.
  *
- * Throws `SourceError` with the line for a file without records, with more bad ones than allowed, or cut within its last line.
+ * Throws `SourceError` with the line for a file without records, with more bad ones than allowed, more than two million, or cut within its last line.
  *
- * Cost: some 300 bytes a record while it reads.
+ * Cost: some 350 bytes a record while it reads.
  */
 export async function readGeofeed(content: SourceContent): Promise<{ records: LocationRecord[]; report: ReaderReport }> {
   const { file, badRecordsMax } = content;
@@ -59,7 +52,7 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
     tally.read++;
     const fields = splitCsvLine(text);
     if (fields === null) return tally.bad("a quote is not closed", { line }, text);
-    const prefix = readPrefix(fields[0] as string);
+    const prefix = readLocatedPrefix(fields[0] as string);
     if (typeof prefix === "string") return tally.bad(prefix, { line }, text);
     const place = readPlace(fields, places);
     if (typeof place === "string") return tally.bad(place, { line }, text);
@@ -67,6 +60,7 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
     if (fields.length > fieldCount) long.add(line);
     const key = formatPrefix(prefix);
     const known = found.get(key);
+    if (known === undefined && found.size === entriesMax) throw new SourceError(file, { line }, `has more than ${entriesMax} entries`);
     if (known === undefined) found.set(key, { prefix, place });
     else if (known.place === place) tally.leaveOut("appears more than once, with the same location", { line }, text);
     else tally.bad("appears more than once, with different locations; the first one was kept", { line }, text);
@@ -117,50 +111,17 @@ class NotedLines {
 /** Unix seconds of a comment such as `# lastupdated (rfc3339): 2026-08-22T16:53:12+00:00`; null for any other. */
 function updatedAt(comment: string): number | null {
   const words = /\blast[ _-]?updated\b(.*)$/i.exec(comment)?.[1]?.split(/\s+/) ?? [];
-  const time = words.map((word) => timestampForm.exec(word)).find((match) => match !== null);
-  if (time === undefined || readCalendarDate(`${time[1]}${time[2]}${time[3]}`) === null) return null;
-  const ms = Date.parse(`${time[1]}-${time[2]}-${time[3]}T${time[4]}${time[5]}`);
-  return Number.isNaN(ms) ? null : ms / 1000;
-}
-
-/** Answers what is wrong as text. */
-function readPrefix(text: string): Prefix | string {
-  const reading = parsePrefix(text);
-  if (!reading.ok && reading.fault === "host-bits") return "the prefix has host bits set";
-  const prefix = reading.ok ? reading.prefix : hostPrefix(text);
-  if (prefix === null) return "the first field is not a prefix or an address";
-  const min = lengthMin[prefix.version];
-  return prefix.length < min ? `the prefix is larger than a /${min}, which no network has` : prefix;
-}
-
-function hostPrefix(text: string): Prefix | null {
-  const address = parseAddress(text);
-  if (address === null) return null;
-  const { version, w0, w1, w2, w3 } = address;
-  return makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128);
+  const time = words.find((word) => isTimestamp(word));
+  return time === undefined ? null : readTimestamp(time);
 }
 
 /** The place of a line, one object for equal ones; null: none. Answers what is wrong as text. */
-function readPlace(
-  [, alpha2 = "", subdivision = "", cityText = ""]: readonly string[],
-  places: Map<string, PlaceNames>,
-): PlaceNames | null | string {
-  const code = alpha2.toUpperCase();
-  const region = subdivision.toUpperCase();
-  const city = readName(cityText);
-  if (code !== "" && code !== nowhere && !isCountry(code)) return "the country is not a code of ISO 3166-1";
-  if (region !== "" && !(/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(region) && isCountry(region.slice(0, 2))))
-    return "the region is not a code of ISO 3166-2, such as NL-NH";
-  if (city === null) return `the city has control characters or more than ${nameLettersMax} letters`;
-  if (code === nowhere && (region !== "" || city !== "")) return "the country is ZZ (no location), and there is a region or a city";
-  if (code === nowhere || (code === "" && region === "" && city === "")) return null;
-  // A subdivision's code begins with that of its country.
-  const country = code === "" ? region.slice(0, 2) : code;
-  if (region !== "" && region.slice(0, 2) !== country) return "the region is not in the country";
-  const key = JSON.stringify([country, region, city]);
+function readPlace([, country = "", region = "", city = ""]: readonly string[], places: Map<string, PlaceNames>): PlaceReading {
+  const place = readPlaceNames(country, region, city);
+  if (place === null || typeof place === "string") return place;
+  const key = JSON.stringify(place);
   const known = places.get(key);
   if (known !== undefined) return known;
-  const place: PlaceNames = { country: country || null, region: region || null, city: city || null };
   places.set(key, place);
   return place;
 }

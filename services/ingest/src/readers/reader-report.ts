@@ -58,6 +58,8 @@ export interface ReadBounds {
   badRecordsMax: number;
   /** Share by which the records of a delegated file may differ from the counts in it; null: what is known of its registry. */
   countErrorMax?: number | null;
+  /** Unix seconds: an observation of a later time is bad; absent: none is. */
+  latestTime?: number;
   /** The registry that a delegated file must be of; null or absent: any. */
   registry?: string | null;
 }

@@ -1,36 +1,26 @@
-/** Section `locations`: of what several sources say of a prefix, the last counts. */
+/** Section `locations`: from geofeeds, of which the last counts for a prefix, and from observations. */
 
-import { firstAddress, formatPrefix } from "@netfacts/address";
-import { type Generation, type PlaceNames, packSection } from "@netfacts/snapshot";
-import type { SampledRecords } from "../verify/sampled-records.ts";
-import { Asking } from "../verify/wrong-answer.ts";
-import { type IndependentSection, secondVersion } from "./section-kind.ts";
+import { packSection } from "@netfacts/snapshot";
+import { aggregateObservations, withPrecedence } from "../assembly/locations.ts";
+import { checkLocations, sampleObservations } from "../verify/check-locations.ts";
+import { type JoiningSection, secondVersion } from "./section-kind.ts";
 
-export const locations: IndependentSection = {
-  draft(inputs) {
-    const { columns, pieces } = packSection("locations", inputs.locations.take());
-    return { pieces, counts: { ipv4: columns.v4_length.length, ipv6: columns.v6_length.length } };
+export const locations: JoiningSection = {
+  async build({ config, tables }) {
+    const lists = tables.observations.splice(0);
+    const { records, oldest, notes } = aggregateObservations(lists, {
+      halfLifeSeconds: config.observationHalfLifeSeconds,
+      keptSeconds: config.observationsKeptSeconds,
+    });
+    tables.observed.push({ samples: sampleObservations(lists), oldest });
+    const { columns, pieces } = packSection("locations", withPrecedence(tables.locations.take(), records, config.locationsFirst));
+    const counts = { ipv4: columns.v4_length.length, ipv6: columns.v6_length.length, observed: columns.observed_entry.length };
+    return { pieces, counts, notes };
   },
   compared: ({ ipv4 = 0, ipv6 = 0 }) => ({ "IPv4 prefixes": ipv4, "IPv6 prefixes": ipv6 }),
   version: secondVersion,
-  check: (generation, { tables }) => checkLocations(generation, tables.locations),
+  check(generation, { tables }) {
+    const [{ samples, oldest } = { samples: [], oldest: 0 }] = tables.observed;
+    return checkLocations(generation, tables.locations.sample, samples, oldest);
+  },
 };
-
-function checkLocations({ locations: table }: Generation, { sample }: SampledRecords<"locations">): number {
-  const asking = new Asking("locations");
-  if (table === null) return 0;
-  for (const said of sample.entries().map(([, values]) => values)) {
-    const last = said.at(-1);
-    if (last === undefined) continue;
-    const { prefix, place } = last.value;
-    const demand = asking.of(last.source, `the location of ${formatPrefix(prefix)}`);
-    const found = table.lookupRecord(prefix);
-    demand(found !== null && told(found.place) === told(place), told(place), () => (found === null ? "no entry" : told(found.place)));
-    demand(table.entry(firstAddress(prefix)) >= 0, "an entry for its first address", () => "none");
-  }
-  return asking.checked;
-}
-
-function told(place: PlaceNames | null): string {
-  return place === null ? "no place" : [place.country, place.region, place.city].map((part) => part ?? "–").join(", ");
-}

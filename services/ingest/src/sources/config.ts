@@ -81,6 +81,12 @@ export interface SourcesConfig {
   historyKeptSeconds: number | null;
   /** By section: what it may lose of the last snapshot's records at most; what is not here, as much as the loosest of its sources. */
   sectionShrinkMax: Partial<Record<SectionName, number>>;
+  /** Of observations and geofeeds, the one that counts where both know something. */
+  locationsFirst: "observation" | "geofeed";
+  /** Time in which half of all prefixes are taken to move to another place. */
+  observationHalfLifeSeconds: number;
+  /** Observations that are older than the newest one by more than this are left out. */
+  observationsKeptSeconds: number;
   /** True: answers carry the warning `sample_data` with the data's date. */
   sampleData: boolean;
 }

@@ -33,3 +33,6 @@ export const defaultMatchPeersMin = 2;
 export const defaultUpstreamsMax = 5;
 /** A year: what is announced for an event each year, or by a standby link, is still known when it comes back. */
 export const defaultHistoryKeptSeconds = 365 * day;
+/** Most addresses stay where they are for years; mobile and cloud ones do not. */
+export const defaultObservationHalfLifeSeconds = 365 * day;
+export const defaultObservationsKeptSeconds = 365 * day;

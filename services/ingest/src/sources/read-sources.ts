@@ -16,6 +16,8 @@ import {
   defaultFullFeedShare,
   defaultHistoryKeptSeconds,
   defaultMatchPeersMin,
+  defaultObservationHalfLifeSeconds,
+  defaultObservationsKeptSeconds,
   defaultSecondsMax,
   defaultShrinkMax,
   defaultStaleAfterSeconds,
@@ -52,6 +54,9 @@ const topKeys = [
   "match_peers_min",
   "upstreams_max",
   "history_kept",
+  "locations_first",
+  "observation_half_life",
+  "observations_kept",
   "section_shrink_max",
   "sample_data",
 ] as const;
@@ -175,6 +180,12 @@ function readSettings(reader: MappingReader, faults: FaultList): Omit<SourcesCon
     upstreamsMax: reader.read("upstreams_max", "a whole number from 0 to 100", readUpstreams) ?? defaultUpstreamsMax,
     historyKeptSeconds: historyKept === "forever" ? null : (historyKept ?? defaultHistoryKeptSeconds),
     sectionShrinkMax: readSectionShrinkMax(reader),
+    locationsFirst:
+      reader.read("locations_first", "observation or geofeed", (value) =>
+        value === "observation" || value === "geofeed" ? value : null,
+      ) ?? "observation",
+    observationHalfLifeSeconds: reader.read("observation_half_life", durationForm, readDuration) ?? defaultObservationHalfLifeSeconds,
+    observationsKeptSeconds: reader.read("observations_kept", durationForm, readDuration) ?? defaultObservationsKeptSeconds,
     sampleData: reader.read("sample_data", "true or false", readBoolean) ?? false,
   };
 }

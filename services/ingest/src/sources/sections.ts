@@ -47,8 +47,8 @@ const sections = {
     reading: { formats: ["peeringdb-net", "peeringdb-org", "overrides-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day },
   },
   network_types: { reading: { formats: ["network-types-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day } },
-  // The largest public geofeeds have some ten MB.
-  locations: { reading: { formats: ["geofeed"], bytesMax: gibibyte / 16, intervalSeconds: 7 * day }, otherFormats: ["observations"] },
+  // The largest public geofeeds have ten MB. Of observations: some 7 million.
+  locations: { reading: { formats: ["geofeed", "observations"], bytesMax: gibibyte, intervalSeconds: 7 * day } },
 } as const satisfies Readonly<Record<Listed<ImportedSection>, SectionSources & Required<Pick<SectionSources, "reading">>>> &
   Readonly<Record<Listed<SectionName>, SectionSources>>;
 
@@ -89,6 +89,7 @@ const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   delegated: { mark: { line: /^2(?:\.\d+)?\|[a-z]+\|/ }, steady: true },
   "routinator-csv": { mark: { line: /^"?asn"?, *"?ip prefix"?,/i } },
   "network-types-csv": { mark: { line: /^"?(?:resource|network_type)"?,/i }, standing: true },
+  observations: { mark: { members: ["observed_at"] } },
   geofeed: { mark: { line: /^"?(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?"? *,/i } },
   "overrides-csv": { mark: { line: /^"?asn"?, *"?(?:name|organisation|website|network_type)"?/i }, standing: true },
   "name-list": { mark: { line: /^\d+\t/ }, steady: true },

@@ -19,10 +19,13 @@ async function placesOf({ store }: Workplace, ...texts: string[]): Promise<unkno
   const { locations } = await generationOf(store);
   return texts.map((text) => {
     const address = parseAddress(text);
-    const place = address === null ? null : (locations?.lookupPlace(address) ?? null);
+    const place = address === null ? null : (locations?.lookupLocation(address) ?? null);
     return place && [place.country, place.region, place.city];
   });
 }
+
+const observed = (ip: string, country: string, hour: string, more = "") =>
+  `{"ip":"${ip}","country":"${country}",${more}"observed_at":"2025-11-20T${hour}:00:00Z"}\n`;
 
 test("locations are found by the most specific prefix, and the section has the time in the file", async () => {
   await atWork(async (place) => {
@@ -106,5 +109,64 @@ test("a geofeed may be as long as a table of routes", async () => {
     await place.write("one", rows.join(""));
     const { sections } = await run(place, feed("one"));
     expect(sections).toMatchObject([{ name: "locations", counts: { ipv4: 200_000, ipv6: 0 } }]);
+  });
+});
+
+test("observations become the location of their address, and the section is as of the newest of its oldest source", async () => {
+  await atWork(async (place) => {
+    const more = '"lat":52.37,"lon":4.9,"accuracy_km":10,"city":"Amsterdam",';
+    await place.write(
+      "seen",
+      observed("11.0.0.1", "NL", "10", more) + observed("11.0.0.1", "NL", "12", more) + observed("2001:db8::1", "DE", "11"),
+    );
+    const { sections, sources } = await run(place, "name: seen, section: locations, format: observations, location: seen");
+    expect(sections).toMatchObject([{ name: "locations", counts: { ipv4: 1, ipv6: 1, observed: 2 }, checked: 2 }]);
+    expect(sources).toMatchObject([{ read: 3, accepted: 3 }]);
+    const { locations, manifest } = await generationOf(place.store);
+    expect([...(locations?.records() ?? [])].map(({ observed: found }) => found)).toEqual([
+      {
+        latitude: 52.37,
+        longitude: 4.9,
+        radiusKm: 10,
+        confidence: 0.87,
+        observations: 1,
+        lastObservedAt: Date.parse("2025-11-20T12:00:00Z") / 1000,
+      },
+      expect.objectContaining({ latitude: null, radiusKm: null, observations: 1 }),
+    ]);
+    expect(manifest.sections.locations).toMatchObject({
+      as_of: "2025-11-20T12:00:00Z",
+      sources: [{ format: "observations", accepted: 3 }],
+    });
+  });
+});
+
+test("an observation counts before a geofeed, or after it where locations_first says so", async () => {
+  await atWork(async (place) => {
+    await place.write("one", "11.0.0.0/24,NL,,,\n11.0.1.0/24,,,,\n");
+    await place.write("seen", observed("11.0.0.1", "DE", "10") + observed("11.0.1.1", "DE", "10") + observed("12.0.0.1", "FR", "10"));
+    const lines = [feed("one"), "name: seen, section: locations, format: observations, location: seen"];
+    const asked = ["11.0.0.1", "11.0.0.2", "11.0.1.1", "11.0.1.2", "12.0.0.1"];
+    await run(place, ...lines);
+    const [nl, de, fr] = ["NL", "DE", "FR"].map((country) => [country, null, null]);
+    expect(await placesOf(place, ...asked)).toEqual([de, nl, de, null, fr]);
+    const config = await place.sources(`locations_first: geofeed\nsources:\n${lines.map((line) => `  - {${line}}\n`).join("")}`);
+    await runIngest({ config, store: place.store, acceptShrink: ["locations"] });
+    expect(await placesOf(place, ...asked)).toEqual([nl, nl, de, null, fr]);
+  });
+});
+
+test("an observation of the future is a bad line, and does not make the others old", async () => {
+  await atWork(async (place) => {
+    const many = Array.from({ length: 200 }, (_, at) => observed(`11.0.0.${at}`, "NL", "10")).join("");
+    await place.write("seen", `${many}{"ip":"11.0.0.1","country":"DE","observed_at":"2999-01-01T00:00:00Z"}\n`);
+    const { sources } = await run(place, "name: seen, section: locations, format: observations, location: seen");
+    expect(sources).toMatchObject([
+      { read: 201, accepted: 200, skipped: [{ reason: "observed_at is in the future", examples: [{ line: 201 }] }] },
+    ]);
+    expect(await placesOf(place, "11.0.0.1", "11.0.0.199")).toEqual([
+      ["NL", null, null],
+      ["NL", null, null],
+    ]);
   });
 });

@@ -4,6 +4,7 @@ import { type Address, formatPrefix } from "@netfacts/address";
 import { type AsNameRecord, readAutnums, readNameList } from "../../src/readers/as-names.ts";
 import { type DelegationRecord, readDelegated } from "../../src/readers/delegated.ts";
 import { readGeofeed } from "../../src/readers/geofeed.ts";
+import { readObservations } from "../../src/readers/observations.ts";
 import { readNetworkTypesCsv, readOverridesCsv } from "../../src/readers/operator-csv.ts";
 import type { SourceContent } from "../../src/readers/reader-report.ts";
 import { readRoutinatorCsv } from "../../src/readers/routinator-csv.ts";
@@ -13,6 +14,7 @@ import { badRecordsMax, format } from "./damaged-format.ts";
 import { obviousReading } from "./delegated-oracle.ts";
 import { obviousGeofeed } from "./oracles/geofeed.ts";
 import { obviousNames, obviousOverrides, obviousTypes, obviousVrpCsv } from "./oracles/lists.ts";
+import { obviousLatest, obviousObservations, obviousText } from "./oracles/observations.ts";
 
 const encodings = ["\u00a0", "\u0085", "\u00e9", "\u00c3\u00a9", "\u00c3\u0192\u00c2\u00a9", "\u0000", "\ufeff", "\u2028", "東京"];
 
@@ -224,4 +226,27 @@ format("geofeed", {
   oracle: (bytes) => obviousGeofeed(bytes, badRecordsMax),
   // A prefix without a place taken for one that is not listed.
   bug: ({ asOf, records }) => ({ asOf, records: records.filter((record) => !record.endsWith(" null")) }),
+});
+
+format("observations", {
+  make: (random) =>
+    mutatedText(random, {
+      separator: ",",
+      text: '{"ip":"192.0.2.1","lat":52.37,"lon":4.9,"accuracy_km":10,"country":"NL","region":"NL-NH","city":"Amsterdam","observed_at":"2026-01-05T09:31:32Z","method":"gps"}\n{"prefix":"2001:db8::/32","lat":-33.5,"lon":151.25,"observed_at":"2026-01-05T09:31:32+02:00"}\n{"ip":"198.51.100.7","country":"DE","observed_at":"2025-12-31T23:59:59.5Z"}\n{"prefix":"203.0.113.0/24","region":"MX-QUE","city":"Quer\u00e9taro","observed_at":"2026-01-01T00:00:00Z"}\n',
+      nasty: [
+        ...['"ip":"::1"', '"prefix":"192.0.2.1/24"', '"lat":0', '"lon":0', '"lat":91', '"lon":-180', '"lat":"1"', '"accuracy_km":-1'],
+        ...['"country":"EU"', '"country":null', '"region":"US-CA"', '"city":7', '"method":"A"', '"method":null', '"more":1', '"ip":null'],
+        ...['"observed_at":"2026-02-30T00:00:00Z"', '"observed_at":1', '"observed_at":"2099-01-01T00:00:00Z"', "{}", "}", "{", "null"],
+        ...csvNasty,
+      ],
+    }),
+  read: async (source) => {
+    const { observations } = await readObservations({ ...source, latestTime: obviousLatest });
+    return Array.from({ length: observations.size }, (_, at) =>
+      obviousText({ prefix: formatPrefix(observations.prefixAt(at)), ...observations.voteAt(at) }),
+    );
+  },
+  oracle: (bytes) => obviousObservations(bytes, badRecordsMax),
+  // Coordinates without their sign.
+  bug: (observations) => observations.map((one) => one.replace("-33.5", "33.5")),
 });

@@ -77,9 +77,9 @@ test("of a repeated prefix the first line stays: an equal one is left out, anoth
 
 test.each([
   ["192.0.2.1/24,NL,,,", "the prefix has host bits set"],
-  ["nowhere,NL,,,", "the first field is not a prefix or an address"],
-  ["192.0.2.0/33,NL,,,", "the first field is not a prefix or an address"],
-  ["ip_prefix,alpha2code,region,city,postal", "the first field is not a prefix or an address"],
+  ["nowhere,NL,,,", "is not of a prefix or an address"],
+  ["192.0.2.0/33,NL,,,", "is not of a prefix or an address"],
+  ["ip_prefix,alpha2code,region,city,postal", "is not of a prefix or an address"],
   ["0.0.0.0/0,NL,,,", "the prefix is larger than a /8, which no network has"],
   ["2000::/3,NL,,,", "the prefix is larger than a /12, which no network has"],
   ["192.0.2.0/24,XX,,,", "the country is not a code of ISO 3166-1"],
@@ -130,3 +130,16 @@ test.each<[string, string, RegExp]>([
   expect(error).toBeInstanceOf(SourceError);
   expect(error.message).toMatch(message);
 });
+
+test("more than two million entries refuse the file", async () => {
+  async function* pieces() {
+    for (let block = 0; block < 200; block++)
+      yield Buffer.from(
+        Array.from({ length: 10_001 }, (_, at) => `${11 + (block >> 2)}.${((block & 3) << 6) | (at >> 8)}.${at & 255}.0/24,NL,,,\n`).join(
+          "",
+        ),
+      );
+  }
+  const source = { file: "made-up", chunks: pieces(), bytesMax: 1e9, secondsMax: 600, badRecordsMax: 1 };
+  expect((await failureOf(readGeofeed(source))).message).toMatch(/^made-up:200\d{4}: has more than 2000000 entries$/);
+}, 120_000);

@@ -66,6 +66,9 @@ test("reads a source with nothing but its four names, and fills in the defaults"
     matchPeersMin: 2,
     upstreamsMax: 5,
     historyKeptSeconds: 31_536_000,
+    locationsFirst: "observation",
+    observationHalfLifeSeconds: 31_536_000,
+    observationsKeptSeconds: 31_536_000,
     sectionShrinkMax: {},
     sampleData: false,
   });
@@ -79,6 +82,9 @@ full_feed_share: 50%
 match_peers_min: 3
 upstreams_max: 0
 history_kept: 30d
+locations_first: geofeed
+observation_half_life: 90d
+observations_kept: 2w
 section_shrink_max: {routes: 10%, aspas: 1}
 sources:
   - name: route-views.jinx
@@ -108,6 +114,9 @@ sources:
     matchPeersMin: 3,
     upstreamsMax: 0,
     historyKeptSeconds: 2_592_000,
+    locationsFirst: "geofeed",
+    observationHalfLifeSeconds: 7_776_000,
+    observationsKeptSeconds: 1_209_600,
     sectionShrinkMax: { routes: 0.1, aspas: 1 },
   });
   expect(config.sources).toEqual([
@@ -128,7 +137,7 @@ sources:
       asOf: 1_795_248_000,
       clockSkewMaxSeconds: 3_600,
       futureDates: "refuse",
-      line: 10,
+      line: 13,
     },
     expect.objectContaining({
       name: "n",
@@ -336,8 +345,7 @@ describe("a file that is no text of ours is refused in few lines, with the place
 
 test("what this version does not read is not offered", async () => {
   const of = (section: string, format: string) => faultsOf(`sources: [${good.replace("routes", section).replace("mrt", format)}]\n`);
-  for (const text of [...(await of("weather", "observation")), ...(await of("weather", "ris-liv"))])
-    expect(text).not.toMatch(/ris-live|observations/);
+  for (const text of await of("weather", "ris-liv")) expect(text).not.toMatch(/ris-live/);
   expect(await of("location", "mrt")).toEqual([expect.stringMatching(/did you mean "locations"/)]);
 });
 

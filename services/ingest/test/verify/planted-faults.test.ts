@@ -18,6 +18,7 @@ sources:
   - {name: net, section: profiles, format: peeringdb-net, location: net}
   - {name: types, section: network_types, format: network-types-csv, location: types}
   - {name: feed, section: locations, format: geofeed, location: feed}
+  - {name: seen, section: locations, format: observations, location: seen}
 `;
 
 /** Blocks that overlap those of `ripe`, where allocated goes before reserved, and numbers of their own. */
@@ -61,6 +62,9 @@ async function writeAll({ write }: Workplace): Promise<void> {
   }));
   await write("net", JSON.stringify({ data, meta: {} }));
   await write("feed", "11.0.0.0/20,NL,NL-NH,Amsterdam,\n12.0.0.0/24,DE,DE-BE,Berlin,\n2001:db8::/32,,,,\n");
+  const seen = (ip: string, country: string, lat: number, hour: number) =>
+    `${JSON.stringify({ ip, country, lat, lon: 5, observed_at: `2025-11-20T${hour}:00:00Z` })}\n`;
+  await write("seen", seen("13.0.0.1", "FR", 48, 10) + seen("14.0.0.1", "GB", 52, 11) + seen("15.0.0.1", "ES", 40, 12));
   await write("types", "resource,network_type,confidence\n11.0.0.0/20,eyeball,0.9\n12.0.0.0/24,hosting,0.5\nAS9,cdn,1\n");
 }
 
@@ -252,6 +256,24 @@ const faults: Fault[] = [
     /the location of \S+ of feed: expected .*, found /,
   ),
   fault(
+    "coordinates of the observation before",
+    "locations",
+    ({ latitude }) => ({ latitude: moved(latitude) }),
+    /the location of \S+ of observations: expected coordinates among those observed/,
+  ),
+  fault(
+    "times of the observation before",
+    "locations",
+    ({ last_observed }) => ({ last_observed: moved(last_observed) }),
+    /the location of \S+ of observations: expected the time of an observation/,
+  ),
+  fault(
+    "observations of nobody",
+    "locations",
+    ({ observations }) => ({ observations: mapped(observations, () => 0) }),
+    /of observations: expected 1 to 1 observations, found 0/,
+  ),
+  fault(
     "cities of other places",
     "locations",
     ({ city_start }) => ({ city_start: mapped(city_start, (at) => (at === 9 ? 3 : at)) }),
@@ -296,7 +318,7 @@ test("what is right is found right, and the report tells how many records each s
       as_names: 10,
       profiles: 9,
       network_types: 3,
-      locations: 3,
+      locations: 6,
     }))
       expect({ name, enough: (checked[name] ?? 0) >= least }).toEqual({ name, enough: true });
   });
@@ -316,7 +338,7 @@ test("several ASPAs of one customer in one export are one record, whichever of t
 
 test("a section that is taken over is compared with its digest alone", async () => {
   await atWork(async (place) => {
-    const config = await place.sources(everything.replace(/.*name: (ripe|arin|vrps|slurm|net|types|feed).*\n/g, ""));
+    const config = await place.sources(everything.replace(/.*name: (ripe|arin|vrps|slurm|net|types|feed|seen).*\n/g, ""));
     await runIngest({ config, store: place.store });
     const onlyNames = { ...config, sources: config.sources.filter(({ name }) => name === "names") };
     const off = altered(place.store, "routes", ({ origin_value }) => ({ origin_value: moved(origin_value) }));

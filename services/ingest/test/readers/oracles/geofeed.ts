@@ -12,7 +12,8 @@ export interface ObviousGeofeed {
   readonly records: string[];
 }
 
-function prefixOf(text: string): string | null {
+/** The prefix as text; null: a bad one. */
+export function prefixOf(text: string): string | null {
   const address = parseAddress(text);
   const reading = parsePrefix(address === null ? text : `${text}/${address.version === 4 ? 32 : 128}`);
   if (!reading.ok) return null;
@@ -21,7 +22,7 @@ function prefixOf(text: string): string | null {
 }
 
 /** The place as JSON; undefined: a bad one. */
-function placeOf(fields: readonly string[]): string | undefined {
+export function placeOf(fields: readonly string[]): string | undefined {
   const [country = "", region = ""] = fields.slice(1).map((field) => field.toUpperCase());
   const city = oneLine((fields[3] ?? "").replace(/[\u202a-\u202e\u2066-\u2069]/g, ""));
   if (!isName(city)) return undefined;

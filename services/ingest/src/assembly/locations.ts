@@ -1,0 +1,159 @@
+/** Section `locations`: what was observed of each prefix, and which of observations and geofeeds count. */
+
+import { formatPrefix, type Prefix } from "@netfacts/address";
+import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
+import type { SectionRecord } from "@netfacts/snapshot";
+import { type Consensus, type ConsensusOptions, consensusOf, type Vote } from "./consensus.ts";
+import type { ObservationList } from "./observation-list.ts";
+
+export type LocationRecord = SectionRecord<"locations">;
+
+export interface ObservationOptions {
+  readonly halfLifeSeconds: number;
+  /** Observations that are older than the newest one by more than this are left out. */
+  readonly keptSeconds: number;
+}
+
+export interface AggregatedObservations {
+  readonly records: LocationRecord[];
+  /** Unix seconds; older observations were left out. */
+  readonly oldest: number;
+  /** For the report. */
+  readonly notes: string[];
+}
+
+const daySeconds = 86_400;
+/** Of one prefix, the newest. */
+const votesMax = 1_000;
+const outliersNamedMax = 5;
+
+/**
+ * One record for each prefix that was observed. Of one source and method, the newest observation of a day counts, so that nobody
+ * outvotes the others by repeating something.
+ *
+ * Cost: some 1 µs an observation and 20 µs a prefix; 8 bytes an observation beside the lists.
+ */
+export function aggregateObservations(
+  lists: readonly ObservationList[],
+  { halfLifeSeconds, keptSeconds }: ObservationOptions,
+): AggregatedObservations {
+  const now = lists.reduce((newest, list) => Math.max(newest, list.newest), 0);
+  if (lists.length === 0) return { records: [], oldest: 0, notes: [] };
+  const oldest = now - keptSeconds;
+  const { starts, members, trie } = byPrefix(lists, oldest);
+  const options: ConsensusOptions = { now, halfLifeSeconds };
+  const records: LocationRecord[] = [];
+  const outliers: string[] = [];
+  let outlierCount = 0;
+  for (let entry = 0; entry < trie.size; entry++) {
+    const votes = votesOf(lists, members.subarray(starts[entry], starts[entry + 1]));
+    const prefix = trie.prefixAt(entry);
+    const found = consensusOf(votes, options);
+    records.push(recordOf(prefix, found));
+    outlierCount += found.outliers;
+    if (found.outliers > 0 && outliers.length < outliersNamedMax)
+      outliers.push(`${formatPrefix(prefix)} (${found.outliers} of ${votes.length})`);
+  }
+  const all = lists.reduce((sum, { size }) => sum + size, 0);
+  const notes = [`observations: ${all} read, ${all - members.length} older than observations_kept, of ${trie.size} prefixes`];
+  if (outlierCount > 0) notes.push(`observations that place a prefix elsewhere: ${outlierCount}, first of ${outliers.join(", ")}`);
+  return { records, oldest, notes };
+}
+
+/** Observations, as numbers over all lists, in runs of one prefix each. */
+function byPrefix(lists: readonly ObservationList[], oldest: number): { starts: Uint32Array; members: Uint32Array; trie: PrefixTrie } {
+  const trie = PrefixTrie.build(sortPrefixes(prefixesOf(lists, oldest)).columns, { ipv4: "compact" });
+  const starts = new Uint32Array(trie.size + 1);
+  const entries = new Uint32Array(lists.reduce((sum, { size }) => sum + size, 0));
+  const kept = function* (): Generator<[number: number, list: ObservationList, at: number]> {
+    let number = 0;
+    for (const list of lists) for (let at = 0; at < list.size; at++, number++) if (list.observedAt(at) >= oldest) yield [number, list, at];
+  };
+  for (const [number, list, at] of kept()) {
+    const entry = trie.exact(list.prefixAt(at));
+    entries[number] = entry;
+    starts[entry + 1] = (starts[entry + 1] as number) + 1;
+  }
+  for (let entry = 0; entry < trie.size; entry++) starts[entry + 1] = (starts[entry + 1] as number) + (starts[entry] as number);
+  const members = new Uint32Array(starts[trie.size] as number);
+  const next = starts.slice();
+  for (const [number] of kept()) {
+    const entry = entries[number] as number;
+    members[next[entry] as number] = number;
+    next[entry] = (next[entry] as number) + 1;
+  }
+  return { starts, members, trie };
+}
+
+function* prefixesOf(lists: readonly ObservationList[], oldest: number): Generator<Prefix> {
+  for (const list of lists) for (let at = 0; at < list.size; at++) if (list.observedAt(at) >= oldest) yield list.prefixAt(at);
+}
+
+/** The votes of one prefix, the newest first. */
+function votesOf(lists: readonly ObservationList[], numbers: Uint32Array): Vote[] {
+  const newest = new Map<string, { readonly list: ObservationList; readonly at: number }>();
+  for (const number of numbers) {
+    let [index, at] = [0, number];
+    while (at >= (lists[index] as ObservationList).size) at -= (lists[index++] as ObservationList).size;
+    const list = lists[index] as ObservationList;
+    const day = Math.floor(list.observedAt(at) / daySeconds);
+    const key = `${index} ${list.methodAt(at)} ${day}`;
+    const known = newest.get(key);
+    if (known === undefined || list.observedAt(at) >= list.observedAt(known.at)) newest.set(key, { list, at });
+  }
+  const ordered = [...newest.values()].sort((a, b) => b.list.observedAt(b.at) - a.list.observedAt(a.at));
+  return ordered.slice(0, votesMax).map(({ list, at }) => list.voteAt(at));
+}
+
+function recordOf(prefix: Prefix, { country, region, city, ...found }: Consensus): LocationRecord {
+  const { latitude, longitude, radiusKm, confidence, observations, lastObservedAt } = found;
+  return {
+    prefix,
+    place: { country, region, city },
+    observed: { latitude, longitude, radiusKm, confidence, observations, lastObservedAt },
+  };
+}
+
+/** Which of two bases counts where both know something. */
+export type LocationBasis = "observation" | "geofeed";
+
+/**
+ * The records that count: those of `first`, and of the others those where `first` knows nothing, in the order in which they are packed.
+ * A geofeed's prefix without a location says nothing about what was observed: it shows what a less specific prefix was observed to have.
+ */
+export function withPrecedence(
+  geofeeds: readonly LocationRecord[],
+  observed: readonly LocationRecord[],
+  first: LocationBasis,
+): LocationRecord[] {
+  if (first === "observation") {
+    const leading = new Covering(observed);
+    return [...geofeeds.filter(({ prefix }) => leading.find(prefix) === null), ...observed];
+  }
+  const leading = new Covering(geofeeds);
+  const seen = new Covering(observed);
+  const said = geofeeds.map((record) =>
+    record.place === null ? { ...(seen.find(record.prefix) ?? record), prefix: record.prefix } : record,
+  );
+  return [...said, ...observed.filter(({ prefix }) => (leading.find(prefix)?.place ?? null) === null)];
+}
+
+/** Finds the most specific record that contains a prefix; of equal ones the last. */
+class Covering {
+  readonly #records: readonly LocationRecord[];
+  readonly #order: Uint32Array;
+  readonly #trie: PrefixTrie;
+
+  constructor(records: readonly LocationRecord[]) {
+    // Of equal prefixes sorting keeps the first.
+    this.#records = records.toReversed();
+    const { columns, order } = sortPrefixes(this.#records.map(({ prefix }) => prefix));
+    this.#order = order;
+    this.#trie = PrefixTrie.build(columns, { ipv4: "compact" });
+  }
+
+  find(prefix: Prefix): LocationRecord | null {
+    const entry = this.#trie.covering(prefix);
+    return entry < 0 ? null : (this.#records[this.#order[entry] as number] as LocationRecord);
+  }
+}

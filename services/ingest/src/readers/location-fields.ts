@@ -1,0 +1,48 @@
+/** What geofeeds and observations have in common: prefixes that may have a location, and the names of places. */
+
+import { makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { isCountry } from "@netfacts/records";
+import type { PlaceNames } from "@netfacts/snapshot";
+import { nameLettersMax, readName } from "./as-profiles.ts";
+
+/** No network has more: IANA delegates IPv4 by /8 and at most a /12 of IPv6. A `0.0.0.0/0` would give a place to the whole internet. */
+const lengthMin = { 4: 8, 6: 12 } as const;
+
+/** Has been used to say that a prefix has no location (RFC 8805 §2.1.2). */
+const nowhere = "ZZ";
+
+/** A place, null for none, or what is wrong as text. */
+export type PlaceReading = PlaceNames | null | string;
+
+/** A prefix, or an address as a prefix of full length. Answers what is wrong as text. */
+export function readLocatedPrefix(text: string): Prefix | string {
+  const reading = parsePrefix(text);
+  if (!reading.ok && reading.fault === "host-bits") return "the prefix has host bits set";
+  const prefix = reading.ok ? reading.prefix : hostPrefix(text);
+  if (prefix === null) return "is not of a prefix or an address";
+  const min = lengthMin[prefix.version];
+  return prefix.length < min ? `the prefix is larger than a /${min}, which no network has` : prefix;
+}
+
+function hostPrefix(text: string): Prefix | null {
+  const address = parseAddress(text);
+  if (address === null) return null;
+  const { version, w0, w1, w2, w3 } = address;
+  return makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128);
+}
+
+/** The names of a place as they are written, empty for none. A region without a country is in the country that its code begins with. */
+export function readPlaceNames(alpha2: string, subdivision: string, cityText: string): PlaceReading {
+  const code = alpha2.toUpperCase();
+  const region = subdivision.toUpperCase();
+  const city = readName(cityText);
+  if (code !== "" && code !== nowhere && !isCountry(code)) return "the country is not a code of ISO 3166-1";
+  if (region !== "" && !(/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(region) && isCountry(region.slice(0, 2))))
+    return "the region is not a code of ISO 3166-2, such as NL-NH";
+  if (city === null) return `the city has control characters or more than ${nameLettersMax} letters`;
+  if (code === nowhere && (region !== "" || city !== "")) return "the country is ZZ (no location), and there is a region or a city";
+  if (code === nowhere || (code === "" && region === "" && city === "")) return null;
+  const country = code === "" ? region.slice(0, 2) : code;
+  if (region !== "" && region.slice(0, 2) !== country) return "the region is not in the country";
+  return { country: country || null, region: region || null, city: city || null };
+}

@@ -1,0 +1,116 @@
+/** Reader of observations: a JSON object in each line, which says where an address or a prefix was at a time. */
+
+import type { Prefix } from "@netfacts/address";
+import { type Observation, ObservationList } from "../assembly/observation-list.ts";
+import { boundedContent } from "./bounded-content.ts";
+import { cutLine, forEachLine } from "./lines.ts";
+import { type PlaceReading, readLocatedPrefix, readPlaceNames } from "./location-fields.ts";
+import { ReadableText } from "./readable-text.ts";
+import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+import { readTimestamp } from "./timestamp.ts";
+
+const members = ["ip", "prefix", "lat", "lon", "accuracy_km", "country", "region", "city", "observed_at", "method"] as const;
+type Member = (typeof members)[number];
+type Row = Readonly<Partial<Record<Member, unknown>>>;
+
+/** Half of the earth's circumference. */
+const accuracyMaxKm = 20_038;
+
+/**
+ * Reads lines such as `{"ip": "192.0.2.1", "lat": 52.37, "lon": 4.9, "accuracy_km": 10, "observed_at": "2026-11-20T22:14:05Z"}`. Blank lines
+ * are ignored. The file is as of its newest observation.
+ *
+ * Throws `SourceError` with the line for a file without observations, with more bad ones than allowed, or cut within its last line.
+ *
+ * Cost: some 50 bytes an observation while it reads.
+ */
+export async function readObservations(content: SourceContent): Promise<{ observations: ObservationList; report: ReaderReport }> {
+  const { file, badRecordsMax, latestTime = Number.POSITIVE_INFINITY } = content;
+  const { chunks, meter } = boundedContent(content);
+  const tally = new Tally();
+  const texts = new ReadableText();
+  const observations = new ObservationList();
+  const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
+    const text = texts.decode(bytes.subarray(start, end), line === 1);
+    if (text.trim() === "") return;
+    tally.read++;
+    const read = readObservation(text, latestTime);
+    if (typeof read === "string") return tally.bad(read, { line }, text);
+    observations.add(read);
+    tally.accepted++;
+  });
+  tally.judge(file, badRecordsMax, "observations", { line: Math.max(1, lines) });
+  if (!ended) throw cutLine(file, lines);
+  if (observations.size === 0) throw new SourceError(file, { line: 1 }, "has no observations");
+  return {
+    observations,
+    report: {
+      bytes: meter.bytes,
+      seconds: meter.seconds(),
+      read: tally.read,
+      accepted: tally.accepted,
+      skipped: tally.skipped(),
+      asOf: observations.newest,
+      notes: texts.notes(),
+    },
+  };
+}
+
+/** Answers what is wrong as text. */
+export function readObservation(line: string, latestTime: number): Observation | string {
+  const row = parsed(line);
+  if (typeof row === "string") return row;
+  const prefix = readResource(row);
+  if (typeof prefix === "string") return prefix;
+  const place = readNames(row);
+  if (typeof place === "string") return place;
+  const coordinates = readCoordinates(row);
+  if (typeof coordinates === "string") return coordinates;
+  if (coordinates.latitude === null && (place?.country ?? null) === null) return "has neither coordinates nor a country";
+  const observedAt = typeof row.observed_at === "string" ? readTimestamp(row.observed_at) : null;
+  if (observedAt === null || observedAt < 0) return "observed_at is not a time of RFC 3339, such as 2026-11-20T22:14:05Z";
+  if (observedAt > latestTime) return "observed_at is in the future";
+  const method = row.method ?? null;
+  if (method !== null && !(typeof method === "string" && /^[a-z][a-z0-9_-]{0,39}$/.test(method)))
+    return "method is not one word of lowercase letters, digits, underscores and hyphens";
+  const { country = null, region = null, city = null } = place ?? {};
+  return { prefix, country, region, city, ...coordinates, observedAt: Math.floor(observedAt), method };
+}
+
+function parsed(line: string): Row | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return "is not JSON";
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON object";
+  const unknown = Object.keys(value).some((name) => !(members as readonly string[]).includes(name));
+  return unknown ? `has an unknown member; an observation has ${members.join(", ")}` : (value as Row);
+}
+
+function readResource({ ip, prefix }: Row): Prefix | string {
+  const text = ip ?? prefix ?? null;
+  if (typeof text !== "string" || (ip != null && prefix != null)) return "has not one of ip and prefix";
+  if (ip != null && text.includes("/")) return "ip is not an address; a prefix belongs into prefix";
+  return readLocatedPrefix(text);
+}
+
+function readNames({ country, region, city }: Row): PlaceReading {
+  const fields = [country ?? "", region ?? "", city ?? ""];
+  if (!fields.every((field) => typeof field === "string")) return "country, region and city are not all text";
+  const [alpha2 = "", subdivision = "", name = ""] = fields as string[];
+  return readPlaceNames(alpha2, subdivision, name);
+}
+
+function readCoordinates({ lat, lon, accuracy_km }: Row): Pick<Observation, "latitude" | "longitude" | "accuracyKm"> | string {
+  const within = (value: unknown, max: number): value is number => typeof value === "number" && Math.abs(value) <= max;
+  const accuracyKm = accuracy_km ?? null;
+  if (accuracyKm !== null && !(within(accuracyKm, accuracyMaxKm) && accuracyKm >= 0))
+    return `accuracy_km is not a number from 0 to ${accuracyMaxKm}`;
+  if (lat == null && lon == null) return { latitude: null, longitude: null, accuracyKm };
+  if (!within(lat, 90) || !within(lon, 180)) return "lat and lon are not both numbers, from -90 to 90 and from -180 to 180";
+  // Programs that know nothing write 0, 0: a place in the sea.
+  if (lat === 0 && lon === 0) return "lat and lon are both 0, which is how programs write that they do not know";
+  return { latitude: lat, longitude: lon, accuracyKm };
+}

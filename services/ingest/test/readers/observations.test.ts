@@ -1,0 +1,92 @@
+/** Observations as lines of JSON: every rule once. */
+
+import { expect, test } from "@jest/globals";
+import { formatPrefix } from "@netfacts/address";
+import { readObservations } from "../../src/readers/observations.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
+import { contentOf, failureOf } from "./content.ts";
+
+const latestTime = Date.parse("2026-11-21T00:00:00Z") / 1000;
+const read = (...lines: string[]) => readObservations(contentOf(`${lines.join("\n")}\n`, 7, { badRecordsMax: 0.6, latestTime }));
+const good = '{"ip": "192.0.2.1", "country": "NL", "observed_at": "2026-11-20T22:14:05Z"}';
+
+test("addresses and prefixes with coordinates, names or both", async () => {
+  const { observations, report } = await read(
+    '{"ip":"192.0.2.1","lat":52.37,"lon":4.9,"accuracy_km":10,"country":"nl","region":"NL-NH","city":"Amsterdam","observed_at":"2026-11-20T22:14:05.9+01:00","method":"gps"}',
+    "",
+    '{"prefix":"2001:db8::/48","lat":-33.9,"lon":151,"observed_at":"2026-11-19T00:00:00Z","ip":null,"city":null}',
+    '{"prefix":"198.51.100.0/24","region":"DE-BE","observed_at":"2026-11-18T00:00:00Z"}',
+  );
+  const votes = Array.from({ length: observations.size }, (_, at) => [formatPrefix(observations.prefixAt(at)), observations.voteAt(at)]);
+  expect(votes).toEqual([
+    [
+      "192.0.2.1/32",
+      {
+        country: "NL",
+        region: "NL-NH",
+        city: "Amsterdam",
+        latitude: expect.closeTo(52.37, 5),
+        longitude: expect.closeTo(4.9, 5),
+        accuracyKm: 10,
+        observedAt: Date.parse("2026-11-20T21:14:05Z") / 1000,
+      },
+    ],
+    [
+      "2001:db8::/48",
+      expect.objectContaining({ country: null, latitude: expect.closeTo(-33.9, 5), longitude: expect.closeTo(151, 5), accuracyKm: null }),
+    ],
+    ["198.51.100.0/24", expect.objectContaining({ country: "DE", region: "DE-BE", latitude: null, longitude: null })],
+  ]);
+  expect(observations.methodAt(1)).toBe(observations.methodAt(2));
+  expect(observations.methodAt(0)).not.toBe(observations.methodAt(1));
+  expect(report).toMatchObject({ read: 3, accepted: 3, skipped: [], asOf: Date.parse("2026-11-20T21:14:05Z") / 1000 });
+});
+
+const at = '"observed_at":"2026-11-20T22:14:05Z"';
+
+test.each([
+  ["192.0.2.1,NL", "is not JSON"],
+  ["[1]", "is not a JSON object"],
+  ["null", "is not a JSON object"],
+  [`{"ip":"192.0.2.1","country":"NL","accuracy":1,${at}}`, "has an unknown member"],
+  [`{"country":"NL",${at}}`, "has not one of ip and prefix"],
+  [`{"ip":"192.0.2.1","prefix":"192.0.2.0/24","country":"NL",${at}}`, "has not one of ip and prefix"],
+  [`{"ip":1,"country":"NL",${at}}`, "has not one of ip and prefix"],
+  [`{"ip":"192.0.2.0/24","country":"NL",${at}}`, "ip is not an address"],
+  [`{"prefix":"192.0.2.1/24","country":"NL",${at}}`, "the prefix has host bits set"],
+  [`{"prefix":"::/0","country":"NL",${at}}`, "the prefix is larger than a /12"],
+  [`{"ip":"192.0.2.256","country":"NL",${at}}`, "is not of a prefix or an address"],
+  [`{"ip":"192.0.2.1",${at}}`, "has neither coordinates nor a country"],
+  [`{"ip":"192.0.2.1","country":"ZZ",${at}}`, "has neither coordinates nor a country"],
+  [`{"ip":"192.0.2.1","city":"Berlin",${at}}`, "has neither coordinates nor a country"],
+  [`{"ip":"192.0.2.1","country":"XX",${at}}`, "the country is not a code of ISO 3166-1"],
+  [`{"ip":"192.0.2.1","country":"NL","region":"DE-BE",${at}}`, "the region is not in the country"],
+  [`{"ip":"192.0.2.1","country":["NL"],${at}}`, "country, region and city are not all text"],
+  [`{"ip":"192.0.2.1","lat":52,${at}}`, "lat and lon are not both numbers"],
+  [`{"ip":"192.0.2.1","lat":"52","lon":4,${at}}`, "lat and lon are not both numbers"],
+  [`{"ip":"192.0.2.1","lat":90.1,"lon":4,${at}}`, "lat and lon are not both numbers"],
+  [`{"ip":"192.0.2.1","lat":1,"lon":-180.1,${at}}`, "lat and lon are not both numbers"],
+  [`{"ip":"192.0.2.1","lat":0,"lon":0,${at}}`, "lat and lon are both 0"],
+  [`{"ip":"192.0.2.1","lat":1,"lon":1,"accuracy_km":-1,${at}}`, "accuracy_km is not a number from 0 to 20038"],
+  [`{"ip":"192.0.2.1","lat":1,"lon":1,"accuracy_km":1e9,${at}}`, "accuracy_km is not a number from 0 to 20038"],
+  ['{"ip":"192.0.2.1","country":"NL"}', "observed_at is not a time of RFC 3339"],
+  ['{"ip":"192.0.2.1","country":"NL","observed_at":1763676845}', "observed_at is not a time of RFC 3339"],
+  ['{"ip":"192.0.2.1","country":"NL","observed_at":"2026-02-30T00:00:00Z"}', "observed_at is not a time of RFC 3339"],
+  ['{"ip":"192.0.2.1","country":"NL","observed_at":"1969-12-31T00:00:00Z"}', "observed_at is not a time of RFC 3339"],
+  ['{"ip":"192.0.2.1","country":"NL","observed_at":"2099-01-01T00:00:00Z"}', "observed_at is in the future"],
+  [`{"ip":"192.0.2.1","country":"NL","method":"Two words",${at}}`, "method is not one word"],
+])("count %s as bad, with its line", async (line, reason) => {
+  const { report } = await read(good, line);
+  expect(report).toMatchObject({ read: 2, accepted: 1, skipped: [{ bad: true, count: 1, examples: [{ line: 2 }] }] });
+  expect(report.skipped[0]?.reason.startsWith(reason)).toBe(true);
+});
+
+test.each<[string, string, RegExp]>([
+  ["nothing", "", /:1: has no observations/],
+  ["too many bad lines", `${good}\nx\n`, /:2: 1 of 2 observations \(50\.00 %\) are invalid/],
+  ["a cut line that reads as a whole one", `${good}\n${good}`, /:2: is truncated: the last line has no line break/],
+])("%s refuses the file", async (_what, text, message) => {
+  const error = await failureOf(readObservations(contentOf(text, 7)));
+  expect(error).toBeInstanceOf(SourceError);
+  expect(error.message).toMatch(message);
+});
