@@ -10,7 +10,7 @@ import { readAutnums, readNameList } from "../readers/as-names.ts";
 import type { ProfileRecord } from "../readers/as-profiles.ts";
 import { type DelegationRecord, readDelegated } from "../readers/delegated.ts";
 import { readGeofeed } from "../readers/geofeed.ts";
-import { readObservations } from "../readers/observations.ts";
+import { readObservations, readObservationsCsv } from "../readers/observations.ts";
 import { readNetworkTypesCsv, readOverridesCsv } from "../readers/operator-csv.ts";
 import { type Organisation, readPeeringDbNet, readPeeringDbOrg } from "../readers/peeringdb.ts";
 import type { ReaderReport, SourceContent } from "../readers/reader-report.ts";
@@ -145,6 +145,11 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
 
   async observations(content, inputs) {
     const { observations, report } = await readObservations(content);
+    return { report, add: () => inputs.observations.push(observations) };
+  },
+
+  async "observations-csv"(content, inputs) {
+    const { observations, report } = await readObservationsCsv(content);
     return { report, add: () => inputs.observations.push(observations) };
   },
 };

@@ -1,10 +1,11 @@
-/** Reader of observations: a JSON object in each line, which says where an address or a prefix was at a time. */
+/** Readers of observations, which say where an address or a prefix was at a time: a JSON object in each line, or CSV. */
 
 import type { Prefix } from "@netfacts/address";
 import { type Observation, ObservationList } from "../assembly/observation-list.ts";
 import { boundedContent } from "./bounded-content.ts";
 import { cutLine, forEachLine } from "./lines.ts";
 import { type PlaceReading, readLocatedPrefix, readPlaceNames } from "./location-fields.ts";
+import { readRows } from "./named-columns.ts";
 import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 import { readTimestamp } from "./timestamp.ts";
@@ -34,7 +35,8 @@ export async function readObservations(content: SourceContent): Promise<{ observ
     const text = texts.decode(bytes.subarray(start, end), line === 1);
     if (text.trim() === "") return;
     tally.read++;
-    const read = readObservation(text, latestTime);
+    const row = parsed(text);
+    const read = typeof row === "string" ? row : observationOf(row, latestTime);
     if (typeof read === "string") return tally.bad(read, { line }, text);
     observations.add(read);
     tally.accepted++;
@@ -56,10 +58,35 @@ export async function readObservations(content: SourceContent): Promise<{ observ
   };
 }
 
+/**
+ * Reads the same members as columns, by the names of the first line, in any order. An empty field is none, and lines that begin with `#`
+ * are ignored. Otherwise as `readObservations`.
+ */
+export async function readObservationsCsv(content: SourceContent): Promise<{ observations: ObservationList; report: ReaderReport }> {
+  const { latestTime = Number.POSITIVE_INFINITY } = content;
+  const observations = new ObservationList();
+  const columns = { what: "observations", required: ["observed_at"], optional: members.filter((name) => name !== "observed_at") };
+  const report = await readRows(content, columns, (row) => {
+    const read = observationOf(rowOfTexts(row), latestTime);
+    if (typeof read === "string") return read;
+    observations.add(read);
+    return false;
+  });
+  return { observations, report: { ...report, asOf: observations.newest } };
+}
+
+/** Fields as JSON would have them. */
+function rowOfTexts(fields: Readonly<Record<string, string>>): Row {
+  const jsonOf = (name: string, text: string) => {
+    if (text === "") return null;
+    const isNumber = ["lat", "lon", "accuracy_km"].includes(name) && /^-?\d+(?:\.\d+)?$/.test(text);
+    return isNumber ? Number(text) : text;
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, jsonOf(name, text)]));
+}
+
 /** Answers what is wrong as text. */
-export function readObservation(line: string, latestTime: number): Observation | string {
-  const row = parsed(line);
-  if (typeof row === "string") return row;
+function observationOf(row: Row, latestTime: number): Observation | string {
   const prefix = readResource(row);
   if (typeof prefix === "string") return prefix;
   const place = readNames(row);

@@ -48,7 +48,7 @@ const sections = {
   },
   network_types: { reading: { formats: ["network-types-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day } },
   // The largest public geofeeds have ten MB. Of observations: some 7 million.
-  locations: { reading: { formats: ["geofeed", "observations"], bytesMax: gibibyte, intervalSeconds: 7 * day } },
+  locations: { reading: { formats: ["geofeed", "observations", "observations-csv"], bytesMax: gibibyte, intervalSeconds: 7 * day } },
 } as const satisfies Readonly<Record<Listed<ImportedSection>, SectionSources & Required<Pick<SectionSources, "reading">>>> &
   Readonly<Record<Listed<SectionName>, SectionSources>>;
 
@@ -90,6 +90,7 @@ const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   "routinator-csv": { mark: { line: /^"?asn"?, *"?ip prefix"?,/i } },
   "network-types-csv": { mark: { line: /^"?(?:resource|network_type)"?,/i }, standing: true },
   observations: { mark: { members: ["observed_at"] } },
+  "observations-csv": { mark: { line: /(?:^|,) *"?observed_at"? *(?:,|$)/i } },
   geofeed: { mark: { line: /^"?(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?"? *,/i } },
   "overrides-csv": { mark: { line: /^"?asn"?, *"?(?:name|organisation|website|network_type)"?/i }, standing: true },
   "name-list": { mark: { line: /^\d+\t/ }, steady: true },

@@ -39,6 +39,7 @@ const files: Readonly<Record<string, string | Buffer>> = {
   "network-types-csv": "resource,network_type\n192.0.2.0/24,office\n",
   geofeed: "# made up\n11.0.0.0/24,NL,NL-NH,Amsterdam,\n2001:db8::/32,DE,,,\n",
   observations: `${json({ ip: "11.0.0.1", country: "NL", observed_at: "2025-11-20T22:14:05Z" })}\n`,
+  "observations-csv": "ip,country,observed_at\n11.0.0.1,NL,2025-11-20T22:14:05Z\n",
   mrt: ribFile(),
 };
 

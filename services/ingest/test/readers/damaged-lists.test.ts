@@ -4,7 +4,7 @@ import { type Address, formatPrefix } from "@netfacts/address";
 import { type AsNameRecord, readAutnums, readNameList } from "../../src/readers/as-names.ts";
 import { type DelegationRecord, readDelegated } from "../../src/readers/delegated.ts";
 import { readGeofeed } from "../../src/readers/geofeed.ts";
-import { readObservations } from "../../src/readers/observations.ts";
+import { readObservations, readObservationsCsv } from "../../src/readers/observations.ts";
 import { readNetworkTypesCsv, readOverridesCsv } from "../../src/readers/operator-csv.ts";
 import type { SourceContent } from "../../src/readers/reader-report.ts";
 import { readRoutinatorCsv } from "../../src/readers/routinator-csv.ts";
@@ -14,7 +14,7 @@ import { badRecordsMax, format } from "./damaged-format.ts";
 import { obviousReading } from "./delegated-oracle.ts";
 import { obviousGeofeed } from "./oracles/geofeed.ts";
 import { obviousNames, obviousOverrides, obviousTypes, obviousVrpCsv } from "./oracles/lists.ts";
-import { obviousLatest, obviousObservations, obviousText } from "./oracles/observations.ts";
+import { obviousLatest, obviousObservations, obviousObservationsCsv, obviousText } from "./oracles/observations.ts";
 
 const encodings = ["\u00a0", "\u0085", "\u00e9", "\u00c3\u00a9", "\u00c3\u0192\u00c2\u00a9", "\u0000", "\ufeff", "\u2028", "東京"];
 
@@ -247,6 +247,38 @@ format("observations", {
     );
   },
   oracle: (bytes) => obviousObservations(bytes, badRecordsMax),
+  // Coordinates without their sign.
+  bug: (observations) => observations.map((one) => one.replace("-33.5", "33.5")),
+});
+
+format("observations-csv", {
+  make: (random) =>
+    mutatedText(random, {
+      separator: ",",
+      text: 'ip,prefix,lat,lon,accuracy_km,country,city,observed_at\n192.0.2.1,,52.37,4.9,10,NL,"Amsterdam",2026-01-05T09:31:32Z\n,2001:db8::/32,-33.5,151.25,,,,2026-01-05T09:31:32+02:00\n# more\n198.51.100.7,,,,,DE,,2025-12-31T23:59:59.5Z\n',
+      nasty: [
+        "::1",
+        "192.0.2.1/24",
+        "0",
+        "91",
+        "-180",
+        "1e1",
+        ".5",
+        "-1",
+        "EU",
+        "method",
+        "2026-02-30T00:00:00Z",
+        "2099-01-01T00:00:00Z",
+        ...csvNasty,
+      ],
+    }),
+  read: async (source) => {
+    const { observations } = await readObservationsCsv({ ...source, latestTime: obviousLatest });
+    return Array.from({ length: observations.size }, (_, at) =>
+      obviousText({ prefix: formatPrefix(observations.prefixAt(at)), ...observations.voteAt(at) }),
+    );
+  },
+  oracle: (bytes) => obviousObservationsCsv(bytes, badRecordsMax),
   // Coordinates without their sign.
   bug: (observations) => observations.map((one) => one.replace("-33.5", "33.5")),
 });

@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import { formatPrefix } from "@netfacts/address";
-import { readObservations } from "../../src/readers/observations.ts";
+import { readObservations, readObservationsCsv } from "../../src/readers/observations.ts";
 import { SourceError } from "../../src/readers/reader-report.ts";
 import { contentOf, failureOf } from "./content.ts";
 
@@ -89,4 +89,37 @@ test.each<[string, string, RegExp]>([
   const error = await failureOf(readObservations(contentOf(text, 7)));
   expect(error).toBeInstanceOf(SourceError);
   expect(error.message).toMatch(message);
+});
+
+const readCsv = (...lines: string[]) => readObservationsCsv(contentOf(`${lines.join("\n")}\n`, 7, { badRecordsMax: 0.6, latestTime }));
+
+test("CSV has the same members as columns, in any order", async () => {
+  const { observations, report } = await readCsv(
+    "# made up",
+    "observed_at,Prefix,ip,lat,lon,accuracy_km,country,region,city,method",
+    '2026-11-20T22:14:05Z,,192.0.2.1,52.37,4.9,10,NL,NL-NH,"Amsterdam, Noord",gps',
+    "2026-11-19T00:00:00Z,2001:db8::/48,,-33.9,151,,,,,",
+  );
+  expect([formatPrefix(observations.prefixAt(0)), formatPrefix(observations.prefixAt(1))]).toEqual(["192.0.2.1/32", "2001:db8::/48"]);
+  expect(observations.voteAt(0)).toMatchObject({ country: "NL", region: "NL-NH", city: "Amsterdam, Noord", accuracyKm: 10 });
+  expect(observations.voteAt(1)).toMatchObject({ country: null, latitude: expect.closeTo(-33.9, 5), accuracyKm: null });
+  expect(report).toMatchObject({ read: 2, accepted: 2, skipped: [], asOf: Date.parse("2026-11-20T22:14:05Z") / 1000 });
+});
+
+test.each([
+  ["2026-11-20T22:14:05Z,192.0.2.1,52,", "lat and lon are not both numbers"],
+  ["2026-11-20T22:14:05Z,192.0.2.1,1e1,4", "lat and lon are not both numbers"],
+  ["2026-11-20T22:14:05Z,,52,4", "has not one of ip and prefix"],
+  [",192.0.2.1,52,4", "observed_at is not a time of RFC 3339"],
+  ["2099-11-20T22:14:05Z,192.0.2.1,52,4", "observed_at is in the future"],
+  ["2026-11-20T22:14:05Z,192.0.2.1,52", "the number of fields differs from the first line"],
+])("CSV counts %s as bad, with its line", async (line, reason) => {
+  const { report } = await readCsv("observed_at,ip,lat,lon", "2026-11-20T22:14:05Z,192.0.2.1,52,4", line);
+  expect(report).toMatchObject({ read: 2, accepted: 1, skipped: [{ bad: true, count: 1, examples: [{ line: 3 }] }] });
+  expect(report.skipped[0]?.reason.startsWith(reason)).toBe(true);
+});
+
+test.each([["ip,lat,lon"], ["observed_at,ip,latitude"], ["192.0.2.1,NL,,,"]])("CSV is refused with the first line %j", async (line) => {
+  const error = await failureOf(readCsv(line, "2026-11-20T22:14:05Z,192.0.2.1,52,4"));
+  expect(error.message).toMatch(/:1: the first line must name the columns \(required: observed_at/);
 });

@@ -2,6 +2,7 @@
 
 import { linesSlowly } from "../../support/slow-text.ts";
 import { placeOf, prefixOf } from "./geofeed.ts";
+import { fieldsOf } from "./lists.ts";
 
 /** Unix seconds: later observations are of the future. */
 export const obviousLatest = Date.parse("2030-01-01T00:00:00Z") / 1000;
@@ -28,13 +29,17 @@ function isNumber(value: unknown, least: number, most: number): value is number 
 }
 
 /** Null: a bad line. */
-function observationOf(line: string): string | null {
-  let row: Record<string, unknown>;
+function observationOfJson(line: string): string | null {
+  let row: unknown;
   try {
     row = JSON.parse(line);
   } catch {
     return null;
   }
+  return observationOf(row as Record<string, unknown>);
+}
+
+function observationOf(row: Record<string, unknown>): string | null {
   if (row === null || typeof row !== "object" || Array.isArray(row) || Object.keys(row).some((name) => !known.includes(name))) return null;
   const told = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
   const { ip, prefix, lat, lon, accuracy_km: accuracy, country = "", region = "", city = "", method } = told;
@@ -60,8 +65,34 @@ function observationOf(line: string): string | null {
 export function obviousObservations(bytes: Uint8Array, badMax: number): string[] | undefined {
   const read = linesSlowly(bytes)
     .filter((line) => line.trim() !== "")
-    .map(observationOf);
+    .map(observationOfJson);
+  return trusted(read, bytes, badMax);
+}
+
+function trusted(read: readonly (string | null)[], bytes: Uint8Array, badMax: number): string[] | undefined {
   const good = read.filter((one) => one !== null);
   if (good.length === 0 || read.length - good.length > read.length * badMax || bytes.at(-1) !== 10) return undefined;
   return good;
+}
+
+/** As `obviousObservations`, of CSV. */
+export function obviousObservationsCsv(bytes: Uint8Array, badMax: number): string[] | undefined {
+  const [first, ...lines] = linesSlowly(bytes).filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  const header = first === undefined ? null : (fieldsOf(first)?.map((name) => name.toLowerCase()) ?? null);
+  if (header === null || !header.includes("observed_at") || new Set(header).size < header.length) return undefined;
+  if (header.some((name) => !known.includes(name))) return undefined;
+  const read = lines.map((line) => {
+    const fields = fieldsOf(line);
+    if (fields === null || fields.length !== header.length) return null;
+    const row: Record<string, unknown> = {};
+    for (const [index, name] of header.entries()) {
+      const text = fields[index] as string;
+      const [whole = "", part = "0", ...more] = text.replace(/^-/, "").split(".");
+      const isNumber =
+        ["lat", "lon", "accuracy_km"].includes(name) && more.length === 0 && [whole, part].every((digits) => /^[0-9]+$/.test(digits));
+      row[name] = text === "" ? null : isNumber ? Number(text) : text;
+    }
+    return observationOf(row);
+  });
+  return trusted(read, bytes, badMax);
 }
