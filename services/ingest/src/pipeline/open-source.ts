@@ -46,6 +46,7 @@ export function openSource(source: SourceConfig, onBytes: BytesListener, signal?
       secondsMax: source.secondsMax,
       badRecordsMax: source.badRecordsMax,
       countErrorMax: source.countErrorMax,
+      covers: source.covers,
       latestTime: Date.now() / 1000 + source.clockSkewMaxSeconds,
     },
     stored() {

@@ -5,7 +5,7 @@ import type { PlaceNames, SectionRecord } from "@netfacts/snapshot";
 import { boundedContent } from "./bounded-content.ts";
 import { splitCsvLine } from "./csv.ts";
 import { cutLine, forEachLine } from "./lines.ts";
-import { type PlaceReading, readLocatedPrefix, readPlaceNames } from "./location-fields.ts";
+import { isCovered, notCovered, type PlaceReading, readLocatedPrefix, readPlaceNames } from "./location-fields.ts";
 import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 import { isTimestamp, readTimestamp } from "./timestamp.ts";
@@ -32,7 +32,7 @@ const linesNamedMax = 5;
  * Cost: some 350 bytes a record while it reads.
  */
 export async function readGeofeed(content: SourceContent): Promise<{ records: LocationRecord[]; report: ReaderReport }> {
-  const { file, badRecordsMax } = content;
+  const { file, badRecordsMax, covers } = content;
   const { chunks, meter } = boundedContent(content);
   const tally = new Tally();
   const texts = new ReadableText();
@@ -54,6 +54,7 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
     if (fields === null) return tally.bad("a quote is not closed", { line }, text);
     const prefix = readLocatedPrefix(fields[0] as string);
     if (typeof prefix === "string") return tally.bad(prefix, { line }, text);
+    if (!isCovered(prefix, covers)) return tally.leaveOut(notCovered, { line }, text);
     const place = readPlace(fields, places);
     if (typeof place === "string") return tally.bad(place, { line }, text);
     if (fields.length < fieldCount) short.add(line);

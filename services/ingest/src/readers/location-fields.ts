@@ -1,6 +1,6 @@
 /** What geofeeds and observations have in common: prefixes that may have a location, and the names of places. */
 
-import { makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { containsPrefix, makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { isCountry } from "@netfacts/records";
 import type { PlaceNames } from "@netfacts/snapshot";
 import { nameLettersMax, readName } from "./as-profiles.ts";
@@ -22,6 +22,14 @@ export function readLocatedPrefix(text: string): Prefix | string {
   if (prefix === null) return "is not of a prefix or an address";
   const min = lengthMin[prefix.version];
   return prefix.length < min ? `the prefix is larger than a /${min}, which no network has` : prefix;
+}
+
+/** Reason for a record that is left out because of `covers`. */
+export const notCovered = "is outside of covers";
+
+/** Whether a source may speak of a prefix. */
+export function isCovered(prefix: Prefix, covers: readonly Prefix[] | null | undefined): boolean {
+  return covers == null || covers.some((one) => containsPrefix(one, prefix));
 }
 
 function hostPrefix(text: string): Prefix | null {

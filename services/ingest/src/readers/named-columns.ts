@@ -15,17 +15,22 @@ export interface NamedColumns {
   readonly optional: readonly string[];
 }
 
+/** Why a row that is right is left out. */
+export interface LeftOut {
+  readonly leftOut: string;
+}
+
 /**
  * Reads rows by the names of the first line. Blank lines and lines that begin with `#` are ignored.
  *
- * @param take  returns what is wrong with a row, or else whether it replaced an earlier one. A column that the file lacks is undefined.
+ * @param take  returns what is wrong with a row, or why it is left out on purpose, or else whether it replaced an earlier one. A column that the file lacks is undefined.
  *
  * Throws `SourceError` with the line if the first line does not name the columns, and if there are no records or more bad ones than allowed.
  */
 export async function readRows(
   content: SourceContent,
   { what, required, optional }: NamedColumns,
-  take: (row: Readonly<Record<string, string>>) => string | boolean,
+  take: (row: Readonly<Record<string, string>>) => string | boolean | LeftOut,
 ): Promise<ReaderReport> {
   const { file, badRecordsMax } = content;
   const { chunks, meter } = boundedContent(content);
@@ -54,6 +59,7 @@ export async function readRows(
     if (fields.length !== found.header.length) return tally.bad("the number of fields differs from the first line", { line }, text);
     const taken = take(Object.fromEntries(found.header.map((name, index) => [name, fields[index] as string])));
     if (typeof taken === "string") return tally.bad(taken, { line }, text);
+    if (typeof taken === "object") return tally.leaveOut(taken.leftOut, { line }, text);
     if (taken) tally.leaveOut("appears more than once; the last one was kept", { line }, text);
     else tally.accepted++;
   });

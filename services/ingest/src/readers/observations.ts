@@ -4,7 +4,7 @@ import type { Prefix } from "@netfacts/address";
 import { type Observation, ObservationList } from "../assembly/observation-list.ts";
 import { boundedContent } from "./bounded-content.ts";
 import { cutLine, forEachLine } from "./lines.ts";
-import { type PlaceReading, readLocatedPrefix, readPlaceNames } from "./location-fields.ts";
+import { isCovered, notCovered, type PlaceReading, readLocatedPrefix, readPlaceNames } from "./location-fields.ts";
 import { readRows } from "./named-columns.ts";
 import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
@@ -26,7 +26,7 @@ const accuracyMaxKm = 20_038;
  * Cost: some 50 bytes an observation while it reads.
  */
 export async function readObservations(content: SourceContent): Promise<{ observations: ObservationList; report: ReaderReport }> {
-  const { file, badRecordsMax, latestTime = Number.POSITIVE_INFINITY } = content;
+  const { file, badRecordsMax, covers, latestTime = Number.POSITIVE_INFINITY } = content;
   const { chunks, meter } = boundedContent(content);
   const tally = new Tally();
   const texts = new ReadableText();
@@ -38,6 +38,7 @@ export async function readObservations(content: SourceContent): Promise<{ observ
     const row = parsed(text);
     const read = typeof row === "string" ? row : observationOf(row, latestTime);
     if (typeof read === "string") return tally.bad(read, { line }, text);
+    if (!isCovered(read.prefix, covers)) return tally.leaveOut(notCovered, { line }, text);
     observations.add(read);
     tally.accepted++;
   });
@@ -63,12 +64,13 @@ export async function readObservations(content: SourceContent): Promise<{ observ
  * are ignored. Otherwise as `readObservations`.
  */
 export async function readObservationsCsv(content: SourceContent): Promise<{ observations: ObservationList; report: ReaderReport }> {
-  const { latestTime = Number.POSITIVE_INFINITY } = content;
+  const { covers, latestTime = Number.POSITIVE_INFINITY } = content;
   const observations = new ObservationList();
   const columns = { what: "observations", required: ["observed_at"], optional: members.filter((name) => name !== "observed_at") };
   const report = await readRows(content, columns, (row) => {
     const read = observationOf(rowOfTexts(row), latestTime);
     if (typeof read === "string") return read;
+    if (!isCovered(read.prefix, covers)) return { leftOut: notCovered };
     observations.add(read);
     return false;
   });

@@ -1,5 +1,7 @@
 /** What every reader of sources tells: the report of a file that can be trusted, the error of one that cannot. */
 
+import type { Prefix } from "@netfacts/address";
+
 /** Where in a source something stands: a line of a text (from 1), or a byte of its unpacked content (from 0). */
 export type Place = { line: number } | { offset: number };
 
@@ -58,6 +60,8 @@ export interface ReadBounds {
   badRecordsMax: number;
   /** Share by which the records of a delegated file may differ from the counts in it; null: what is known of its registry. */
   countErrorMax?: number | null;
+  /** Prefixes that a source of locations may speak of; null or absent: any. */
+  covers?: readonly Prefix[] | null;
   /** Unix seconds: an observation of a later time is bad; absent: none is. */
   latestTime?: number;
   /** The registry that a delegated file must be of; null or absent: any. */

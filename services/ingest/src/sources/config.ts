@@ -1,5 +1,6 @@
 /** What `sources.yaml` says, once it was found free of faults. */
 
+import type { Prefix } from "@netfacts/address";
 import type { SectionName } from "@netfacts/snapshot";
 import type { FetchSettings } from "./fetch-settings.ts";
 import type { BuiltFormat, SourceSection } from "./sections.ts";
@@ -46,6 +47,8 @@ export interface SourceConfig {
   kindShrinkMax: number;
   /** Of delegated statistics: the share by which a file may differ from the counts in it; null: what is known of its registry. */
   countErrorMax: number | null;
+  /** Of locations: prefixes that it may speak of; records of others are left out. Null: any. */
+  covers: readonly Prefix[] | null;
   /** Age from which answers call the data stale; null: never. */
   staleAfterSeconds: number | null;
   /** Unix seconds of what the file shows, for a file that does not say so itself; null: then the time it was last written. */

@@ -3,9 +3,10 @@
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { type Prefix, parsePrefix } from "@netfacts/address";
 import { systemReason } from "@netfacts/content";
 import { sectionNames } from "@netfacts/snapshot";
-import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { cacheListForm, readCacheList } from "../rtr/cache-address.ts";
 import { attachUpdates, type ListedUpdates } from "./attach-updates.ts";
 import { type SourceConfig, type SourcesConfig, SourcesFileError } from "./config.ts";
@@ -73,6 +74,7 @@ const sourceKeys = [
   "kind_shrink_max",
   "bad_records_max",
   "count_error_max",
+  "covers",
   "stale_after",
   "as_of",
   "clock_skew_max",
@@ -221,6 +223,9 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
   const countErrorMax = members.read("count_error_max", shareForm, readShare);
   if (countErrorMax !== null && kind !== null && kind.format !== "delegated")
     faults.at(members.offsetOf("count_error_max"), "count_error_max: is only for format delegated");
+  const covers = members.read("covers", coversForm, readCovers);
+  if (covers !== null && kind !== null && kind.section !== "locations")
+    faults.at(members.offsetOf("covers"), "covers: is only for section locations");
   const staleAfter = members.read("stale_after", `never, or ${durationForm}`, (value) =>
     value === "never" ? "never" : readDuration(value),
   );
@@ -245,6 +250,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     kindShrinkMax: kindShrinkMax ?? shrinkMax ?? (isSteady(kind.format) ? defaultSteadyShrinkMax : defaultShrinkMax),
     badRecordsMax,
     countErrorMax,
+    covers,
     staleAfterSeconds:
       staleAfter === "never" || (staleAfter === null && isStanding(kind.format))
         ? null
@@ -317,6 +323,15 @@ async function checkFile({ location, section }: SourceConfig, fault: (message: s
   } catch (error) {
     fault(`${location} cannot be read: ${systemReason(error)}`);
   }
+}
+
+const coversForm = "a list of prefixes such as [192.0.2.0/24, 2001:db8::/32]";
+
+function readCovers(value: unknown): Prefix[] | null {
+  if (!isSeq(value) || value.items.length === 0) return null;
+  const readings = value.items.map((item) => (isScalar(item) && typeof item.value === "string" ? parsePrefix(item.value) : null));
+  const prefixes = readings.flatMap((reading) => (reading?.ok ? [reading.prefix] : []));
+  return prefixes.length === readings.length ? prefixes : null;
 }
 
 function readWord(value: unknown): string | null {

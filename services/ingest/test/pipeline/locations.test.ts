@@ -170,3 +170,24 @@ test("an observation of the future is a bad line, and does not make the others o
     ]);
   });
 });
+
+test("a source speaks of the prefixes that it covers alone, whatever else it lists", async () => {
+  await atWork(async (place) => {
+    await place.write("one", "11.0.0.0/24,NL,,,\n");
+    await place.write("two", "11.0.0.0/24,DE,,,\n11.0.0.0/25,DE,,,\n12.0.0.0/24,DE,,,\n12.0.0.0/15,DE,,,\n");
+    await place.write("seen", observed("11.0.0.1", "FR", "10") + observed("12.0.0.1", "FR", "10"));
+    await place.write("csv", "ip,country,observed_at\n11.0.0.2,SE,2025-11-20T22:14:05Z\n12.0.0.2,SE,2025-11-20T22:14:05Z\n");
+    const own = "covers: [12.0.0.0/16]";
+    const { sources } = await run(
+      place,
+      feed("one"),
+      feed("two", `, ${own}`),
+      `name: seen, section: locations, format: observations, location: seen, ${own}`,
+      `name: csv, section: locations, format: observations-csv, location: csv, ${own}`,
+    );
+    const left = (count: number) => [{ reason: "is outside of covers", bad: false, count }];
+    expect(sources).toMatchObject([{ skipped: [] }, { skipped: left(3) }, { skipped: left(1) }, { skipped: left(1) }]);
+    const [nl, de, fr, se] = ["NL", "DE", "FR", "SE"].map((country) => [country, null, null]);
+    expect(await placesOf(place, "11.0.0.1", "11.0.0.2", "12.0.0.1", "12.0.0.2", "12.0.0.3")).toEqual([nl, nl, fr, se, de]);
+  });
+});

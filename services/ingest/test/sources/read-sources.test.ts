@@ -54,6 +54,7 @@ test("reads a source with nothing but its four names, and fills in the defaults"
         kindShrinkMax: 0.2,
         badRecordsMax: 0.01,
         countErrorMax: null,
+        covers: null,
         staleAfterSeconds: 61_200,
         asOf: null,
         clockSkewMaxSeconds: 3_600,
@@ -133,6 +134,7 @@ sources:
       kindShrinkMax: 0.5,
       badRecordsMax: 0,
       countErrorMax: null,
+      covers: null,
       staleAfterSeconds: null,
       asOf: 1_795_248_000,
       clockSkewMaxSeconds: 3_600,
@@ -307,7 +309,7 @@ describe("one fault", () => {
     [source("bad_records_max: -0.1"), "6:22 bad_records_max: expected a share such as 0.2 or 20%, found -0.1"],
     [
       source("url: x"),
-      '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, kind_shrink_max, bad_records_max, count_error_max, stale_after, as_of, clock_skew_max, future_dates, applies_to, every, allow_private, allow_downgrade, md5, ca_file, authorization_file',
+      '6:5 unknown key "url" in a source; expected one of name, section, format, location, required, interval, bytes_max, seconds_max, shrink_max, kind_shrink_max, bad_records_max, count_error_max, covers, stale_after, as_of, clock_skew_max, future_dates, applies_to, every, allow_private, allow_downgrade, md5, ca_file, authorization_file',
     ],
     [source("name: b"), "6:5 not YAML: a key appears twice in one mapping"],
     ["sources: [\n", "2:1 not YAML: the indentation is wrong, or a bracket is not closed"],
@@ -341,6 +343,15 @@ describe("a file that is no text of ours is refused in few lines, with the place
     expect(lines).toHaveLength(51);
     expect(lines.at(-1)).toMatch(/^FILE: and \d+ more faults$/);
   });
+});
+
+test("covers is a list of prefixes, of locations alone", async () => {
+  const of = (section: string, format: string, covers: string) =>
+    faultsOf(`sources: [{name: a, section: ${section}, format: ${format}, location: rib.gz, covers: ${covers}}]\n`);
+  expect(await of("locations", "geofeed", "[192.0.2.0/24, 2001:db8::/32]")).toEqual([]);
+  for (const covers of ["192.0.2.0/24", "[]", "[192.0.2.1/24]", "[1]", "[[192.0.2.0/24]]"])
+    expect(await of("locations", "geofeed", covers)).toEqual([expect.stringMatching(/covers: expected a list of prefixes such as/)]);
+  expect(await of("routes", "mrt", "[192.0.2.0/24]")).toEqual([expect.stringMatching(/covers: is only for section locations/)]);
 });
 
 test("what this version does not read is not offered", async () => {
