@@ -51,7 +51,7 @@ function* between(version: 4 | 6, count: number, startAt: (at: number) => Addres
 }
 
 /** Every prefix and block of the sections by which addresses differ. */
-function* blocksOf({ routes, allocations, networkTypes }: Generation): Generator<AddressRange> {
+function* blocksOf({ routes, allocations, networkTypes, locations }: Generation): Generator<AddressRange> {
   for (const { prefix } of specialPurposeBlocks) yield rangeOf(prefix);
   for (const trie of [routes?.prefixes.base, routes?.prefixes.overlay])
     if (trie != null) for (let entry = 0; entry < trie.size; entry++) yield rangeOf(trie.prefixAt(entry));
@@ -60,6 +60,7 @@ function* blocksOf({ routes, allocations, networkTypes }: Generation): Generator
     yield { first: start, last: end };
   }
   for (const [prefix] of networkTypes?.prefixes() ?? []) yield rangeOf(prefix);
+  for (const prefix of locations?.prefixes() ?? []) yield rangeOf(prefix);
 }
 
 function rangeOf(prefix: Prefix): AddressRange {

@@ -46,6 +46,11 @@ export class LocationTable {
     return entry < 0 ? null : this.#record(entry);
   }
 
+  /** The prefix of every entry, ascending. */
+  *prefixes(): Generator<Prefix> {
+    for (let entry = 0; entry < this.#trie.size; entry++) yield this.#trie.prefixAt(entry);
+  }
+
   /** Every entry, ascending. */
   *records(): Generator<LocationRecord> {
     for (let entry = 0; entry < this.#trie.size; entry++) yield this.#record(entry);
