@@ -19,7 +19,7 @@ export function readLocatedPrefix(text: string): Prefix | string {
   const reading = parsePrefix(text);
   if (!reading.ok && reading.fault === "host-bits") return "the prefix has host bits set";
   const prefix = reading.ok ? reading.prefix : hostPrefix(text);
-  if (prefix === null) return "is not of a prefix or an address";
+  if (prefix === null) return "has no valid prefix or address";
   const min = lengthMin[prefix.version];
   return prefix.length < min ? `the prefix is larger than a /${min}, which no network has` : prefix;
 }

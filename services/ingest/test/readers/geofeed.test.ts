@@ -77,9 +77,9 @@ test("of a repeated prefix the first line stays: an equal one is left out, anoth
 
 test.each([
   ["192.0.2.1/24,NL,,,", "the prefix has host bits set"],
-  ["nowhere,NL,,,", "is not of a prefix or an address"],
-  ["192.0.2.0/33,NL,,,", "is not of a prefix or an address"],
-  ["ip_prefix,alpha2code,region,city,postal", "is not of a prefix or an address"],
+  ["nowhere,NL,,,", "has no valid prefix or address"],
+  ["192.0.2.0/33,NL,,,", "has no valid prefix or address"],
+  ["ip_prefix,alpha2code,region,city,postal", "has no valid prefix or address"],
   ["0.0.0.0/0,NL,,,", "the prefix is larger than a /8, which no network has"],
   ["2000::/3,NL,,,", "the prefix is larger than a /12, which no network has"],
   ["192.0.2.0/24,XX,,,", "the country is not a code of ISO 3166-1"],

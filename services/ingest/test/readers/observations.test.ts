@@ -55,7 +55,7 @@ test.each([
   [`{"ip":"192.0.2.0/24","country":"NL",${at}}`, "ip is not an address"],
   [`{"prefix":"192.0.2.1/24","country":"NL",${at}}`, "the prefix has host bits set"],
   [`{"prefix":"::/0","country":"NL",${at}}`, "the prefix is larger than a /12"],
-  [`{"ip":"192.0.2.256","country":"NL",${at}}`, "is not of a prefix or an address"],
+  [`{"ip":"192.0.2.256","country":"NL",${at}}`, "has no valid prefix or address"],
   [`{"ip":"192.0.2.1",${at}}`, "has neither coordinates nor a country"],
   [`{"ip":"192.0.2.1","country":"ZZ",${at}}`, "has neither coordinates nor a country"],
   [`{"ip":"192.0.2.1","city":"Berlin",${at}}`, "has neither coordinates nor a country"],
