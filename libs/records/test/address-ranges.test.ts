@@ -1,4 +1,4 @@
-/** Ranges of addresses of which the same is said, over the small world. */
+/** Ranges of addresses with the same facts, over the small world. */
 
 import { expect, test } from "@jest/globals";
 import { type Address, compareAddresses, formatAddress, nextAddress } from "@netfacts/address";

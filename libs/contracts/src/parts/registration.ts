@@ -116,10 +116,7 @@ export const Location = record({
     nullable(Share),
     "Probability that the location is right, from the number, age, agreement and accuracy of the observations; null for a geofeed.",
   ),
-  observations: member(
-    Count,
-    "Number of observations of this place, of which one a day counts for each source and method; 0 for a geofeed.",
-  ),
+  observations: member(Count, "Number of observations of this place; one a day counts for each source and method. 0 for a geofeed."),
   last_observed_at: member(NullableTimestamp, "Time of the latest observation of this place; null for a geofeed."),
   agrees_with_registration: member(
     NullableBoolean,

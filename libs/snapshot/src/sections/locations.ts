@@ -6,7 +6,7 @@ import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type
 import { checkCountries, packCountry } from "../country-code.ts";
 import { packStrings } from "../strings.ts";
 
-/** Stands for "has no location, and shows none": its source says so. */
+/** The prefix has no location, and shows none: its source says so. */
 export const noPlace = 0xffff_ffff;
 
 export const noCoordinate = 0xffff_ffff;

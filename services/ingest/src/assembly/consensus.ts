@@ -61,7 +61,7 @@ export function reliabilityOf(accuracyKm: number | null): number {
  *
  * @param votes  at least one, in any order.
  *
- * Cost: one step per vote and place, of which there are at most 32.
+ * Cost: one step per vote and place; there are at most 32 places.
  */
 export function consensusOf(votes: readonly Vote[], { now, halfLifeSeconds }: ConsensusOptions): Consensus {
   const newestFirst = votes.toSorted((a, b) => b.observedAt - a.observedAt);

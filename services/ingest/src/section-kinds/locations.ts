@@ -1,4 +1,4 @@
-/** Section `locations`: from geofeeds, of which the last counts for a prefix, and from observations. */
+/** Section `locations`: from geofeeds and from observations. */
 
 import { packSection } from "@netfacts/snapshot";
 import { aggregateObservations, withPrecedence } from "../assembly/locations.ts";

@@ -51,7 +51,7 @@ describe("made cases", () => {
     expect(of(vote(200, amsterdam))).toBeLessThan(one);
     expect(of(vote(1, { ...amsterdam, accuracyKm: 400 }))).toBeLessThan(one);
     expect(of(...Array.from({ length: 50 }, (_, at) => vote(at, amsterdam)))).toBe(0.99);
-    // However many agree: all of them may be of before a move.
+    // However many agree, all of them may be older than a move.
     expect(of(...Array.from({ length: 50 }, (_, at) => vote(365 + at, amsterdam)))).toBeLessThan(0.55);
   });
 

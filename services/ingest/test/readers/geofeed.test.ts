@@ -13,7 +13,7 @@ async function toldBy(...lines: string[]): Promise<unknown[]> {
   return records.map(({ prefix, place }) => [formatPrefix(prefix), place && [place.country, place.region, place.city]]);
 }
 
-test("prefixes and addresses with country, region and city, as far as they are told", async () => {
+test("prefixes and addresses with country, region and city, where they are given", async () => {
   expect(
     await toldBy(
       "\ufeff# a feed",

@@ -142,7 +142,7 @@ test("several places under one route are told apart: an allocation, a special bl
   expectAllPlain(made, ["60.0.0.1", "60.1.0.1", "60.1.1.1", "60.2.0.1", "70.0.0.1"]);
 });
 
-test("locations that begin inside a route are told apart, also where they and network types cross", () => {
+test("locations that begin inside a route are separate, also where they and network types cross", () => {
   const made = madeGeneration({
     routes: madeRoutes([route("50.0.0.0/8", [2, 10]), route("51.0.0.0/8", [3, 10]), route("2001::/16", [3, 10])]),
     vrps: madeVrps([]),
