@@ -7,7 +7,7 @@ import { Resolver } from "node:dns/promises";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatIpv4, reverseName } from "@netfacts/address";
+import { formatIpv4 } from "@netfacts/address";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { NameserverPool } from "../services/rdns-resolver/src/dns/pool.ts";
 import { PtrLookup } from "../services/rdns-resolver/src/lookup/ptr-lookup.ts";
@@ -63,13 +63,19 @@ async function run(): Promise<void> {
   const lookup = new PtrLookup({
     pool,
     clock: { now: () => Date.now() },
-    rules: { namesMax: 100, ttlMaxSeconds: 86_400, negativeTtlMaxSeconds: 3_600, failureTtlSeconds: 5 },
+    namesMax: 100,
+    // As node:dns, which asks for no more than the names.
+    forwardNamesMax: 0,
+    queriesMax: 64,
+    budgetMs,
+    openPrefixes: [],
+    rules: { ttlMaxSeconds: 86_400, negativeTtlMaxSeconds: 3_600, failureTtlSeconds: 5 },
     cacheEntriesMax: 100_000,
     cacheBytesMax: 1 << 26,
     inFlightMax: 4_096,
   });
   const viaLookup = async (address: number) => {
-    const result = await lookup.lookup(reverseName({ version: 4, w0: address, w1: 0, w2: 0, w3: 0 }), budgetMs);
+    const result = await lookup.lookup({ version: 4, w0: address, w1: 0, w2: 0, w3: 0 }, budgetMs);
     return result.kind === "entry" && result.entry.names[0]?.name === "host.example" && !result.hit;
   };
 
@@ -77,7 +83,10 @@ async function run(): Promise<void> {
   undo.push(() => nats.stop());
   const folder = await mkdtemp(join(tmpdir(), "netfacts-bench-"));
   undo.push(() => rm(folder, { recursive: true, force: true }));
-  const service = startService("rdns-resolver", { folder, env: { NATS_URL: nats.url, RESOLVERS: authority.address } });
+  const service = startService("rdns-resolver", {
+    folder,
+    env: { NATS_URL: nats.url, RESOLVERS: authority.address, RDNS_FORWARD_NAMES_MAX: "0" },
+  });
   undo.push(() => service.stop());
   await service.logged(/"msg":"started"/);
   const messaging = await createNatsMessaging({ servers: nats.url, name: "bench" });

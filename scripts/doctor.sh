@@ -57,6 +57,8 @@ test_tool unbound "${UNBOUND:-}" "$cache/debs/unbound/usr/sbin/unbound" \
   'make dev, tests: a recursive DNS server' 'apt-get install unbound'
 test_tool nsd "${NSD:-}" "$cache/debs/nsd/usr/sbin/nsd" \
   'tests: an authoritative DNS server' 'apt-get install nsd'
+test_tool ldns-signzone "${LDNS_SIGNZONE:-}" "$cache/debs/ldnsutils/usr/bin/ldns-signzone" \
+  'tests: signed DNS zones' 'apt-get install ldnsutils'
 test_tool stayrtr "${STAYRTR:-}" "$cache/debs/stayrtr/usr/bin/stayrtr" \
   'tests: RPKI data over RTR' 'apt-get install stayrtr'
 test_tool prometheus "${PROMETHEUS:-}" "$cache/debs/prometheus/usr/bin/prometheus" \

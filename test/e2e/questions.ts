@@ -131,12 +131,19 @@ export function askEverything(start: () => Promise<Target>): void {
     [
       "reverse_dns",
       "/reverse-dns/193.0.6.139",
-      // The name leads back to the address, which nobody was asked about.
+      // The name leads back to the address, and the recursor does not validate.
       {
         query_name: "139.6.0.193.in-addr.arpa",
         status: "ok",
-        names: [{ name: "www.example", ttl_seconds: nearly(recordTtl), forward: null }],
-        forward_confirmed: null,
+        names: [
+          {
+            name: "www.example",
+            ttl_seconds: nearly(recordTtl),
+            forward: { status: "ok", confirmed: true, addresses: ["193.0.6.139"] },
+          },
+        ],
+        forward_confirmed: true,
+        dnssec: "indeterminate",
       },
     ],
     [
@@ -145,13 +152,13 @@ export function askEverything(start: () => Promise<Target>): void {
       {
         query_name: "b.8.6.0.0.0.1.c.0.0.0.0.0.0.0.0.2.2.0.0.8.e.2.0.c.7.6.0.1.0.0.2.ip6.arpa",
         status: "ok",
-        names: [{ name: "www.example" }],
+        names: [{ name: "www.example", forward: { confirmed: true, addresses: ["2001:67c:2e8:22::c100:68b"] } }],
       },
     ],
     [
       "reverse_dns",
       "/reverse-dns/193.0.6.140",
-      { status: "ok", names: [{ name: "a.example" }, { name: "b.example" }, { name: "c.example" }] },
+      { status: "ok", names: [{ name: "a.example" }, { name: "b.example" }, { name: "c.example" }], forward_confirmed: false },
     ],
     ["reverse_dns", "/reverse-dns/193.0.6.200", { status: "ok", names: [...manyNames].sort().map((name) => ({ name })) }],
     [

@@ -14,6 +14,7 @@ import { testPrograms } from "./programs.ts";
 import { runFolderVariable } from "./run-folder.ts";
 import { startServerOwner } from "./server-owner.ts";
 import { serverOwnerVariable } from "./shared-server.ts";
+import { findZoneSigner } from "./signed-zones.ts";
 import { findUnbound } from "./unbound.ts";
 
 /** Resolves when nats-server was found or built, or cannot be. */
@@ -30,5 +31,6 @@ export default async function prepareRun({ filter }: { readonly filter?: string 
   await findMongodb().catch(() => undefined);
   await findUnbound();
   await findNsd();
+  await findZoneSigner();
   process.env[serverOwnerVariable] = await startServerOwner();
 }

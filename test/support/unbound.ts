@@ -16,6 +16,8 @@ export interface UnboundOptions {
   readonly authorities: Readonly<Record<string, number>>;
   /** Nameservers that are asked about everything else, as IP addresses (port 53). Default: nobody is. */
   readonly forwardTo?: readonly string[];
+  /** Key of the root as a zone file has it: then it validates, and asks the authority of the zone `.` about everything else. */
+  readonly trustAnchor?: string;
   /** Default: any free one. Give the port of one that was stopped to start it again where its clients look. */
   readonly port?: number;
 }
@@ -27,7 +29,7 @@ export interface Unbound extends DnsProcess {
   thaw(): void;
 }
 
-export async function startUnbound({ authorities, forwardTo = [], port = 0 }: UnboundOptions): Promise<Unbound> {
+export async function startUnbound({ authorities, forwardTo = [], trustAnchor, port = 0 }: UnboundOptions): Promise<Unbound> {
   const tool = await findUnbound();
   if (!tool.found) throw new Error(`unbound is needed: ${tool.remedy}`);
   const running = await startDnsProcess({
@@ -37,7 +39,10 @@ export async function startUnbound({ authorities, forwardTo = [], port = 0 }: Un
     // Answered by unbound itself (RFC 6303).
     probe: { name: "1.0.0.127.in-addr.arpa", type: "PTR" },
     async prepare(folder, bound) {
-      await writeFile(join(folder, "unbound.conf"), configuration(folder, bound, authorities, forwardTo));
+      if (trustAnchor !== undefined) await writeFile(join(folder, "root.key"), `${trustAnchor}\n`);
+      const text =
+        trustAnchor === undefined ? configuration(folder, bound, authorities, forwardTo) : validating(folder, bound, authorities);
+      await writeFile(join(folder, "unbound.conf"), text);
       return ["-d", "-d", "-c", join(folder, "unbound.conf")];
     },
   });
@@ -48,11 +53,7 @@ export async function startUnbound({ authorities, forwardTo = [], port = 0 }: Un
   };
 }
 
-/** Without others to ask: questions about other zones are refused, and what aliases lead to elsewhere goes to a port where nobody is. */
-function configuration(folder: string, port: number, authorities: UnboundOptions["authorities"], forwardTo: readonly string[]): string {
-  const zones = Object.entries(authorities);
-  const isOpen = forwardTo.length > 0;
-  const others = isOpen ? forwardTo : ["127.0.0.1@1"];
+function common(folder: string, port: number): string {
   return `server:
   directory: "${folder}"
   chroot: ""
@@ -62,13 +63,38 @@ function configuration(folder: string, port: number, authorities: UnboundOptions
   do-daemonize: no
   num-threads: 1
   interface: 127.0.0.1@${port}
-${isOpen ? "" : "  outgoing-interface: 127.0.0.1\n  do-ip6: no\n"}  do-not-query-localhost: no
-  module-config: "iterator"
-${isOpen ? "" : '  local-zone: "." refuse\n'}  local-zone: "127.in-addr.arpa." static
+  do-not-query-localhost: no
+  local-zone: "127.in-addr.arpa." static
   local-data: "1.0.0.127.in-addr.arpa. PTR localhost."
-${zones.map(([name]) => `  local-zone: "${name}." transparent\n`).join("")}remote-control:
+`;
+}
+
+const onlyLoopback = "  outgoing-interface: 127.0.0.1\n  do-ip6: no\n";
+
+function stubs(zones: UnboundOptions["authorities"]): string {
+  const zone = (name: string) => (name === "." ? name : `${name}.`);
+  return Object.entries(zones)
+    .map(([name, at]) => `stub-zone:\n  name: "${zone(name)}"\n  stub-addr: 127.0.0.1@${at}\n`)
+    .join("");
+}
+
+/** Without others to ask: questions about other zones are refused, and what aliases lead to elsewhere goes to a port where nobody is. */
+function configuration(folder: string, port: number, authorities: UnboundOptions["authorities"], forwardTo: readonly string[]): string {
+  const zones = Object.keys(authorities);
+  const isOpen = forwardTo.length > 0;
+  const others = isOpen ? forwardTo : ["127.0.0.1@1"];
+  return `${common(folder, port)}${isOpen ? "" : onlyLoopback}  module-config: "iterator"
+${isOpen ? "" : '  local-zone: "." refuse\n'}${zones.map((name) => `  local-zone: "${name}." transparent\n`).join("")}remote-control:
   control-enable: no
 forward-zone:
   name: "."
-${others.map((address) => `  forward-addr: ${address}\n`).join("")}${zones.map(([name, at]) => `stub-zone:\n  name: "${name}."\n  stub-addr: 127.0.0.1@${at}\n`).join("")}`;
+${others.map((address) => `  forward-addr: ${address}\n`).join("")}${stubs(authorities)}`;
+}
+
+function validating(folder: string, port: number, authorities: UnboundOptions["authorities"]): string {
+  return `${common(folder, port)}${onlyLoopback}  module-config: "validator iterator"
+  trust-anchor-file: "${folder}/root.key"
+remote-control:
+  control-enable: no
+${stubs(authorities)}`;
 }

@@ -52,8 +52,12 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
   const lookup = new PtrLookup({
     pool,
     clock,
+    namesMax: config.RDNS_NAMES_MAX,
+    forwardNamesMax: config.RDNS_FORWARD_NAMES_MAX,
+    queriesMax: config.RDNS_QUERIES_MAX,
+    budgetMs: config.RDNS_BUDGET_MS,
+    openPrefixes: config.RDNS_OPEN_PREFIXES,
     rules: {
-      namesMax: config.RDNS_NAMES_MAX,
       ttlMaxSeconds: config.RDNS_TTL_MAX_SECONDS,
       negativeTtlMaxSeconds: config.RDNS_NEGATIVE_TTL_MAX_SECONDS,
       failureTtlSeconds: config.RDNS_FAILURE_TTL_SECONDS,
@@ -67,9 +71,11 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
     lookup,
     clock,
     openPrefixes: config.RDNS_OPEN_PREFIXES,
-    observe(outcome, hit, durationMs) {
-      measured.lookups.inc({ outcome, hit: String(hit) });
-      if (durationMs > 0) measured.durations.observe({}, durationMs / 1_000);
+    observe(outcome, resolution) {
+      measured.lookups.inc({ outcome, hit: String(resolution?.hit ?? false) });
+      if (resolution === null || resolution.hit) return;
+      measured.durations.observe({}, resolution.durationMs / 1_000);
+      measured.queries.observe({}, resolution.queries);
     },
   });
   const handler = createResponder({

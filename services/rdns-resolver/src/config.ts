@@ -23,6 +23,14 @@ export const rdnsConfigSchema = Type.Object({
   RESOLV_CONF: Type.String({ default: "/etc/resolv.conf", description: "File that lists the nameservers of the system" }),
   RDNS_TIMEOUT_MS: wholeNumber(0, 30_000, 0, "Timeout of one attempt in ms; 0 uses the value of `RESOLV_CONF`, or else 2000"),
   RDNS_ATTEMPTS: wholeNumber(0, 5, 0, "Number of attempts over all nameservers; 0 uses the value of `RESOLV_CONF`, or else 2"),
+  RDNS_BUDGET_MS: wholeNumber(100, 30_000, 2_000, "Maximum time of a lookup in ms, over all its queries, retries and nameservers"),
+  RDNS_QUERIES_MAX: wholeNumber(4, 1_000, 64, "Maximum number of DNS queries of a lookup, with retries and over UDP and TCP"),
+  RDNS_FORWARD_NAMES_MAX: wholeNumber(
+    0,
+    100,
+    20,
+    "Maximum number of names of an address for which forward lookups are made; 0 makes none. If there are more names, they have `forward` null and the warning `truncated`",
+  ),
   RDNS_SOCKETS: wholeNumber(4, 8, 4, "Number of UDP sockets, and thus of random ports, per nameserver"),
   RDNS_SILENT_PROBES_MAX: wholeNumber(1, 100, 2, "Number of consecutive unanswered probes after which a nameserver counts as down"),
   RDNS_PROBE_INTERVAL_MS: wholeNumber(

@@ -5,6 +5,8 @@ import type { Metrics } from "@netfacts/runtime";
 /** Seconds; kept answers end in none of them, slow delegations in the last. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+const queryBuckets = [1, 2, 3, 4, 8, 16, 32, 64];
+
 /** Outcomes of which alerts know the share. */
 const failures = ["servfail", "refused", "timeout", "unavailable", "overloaded"];
 
@@ -23,6 +25,11 @@ export function createRdnsMetrics(metrics: Metrics) {
       name: "netfacts_rdns_resolution_duration_seconds",
       help: "Duration of lookups that queried nameservers",
       buckets: durationBuckets,
+    }),
+    queries: metrics.histogram({
+      name: "netfacts_rdns_queries_per_lookup",
+      help: "DNS queries of a lookup that queried nameservers",
+      buckets: queryBuckets,
     }),
     questions: metrics.counter({
       name: "netfacts_rdns_questions_total",

@@ -6,7 +6,7 @@ import type { ReverseDnsRecord } from "@netfacts/contracts";
 import dnsPacket from "dns-packet";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { answersQuestion, readAnswer, writeQuestion } from "../src/dns/message.ts";
-import { followChain } from "../src/domain/ptr-chain.ts";
+import { followChain } from "../src/domain/name-chain.ts";
 import { cname, nameOf, ptr, type Query, soa, startDnsServer } from "./support/dns-server.ts";
 import { mutate, seeded } from "./support/mutation.ts";
 import { startService } from "./support/service.ts";
@@ -89,6 +89,19 @@ function possibleNames(name: string, sent: ReadonlyMap<string, Buffer[]>, seen: 
   return possible;
 }
 
+/** Whether dns-packet, which knows no escapes, writes the question as it was asked. */
+function isSayable({ name, bytes }: Query): boolean {
+  const again = dnsPacket.encode({ type: "query", questions: [{ type: "PTR", class: "IN", name }] });
+  return bytes.subarray(12, again.length).equals(again.subarray(12));
+}
+
+function servfail(query: Buffer): Buffer {
+  const message = Buffer.from(query.subarray(0, -11));
+  message.writeUInt16BE(0x8182, 2);
+  message.writeUInt16BE(0, 10);
+  return message;
+}
+
 test("reading is over soon, ends in an answer or a fault of the message, and agrees with another reader", () => {
   const random = seeded(seed(1035));
   let accepted = 0;
@@ -96,12 +109,12 @@ test("reading is over soon, ends in an answer or a fault of the message, and agr
     const name = `${index & 255}.${index >> 8}.0.193.in-addr.arpa`;
     const other = `${(index + 1) & 255}.${index >> 8}.0.193.in-addr.arpa`;
     const message = mutate(honestMessage(1, index % 4 === 0 ? other : name, random() % 4), random);
-    const question = writeQuestion(name, true);
+    const question = writeQuestion(name, { edns: true });
     if (!answersQuestion(message, question)) continue;
     let names: string[] = [];
     try {
       const answer = readAnswer(message, question);
-      names = followChain(name, answer.records, 8).names.map((one) => one.name);
+      names = followChain({ name, type: "PTR" }, answer.records, 8).targets.map((one) => one.target);
     } catch (cause) {
       expect(cause).toMatchObject({ name: "MalformedMessageError" });
     }
@@ -128,6 +141,8 @@ test("a service that is sent nothing else for each question still answers every 
     return message;
   };
   const server = await startDnsServer((query) => {
+    // Damage leads to names that dns-packet cannot say again.
+    if (!isSayable(query)) return { raw: ({ bytes }) => servfail(bytes) };
     const message = damaged(query);
     return [{ raw: () => message }, { answers: [ptr(query.name, nameOf(query.name))] }];
   });
@@ -158,7 +173,7 @@ test("a service that is sent nothing else for each question still answers every 
 
 test("a message made of pointers to pointers is over at once", () => {
   const name = "1.0.0.193.in-addr.arpa";
-  const question = writeQuestion(name, true);
+  const question = writeQuestion(name, { edns: true });
   const header = Buffer.from(question.bytes.subarray(0, question.questionEnd));
   header.writeUInt16BE(0x8180, 2);
   header.writeUInt16BE(5_000, 6);

@@ -40,7 +40,7 @@ async function both(behaviour: Behaviour, env?: NodeJS.ProcessEnv): Promise<{ se
   return { server, service: await serviceOf([server], env) };
 }
 
-test("answers with the names, their TTL, and what the contract says is not known yet", async () => {
+test("answers with the names, their TTL, and what is not known is null", async () => {
   const { service } = await both(({ name }) => ({ answers: [ptr(name, "www.ripe.net", 3600)] }));
   const { record, reply } = await service.ask(ip);
   expect(record).toEqual({
@@ -49,7 +49,7 @@ test("answers with the names, their TTL, and what the contract says is not known
     status: "ok",
     names: [{ name: "www.ripe.net", ttl_seconds: 3600, forward: null }],
     forward_confirmed: null,
-    dnssec: null,
+    dnssec: "indeterminate",
     resolver: { duration_ms: expect.any(Number), attempts: 1 },
     cache: { hit: false, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T10:00:02Z", negative: false },
     meta: { request_id: "test-1", generated_at: "2026-11-21T09:00:02Z", data: {}, warnings: [] },
@@ -67,7 +67,7 @@ test("asks for IPv6 addresses under ip6.arpa, and a nameserver with an IPv6 addr
   expect(record.names.map(({ name }) => name)).toEqual([nameOf(record.query_name)]);
 });
 
-test("asks with recursion desired and EDNS for 1,232 bytes, from several ports and under many ids", async () => {
+test("asks with recursion and validation desired and EDNS for 1,232 bytes, from several ports and under many ids", async () => {
   const { server, service } = await both(honest);
   await Promise.all(Array.from({ length: 200 }, (_, index) => service.ask(`193.0.6.${index}`)));
   const ids = new Set(server.queries.map(({ bytes }) => bytes.readUInt16BE(0)));
@@ -75,7 +75,7 @@ test("asks with recursion desired and EDNS for 1,232 bytes, from several ports a
   expect(server.sources.size).toBe(4);
   const { bytes, edns } = server.queries[0]!;
   expect(edns).toBe(true);
-  expect(bytes.readUInt16BE(2)).toBe(0x0100);
+  expect(bytes.readUInt16BE(2)).toBe(0x0120);
   // OPT: root, type 41, then the payload size in place of a class.
   expect(bytes.readUInt16BE(bytes.length - 8)).toBe(1232);
 });

@@ -10,7 +10,7 @@ export const reverseDnsExample: ReverseDnsRecord = {
   names: [{ name: "www.ripe.net", ttl_seconds: 3_600, forward: { status: "ok", confirmed: true, addresses: ["193.0.6.139"] } }],
   forward_confirmed: true,
   dnssec: "secure",
-  resolver: { duration_ms: 12, attempts: 1 },
+  resolver: { duration_ms: 12, attempts: 2 },
   cache: { hit: false, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T10:00:02Z", negative: false },
   meta: metaWithoutData,
 };

@@ -38,8 +38,8 @@ export const ReverseDnsRecord = record({
     "Whether any of the names resolves back to the address; null if no forward lookup was made or DNS gave no answer.",
   ),
   dnssec: member(
-    nullable(oneOf(["secure", "insecure", "bogus"])),
-    "DNSSEC validation result of the resolver; null if the resolver does not report one.",
+    nullable(oneOf(["secure", "insecure", "bogus", "indeterminate"])),
+    "DNSSEC state of the PTR answer, from the resolver. `bogus`: validation failed, and `status` is `servfail`. `indeterminate`: the resolver is not known to validate. Null if DNS gave no answer.",
   ),
   resolver: member(
     nullable(

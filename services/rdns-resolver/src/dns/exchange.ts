@@ -1,21 +1,34 @@
 /** One question to the nameservers, from the first attempt to the outcome. */
 
-import type { DnsCounts } from "./counts.ts";
-import { type Answer, type QuestionMessage, rcodes, readAnswer, writeQuestion } from "./message.ts";
+import { type Answer, type QuestionMessage, type QuestionType, rcodes, readAnswer, writeQuestion } from "./message.ts";
 import type { Nameserver } from "./nameserver.ts";
 import type { Cancel } from "./udp-channel.ts";
 
 /** Waits are rounded up to this: timers of equal length share a list, and thousands of lengths cost more than all else. */
 const waitGrainMs = 10;
 
-/** `unavailable`: no nameserver is up. `attempts`: questions sent for it, over UDP or TCP. */
+/** `unavailable`: no nameserver is up. `servers` of a failure: those that failed. */
 export type Outcome =
-  | { readonly kind: "answer"; readonly answer: Answer; readonly attempts: number }
-  | { readonly kind: "failed"; readonly status: "servfail" | "refused" | "timeout"; readonly attempts: number }
-  | { readonly kind: "unavailable"; readonly attempts: number };
+  | { readonly kind: "answer"; readonly answer: Answer; readonly server: Nameserver }
+  | { readonly kind: "failed"; readonly status: "servfail" | "refused" | "timeout"; readonly servers: readonly Nameserver[] }
+  | { readonly kind: "unavailable" };
+
+/** The queries that one lookup may send, over all of its questions. */
+export interface Allowance {
+  left: number;
+}
+
+export interface AskedQuestion {
+  readonly name: string;
+  readonly type: QuestionType;
+  /** Asks for the answer also where it fails validation. */
+  readonly checkingDisabled?: boolean;
+  /** Each query over UDP or TCP takes one of it; with none left no further one is sent. */
+  readonly allowance: Allowance;
+}
 
 export interface ExchangeOptions {
-  readonly name: string;
+  readonly question: AskedQuestion;
   /** In the order in which they are asked. */
   readonly servers: readonly Nameserver[];
   /** Rounds through the servers. */
@@ -24,7 +37,6 @@ export interface ExchangeOptions {
   readonly timeoutMs: number;
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
-  readonly counts: DnsCounts;
 }
 
 interface Attempt {
@@ -54,14 +66,14 @@ class Exchange {
   #current: Attempt | null = null;
   #timer: NodeJS.Timeout | undefined;
   #tcp: AbortController | null = null;
-  #attempts = 0;
+  readonly #failed: Nameserver[] = [];
   #verdict: "servfail" | "refused" | null = null;
   #done = false;
 
   constructor(options: ExchangeOptions, resolve: (outcome: Outcome) => void) {
     this.#options = options;
     this.#resolve = resolve;
-    this.#question = writeQuestion(options.name, true);
+    this.#question = writeQuestion(options.question.name, { ...options.question, edns: true });
     this.#attemptsMax = options.rounds * options.servers.length;
   }
 
@@ -72,7 +84,7 @@ class Exchange {
   /** The next attempt; with none left, the end, unless an answer is on its way over TCP. */
   #next(): void {
     clearTimeout(this.#timer);
-    while (this.#nextAttempt < this.#attemptsMax) {
+    while (this.#nextAttempt < this.#attemptsMax && this.#options.question.allowance.left > 0) {
       const server = this.#serverOf(this.#nextAttempt);
       this.#nextAttempt += 1;
       if (!this.#usable(server)) continue;
@@ -109,7 +121,7 @@ class Exchange {
       this.#next();
       return;
     }
-    this.#attempts += 1;
+    this.#options.question.allowance.left -= 1;
     this.#open.push(attempt);
     this.#current = attempt;
     let sharers = 1;
@@ -151,21 +163,22 @@ class Exchange {
     const found = (rcode === rcodes.noError && !referral) || rcode === rcodes.nxDomain;
     // Servers older than EDNS know no better (RFC 6891 §7).
     const knowsNoEdns = question.edns && (rcode === rcodes.formErr || rcode === rcodes.notImp);
-    if (found) this.#finish({ kind: "answer", answer, attempts: this.#attempts });
-    else if (knowsNoEdns) this.#askWithoutEdns(attempt);
+    if (found) this.#finish({ kind: "answer", answer, server: attempt.server });
+    else if (knowsNoEdns && this.#options.question.allowance.left > 0) this.#askWithoutEdns(attempt);
     else this.#rule(attempt, rcode === rcodes.refused ? "refused" : "servfail");
   }
 
   #askWithoutEdns(attempt: Attempt): void {
     this.#close(attempt);
-    this.#question = writeQuestion(this.#options.name, false);
+    this.#question = writeQuestion(this.#options.question.name, { ...this.#options.question, edns: false });
     clearTimeout(this.#timer);
     this.#ask(attempt.server);
   }
 
   async #askOverTcp(attempt: Attempt, question: QuestionMessage): Promise<void> {
+    if (this.#options.question.allowance.left <= 0) return this.#rule(attempt, "servfail");
     attempt.overTcp = true;
-    this.#attempts += 1;
+    this.#options.question.allowance.left -= 1;
     this.#tcp ??= new AbortController();
     const { signal } = this.#tcp;
     let answer: Answer | null = null;
@@ -184,16 +197,17 @@ class Exchange {
     if (this.#done) return;
     this.#close(attempt);
     this.#excluded.push(attempt.server);
+    if (verdict === "servfail") this.#failed.push(attempt.server);
     if (verdict !== null && this.#verdict !== "servfail") this.#verdict = verdict;
     // Others go on: the latest one has its own time before the next starts.
     if (attempt === this.#current || this.#open.length === 0) this.#next();
   }
 
   #fail(): void {
-    const attempts = this.#attempts;
-    if (this.#verdict !== null) this.#finish({ kind: "failed", status: this.#verdict, attempts });
-    else if (this.#options.servers.some((server) => server.up)) this.#finish({ kind: "failed", status: "timeout", attempts });
-    else this.#finish({ kind: "unavailable", attempts });
+    const isUp = this.#options.servers.some((server) => server.up);
+    const status = this.#verdict ?? "timeout";
+    if (this.#verdict !== null || isUp) this.#finish({ kind: "failed", status, servers: this.#failed });
+    else this.#finish({ kind: "unavailable" });
   }
 
   #close(attempt: Attempt): void {

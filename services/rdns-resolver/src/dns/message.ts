@@ -1,13 +1,14 @@
 /**
- * DNS messages (RFC 1035 §4): the PTR questions that we send, and what of an answer concerns them.
+ * DNS messages (RFC 1035 §4): the questions that we send, and what of an answer concerns them.
  *
  * Both are ours, because dns-packet reads names so that a dot inside a label and a byte that is not UTF-8 are lost, and does not hold
  * records to their stated length. The tests compare both with it.
  */
 
-import { foldName } from "../domain/ptr-chain.ts";
+import { formatAddress } from "@netfacts/address";
+import { type ChainRecord, foldName, type RecordType } from "../domain/name-chain.ts";
 import { MalformedMessageError } from "./malformed-message.ts";
-import { type NameReading, readName } from "./name.ts";
+import { type NameReading, nameBytes, readName } from "./name.ts";
 
 /** What fits through nearly every path unfragmented (DNS flag day 2020); longer answers come over TCP. */
 const udpPayloadBytes = 1232;
@@ -17,16 +18,27 @@ const headerBytes = 12;
 /** Type and class behind the name of a question. */
 const questionTailBytes = 4;
 
-/** In the flags of the header: the server is to resolve. */
+/** Flags of the header: the server is to resolve; it says, and is asked to say, that it validated (RFC 6840 §5.7); it is not to validate. */
 const recursionDesired = 0x0100;
+const authenticData = 0x0020;
+const checkingDisabled = 0x0010;
 
 /** Type, class, TTL and length of a record (RFC 1035 §4.1.3). */
 const recordHeadBytes = 10;
 
-const recordTypes = { ns: 2, cname: 5, soa: 6, ptr: 12, opt: 41 } as const;
+const recordTypes = { a: 1, ns: 2, cname: 5, soa: 6, ptr: 12, aaaa: 28, opt: 41 } as const;
 const classIn = 1;
 
 export const rcodes = { noError: 0, formErr: 1, nxDomain: 3, notImp: 4, refused: 5 } as const;
+
+/** What is asked for. SOA only shows whether a nameserver validates: no record of it is read. */
+export type QuestionType = RecordType | "SOA";
+const typeNumbers: Readonly<Record<QuestionType, number>> = {
+  PTR: recordTypes.ptr,
+  A: recordTypes.a,
+  AAAA: recordTypes.aaaa,
+  SOA: recordTypes.soa,
+};
 
 /** The root as owner, and no options. */
 const optRecordBytes = 1 + recordHeadBytes;
@@ -42,23 +54,15 @@ export interface QuestionMessage {
   readonly edns: boolean;
 }
 
-/** A record that names something. */
-export interface NamingRecord {
-  readonly type: "PTR" | "CNAME";
-  /** Folded (`foldName`). */
-  readonly owner: string;
-  readonly ttl: number;
-  /** As received. */
-  readonly target: string;
-}
-
 export interface Answer {
   /** With the upper bits of EDNS. */
   readonly rcode: number;
   /** Cut to fit into a datagram; nothing else was read. */
   readonly truncated: boolean;
-  /** PTR and CNAME records of the answer section, in their order. */
-  readonly records: readonly NamingRecord[];
+  /** PTR, A, AAAA and CNAME records of the answer section, in their order. */
+  readonly records: readonly ChainRecord[];
+  /** The nameserver says that it validated all of it (AD, RFC 4035 §3.2.3). */
+  readonly authentic: boolean;
   /** From the SOA record that goes with negative answers (RFC 2308). */
   readonly soa: { readonly ttl: number; readonly minimum: number } | null;
   /** Points to other servers in place of an answer: this one does not resolve for us. */
@@ -70,9 +74,8 @@ const rootQuestions = { plain: writeRootQuestion(false), edns: writeRootQuestion
 
 function writeRootQuestion(edns: boolean): Buffer {
   const bytes = Buffer.alloc(headerBytes + 1 + questionTailBytes + (edns ? optRecordBytes : 0));
-  bytes.writeUInt16BE(recursionDesired, 2);
+  bytes.writeUInt16BE(recursionDesired | authenticData, 2);
   bytes.writeUInt16BE(1, 4);
-  bytes.writeUInt16BE(recordTypes.ptr, headerBytes + 1);
   bytes.writeUInt16BE(classIn, headerBytes + 3);
   if (!edns) return bytes;
   bytes.writeUInt16BE(1, 10);
@@ -84,19 +87,32 @@ function writeRootQuestion(edns: boolean): Buffer {
 
 const dot = 0x2e;
 
-/** True where a name can be asked about: `writeQuestion` takes every character of a label as it is. */
-export function canAsk(name: string): boolean {
-  return !name.includes("\\");
+export interface QuestionOptions {
+  readonly edns: boolean;
+  /** Default: PTR. */
+  readonly type?: QuestionType;
+  /** The answer is wanted also where it fails validation (CD, RFC 4035 §3.2.2). */
+  readonly checkingDisabled?: boolean;
 }
 
-/** @param name  in ASCII, as `readName` gives it, for which `canAsk`. */
-export function writeQuestion(name: string, edns: boolean): QuestionMessage {
+/** @param name  in ASCII, as `readName` gives it. */
+export function writeQuestion(name: string, { edns, type = "PTR", checkingDisabled: unchecked = false }: QuestionOptions): QuestionMessage {
   const root = edns ? rootQuestions.edns : rootQuestions.plain;
-  const labels = name === "." ? 0 : name.length + 1;
+  const isEscaped = name.includes("\\");
+  const escaped = isEscaped ? nameBytes(name) : null;
+  const labels = escaped?.length ?? (name === "." ? 0 : name.length + 1);
   const bytes = Buffer.allocUnsafe(root.length + labels);
   root.copy(bytes, 0, 0, headerBytes);
   root.copy(bytes, headerBytes + labels, headerBytes);
-  // The byte before a label is its length: that of the first comes in front, that of any other in the place of its dot.
+  bytes.writeUInt16BE(typeNumbers[type], headerBytes + labels + 1);
+  if (unchecked) bytes.writeUInt16BE(recursionDesired | authenticData | checkingDisabled, 2);
+  if (escaped === null) writePlainName(bytes, name, labels);
+  else escaped.copy(bytes, headerBytes);
+  return { name: foldName(name), bytes, questionEnd: bytes.length - (edns ? optRecordBytes : 0), edns };
+}
+
+/** The byte before a label is its length: that of the first comes in front, that of any other in the place of its dot. */
+function writePlainName(bytes: Buffer, name: string, labels: number): void {
   let lengthAt = headerBytes;
   for (let at = headerBytes + 1; at < headerBytes + labels; at += 1) {
     const character = name.charCodeAt(at - headerBytes - 1);
@@ -106,7 +122,6 @@ export function writeQuestion(name: string, edns: boolean): QuestionMessage {
     lengthAt = at;
   }
   if (labels > 0) bytes[lengthAt] = headerBytes + labels - lengthAt - 1;
-  return { name: foldName(name), bytes, questionEnd: bytes.length - (edns ? optRecordBytes : 0), edns };
 }
 
 /**
@@ -141,10 +156,11 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
   const truncated = (flags & 0x0200) !== 0;
   const authoritative = (flags & 0x0400) !== 0;
   let rcode = flags & 15;
-  const records: NamingRecord[] = [];
+  const authentic = (flags & authenticData) !== 0;
+  const records: ChainRecord[] = [];
   let soa: Answer["soa"] = null;
   let delegates = false;
-  if (truncated) return { rcode, truncated, records, soa, referral: false };
+  if (truncated) return { rcode, truncated, records, authentic, soa, referral: false };
 
   let offset = message.readUInt16BE(4) === 0 ? headerBytes : question.questionEnd;
   const answers = message.readUInt16BE(6);
@@ -154,12 +170,8 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
     const owner = readOwner(message, offset, question);
     const head = readHead(message, owner.end);
     if (index < answers) {
-      if (head.class === classIn && (head.type === recordTypes.ptr || head.type === recordTypes.cname)) {
-        const target = readName(message, head.dataStart);
-        if (target.end !== head.dataEnd) throw new MalformedMessageError("name ends elsewhere than its record", head.dataStart);
-        const type = head.type === recordTypes.ptr ? "PTR" : "CNAME";
-        records.push({ type, owner: foldName(owner.text), ttl: head.ttl, target: target.text });
-      }
+      const record = head.class === classIn ? readRecord(message, head) : null;
+      if (record !== null) records.push({ ...record, owner: foldName(owner.text), ttl: head.ttl });
     } else if (index < answers + authorities) {
       if (head.class === classIn && head.type === recordTypes.soa) soa = { ttl: head.ttl, minimum: readSoaMinimum(message, head) };
       if (head.class === classIn && head.type === recordTypes.ns) delegates = true;
@@ -170,7 +182,30 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
     offset = head.dataEnd;
   }
   const referral = rcode === rcodes.noError && records.length === 0 && soa === null && delegates && !authoritative;
-  return { rcode, truncated, records, soa, referral };
+  return { rcode, truncated, records, authentic, soa, referral };
+}
+
+/** Null for a record of another type. */
+function readRecord(message: Buffer, { type, dataStart, dataEnd }: RecordHead): Pick<ChainRecord, "type" | "target"> | null {
+  switch (type) {
+    case recordTypes.ptr:
+    case recordTypes.cname: {
+      const target = readName(message, dataStart);
+      if (target.end !== dataEnd) throw new MalformedMessageError("name ends elsewhere than its record", dataStart);
+      return { type: type === recordTypes.ptr ? "PTR" : "CNAME", target: target.text };
+    }
+    case recordTypes.a: {
+      if (dataEnd - dataStart !== 4) throw new MalformedMessageError("A record of a wrong length", dataStart);
+      return { type: "A", target: formatAddress({ version: 4, w0: message.readUInt32BE(dataStart), w1: 0, w2: 0, w3: 0 }) };
+    }
+    case recordTypes.aaaa: {
+      if (dataEnd - dataStart !== 16) throw new MalformedMessageError("AAAA record of a wrong length", dataStart);
+      const word = (index: number) => message.readUInt32BE(dataStart + 4 * index);
+      return { type: "AAAA", target: formatAddress({ version: 6, w0: word(0), w1: word(1), w2: word(2), w3: word(3) }) };
+    }
+    default:
+      return null;
+  }
 }
 
 /** A pointer to the question, which follows the header (RFC 1035 §4.1.4). */

@@ -1,4 +1,4 @@
-/** Domain names: from the wire (RFC 1035 §4.1.4) to presentation text (§5.1), one text per name and one name per text. */
+/** Domain names: from the wire (RFC 1035 §4.1.4) to presentation text (§5.1) and back, one text per name and one name per text. */
 
 import { MalformedMessageError } from "./malformed-message.ts";
 
@@ -80,4 +80,22 @@ function escapedLabel(label: Buffer): string {
     else text += form === 2 ? `\\${String.fromCharCode(byte)}` : String.fromCharCode(byte);
   }
   return text;
+}
+
+/** The labels of a text that `readName` gave, each behind its length, without the root label. */
+export function nameBytes(text: string): Buffer {
+  const bytes: number[] = [0];
+  let lengthAt = 0;
+  for (const [, escaped, plain] of text.matchAll(/\\(\d{3}|[^\d])|([^\\])/g)) {
+    if (plain === ".") {
+      lengthAt = bytes.length;
+      bytes.push(0);
+      continue;
+    }
+    const character = plain ?? escaped ?? "";
+    bytes.push(character.length === 3 ? Number(character) : character.charCodeAt(0));
+    // Set above for every label.
+    bytes[lengthAt]! += 1;
+  }
+  return Buffer.from(bytes);
 }

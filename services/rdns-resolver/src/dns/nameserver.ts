@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NameserverAddress } from "../domain/nameservers.ts";
 import type { DnsCounts } from "./counts.ts";
-import { type QuestionMessage, writeQuestion } from "./message.ts";
+import { type QuestionMessage, readAnswer, writeQuestion } from "./message.ts";
 import { askOverTcp, TcpExchangeError } from "./tcp-exchange.ts";
 import { type Cancel, UdpChannel, type UdpListener } from "./udp-channel.ts";
 
@@ -12,6 +12,9 @@ const tcpConnectionsMax = 64;
 
 /** What a resolver answers from its own knowledge (RFC 6303): whether it is there, not whether the rest of the DNS is. */
 const probeName = "1.0.0.127.in-addr.arpa";
+
+/** A nameserver may be configured anew without ever being down. */
+const validationCheckMs = 600_000;
 
 export interface NameserverOptions {
   readonly address: NameserverAddress;
@@ -34,7 +37,12 @@ export class Nameserver {
   readonly #options: NameserverOptions;
   readonly #channel: UdpChannel;
   readonly #stopping = new AbortController();
-  readonly #probe = writeQuestion(probeName, false);
+  readonly #probe = writeQuestion(probeName, { edns: false });
+  /** The root is signed: who validates says so about it. */
+  readonly #root = writeQuestion(".", { edns: true, type: "SOA" });
+  #validates = false;
+  #validationCheckedAt = Number.NEGATIVE_INFINITY;
+  #checkingValidation: Promise<void> | null = null;
   /** Null until it is known. */
   #up: boolean | null = null;
   #tcpConnections = 0;
@@ -58,12 +66,31 @@ export class Nameserver {
       await this.#channel.open();
     } catch {
       this.unreachable();
+      return;
     }
+    await this.validates();
+  }
+
+  /**
+   * Whether it validates (DNSSEC): it said so of the root, or of any other answer (`authenticated`). Asks it when that is not known yet
+   * or long ago, for at most the time of a probe.
+   */
+  validates(): boolean | Promise<boolean> {
+    const isDue = performance.now() - this.#validationCheckedAt > validationCheckMs;
+    if (isDue && !this.#stopping.signal.aborted) this.#checkingValidation ??= this.#checkValidation();
+    if (this.#validates || this.#checkingValidation === null) return this.#validates;
+    return this.#checkingValidation.then(() => this.#validates);
+  }
+
+  /** One of its answers said that it was validated. */
+  authenticated(): void {
+    this.#validates = true;
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#probing;
+    await this.#checkingValidation;
     await this.#channel.close();
   }
 
@@ -107,6 +134,8 @@ export class Nameserver {
   #turn(up: boolean): void {
     if (this.#up === up) return;
     this.#up = up;
+    // It may be another one by now.
+    if (up) this.#validationCheckedAt = Number.NEGATIVE_INFINITY;
     this.#options.counts.health(this.#label, up);
   }
 
@@ -132,25 +161,47 @@ export class Nameserver {
     } catch {
       return false;
     }
-    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const answer = await this.#askAlone(this.#probe);
+    if (answer !== null) this.answered();
+    return answer !== null;
+  }
+
+  async #checkValidation(): Promise<void> {
+    const message = await this.#askAlone(this.#root);
+    if (message !== null) this.answered();
+    this.#validationCheckedAt = performance.now();
+    this.#checkingValidation = null;
+    if (message === null) return;
+    try {
+      const { rcode, authentic, soa } = readAnswer(message, this.#root);
+      if (authentic) this.#validates = true;
+      // It knows the root and does not vouch for it. Who refuses to speak of the root may know other anchors.
+      else if (rcode === 0 && soa === null) this.#validates = false;
+    } catch {
+      // Malformed: it says nothing.
+    }
+  }
+
+  /** One query outside all lookups, for as long as a probe may take; null when nothing came. */
+  async #askAlone(question: QuestionMessage): Promise<Buffer | null> {
+    const { promise, resolve } = Promise.withResolvers<Buffer | null>();
     const cancel = this.#channel.ask({
-      question: this.#probe,
-      onMessage() {
-        resolve(true);
+      question,
+      onMessage(message) {
+        resolve(message);
         return true;
       },
-      onUnreachable: () => resolve(false),
+      onUnreachable: () => resolve(null),
     });
-    if (cancel === null) return false;
-    const giveUp = () => resolve(false);
+    if (cancel === null) return null;
+    const giveUp = () => resolve(null);
     // After a turn that was late, what has arrived is read first.
     const timer = setTimeout(() => setImmediate(giveUp), this.#options.probeIntervalMs);
     this.#stopping.signal.addEventListener("abort", giveUp);
-    const answered = await promise;
+    const answer = await promise;
     this.#stopping.signal.removeEventListener("abort", giveUp);
     clearTimeout(timer);
     cancel();
-    if (answered) this.answered();
-    return answered;
+    return answer;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { NameserverAddress } from "../domain/nameservers.ts";
 import type { DnsCounts } from "./counts.ts";
-import { exchange, type Outcome } from "./exchange.ts";
+import { type AskedQuestion, exchange, type Outcome } from "./exchange.ts";
 import { Nameserver } from "./nameserver.ts";
 
 export interface PoolOptions {
@@ -39,10 +39,10 @@ export class NameserverPool {
     await Promise.all(this.#servers.map((server) => server.stop()));
   }
 
-  /** Asks for the PTR records of a name; `deadline` is on the clock of `performance.now()`. Answers at once when no nameserver is up. */
-  ask(name: string, deadline: number): Promise<Outcome> {
-    const { rounds, timeoutMs, counts } = this.#options;
-    return exchange({ name, servers: this.#servers, rounds, timeoutMs, deadline, counts });
+  /** `deadline` is on the clock of `performance.now()`. Answers at once when no nameserver is up. */
+  ask(question: AskedQuestion, deadline: number): Promise<Outcome> {
+    const { rounds, timeoutMs } = this.#options;
+    return exchange({ question, servers: this.#servers, rounds, timeoutMs, deadline });
   }
 
   #someUp(): boolean {

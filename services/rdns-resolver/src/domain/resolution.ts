@@ -1,21 +1,37 @@
 /** What a resolution found, and for how long it may be kept (RFC 2308, RFC 2181 §8, RFC 9520). */
 
-import type { PtrName } from "./ptr-chain.ts";
+import type { ForwardConfirmation } from "@netfacts/contracts";
+import type { DnssecState } from "./dnssec.ts";
 
 export type ResolutionStatus = "ok" | "nxdomain" | "nodata" | "servfail" | "refused" | "timeout";
 
-/** The outcome of one question, before it is bounded and timed. */
-export interface Finding {
+export interface PtrName {
+  /** As received, escaped as in RFC 1035 §5.1, without the dot at its end. */
+  readonly name: string;
+  readonly ttl: number;
+  /** Null where it was not looked up. */
+  readonly forward: ForwardConfirmation | null;
+}
+
+/** A status with the smallest TTL of everything that it rests on, in seconds; null where DNS gives none. */
+export interface TimedStatus {
   readonly status: ResolutionStatus;
-  /** In the order in which they are shown; empty unless the status is `ok`. */
-  readonly names: readonly PtrName[];
-  /** The smallest TTL of everything that the outcome rests on, in seconds; null where DNS gives none. */
   readonly ttl: number | null;
 }
 
+/** The outcome of one lookup, before it is timed. */
+export interface Finding extends TimedStatus {
+  /** In the order in which they are shown; empty unless the status is `ok`. */
+  readonly names: readonly PtrName[];
+  /** Names of the answer, shown or not. */
+  readonly namesTotal: number;
+  /** Of the answer about the names; null where nothing was answered. */
+  readonly dnssec: DnssecState | null;
+  /** The forward lookups that were made. */
+  readonly forward: readonly TimedStatus[];
+}
+
 export interface KeepingRules {
-  /** Names of one answer that are kept and shown. */
-  readonly namesMax: number;
   readonly ttlMaxSeconds: number;
   readonly negativeTtlMaxSeconds: number;
   readonly failureTtlSeconds: number;
@@ -25,8 +41,8 @@ export interface KeepingRules {
 export interface Entry {
   readonly status: ResolutionStatus;
   readonly names: readonly PtrName[];
-  /** Names of the answer, shown or not. */
   readonly namesTotal: number;
+  readonly dnssec: DnssecState | null;
   /** Nobody has the name, or it has no PTR record: an answer about absence. */
   readonly negative: boolean;
   readonly storedAt: number;
@@ -34,16 +50,23 @@ export interface Entry {
   readonly expiresAt: number;
 }
 
-export function makeEntry(finding: Finding, now: number, rules: KeepingRules): Entry {
-  const { status, names } = finding;
+/** The first part that expires ends it all. */
+export function makeEntry({ status, ttl, names, namesTotal, dnssec, forward }: Finding, now: number, rules: KeepingRules): Entry {
+  const lifetimes = [lifetimeSeconds({ status, ttl }, rules), ...forward.map((one) => forwardLifetimeSeconds(one, rules))];
   return {
     status,
-    names: names.slice(0, rules.namesMax),
-    namesTotal: names.length,
+    names,
+    namesTotal,
+    dnssec,
     negative: status === "nxdomain" || status === "nodata",
     storedAt: now,
-    expiresAt: now + lifetimeSeconds(finding, rules) * 1_000,
+    expiresAt: now + Math.min(...lifetimes) * 1_000,
   };
+}
+
+/** A timeout depends on how long the asker could wait: the next one may wait longer. */
+export function timedOut({ status, names }: Pick<Entry, "status" | "names">): boolean {
+  return status === "timeout" || names.some(({ forward }) => forward?.status === "timeout");
 }
 
 /** The TTL of a negative answer: that of its SOA record and what the record says, whichever is less (RFC 2308 §5). */
@@ -51,7 +74,7 @@ export function negativeTtl(soa: { readonly ttl: number; readonly minimum: numbe
   return soa === null ? null : Math.min(soa.ttl, soa.minimum);
 }
 
-function lifetimeSeconds({ status, ttl }: Finding, rules: KeepingRules): number {
+function lifetimeSeconds({ status, ttl }: TimedStatus, rules: KeepingRules): number {
   switch (status) {
     case "ok":
       return Math.min(ttl ?? 0, rules.ttlMaxSeconds);
@@ -63,7 +86,12 @@ function lifetimeSeconds({ status, ttl }: Finding, rules: KeepingRules): number 
     case "refused":
       return rules.failureTtlSeconds;
     case "timeout":
-      // Depends on how long the asker could wait: the next one may wait longer.
       return 0;
   }
+}
+
+/** Where DNS gives no time for it, the names are kept nevertheless, for as long as a failure. */
+function forwardLifetimeSeconds({ status, ttl }: TimedStatus, rules: KeepingRules): number {
+  const isAnswer = status === "ok" || ttl !== null;
+  return isAnswer ? lifetimeSeconds({ status, ttl }, rules) : rules.failureTtlSeconds;
 }

@@ -2,6 +2,7 @@
 
 import type { Meta, ReverseDnsRecord } from "@netfacts/contracts";
 import { timestamp } from "@netfacts/contracts";
+import { forwardConfirmed } from "./forward.ts";
 import type { Entry } from "./resolution.ts";
 
 /** The longest `max-age`, whatever the TTL. */
@@ -19,20 +20,19 @@ export interface Asked {
 export interface Effort {
   readonly hit: boolean;
   readonly durationMs: number;
-  readonly attempts: number;
+  readonly queries: number;
 }
 
-/** `forward`, `forward_confirmed` and `dnssec` are null: not asked for. */
 export function reverseDnsRecord(asked: Asked, entry: Entry, effort: Effort): ReverseDnsRecord {
   const kept = entry.expiresAt > entry.storedAt;
   return {
     ip: asked.ip,
     query_name: asked.queryName,
     status: entry.status,
-    names: entry.names.map(({ name, ttl }) => ({ name, ttl_seconds: ttl, forward: null })),
-    forward_confirmed: null,
-    dnssec: null,
-    resolver: { duration_ms: Math.round(effort.durationMs), attempts: effort.attempts },
+    names: entry.names.map(({ name, ttl, forward }) => ({ name, ttl_seconds: ttl, forward })),
+    forward_confirmed: leadsBack(entry),
+    dnssec: entry.dnssec,
+    resolver: { duration_ms: Math.round(effort.durationMs), attempts: effort.queries },
     cache: {
       hit: effort.hit,
       stored_at: kept ? timestamp(entry.storedAt) : null,
@@ -75,9 +75,20 @@ export function freshness(entry: Entry, now: number): Freshness {
 /** A withheld question has the same answer as long as the table of special-purpose space. */
 export const withheldFreshness: Freshness = { cacheable: true, maxAgeSeconds: maxAgeSecondsMax, etag: "special_purpose" };
 
-function truncation(entry: Entry): Meta["warnings"] {
-  if (entry.namesTotal === entry.names.length) return [];
-  return [{ code: "truncated", detail: `${entry.names.length} of ${entry.namesTotal} names are shown` }];
+/** A name that is not shown may be the one that leads back. */
+function leadsBack({ names, namesTotal }: Entry): boolean | null {
+  const shown = names.map(({ forward }) => forward);
+  return forwardConfirmed(namesTotal > names.length ? [...shown, null] : shown);
+}
+
+function truncation({ names, namesTotal }: Entry): Meta["warnings"] {
+  const lookedUp = names.filter(({ forward }) => forward !== null).length;
+  const warnings: Meta["warnings"] = [];
+  if (names.length < namesTotal) warnings.push({ code: "truncated", detail: `${names.length} of ${namesTotal} names are shown` });
+  if (lookedUp > 0 && lookedUp < names.length) {
+    warnings.push({ code: "truncated", detail: `Forward lookups were made for ${lookedUp} of ${names.length} names` });
+  }
+  return warnings;
 }
 
 function meta({ requestId, now }: Asked, warnings: Meta["warnings"]): Meta {

@@ -1,13 +1,9 @@
-/** PTR lookups: kept answers first, one resolution per name at a time, and aliases followed to their end. */
+/** Lookups of addresses: kept answers first, and one resolution per address at a time, within one budget. */
 
+import { type Address, reverseName } from "@netfacts/address";
 import { LRUCache } from "lru-cache";
-import { canAsk } from "../dns/message.ts";
-import type { NameserverPool } from "../dns/pool.ts";
-import { followChain } from "../domain/ptr-chain.ts";
-import { type Entry, type Finding, type KeepingRules, makeEntry, negativeTtl } from "../domain/resolution.ts";
-
-/** Aliases between a question and its PTR records. RFC 2317 needs one; circles end here. */
-const aliasesMax = 8;
+import { type Entry, type KeepingRules, makeEntry, timedOut } from "../domain/resolution.ts";
+import { type AddressLookupOptions, lookupAddress } from "./address-lookup.ts";
 
 /** What is left of a budget for the way back, where a tenth of it is more: a busy process comes late to its timers. */
 const returnMs = 250;
@@ -15,26 +11,31 @@ const returnMs = 250;
 /** With less time than this a name is not asked about again. */
 const askAgainMs = 50;
 
-/** A kept name and its bookkeeping, besides its characters: an estimate for the bound of the cache. */
-const nameBytes = 96;
-const entryBytes = 400;
+/** A kept name or address and its bookkeeping, besides its characters: an estimate for the bound of the cache. */
+const nameBytes = 160;
+const addressBytes = 32;
+const entryBytes = 440;
 
-export interface PtrLookupOptions {
-  readonly pool: Pick<NameserverPool, "ask">;
+export interface PtrLookupOptions extends AddressLookupOptions {
   readonly clock: { now(): number };
   readonly rules: KeepingRules;
   readonly cacheEntriesMax: number;
   readonly cacheBytesMax: number;
+  /** All that one lookup may take, whatever the nameservers do. */
+  readonly budgetMs: number;
   /** Resolutions at a time. */
   readonly inFlightMax: number;
 }
 
 /** `unavailable`: no nameserver answers; `overloaded`: too many resolutions already. */
 export type LookupResult =
-  | { readonly kind: "entry"; readonly entry: Entry; readonly hit: boolean; readonly attempts: number; readonly durationMs: number }
+  | { readonly kind: "entry"; readonly entry: Entry; readonly hit: boolean; readonly queries: number; readonly durationMs: number }
   | { readonly kind: "unavailable" | "overloaded" };
 
-type Resolution = { readonly kind: "entry"; readonly entry: Entry; readonly attempts: number } | { readonly kind: "unavailable" };
+type Resolution = { readonly kind: "entry"; readonly entry: Entry; readonly queries: number } | { readonly kind: "unavailable" };
+
+/** What is shown to whom nobody answered in time. */
+const unanswered = { status: "timeout", names: [], namesTotal: 0, ttl: null, dnssec: null, forward: [] } as const;
 
 /** A resolution that others may wait for too. */
 interface Flight {
@@ -60,29 +61,31 @@ export class PtrLookup {
     return this.#flights.size;
   }
 
-  /** The PTR records of a name (without the dot at its end), within the time that is left for the answer. */
-  async lookup(name: string, budgetMs: number): Promise<LookupResult> {
+  /** Within the time that is left for the answer, and within the budget of a lookup. */
+  async lookup(ip: Address, timeLeftMs: number): Promise<LookupResult> {
+    const name = reverseName(ip);
     const kept = this.#cache.get(name);
     if (kept !== undefined && kept.expiresAt > this.#options.clock.now()) {
-      return { kind: "entry", entry: kept, hit: true, attempts: 0, durationMs: 0 };
+      return { kind: "entry", entry: kept, hit: true, queries: 0, durationMs: 0 };
     }
     const started = performance.now();
-    const deadline = started + budgetMs - Math.min(returnMs, budgetMs / 10);
+    const budgetMs = Math.min(this.#options.budgetMs, timeLeftMs - Math.min(returnMs, timeLeftMs / 10));
+    const deadline = started + budgetMs;
     for (;;) {
       const known = this.#flights.get(name);
       if (known === undefined && this.#flights.size >= this.#options.inFlightMax) return { kind: "overloaded" };
-      const flight = known ?? this.#fly(name, deadline);
+      const flight = known ?? this.#fly(name, ip, deadline);
       const resolution = await (flight.deadline > deadline ? this.#within(flight, deadline) : flight.resolution);
       if (resolution.kind === "unavailable") return resolution;
       // Who asked first may have had less time: the name is asked about again with ours.
-      const cutShort = resolution.entry.status === "timeout" && flight.deadline < deadline && performance.now() < deadline - askAgainMs;
+      const cutShort = timedOut(resolution.entry) && flight.deadline < deadline && performance.now() < deadline - askAgainMs;
       if (!cutShort) return { ...resolution, hit: false, durationMs: performance.now() - started };
     }
   }
 
-  #fly(name: string, deadline: number): Flight {
+  #fly(name: string, ip: Address, deadline: number): Flight {
     // Ends in a later turn than this one, as it asks first.
-    const flight: Flight = { deadline, resolution: this.#resolve(name, deadline) };
+    const flight: Flight = { deadline, resolution: this.#resolve(name, ip, deadline) };
     this.#flights.set(name, flight);
     return flight;
   }
@@ -91,7 +94,8 @@ export class PtrLookup {
   async #within(flight: Flight, deadline: number): Promise<Resolution> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<Resolution>((resolve) => {
-      const giveUp = () => resolve({ kind: "entry", entry: this.#entry({ status: "timeout", names: [], ttl: null }), attempts: 0 });
+      const giveUp = () =>
+        resolve({ kind: "entry", entry: makeEntry(unanswered, this.#options.clock.now(), this.#options.rules), queries: 0 });
       timer = setTimeout(giveUp, deadline - performance.now());
     });
     try {
@@ -101,53 +105,25 @@ export class PtrLookup {
     }
   }
 
-  async #resolve(name: string, deadline: number): Promise<Resolution> {
+  async #resolve(name: string, ip: Address, deadline: number): Promise<Resolution> {
+    const isHurried = deadline - performance.now() < this.#options.budgetMs / 2;
     try {
-      const found = await this.#find(name, deadline);
-      if (found === "unavailable") return { kind: "unavailable" };
-      const entry = this.#entry(found.finding);
-      if (entry.expiresAt > entry.storedAt) this.#cache.set(name, entry);
-      return { kind: "entry", entry, attempts: found.attempts };
+      const found = await lookupAddress(ip, deadline, this.#options);
+      if (found.kind === "unavailable") return found;
+      const entry = makeEntry(found.finding, this.#options.clock.now(), this.#options.rules);
+      // What somebody in a hurry did not wait for is not kept from others.
+      const isCutShort = isHurried && timedOut(entry);
+      if (entry.expiresAt > entry.storedAt && !isCutShort) this.#cache.set(name, entry);
+      return { kind: "entry", entry, queries: found.queries };
     } finally {
       this.#flights.delete(name);
-    }
-  }
-
-  #entry(finding: Finding): Entry {
-    return makeEntry(finding, this.#options.clock.now(), this.#options.rules);
-  }
-
-  /** Resolvers follow aliases themselves; where one stops early, the rest is asked for by further questions. */
-  async #find(name: string, deadline: number): Promise<{ finding: Finding; attempts: number } | "unavailable"> {
-    let asked = name;
-    let aliases = 0;
-    let aliasTtl = Number.POSITIVE_INFINITY;
-    let attempts = 0;
-    const end = (status: Finding["status"], ttl: number | null, names: Finding["names"] = []) => ({
-      finding: { status, names, ttl: ttl === null ? null : Math.min(ttl, aliasTtl) },
-      attempts,
-    });
-    for (;;) {
-      const outcome = await this.#options.pool.ask(asked, deadline);
-      attempts += outcome.attempts;
-      if (outcome.kind === "unavailable") return "unavailable";
-      if (outcome.kind === "failed") return end(outcome.status, null);
-
-      const { answer } = outcome;
-      const chain = followChain(asked, answer.records, aliasesMax - aliases);
-      aliases += chain.aliases;
-      aliasTtl = Math.min(aliasTtl, chain.ttl);
-      if (chain.broken) return end("servfail", null);
-      if (chain.names.length > 0) return end("ok", Math.min(...chain.names.map(({ ttl }) => ttl)), chain.names);
-      // The code of an answer with aliases is that of the last name (RFC 6604).
-      if (answer.rcode !== 0) return end("nxdomain", negativeTtl(answer.soa));
-      if (chain.aliases === 0 || answer.soa !== null) return end("nodata", negativeTtl(answer.soa));
-      if (!canAsk(chain.end)) return end("servfail", null);
-      asked = chain.end;
     }
   }
 }
 
 function entrySize(entry: Entry, name: string): number {
-  return entry.names.reduce((sum, item) => sum + item.name.length + nameBytes, name.length + entryBytes);
+  return entry.names.reduce(
+    (sum, item) => sum + item.name.length + nameBytes + addressBytes * (item.forward?.addresses.length ?? 0),
+    name.length + entryBytes,
+  );
 }

@@ -5,6 +5,7 @@ import { decodeQuery, type ReverseDnsRecord, shownMembers, type View } from "@ne
 import { type ItemHandler, problemReply, type ReplyItem } from "@netfacts/messaging";
 import {
   type Asked,
+  type Effort,
   type Freshness,
   freshness,
   reverseDnsRecord,
@@ -18,8 +19,8 @@ export interface ReverseDnsDeps {
   readonly lookup: Pick<PtrLookup, "lookup">;
   readonly clock: { now(): number };
   readonly openPrefixes: readonly Prefix[];
-  /** Told of every outcome. */
-  readonly observe: (outcome: ReverseDnsRecord["status"] | "unavailable" | "overloaded", hit: boolean, durationMs: number) => void;
+  /** Called with every outcome, and with what it took where there is an answer of DNS. */
+  readonly observe: (outcome: ReverseDnsRecord["status"] | "unavailable" | "overloaded", effort: Effort | null) => void;
 }
 
 export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsDeps): ItemHandler<null> {
@@ -30,15 +31,15 @@ export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsD
     } = decodeQuery("reverse_dns", query);
     const asked = (): Asked => askedNow(ip, requestId, clock.now());
     if (isWithheld(ip, openPrefixes)) {
-      observe("special_purpose", false, 0);
+      observe("special_purpose", null);
       return reply(withheldRecord(asked()), withheldFreshness, view);
     }
-    const result = await lookup.lookup(reverseName(ip), budgetMs);
+    const result = await lookup.lookup(ip, budgetMs);
     if (result.kind !== "entry") {
-      observe(result.kind, false, 0);
+      observe(result.kind, null);
       return problemReply({ code: result.kind === "unavailable" ? "resolver_unavailable" : "temporarily_overloaded" });
     }
-    observe(result.entry.status, result.hit, result.durationMs);
+    observe(result.entry.status, result);
     return entryReply(asked(), result, view);
   };
 }

@@ -5,11 +5,12 @@ import dnsPacket from "dns-packet";
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { MalformedMessageError } from "../../src/dns/malformed-message.ts";
-import { answersQuestion, canAsk, readAnswer, writeQuestion } from "../../src/dns/message.ts";
-import { ptr, soa } from "../support/dns-server.ts";
+import { answersQuestion, readAnswer, writeQuestion } from "../../src/dns/message.ts";
+import { readName } from "../../src/dns/name.ts";
+import { address, ptr, soa } from "../support/dns-server.ts";
 
 const name = "139.6.0.193.in-addr.arpa";
-const question = writeQuestion(name, true);
+const question = writeQuestion(name, { edns: true });
 
 function answer(parts: Partial<dnsPacket.Packet> = {}): Buffer {
   return dnsPacket.encode({
@@ -22,7 +23,7 @@ function answer(parts: Partial<dnsPacket.Packet> = {}): Buffer {
 
 test("writes questions that another reader reads, with and without EDNS", () => {
   for (const edns of [true, false]) {
-    const { bytes, questionEnd } = writeQuestion(name, edns);
+    const { bytes, questionEnd } = writeQuestion(name, { edns });
     const packet = dnsPacket.decode(bytes);
     expect(packet).toMatchObject({ type: "query", questions: [{ name, type: "PTR", class: "IN" }], answers: [], authorities: [] });
     expect(packet.additionals).toHaveLength(edns ? 1 : 0);
@@ -36,8 +37,12 @@ test("writes every name as dns-packet does, the root and the longest included", 
   const longest = ["a", "b", "c", "d"].map((letter) => letter.repeat(letter === "d" ? 61 : 63)).join(".");
   fc.assert(
     fc.property(names, fc.boolean(), (text, edns) => {
-      const { bytes, name: folded } = writeQuestion(text || ".", edns);
-      const packet = { type: "query", flags: dnsPacket.RECURSION_DESIRED, questions: [{ type: "PTR", name: text, class: "IN" }] } as const;
+      const { bytes, name: folded } = writeQuestion(text || ".", { edns });
+      const packet = {
+        type: "query",
+        flags: dnsPacket.RECURSION_DESIRED | dnsPacket.AUTHENTIC_DATA,
+        questions: [{ type: "PTR", name: text, class: "IN" }],
+      } as const;
       const opt = { type: "OPT", name: ".", udpPayloadSize: 1232, extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false, options: [] };
       const additionals = (edns ? [opt] : []) as dnsPacket.Answer[];
       expect(bytes).toEqual(dnsPacket.encode({ ...packet, questions: [...packet.questions], additionals }));
@@ -56,7 +61,7 @@ test("writes every name as dns-packet does, the root and the longest included", 
 });
 
 test("a record of the question's name belongs to it however the name is written", () => {
-  const mixed = writeQuestion("Www.Example", true);
+  const mixed = writeQuestion("Www.Example", { edns: true });
   const questions = [{ type: "PTR" as const, class: "IN" as const, name: "wWW.eXAMPLE" }];
   const pointing = dnsPacket.encode({ type: "response", questions, answers: [ptr("wWW.eXAMPLE", "a.example")] });
   const length = pointing.length;
@@ -150,7 +155,44 @@ test("passes over records of other types, whatever their data", () => {
   expect(readAnswer(message, question).records).toEqual([{ type: "PTR", owner: name, ttl: 3600, target: "a.example" }]);
 });
 
-test("asks about every name that needs no escapes", () => {
-  expect(canAsk("139.128/25.6.0.193.in-addr.arpa")).toBe(true);
-  expect(canAsk("a\\.b.example")).toBe(false);
+test("asks about names with every byte in their labels", () => {
+  const label = fc.uint8Array({ minLength: 1, maxLength: 63 });
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 1, maxLength: 3 }), (labels) => {
+      const wire = Buffer.concat([...labels.flatMap((bytes) => [Buffer.from([bytes.length]), bytes]), Buffer.from([0])]);
+      const { text } = readName(Buffer.concat([Buffer.alloc(12), wire]), 12);
+      const { bytes, questionEnd } = writeQuestion(text, { edns: false });
+      expect(bytes.subarray(12, questionEnd - 4)).toEqual(wire);
+    }),
+    { seed: seed(1035), numRuns: runs(1_000) },
+  );
+});
+
+test.each(["A", "AAAA", "SOA"] as const)("asks for %s records, also for those that fail validation", (type) => {
+  for (const checkingDisabled of [false, true]) {
+    const packet = dnsPacket.decode(writeQuestion("www.example", { edns: true, type, checkingDisabled }).bytes);
+    expect(packet.questions).toMatchObject([{ name: "www.example", type }]);
+    expect(packet).toMatchObject({ flag_ad: true, flag_cd: checkingDisabled, flag_rd: true });
+  }
+});
+
+test("reads addresses, each in one form", () => {
+  const answers = [address("a.example", "193.0.6.139"), address("a.example", "2001:67c:2e8:22:0:0:c100:68b")];
+  expect(readAnswer(answer({ answers }), question).records).toMatchObject([
+    { type: "A", owner: "a.example", target: "193.0.6.139" },
+    { type: "AAAA", owner: "a.example", target: "2001:67c:2e8:22::c100:68b" },
+  ]);
+});
+
+test.each([1, 28])("an address of type %s and a wrong length makes the message malformed", (type) => {
+  const wrong = answer({ answers: [{ type: `UNKNOWN_${type}`, name, ttl: 60, data: Buffer.alloc(5) } as never] });
+  // The reader of tests writes a type that it does not know as 0.
+  const at = wrong.length - 5 - 10;
+  wrong.writeUInt16BE(type, at);
+  expect(() => readAnswer(wrong, question)).toThrow("record of a wrong length");
+});
+
+test("takes the word of a nameserver that it validated", () => {
+  expect(readAnswer(answer({ flags: dnsPacket.AUTHENTIC_DATA }), question).authentic).toBe(true);
+  expect(readAnswer(answer(), question).authentic).toBe(false);
 });

@@ -7,9 +7,13 @@ import dnsPacket from "dns-packet";
 
 export interface Query {
   readonly name: string;
+  /** `PTR`, `A`, … */
+  readonly type: string;
+  /** CD: the answer is wanted also where it fails validation. */
+  readonly checkingDisabled: boolean;
   readonly transport: "udp" | "tcp";
   readonly edns: boolean;
-  /** Questions for this name before, over either transport. */
+  /** Questions for this name and type before, over either transport. */
   readonly earlier: number;
   readonly bytes: Buffer;
 }
@@ -22,6 +26,8 @@ export interface Reaction {
   readonly additionals?: dnsPacket.Answer[];
   readonly truncated?: boolean;
   readonly authoritative?: boolean;
+  /** AD: it was validated. */
+  readonly authentic?: boolean;
   readonly delayMs?: number;
   /** Added to the id. */
   readonly idOffset?: number;
@@ -42,7 +48,7 @@ export interface DnsServer {
   readonly port: number;
   /** `host:port` for the setting RESOLVERS. */
   readonly address: string;
-  /** Every question, in order. */
+  /** Every question but those about the root, in order. */
   readonly queries: Query[];
   /** Ports that questions came from. */
   readonly sources: Set<number>;
@@ -53,6 +59,12 @@ export interface DnsServer {
 
 export const ptr = (name: string, data: string, ttl = 3600): dnsPacket.Answer => ({ type: "PTR", class: "IN", name, data, ttl });
 export const cname = (name: string, data: string, ttl = 3600): dnsPacket.Answer => ({ type: "CNAME", class: "IN", name, data, ttl });
+export const address = (name: string, data: string, ttl = 3600): dnsPacket.Answer => ({
+  type: data.includes(":") ? "AAAA" : "A",
+  name,
+  data,
+  ttl,
+});
 export const soa = (name: string, ttl: number, minimum: number): dnsPacket.Answer => ({
   type: "SOA",
   name,
@@ -74,11 +86,13 @@ export interface DnsServerOptions {
   readonly host?: "127.0.0.1" | "::1";
   /** Refuse connections. */
   readonly noTcp?: boolean;
+  /** What it says about the root, which shows whether it validates; default: refused. */
+  readonly root?: Reaction | null;
 }
 
 export async function startDnsServer(
   initial: Behaviour,
-  { port = 0, host = "127.0.0.1", noTcp = false }: DnsServerOptions = {},
+  { port = 0, host = "127.0.0.1", noTcp = false, root = { rcode: 5 } }: DnsServerOptions = {},
 ): Promise<DnsServer> {
   let behaviour = initial;
   const queries: Query[] = [];
@@ -93,7 +107,9 @@ export async function startDnsServer(
   await new Promise<void>((resolve) => elsewhere.bind(0, host, resolve));
 
   const react = (query: Query, send: (reply: Buffer, fromElsewhere: boolean) => void) => {
-    const reaction = behaviour(query);
+    const isRoot = query.name === "." || query.name === "";
+    if (!isRoot) queries.push(query);
+    const reaction = isRoot ? root : behaviour(query);
     for (const one of reaction === null ? [] : [reaction].flat()) {
       const reply = encode(query, one);
       const deliver = () => send(reply, one.fromElsewhere === true);
@@ -112,7 +128,6 @@ export async function startDnsServer(
   udp.on("message", (bytes: Buffer, from: RemoteInfo) => {
     sources.add(from.port);
     const query = read(bytes, "udp", asked);
-    queries.push(query);
     react(query, (reply, fromElsewhere) => (fromElsewhere ? elsewhere : udp).send(reply, from.port, from.address));
   });
   tcp.on("connection", (socket) => {
@@ -121,7 +136,6 @@ export async function startDnsServer(
     socket.on("close", () => connections.delete(socket));
     socket.on("data", (bytes) => {
       const query = read(bytes.subarray(2), "tcp", asked);
-      queries.push(query);
       // In two pieces, as a network may.
       react(query, (reply) => {
         const length = Buffer.alloc(2);
@@ -179,11 +193,13 @@ async function bind(type: "udp4" | "udp6", host: string, port: number): Promise<
 
 function read(bytes: Buffer, transport: "udp" | "tcp", asked: Map<string, number>): Query {
   const packet = dnsPacket.decode(bytes);
-  const name = packet.questions?.[0]?.name ?? "";
+  const { name = "", type = "" } = packet.questions?.[0] ?? {};
+  const checkingDisabled = packet.flag_cd;
   const edns = packet.additionals?.some((one) => one.type === "OPT") ?? false;
-  const earlier = asked.get(name) ?? 0;
-  asked.set(name, earlier + 1);
-  return { name, transport, edns, earlier, bytes: Buffer.from(bytes) };
+  const key = `${type} ${name}`;
+  const earlier = asked.get(key) ?? 0;
+  asked.set(key, earlier + 1);
+  return { name, type, checkingDisabled, transport, edns, earlier, bytes: Buffer.from(bytes) };
 }
 
 function encode(query: Query, reaction: Reaction): Buffer {
@@ -198,12 +214,13 @@ function encode(query: Query, reaction: Reaction): Buffer {
     dnsPacket.RECURSION_AVAILABLE |
     (reaction.rcode ?? 0) |
     (reaction.truncated ? dnsPacket.TRUNCATED_RESPONSE : 0) |
-    (reaction.authoritative ? dnsPacket.AUTHORITATIVE_ANSWER : 0);
+    (reaction.authoritative ? dnsPacket.AUTHORITATIVE_ANSWER : 0) |
+    (reaction.authentic ? dnsPacket.AUTHENTIC_DATA : 0);
   return dnsPacket.encode({
     type: "response",
     id,
     flags,
-    questions: reaction.noQuestion ? [] : [{ type: "PTR", class: "IN", name: reaction.echo ?? query.name }],
+    questions: reaction.noQuestion ? [] : [{ type: query.type as "PTR", class: "IN", name: reaction.echo ?? query.name }],
     answers: reaction.answers ?? [],
     authorities: reaction.authorities ?? [],
     additionals: reaction.additionals ?? [],

@@ -1,0 +1,111 @@
+/** The records of one name: aliases followed to their end, within a deadline and an allowance of queries. */
+
+import type { Allowance, Outcome } from "../dns/exchange.ts";
+import type { Nameserver } from "../dns/nameserver.ts";
+import type { NameserverPool } from "../dns/pool.ts";
+import { type DnssecState, weakestState } from "../domain/dnssec.ts";
+import { type ChainTarget, followChain, type RecordType } from "../domain/name-chain.ts";
+import { negativeTtl, type ResolutionStatus } from "../domain/resolution.ts";
+
+/** Aliases between a question and its records. RFC 2317 needs one; circles end here. */
+const aliasesMax = 8;
+
+export interface RecordQuestion {
+  readonly name: string;
+  readonly type: RecordType;
+}
+
+/** What bounds one lookup, over all of its questions. */
+export interface Bounds {
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  readonly allowance: Allowance;
+}
+
+export interface RecordsFound {
+  readonly status: ResolutionStatus;
+  /** Ascending, each once; empty unless the status is `ok`. */
+  readonly targets: readonly ChainTarget[];
+  /** The smallest TTL of everything that the outcome rests on, in seconds; null where DNS gives none. */
+  readonly ttl: number | null;
+  /** Null where nothing was answered. */
+  readonly dnssec: DnssecState | null;
+}
+
+/** Where a nameserver says nothing of validation for so long, it is taken not to validate. */
+async function knownBy(server: Nameserver, deadline: number): Promise<boolean> {
+  const known = server.validates();
+  if (typeof known === "boolean") return known;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadline - performance.now());
+  });
+  try {
+    return await Promise.race([known, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function stateOf({ answer, server }: Outcome & { kind: "answer" }, deadline: number): Promise<DnssecState> {
+  if (answer.authentic) {
+    server.authenticated();
+    return "secure";
+  }
+  return (await knownBy(server, deadline)) ? "insecure" : "indeterminate";
+}
+
+/**
+ * A nameserver that validates fails both for what it cannot get and for what fails validation. Only the latter it gives when told not to
+ * check (CD, RFC 4035 §3.2.2).
+ */
+async function isBogus(
+  pool: Pick<NameserverPool, "ask">,
+  question: RecordQuestion,
+  failed: readonly Nameserver[],
+  { deadline, allowance }: Bounds,
+): Promise<boolean> {
+  const validating = await Promise.all(failed.map((server) => knownBy(server, deadline)));
+  if (!validating.includes(true)) return false;
+  const unchecked = await pool.ask({ ...question, checkingDisabled: true, allowance }, deadline);
+  return unchecked.kind === "answer";
+}
+
+/** Resolvers follow aliases themselves; where one stops early, the rest is asked for by further questions. */
+export async function findRecords(
+  pool: Pick<NameserverPool, "ask">,
+  question: RecordQuestion,
+  bounds: Bounds,
+): Promise<RecordsFound | "unavailable"> {
+  const { deadline, allowance } = bounds;
+  let asked = question;
+  let aliases = 0;
+  let aliasTtl = Number.POSITIVE_INFINITY;
+  let dnssec: DnssecState = "secure";
+  const end = (status: ResolutionStatus, ttl: number | null, targets: readonly ChainTarget[] = []): RecordsFound => ({
+    status,
+    targets,
+    ttl: ttl === null ? null : Math.min(ttl, aliasTtl),
+    dnssec,
+  });
+  for (;;) {
+    const outcome = await pool.ask({ ...asked, allowance }, deadline);
+    if (outcome.kind === "unavailable") return "unavailable";
+    if (outcome.kind === "failed") {
+      const bogus = question.type === "PTR" && outcome.status === "servfail" && (await isBogus(pool, asked, outcome.servers, bounds));
+      // Of a name's addresses only the failure is shown.
+      return { status: outcome.status, targets: [], ttl: null, dnssec: bogus ? "bogus" : null };
+    }
+    const { answer } = outcome;
+    dnssec = weakestState(dnssec, await stateOf(outcome, deadline));
+    const chain = followChain(asked, answer.records, aliasesMax - aliases);
+    aliases += chain.aliases;
+    aliasTtl = Math.min(aliasTtl, chain.ttl);
+    if (chain.broken) return end("servfail", null);
+    if (chain.targets.length > 0) return end("ok", Math.min(...chain.targets.map(({ ttl }) => ttl)), chain.targets);
+    // The code of an answer with aliases is that of the last name (RFC 6604).
+    if (answer.rcode !== 0) return end("nxdomain", negativeTtl(answer.soa));
+    if (chain.aliases === 0 || answer.soa !== null) return end("nodata", negativeTtl(answer.soa));
+    asked = { ...question, name: chain.end };
+  }
+}
