@@ -212,7 +212,7 @@ export function askEverything(start: () => Promise<Target>): void {
       const answer = await get("/api/v1/reverse-dns/193.0.6.142");
       expectRecord(answer, operations.reverse_dns.record);
       expect(answer.json).toMatchObject({ status: "ok", names: [{ name: "fleeting.example", ttl_seconds: 0 }] });
-      expect(answer.json.cache).toEqual({ hit: false, stored_at: null, expires_at: null, negative: false });
+      expect(answer.json.cache).toEqual({ hit: false, stored_at: null, expires_at: null, negative: false, stale: false });
       expect(answer.headers.get("etag")).toBeNull();
     });
 
@@ -228,7 +228,7 @@ export function askEverything(start: () => Promise<Target>): void {
       expect(slow.json).toMatchObject({
         status: "timeout",
         names: [],
-        cache: { hit: false, stored_at: null, expires_at: null, negative: false },
+        cache: { hit: false, stored_at: null, expires_at: null, negative: false, stale: false },
       });
       expect(slow.headers.get("etag")).toBeNull();
       expect(quick.json.status).toBe("nxdomain");

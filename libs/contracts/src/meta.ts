@@ -21,6 +21,7 @@ const answerWarnings = {
   rpki_mixed: "Some origins of the prefix are RPKI-valid and others are RPKI-invalid.",
   updates_gap: "Some BGP updates that follow the imported table are missing.",
   sample_data: "The response comes from the sample dataset, which is old and incomplete.",
+  dns_stale: "The DNS answer has expired, and DNS gives no newer one.",
   truncated: "A list has more items than its limit.",
   snapshot_changed:
     "The snapshot that answered the first items of the batch was retired during the batch. Later items come from a newer snapshot.",

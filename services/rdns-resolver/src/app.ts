@@ -58,22 +58,29 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
     budgetMs: config.RDNS_BUDGET_MS,
     openPrefixes: config.RDNS_OPEN_PREFIXES,
     rules: {
+      ttlMinSeconds: config.RDNS_TTL_MIN_SECONDS,
       ttlMaxSeconds: config.RDNS_TTL_MAX_SECONDS,
       negativeTtlMaxSeconds: config.RDNS_NEGATIVE_TTL_MAX_SECONDS,
       failureTtlSeconds: config.RDNS_FAILURE_TTL_SECONDS,
     },
     cacheEntriesMax: config.RDNS_CACHE_ENTRIES,
     cacheBytesMax: config.RDNS_CACHE_BYTES,
+    staleMaxSeconds: config.RDNS_STALE_MAX_SECONDS,
+    refreshPercent: config.RDNS_REFRESH_PERCENT,
+    onRefresh: () => measured.refreshes.inc({}),
     inFlightMax: config.RDNS_IN_FLIGHT_MAX,
   });
-  measured.measureCache(() => ({ entries: lookup.cachedEntries, inFlight: lookup.inFlight }));
+  measured.measureCache(() => ({ entries: lookup.cachedEntries, bytes: lookup.cachedBytes, inFlight: lookup.inFlight }));
   const operation = reverseDns({
     lookup,
     clock,
     openPrefixes: config.RDNS_OPEN_PREFIXES,
     observe(outcome, resolution) {
-      measured.lookups.inc({ outcome, hit: String(resolution?.hit ?? false) });
-      if (resolution === null || resolution.hit) return;
+      // Who shows a stale answer after an attempt counts with what became of the attempt.
+      const isKept = resolution?.durationMs === 0 && resolution.hit;
+      measured.lookups.inc({ outcome, hit: String(isKept) });
+      if (resolution?.stale) measured.stale.inc({});
+      if (resolution === null || isKept) return;
       measured.durations.observe({}, resolution.durationMs / 1_000);
       measured.queries.observe({}, resolution.queries);
     },

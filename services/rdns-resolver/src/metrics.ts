@@ -41,12 +41,19 @@ export function createRdnsMetrics(metrics: Metrics) {
       help: "Messages from nameservers that matched no open query or could not be parsed",
       labelNames: ["reason"],
     }),
+    stale: metrics.counter({ name: "netfacts_rdns_stale_answers_total", help: "Expired answers returned because DNS gave no newer one" }),
+    refreshes: metrics.counter({ name: "netfacts_rdns_refreshes_total", help: "Lookups that renew popular answers before they expire" }),
     up: metrics.gauge({ name: "netfacts_rdns_nameserver_up", help: "1 while the nameserver answers", labelNames: ["server"] }),
-    measureCache(read: () => { entries: number; inFlight: number }) {
+    measureCache(read: () => { entries: number; bytes: number; inFlight: number }) {
       metrics.gauge({
         name: "netfacts_rdns_cache_entries",
-        help: "Maximum number of cached answers",
+        help: "Number of cached answers, expired ones included",
         collect: (gauge) => gauge.set({}, read().entries),
+      });
+      metrics.gauge({
+        name: "netfacts_rdns_cache_bytes",
+        help: "Memory of cached answers, estimated",
+        collect: (gauge) => gauge.set({}, read().bytes),
       });
       metrics.gauge({ name: "netfacts_rdns_in_flight", help: "Lookups in progress", collect: (gauge) => gauge.set({}, read().inFlight) });
     },

@@ -28,7 +28,7 @@ test("keeps an answer until its TTL has passed, and max-age is what is left of i
       { name: "b.example", ttl_seconds: 120 },
     ],
     resolver: { duration_ms: 0, attempts: 0 },
-    cache: { hit: true, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T09:02:02Z", negative: false },
+    cache: { hit: true, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T09:02:02Z", negative: false, stale: false },
     meta: { generated_at: "2026-11-21T09:00:32Z" },
   });
   expect(reply.maxAgeSeconds).toBe(90);
@@ -59,11 +59,17 @@ test("keeps an absence no longer than its SOA record's TTL and minimum, and none
   });
   await service.ask("193.0.6.1");
   service.advance(59);
-  expect((await service.ask("193.0.6.1")).record.cache).toMatchObject({ hit: true, negative: true });
+  expect((await service.ask("193.0.6.1")).record.cache).toMatchObject({ hit: true, negative: true, stale: false });
   service.advance(1);
-  expect((await service.ask("193.0.6.1")).record.cache).toMatchObject({ hit: false, negative: true });
+  expect((await service.ask("193.0.6.1")).record.cache).toMatchObject({ hit: false, negative: true, stale: false });
 
-  expect((await service.ask("193.0.6.2")).record.cache).toEqual({ hit: false, stored_at: null, expires_at: null, negative: true });
+  expect((await service.ask("193.0.6.2")).record.cache).toEqual({
+    hit: false,
+    stored_at: null,
+    expires_at: null,
+    negative: true,
+    stale: false,
+  });
   await service.ask("193.0.6.2");
   expect(server.queries.filter(({ name }) => name.startsWith("2."))).toHaveLength(2);
 
@@ -90,7 +96,7 @@ test("keeps failures for a moment", async () => {
   for (const ip of ["193.0.6.1", "193.0.6.2"]) {
     await service.ask(ip);
     service.advance(4);
-    expect((await service.ask(ip)).record.cache).toMatchObject({ hit: true, negative: false });
+    expect((await service.ask(ip)).record.cache).toMatchObject({ hit: true, negative: false, stale: false });
     service.advance(1);
     expect((await service.ask(ip)).record.cache).toMatchObject({ hit: false });
   }

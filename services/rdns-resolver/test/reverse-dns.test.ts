@@ -51,7 +51,7 @@ test("answers with the names, their TTL, and what is not known is null", async (
     forward_confirmed: null,
     dnssec: "indeterminate",
     resolver: { duration_ms: expect.any(Number), attempts: 1 },
-    cache: { hit: false, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T10:00:02Z", negative: false },
+    cache: { hit: false, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T10:00:02Z", negative: false, stale: false },
     meta: { request_id: "test-1", generated_at: "2026-11-21T09:00:02Z", data: {}, warnings: [] },
   });
   expect(reply).toMatchObject({ status: 200, contentType: "json", counted: true, cacheable: true, maxAgeSeconds: 300 });

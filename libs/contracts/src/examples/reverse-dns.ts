@@ -11,6 +11,6 @@ export const reverseDnsExample: ReverseDnsRecord = {
   forward_confirmed: true,
   dnssec: "secure",
   resolver: { duration_ms: 12, attempts: 2 },
-  cache: { hit: false, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T10:00:02Z", negative: false },
+  cache: { hit: false, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T10:00:02Z", negative: false, stale: false },
   meta: metaWithoutData,
 };

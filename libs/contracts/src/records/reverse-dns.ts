@@ -57,6 +57,7 @@ export const ReverseDnsRecord = record({
         stored_at: member(NullableTimestamp, "Time at which the answer was cached; null if it was not."),
         expires_at: member(NullableTimestamp, "Time at which the cached answer expires; null if it is not cached."),
         negative: member(Type.Boolean(), "Whether the cached answer is that there is no name."),
+        stale: member(Type.Boolean(), "Whether the answer has expired and DNS gives no newer one."),
       }),
     ),
     "Cache status of the answer; null if no lookup was made.",
@@ -77,6 +78,6 @@ export const reverseDnsFacts: FactsOf<ReverseDnsRecord> = {
   forward_confirmed: "dns",
   dnssec: "dns",
   resolver: { duration_ms: { from: "service", unit: "milliseconds" }, attempts: { from: "service", unit: "DNS queries" } },
-  cache: { hit: "service", stored_at: "service", expires_at: ["dns", "service"], negative: "dns" },
+  cache: { hit: "service", stored_at: "service", expires_at: ["dns", "service"], negative: "dns", stale: "service" },
   meta: { page: "meta" },
 };

@@ -32,6 +32,7 @@ export interface Finding extends TimedStatus {
 }
 
 export interface KeepingRules {
+  readonly ttlMinSeconds: number;
   readonly ttlMaxSeconds: number;
   readonly negativeTtlMaxSeconds: number;
   readonly failureTtlSeconds: number;
@@ -64,6 +65,11 @@ export function makeEntry({ status, ttl, names, namesTotal, dnssec, forward }: F
   };
 }
 
+/** DNS said something about the address, be it that it has no name. */
+export function isAnswer({ status }: Pick<Entry, "status">): boolean {
+  return status === "ok" || status === "nxdomain" || status === "nodata";
+}
+
 /** A timeout depends on how long the asker could wait: the next one may wait longer. */
 export function timedOut({ status, names }: Pick<Entry, "status" | "names">): boolean {
   return status === "timeout" || names.some(({ forward }) => forward?.status === "timeout");
@@ -77,11 +83,11 @@ export function negativeTtl(soa: { readonly ttl: number; readonly minimum: numbe
 function lifetimeSeconds({ status, ttl }: TimedStatus, rules: KeepingRules): number {
   switch (status) {
     case "ok":
-      return Math.min(ttl ?? 0, rules.ttlMaxSeconds);
+      return Math.min(Math.max(ttl ?? 0, rules.ttlMinSeconds), rules.ttlMaxSeconds);
     case "nxdomain":
     case "nodata":
       // Without an SOA record nobody says for how long the name is absent (RFC 2308 §5).
-      return Math.min(ttl ?? 0, rules.negativeTtlMaxSeconds);
+      return ttl === null ? 0 : Math.min(Math.max(ttl, rules.ttlMinSeconds), rules.negativeTtlMaxSeconds);
     case "servfail":
     case "refused":
       return rules.failureTtlSeconds;

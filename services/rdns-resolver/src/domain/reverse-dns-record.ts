@@ -19,6 +19,8 @@ export interface Asked {
 /** What this one answer took; nothing, when it was kept from an earlier one. */
 export interface Effort {
   readonly hit: boolean;
+  /** The answer has expired, and no newer one is to be had. */
+  readonly stale: boolean;
   readonly durationMs: number;
   readonly queries: number;
 }
@@ -38,8 +40,9 @@ export function reverseDnsRecord(asked: Asked, entry: Entry, effort: Effort): Re
       stored_at: kept ? timestamp(entry.storedAt) : null,
       expires_at: kept ? timestamp(entry.expiresAt) : null,
       negative: entry.negative,
+      stale: effort.stale,
     },
-    meta: meta(asked, truncation(entry)),
+    meta: meta(asked, [...staleness(entry, effort), ...truncation(entry)]),
   };
 }
 
@@ -65,11 +68,11 @@ export interface Freshness {
   readonly etag: string;
 }
 
-/** The smallest remaining TTL decides; what may not be kept has no ETag. */
-export function freshness(entry: Entry, now: number): Freshness {
-  const maxAgeSeconds = Math.max(0, Math.min(Math.floor((entry.expiresAt - now) / 1_000), maxAgeSecondsMax));
+/** The smallest remaining TTL decides, and of a stale answer when it is tried again; what may not be kept has no ETag. */
+export function freshness(entry: Entry, { stale, freshUntil }: { stale: boolean; freshUntil: number }, now: number): Freshness {
+  const maxAgeSeconds = Math.max(0, Math.min(Math.floor((freshUntil - now) / 1_000), maxAgeSecondsMax));
   const cacheable = entry.expiresAt > entry.storedAt;
-  return { cacheable, maxAgeSeconds, etag: cacheable ? `${entry.storedAt} ${entry.status}` : "" };
+  return { cacheable, maxAgeSeconds, etag: cacheable ? `${entry.storedAt} ${entry.status}${stale ? " stale" : ""}` : "" };
 }
 
 /** A withheld question has the same answer as long as the table of special-purpose space. */
@@ -79,6 +82,11 @@ export const withheldFreshness: Freshness = { cacheable: true, maxAgeSeconds: ma
 function leadsBack({ names, namesTotal }: Entry): boolean | null {
   const shown = names.map(({ forward }) => forward);
   return forwardConfirmed(namesTotal > names.length ? [...shown, null] : shown);
+}
+
+function staleness({ expiresAt }: Entry, { stale }: Effort): Meta["warnings"] {
+  if (!stale) return [];
+  return [{ code: "dns_stale", detail: `The answer expired at ${timestamp(expiresAt)}, and DNS gives no newer one` }];
 }
 
 function truncation({ names, namesTotal }: Entry): Meta["warnings"] {

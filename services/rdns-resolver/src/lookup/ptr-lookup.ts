@@ -1,9 +1,9 @@
 /** Lookups of addresses: kept answers first, and one resolution per address at a time, within one budget. */
 
 import { type Address, reverseName } from "@netfacts/address";
-import { LRUCache } from "lru-cache";
-import { type Entry, type KeepingRules, makeEntry, timedOut } from "../domain/resolution.ts";
+import { type Entry, type KeepingRules, makeEntry, type ResolutionStatus, timedOut } from "../domain/resolution.ts";
 import { type AddressLookupOptions, lookupAddress } from "./address-lookup.ts";
+import { AnswerCache, type AnswerCacheOptions, isFailure, type KeptAnswer } from "./answer-cache.ts";
 
 /** What is left of a budget for the way back, where a tenth of it is more: a busy process comes late to its timers. */
 const returnMs = 250;
@@ -11,31 +11,44 @@ const returnMs = 250;
 /** With less time than this a name is not asked about again. */
 const askAgainMs = 50;
 
-/** A kept name or address and its bookkeeping, besides its characters: an estimate for the bound of the cache. */
-const nameBytes = 160;
-const addressBytes = 32;
-const entryBytes = 440;
-
-export interface PtrLookupOptions extends AddressLookupOptions {
+export interface PtrLookupOptions extends AddressLookupOptions, Omit<AnswerCacheOptions, "failureTtlSeconds"> {
   readonly clock: { now(): number };
   readonly rules: KeepingRules;
-  readonly cacheEntriesMax: number;
-  readonly cacheBytesMax: number;
   /** All that one lookup may take, whatever the nameservers do. */
   readonly budgetMs: number;
   /** Resolutions at a time. */
   readonly inFlightMax: number;
+  /** Called when a popular answer is renewed before its end. */
+  readonly onRefresh: () => void;
+}
+
+/** Why there is no newer answer. */
+export type Failure = ResolutionStatus | "unavailable" | "overloaded";
+
+export interface FoundEntry {
+  readonly kind: "entry";
+  readonly entry: Entry;
+  /** It was kept. */
+  readonly hit: boolean;
+  /** Its life is over, and no newer answer is to be had. */
+  readonly stale: boolean;
+  /** What the attempt to renew a stale answer ended in; null where there was none. */
+  readonly failure: Failure | null;
+  /** Unix milliseconds: from then on the same question may have another answer. */
+  readonly freshUntil: number;
+  readonly queries: number;
+  readonly durationMs: number;
 }
 
 /** `unavailable`: no nameserver answers; `overloaded`: too many resolutions already. */
-export type LookupResult =
-  | { readonly kind: "entry"; readonly entry: Entry; readonly hit: boolean; readonly queries: number; readonly durationMs: number }
-  | { readonly kind: "unavailable" | "overloaded" };
+export type LookupResult = FoundEntry | { readonly kind: "unavailable" | "overloaded" };
 
 type Resolution = { readonly kind: "entry"; readonly entry: Entry; readonly queries: number } | { readonly kind: "unavailable" };
 
 /** What is shown to whom nobody answered in time. */
 const unanswered = { status: "timeout", names: [], namesTotal: 0, ttl: null, dnssec: null, forward: [] } as const;
+
+const noEffort = { queries: 0, durationMs: 0 };
 
 /** A resolution that others may wait for too. */
 interface Flight {
@@ -45,16 +58,20 @@ interface Flight {
 
 export class PtrLookup {
   readonly #options: PtrLookupOptions;
-  readonly #cache: LRUCache<string, Entry>;
+  readonly #cache: AnswerCache;
   readonly #flights = new Map<string, Flight>();
 
   constructor(options: PtrLookupOptions) {
     this.#options = options;
-    this.#cache = new LRUCache({ max: options.cacheEntriesMax, maxSize: options.cacheBytesMax, sizeCalculation: entrySize });
+    this.#cache = new AnswerCache({ ...options, failureTtlSeconds: options.rules.failureTtlSeconds });
   }
 
   get cachedEntries(): number {
-    return this.#cache.size;
+    return this.#cache.entries;
+  }
+
+  get cachedBytes(): number {
+    return this.#cache.bytes;
   }
 
   get inFlight(): number {
@@ -64,13 +81,28 @@ export class PtrLookup {
   /** Within the time that is left for the answer, and within the budget of a lookup. */
   async lookup(ip: Address, timeLeftMs: number): Promise<LookupResult> {
     const name = reverseName(ip);
-    const kept = this.#cache.get(name);
-    if (kept !== undefined && kept.expiresAt > this.#options.clock.now()) {
-      return { kind: "entry", entry: kept, hit: true, queries: 0, durationMs: 0 };
+    const now = this.#options.clock.now();
+    const kept = this.#cache.fresh(name, now);
+    if (kept !== null) {
+      if (this.#cache.isDue(kept, now)) this.#refresh(name, ip);
+      return { kind: "entry", entry: kept.entry, hit: true, stale: false, failure: null, freshUntil: kept.entry.expiresAt, ...noEffort };
     }
+    const old = this.#cache.stale(name, now);
+    if (old !== null && old.retryAt > now) return staleResult(old, null, noEffort);
+
     const started = performance.now();
     const budgetMs = Math.min(this.#options.budgetMs, timeLeftMs - Math.min(returnMs, timeLeftMs / 10));
-    const deadline = started + budgetMs;
+    const resolution = await this.#resolution(name, ip, started + budgetMs);
+    const effort = { queries: resolution.kind === "entry" ? resolution.queries : 0, durationMs: performance.now() - started };
+    const failure = failureOf(resolution);
+    const instead = failure === null ? null : this.#cache.stale(name, this.#options.clock.now());
+    if (instead !== null) return staleResult(instead, failure, effort);
+    if (resolution.kind !== "entry") return resolution;
+    const { entry } = resolution;
+    return { kind: "entry", entry, hit: false, stale: false, failure: null, freshUntil: entry.expiresAt, ...effort };
+  }
+
+  async #resolution(name: string, ip: Address, deadline: number): Promise<Resolution | { readonly kind: "overloaded" }> {
     for (;;) {
       const known = this.#flights.get(name);
       if (known === undefined && this.#flights.size >= this.#options.inFlightMax) return { kind: "overloaded" };
@@ -79,8 +111,16 @@ export class PtrLookup {
       if (resolution.kind === "unavailable") return resolution;
       // Who asked first may have had less time: the name is asked about again with ours.
       const cutShort = timedOut(resolution.entry) && flight.deadline < deadline && performance.now() < deadline - askAgainMs;
-      if (!cutShort) return { ...resolution, hit: false, durationMs: performance.now() - started };
+      if (!cutShort) return resolution;
     }
+  }
+
+  /** Half of the places stay for those who wait for an answer. */
+  #refresh(name: string, ip: Address): void {
+    if (this.#flights.has(name) || this.#flights.size >= this.#options.inFlightMax / 2) return;
+    this.#options.onRefresh();
+    // Whoever joins it hears of what goes wrong.
+    this.#fly(name, ip, performance.now() + this.#options.budgetMs).resolution.catch(() => {});
   }
 
   #fly(name: string, ip: Address, deadline: number): Flight {
@@ -106,14 +146,19 @@ export class PtrLookup {
   }
 
   async #resolve(name: string, ip: Address, deadline: number): Promise<Resolution> {
-    const isHurried = deadline - performance.now() < this.#options.budgetMs / 2;
+    const { budgetMs, clock, rules } = this.#options;
+    const isHurried = deadline - performance.now() < budgetMs / 2;
     try {
       const found = await lookupAddress(ip, deadline, this.#options);
-      if (found.kind === "unavailable") return found;
-      const entry = makeEntry(found.finding, this.#options.clock.now(), this.#options.rules);
+      const now = clock.now();
+      if (found.kind === "unavailable") {
+        this.#cache.failed(name, null, now);
+        return found;
+      }
+      const entry = makeEntry(found.finding, now, rules);
       // What somebody in a hurry did not wait for is not kept from others.
       const isCutShort = isHurried && timedOut(entry);
-      if (entry.expiresAt > entry.storedAt && !isCutShort) this.#cache.set(name, entry);
+      if (!isCutShort) this.#cache.store(name, entry, now);
       return { kind: "entry", entry, queries: found.queries };
     } finally {
       this.#flights.delete(name);
@@ -121,9 +166,16 @@ export class PtrLookup {
   }
 }
 
-function entrySize(entry: Entry, name: string): number {
-  return entry.names.reduce(
-    (sum, item) => sum + item.name.length + nameBytes + addressBytes * (item.forward?.addresses.length ?? 0),
-    name.length + entryBytes,
-  );
+/** Null: an answer, or one that fails validation. */
+function failureOf(resolution: Resolution | { readonly kind: "overloaded" }): Failure | null {
+  if (resolution.kind !== "entry") return resolution.kind;
+  return isFailure(resolution.entry) ? resolution.entry.status : null;
+}
+
+function staleResult(
+  { entry, retryAt }: KeptAnswer,
+  failure: Failure | null,
+  effort: { readonly queries: number; readonly durationMs: number },
+): FoundEntry {
+  return { kind: "entry", entry, hit: true, stale: true, failure, freshUntil: retryAt, ...effort };
 }

@@ -13,14 +13,14 @@ import {
   withheldRecord,
 } from "../domain/reverse-dns-record.ts";
 import { isWithheld } from "../domain/withholding.ts";
-import type { LookupResult, PtrLookup } from "../lookup/ptr-lookup.ts";
+import type { Failure, FoundEntry, PtrLookup } from "../lookup/ptr-lookup.ts";
 
 export interface ReverseDnsDeps {
   readonly lookup: Pick<PtrLookup, "lookup">;
   readonly clock: { now(): number };
   readonly openPrefixes: readonly Prefix[];
   /** Called with every outcome, and with what it took where there is an answer of DNS. */
-  readonly observe: (outcome: ReverseDnsRecord["status"] | "unavailable" | "overloaded", effort: Effort | null) => void;
+  readonly observe: (outcome: ReverseDnsRecord["status"] | Failure, effort: Effort | null) => void;
 }
 
 export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsDeps): ItemHandler<null> {
@@ -39,7 +39,7 @@ export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsD
       observe(result.kind, null);
       return problemReply({ code: result.kind === "unavailable" ? "resolver_unavailable" : "temporarily_overloaded" });
     }
-    observe(result.entry.status, result);
+    observe(result.failure ?? result.entry.status, result);
     return entryReply(asked(), result, view);
   };
 }
@@ -48,8 +48,8 @@ function askedNow(ip: Address, requestId: string, now: number): Asked {
   return { ip: formatAddress(ip), queryName: reverseName(ip), requestId, now };
 }
 
-function entryReply(asked: Asked, result: LookupResult & { kind: "entry" }, view: View): ReplyItem {
-  return reply(reverseDnsRecord(asked, result.entry, result), freshness(result.entry, asked.now), view);
+function entryReply(asked: Asked, result: FoundEntry, view: View): ReplyItem {
+  return reply(reverseDnsRecord(asked, result.entry, result), freshness(result.entry, result, asked.now), view);
 }
 
 function reply(record: ReverseDnsRecord, { cacheable, maxAgeSeconds, etag }: Freshness, view: View): ReplyItem {

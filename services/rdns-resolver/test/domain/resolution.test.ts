@@ -3,7 +3,7 @@
 import { expect, test } from "@jest/globals";
 import { type Finding, type KeepingRules, makeEntry, negativeTtl, timedOut } from "../../src/domain/resolution.ts";
 
-const rules: KeepingRules = { ttlMaxSeconds: 1_000, negativeTtlMaxSeconds: 100, failureTtlSeconds: 5 };
+const rules: KeepingRules = { ttlMinSeconds: 0, ttlMaxSeconds: 1_000, negativeTtlMaxSeconds: 100, failureTtlSeconds: 5 };
 
 test.each<[Finding["status"], number | null, number]>([
   ["ok", 60, 60],

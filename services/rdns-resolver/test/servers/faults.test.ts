@@ -2,7 +2,7 @@
 
 import { afterEach, beforeAll, expect, test } from "@jest/globals";
 import type { ReplyItem } from "@netfacts/messaging";
-import { testZones } from "../../../../test/support/dns-zones.ts";
+import { recordTtl, testZones } from "../../../../test/support/dns-zones.ts";
 import { until } from "../../../../test/support/http.ts";
 import { findNsd, startNsd } from "../../../../test/support/nsd.ts";
 import { startSilentAuthority } from "../../../../test/support/recursive-dns.ts";
@@ -91,6 +91,9 @@ test("a recursor that is stopped is unavailable, kept answers are served all the
   expect(outcome(await service.reply("193.0.6.140"))).toBe("resolver_unavailable");
   expect(outcome(await service.reply("193.0.6.139"))).toBe("ok");
   expect(await service.metric("netfacts_rdns_nameserver_up")).toBe(0);
+  service.advance(recordTtl + 1);
+  const stale = await service.ask("193.0.6.139");
+  expect(stale.record).toMatchObject({ status: "ok", names: [{ name: "www.example" }], cache: { stale: true } });
 
   kept(await startUnbound({ authorities, port: unbound.port }));
   await until(async () => outcome(await service.reply("193.0.6.140")) === "ok");
