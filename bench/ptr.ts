@@ -56,7 +56,9 @@ async function run(): Promise<void> {
     timeoutMs: 2_000,
     silentProbesMax: 2,
     probeIntervalMs: 500,
-    counts: { asked() {}, dropped() {}, health() {} },
+    randomCase: true,
+    cookies: true,
+    counts: { asked() {}, dropped() {}, health() {}, caseLost() {} },
   });
   await pool.start();
   undo.push(() => pool.stop());

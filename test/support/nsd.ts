@@ -13,11 +13,13 @@ export function findNsd(): Promise<FoundTool> {
 export interface NsdOptions {
   /** Zone files by the name of their zone, without the dot at its end. */
   readonly zones: Readonly<Record<string, string>>;
+  /** Answers with DNS cookies (RFC 7873). */
+  readonly cookies?: boolean;
   /** Default: any free one. */
   readonly port?: number;
 }
 
-export async function startNsd({ zones, port = 0 }: NsdOptions): Promise<DnsProcess> {
+export async function startNsd({ zones, cookies = false, port = 0 }: NsdOptions): Promise<DnsProcess> {
   const tool = await findNsd();
   if (!tool.found) throw new Error(`nsd is needed: ${tool.remedy}`);
   const names = Object.keys(zones);
@@ -29,13 +31,13 @@ export async function startNsd({ zones, port = 0 }: NsdOptions): Promise<DnsProc
     async prepare(folder, bound) {
       // Names of reverse zones may hold a slash (RFC 2317): files are numbered.
       await Promise.all(Object.values(zones).map((text, index) => writeFile(join(folder, `zone-${index}`), text)));
-      await writeFile(join(folder, "nsd.conf"), configuration(folder, bound, names));
+      await writeFile(join(folder, "nsd.conf"), configuration(folder, bound, names, cookies));
       return ["-d", "-c", join(folder, "nsd.conf")];
     },
   });
 }
 
-function configuration(folder: string, port: number, zones: readonly string[]): string {
+function configuration(folder: string, port: number, zones: readonly string[], cookies: boolean): string {
   const server = `server:
   ip-address: 127.0.0.1@${port}
   username: ""
@@ -48,6 +50,7 @@ function configuration(folder: string, port: number, zones: readonly string[]): 
   database: ""
   server-count: 1
   rrl-ratelimit: 0
+  answer-cookie: ${cookies ? "yes" : "no"}
 remote-control:
   control-enable: no
 `;

@@ -32,6 +32,11 @@ export const rdnsConfigSchema = Type.Object({
     "Maximum number of names of an address for which forward lookups are made; 0 makes none. If there are more names, they have `forward` null and the warning `truncated`",
   ),
   RDNS_SOCKETS: wholeNumber(4, 8, 4, "Number of UDP sockets, and thus of random ports, per nameserver"),
+  RDNS_RANDOM_CASE: Type.Boolean({
+    default: true,
+    description: "Whether names are queried in random case, which a forged answer would have to guess",
+  }),
+  RDNS_COOKIES: Type.Boolean({ default: true, description: "Whether queries carry DNS cookies (RFC 7873)" }),
   RDNS_SILENT_PROBES_MAX: wholeNumber(1, 100, 2, "Number of consecutive unanswered probes after which a nameserver counts as down"),
   RDNS_PROBE_INTERVAL_MS: wholeNumber(
     50,

@@ -1,7 +1,7 @@
 /** Forward confirmation: each name is looked up, within one budget of time and one of queries. */
 
 import { afterEach, expect, test } from "@jest/globals";
-import { address, type Behaviour, cname, type DnsServer, ptr, type Query, soa, startDnsServer } from "./support/dns-server.ts";
+import { address, type Behaviour, cname, type DnsServer, ptr, type Query, questionEnd, soa, startDnsServer } from "./support/dns-server.ts";
 import { type Service, startService } from "./support/service.ts";
 
 const running: { stop(): Promise<void> }[] = [];
@@ -115,15 +115,15 @@ test("never takes the addresses of another name, or of another type", async () =
 });
 
 test("looks up a name with odd labels as it is", async () => {
-  const label = Buffer.from([0x61, 0x2e, 0xff]);
+  const label = Buffer.from([0x61, 0x2e, 0xb5]);
   const name = Buffer.concat([Buffer.from([label.length]), label, Buffer.from([7]), Buffer.from("example"), Buffer.from([0])]);
   const { server, service } = await both((query) => {
     if (query.type !== "PTR") return { raw: ({ bytes }) => withRecord(bytes, 1, Buffer.from([193, 0, 6, 1])) };
     return { raw: ({ bytes }) => withRecord(bytes, 12, name) };
   });
   const { record } = await service.ask("193.0.6.1");
-  expect(record).toMatchObject({ names: [{ name: "a\\.\\255.example" }], forward_confirmed: true });
-  expect(server.queries[1]!.bytes.subarray(12, 12 + name.length)).toEqual(name);
+  expect(record).toMatchObject({ names: [{ name: "a\\.\\181.example" }], forward_confirmed: true });
+  expect(server.queries[1]!.bytes.toString("latin1", 12, 12 + name.length).toLowerCase()).toBe(name.toString("latin1"));
 });
 
 test("a name of ours in a strange zone does not show what the house calls it inside", async () => {
@@ -235,6 +235,5 @@ function withRecord(query: Buffer, type: number, rdata: Buffer): Buffer {
   header.writeUInt16BE(1, 6);
   header.writeUInt16BE(0, 10);
   const head = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 14, 16, rdata.length >> 8, rdata.length & 255]);
-  // Behind the question is the OPT record of the query.
-  return Buffer.concat([header, query.subarray(12, -11), head, rdata]);
+  return Buffer.concat([header, query.subarray(12, questionEnd(query)), head, rdata]);
 }

@@ -1,5 +1,6 @@
 /** One question to the nameservers, from the first attempt to the outcome. */
 
+import type { DropReason } from "./counts.ts";
 import { type Answer, type QuestionMessage, type QuestionType, rcodes, readAnswer, writeQuestion } from "./message.ts";
 import type { Nameserver } from "./nameserver.ts";
 import type { Cancel } from "./udp-channel.ts";
@@ -42,8 +43,10 @@ export interface ExchangeOptions {
 interface Attempt {
   readonly server: Nameserver;
   cancel: Cancel | null;
-  /** Its answer did not fit into a datagram and is on its way over TCP. */
+  /** Its answer did not fit into a datagram, or may be forged, and is on its way over TCP. */
   overTcp: boolean;
+  /** An answer that may be forged was looked into. */
+  verified: boolean;
 }
 
 /**
@@ -107,11 +110,12 @@ class Exchange {
   }
 
   #ask(server: Nameserver): void {
-    const attempt: Attempt = { server, cancel: null, overTcp: false };
+    const attempt: Attempt = { server, cancel: null, overTcp: false, verified: false };
     const question = this.#question;
     attempt.cancel = server.ask({
       question,
       onMessage: (message) => this.#onMessage(attempt, question, message),
+      onOtherCase: () => void this.#verify(attempt, question),
       onUnreachable: () => {
         server.unreachable();
         this.#rule(attempt, null);
@@ -139,14 +143,23 @@ class Exchange {
     this.#next();
   }
 
-  /** False: not a message at all, so the attempt goes on waiting for a real one. */
-  #onMessage(attempt: Attempt, question: QuestionMessage, message: Buffer): boolean {
+  /** A reason: not a message for us, so the attempt goes on waiting for a real one. */
+  #onMessage(attempt: Attempt, question: QuestionMessage, message: Buffer): DropReason | null {
     attempt.server.answered();
     const answer = this.#read(question, message);
-    if (answer === null) return false;
-    if (!answer.truncated) this.#judge(attempt, question, answer);
-    else void this.#askOverTcp(attempt, question);
-    return true;
+    if (answer === null) return "malformed";
+    if (answer.truncated) {
+      void this.#askOverTcp(attempt, question);
+      return null;
+    }
+    const cookie = attempt.server.judgeCookie(question, answer, false);
+    if (cookie === "foreign") return "foreign_cookie";
+    if (cookie === "missing") {
+      void this.#verify(attempt, question);
+      return "no_cookie";
+    }
+    this.#judge(attempt, question, answer);
+    return null;
   }
 
   #read(question: QuestionMessage, message: Buffer): Answer | null {
@@ -164,6 +177,8 @@ class Exchange {
     // Servers older than EDNS know no better (RFC 6891 §7).
     const knowsNoEdns = question.edns && (rcode === rcodes.formErr || rcode === rcodes.notImp);
     if (found) this.#finish({ kind: "answer", answer, server: attempt.server });
+    // It gave a new cookie, which later questions carry; this one is settled over TCP (RFC 7873 §5.3).
+    else if (rcode === rcodes.badCookie && !attempt.overTcp) void this.#askOverTcp(attempt, question);
     else if (knowsNoEdns && this.#options.question.allowance.left > 0) this.#askWithoutEdns(attempt);
     else this.#rule(attempt, rcode === rcodes.refused ? "refused" : "servfail");
   }
@@ -177,19 +192,37 @@ class Exchange {
 
   async #askOverTcp(attempt: Attempt, question: QuestionMessage): Promise<void> {
     if (this.#options.question.allowance.left <= 0) return this.#rule(attempt, "servfail");
+    const answer = await this.#answerOverTcp(attempt, question);
+    if (this.#done) return;
+    if (answer === null) this.#rule(attempt, "servfail");
+    else this.#judge(attempt, question, answer);
+  }
+
+  /** What came may be forged. Nobody forges a connection; meanwhile the attempt goes on waiting for what it was to be. */
+  async #verify(attempt: Attempt, question: QuestionMessage): Promise<void> {
+    if (attempt.verified || attempt.overTcp || this.#options.question.allowance.left <= 0) return;
+    attempt.verified = true;
+    const answer = await this.#answerOverTcp(attempt, question);
+    if (this.#done) return;
+    if (answer !== null) this.#judge(attempt, question, answer);
+    else attempt.overTcp = false;
+  }
+
+  /** Null: refused, closed, too slow, or of another: an answer that cannot be had. */
+  async #answerOverTcp(attempt: Attempt, question: QuestionMessage): Promise<Answer | null> {
     attempt.overTcp = true;
     this.#options.question.allowance.left -= 1;
     this.#tcp ??= new AbortController();
-    const { signal } = this.#tcp;
-    let answer: Answer | null = null;
+    const { server } = attempt;
+    let message: Buffer;
     try {
-      answer = this.#read(question, await attempt.server.askOverTcp(question, signal));
+      message = await server.askOverTcp(question, this.#tcp.signal);
     } catch {
-      // Refused, closed, too slow: an answer that cannot be had.
+      return null;
     }
-    if (this.#done) return;
-    if (answer === null || answer.truncated) this.#rule(attempt, "servfail");
-    else this.#judge(attempt, question, answer);
+    const answer = this.#read(question, message);
+    if (answer === null || answer.truncated) return null;
+    return server.judgeCookie(question, answer, true) === "fine" ? answer : null;
   }
 
   /** The attempt has no answer for us; null: it was never heard. */

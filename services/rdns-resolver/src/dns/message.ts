@@ -9,6 +9,7 @@ import { formatAddress } from "@netfacts/address";
 import { type ChainRecord, foldName, type RecordType } from "../domain/name-chain.ts";
 import { MalformedMessageError } from "./malformed-message.ts";
 import { type NameReading, nameBytes, readName } from "./name.ts";
+import { randomizeCase } from "./random-case.ts";
 
 /** What fits through nearly every path unfragmented (DNS flag day 2020); longer answers come over TCP. */
 const udpPayloadBytes = 1232;
@@ -29,7 +30,11 @@ const recordHeadBytes = 10;
 const recordTypes = { a: 1, ns: 2, cname: 5, soa: 6, ptr: 12, aaaa: 28, opt: 41 } as const;
 const classIn = 1;
 
-export const rcodes = { noError: 0, formErr: 1, nxDomain: 3, notImp: 4, refused: 5 } as const;
+export const rcodes = { noError: 0, formErr: 1, nxDomain: 3, notImp: 4, refused: 5, badCookie: 23 } as const;
+
+/** Code of the EDNS option, and code and length before its data (RFC 7873 §4, RFC 6891 §6.1.2). */
+const cookieOption = 10;
+const optionHeadBytes = 4;
 
 /** What is asked for. SOA only shows whether a nameserver validates: no record of it is read. */
 export type QuestionType = RecordType | "SOA";
@@ -63,6 +68,8 @@ export interface Answer {
   readonly records: readonly ChainRecord[];
   /** The nameserver says that it validated all of it (AD, RFC 4035 §3.2.3). */
   readonly authentic: boolean;
+  /** Client and server part (RFC 7873); null where there is none. */
+  readonly cookie: Buffer | null;
   /** From the SOA record that goes with negative answers (RFC 2308). */
   readonly soa: { readonly ttl: number; readonly minimum: number } | null;
   /** Points to other servers in place of an answer: this one does not resolve for us. */
@@ -124,6 +131,35 @@ function writePlainName(bytes: Buffer, name: string, labels: number): void {
   if (labels > 0) bytes[lengthAt] = headerBytes + labels - lengthAt - 1;
 }
 
+/** The question as it is sent: under an id, with a cookie where it has EDNS and there is one, and its name in random case if so wished. */
+export function sendable(question: QuestionMessage, id: number, cookie: Buffer | null, randomCase: boolean): Buffer {
+  const { bytes, questionEnd, edns } = question;
+  const option = edns && cookie !== null ? optionHeadBytes + cookie.length : 0;
+  const message = Buffer.allocUnsafe(bytes.length + option);
+  bytes.copy(message);
+  message.writeUInt16BE(id, 0);
+  if (randomCase) randomizeCase(message, headerBytes, questionEnd - questionTailBytes);
+  if (option === 0 || cookie === null) return message;
+  // The OPT record is the last one: the length of its data, then the option.
+  message.writeUInt16BE(option, bytes.length - 2);
+  message.writeUInt16BE(cookieOption, bytes.length);
+  message.writeUInt16BE(cookie.length, bytes.length + 2);
+  cookie.copy(message, bytes.length + optionHeadBytes);
+  return message;
+}
+
+/**
+ * Whether an answer echoes the name in the case that was sent; one without a question does not differ. Then gives the name of the answer the
+ * case of the question, as other names of the message may point to it.
+ */
+export function echoesCase(message: Buffer, sent: Buffer, question: QuestionMessage): boolean {
+  if (message.readUInt16BE(4) === 0) return true;
+  const { questionEnd } = question;
+  const isSame = message.compare(sent, headerBytes, questionEnd, headerBytes, questionEnd) === 0;
+  question.bytes.copy(message, headerBytes, headerBytes, questionEnd);
+  return isSame;
+}
+
 /**
  * Whether a message answers this question, judged by its bytes: the echoed question may differ in case only (RFC 5452 §9.1). A server
  * that could not read the question at all may leave it out.
@@ -159,8 +195,9 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
   const authentic = (flags & authenticData) !== 0;
   const records: ChainRecord[] = [];
   let soa: Answer["soa"] = null;
+  let cookie: Buffer | null = null;
   let delegates = false;
-  if (truncated) return { rcode, truncated, records, authentic, soa, referral: false };
+  if (truncated) return { rcode, truncated, records, authentic, cookie, soa, referral: false };
 
   let offset = message.readUInt16BE(4) === 0 ? headerBytes : question.questionEnd;
   const answers = message.readUInt16BE(6);
@@ -178,11 +215,24 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
     } else if (head.type === recordTypes.opt) {
       // The field of the TTL holds the upper eight bits of the code (RFC 6891 §6.1.3).
       rcode |= (message.readUInt8(head.dataStart - 6) << 4) & 0xff0;
+      cookie = readCookie(message, head);
     }
     offset = head.dataEnd;
   }
   const referral = rcode === rcodes.noError && records.length === 0 && soa === null && delegates && !authoritative;
-  return { rcode, truncated, records, authentic, soa, referral };
+  return { rcode, truncated, records, authentic, cookie, soa, referral };
+}
+
+function readCookie(message: Buffer, { dataStart, dataEnd }: RecordHead): Buffer | null {
+  for (let offset = dataStart; offset < dataEnd; ) {
+    const data = offset + optionHeadBytes;
+    if (data > dataEnd) throw new MalformedMessageError("option past the end of its record", offset);
+    const end = data + message.readUInt16BE(offset + 2);
+    if (end > dataEnd) throw new MalformedMessageError("option past the end of its record", offset);
+    if (message.readUInt16BE(offset) === cookieOption) return message.subarray(data, end);
+    offset = end;
+  }
+  return null;
 }
 
 /** Null for a record of another type. */

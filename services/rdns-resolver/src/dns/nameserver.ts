@@ -2,8 +2,9 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NameserverAddress } from "../domain/nameservers.ts";
+import { CookieJar, type CookieVerdict } from "./cookie-jar.ts";
 import type { DnsCounts } from "./counts.ts";
-import { type QuestionMessage, readAnswer, writeQuestion } from "./message.ts";
+import { type Answer, type QuestionMessage, readAnswer, sendable, writeQuestion } from "./message.ts";
 import { askOverTcp, TcpExchangeError } from "./tcp-exchange.ts";
 import { type Cancel, UdpChannel, type UdpListener } from "./udp-channel.ts";
 
@@ -16,6 +17,9 @@ const probeName = "1.0.0.127.in-addr.arpa";
 /** A nameserver may be configured anew without ever being down. */
 const validationCheckMs = 600_000;
 
+/** How long a nameserver that does not echo the case of names is asked in plain case: it may be replaced by another without ever being down. */
+const plainCaseMs = 600_000;
+
 export interface NameserverOptions {
   readonly address: NameserverAddress;
   readonly sockets: number;
@@ -23,6 +27,8 @@ export interface NameserverOptions {
   readonly silentProbesMax: number;
   /** Between probes, and how long each waits for its answer. */
   readonly probeIntervalMs: number;
+  readonly randomCase: boolean;
+  readonly cookies: boolean;
   readonly counts: DnsCounts;
   /** Told after each probe that a nameserver which is down has not answered. */
   readonly onStillDown: () => void;
@@ -46,13 +52,20 @@ export class Nameserver {
   /** Null until it is known. */
   #up: boolean | null = null;
   #tcpConnections = 0;
+  readonly #cookies = new CookieJar();
+  #plainCaseUntil = Number.NEGATIVE_INFINITY;
   /** Runs while it is in doubt or down. */
   #probing: Promise<void> | null = null;
 
   constructor(options: NameserverOptions) {
     this.#options = options;
     this.address = options.address;
-    this.#channel = new UdpChannel({ server: options.address, sockets: options.sockets, counts: options.counts });
+    this.#channel = new UdpChannel({
+      server: options.address,
+      sockets: options.sockets,
+      counts: options.counts,
+      prepare: (question, id) => this.#prepare(question, id),
+    });
   }
 
   /** Worth asking. */
@@ -105,10 +118,29 @@ export class Nameserver {
     this.#tcpConnections += 1;
     this.#options.counts.asked("tcp");
     try {
-      return await askOverTcp(this.address, question, signal);
+      const prepare = (one: QuestionMessage, id: number) => this.#prepare(one, id);
+      const { message, echoesCase } = await askOverTcp(this.address, question, prepare, signal);
+      if (!echoesCase) this.#loseCase();
+      return message;
     } finally {
       this.#tcpConnections -= 1;
     }
+  }
+
+  /** Whether an answer carries the cookie that it must; learns the one that it carries. */
+  judgeCookie(question: QuestionMessage, answer: Answer, overTcp: boolean): CookieVerdict {
+    return question.edns && this.#options.cookies ? this.#cookies.judge(answer.cookie, overTcp) : "fine";
+  }
+
+  #prepare(question: QuestionMessage, id: number): Buffer {
+    const { cookies, randomCase } = this.#options;
+    const isRandom = randomCase && performance.now() >= this.#plainCaseUntil;
+    return sendable(question, id, cookies ? this.#cookies.cookie : null, isRandom);
+  }
+
+  #loseCase(): void {
+    if (performance.now() >= this.#plainCaseUntil) this.#options.counts.caseLost(this.#label);
+    this.#plainCaseUntil = performance.now() + plainCaseMs;
   }
 
   /** Anything that came from it shows that it is there. */
@@ -157,7 +189,11 @@ export class Nameserver {
   async #probeOnce(): Promise<boolean> {
     try {
       // Sockets keep the route, and the meaning of a host name, from when they were opened.
-      if (!this.up) await this.#channel.renew();
+      if (!this.up) {
+        await this.#channel.renew();
+        this.#cookies.forget();
+        this.#plainCaseUntil = Number.NEGATIVE_INFINITY;
+      }
     } catch {
       return false;
     }
@@ -173,7 +209,9 @@ export class Nameserver {
     this.#checkingValidation = null;
     if (message === null) return;
     try {
-      const { rcode, authentic, soa } = readAnswer(message, this.#root);
+      const answer = readAnswer(message, this.#root);
+      if (this.judgeCookie(this.#root, answer, false) !== "fine") return;
+      const { rcode, authentic, soa } = answer;
       if (authentic) this.#validates = true;
       // It knows the root and does not vouch for it. Who refuses to speak of the root may know other anchors.
       else if (rcode === 0 && soa === null) this.#validates = false;
@@ -189,7 +227,7 @@ export class Nameserver {
       question,
       onMessage(message) {
         resolve(message);
-        return true;
+        return null;
       },
       onUnreachable: () => resolve(null),
     });

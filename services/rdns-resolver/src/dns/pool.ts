@@ -13,6 +13,9 @@ export interface PoolOptions {
   readonly timeoutMs: number;
   readonly silentProbesMax: number;
   readonly probeIntervalMs: number;
+  /** Whether names are sent in random case, and cookies (RFC 7873). */
+  readonly randomCase: boolean;
+  readonly cookies: boolean;
   readonly counts: DnsCounts;
 }
 
@@ -50,9 +53,8 @@ export class NameserverPool {
   }
 
   #make(addresses: readonly NameserverAddress[]): Nameserver[] {
-    const { sockets, silentProbesMax, probeIntervalMs, counts } = this.#options;
     const onStillDown = () => this.#reread();
-    return addresses.map((address) => new Nameserver({ address, sockets, silentProbesMax, probeIntervalMs, counts, onStillDown }));
+    return addresses.map((address) => new Nameserver({ ...this.#options, address, onStillDown }));
   }
 
   #reread(): void {

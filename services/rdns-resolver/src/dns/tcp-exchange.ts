@@ -2,7 +2,7 @@
 
 import { connect } from "node:net";
 import type { NameserverAddress } from "../domain/nameservers.ts";
-import { answersQuestion, type QuestionMessage } from "./message.ts";
+import { answersQuestion, echoesCase, type QuestionMessage } from "./message.ts";
 import { randomId } from "./random-id.ts";
 
 /** The nameserver gave no answer over TCP: refused, closed early, answered something else, or was too slow. */
@@ -10,10 +10,22 @@ export class TcpExchangeError extends Error {
   override readonly name = "TcpExchangeError";
 }
 
-/** Resolves with the message; rejects with `TcpExchangeError`, also when `signal` ends the wait. */
-export function askOverTcp(server: NameserverAddress, question: QuestionMessage, signal: AbortSignal): Promise<Buffer> {
+export interface TcpAnswer {
+  readonly message: Buffer;
+  /** The name came back in the case in which it was sent. */
+  readonly echoesCase: boolean;
+}
+
+/** @param prepare  gives the bytes of the question under an id. Rejects with `TcpExchangeError`, also when `signal` ends the wait. */
+export function askOverTcp(
+  server: NameserverAddress,
+  question: QuestionMessage,
+  prepare: (question: QuestionMessage, id: number) => Buffer,
+  signal: AbortSignal,
+): Promise<TcpAnswer> {
   return new Promise((resolve, reject) => {
     const id = randomId();
+    const sent = prepare(question, id);
     const socket = connect({ host: server.host, port: server.port, noDelay: true });
     const chunks: Buffer[] = [];
     let received = 0;
@@ -30,7 +42,7 @@ export function askOverTcp(server: NameserverAddress, question: QuestionMessage,
 
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) return onAbort();
-    socket.on("connect", () => socket.write(framed(question.bytes, id)));
+    socket.on("connect", () => socket.write(framed(sent)));
     socket.on("error", (cause) => fail("connection failed", cause));
     socket.on("close", () => fail("closed without an answer"));
     socket.on("data", (chunk) => {
@@ -42,16 +54,15 @@ export function askOverTcp(server: NameserverAddress, question: QuestionMessage,
       // One question was sent on this connection: whatever else comes first, nobody will answer it any more.
       if (message.length < 2 || message.readUInt16BE(0) !== id || !answersQuestion(message, question))
         return fail("answered something else");
-      end(() => resolve(message));
+      end(() => resolve({ message, echoesCase: echoesCase(message, sent, question) }));
     });
   });
 }
 
-/** The message with its id, and its length before it (RFC 1035 §4.2.2). */
-function framed(bytes: Buffer, id: number): Buffer {
+/** The message, and its length before it (RFC 1035 §4.2.2). */
+function framed(bytes: Buffer): Buffer {
   const frame = Buffer.alloc(bytes.length + 2);
   frame.writeUInt16BE(bytes.length, 0);
   bytes.copy(frame, 2);
-  frame.writeUInt16BE(id, 2);
   return frame;
 }

@@ -4,7 +4,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import type { NameserverAddress } from "../domain/nameservers.ts";
 import type { DnsCounts, DropReason } from "./counts.ts";
-import { answersQuestion, type QuestionMessage } from "./message.ts";
+import { answersQuestion, echoesCase, type QuestionMessage } from "./message.ts";
 import { randomId } from "./random-id.ts";
 
 /** A socket is replaced after this many questions, so that its port does not stay the same for long (RFC 5452 §9.2). */
@@ -22,8 +22,10 @@ const receiveBufferBytes = 1 << 20;
 /** One question as it waits for its answer. */
 export interface UdpListener {
   readonly question: QuestionMessage;
-  /** A message with its id and its question; false: not an answer after all, so it goes on waiting. */
-  onMessage(message: Buffer): boolean;
+  /** A message with its id and its question; a reason: not an answer after all, so it goes on waiting. */
+  onMessage(message: Buffer): DropReason | null;
+  /** An answer that does not echo the case of the name: an old nameserver, or a forger. Default: it is as good as another. */
+  onOtherCase?(): void;
   /** The nameserver's host, or the way to it, refused. */
   onUnreachable(): void;
 }
@@ -35,11 +37,19 @@ export interface UdpChannelOptions {
   readonly server: NameserverAddress;
   readonly sockets: number;
   readonly counts: DnsCounts;
+  /** The bytes of a question under an id, as this nameserver gets them. */
+  readonly prepare: (question: QuestionMessage, id: number) => Buffer;
+}
+
+/** A question under its id. */
+interface Waiting {
+  readonly listener: UdpListener;
+  readonly sent: Buffer;
 }
 
 interface OpenSocket {
   readonly socket: Socket;
-  readonly listeners: Map<number, UdpListener>;
+  readonly listeners: Map<number, Waiting>;
   asked: number;
   dropped: number;
   /** Takes no more questions, and closes with its last open one. */
@@ -50,8 +60,7 @@ interface OpenSocket {
 interface Outgoing {
   readonly open: OpenSocket;
   readonly id: number;
-  readonly listener: UdpListener;
-  readonly bytes: Buffer;
+  readonly waiting: Waiting;
 }
 
 /**
@@ -91,15 +100,13 @@ export class UdpChannel {
     let id = randomId();
     while (open.listeners.has(id)) id = randomId();
 
-    // A copy, as the kernel may take it later than the next question of the same bytes is written.
-    const bytes = Buffer.from(listener.question.bytes);
-    bytes.writeUInt16BE(id, 0);
-    open.listeners.set(id, listener);
+    const waiting = { listener, sent: this.#options.prepare(listener.question, id) };
+    open.listeners.set(id, waiting);
     open.asked += 1;
     this.#options.counts.asked("udp");
-    this.#send({ open, id, listener, bytes });
+    this.#send({ open, id, waiting });
     if (open.asked === questionsPerSocketMax) this.#replace(open);
-    return () => this.#forget(open, id, listener);
+    return () => this.#forget(open, id, waiting);
   }
 
   /**
@@ -114,9 +121,9 @@ export class UdpChannel {
   #flush(): void {
     const outbox = this.#outbox;
     this.#outbox = [];
-    for (const { open, id, listener, bytes } of outbox) {
+    for (const { open, id, waiting } of outbox) {
       // Whoever does not wait any more needs no answer, and its socket may be closed.
-      if (open.listeners.get(id) === listener && !this.#closed) open.socket.send(bytes);
+      if (open.listeners.get(id) === waiting && !this.#closed) open.socket.send(waiting.sent);
     }
   }
 
@@ -148,7 +155,7 @@ export class UdpChannel {
     socket.on("message", (message) => this.#onMessage(open, message));
     // Connection refused, no route: told by the kernel for the socket, not for the question that it concerns.
     socket.on("error", () => {
-      for (const listener of [...open.listeners.values()]) listener.onUnreachable();
+      for (const { listener } of [...open.listeners.values()]) listener.onUnreachable();
     });
     if (this.#closed) socket.close();
     else this.#sockets.push(open);
@@ -166,17 +173,22 @@ export class UdpChannel {
   #deliver(open: OpenSocket, message: Buffer): DropReason | null {
     if (message.length < 2) return "too_short";
     const id = message.readUInt16BE(0);
-    const listener = open.listeners.get(id);
-    if (listener === undefined) return "unexpected";
+    const waiting = open.listeners.get(id);
+    if (waiting === undefined) return "unexpected";
+    const { listener, sent } = waiting;
     if (!answersQuestion(message, listener.question)) return "other_question";
-    if (!listener.onMessage(message)) return "malformed";
-    this.#forget(open, id, listener);
-    return null;
+    if (!echoesCase(message, sent, listener.question) && listener.onOtherCase !== undefined) {
+      listener.onOtherCase();
+      return "other_case";
+    }
+    const fault = listener.onMessage(message);
+    if (fault === null) this.#forget(open, id, waiting);
+    return fault;
   }
 
   /** The id may be another question's by now. */
-  #forget(open: OpenSocket, id: number, listener: UdpListener): void {
-    if (open.listeners.get(id) === listener) open.listeners.delete(id);
+  #forget(open: OpenSocket, id: number, waiting: Waiting): void {
+    if (open.listeners.get(id) === waiting) open.listeners.delete(id);
     if (open.retired && open.listeners.size === 0) this.#end(open);
   }
 

@@ -40,6 +40,21 @@ function expectTtl(seconds: number, whole: number): void {
   expect(seconds).toBeGreaterThan(whole - 30);
 }
 
+test("nsd with DNS cookies is asked over UDP, and nothing of it is dropped", async () => {
+  const baking = await startNsd({ zones: testZones, cookies: true });
+  try {
+    service = await startService({ RESOLVERS: baking.address });
+    for (let last = 139; last < 143; last += 1) await service.ask(`193.0.6.${last}`);
+    expect(await service.metric("netfacts_rdns_questions_total", 'transport="udp"')).toBeGreaterThan(3);
+    expect(await service.metric("netfacts_rdns_questions_total", 'transport="tcp"')).toBe(0);
+    for (const reason of ["no_cookie", "foreign_cookie", "other_case", "malformed"]) {
+      expect(await service.metric("netfacts_rdns_dropped_messages_total", `reason="${reason}"`)).toBe(0);
+    }
+  } finally {
+    await baking.stop();
+  }
+});
+
 describe.each(["unbound", "nsd"] as const)("%s", (name) => {
   const address = () => (name === "unbound" ? unbound : nsd).address;
 

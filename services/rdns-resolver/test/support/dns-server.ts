@@ -6,7 +6,12 @@ import { type AddressInfo, createServer, type Socket as TcpSocket } from "node:n
 import dnsPacket from "dns-packet";
 
 export interface Query {
+  /** In lower case. */
   readonly name: string;
+  /** As it was asked. */
+  readonly askedName: string;
+  /** The DNS cookie of the query; null without one. */
+  readonly cookie: Buffer | null;
   /** `PTR`, `A`, … */
   readonly type: string;
   /** CD: the answer is wanted also where it fails validation. */
@@ -31,6 +36,10 @@ export interface Reaction {
   readonly delayMs?: number;
   /** Added to the id. */
   readonly idOffset?: number;
+  /** Given in the OPT record of the answer. */
+  readonly cookie?: Buffer;
+  /** Upper bits of the code. */
+  readonly extendedRcode?: number;
   /** Echoed in place of the question. */
   readonly echo?: string;
   /** Leaves the question out. */
@@ -193,13 +202,16 @@ async function bind(type: "udp4" | "udp6", host: string, port: number): Promise<
 
 function read(bytes: Buffer, transport: "udp" | "tcp", asked: Map<string, number>): Query {
   const packet = dnsPacket.decode(bytes);
-  const { name = "", type = "" } = packet.questions?.[0] ?? {};
+  const { name: askedName = "", type = "" } = packet.questions?.[0] ?? {};
+  const name = askedName.toLowerCase();
   const checkingDisabled = packet.flag_cd;
   const edns = packet.additionals?.some((one) => one.type === "OPT") ?? false;
   const key = `${type} ${name}`;
   const earlier = asked.get(key) ?? 0;
   asked.set(key, earlier + 1);
-  return { name, type, checkingDisabled, transport, edns, earlier, bytes: Buffer.from(bytes) };
+  const options = packet.additionals?.flatMap((one) => (one.type === "OPT" ? (one.options as { code: number; data: Buffer }[]) : []));
+  const cookie = options?.find(({ code }) => code === cookieCode)?.data ?? null;
+  return { name, askedName, cookie, type, checkingDisabled, transport, edns, earlier, bytes: Buffer.from(bytes) };
 }
 
 function encode(query: Query, reaction: Reaction): Buffer {
@@ -220,9 +232,26 @@ function encode(query: Query, reaction: Reaction): Buffer {
     type: "response",
     id,
     flags,
-    questions: reaction.noQuestion ? [] : [{ type: query.type as "PTR", class: "IN", name: reaction.echo ?? query.name }],
+    questions: reaction.noQuestion ? [] : [{ type: query.type as "PTR", class: "IN", name: reaction.echo ?? query.askedName }],
     answers: reaction.answers ?? [],
     authorities: reaction.authorities ?? [],
-    additionals: reaction.additionals ?? [],
+    additionals: [...(reaction.additionals ?? []), ...opt(reaction)],
   });
+}
+
+const cookieCode = 10;
+
+/** Offset behind the question of a query. */
+export function questionEnd(query: Buffer): number {
+  let offset = 12;
+  for (let length = query[offset] ?? 0; length > 0; length = query[offset] ?? 0) offset += length + 1;
+  return offset + 5;
+}
+
+function opt({ cookie, extendedRcode = 0 }: Reaction): dnsPacket.Answer[] {
+  if (cookie === undefined && extendedRcode === 0) return [];
+  const options = cookie === undefined ? [] : [{ code: cookieCode, data: cookie }];
+  return [
+    { type: "OPT", name: ".", udpPayloadSize: 1232, extendedRcode, ednsVersion: 0, flags: 0, flag_do: false, options } as dnsPacket.Answer,
+  ];
 }
