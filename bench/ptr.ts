@@ -56,9 +56,10 @@ async function run(): Promise<void> {
     timeoutMs: 2_000,
     silentProbesMax: 2,
     probeIntervalMs: 500,
+    measureIntervalMs: 10_000,
     randomCase: true,
     cookies: true,
-    counts: { asked() {}, dropped() {}, health() {}, caseLost() {} },
+    counts: { asked() {}, dropped() {}, health() {}, latency() {}, caseLost() {} },
   });
   await pool.start();
   undo.push(() => pool.stop());

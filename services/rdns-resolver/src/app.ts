@@ -38,6 +38,7 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
       if (up) log.info({ server }, "nameserver answers");
       else log.warn({ server }, "nameserver does not answer and is probed until it does. Check that it runs and can be reached");
     },
+    latency: (server, latencyMs) => measured.latency.set({ server }, latencyMs / 1_000),
     caseLost(server) {
       log.warn({ server }, "nameserver changes the case of names and is asked in plain case. Replace it, as answers are easier to forge");
     },
@@ -50,6 +51,7 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
     timeoutMs,
     silentProbesMax: config.RDNS_SILENT_PROBES_MAX,
     probeIntervalMs: config.RDNS_PROBE_INTERVAL_MS,
+    measureIntervalMs: config.RDNS_MEASURE_INTERVAL_MS,
     randomCase: config.RDNS_RANDOM_CASE,
     cookies: config.RDNS_COOKIES,
     counts,

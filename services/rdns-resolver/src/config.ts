@@ -44,6 +44,12 @@ export const rdnsConfigSchema = Type.Object({
     500,
     "Timeout of a probe and interval between probes of a nameserver that is down or did not answer a query, in ms",
   ),
+  RDNS_MEASURE_INTERVAL_MS: wholeNumber(
+    50,
+    600_000,
+    10_000,
+    "Interval between measurements of how quickly nameservers answer, if there are several, in ms",
+  ),
   RDNS_IN_FLIGHT_MAX: wholeNumber(1, 100_000, 4_096, "Maximum number of concurrent lookups; further ones get `temporarily_overloaded`"),
   RDNS_NAMES_MAX: wholeNumber(
     1,

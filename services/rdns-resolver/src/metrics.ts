@@ -44,6 +44,11 @@ export function createRdnsMetrics(metrics: Metrics) {
     stale: metrics.counter({ name: "netfacts_rdns_stale_answers_total", help: "Expired answers returned because DNS gave no newer one" }),
     refreshes: metrics.counter({ name: "netfacts_rdns_refreshes_total", help: "Lookups that renew popular answers before they expire" }),
     up: metrics.gauge({ name: "netfacts_rdns_nameserver_up", help: "1 while the nameserver answers", labelNames: ["server"] }),
+    latency: metrics.gauge({
+      name: "netfacts_rdns_nameserver_latency_seconds",
+      help: "Time in which a nameserver answers a probe, smoothed",
+      labelNames: ["server"],
+    }),
     measureCache(read: () => { entries: number; bytes: number; inFlight: number }) {
       metrics.gauge({
         name: "netfacts_rdns_cache_entries",

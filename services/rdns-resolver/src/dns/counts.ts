@@ -10,6 +10,8 @@ export interface DnsCounts {
   dropped(reason: DropReason): void;
   /** A nameserver turned to answering or not answering. */
   health(server: string, up: boolean): void;
+  /** A nameserver was measured. */
+  latency(server: string, latencyMs: number): void;
   /** A nameserver does not echo the case of names, which then protects nothing. */
   caseLost(server: string): void;
 }

@@ -176,6 +176,7 @@ class Exchange {
     const found = (rcode === rcodes.noError && !referral) || rcode === rcodes.nxDomain;
     // Servers older than EDNS know no better (RFC 6891 §7).
     const knowsNoEdns = question.edns && (rcode === rcodes.formErr || rcode === rcodes.notImp);
+    if (found) attempt.server.outcome(false);
     if (found) this.#finish({ kind: "answer", answer, server: attempt.server });
     // It gave a new cookie, which later questions carry; this one is settled over TCP (RFC 7873 §5.3).
     else if (rcode === rcodes.badCookie && !attempt.overTcp) void this.#askOverTcp(attempt, question);
@@ -230,6 +231,7 @@ class Exchange {
     if (this.#done) return;
     this.#close(attempt);
     this.#excluded.push(attempt.server);
+    if (verdict !== null) attempt.server.outcome(true);
     if (verdict === "servfail") this.#failed.push(attempt.server);
     if (verdict !== null && this.#verdict !== "servfail") this.#verdict = verdict;
     // Others go on: the latest one has its own time before the next starts.

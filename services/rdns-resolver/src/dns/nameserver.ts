@@ -17,6 +17,10 @@ const probeName = "1.0.0.127.in-addr.arpa";
 /** A nameserver may be configured anew without ever being down. */
 const validationCheckMs = 600_000;
 
+/** Weight of the newest measurement, and of the newest outcome. */
+const latencyWeight = 0.3;
+const failureWeight = 0.1;
+
 /** How long a nameserver that does not echo the case of names is asked in plain case: it may be replaced by another without ever being down. */
 const plainCaseMs = 600_000;
 
@@ -54,6 +58,9 @@ export class Nameserver {
   #tcpConnections = 0;
   readonly #cookies = new CookieJar();
   #plainCaseUntil = Number.NEGATIVE_INFINITY;
+  #latencyMs: number | null = null;
+  /** Share of failures among its latest outcomes, newer ones counting more. */
+  #failureShare = 0;
   /** Runs while it is in doubt or down. */
   #probing: Promise<void> | null = null;
 
@@ -71,6 +78,36 @@ export class Nameserver {
   /** Worth asking. */
   get up(): boolean {
     return this.#up !== false;
+  }
+
+  get latencyMs(): number | null {
+    return this.#latencyMs;
+  }
+
+  get failing(): boolean {
+    return this.#failureShare > 0.5;
+  }
+
+  /** It answered a question, or failed or refused to: a name may be to blame, many names are not. */
+  outcome(failed: boolean): void {
+    this.#failureShare += failureWeight * (Number(failed) - this.#failureShare);
+  }
+
+  /**
+   * Measures how quickly it answers from its own knowledge, which does not depend on the names that others ask for. One that does not answer
+   * is probed until it does.
+   */
+  async measure(): Promise<void> {
+    if (this.#probing !== null || this.#stopping.signal.aborted) return;
+    const started = performance.now();
+    if ((await this.#askAlone(this.#probe)) === null) {
+      this.silence();
+      return;
+    }
+    const tookMs = performance.now() - started;
+    this.answered();
+    this.#latencyMs = this.#latencyMs === null ? tookMs : this.#latencyMs + latencyWeight * (tookMs - this.#latencyMs);
+    this.#options.counts.latency(this.#label, this.#latencyMs);
   }
 
   /** Never rejects: a nameserver that cannot be reached is down, and probed. */
@@ -150,7 +187,7 @@ export class Nameserver {
 
   /** An attempt was not answered in its time. */
   silence(): void {
-    this.#probing ??= this.#probeUntilAnswered();
+    if (!this.#stopping.signal.aborted) this.#probing ??= this.#probeUntilAnswered();
   }
 
   unreachable(): void {

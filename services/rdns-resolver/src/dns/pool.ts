@@ -1,9 +1,13 @@
 /** The nameservers in their order: who is asked, who is up, and which ones they are now. */
 
 import type { NameserverAddress } from "../domain/nameservers.ts";
+import { rank } from "../domain/ranking.ts";
 import type { DnsCounts } from "./counts.ts";
 import { type AskedQuestion, exchange, type Outcome } from "./exchange.ts";
 import { Nameserver } from "./nameserver.ts";
+
+/** One question of so many goes to a nameserver that fails first: else it would never be seen to work again. */
+const secondChance = 50;
 
 export interface PoolOptions {
   /** Read at the start, and again while none of them answers: the system may have moved to another network. */
@@ -13,6 +17,8 @@ export interface PoolOptions {
   readonly timeoutMs: number;
   readonly silentProbesMax: number;
   readonly probeIntervalMs: number;
+  /** Between measurements of the nameservers, where there are several. */
+  readonly measureIntervalMs: number;
   /** Whether names are sent in random case, and cookies (RFC 7873). */
   readonly randomCase: boolean;
   readonly cookies: boolean;
@@ -23,6 +29,9 @@ export class NameserverPool {
   readonly #options: PoolOptions;
   #servers: readonly Nameserver[] = [];
   #stopped = false;
+  #asked = 0;
+  #measuring: NodeJS.Timeout | undefined;
+  #measured: Promise<unknown> = Promise.resolve();
   /** The exchange of one set of nameservers for another. */
   #replacing: Promise<void> = Promise.resolve();
 
@@ -33,19 +42,35 @@ export class NameserverPool {
   async start(): Promise<void> {
     this.#servers = this.#make(this.#options.readServers());
     await Promise.all(this.#servers.map((server) => server.start()));
+    this.#measuring = setInterval(() => this.#measure(), this.#options.measureIntervalMs);
   }
 
   /** Questions that are open end when their time is up, as nothing answers them any more: stop asking first. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearInterval(this.#measuring);
     await this.#replacing;
     await Promise.all(this.#servers.map((server) => server.stop()));
+    await this.#measured;
   }
 
   /** `deadline` is on the clock of `performance.now()`. Answers at once when no nameserver is up. */
   ask(question: AskedQuestion, deadline: number): Promise<Outcome> {
     const { rounds, timeoutMs } = this.#options;
-    return exchange({ question, servers: this.#servers, rounds, timeoutMs, deadline });
+    return exchange({ question, servers: this.#order(), rounds, timeoutMs, deadline });
+  }
+
+  #order(): readonly Nameserver[] {
+    if (this.#servers.length < 2) return this.#servers;
+    this.#asked += 1;
+    const order = rank(this.#servers);
+    const failing = this.#asked % secondChance === 0 ? order.find((server) => server.up && server.failing) : undefined;
+    return failing === undefined ? order : [failing, ...order.filter((server) => server !== failing)];
+  }
+
+  #measure(): void {
+    if (this.#servers.length < 2) return;
+    this.#measured = Promise.all(this.#servers.filter((server) => server.up).map((server) => server.measure()));
   }
 
   #someUp(): boolean {

@@ -128,3 +128,19 @@ test("the second recursor answers while the first is stopped", async () => {
   const replies = await Promise.all(Array.from({ length: 20 }, (_, last) => service.reply(`193.0.6.${last}`)));
   expect(new Set(replies.map(outcome))).toEqual(new Set(["nxdomain"]));
 });
+
+test("of a thousand lookups at a time none is lost while a recursor is stopped and started again", async () => {
+  const zone = "8.e.2.0.c.7.6.0.1.0.0.2.ip6.arpa";
+  const nsd = kept(await startNsd({ zones: { [zone]: testZones[zone] ?? "" } }));
+  const authorities = { [zone]: nsd.port };
+  const [first, second] = [await startUnbound({ authorities }), kept(await startUnbound({ authorities }))];
+  // On a busy machine a thousand take their time.
+  const service = kept(await startService({ RESOLVERS: `${first.address},${second.address}`, RDNS_BUDGET_MS: "15000" }));
+  const asked = Array.from({ length: 1_000 }, (_, index) => service.ask(`2001:67c:2e8:${(index + 1).toString(16)}::1`, 20_000));
+  await first.stop();
+  kept(await startUnbound({ authorities, port: first.port }));
+  const records = (await Promise.all(asked)).map(({ record }) => record);
+  expect(new Set(records.map(({ ip }) => ip)).size).toBe(1_000);
+  expect(new Set(records.map(({ status }) => status))).toEqual(new Set(["nxdomain"]));
+  expect(Math.max(...records.map(({ resolver }) => resolver?.attempts ?? 0))).toBeLessThanOrEqual(8);
+}, 60_000);
