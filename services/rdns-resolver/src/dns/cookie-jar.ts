@@ -10,36 +10,36 @@ const serverBytesMax = 32;
 export type CookieVerdict = "fine" | "foreign" | "missing";
 
 export class CookieJar {
-  #client = randomBytes(clientBytes);
-  /** Null while it gives none: then its answers need none. */
-  #server: Buffer | null = null;
+  /** Our part, and behind it that of the nameserver, which gives none as long as there is no such part: then its answers need none. */
+  #cookie: Buffer = randomBytes(clientBytes);
 
   /** What a query carries. */
   get cookie(): Buffer {
-    return this.#server === null ? this.#client : Buffer.concat([this.#client, this.#server]);
+    return this.#cookie;
   }
 
   /** Another machine may answer from now on. */
   forget(): void {
-    this.#client = randomBytes(clientBytes);
-    this.#server = null;
+    this.#cookie = randomBytes(clientBytes);
   }
 
   /** @param cookie  of an answer with EDNS; null where it has none. @param overTcp  nobody forges a connection: its word counts. */
   judge(cookie: Buffer | null, overTcp: boolean): CookieVerdict {
+    const own = this.#cookie;
+    if (cookie === null && own.length === clientBytes) return "fine";
     const serverLength = cookie === null ? 0 : cookie.length - clientBytes;
     if (cookie !== null) {
       const isWhole = serverLength === 0 || (serverLength >= serverBytesMin && serverLength <= serverBytesMax);
-      if (!isWhole || !this.#client.equals(cookie.subarray(0, clientBytes))) return "foreign";
+      if (!isWhole || own.compare(cookie, 0, clientBytes, 0, clientBytes) !== 0) return "foreign";
     }
     if (cookie !== null && serverLength > 0) {
       // A copy: the rest of its message need not be kept.
-      this.#server = Buffer.from(cookie.subarray(clientBytes));
+      if (!own.equals(cookie)) this.#cookie = Buffer.from(cookie);
       return "fine";
     }
-    if (this.#server === null) return "fine";
+    if (own.length === clientBytes) return "fine";
     if (!overTcp) return "missing";
-    this.#server = null;
+    this.#cookie = own.subarray(0, clientBytes);
     return "fine";
   }
 }

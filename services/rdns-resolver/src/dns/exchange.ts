@@ -76,7 +76,7 @@ class Exchange {
   constructor(options: ExchangeOptions, resolve: (outcome: Outcome) => void) {
     this.#options = options;
     this.#resolve = resolve;
-    this.#question = writeQuestion(options.question.name, { ...options.question, edns: true });
+    this.#question = questionMessage(options.question, true);
     this.#attemptsMax = options.rounds * options.servers.length;
   }
 
@@ -186,7 +186,7 @@ class Exchange {
 
   #askWithoutEdns(attempt: Attempt): void {
     this.#close(attempt);
-    this.#question = writeQuestion(this.#options.question.name, { ...this.#options.question, edns: false });
+    this.#question = questionMessage(this.#options.question, false);
     clearTimeout(this.#timer);
     this.#ask(attempt.server);
   }
@@ -259,4 +259,8 @@ class Exchange {
     this.#tcp?.abort();
     this.#resolve(outcome);
   }
+}
+
+function questionMessage({ name, type, checkingDisabled = false }: AskedQuestion, edns: boolean): QuestionMessage {
+  return writeQuestion(name, { edns, type, checkingDisabled });
 }

@@ -171,7 +171,7 @@ export class Nameserver {
 
   #prepare(question: QuestionMessage, id: number): Buffer {
     const { cookies, randomCase } = this.#options;
-    const isRandom = randomCase && performance.now() >= this.#plainCaseUntil;
+    const isRandom = randomCase && (this.#plainCaseUntil < 0 || performance.now() >= this.#plainCaseUntil);
     return sendable(question, id, cookies ? this.#cookies.cookie : null, isRandom);
   }
 

@@ -11,5 +11,6 @@ const order: readonly DnssecState[] = ["secure", "insecure", "indeterminate", "b
 
 /** Of two answers that only lead to an end together. */
 export function weakestState(a: DnssecState, b: DnssecState): DnssecState {
+  if (a === b) return a;
   return order.indexOf(a) > order.indexOf(b) ? a : b;
 }

@@ -53,7 +53,8 @@ export interface Entry {
 
 /** The first part that expires ends it all. */
 export function makeEntry({ status, ttl, names, namesTotal, dnssec, forward }: Finding, now: number, rules: KeepingRules): Entry {
-  const lifetimes = [lifetimeSeconds({ status, ttl }, rules), ...forward.map((one) => forwardLifetimeSeconds(one, rules))];
+  let seconds = lifetimeSeconds(status, ttl, rules);
+  for (const one of forward) seconds = Math.min(seconds, forwardLifetimeSeconds(one, rules));
   return {
     status,
     names,
@@ -61,7 +62,7 @@ export function makeEntry({ status, ttl, names, namesTotal, dnssec, forward }: F
     dnssec,
     negative: status === "nxdomain" || status === "nodata",
     storedAt: now,
-    expiresAt: now + Math.min(...lifetimes) * 1_000,
+    expiresAt: now + seconds * 1_000,
   };
 }
 
@@ -80,7 +81,7 @@ export function negativeTtl(soa: { readonly ttl: number; readonly minimum: numbe
   return soa === null ? null : Math.min(soa.ttl, soa.minimum);
 }
 
-function lifetimeSeconds({ status, ttl }: TimedStatus, rules: KeepingRules): number {
+function lifetimeSeconds(status: ResolutionStatus, ttl: number | null, rules: KeepingRules): number {
   switch (status) {
     case "ok":
       return Math.min(Math.max(ttl ?? 0, rules.ttlMinSeconds), rules.ttlMaxSeconds);
@@ -99,5 +100,5 @@ function lifetimeSeconds({ status, ttl }: TimedStatus, rules: KeepingRules): num
 /** Where DNS gives no time for it, the names are kept nevertheless, for as long as a failure. */
 function forwardLifetimeSeconds({ status, ttl }: TimedStatus, rules: KeepingRules): number {
   const isAnswer = status === "ok" || ttl !== null;
-  return isAnswer ? lifetimeSeconds({ status, ttl }, rules) : rules.failureTtlSeconds;
+  return isAnswer ? lifetimeSeconds(status, ttl, rules) : rules.failureTtlSeconds;
 }

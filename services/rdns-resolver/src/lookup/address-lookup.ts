@@ -30,7 +30,12 @@ export async function lookupAddress(ip: Address, deadline: number, options: Addr
   const found = await findRecords(pool, { name: reverseName(ip), type: "PTR" }, { deadline, allowance });
   if (found === "unavailable") return { kind: "unavailable" };
   const { status, ttl, targets, dnssec } = found;
-  const shown = targets.slice(0, namesMax);
+  const shown = targets.length > namesMax ? targets.slice(0, namesMax) : targets;
+  if (shown.length === 0 || forwardNamesMax === 0) {
+    const names = shown.map((one): PtrName => ({ name: one.target, ttl: one.ttl, forward: null }));
+    const finding = { status, ttl, names, namesTotal: targets.length, dnssec, forward: [] };
+    return { kind: "finding", finding, queries: queriesMax - allowance.left };
+  }
   const address = formatAddress(ip);
   const type = ip.version === 4 ? "A" : "AAAA";
   // Anybody may write a name of ours into a reverse zone of theirs: what the house calls it inside is not for them.

@@ -92,7 +92,18 @@ export class PtrLookup {
 
     const started = performance.now();
     const budgetMs = Math.min(this.#options.budgetMs, timeLeftMs - Math.min(returnMs, timeLeftMs / 10));
-    const resolution = await this.#resolution(name, ip, started + budgetMs);
+    const deadline = started + budgetMs;
+    let resolution: Resolution | { readonly kind: "overloaded" };
+    for (;;) {
+      const known = this.#flights.get(name);
+      if (known === undefined && this.#flights.size >= this.#options.inFlightMax) {
+        resolution = { kind: "overloaded" };
+        break;
+      }
+      const flight = known ?? this.#fly(name, ip, deadline);
+      resolution = await (flight.deadline > deadline ? this.#within(flight, deadline) : flight.resolution);
+      if (!isCutShort(resolution, flight, deadline)) break;
+    }
     const effort = { queries: resolution.kind === "entry" ? resolution.queries : 0, durationMs: performance.now() - started };
     const failure = failureOf(resolution);
     const instead = failure === null ? null : this.#cache.stale(name, this.#options.clock.now());
@@ -100,19 +111,6 @@ export class PtrLookup {
     if (resolution.kind !== "entry") return resolution;
     const { entry } = resolution;
     return { kind: "entry", entry, hit: false, stale: false, failure: null, freshUntil: entry.expiresAt, ...effort };
-  }
-
-  async #resolution(name: string, ip: Address, deadline: number): Promise<Resolution | { readonly kind: "overloaded" }> {
-    for (;;) {
-      const known = this.#flights.get(name);
-      if (known === undefined && this.#flights.size >= this.#options.inFlightMax) return { kind: "overloaded" };
-      const flight = known ?? this.#fly(name, ip, deadline);
-      const resolution = await (flight.deadline > deadline ? this.#within(flight, deadline) : flight.resolution);
-      if (resolution.kind === "unavailable") return resolution;
-      // Who asked first may have had less time: the name is asked about again with ours.
-      const cutShort = timedOut(resolution.entry) && flight.deadline < deadline && performance.now() < deadline - askAgainMs;
-      if (!cutShort) return resolution;
-    }
   }
 
   /** Half of the places stay for those who wait for an answer. */
@@ -157,13 +155,18 @@ export class PtrLookup {
       }
       const entry = makeEntry(found.finding, now, rules);
       // What somebody in a hurry did not wait for is not kept from others.
-      const isCutShort = isHurried && timedOut(entry);
-      if (!isCutShort) this.#cache.store(name, entry, now);
+      if (!isHurried || !timedOut(entry)) this.#cache.store(name, entry, now);
       return { kind: "entry", entry, queries: found.queries };
     } finally {
       this.#flights.delete(name);
     }
   }
+}
+
+/** Who asked first may have had less time: the name is asked about again with ours. */
+function isCutShort(resolution: Resolution, flight: Flight, deadline: number): boolean {
+  if (resolution.kind !== "entry" || !timedOut(resolution.entry)) return false;
+  return flight.deadline < deadline && performance.now() < deadline - askAgainMs;
 }
 
 /** Null: an answer, or one that fails validation. */

@@ -33,9 +33,12 @@ export interface RecordsFound {
 }
 
 /** Where a nameserver says nothing of validation for so long, it is taken not to validate. */
-async function knownBy(server: Nameserver, deadline: number): Promise<boolean> {
+function knownBy(server: Nameserver, deadline: number): boolean | Promise<boolean> {
   const known = server.validates();
-  if (typeof known === "boolean") return known;
+  return typeof known === "boolean" ? known : until(known, deadline);
+}
+
+async function until(known: Promise<boolean>, deadline: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), deadline - performance.now());
@@ -47,12 +50,18 @@ async function knownBy(server: Nameserver, deadline: number): Promise<boolean> {
   }
 }
 
-async function stateOf({ answer, server }: Outcome & { kind: "answer" }, deadline: number): Promise<DnssecState> {
+/** At once where the nameserver is known, as nearly always. */
+function stateOf({ answer, server }: Outcome & { kind: "answer" }, deadline: number): DnssecState | Promise<DnssecState> {
   if (answer.authentic) {
     server.authenticated();
     return "secure";
   }
-  return (await knownBy(server, deadline)) ? "insecure" : "indeterminate";
+  const known = knownBy(server, deadline);
+  return typeof known === "boolean" ? unsigned(known) : known.then(unsigned);
+}
+
+function unsigned(validates: boolean): DnssecState {
+  return validates ? "insecure" : "indeterminate";
 }
 
 /**
@@ -89,7 +98,7 @@ export async function findRecords(
     dnssec,
   });
   for (;;) {
-    const outcome = await pool.ask({ ...asked, allowance }, deadline);
+    const outcome = await pool.ask({ name: asked.name, type: asked.type, allowance }, deadline);
     if (outcome.kind === "unavailable") return "unavailable";
     if (outcome.kind === "failed") {
       const bogus = question.type === "PTR" && outcome.status === "servfail" && (await isBogus(pool, asked, outcome.servers, bounds));
@@ -97,7 +106,8 @@ export async function findRecords(
       return { status: outcome.status, targets: [], ttl: null, dnssec: bogus ? "bogus" : null };
     }
     const { answer } = outcome;
-    dnssec = weakestState(dnssec, await stateOf(outcome, deadline));
+    const state = stateOf(outcome, deadline);
+    dnssec = weakestState(dnssec, typeof state === "string" ? state : await state);
     const chain = followChain(asked, answer.records, aliasesMax - aliases);
     aliases += chain.aliases;
     aliasTtl = Math.min(aliasTtl, chain.ttl);
