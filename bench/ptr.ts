@@ -59,7 +59,8 @@ async function run(): Promise<void> {
     measureIntervalMs: 10_000,
     randomCase: true,
     cookies: true,
-    counts: { asked() {}, dropped() {}, health() {}, latency() {}, caseLost() {} },
+    tlsAuthorities: undefined,
+    counts: { asked() {}, dropped() {}, health() {}, latency() {}, tlsRefused() {}, caseLost() {} },
   });
   await pool.start();
   undo.push(() => pool.stop());

@@ -105,7 +105,7 @@ async function untilAnswers(child: ChildProcess, port: number, probe: DnsProgram
 }
 
 /** A port of loopback that is free for UDP and TCP. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const tcp = createServer().listen(0, "127.0.0.1");
     await once(tcp, "listening");

@@ -18,6 +18,8 @@ export interface UnboundOptions {
   readonly forwardTo?: readonly string[];
   /** Key of the root as a zone file has it: then it validates, and asks the authority of the zone `.` about everything else. */
   readonly trustAnchor?: string;
+  /** Answers over TLS too, at this port. */
+  readonly tls?: { readonly port: number; readonly certificate: string; readonly key: string };
   /** Default: any free one. Give the port of one that was stopped to start it again where its clients look. */
   readonly port?: number;
 }
@@ -29,7 +31,7 @@ export interface Unbound extends DnsProcess {
   thaw(): void;
 }
 
-export async function startUnbound({ authorities, forwardTo = [], trustAnchor, port = 0 }: UnboundOptions): Promise<Unbound> {
+export async function startUnbound({ authorities, forwardTo = [], trustAnchor, tls, port = 0 }: UnboundOptions): Promise<Unbound> {
   const tool = await findUnbound();
   if (!tool.found) throw new Error(`unbound is needed: ${tool.remedy}`);
   const running = await startDnsProcess({
@@ -42,7 +44,7 @@ export async function startUnbound({ authorities, forwardTo = [], trustAnchor, p
       if (trustAnchor !== undefined) await writeFile(join(folder, "root.key"), `${trustAnchor}\n`);
       const text =
         trustAnchor === undefined ? configuration(folder, bound, authorities, forwardTo) : validating(folder, bound, authorities);
-      await writeFile(join(folder, "unbound.conf"), text);
+      await writeFile(join(folder, "unbound.conf"), text + tlsConfiguration(tls));
       return ["-d", "-d", "-c", join(folder, "unbound.conf")];
     },
   });
@@ -89,6 +91,12 @@ ${isOpen ? "" : '  local-zone: "." refuse\n'}${zones.map((name) => `  local-zone
 forward-zone:
   name: "."
 ${others.map((address) => `  forward-addr: ${address}\n`).join("")}${stubs(authorities)}`;
+}
+
+function tlsConfiguration(tls: UnboundOptions["tls"]): string {
+  if (tls === undefined) return "";
+  const files = `  tls-service-pem: "${tls.certificate}"\n  tls-service-key: "${tls.key}"\n`;
+  return `server:\n  interface: 127.0.0.1@${tls.port}\n  tls-port: ${tls.port}\n${files}`;
 }
 
 function validating(folder: string, port: number, authorities: UnboundOptions["authorities"]): string {

@@ -2,7 +2,7 @@
 
 import { createResponder, type Messaging, type Subscription } from "@netfacts/messaging";
 import type { Clock, Logger, Metrics } from "@netfacts/runtime";
-import { type RdnsConfig, resolverSettings } from "./config.ts";
+import { type RdnsConfig, resolverSettings, tlsAuthorities } from "./config.ts";
 import type { DnsCounts } from "./dns/counts.ts";
 import { NameserverPool } from "./dns/pool.ts";
 import { PtrLookup } from "./lookup/ptr-lookup.ts";
@@ -39,6 +39,7 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
       else log.warn({ server }, "nameserver does not answer and is probed until it does. Check that it runs and can be reached");
     },
     latency: (server, latencyMs) => measured.latency.set({ server }, latencyMs / 1_000),
+    tlsRefused: (server, cause) => log.warn({ server, cause: cause.message }, "no TLS connection to a nameserver. Check its certificate"),
     caseLost(server) {
       log.warn({ server }, "nameserver changes the case of names and is asked in plain case. Replace it, as answers are easier to forge");
     },
@@ -54,6 +55,7 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
     measureIntervalMs: config.RDNS_MEASURE_INTERVAL_MS,
     randomCase: config.RDNS_RANDOM_CASE,
     cookies: config.RDNS_COOKIES,
+    tlsAuthorities: tlsAuthorities(config),
     counts,
   });
   const lookup = new PtrLookup({

@@ -18,7 +18,12 @@ const wholeNumber = (minimum: number, maximum: number, defaultValue: number, des
 export const rdnsConfigSchema = Type.Object({
   RESOLVERS: Type.String({
     default: "",
-    description: "Nameservers as `host[:port]`, separated by commas, IPv6 addresses in brackets; if empty, those of `RESOLV_CONF`",
+    description:
+      "Nameservers as `host[:port]`, separated by commas, IPv6 addresses in brackets; `tls://host[:port][#name]` for DNS over TLS; if empty, those of `RESOLV_CONF`",
+  }),
+  RDNS_TLS_CA_FILE: Type.String({
+    default: "",
+    description: "PEM file of the authorities that sign the certificates of nameservers with TLS; if empty, the public ones",
   }),
   RESOLV_CONF: Type.String({ default: "/etc/resolv.conf", description: "File that lists the nameservers of the system" }),
   RDNS_TIMEOUT_MS: wholeNumber(0, 30_000, 0, "Timeout of one attempt in ms; 0 uses the value of `RESOLV_CONF`, or else 2000"),
@@ -104,12 +109,23 @@ export function rdnsConfig(settings: Settings): RdnsConfig {
   const prefixes = parseOpenPrefixes(settings.RDNS_OPEN_PREFIXES);
   const faults = [
     ...resolvers.faults.map(
-      (item) => `RESOLVERS must be a list of host[:port], with IPv6 addresses in brackets, not ${JSON.stringify(item)}`,
+      (item) =>
+        `RESOLVERS must be a list of host[:port] or tls://host[:port][#name], with IPv6 addresses in brackets, not ${JSON.stringify(item)}`,
     ),
     ...prefixes.faults.map((item) => `RDNS_OPEN_PREFIXES must be a list of prefixes without host bits, not ${JSON.stringify(item)}`),
   ];
   if (faults.length > 0) throw new ConfigError(faults);
   return { ...settings, RESOLVERS: resolvers.servers, RDNS_OPEN_PREFIXES: prefixes.prefixes };
+}
+
+/** @throws ConfigError  when the file of authorities cannot be read. */
+export function tlsAuthorities({ RDNS_TLS_CA_FILE: path }: Pick<RdnsConfig, "RDNS_TLS_CA_FILE">): string | undefined {
+  if (path === "") return undefined;
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new ConfigError([`RDNS_TLS_CA_FILE cannot be read: ${(cause as Error).message}`]);
+  }
 }
 
 /** Whom to ask and how patiently: what is set, else what the system's file says now, else the defaults. */

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { loadRdnsConfig, resolverSettings } from "../src/config.ts";
+import { loadRdnsConfig, resolverSettings, tlsAuthorities } from "../src/config.ts";
 
 test("tells every item that cannot be read, of every list", () => {
   const env = { RESOLVERS: "192.0.2.1,192.0.2.256,a b", RDNS_OPEN_PREFIXES: "10.0.0.0/8,10.0.0.1/8,x" };
@@ -12,8 +12,8 @@ test("tells every item that cannot be read, of every list", () => {
     expect.objectContaining({
       name: "ConfigError",
       faults: [
-        'RESOLVERS must be a list of host[:port], with IPv6 addresses in brackets, not "192.0.2.256"',
-        'RESOLVERS must be a list of host[:port], with IPv6 addresses in brackets, not "a b"',
+        'RESOLVERS must be a list of host[:port] or tls://host[:port][#name], with IPv6 addresses in brackets, not "192.0.2.256"',
+        'RESOLVERS must be a list of host[:port] or tls://host[:port][#name], with IPv6 addresses in brackets, not "a b"',
         'RDNS_OPEN_PREFIXES must be a list of prefixes without host bits, not "10.0.0.1/8"',
         'RDNS_OPEN_PREFIXES must be a list of prefixes without host bits, not "x"',
       ],
@@ -47,4 +47,9 @@ test("what is set comes before what the system's file says, and that before the 
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test("a file of authorities that is not there is a fault of the settings", () => {
+  expect(tlsAuthorities({ RDNS_TLS_CA_FILE: "" })).toBeUndefined();
+  expect(() => tlsAuthorities({ RDNS_TLS_CA_FILE: "/nowhere.pem" })).toThrow("RDNS_TLS_CA_FILE cannot be read");
 });

@@ -2,10 +2,12 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NameserverAddress } from "../domain/nameservers.ts";
+import type { Channel } from "./channel.ts";
 import { CookieJar, type CookieVerdict } from "./cookie-jar.ts";
 import type { DnsCounts } from "./counts.ts";
 import { type Answer, type QuestionMessage, readAnswer, sendable, writeQuestion } from "./message.ts";
 import { askOverTcp, TcpExchangeError } from "./tcp-exchange.ts";
+import { TlsChannel } from "./tls-channel.ts";
 import { type Cancel, UdpChannel, type UdpListener } from "./udp-channel.ts";
 
 /** Connections at a time: answers that do not fit into a datagram are rare, and a nameserver that cuts all of them must not open thousands. */
@@ -16,6 +18,9 @@ const probeName = "1.0.0.127.in-addr.arpa";
 
 /** A nameserver may be configured anew without ever being down. */
 const validationCheckMs = 600_000;
+
+/** A handshake takes several ways there and back. */
+const tlsConnectMs = 2_000;
 
 /** Weight of the newest measurement, and of the newest outcome. */
 const latencyWeight = 0.3;
@@ -33,6 +38,8 @@ export interface NameserverOptions {
   readonly probeIntervalMs: number;
   readonly randomCase: boolean;
   readonly cookies: boolean;
+  /** PEM certificates of the authorities that nameservers with TLS are believed by; undefined: those of Node. */
+  readonly tlsAuthorities: string | undefined;
   readonly counts: DnsCounts;
   /** Told after each probe that a nameserver which is down has not answered. */
   readonly onStillDown: () => void;
@@ -45,7 +52,7 @@ export interface NameserverOptions {
 export class Nameserver {
   readonly address: NameserverAddress;
   readonly #options: NameserverOptions;
-  readonly #channel: UdpChannel;
+  readonly #channel: Channel;
   readonly #stopping = new AbortController();
   readonly #probe = writeQuestion(probeName, { edns: false });
   /** The root is signed: who validates says so about it. */
@@ -61,18 +68,20 @@ export class Nameserver {
   #latencyMs: number | null = null;
   /** Share of failures among its latest outcomes, newer ones counting more. */
   #failureShare = 0;
+  #refusal: string | null = null;
   /** Runs while it is in doubt or down. */
   #probing: Promise<void> | null = null;
 
   constructor(options: NameserverOptions) {
     this.#options = options;
     this.address = options.address;
-    this.#channel = new UdpChannel({
-      server: options.address,
-      sockets: options.sockets,
-      counts: options.counts,
-      prepare: (question, id) => this.#prepare(question, id),
-    });
+    const { address: server, counts, sockets, probeIntervalMs, tlsAuthorities: authorities } = options;
+    const prepare = (question: QuestionMessage, id: number) => this.#prepare(question, id);
+    const onRefused = (cause: Error) => this.#refused(cause);
+    this.#channel =
+      server.tls === undefined
+        ? new UdpChannel({ server, sockets, counts, prepare })
+        : new TlsChannel({ server, authorities, connectMs: Math.max(probeIntervalMs, tlsConnectMs), counts, onRefused, prepare });
   }
 
   /** Worth asking. */
@@ -151,6 +160,8 @@ export class Nameserver {
 
   /** @throws TcpExchangeError */
   async askOverTcp(question: QuestionMessage, signal: AbortSignal): Promise<Buffer> {
+    // What came over TLS is whole, or never will be.
+    if (this.address.tls !== undefined) throw new TcpExchangeError("cut over TLS");
     if (this.#tcpConnections >= tcpConnectionsMax) throw new TcpExchangeError("too many connections");
     this.#tcpConnections += 1;
     this.#options.counts.asked("tcp");
@@ -166,11 +177,13 @@ export class Nameserver {
 
   /** Whether an answer carries the cookie that it must; learns the one that it carries. */
   judgeCookie(question: QuestionMessage, answer: Answer, overTcp: boolean): CookieVerdict {
-    return question.edns && this.#options.cookies ? this.#cookies.judge(answer.cookie, overTcp) : "fine";
+    return question.edns && this.#options.cookies && this.address.tls === undefined ? this.#cookies.judge(answer.cookie, overTcp) : "fine";
   }
 
   #prepare(question: QuestionMessage, id: number): Buffer {
     const { cookies, randomCase } = this.#options;
+    // Nobody forges a connection.
+    if (this.address.tls !== undefined) return sendable(question, id, null, false);
     const isRandom = randomCase && (this.#plainCaseUntil < 0 || performance.now() >= this.#plainCaseUntil);
     return sendable(question, id, cookies ? this.#cookies.cookie : null, isRandom);
   }
@@ -195,14 +208,22 @@ export class Nameserver {
     this.#probing ??= this.#probeUntilAnswered();
   }
 
+  /** The same reason each time it is tried is said once. */
+  #refused(cause: Error): void {
+    if (this.#refusal !== cause.message) this.#options.counts.tlsRefused(this.#label, cause);
+    this.#refusal = cause.message;
+  }
+
   get #label(): string {
-    const { host, port } = this.address;
-    return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    const { host, port, tls } = this.address;
+    const text = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    return tls === undefined ? text : `tls://${text}`;
   }
 
   #turn(up: boolean): void {
     if (this.#up === up) return;
     this.#up = up;
+    if (up) this.#refusal = null;
     // It may be another one by now.
     if (up) this.#validationCheckedAt = Number.NEGATIVE_INFINITY;
     this.#options.counts.health(this.#label, up);

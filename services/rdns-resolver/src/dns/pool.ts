@@ -22,6 +22,7 @@ export interface PoolOptions {
   /** Whether names are sent in random case, and cookies (RFC 7873). */
   readonly randomCase: boolean;
   readonly cookies: boolean;
+  readonly tlsAuthorities: string | undefined;
   readonly counts: DnsCounts;
 }
 
@@ -85,7 +86,7 @@ export class NameserverPool {
   #reread(): void {
     if (this.#stopped || this.#someUp()) return;
     const addresses = this.#options.readServers();
-    const text = (list: readonly NameserverAddress[]) => list.map(({ host, port }) => `${host} ${port}`).join();
+    const text = (list: readonly NameserverAddress[]) => list.map(({ host, port, tls = "" }) => `${host} ${port} ${tls}`).join();
     if (text(addresses) === text(this.#servers.map(({ address }) => address))) return;
     const old = this.#servers;
     this.#servers = this.#make(addresses);

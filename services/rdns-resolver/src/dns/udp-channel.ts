@@ -3,6 +3,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import type { NameserverAddress } from "../domain/nameservers.ts";
+import type { Channel } from "./channel.ts";
 import type { DnsCounts, DropReason } from "./counts.ts";
 import { answersQuestion, echoesCase, type QuestionMessage } from "./message.ts";
 import { randomId } from "./random-id.ts";
@@ -67,7 +68,7 @@ interface Outgoing {
  * The kernel gives a connected socket only what comes from the nameserver's own address and port, so answers from elsewhere are not
  * even seen; those with an id or a question that is not open are dropped and counted here.
  */
-export class UdpChannel {
+export class UdpChannel implements Channel {
   readonly #options: UdpChannelOptions;
   readonly #sockets: OpenSocket[] = [];
   readonly #opening = new Set<Promise<void>>();

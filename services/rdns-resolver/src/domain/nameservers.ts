@@ -6,6 +6,8 @@ export interface NameserverAddress {
   /** IP address, with zone where it has one, or a host name that the system resolves. */
   readonly host: string;
   readonly port: number;
+  /** Name or address that its certificate must have; absent: it is asked without TLS. */
+  readonly tls?: string;
 }
 
 export interface SystemResolver {
@@ -17,6 +19,7 @@ export interface SystemResolver {
 }
 
 const dnsPort = 53;
+const tlsPort = 853;
 
 /** The bounds that the C library sets to what the file says. */
 const serversMax = 3;
@@ -51,7 +54,10 @@ function optionValue(option: string, name: string, max: number): number | null {
   return match === null || match[1] !== name ? null : Math.max(1, Math.min(Number(match[2]), max));
 }
 
-/** Reads `host[:port]` items with commas between; IPv6 addresses stand in brackets, bare ones are taken as they are. `faults`: items that are neither. */
+/**
+ * Reads `host[:port]` items with commas between; IPv6 addresses stand in brackets, bare ones are taken as they are. `tls://host[:port][#name]` is
+ * asked over TLS, and has a certificate for the name. `faults`: items that are neither.
+ */
 export function parseNameservers(list: string): { servers: NameserverAddress[]; faults: string[] } {
   const servers: NameserverAddress[] = [];
   const faults: string[] = [];
@@ -65,11 +71,19 @@ export function parseNameservers(list: string): { servers: NameserverAddress[]; 
 }
 
 function parseNameserver(item: string): NameserverAddress | null {
-  if (isIP(item) !== 0) return { host: item, port: dnsPort };
+  if (!item.startsWith("tls://")) return parsePlain(item, dnsPort);
+  const [, place = "", name] = /^tls:\/\/([^#]*)(?:#(.+))?$/.exec(item) ?? [];
+  const server = parsePlain(place, tlsPort);
+  if (server === null || (name !== undefined && isIP(name) === 0 && !isHost(name))) return null;
+  return { ...server, tls: name ?? server.host };
+}
+
+function parsePlain(item: string, defaultPort: number): NameserverAddress | null {
+  if (isIP(item) !== 0) return { host: item, port: defaultPort };
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(item);
   if (match === null) return null;
   const [, bracketed, plain, portText] = match;
-  const port = portText === undefined ? dnsPort : Number(portText);
+  const port = portText === undefined ? defaultPort : Number(portText);
   if (port < 1 || port > 65_535) return null;
   if (bracketed !== undefined) return isIP(bracketed) === 6 ? { host: bracketed, port } : null;
   return plain !== undefined && isHost(plain) ? { host: plain, port } : null;

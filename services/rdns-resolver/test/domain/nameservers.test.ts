@@ -66,3 +66,18 @@ test("reads a list with blanks in it, and tells every item that is no nameserver
   ];
   expect(parseNameservers(`192.0.2.1,${faults.join()}`)).toEqual({ servers: [{ host: "192.0.2.1", port: 53 }], faults });
 });
+
+test("reads nameservers with TLS, and the names of their certificates", () => {
+  const list = "tls://192.0.2.53, tls://dns.example:8853, tls://[2001:db8::53]#dns.example, tls://192.0.2.53:853#192.0.2.54";
+  expect(parseNameservers(list)).toEqual({
+    servers: [
+      { host: "192.0.2.53", port: 853, tls: "192.0.2.53" },
+      { host: "dns.example", port: 8_853, tls: "dns.example" },
+      { host: "2001:db8::53", port: 853, tls: "dns.example" },
+      { host: "192.0.2.53", port: 853, tls: "192.0.2.54" },
+    ],
+    faults: [],
+  });
+  const faults = ["tls://", "tls://#dns.example", "tls://host#", "tls://host#no name", "192.0.2.53#dns.example", "https://192.0.2.53"];
+  expect(parseNameservers(faults.join()).faults).toEqual(faults);
+});
