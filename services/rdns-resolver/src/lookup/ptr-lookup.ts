@@ -117,7 +117,7 @@ export class PtrLookup {
   #refresh(name: string, ip: Address): void {
     if (this.#flights.has(name) || this.#flights.size >= this.#options.inFlightMax / 2) return;
     this.#options.onRefresh();
-    // Whoever joins it hears of what goes wrong.
+    // Requests that join it get its error.
     this.#fly(name, ip, performance.now() + this.#options.budgetMs).resolution.catch(() => {});
   }
 

@@ -17,7 +17,7 @@ test("sends its own part, and what the nameserver gave last", () => {
   expect(jar.cookie).toEqual(Buffer.concat([own, next]));
 });
 
-test("two jars have nothing in common, and one that forgets has nothing of before", () => {
+test("two jars share nothing, and a jar that forgets starts with a new cookie", () => {
   const jar = new CookieJar();
   const before = jar.cookie;
   expect(new CookieJar().cookie).not.toEqual(before);
