@@ -6,7 +6,7 @@
 help: ## list the targets
 	@exec scripts/help.sh $(firstword $(MAKEFILE_LIST))
 
-up: ## start all services in one process in this terminal (HOST= PORT= TELEMETRY_PORT= OPERATOR_PORT= SOURCES=file.yaml RESOLVERS= NETFACTS_HOME=)
+up: ## start all services in one process in this terminal (HOST= PORT= TELEMETRY_PORT= OPERATOR_PORT= WHOIS_PORT= SOURCES=file.yaml RESOLVERS= NETFACTS_HOME=)
 	@exec scripts/run.sh services/standalone/src/main.ts
 
 dev: ## start each service as its own process for development, with NATS, a MongoDB-compatible server and unbound (DEV_PORT= RESOLVERS=)

@@ -86,6 +86,7 @@ export const everything = {
       annotations: { "example.com/pool": "public" },
     },
     operator: { enabled: true, port: 9081 },
+    whois: { enabled: true, type: "LoadBalancer", port: 4343, annotations: { "example.com/pool": "whois" } },
     settings: { DEFAULT_RATE_LIMIT: 10_000_000, CORS_ORIGINS: "https://app.example.com" },
   },
   ipRouting: { resources: { limits: { memory: "3Gi" } }, settings: { IPV4_INDEX: "compact" } },
@@ -136,6 +137,11 @@ export const switches: readonly { readonly name: string; readonly values: object
     name: "no operators' listener",
     values: { gateway: { operator: { enabled: false } } },
     less: ["NetworkPolicy gateway-to-ingest", "NetworkPolicy operators-to-gateway", "Service operator"],
+  },
+  {
+    name: "a whois listener",
+    values: { gateway: { whois: { enabled: true } } },
+    more: ["Service whois"],
   },
   {
     name: "autoscaling of one service",

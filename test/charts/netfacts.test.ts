@@ -262,6 +262,20 @@ testWithHelm("services listen where probes and other pods reach them", () => {
   expect(environmentOf(ingest).env).toMatchObject({ INGEST_HOST: "0.0.0.0", INGEST_ADVERTISED_URL: "http://10.0.0.7:8090" });
 });
 
+testWithHelm("the whois listener, its Service and the policy of callers have one port, and client addresses stay", () => {
+  const [gateway] = named(objectsOf("everything"), "Deployment", "gateway-auth-quota").spec.template.spec.containers;
+  expect(environmentOf(gateway).env).toMatchObject({ WHOIS_HOST: "0.0.0.0", WHOIS_PORT: "8043" });
+  expect(gateway.ports).toContainEqual({ name: "whois", containerPort: 8043 });
+  expect(named(objectsOf("everything"), "Service", "whois").spec).toMatchObject({
+    type: "LoadBalancer",
+    externalTrafficPolicy: "Local",
+    ports: [{ name: "whois", port: 4343, targetPort: "whois" }],
+  });
+  const [{ ports }] = named(objectsOf("everything"), "NetworkPolicy", "callers-to-gateway").spec.ingress;
+  expect(ports).toEqual([{ port: 8080 }, { port: 8043 }]);
+  expect(named(objectsOf("minimal"), "NetworkPolicy", "callers-to-gateway").spec.ingress[0].ports).toEqual([{ port: 8080 }]);
+});
+
 testWithHelm("without its liveness probe a container is never restarted for a probe, and its readiness still counts", () => {
   for (const { spec } of ofKind(objectsOf("everything"), "Deployment")) {
     const [container] = spec.template.spec.containers;

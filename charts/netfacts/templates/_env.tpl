@@ -18,6 +18,10 @@
 - { name: OPERATOR_PORT, value: "8081" }
 - { name: INGEST_URL, value: "http://{{ $fullname }}-ingest:8090" }
 {{- end }}
+{{- if $own.whois.enabled }}
+- { name: WHOIS_HOST, value: "0.0.0.0" }
+- { name: WHOIS_PORT, value: "8043" }
+{{- end }}
 {{- end }}
 {{- if has .section (list "ipRouting" "asnPrefix" "ingest") }}
 - { name: SNAPSHOT_BUCKET, value: {{ $values.nats.bucket | quote }} }

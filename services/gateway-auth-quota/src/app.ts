@@ -37,6 +37,7 @@ import { ensureFirstAdminKey } from "./operator/first-admin-key.ts";
 import { createOperatorListener } from "./operator/operator-listener.ts";
 import { UsageMeter } from "./usage/usage-meter.ts";
 import { UsageRetention } from "./usage/usage-retention.ts";
+import { WhoisServer } from "./whois/whois-server.ts";
 
 export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig, storeConfigSchema } from "./config.ts";
 
@@ -155,6 +156,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   });
   const operator = config.OPERATOR_PORT < 0 ? null : createOperatorListener({ ...listenerOptions, guard, handlers });
   await operator?.ready();
+  const whois = config.WHOIS_PORT < 0 ? null : new WhoisServer({ config, dispatcher, shedder, metrics, log, clock });
   await ensureFirstAdminKey(store, config.ADMIN_KEY, log, config.PEPPERS.current);
 
   return {
@@ -171,6 +173,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
         const operatorUrl = await listenAt(place, (at) => operator.listen(at));
         log.info({ operator_url: operatorUrl }, "operator listener started");
       }
+      if (whois !== null) log.info({ whois_url: await whois.listen() }, "whois listener started");
       shedder.start();
       retention.start();
       const place = { host: config.HOST, port: config.PORT, hostSetting: "HOST", portSetting: "PORT" };
@@ -187,7 +190,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
       shedder.stop();
       for (const { connections } of listeners) connections.stop(stopMsMax);
       // Units that batches give back later would stay leased.
-      await Promise.all([batches.stop(), http.close(), operator?.close()]);
+      await Promise.all([batches.stop(), http.close(), operator?.close(), whois?.stop(stopMsMax)]);
       keyring.stop();
       teller.stop();
       await Promise.all([limiter.stop(), usage.stop(), retention.stop()]);

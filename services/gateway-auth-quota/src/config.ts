@@ -242,6 +242,29 @@ export const gatewayConfigSchema = Type.Object({
     minimum: 100,
     description: "Time without traffic after which an operator's connection is closed, in ms",
   }),
+  WHOIS_HOST: Type.String({ default: "127.0.0.1", description: "Address of the whois listener" }),
+  WHOIS_PORT: Type.Integer({
+    default: -1,
+    minimum: -1,
+    maximum: 65_535,
+    description: "Port of the whois listener (RFC 3912), which needs no key; 0 selects any free port; -1 disables the listener",
+  }),
+  WHOIS_PER_SECOND_MAX: Type.Integer({
+    default: 50,
+    minimum: 1,
+    description:
+      "Maximum number of whois requests per second from one IPv4 address or IPv6 /64, and twice as many in a burst. Further single requests get an error; further lines of a bulk wait",
+  }),
+  WHOIS_CONNECTIONS_MAX: Type.Integer({
+    default: 256,
+    minimum: 4,
+    description: "Maximum number of whois connections. Each IPv4 address or IPv6 /64 is guaranteed a quarter",
+  }),
+  WHOIS_IDLE_MS: Type.Integer({
+    default: 30_000,
+    minimum: 100,
+    description: "Time after which a whois connection is closed if its client neither sends nor reads anything, in ms",
+  }),
   ADMIN_KEY: Type.String({
     default: "",
     description: "First key of a new installation: a complete key, which gets the scope `admin` only",

@@ -63,6 +63,11 @@ export function createGatewayMetrics(metrics: Metrics) {
     help: "Connections that were closed because of what their client did, or because others needed their places",
     labelNames: ["reason"],
   });
+  const whoisRequests = metrics.counter({
+    name: "netfacts_whois_requests_total",
+    help: "Whois requests and lines of whois bulks, by kind of resource and outcome",
+    labelNames: ["kind", "outcome"],
+  });
   let inFlight = 0;
   metrics.gauge({
     name: "netfacts_http_requests_in_flight",
@@ -100,6 +105,7 @@ export function createGatewayMetrics(metrics: Metrics) {
     watchPlaces(resource: string, watched: { readonly used: number; readonly max: number }): void {
       places.set(resource, watched);
     },
+    whoisRequests: (kind: string, outcome: "answered" | "failed"): Count => whoisRequests.of({ kind, outcome }),
     batchItems: (kind: string, outcome: "answered" | "failed"): Count => batchItemsOf(kind)(outcome),
     requests: (route: string, status: number | string): Count => requestsOf(route)(status),
     durations: kept((route: string) => durations.of({ route })),

@@ -70,6 +70,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       { portSetting: "PORT", hostSetting: "HOST", host: gateway.HOST, port: gateway.PORT },
       { portSetting: "TELEMETRY_PORT", hostSetting: "TELEMETRY_HOST", host: operationsHost, port: own.TELEMETRY_PORT },
       { portSetting: "OPERATOR_PORT", hostSetting: "OPERATOR_HOST", host: gateway.OPERATOR_HOST, port: gateway.OPERATOR_PORT },
+      { portSetting: "WHOIS_PORT", hostSetting: "WHOIS_HOST", host: gateway.WHOIS_HOST, port: gateway.WHOIS_PORT },
     ]);
     const store = await openSqliteStore(join(folder, "store.sqlite"));
     undo.push(() => store.close());

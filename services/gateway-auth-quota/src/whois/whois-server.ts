@@ -1,0 +1,179 @@
+/** The whois server (RFC 3912): who may connect and how often, and where answers come from. */
+
+import { createServer, type Server, type Socket } from "node:net";
+import { encodeQuery, type OperationName, operations, ProblemError, type Questions, type View } from "@netfacts/contracts";
+import { Shares } from "@netfacts/messaging";
+import { listenAt } from "@netfacts/runtime";
+import type { GatewayConfig } from "../config.ts";
+import { plainAddress, sourceOf } from "../domain/client-address.ts";
+import type { LoadShedder } from "../edge/load-shedding.ts";
+import type { RequestLog } from "../edge/observe.ts";
+import { newRequestId } from "../edge/request-id.ts";
+import { TokenBuckets } from "../edge/token-buckets.ts";
+import type { Asking, Dispatcher } from "../lookups/dispatcher.ts";
+import type { GatewayMetrics } from "../metrics.ts";
+import { WhoisConnection } from "./whois-connection.ts";
+import type { WhoisFormat, WhoisTarget } from "./whois-query.ts";
+import { factLines, type WhoisRecords } from "./whois-rows.ts";
+
+export interface WhoisDeps {
+  readonly config: Pick<GatewayConfig, "WHOIS_HOST" | "WHOIS_PORT" | "WHOIS_PER_SECOND_MAX" | "WHOIS_CONNECTIONS_MAX" | "WHOIS_IDLE_MS">;
+  readonly dispatcher: Dispatcher;
+  readonly shedder: Pick<LoadShedder, "isStrained">;
+  readonly metrics: GatewayMetrics;
+  readonly log: RequestLog;
+  readonly clock: { now(): number };
+}
+
+/** The operation of each kind of resource, and the members of its record that are needed, in their order. */
+const asked = {
+  ip: { op: "ip", fields: ["allocation", "routing"] },
+  prefix: { op: "prefix", fields: ["match", "origins", "as_set_origins", "allocation"] },
+  asn: { op: "asn", fields: ["name", "registry", "registration_country", "allocated_on"] },
+} as const satisfies Record<WhoisTarget["kind"], { op: OperationName; fields: readonly string[] }>;
+
+/** A strained gateway answers those with a key first. */
+const strainedMs = 1_000;
+
+export class WhoisServer {
+  readonly #deps: WhoisDeps;
+  readonly #server: Server;
+  readonly #clients = new Map<Socket, { readonly connection: WhoisConnection; readonly served: Promise<void> }>();
+  readonly #places: Shares;
+  readonly #budgets: TokenBuckets;
+
+  constructor(deps: WhoisDeps) {
+    this.#deps = deps;
+    const { WHOIS_CONNECTIONS_MAX, WHOIS_PER_SECOND_MAX } = deps.config;
+    this.#places = new Shares(WHOIS_CONNECTIONS_MAX, "kept free");
+    this.#budgets = new TokenBuckets(WHOIS_PER_SECOND_MAX);
+    deps.metrics.watchPlaces("whois_connections", this.#places);
+    // A client may send all and close its side before it reads.
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+  }
+
+  /** Resolves with the URL of the listener. */
+  listen(): Promise<string> {
+    const { WHOIS_HOST: host, WHOIS_PORT: port } = this.#deps.config;
+    return listenAt({ host, port, hostSetting: "WHOIS_HOST", portSetting: "WHOIS_PORT" }, async (at) => {
+      await new Promise<void>((resolve, reject) => {
+        this.#server.once("error", reject);
+        this.#server.listen(at, resolve);
+      });
+      const { address, port: bound } = this.#server.address() as { address: string; port: number };
+      return `whois://${address.includes(":") ? `[${address}]` : address}:${bound}`;
+    });
+  }
+
+  /** Accepts nobody any more. What was asked is answered within `msMax`. */
+  async stop(msMax: number): Promise<void> {
+    this.#server.close();
+    for (const { connection } of this.#clients.values()) connection.stop();
+    const late = setTimeout(() => this.#destroyAll(), msMax);
+    await Promise.all([...this.#clients.values()].map(({ served }) => served));
+    clearTimeout(late);
+    this.#destroyAll();
+  }
+
+  #destroyAll(): void {
+    for (const socket of this.#clients.keys()) socket.destroy();
+  }
+
+  #accept(socket: Socket): void {
+    const { config, metrics, clock, log } = this.#deps;
+    const source = sourceOf(plainAddress(socket.remoteAddress ?? ""));
+    // Whoever loses a connection sees it at its end.
+    socket.on("error", () => {});
+    // Neither side did anything: a client that does not write, or one that does not read.
+    socket.setTimeout(config.WHOIS_IDLE_MS, () => socket.destroy());
+    const place = this.#places.enter(source);
+    if (place === null) {
+      metrics.shortages("whois_connections", this.#places.used >= this.#places.max ? "full" : "share").inc();
+      socket.end("Error: too many connections.\n", () => socket.destroySoon());
+      return;
+    }
+    const connection = new WhoisConnection(socket, {
+      answer: (target, format, isBulk) => this.#answer(source, target, format, isBulk),
+      take: (target) => this.#take(source, target),
+      firstLineMs: config.WHOIS_IDLE_MS,
+      clock,
+    });
+    const served = connection
+      .run()
+      .catch((cause: unknown) => {
+        if (!socket.destroyed) log.warn({ err: cause }, "a whois connection failed");
+      })
+      .finally(() => {
+        socket.end();
+        // What still comes is dropped, so that the client's end is seen.
+        socket.resume();
+      });
+    this.#clients.set(socket, { connection, served });
+    socket.once("close", () => {
+      this.#clients.delete(socket);
+      this.#places.leave(place);
+    });
+  }
+
+  /** Null: it may ask; else how long it has to wait, in ms. */
+  #take(source: string, target: WhoisTarget): number | null {
+    if (this.#deps.shedder.isStrained) return strainedMs;
+    const missing = unitsOf(target) - this.#budgets.tokens(source);
+    if (missing > 0) return Math.ceil((missing * 1_000) / this.#deps.config.WHOIS_PER_SECOND_MAX);
+    for (let taken = 0; taken < unitsOf(target); taken++) this.#budgets.take(source);
+    return null;
+  }
+
+  async #answer(source: string, target: WhoisTarget, format: WhoisFormat, isBulk: boolean): Promise<readonly string[]> {
+    const { metrics } = this.#deps;
+    try {
+      const record = await this.#record(source, target, isBulk);
+      metrics.whoisRequests(target.kind, "answered").inc();
+      return factLines(target, record as never, format);
+    } catch (error) {
+      metrics.whoisRequests(target.kind, "failed").inc();
+      if (!(error instanceof ProblemError)) this.#deps.log.warn({ err: error }, "a whois request failed");
+      return [`Error: ${error instanceof ProblemError ? error.message : "internal error."}\n`];
+    }
+  }
+
+  async #record(source: string, target: WhoisTarget, isBulk: boolean): Promise<WhoisRecords[WhoisTarget["kind"]]> {
+    const { dispatcher, clock } = this.#deps;
+    const { op, fields } = asked[target.kind];
+    const view: View = { fields, format: "json", page: null, meta: false };
+    const question = questionOf(target);
+    const asking: Omit<Asking, "budgetMs"> = {
+      op,
+      query: encodeQuery(op, question as never, view),
+      units: unitsOf(target),
+      // In their own share of the services.
+      asker: { caller: `whois ${source}`, requestId: newRequestId(clock.now()), traceparent: null },
+      pinnedSnapshot: null,
+    };
+    const { body, ending } = isBulk
+      ? await new Promise<{ body: Uint8Array; ending?: Uint8Array }>((resolve, reject) => {
+          dispatcher.askInBatch({ ...asking, budgetMs: dispatcher.budgetMs(op) }, (outcome) =>
+            outcome instanceof ProblemError ? reject(outcome) : resolve(outcome),
+          );
+        })
+      : await dispatcher.ask(asking);
+    return JSON.parse(Buffer.concat([body, ending ?? Buffer.alloc(0)]).toString()) as WhoisRecords[WhoisTarget["kind"]];
+  }
+}
+
+/** What it costs, as at the API: short prefixes are more work. */
+function unitsOf(target: WhoisTarget): number {
+  return operations[asked[target.kind].op].units(questionOf(target) as never);
+}
+
+/** Lists are of no use here: one item of each. */
+function questionOf(target: WhoisTarget): Questions["ip"] | Questions["prefix"] | Questions["asn"] {
+  switch (target.kind) {
+    case "ip":
+      return { ip: target.ip };
+    case "prefix":
+      return { prefix: target.prefix, limit: 1 };
+    case "asn":
+      return { asn: target.asn, family: null, rpki: null, aggregate: false, limit: 1 };
+  }
+}
