@@ -119,15 +119,13 @@ export class Nameserver {
     this.#options.counts.latency(this.#label, this.#latencyMs);
   }
 
-  /** Never rejects: a nameserver that cannot be reached is down, and probed. */
+  /** Sends nothing yet. Never rejects: a nameserver that cannot be reached is down, and probed. */
   async start(): Promise<void> {
     try {
       await this.#channel.open();
     } catch {
       this.unreachable();
-      return;
     }
-    await this.validates();
   }
 
   /**

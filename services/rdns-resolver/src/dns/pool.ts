@@ -31,6 +31,8 @@ export class NameserverPool {
   #servers: readonly Nameserver[] = [];
   #stopped = false;
   #asked = 0;
+  /** At the last measurement. */
+  #askedBefore = 0;
   #measuring: NodeJS.Timeout | undefined;
   #measured: Promise<unknown> = Promise.resolve();
   /** The exchange of one set of nameservers for another. */
@@ -69,8 +71,10 @@ export class NameserverPool {
     return failing === undefined ? order : [failing, ...order.filter((server) => server !== failing)];
   }
 
+  /** Not while nobody asks anything: an idle service sends nothing. */
   #measure(): void {
-    if (this.#servers.length < 2) return;
+    if (this.#servers.length < 2 || this.#asked === this.#askedBefore) return;
+    this.#askedBefore = this.#asked;
     this.#measured = Promise.all(this.#servers.filter((server) => server.up).map((server) => server.measure()));
   }
 
