@@ -45,8 +45,7 @@ export function shortWorkDone(): void {
 
 function schedule(): void {
   if (coming === "soon") return;
-  const pauses = performance.now() - shortWorkAt < shortWorkMs && waiting.every(({ turns }) => turns >= longTurns);
-  if (!pauses) {
+  if (!pausesNow()) {
     clearTimeout(pause);
     coming = "soon";
     setImmediate(resumeOne);
@@ -54,6 +53,11 @@ function schedule(): void {
     coming = "after a pause";
     pause = setTimeout(resumeOne, turnMs);
   }
+}
+
+/** Short work comes in, and only long work waits. */
+function pausesNow(): boolean {
+  return performance.now() - shortWorkAt < shortWorkMs && waiting.every(({ turns }) => turns >= longTurns);
 }
 
 function resumeOne(): void {
@@ -65,5 +69,11 @@ function resumeOne(): void {
   }
   isShortestNext = !isShortestNext;
   waiting.splice(next, 1)[0]?.resume();
-  if (waiting.length > 0) schedule();
+  if (waiting.length === 0) return;
+  // The resumed work runs behind this call: a pause begins when its turn is over.
+  if (!pausesNow()) schedule();
+  else
+    setImmediate(() => {
+      if (waiting.length > 0) schedule();
+    });
 }

@@ -53,3 +53,22 @@ test("long work that waits alone pauses while short work comes in, and short wor
   expect(await pauses(0)).toBe(false);
   await long;
 });
+
+test("several pieces of long work pause between their turns as one does", async () => {
+  const end = performance.now() + 200;
+  const pauses: number[] = [];
+  let endedAt: number | null = null;
+  const work = async () => {
+    for (let had = 9; performance.now() < end; had++) {
+      await nextTurn(had);
+      const begunAt = performance.now();
+      if (endedAt !== null) pauses.push(begunAt - endedAt);
+      shortWorkDone();
+      while (performance.now() < begunAt + 2);
+      endedAt = performance.now();
+    }
+  };
+  await Promise.all([work(), work(), work()]);
+  expect(pauses.length).toBeGreaterThan(3);
+  expect(pauses.sort((a, b) => a - b)[pauses.length >> 1]).toBeGreaterThanOrEqual(1);
+});

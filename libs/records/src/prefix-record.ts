@@ -65,8 +65,8 @@ export function* prefixSteps(question: PrefixQuestion, notes: AnswerNotes): Step
     announced: exact ? true : announcedOf(generation, prefix.version),
     match: view === null ? { prefix: null, type: "none" } : { prefix: formatPrefix(view.prefix), type: exact ? "exact" : "covering" },
     visibility: view === null ? null : visibilityRecord(generation, prefix.version, view.counts),
-    origins: view === null ? [] : originsOf(view, allocation, notes),
-    as_set_origins: view === null ? [] : view.shown.asSets.map((origin) => asSetOriginRecord(generation, view, origin, nowMs)),
+    origins: view === null ? [] : yield* originsOf(view, allocation, notes),
+    as_set_origins: view === null ? [] : yield* oneByOne(view.shown.asSets, (origin) => asSetOriginRecord(generation, view, origin, nowMs)),
     moas: view === null ? noMoas(announcedOf(generation, prefix.version)) : moasRecord(view),
     rpki,
     vrps: yield* vrpsOf(question, notes),
@@ -86,8 +86,21 @@ function matchOf(routes: RouteTable, prefix: Prefix): number {
   return entry >= 0 && routes.prefixes.lengthAt(entry) === 0 && prefix.length > 0 ? -1 : entry;
 }
 
-function originsOf(view: RouteView, allocation: AllocationEntry | null, { generation, nowMs }: AnswerNotes): PrefixRecord["origins"] {
-  return view.shown.origins.map((origin) => originRecord(generation, view, origin, allocation, nowMs));
+function originsOf(
+  view: RouteView,
+  allocation: AllocationEntry | null,
+  { generation, nowMs }: AnswerNotes,
+): Steps<PrefixRecord["origins"]> {
+  return oneByOne(view.shown.origins, (origin) => originRecord(generation, view, origin, allocation, nowMs));
+}
+
+/** Each in a step of its own, as its verdict may have to read thousands of VRPs. */
+function* oneByOne<T, U>(items: readonly T[], of: (item: T) => U): Steps<U[]> {
+  const list: U[] = [];
+  for (const item of items) {
+    if (list.push(of(item)) < items.length) yield;
+  }
+  return list;
 }
 
 /** Of an exact match what covers it; of a covering one itself is the first less specific. */

@@ -32,9 +32,11 @@ import { validationRecord, validationState, vrpsShownMax, warnAboutVrps } from "
 /** A match that fewer than this share of full-feed peers see gives the warning `low_visibility`. */
 export const lowVisibilityShare = 0.03;
 
-/** Origins that an answer shows of a prefix, the most seen first; and those of a prefix in a list. Real tables have some dozens at most. */
-const originsShownMax = 1_000;
-const relatedOriginsMax = 100;
+/**
+ * Origins that an answer shows of a prefix, the most seen first, and as many AS_SETs. Real tables have some dozens at most. The verdict of
+ * each reads all VRPs that cover the prefix.
+ */
+const originsShownMax = 100;
 
 /** A share with three decimals; null of nothing. */
 export function share(part: number, whole: number): number | null {
@@ -204,8 +206,8 @@ export function rpkiSummary(generation: Generation, view: RouteView | null, pref
 /** Origins by their numbers: each AS, and the members of each AS_SET. */
 function originNumbers({ origins, asSets }: RouteView): Pick<RelatedPrefix, "origins" | "as_set_origins"> {
   return {
-    origins: origins.slice(0, relatedOriginsMax).map(({ asn }) => asn),
-    as_set_origins: asSets.slice(0, relatedOriginsMax).map(({ asSet }) => [...(asSet ?? [])]),
+    origins: origins.slice(0, originsShownMax).map(({ asn }) => asn),
+    as_set_origins: asSets.slice(0, originsShownMax).map(({ asSet }) => [...(asSet ?? [])]),
   };
 }
 

@@ -251,7 +251,8 @@ export const gatewayConfigSchema = Type.Object({
   }),
   WHOIS_PER_SECOND_MAX: Type.Integer({
     default: 50,
-    minimum: 1,
+    // A burst is twice as many, and the costliest request takes three.
+    minimum: 2,
     description:
       "Maximum number of whois requests per second from one IPv4 address or IPv6 /64, and twice as many in a burst. Further single requests get an error; further lines of a bulk wait",
   }),

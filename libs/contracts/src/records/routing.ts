@@ -36,8 +36,8 @@ export const RoutingRecord = record({
     "The announced prefix that matches the address.",
   ),
   visibility: member(nullable(Visibility), "Visibility of the prefix, over all origins; null if nothing is announced."),
-  origins: member(Type.Array(Origin), "Origins of the prefix, with evidence, up to 1,000."),
-  as_set_origins: member(Type.Array(AsSetOrigin), "Origins that are an AS_SET, listed separately, up to 1,000."),
+  origins: member(Type.Array(Origin), "Origins of the prefix, with evidence, up to 100."),
+  as_set_origins: member(Type.Array(AsSetOrigin), "Origins that are an AS_SET, listed separately, up to 100."),
   low_visibility_matches: member(
     Type.Array(LowVisibilityMatch),
     "Longer prefixes that cover the address but that too few peers see to be the match.",

@@ -5,7 +5,7 @@ import { countryFlag, csvCell } from "@netfacts/records";
 import { type BasicType, ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer";
 import type { AddressFacts, AddressRow } from "./address-row.ts";
 import { MmdbWriter } from "./mmdb.ts";
-import { MmdbDouble, type MmdbMap, type MmdbValue } from "./mmdb-data.ts";
+import { MmdbDouble, type MmdbMap, MmdbUint16, type MmdbValue } from "./mmdb-data.ts";
 
 /** What a file says of itself, where its format has a place for it. */
 export interface About {
@@ -130,14 +130,14 @@ function mmdbRecord(facts: AddressFacts): MmdbMap {
         : known({
             latitude: new MmdbDouble(latitude),
             longitude: new MmdbDouble(longitude),
-            accuracy_radius: radius_km === null ? null : Math.ceil(radius_km),
+            accuracy_radius: radius_km === null ? null : new MmdbUint16(Math.ceil(radius_km)),
           }),
     registered_country: countryOf(facts.registration_country),
     // ISO 3166-2 without the country, as these databases have it.
     subdivisions: facts.region === null ? null : [{ iso_code: facts.region.replace(/^[A-Z]{2}-/, "") }],
     netfacts: known({
       prefix: facts.prefix,
-      origins: facts.origins.length > 1 ? facts.origins : null,
+      origins: facts.origins.length === 1 && facts.origins[0] === facts.asn ? null : facts.origins,
       rpki_state: facts.rpki_state,
       registry: facts.registry,
       allocation_status: facts.allocation_status,
@@ -156,6 +156,7 @@ function countryOf(code: string | null): MmdbMap | null {
 /** The members that are not null, nor maps of none. */
 function known(members: Readonly<Record<string, MmdbValue | null>>): MmdbMap {
   const isKnown = (value: MmdbValue | null): value is MmdbValue =>
-    value !== null && (typeof value !== "object" || value instanceof MmdbDouble || Object.keys(value).length > 0);
+    value !== null &&
+    (typeof value !== "object" || value instanceof MmdbDouble || value instanceof MmdbUint16 || Object.keys(value).length > 0);
   return Object.fromEntries(Object.entries(members).filter((member): member is [string, MmdbValue] => isKnown(member[1])));
 }

@@ -1,13 +1,21 @@
 /** The data section of an MMDB file: values in MaxMind DB's own encoding, version 2.0; what repeats is stored once. */
 
 /** What a record of the database holds. Numbers are unsigned integers of 32 bits. */
-export type MmdbValue = string | number | MmdbDouble | readonly MmdbValue[] | MmdbMap;
+export type MmdbValue = string | number | MmdbDouble | MmdbUint16 | readonly MmdbValue[] | MmdbMap;
 export interface MmdbMap {
   readonly [name: string]: MmdbValue;
 }
 
 /** A number that is a double, whatever its value: some readers demand the type. */
 export class MmdbDouble {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+/** An unsigned integer of 16 bits, which some readers demand. */
+export class MmdbUint16 {
   readonly value: number;
   constructor(value: number) {
     this.value = value;
@@ -54,7 +62,9 @@ export class MmdbData {
     this.#map(value, false);
   }
 
+  /** @throws RangeError when it is no unsigned integer of 16 bits. */
   uint16(value: number): void {
+    if ((value & 0xffff) !== value) throw new RangeError(`not an unsigned integer of 16 bits: ${value}`);
     this.#control(types.uint16, value === 0 ? 0 : value < 256 ? 1 : 2);
     this.#integer(value, value === 0 ? 0 : value < 256 ? 1 : 2);
   }
@@ -114,6 +124,7 @@ export class MmdbData {
   #value(value: MmdbValue, shares: boolean): void {
     if (typeof value === "string") this.string(value);
     else if (typeof value === "number") this.uint32(value);
+    else if (value instanceof MmdbUint16) this.uint16(value.value);
     else if (value instanceof MmdbDouble) {
       this.#control(types.double, 8);
       this.#room(8);

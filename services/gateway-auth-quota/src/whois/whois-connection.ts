@@ -1,7 +1,6 @@
 /** One whois client, from its first line to the end of its connection. */
 
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { helpText, plainFormat, readBulkLine, readQuery, type WhoisFormat, type WhoisTarget } from "./whois-query.ts";
 import { titleLine } from "./whois-rows.ts";
 
@@ -15,8 +14,10 @@ export interface WhoisService {
   answer(target: WhoisTarget, format: WhoisFormat, isBulk: boolean): Promise<readonly string[]>;
   /** Takes what the request costs of what the client's address may send; else how long it has to wait, in ms. */
   take(target: WhoisTarget): number | null;
-  /** Time for the first line, in ms. */
-  readonly firstLineMs: number;
+  /** The same for a line of a bulk, null: one that asks nothing. Resolves when it may go on, in turn with the address's other bulks. */
+  wait(target: WhoisTarget | null): Promise<void>;
+  /** Time for the first line, and between two lines of a bulk that ask something, in ms. */
+  readonly idleMs: number;
   readonly clock: { now(): number };
 }
 
@@ -38,7 +39,7 @@ export class WhoisConnection {
 
   /** Resolves when the client has what it asked for, or is gone; rejects when it left in the middle. */
   async run(): Promise<void> {
-    const late = setTimeout(() => this.#socket.destroy(), this.#service.firstLineMs);
+    const late = setTimeout(() => this.#socket.destroy(), this.#service.idleMs);
     try {
       const first = await this.#lines.next();
       clearTimeout(late);
@@ -74,18 +75,20 @@ export class WhoisConnection {
     this.#put(`Bulk mode; Netfacts [${new Date(this.#service.clock.now()).toISOString().slice(0, 19).replace("T", " ")} +0000]\n`);
     let number = 1;
     let isTitled = false;
+    let askedAt = performance.now();
     for await (const line of this.#lines) {
       number += 1;
       const read = readBulkLine(line, format);
       if (read.kind === "end") return;
-      if (read.kind === "format") format = read.format;
-      else if (read.kind === "unknown") this.#put(noMatch(number));
+      if (read.kind !== "target" && performance.now() - askedAt > this.#service.idleMs) return;
+      await this.#waitForTurn(read.kind === "target" ? read.target : null);
+      if (this.#isOver) return;
+      if (read.kind === "format") {
+        if (read.format.header && !format.header) isTitled = false;
+        format = read.format;
+      } else if (read.kind === "unknown") this.#put(noMatch(number));
       else if (read.kind === "target") {
-        // Nothing is read meanwhile, so a client sends as fast as it may ask.
-        for (let waitMs = this.#service.take(read.target); waitMs !== null; waitMs = this.#service.take(read.target)) {
-          await sleep(waitMs);
-          if (this.#isOver) return;
-        }
+        askedAt = performance.now();
         if (format.header && !isTitled) this.#put(titleLine(format, read.target.kind));
         isTitled = true;
         this.#put(this.#service.answer(read.target, format, true));
@@ -93,6 +96,13 @@ export class WhoisConnection {
       while (this.#unwritten >= windowMax && !this.#isOver) await this.#written;
       if (this.#isOver) return;
     }
+  }
+
+  /** Nothing is read meanwhile, so a client sends as fast as it may ask. It is not idle while it waits for us. */
+  async #waitForTurn(target: WhoisTarget | null): Promise<void> {
+    this.#socket.setTimeout(0);
+    await this.#service.wait(target);
+    this.#socket.setTimeout(this.#service.idleMs);
   }
 
   get #isOver(): boolean {

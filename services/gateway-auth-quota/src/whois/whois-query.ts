@@ -72,17 +72,20 @@ export type WhoisQuery =
 /** Reads the first line of a client, without its end. */
 export function readQuery(line: string): WhoisQuery {
   const words = line.trim().split(/\s+/);
-  const last = words.pop() ?? "";
-  if (words.length === 0 && /^begin$/i.test(last)) return { kind: "bulk" };
-  if (words.length === 0 && /^(?:-h|help|\?)?$/i.test(last)) return { kind: "help" };
+  const [first = ""] = words;
+  if (words.length === 1 && /^begin$/i.test(first)) return { kind: "bulk" };
+  if (words.length === 1 && /^(?:-h|help|\?)?$/i.test(first)) return { kind: "help" };
   let format: WhoisFormat = plainFormat;
   for (const word of words) {
     const changed = withFlags(format, word);
-    if (changed === null) return { kind: "unknown" };
-    format = changed;
+    if (changed !== null) format = changed;
+    else {
+      // What stands behind it is a comment, such as the time at which the address was seen.
+      const target = readTarget(word);
+      return target === null ? { kind: "unknown" } : { kind: "one", format, target };
+    }
   }
-  const target = readTarget(last);
-  return target === null ? { kind: "unknown" } : { kind: "one", format, target };
+  return { kind: "unknown" };
 }
 
 /** What a line of a bulk asks: a column, a resource, or the end. */

@@ -1,8 +1,9 @@
 /** The whois server (RFC 3912): who may connect and how often, and where answers come from. */
 
 import { createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { encodeQuery, type OperationName, operations, ProblemError, type Questions, type View } from "@netfacts/contracts";
-import { Shares } from "@netfacts/messaging";
+import { type Share, Shares } from "@netfacts/messaging";
 import { listenAt } from "@netfacts/runtime";
 import type { GatewayConfig } from "../config.ts";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
@@ -32,20 +33,29 @@ const asked = {
   asn: { op: "asn", fields: ["name", "registry", "registration_country", "allocated_on"] },
 } as const satisfies Record<WhoisTarget["kind"], { op: OperationName; fields: readonly string[] }>;
 
+interface Client {
+  readonly connection: WhoisConnection;
+  readonly served: Promise<void>;
+  readonly place: Share;
+}
+
 /** A strained gateway answers those with a key first. */
 const strainedMs = 1_000;
 
 export class WhoisServer {
   readonly #deps: WhoisDeps;
   readonly #server: Server;
-  readonly #clients = new Map<Socket, { readonly connection: WhoisConnection; readonly served: Promise<void> }>();
+  readonly #clients = new Map<Socket, Client>();
   readonly #places: Shares;
   readonly #budgets: TokenBuckets;
+  /** By address: the last line of a bulk that waits. */
+  readonly #lines = new Map<string, Promise<void>>();
+  #isStopping = false;
 
   constructor(deps: WhoisDeps) {
     this.#deps = deps;
     const { WHOIS_CONNECTIONS_MAX, WHOIS_PER_SECOND_MAX } = deps.config;
-    this.#places = new Shares(WHOIS_CONNECTIONS_MAX, "kept free");
+    this.#places = new Shares(WHOIS_CONNECTIONS_MAX, "taken back");
     this.#budgets = new TokenBuckets(WHOIS_PER_SECOND_MAX);
     deps.metrics.watchPlaces("whois_connections", this.#places);
     // A client may send all and close its side before it reads.
@@ -67,6 +77,7 @@ export class WhoisServer {
 
   /** Accepts nobody any more. What was asked is answered within `msMax`. */
   async stop(msMax: number): Promise<void> {
+    this.#isStopping = true;
     this.#server.close();
     for (const { connection } of this.#clients.values()) connection.stop();
     const late = setTimeout(() => this.#destroyAll(), msMax);
@@ -86,7 +97,7 @@ export class WhoisServer {
     socket.on("error", () => {});
     // Neither side did anything: a client that does not write, or one that does not read.
     socket.setTimeout(config.WHOIS_IDLE_MS, () => socket.destroy());
-    const place = this.#places.enter(source);
+    const place = this.#placeFor(source);
     if (place === null) {
       metrics.shortages("whois_connections", this.#places.used >= this.#places.max ? "full" : "share").inc();
       socket.end("Error: too many connections.\n", () => socket.destroySoon());
@@ -94,8 +105,9 @@ export class WhoisServer {
     }
     const connection = new WhoisConnection(socket, {
       answer: (target, format, isBulk) => this.#answer(source, target, format, isBulk),
-      take: (target) => this.#take(source, target),
-      firstLineMs: config.WHOIS_IDLE_MS,
+      take: (target) => this.#take(source, unitsOf(target)),
+      wait: (target) => this.#wait(source, target === null ? 1 : unitsOf(target)),
+      idleMs: config.WHOIS_IDLE_MS,
       clock,
     });
     const served = connection
@@ -105,23 +117,55 @@ export class WhoisServer {
       })
       .finally(() => {
         socket.end();
-        // What still comes is dropped, so that the client's end is seen.
+        // What still comes is dropped, so that the client's end is seen, for as long as that may take.
         socket.resume();
+        setTimeout(() => socket.destroy(), config.WHOIS_IDLE_MS).unref();
       });
-    this.#clients.set(socket, { connection, served });
-    socket.once("close", () => {
-      this.#clients.delete(socket);
-      this.#places.leave(place);
-    });
+    const client: Client = { connection, served, place };
+    this.#clients.set(socket, client);
+    socket.once("close", () => this.#leave(socket));
+  }
+
+  /** Null: there is none, or the address has its quarter. Whoever has the most beyond a quarter gives up its latest connection for one that has less. */
+  #placeFor(source: string): Share | null {
+    const place = this.#places.enter(source);
+    if (place !== null || this.#places.hasQuarter(source)) return place;
+    const surplus = this.#places.surplus();
+    const victim = [...this.#clients].findLast(([, client]) => client.place.caller === surplus);
+    if (victim === undefined) return null;
+    const [socket] = victim;
+    this.#leave(socket);
+    socket.destroy();
+    this.#deps.metrics.connectionsEnded("surplus").inc();
+    return this.#places.enter(source);
+  }
+
+  #leave(socket: Socket): void {
+    const client = this.#clients.get(socket);
+    if (client === undefined) return;
+    this.#clients.delete(socket);
+    this.#places.leave(client.place);
   }
 
   /** Null: it may ask; else how long it has to wait, in ms. */
-  #take(source: string, target: WhoisTarget): number | null {
+  #take(source: string, units: number): number | null {
     if (this.#deps.shedder.isStrained) return strainedMs;
-    const missing = unitsOf(target) - this.#budgets.tokens(source);
+    const missing = units - this.#budgets.tokens(source);
     if (missing > 0) return Math.ceil((missing * 1_000) / this.#deps.config.WHOIS_PER_SECOND_MAX);
-    for (let taken = 0; taken < unitsOf(target); taken++) this.#budgets.take(source);
+    for (let taken = 0; taken < units; taken++) this.#budgets.take(source);
     return null;
+  }
+
+  /** Lines of an address wait in the order in which they came, so that none waits for ever beside cheaper ones. */
+  #wait(source: string, units: number): Promise<void> {
+    const before = this.#lines.get(source) ?? Promise.resolve();
+    const turn = before.then(async () => {
+      for (let waitMs = this.#take(source, units); waitMs !== null && !this.#isStopping; waitMs = this.#take(source, units))
+        await sleep(waitMs);
+      if (this.#lines.get(source) === turn) this.#lines.delete(source);
+    });
+    this.#lines.set(source, turn);
+    return turn;
   }
 
   async #answer(source: string, target: WhoisTarget, format: WhoisFormat, isBulk: boolean): Promise<readonly string[]> {

@@ -33,6 +33,8 @@ test.each([
   ["-pC 193.0.6.139", ["193.0.6.139", "prefix=true", "countryCode=true"]],
   ["-v -b noprefix 193.0.6.139", ["193.0.6.139", "countryCode=true", "registry=true", "truncate=false"]],
   ["-f -x -o 8.8.8.8", ["8.8.8.8", "asNumber=false", "asName=false", "header=false"]],
+  ["-f 216.90.108.31 2005-12-25 13:23:01 GMT", ["216.90.108.31", "header=false"]],
+  ["-v", "unknown"],
   ["begin", "bulk"],
   ["BEGIN\r", "bulk"],
   ["", "help"],

@@ -113,16 +113,24 @@ test("one address asks as often as it may: single requests are refused, bulks wa
   expect(await ask(port, "0.0.0.0/0\n", { from: "127.0.0.3" })).toMatch(/^Error: too many requests/);
 });
 
-test("one address has no more connections than leave a quarter to others", async () => {
+test("each address is sure of a quarter of the connections, in place of the latest of who has the most", async () => {
   const port = await start({ WHOIS_CONNECTIONS_MAX: 8 });
-  const held = Array.from({ length: 6 }, () => send(port, "begin\n"));
-  await until(() => held.every(({ received }) => received().startsWith("Bulk mode")));
+  const held = [];
+  for (let index = 0; index < 8; index++) {
+    const client = send(port, "begin\n", { from: index < 5 ? "127.0.0.1" : "127.0.0.9" });
+    await until(() => client.received().startsWith("Bulk mode"));
+    held.push(client);
+  }
   expect(await ask(port, "193.0.6.139\n")).toBe("Error: too many connections.\n");
-  expect(await ask(port, "193.0.6.139\n", { from: "127.0.0.2" })).toBe(title + line);
+  // Two others have all places, and a third one still comes in.
+  const third = send(port, "begin\n193.0.6.139\n", { from: "127.0.0.2" });
+  await until(() => third.received().endsWith(line));
+  await held[4]?.closed;
+  expect(held.filter(({ socket }) => socket.destroyed).length).toBe(1);
   const metrics = await harness.registry.text();
-  expect(metrics).toMatch(/netfacts_shortages_total\{[^}]*resource="whois_connections",reason="share"[^}]*\} 1/);
-  held[0]?.socket.destroy();
-  await until(async () => /netfacts_places_used\{[^}]*resource="whois_connections"[^}]*\} 5/.test(await harness.registry.text()));
+  expect(metrics).toMatch(/netfacts_shortages_total\{[^}]*resource="whois_connections",reason="full"[^}]*\} 1/);
+  third.socket.destroy();
+  await until(async () => /netfacts_places_used\{[^}]*resource="whois_connections"[^}]*\} 7/.test(await harness.registry.text()));
   expect(await ask(port, "193.0.6.139\n")).toBe(title + line);
 });
 
@@ -138,6 +146,24 @@ test("a client that sends nothing, half a line for too long, or a line without e
   clearInterval(drip);
   expect(await ask(port, "1".repeat(100_000))).toBe("");
   expect(await ask(port, `begin\n${"1".repeat(100_000)}`)).toMatch(/^Bulk mode.*\n$/);
+});
+
+test("lines that ask nothing cost as much as others, and a bulk of them ends", async () => {
+  const port = await start({ WHOIS_PER_SECOND_MAX: 20, WHOIS_IDLE_MS: 500 });
+  const startedAt = performance.now();
+  const client = send(port, `begin\n${"x\n".repeat(50_000)}`);
+  await until(() => client.received().includes("on line 30."));
+  expect(await client.closed).toMatch(/^Bulk mode/);
+  // A burst of 40, then 20 a second until it has asked nothing for too long.
+  expect(client.received().split("\n").length).toBeLessThan(45 + (20 * (performance.now() - startedAt)) / 1_000);
+});
+
+test("a costly line waits for its turn beside a flood of cheap ones of its address, longer than a client may be idle", async () => {
+  const port = await start({ WHOIS_PER_SECOND_MAX: 10, WHOIS_IDLE_MS: 300 });
+  const flood = send(port, `begin\n${"193.0.6.139\n".repeat(200)}`);
+  await until(() => flood.received().split("\n").length > 20);
+  const costly = send(port, "begin\n0.0.0.0/0\nend\n");
+  await until(() => costly.received().includes("0.0.0.0/0"), { timeoutMs: 10_000 });
 });
 
 test("a service that fails is told in the line, and the bulk goes on", async () => {
