@@ -18,12 +18,13 @@ let root: string;
 const library = "libs/text/src/text.ts";
 const main = "services/one/src/main.ts";
 const program = `import { text } from "../../../libs/text/src/text.ts";
-console.log(\`says \${text} \${process.argv.slice(2)}\`);
 const alive = setInterval(() => {}, 1_000);
 process.on("SIGTERM", () => {
   console.log("stopped");
   clearInterval(alive);
 });
+// Last, as tests then end it.
+console.log(\`says \${text} \${process.argv.slice(2)}\`);
 `;
 
 /** As the image has them: the sources in `original`, and empty volumes over `libs` and `services`. */
