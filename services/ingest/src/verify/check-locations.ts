@@ -51,8 +51,9 @@ export function checkLocations(
     const { prefix, place } = last.value;
     const demand = asking.of(last.source, `the location of ${formatPrefix(prefix)}`);
     const found = locations.lookupRecord(prefix);
-    const isObserved = locations.lookupLocation(firstAddress(prefix))?.observed != null;
-    const holds = found !== null && found.observed === undefined ? told(found.place) === told(place) : isObserved;
+    // The first address may belong to a more specific entry: asked only where the prefix has no entry of its own.
+    const isObserved = found === null ? locations.lookupLocation(firstAddress(prefix))?.observed != null : found.observed !== undefined;
+    const holds = found !== null && !isObserved ? told(found.place) === told(place) : isObserved;
     demand(holds, told(place), () => (found === null ? "no entry" : told(found.place)));
   }
   for (const { prefix, votes } of observed) {

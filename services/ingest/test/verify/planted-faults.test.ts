@@ -281,12 +281,20 @@ const faults: Fault[] = [
   ),
 ];
 
-test.each(faults)(
+const geofeedFirst = `locations_first: geofeed${everything}`;
+const cases = [
+  ...faults.map((each) => [...each, everything] as const),
+  ...faults
+    .filter(([, section]) => section === "locations")
+    .map(([what, ...more]) => [`${what}, geofeeds first`, ...more, geofeedFirst] as const),
+];
+
+test.each(cases)(
   "%s (%s): the run ends with section, source, record, what was expected and found",
-  async (_what, section, plant, message) => {
+  async (_what, section, plant, message, settings) => {
     await atWork(async (place) => {
       await writeAll(place);
-      const config = await place.sources(everything);
+      const config = await place.sources(settings);
       const { snapshot } = await runIngest({ config, store: place.store });
       const before = await place.current();
       await place.write("names", namesFile(11));
@@ -321,6 +329,19 @@ test("what is right is found right, and the report tells how many records each s
       locations: 6,
     }))
       expect({ name, enough: (checked[name] ?? 0) >= least }).toEqual({ name, enough: true });
+  });
+});
+
+test.each([
+  ["geofeeds", geofeedFirst],
+  ["observations", everything],
+])("a geofeed's prefix without a location that begins with a more specific one is found right, %s first", async (_first, settings) => {
+  await atWork(async (place) => {
+    await writeAll(place);
+    await place.write("feed", "11.0.2.0/24,,,,\n11.0.2.0/25,NL,,,\n");
+    await place.write("seen", '{"prefix":"11.0.0.0/16","country":"DE","observed_at":"2025-11-20T10:00:00Z"}\n');
+    const { sections } = await runIngest({ config: await place.sources(settings), store: place.store });
+    expect(sections.find(({ name }) => name === "locations")).toMatchObject({ checked: 3 });
   });
 });
 
