@@ -135,7 +135,7 @@ function* prefixesOf(records: readonly LocationRecord[]): Generator<Prefix> {
   for (const { prefix } of records) yield prefix;
 }
 
-/** Places without repetition, in the order of first use. */
+/** Places without repetition, in the order of first use. Holds every distinct object and text until the section is packed: callers bound the records. */
 class PlaceTable {
   readonly all: PlaceNames[] = [];
   readonly #byObject = new Map<PlaceNames, number>();

@@ -3,6 +3,7 @@
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
 import type { SectionRecord } from "@netfacts/snapshot";
+import { SourceError } from "../readers/reader-report.ts";
 import { type Consensus, type ConsensusOptions, consensusOf, type Vote } from "./consensus.ts";
 import type { ObservationList } from "./observation-list.ts";
 
@@ -26,12 +27,16 @@ const daySeconds = 86_400;
 /** Of one prefix, the newest. */
 const votesMax = 1_000;
 const outliersNamedMax = 5;
+/** Of all sources together. Each has a record in the heap until the section is packed. */
+const prefixesMax = 1_000_000;
 
 /**
  * One record for each prefix that was observed. Of one source and method, the newest observation of a day counts, so that nobody
  * outvotes the others by repeating something.
  *
- * Cost: some 1 µs an observation and 20 µs a prefix; 8 bytes an observation beside the lists.
+ * Throws `SourceError` for more than a million distinct prefixes that are not too old, over all lists.
+ *
+ * Cost: some 1 µs an observation and 20 µs a prefix; 8 bytes an observation outside of the heap, beside the lists, and some 330 bytes a prefix in it.
  */
 export function aggregateObservations(
   lists: readonly ObservationList[],
@@ -62,7 +67,14 @@ export function aggregateObservations(
 
 /** Observations, as numbers over all lists, in runs of one prefix each. */
 function byPrefix(lists: readonly ObservationList[], oldest: number): { starts: Uint32Array; members: Uint32Array; trie: PrefixTrie } {
-  const trie = PrefixTrie.build(sortPrefixes(prefixesOf(lists, oldest)).columns, { ipv4: "compact" });
+  const { columns } = sortPrefixes(prefixesOf(lists, oldest));
+  if (columns.ipv4.length.length + columns.ipv6.length.length > prefixesMax)
+    throw new SourceError(
+      "observations",
+      null,
+      `all sources together have more than ${prefixesMax} distinct prefixes; list prefixes instead of addresses, or lower observations_kept`,
+    );
+  const trie = PrefixTrie.build(columns, { ipv4: "compact" });
   const starts = new Uint32Array(trie.size + 1);
   const entries = new Uint32Array(lists.reduce((sum, { size }) => sum + size, 0));
   const kept = function* (): Generator<[number: number, list: ObservationList, at: number]> {

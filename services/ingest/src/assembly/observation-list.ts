@@ -14,8 +14,14 @@ const perDegree = 100_000;
 /** Accuracies in hundred metres. */
 const perKm = 10;
 const none = 0xffff_ffff;
+/** The world has some 150,000 cities with more than a thousand people. */
+const placesMax = 200_000;
+const methodsMax = 1_000;
 
-/** About 46 bytes an observation. */
+/**
+ * About 46 bytes an observation outside of the heap. In the heap, some 200 bytes for each distinct place, 1.2 kB with the longest names. A list
+ * has at most 200,000 distinct places and 1,000 distinct methods.
+ */
 export class ObservationList {
   readonly #version = new GrowableUint8();
   readonly #length = new GrowableUint8();
@@ -26,8 +32,8 @@ export class ObservationList {
   readonly #accuracy = new GrowableUint32();
   readonly #observedAt = new GrowableUint32();
   readonly #method = new GrowableUint32();
-  readonly #places = new Interned<PlaceNames>();
-  readonly #methods = new Interned<string | null>();
+  readonly #places = new Interned<PlaceNames>(placesMax);
+  readonly #methods = new Interned<string | null>(methodsMax);
   /** Unix seconds; 0 without observations. */
   newest = 0;
 
@@ -35,17 +41,23 @@ export class ObservationList {
     return this.#length.length;
   }
 
-  add({ prefix, method, country, region, city, latitude, longitude, accuracyKm, observedAt }: Observation): void {
+  /** @returns why the list has no room for the observation; null: it was added. */
+  add({ prefix, method, country, region, city, latitude, longitude, accuracyKm, observedAt }: Observation): string | null {
+    const place = this.#places.index(JSON.stringify([country, region, city]), { country, region, city });
+    if (place === null) return `has more than ${placesMax} distinct places (country, region and city)`;
+    const methodIndex = this.#methods.index(method ?? "", method);
+    if (methodIndex === null) return `has more than ${methodsMax} distinct methods`;
     this.#version.push(prefix.version);
     this.#length.push(prefix.length);
     for (const word of [prefix.w0, prefix.w1, prefix.w2, prefix.w3]) this.#words.push(word);
-    this.#place.push(this.#places.index(JSON.stringify([country, region, city]), { country, region, city }));
+    this.#place.push(place);
     this.#latitude.push(latitude === null ? none : Math.round((latitude + 90) * perDegree));
     this.#longitude.push(longitude === null ? none : Math.round((longitude + 180) * perDegree));
     this.#accuracy.push(accuracyKm === null ? none : Math.round(accuracyKm * perKm));
     this.#observedAt.push(observedAt);
-    this.#method.push(this.#methods.index(method ?? "", method));
+    this.#method.push(methodIndex);
     this.newest = Math.max(this.newest, observedAt);
+    return null;
   }
 
   prefixAt(at: number): Prefix {
@@ -83,10 +95,17 @@ export class ObservationList {
 class Interned<V> {
   readonly #indexes = new Map<string, number>();
   readonly #values: V[] = [];
+  readonly #max: number;
 
-  index(text: string, value: V): number {
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Null: the value is new, and there are as many as may be. */
+  index(text: string, value: V): number | null {
     const known = this.#indexes.get(text);
     if (known !== undefined) return known;
+    if (this.#values.length === this.#max) return null;
     this.#indexes.set(text, this.#values.length);
     return this.#values.push(value) - 1;
   }

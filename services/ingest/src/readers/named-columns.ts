@@ -30,7 +30,7 @@ export interface LeftOut {
 export async function readRows(
   content: SourceContent,
   { what, required, optional }: NamedColumns,
-  take: (row: Readonly<Record<string, string>>) => string | boolean | LeftOut,
+  take: (row: Readonly<Record<string, string>>, line: number) => string | boolean | LeftOut,
 ): Promise<ReaderReport> {
   const { file, badRecordsMax } = content;
   const { chunks, meter } = boundedContent(content);
@@ -57,7 +57,7 @@ export async function readRows(
     tally.read++;
     if (fields === null) return tally.bad("a quote is not closed", { line }, text);
     if (fields.length !== found.header.length) return tally.bad("the number of fields differs from the first line", { line }, text);
-    const taken = take(Object.fromEntries(found.header.map((name, index) => [name, fields[index] as string])));
+    const taken = take(Object.fromEntries(found.header.map((name, index) => [name, fields[index] as string])), line);
     if (typeof taken === "string") return tally.bad(taken, { line }, text);
     if (typeof taken === "object") return tally.leaveOut(taken.leftOut, { line }, text);
     if (taken) tally.leaveOut("appears more than once; the last one was kept", { line }, text);

@@ -21,9 +21,10 @@ const accuracyMaxKm = 20_038;
  * Reads lines such as `{"ip": "192.0.2.1", "lat": 52.37, "lon": 4.9, "accuracy_km": 10, "observed_at": "2026-11-20T22:14:05Z"}`. Blank lines
  * are ignored. The file is as of its newest observation.
  *
- * Throws `SourceError` with the line for a file without observations, with more bad ones than allowed, or cut within its last line.
+ * Throws `SourceError` with the line for a file without observations, with more bad ones than allowed, more distinct places or methods than
+ * an `ObservationList` holds, or cut within its last line.
  *
- * Cost: some 50 bytes an observation while it reads.
+ * Cost: some 50 bytes an observation while it reads, and those of its distinct places.
  */
 export async function readObservations(content: SourceContent): Promise<{ observations: ObservationList; report: ReaderReport }> {
   const { file, badRecordsMax, covers, latestTime = Number.POSITIVE_INFINITY } = content;
@@ -39,7 +40,7 @@ export async function readObservations(content: SourceContent): Promise<{ observ
     const read = typeof row === "string" ? row : observationOf(row, latestTime);
     if (typeof read === "string") return tally.bad(read, { line }, text);
     if (!isCovered(read.prefix, covers)) return tally.leaveOut(notCovered, { line }, text);
-    observations.add(read);
+    addTo(observations, read, file, line);
     tally.accepted++;
   });
   tally.judge(file, badRecordsMax, "observations", { line: Math.max(1, lines) });
@@ -64,17 +65,22 @@ export async function readObservations(content: SourceContent): Promise<{ observ
  * are ignored. Otherwise as `readObservations`.
  */
 export async function readObservationsCsv(content: SourceContent): Promise<{ observations: ObservationList; report: ReaderReport }> {
-  const { covers, latestTime = Number.POSITIVE_INFINITY } = content;
+  const { file, covers, latestTime = Number.POSITIVE_INFINITY } = content;
   const observations = new ObservationList();
   const columns = { what: "observations", required: ["observed_at"], optional: members.filter((name) => name !== "observed_at") };
-  const report = await readRows(content, columns, (row) => {
+  const report = await readRows(content, columns, (row, line) => {
     const read = observationOf(rowOfTexts(row), latestTime);
     if (typeof read === "string") return read;
     if (!isCovered(read.prefix, covers)) return { leftOut: notCovered };
-    observations.add(read);
+    addTo(observations, read, file, line);
     return false;
   });
   return { observations, report: { ...report, asOf: observations.newest } };
+}
+
+function addTo(observations: ObservationList, observation: Observation, file: string, line: number): void {
+  const full = observations.add(observation);
+  if (full !== null) throw new SourceError(file, { line }, full);
 }
 
 /** Fields as JSON would have them. */
