@@ -105,16 +105,22 @@ export function consensusOf(votes: readonly Vote[], { now, halfLifeSeconds }: Co
   };
 }
 
-/** Votes of one place together, the newest place first; each vote's place by its index. */
+/**
+ * Votes of one place together, the newest first; each vote's place by its index. Votes with coordinates make the places first, so that a vote
+ * without them cannot join places that are apart. Each place is compared by its newest vote with coordinates, if it has one.
+ */
 function groupedByPlace(newestFirst: readonly Vote[]): { places: Vote[][]; placeOf: number[] } {
-  const places: Vote[][] = [];
-  const placeOf = newestFirst.map((vote) => {
-    const known = places.findIndex(([newest]) => isSamePlace(newest as Vote, vote));
-    if (known >= 0) places[known]?.push(vote);
-    else if (places.length === placesMax) return elsewhere;
-    else places.push([vote]);
-    return known >= 0 ? known : places.length - 1;
-  });
+  const compared: Vote[] = [];
+  const placeOf = new Array<number>(newestFirst.length).fill(elsewhere);
+  for (const hasCoordinates of [true, false])
+    for (const [at, vote] of newestFirst.entries()) {
+      if ((vote.latitude !== null) !== hasCoordinates) continue;
+      const known = compared.findIndex((other) => isSamePlace(other, vote));
+      if (known >= 0) placeOf[at] = known;
+      else if (compared.length < placesMax) placeOf[at] = compared.push(vote) - 1;
+    }
+  const places = compared.map((): Vote[] => []);
+  for (const [at, vote] of newestFirst.entries()) places[placeOf[at] as number]?.push(vote);
   return { places, placeOf };
 }
 

@@ -108,6 +108,21 @@ describe("made cases", () => {
     expect(consensusOf([vote(0, { latitude: 1, longitude: 1 })], options)).toMatchObject({ country: null, city: null, radiusKm: 50 });
   });
 
+  test("a vote without coordinates does not join places that are apart", () => {
+    const newYork = { country: "US", city: "New York", latitude: 40.71, longitude: -74.01, accuracyKm: 10 };
+    const losAngeles = { country: "US", city: "Los Angeles", latitude: 34.05, longitude: -118.24, accuracyKm: 10 };
+    const votes = [1, 2, 3].flatMap((days) => [vote(2 * days - 1, newYork), vote(2 * days, losAngeles)]);
+    for (const days of [0, 2.5, 9]) {
+      const found = consensusOf([...votes, vote(days, { country: "US" })], options);
+      expect([found.latitude?.toFixed(2), found.longitude?.toFixed(2)]).toEqual(["40.71", "-74.01"]);
+      expect(found).toMatchObject({ city: "New York", radiusKm: 10, observations: 4, outliers: 3 });
+      expect(found.confidence).toBeLessThan(0.99);
+    }
+    // Nothing is known of where these are: they are of the places that agree in names.
+    const named = consensusOf([vote(0, { country: "US", city: "los angeles" }), ...votes], options);
+    expect(named).toMatchObject({ observations: 4, outliers: 3, radiusKm: 10, latitude: expect.closeTo(34.05, 6) });
+  });
+
   test("a hundred places are no failure", () => {
     const found = consensusOf(
       Array.from({ length: 100 }, (_, at) => vote(at, { latitude: (at % 10) * 9, longitude: at * 3 })),
