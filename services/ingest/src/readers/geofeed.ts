@@ -27,7 +27,7 @@ const linesNamedMax = 5;
  *
  * A prefix that appears again is left out if it has the same place, and is bad if it has another one: the first line stays.
  *
- * Throws `SourceError` with the line for a file without records, with more bad ones than allowed, more than two million, or cut within its last line.
+ * Throws `SourceError` with the line for a file without records, without any comma (a list of prefixes would say that they have no location), with more bad ones than allowed, more than two million, or cut within its last line.
  *
  * Cost: some 350 bytes a record while it reads.
  */
@@ -41,6 +41,8 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
   const short = new NotedLines("lines with fewer than five fields, the others read as empty");
   const long = new NotedLines("lines with more than five fields, the others ignored");
   let asOf: number | null = null;
+  let firstRecordLine: number | null = null;
+  let hasCommas = false;
 
   const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
     const text = texts.decode(bytes.subarray(start, end), line === 1);
@@ -50,6 +52,8 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
     }
     if (text.trim() === "") return;
     tally.read++;
+    firstRecordLine ??= line;
+    hasCommas ||= text.includes(",");
     const fields = splitCsvLine(text);
     if (fields === null) return tally.bad("a quote is not closed", { line }, text);
     const prefix = readLocatedPrefix(fields[0] as string);
@@ -70,6 +74,8 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
   tally.accepted = found.size;
   tally.judge(file, badRecordsMax, "geofeed entries", { line: Math.max(1, lines) });
   if (!ended) throw cutLine(file, lines);
+  if (!hasCommas)
+    throw new SourceError(file, { line: firstRecordLine ?? 1 }, "no line has a comma: this is a list of prefixes, not a geofeed");
   const records = [...found.values()];
   const ipv4 = records.reduce((count, { prefix }) => count + (prefix.version === 4 ? 1 : 0), 0);
   return {

@@ -118,6 +118,7 @@ describe("the time of a file", () => {
 test.each<[string, string, RegExp]>([
   ["nothing", "", /:1: has no geofeed entries/],
   ["comments alone", "# a feed\n", /:1: has no geofeed entries/],
+  ["a list of prefixes", "# prefixes\n192.0.2.0/24\n2001:db8::/32\n", /:2: no line has a comma: this is a list of prefixes, not a geofeed/],
   ["too many bad lines", "192.0.2.0/24,NL,,,\nx,NL,,,\n", /:2: 1 of 2 geofeed entries \(50\.00 %\) are invalid/],
   ["a cut line", "192.0.2.0/24,NL,,,\n198.51.100.0/24,N", /:2: 1 of 2 geofeed entries|:2: is truncated/],
   [
