@@ -48,6 +48,8 @@ const elsewhere = -1;
 const confidenceMax = 0.99;
 /** Claims to be more exact than this do not add weight. */
 const exactKm = 10;
+/** Older votes weigh as those of this age: a weight of 0 would leave no coordinates. */
+const halfLivesMax = 500;
 
 /** How likely an observation is right. */
 export function reliabilityOf(accuracyKm: number | null): number {
@@ -94,7 +96,10 @@ export function consensusOf(votes: readonly Vote[], { now, halfLifeSeconds }: Co
   let best = 0;
   for (let place = 1; place < places.length; place++) if ((share[place] as number) > (share[best] as number)) best = place;
   const members = places[best] as Vote[];
-  const weight = ({ observedAt, accuracyKm }: Vote) => stays(now - observedAt) / Math.max(accuracyKm ?? accuracyDefaultKm, exactKm) ** 2;
+  // Counted from the newest vote of the place: the shares are the same as if counted from now.
+  const { observedAt: newest } = members[0] as Vote;
+  const age = ({ observedAt }: Vote) => Math.min(newest - observedAt, halfLivesMax * halfLifeSeconds);
+  const weight = (vote: Vote) => stays(age(vote)) / Math.max(vote.accuracyKm ?? accuracyDefaultKm, exactKm) ** 2;
   return {
     ...namesOf(members, weight),
     ...centreOf(members, weight),

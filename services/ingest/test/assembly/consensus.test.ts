@@ -123,6 +123,18 @@ describe("made cases", () => {
     expect(named).toMatchObject({ observations: 4, outliers: 3, radiusKm: 10, latitude: expect.closeTo(34.05, 6) });
   });
 
+  test.each([
+    ["all votes are old", []],
+    ["the newest vote has no coordinates", [vote(0, { country: "NL" })]],
+  ])("thousands of half-lives leave the coordinates and names as they are, where %s", (_what, newer) => {
+    const found = consensusOf([...newer, vote(500, { ...amsterdam, latitude: 52.3 }), vote(500, { ...amsterdam, latitude: 52.4 })], {
+      now,
+      halfLifeSeconds: day / 10,
+    });
+    expect(found).toMatchObject({ latitude: expect.closeTo(52.35, 6), longitude: expect.closeTo(4.9, 6), radiusKm: 10, city: "Amsterdam" });
+    expect(found.confidence).toBeGreaterThan(0);
+  });
+
   test("a hundred places are no failure", () => {
     const found = consensusOf(
       Array.from({ length: 100 }, (_, at) => vote(at, { latitude: (at % 10) * 9, longitude: at * 3 })),
