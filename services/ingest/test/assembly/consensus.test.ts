@@ -76,6 +76,11 @@ describe("made cases", () => {
     expect(consensusOf([vote(0, { ...amsterdam, accuracyKm: 0 })], options).radiusKm).toBe(1);
   });
 
+  test("an accuracy below 10 km has the weight of 10 km", () => {
+    const votes = [vote(0, { ...amsterdam, latitude: 52.3, accuracyKm: 0.1 }), vote(0, { ...amsterdam, latitude: 52.4, accuracyKm: 10 })];
+    expect(consensusOf(votes, options).latitude).toBeCloseTo(52.35, 6);
+  });
+
   test("the middle of places on both sides of 180 degrees and around a pole is between them", () => {
     const across = consensusOf([vote(0, { latitude: 0, longitude: 179.9 }), vote(0, { latitude: 0, longitude: -179.9 })], options);
     expect(across.observations).toBe(2);
