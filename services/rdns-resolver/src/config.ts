@@ -1,5 +1,6 @@
 /** Settings of the service: the only reader of the environment here. */
 
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Prefix } from "@netfacts/address";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
@@ -118,14 +119,22 @@ export function rdnsConfig(settings: Settings): RdnsConfig {
   return { ...settings, RESOLVERS: resolvers.servers, RDNS_OPEN_PREFIXES: prefixes.prefixes };
 }
 
-/** @throws ConfigError  when the file of authorities cannot be read. */
+/** @throws ConfigError  when the file of authorities cannot be read, or holds none. */
 export function tlsAuthorities({ RDNS_TLS_CA_FILE: path }: Pick<RdnsConfig, "RDNS_TLS_CA_FILE">): string | undefined {
   if (path === "") return undefined;
+  let text: string;
   try {
-    return readFileSync(path, "utf8");
+    text = readFileSync(path, "utf8");
   } catch (cause) {
     throw new ConfigError([`RDNS_TLS_CA_FILE cannot be read: ${(cause as Error).message}`]);
   }
+  try {
+    // Without a certificate, Node would trust the public authorities.
+    new X509Certificate(text);
+  } catch (cause) {
+    throw new ConfigError([`RDNS_TLS_CA_FILE must hold PEM certificates: ${(cause as Error).message}`]);
+  }
+  return text;
 }
 
 /** Whom to ask and how patiently: what is set, else what the system's file says now, else the defaults. */

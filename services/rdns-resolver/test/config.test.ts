@@ -53,3 +53,18 @@ test("a file of authorities that is not there is a fault of the settings", () =>
   expect(tlsAuthorities({ RDNS_TLS_CA_FILE: "" })).toBeUndefined();
   expect(() => tlsAuthorities({ RDNS_TLS_CA_FILE: "/nowhere.pem" })).toThrow("RDNS_TLS_CA_FILE cannot be read");
 });
+
+test.each([
+  ["nothing", ""],
+  ["no certificate", "no PEM here\n"],
+  ["a damaged certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"],
+])("a file of authorities with %s is a fault of the settings, and does not mean the public ones", async (_, text) => {
+  const folder = await mkdtemp(join(tmpdir(), "rdns-config-"));
+  try {
+    const file = join(folder, "authorities.pem");
+    await writeFile(file, text);
+    expect(() => tlsAuthorities({ RDNS_TLS_CA_FILE: file })).toThrow("RDNS_TLS_CA_FILE must hold PEM certificates");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

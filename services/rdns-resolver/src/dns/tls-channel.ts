@@ -104,6 +104,7 @@ export class TlsChannel implements Channel {
       socket = connect({
         ...options,
         ...(authorities === undefined ? {} : { ca: authorities }),
+        rejectUnauthorized: true,
         checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
       });
       await secured(socket, connectMs);
