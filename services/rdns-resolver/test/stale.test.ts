@@ -90,6 +90,19 @@ test("an answer that fails validation is not hidden by an expired one", async ()
   expect((await service.ask(ip)).record).toMatchObject({ status: "servfail", dnssec: null, names: [] });
 });
 
+test.each<[string, Behaviour, string]>([
+  ["that may not be kept", ({ name }) => ({ answers: [ptr(name, "new.example", 0)] }), "ok"],
+  ["that the name is gone, without a time", () => ({ rcode: 3 }), "nxdomain"],
+])("a newer answer %s ends the expired one", async (_, newer, status) => {
+  const { server, service } = await both(named);
+  await service.ask(ip);
+  service.advance(101);
+  server.behave(newer);
+  expect((await service.ask(ip)).record).toMatchObject({ status, cache: { stored_at: null, stale: false } });
+  server.behave(() => ({ rcode: 2 }));
+  expect((await service.ask(ip)).record).toMatchObject({ status: "servfail", names: [], cache: { stale: false } });
+});
+
 test("an expired answer is shown no longer than the setting allows", async () => {
   const { server, service } = await both(named, { RDNS_STALE_MAX_SECONDS: "60" });
   await service.ask(ip);

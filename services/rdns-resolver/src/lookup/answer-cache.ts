@@ -69,10 +69,11 @@ export class AnswerCache {
     return hits >= popularHits && entry.expiresAt - now < part && retryAt <= now;
   }
 
-  /** A failure does not replace an answer that can be shown; it only puts the next attempt off. */
+  /** A failure does not replace an answer that can be shown; it only puts the next attempt off. An answer that may not be kept ends the one before. */
   store(name: string, entry: Entry, now: number): void {
-    if (this.failed(name, entry, now) || entry.expiresAt <= entry.storedAt) return;
-    this.#kept.set(name, { entry, hits: 0, retryAt: 0 });
+    if (this.failed(name, entry, now)) return;
+    if (entry.expiresAt > entry.storedAt) this.#kept.set(name, { entry, hits: 0, retryAt: 0 });
+    else if (!isFailure(entry)) this.#kept.delete(name);
   }
 
   /** @param entry  null where no nameserver answers. @returns whether there is an answer to show in place of the failure. */
