@@ -139,6 +139,20 @@ test("a name of ours in a strange zone does not show what the house calls it ins
   });
 });
 
+test("addresses of the house inside IPv6 addresses are not shown, nor site-local ones", async () => {
+  const inside = ["64:ff9b::a01:203", "2002:a01:203::1", "::ffff:10.1.2.3", "fec0::1"];
+  const outside = ["64:ff9b::c100:602", "2002:c100:602::1"];
+  const forward: Behaviour = ({ name }) => ({ answers: [...inside, ...outside].map((one) => address(name, one)) });
+  const { service, server } = await both(named(["vault.house.example"], forward));
+  const shown = async (from: Service) => (await from.ask("2001:67c:2e8::1")).record.names[0]?.forward?.addresses;
+  expect(await shown(service)).toEqual([...outside].sort());
+
+  const env = { RDNS_FORWARD_NAMES_MAX: "20", RDNS_OPEN_PREFIXES: "10.0.0.0/8,fec0::/10" };
+  const open = await startService({ RESOLVERS: server.address, ...env });
+  running.push(open);
+  expect(await shown(open)).toEqual(expect.arrayContaining(["64:ff9b::a01:203", "2002:a01:203::1", "fec0::1"]));
+});
+
 test("of many names some are looked up, and the answer says so", async () => {
   const names = Array.from({ length: 50 }, (_, index) => `n${10 + index}.example`);
   const cut =

@@ -288,7 +288,7 @@ test("a question that nothing answers is a timeout while its nameserver answers 
 
 test("never asks about space that is not globally reachable, unless a setting opens it", async () => {
   const { server, service } = await both(honest);
-  for (const address of ["10.1.2.3", "127.0.0.1", "192.0.2.1", "fd00::1", "2001:db8::1", "::ffff:193.0.6.139"]) {
+  for (const address of ["10.1.2.3", "127.0.0.1", "192.0.2.1", "fd00::1", "2001:db8::1", "fec0::1", "::ffff:193.0.6.139"]) {
     const { record, reply } = await service.ask(address);
     expect(record).toMatchObject({ status: "special_purpose", names: [], resolver: null, cache: null });
     expect(reply).toMatchObject({ status: 200, counted: true, maxAgeSeconds: 300, etag: "special_purpose" });

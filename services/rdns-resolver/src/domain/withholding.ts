@@ -1,6 +1,17 @@
 /** Which PTR questions never leave the house: those about space that is not globally reachable (RFC 6303), unless it is opened. */
 
-import { type Address, containsAddress, type Prefix, parsePrefix, type SpecialPurposeBlock, specialPurposeBlocks } from "@netfacts/address";
+import {
+  type Address,
+  containsAddress,
+  makePrefix,
+  type Prefix,
+  parsePrefix,
+  type SpecialPurposeBlock,
+  specialPurposeBlocks,
+} from "@netfacts/address";
+
+/** Site-local addresses: no longer in the registry of special-purpose blocks (RFC 3879), but still in use inside networks. */
+const siteLocal = makePrefix(6, 0xfec0_0000, 0, 0, 0, 10);
 
 /** Reads prefixes with commas between; `faults`: items that are none, or have host bits set. */
 export function parseOpenPrefixes(list: string): { prefixes: Prefix[]; faults: string[] } {
@@ -15,11 +26,12 @@ export function parseOpenPrefixes(list: string): { prefixes: Prefix[]; faults: s
   return { prefixes, faults };
 }
 
-/** True where the longest special-purpose block of the address is not globally reachable and no open prefix holds it. */
+/** True where the address is site-local, or its longest special-purpose block is not globally reachable, and no open prefix holds it. */
 export function isWithheld(address: Address, open: readonly Prefix[]): boolean {
   let longest: SpecialPurposeBlock | null = null;
   for (const block of specialPurposeBlocks) {
     if (containsAddress(block.prefix, address) && (longest === null || block.prefix.length > longest.prefix.length)) longest = block;
   }
-  return longest?.globallyReachable === false && !open.some((prefix) => containsAddress(prefix, address));
+  const isInternal = longest?.globallyReachable === false || containsAddress(siteLocal, address);
+  return isInternal && !open.some((prefix) => containsAddress(prefix, address));
 }

@@ -1,6 +1,6 @@
 /** One address in DNS: its names, and where each of them leads. */
 
-import { type Address, formatAddress, type Prefix, parseAddress, reverseName } from "@netfacts/address";
+import { type Address, embeddedIpv4, formatAddress, type Prefix, parseAddress, reverseName } from "@netfacts/address";
 import type { NameserverPool } from "../dns/pool.ts";
 import { confirm } from "../domain/forward.ts";
 import type { Finding, PtrName, TimedStatus } from "../domain/resolution.ts";
@@ -41,7 +41,10 @@ export async function lookupAddress(ip: Address, deadline: number, options: Addr
   // Anybody may write a name of ours into a reverse zone of theirs: what the house calls it inside is not for them.
   const isSecret = (text: string) => {
     const reading = parseAddress(text);
-    return reading === null || isWithheld(reading, openPrefixes);
+    if (reading === null || isWithheld(reading, openPrefixes)) return true;
+    // A translated or tunnelled address shows the one inside.
+    const embedded = embeddedIpv4(reading);
+    return embedded !== null && isWithheld(embedded, openPrefixes);
   };
   const forward: TimedStatus[] = [];
   const names = await Promise.all(
