@@ -1,8 +1,19 @@
 /** What is shown of validation, for each thing that a nameserver may say of it. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "@jest/globals";
 import type { ReverseDnsRecord } from "@netfacts/contracts";
-import { type Behaviour, cname, type DnsServer, type DnsServerOptions, honest, ptr, soa, startDnsServer } from "./support/dns-server.ts";
+import {
+  type Behaviour,
+  cname,
+  type DnsServer,
+  type DnsServerOptions,
+  honest,
+  ptr,
+  type Reaction,
+  soa,
+  startDnsServer,
+} from "./support/dns-server.ts";
 import { type Service, startService } from "./support/service.ts";
 
 const running: { stop(): Promise<void> }[] = [];
@@ -48,6 +59,23 @@ test.each<[string, DnsServerOptions]>([
   ],
 ])("a nameserver that %s is not known to validate", async (_, options) => {
   expect(await stateOf(honest, options)).toBe("indeterminate");
+});
+
+test.each<[string, Reaction | null]>([
+  ["is lost", null],
+  ["is late", { ...signedRoot.root, delayMs: 150 }],
+  ["is a failure", { rcode: 2 }],
+])("a check of the root whose answer %s is repeated soon", async (_, rootAtFirst) => {
+  const { service } = await both(
+    ({ name, checkingDisabled }) => (checkingDisabled ? { answers: [ptr(name, "evil.example")] } : { rcode: 2 }),
+    {
+      ...signedRoot,
+      rootAtFirst,
+    },
+  );
+  expect((await service.ask("193.0.6.1")).record.dnssec).toBeNull();
+  await sleep(600);
+  expect((await service.ask("193.0.6.2")).record.dnssec).toBe("bogus");
 });
 
 test("a nameserver shows by any answer that it validates", async () => {

@@ -5,7 +5,7 @@ import type { NameserverAddress } from "../domain/nameservers.ts";
 import type { Channel } from "./channel.ts";
 import { CookieJar, type CookieVerdict } from "./cookie-jar.ts";
 import type { DnsCounts } from "./counts.ts";
-import { type Answer, type QuestionMessage, readAnswer, sendable, writeQuestion } from "./message.ts";
+import { type Answer, type QuestionMessage, rcodes, readAnswer, sendable, writeQuestion } from "./message.ts";
 import { askOverTcp, TcpExchangeError } from "./tcp-exchange.ts";
 import { TlsChannel } from "./tls-channel.ts";
 import { type Cancel, UdpChannel, type UdpListener } from "./udp-channel.ts";
@@ -18,6 +18,9 @@ const probeName = "1.0.0.127.in-addr.arpa";
 
 /** A nameserver may be configured anew without ever being down. */
 const validationCheckMs = 600_000;
+
+/** After so many probe intervals the check is repeated where its answer was lost, late or a failure. */
+const validationRetryProbes = 10;
 
 /** A handshake takes several ways there and back. */
 const tlsConnectMs = 2_000;
@@ -58,7 +61,7 @@ export class Nameserver {
   /** The root is signed: who validates says so about it. */
   readonly #root = writeQuestion(".", { edns: true, type: "SOA" });
   #validates = false;
-  #validationCheckedAt = Number.NEGATIVE_INFINITY;
+  #validationDueAt = Number.NEGATIVE_INFINITY;
   #checkingValidation: Promise<void> | null = null;
   /** Null until it is known. */
   #up: boolean | null = null;
@@ -133,7 +136,7 @@ export class Nameserver {
    * or long ago, for at most the time of a probe.
    */
   validates(): boolean | Promise<boolean> {
-    const isDue = performance.now() - this.#validationCheckedAt > validationCheckMs;
+    const isDue = performance.now() > this.#validationDueAt;
     if (isDue && !this.#stopping.signal.aborted) this.#checkingValidation ??= this.#checkValidation();
     if (this.#validates || this.#checkingValidation === null) return this.#validates;
     return this.#checkingValidation.then(() => this.#validates);
@@ -223,7 +226,7 @@ export class Nameserver {
     this.#up = up;
     if (up) this.#refusal = null;
     // It may be another one by now.
-    if (up) this.#validationCheckedAt = Number.NEGATIVE_INFINITY;
+    if (up) this.#validationDueAt = Number.NEGATIVE_INFINITY;
     this.#options.counts.health(this.#label, up);
   }
 
@@ -261,18 +264,24 @@ export class Nameserver {
   async #checkValidation(): Promise<void> {
     const message = await this.#askAlone(this.#root);
     if (message !== null) this.answered();
-    this.#validationCheckedAt = performance.now();
+    const isJudged = message !== null && this.#judgeRoot(message);
+    this.#validationDueAt = performance.now() + (isJudged ? validationCheckMs : validationRetryProbes * this.#options.probeIntervalMs);
     this.#checkingValidation = null;
-    if (message === null) return;
+  }
+
+  /** False where the answer says nothing, and the next one may. */
+  #judgeRoot(message: Buffer): boolean {
     try {
       const answer = readAnswer(message, this.#root);
-      if (this.judgeCookie(this.#root, answer, false) !== "fine") return;
+      if (this.judgeCookie(this.#root, answer, false) !== "fine") return false;
       const { rcode, authentic, soa } = answer;
       if (authentic) this.#validates = true;
       // It knows the root and does not vouch for it. Who refuses to speak of the root may know other anchors.
-      else if (rcode === 0 && soa === null) this.#validates = false;
+      else if (rcode === rcodes.noError && soa === null) this.#validates = false;
+      return rcode === rcodes.noError || rcode === rcodes.refused;
     } catch {
-      // Malformed: it says nothing.
+      // Malformed.
+      return false;
     }
   }
 

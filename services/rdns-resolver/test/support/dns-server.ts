@@ -97,16 +97,19 @@ export interface DnsServerOptions {
   readonly noTcp?: boolean;
   /** What it says about the root, which shows whether it validates; default: refused. */
   readonly root?: Reaction | null;
+  /** What it says the first time that it is asked about the root, if not the same. */
+  readonly rootAtFirst?: Reaction | null;
 }
 
 export async function startDnsServer(
   initial: Behaviour,
-  { port = 0, host = "127.0.0.1", noTcp = false, root = { rcode: 5 } }: DnsServerOptions = {},
+  { port = 0, host = "127.0.0.1", noTcp = false, root = { rcode: 5 }, rootAtFirst = root }: DnsServerOptions = {},
 ): Promise<DnsServer> {
   let behaviour = initial;
   const queries: Query[] = [];
   const asked = new Map<string, number>();
   const sources = new Set<number>();
+  let rootQuestions = 0;
   const timers = new Set<NodeJS.Timeout>();
   const connections = new Set<TcpSocket>();
   const type = host === "::1" ? "udp6" : "udp4";
@@ -117,8 +120,10 @@ export async function startDnsServer(
 
   const react = (query: Query, send: (reply: Buffer, fromElsewhere: boolean) => void) => {
     const isRoot = query.name === "." || query.name === "";
-    if (!isRoot) queries.push(query);
-    const reaction = isRoot ? root : behaviour(query);
+    if (isRoot) rootQuestions += 1;
+    else queries.push(query);
+    const aboutRoot = rootQuestions === 1 ? rootAtFirst : root;
+    const reaction = isRoot ? aboutRoot : behaviour(query);
     for (const one of reaction === null ? [] : [reaction].flat()) {
       const reply = encode(query, one);
       const deliver = () => send(reply, one.fromElsewhere === true);
