@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "@jest/globals";
-import { type Behaviour, type DnsServer, honest, type Reaction, startDnsServer } from "./support/dns-server.ts";
+import { type Behaviour, type DnsServer, honest, ptr, type Reaction, startDnsServer } from "./support/dns-server.ts";
 import { type Service, startService } from "./support/service.ts";
 
 const running: { stop(): Promise<void> }[] = [];
@@ -79,6 +79,32 @@ test("one that fails all the time is asked after the other, and first again once
   expect(share).toBeLessThan(0.1);
   failing.behave(honest);
   await until(async () => (await shareOf(failing, service, 50)) === 1);
+});
+
+test("a lookup that runs out of queries says nothing about its nameserver", async () => {
+  const names = ["a.example", "b.example", "c.example"];
+  const cutting: Behaviour = ({ name, type }) => (type === "PTR" ? { answers: names.map((one) => ptr(name, one)) } : { truncated: true });
+  const first = await serverOf(cutting);
+  const second = await serverOf(honest);
+  const service = await serviceOf([first, second], { RDNS_FORWARD_NAMES_MAX: "20", RDNS_QUERIES_MAX: "4" });
+  for (let last = 0; last < 10; last += 1) await service.ask(`193.0.6.${last}`);
+  expect(questions(first)).toBe(40);
+  expect(questions(second)).toBe(0);
+});
+
+test("lookups that wait for a slow zone over TCP do not fail those of others", async () => {
+  const isSlow = ({ name }: { readonly name: string }) => name.endsWith(".7.0.193.in-addr.arpa");
+  const server = await serverOf((query) => {
+    if (isProbe(query)) return honest(query);
+    if (query.transport === "udp") return { truncated: true };
+    return isSlow(query) ? late(1_000)(query) : honest(query);
+  });
+  const service = await serviceOf([server], { RDNS_TIMEOUT_MS: "8000", RDNS_BUDGET_MS: "8000" });
+  const slow = Array.from({ length: 64 }, (_, last) => service.ask(`193.0.7.${last}`, 10_000));
+  const tcp = () => server.queries.filter(({ transport }) => transport === "tcp").length;
+  await until(async () => tcp() === 64);
+  expect((await service.ask("193.0.6.1", 10_000)).record.status).toBe("ok");
+  expect(new Set((await Promise.all(slow)).map(({ record }) => record.status))).toEqual(new Set(["ok"]));
 });
 
 test("one nameserver alone is not measured", async () => {

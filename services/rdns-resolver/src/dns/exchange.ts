@@ -181,6 +181,7 @@ class Exchange {
     // It gave a new cookie, which later questions carry; this one is settled over TCP (RFC 7873 §5.3).
     else if (rcode === rcodes.badCookie && !attempt.overTcp) void this.#askOverTcp(attempt, question);
     else if (knowsNoEdns && this.#options.question.allowance.left > 0) this.#askWithoutEdns(attempt);
+    else if (knowsNoEdns) this.#giveUp(attempt);
     else this.#rule(attempt, rcode === rcodes.refused ? "refused" : "servfail");
   }
 
@@ -192,7 +193,7 @@ class Exchange {
   }
 
   async #askOverTcp(attempt: Attempt, question: QuestionMessage): Promise<void> {
-    if (this.#options.question.allowance.left <= 0) return this.#rule(attempt, "servfail");
+    if (this.#options.question.allowance.left <= 0) return this.#giveUp(attempt);
     const answer = await this.#answerOverTcp(attempt, question);
     if (this.#done) return;
     if (answer === null) this.#rule(attempt, "servfail");
@@ -229,10 +230,19 @@ class Exchange {
   /** The attempt has no answer for us; null: it was never heard. */
   #rule(attempt: Attempt, verdict: "servfail" | "refused" | null): void {
     if (this.#done) return;
-    this.#close(attempt);
-    this.#excluded.push(attempt.server);
     if (verdict !== null) attempt.server.outcome(true);
     if (verdict === "servfail") this.#failed.push(attempt.server);
+    this.#exclude(attempt, verdict);
+  }
+
+  /** Its answer takes another query, and none is left: a limit of ours, which says nothing about the server. */
+  #giveUp(attempt: Attempt): void {
+    if (!this.#done) this.#exclude(attempt, "servfail");
+  }
+
+  #exclude(attempt: Attempt, verdict: "servfail" | "refused" | null): void {
+    this.#close(attempt);
+    this.#excluded.push(attempt.server);
     if (verdict !== null && this.#verdict !== "servfail") this.#verdict = verdict;
     // Others go on: the latest one has its own time before the next starts.
     if (attempt === this.#current || this.#open.length === 0) this.#next();

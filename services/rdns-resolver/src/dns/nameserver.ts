@@ -66,6 +66,8 @@ export class Nameserver {
   /** Null until it is known. */
   #up: boolean | null = null;
   #tcpConnections = 0;
+  /** Those that wait for a place among the connections, in their order. */
+  readonly #tcpWaiting = new Set<() => void>();
   readonly #cookies = new CookieJar();
   #plainCaseUntil = Number.NEGATIVE_INFINITY;
   #latencyMs: number | null = null;
@@ -159,12 +161,15 @@ export class Nameserver {
     return this.#channel.ask(listener);
   }
 
-  /** @throws TcpExchangeError */
+  /**
+   * Waits for a place among the connections until `signal` ends the wait.
+   *
+   * @throws TcpExchangeError
+   */
   async askOverTcp(question: QuestionMessage, signal: AbortSignal): Promise<Buffer> {
     // What came over TLS is whole, or never will be.
     if (this.address.tls !== undefined) throw new TcpExchangeError("cut over TLS");
-    if (this.#tcpConnections >= tcpConnectionsMax) throw new TcpExchangeError("too many connections");
-    this.#tcpConnections += 1;
+    await this.#tcpPlace(signal);
     this.#options.counts.asked("tcp");
     try {
       const prepare = (one: QuestionMessage, id: number) => this.#prepare(one, id);
@@ -172,8 +177,38 @@ export class Nameserver {
       if (!echoesCase) this.#loseCase();
       return message;
     } finally {
-      this.#tcpConnections -= 1;
+      this.#freeTcpPlace();
     }
+  }
+
+  async #tcpPlace(signal: AbortSignal): Promise<void> {
+    if (this.#tcpConnections < tcpConnectionsMax) {
+      this.#tcpConnections += 1;
+      return;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const giveUp = () => {
+      this.#tcpWaiting.delete(resolve);
+      reject(new TcpExchangeError("no connection in time"));
+    };
+    this.#tcpWaiting.add(resolve);
+    signal.addEventListener("abort", giveUp);
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  /** The next one that waits takes it over. */
+  #freeTcpPlace(): void {
+    const [next] = this.#tcpWaiting;
+    if (next === undefined) {
+      this.#tcpConnections -= 1;
+      return;
+    }
+    this.#tcpWaiting.delete(next);
+    next();
   }
 
   /** Whether an answer carries the cookie that it must; learns the one that it carries. */
