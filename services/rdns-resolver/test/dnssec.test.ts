@@ -106,10 +106,33 @@ test("a failure that goes away without checking is bogus, and nothing of it is s
     names: [],
     forward_confirmed: null,
     dnssec: "bogus",
-    resolver: { attempts: 2 },
+    resolver: { attempts: 3 },
     cache: { negative: false, expires_at: "2026-11-21T09:00:07Z" },
   });
-  expect(server.queries.map(({ checkingDisabled }) => checkingDisabled)).toEqual([false, true]);
+  expect(server.queries.map(({ checkingDisabled }) => checkingDisabled)).toEqual([false, true, false]);
+});
+
+test("a failure that goes away by itself is not called bogus, and the answer is shown", async () => {
+  const { server, service } = await both(
+    (query) => (query.earlier === 0 ? { rcode: 2 } : { answers: [ptr(query.name, "a.example")] }),
+    signedRoot,
+  );
+  expect((await service.ask("193.0.6.1")).record).toMatchObject({ status: "ok", names: [{ name: "a.example" }], dnssec: "insecure" });
+  expect(server.queries.map(({ checkingDisabled }) => checkingDisabled)).toEqual([false, true, false]);
+});
+
+test("the answer of another nameserver does not make a failure bogus", async () => {
+  const validating = await startDnsServer(() => ({ rcode: 2 }), signedRoot);
+  // It answers probes, so that it is not down.
+  const other = await startDnsServer(({ name, checkingDisabled }) =>
+    checkingDisabled || name.startsWith("1.0.0.127.") ? { answers: [ptr(name, "a.example")] } : null,
+  );
+  running.push(validating, other);
+  const env = { RDNS_TIMEOUT_MS: "100", RDNS_BUDGET_MS: "1000" };
+  const service = await startService({ RESOLVERS: `${validating.address},${other.address}`, ...env });
+  running.push(service);
+  expect((await service.ask("193.0.6.1")).record).toMatchObject({ status: "servfail", dnssec: null });
+  expect(other.queries.some(({ checkingDisabled }) => checkingDisabled)).toBe(false);
 });
 
 test("a failure that stays is a failure", async () => {

@@ -57,10 +57,14 @@ export class NameserverPool {
     await this.#measured;
   }
 
-  /** `deadline` is on the clock of `performance.now()`. Answers at once when no nameserver is up. */
-  ask(question: AskedQuestion, deadline: number): Promise<Outcome> {
+  /**
+   * `deadline` is on the clock of `performance.now()`. Answers at once when no nameserver is up.
+   *
+   * @param only  the nameservers that may be asked; else all.
+   */
+  ask(question: AskedQuestion, deadline: number, only?: readonly Nameserver[]): Promise<Outcome> {
     const { rounds, timeoutMs } = this.#options;
-    return exchange({ question, servers: this.#order(), rounds, timeoutMs, deadline });
+    return exchange({ question, servers: only ?? this.#order(), rounds, timeoutMs, deadline });
   }
 
   #order(): readonly Nameserver[] {

@@ -32,6 +32,8 @@ export interface RecordsFound {
   readonly dnssec: DnssecState | null;
 }
 
+type Answered = Extract<Outcome, { kind: "answer" }>;
+
 /** Where a nameserver says nothing of validation for so long, it is taken not to validate. */
 function knownBy(server: Nameserver, deadline: number): boolean | Promise<boolean> {
   const known = server.validates();
@@ -51,7 +53,7 @@ async function until(known: Promise<boolean>, deadline: number): Promise<boolean
 }
 
 /** At once where the nameserver is known, as nearly always. */
-function stateOf({ answer, server }: Outcome & { kind: "answer" }, deadline: number): DnssecState | Promise<DnssecState> {
+function stateOf({ answer, server }: Answered, deadline: number): DnssecState | Promise<DnssecState> {
   if (answer.authentic) {
     server.authenticated();
     return "secure";
@@ -66,18 +68,23 @@ function unsigned(validates: boolean): DnssecState {
 
 /**
  * A nameserver that validates fails both for what it cannot get and for what fails validation. Only the latter it gives when told not to
- * check (CD, RFC 4035 §3.2.2).
+ * check (CD, RFC 4035 §3.2.2), and fails again when it is to check: a failure that passes by itself gives an answer instead.
  */
-async function isBogus(
+async function secondOpinion(
   pool: Pick<NameserverPool, "ask">,
   question: RecordQuestion,
   failed: readonly Nameserver[],
   { deadline, allowance }: Bounds,
-): Promise<boolean> {
-  const validating = await Promise.all(failed.map((server) => knownBy(server, deadline)));
-  if (!validating.includes(true)) return false;
-  const unchecked = await pool.ask({ ...question, checkingDisabled: true, allowance }, deadline);
-  return unchecked.kind === "answer";
+): Promise<Answered | "bogus" | "failed"> {
+  const known = await Promise.all(failed.map((server) => knownBy(server, deadline)));
+  const validating = failed.filter((_, index) => known[index] === true);
+  if (validating.length === 0) return "failed";
+  const unchecked = await pool.ask({ ...question, checkingDisabled: true, allowance }, deadline, validating);
+  if (unchecked.kind !== "answer") return "failed";
+  const { server } = unchecked;
+  const again = await pool.ask({ ...question, allowance }, deadline, [server]);
+  if (again.kind === "answer") return again;
+  return again.kind === "failed" && again.servers.includes(server) ? "bogus" : "failed";
 }
 
 /** Resolvers follow aliases themselves; where one stops early, the rest is asked for by further questions. */
@@ -98,12 +105,16 @@ export async function findRecords(
     dnssec,
   });
   for (;;) {
-    const outcome = await pool.ask({ name: asked.name, type: asked.type, allowance }, deadline);
+    let outcome = await pool.ask({ name: asked.name, type: asked.type, allowance }, deadline);
     if (outcome.kind === "unavailable") return "unavailable";
     if (outcome.kind === "failed") {
-      const bogus = question.type === "PTR" && outcome.status === "servfail" && (await isBogus(pool, asked, outcome.servers, bounds));
       // Of a name's addresses only the failure is shown.
-      return { status: outcome.status, targets: [], ttl: null, dnssec: bogus ? "bogus" : null };
+      const isUnclear = question.type === "PTR" && outcome.status === "servfail";
+      const opinion = isUnclear ? await secondOpinion(pool, asked, outcome.servers, bounds) : "failed";
+      if (typeof opinion === "string") {
+        return { status: outcome.status, targets: [], ttl: null, dnssec: opinion === "bogus" ? "bogus" : null };
+      }
+      outcome = opinion;
     }
     const { answer } = outcome;
     const state = stateOf(outcome, deadline);
