@@ -174,6 +174,30 @@ test("a renewal that fails leaves the answer as it is, and is not repeated with 
   expect(server.queries).toHaveLength(2);
 });
 
+test("a renewal whose forward lookups fail leaves the answer as it is", async () => {
+  const forward =
+    (answer: Behaviour): Behaviour =>
+    (query) =>
+      query.type === "PTR" ? named(query) : answer(query);
+  const { server, service } = await both(
+    forward(({ name }) => ({ answers: [address(name, ip)] })),
+    { RDNS_FORWARD_NAMES_MAX: "1" },
+  );
+  for (let hit = 0; hit < 3; hit += 1) await service.ask(ip);
+  server.behave(forward(() => ({ rcode: 2 })));
+  service.advance(91);
+  await service.ask(ip);
+  await until(() => server.queries.length === 4);
+  await sleep(50);
+  for (let hit = 0; hit < 3; hit += 1) {
+    expect((await service.ask(ip)).record).toMatchObject({ forward_confirmed: true, cache: { stored_at: "2026-11-21T09:00:02Z" } });
+  }
+  await sleep(50);
+  expect(server.queries).toHaveLength(4);
+  service.advance(10);
+  expect((await service.ask(ip)).record).toMatchObject({ forward_confirmed: null, cache: { hit: false } });
+});
+
 test("a minimum bounds short lives, and what has no TTL is still not kept", async () => {
   const { service } = await both(({ name }) => (name.startsWith("1.") ? { answers: [ptr(name, "a.example", 0)] } : { rcode: 3 }), {
     RDNS_TTL_MIN_SECONDS: "30",

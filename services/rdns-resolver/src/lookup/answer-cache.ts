@@ -71,9 +71,21 @@ export class AnswerCache {
 
   /** A failure does not replace an answer that can be shown; it only puts the next attempt off. An answer that may not be kept ends the one before. */
   store(name: string, entry: Entry, now: number): void {
-    if (this.failed(name, entry, now)) return;
+    if (this.failed(name, entry, now) || this.#worsens(name, entry, now)) return;
     if (entry.expiresAt > entry.storedAt) this.#kept.set(name, { entry, hits: 0, retryAt: 0 });
     else if (!isFailure(entry)) this.#kept.delete(name);
+  }
+
+  /** A renewal whose forward lookups fail does not replace an answer that lives, and that has them all. */
+  #worsens(name: string, entry: Entry, now: number): boolean {
+    const kept = this.#kept.peek(name);
+    if (kept === undefined || kept.entry.expiresAt <= now || !hasFailedForward(entry) || hasFailedForward(kept.entry)) return false;
+    this.#putOff(kept, now);
+    return true;
+  }
+
+  #putOff(kept: KeptAnswer, now: number): void {
+    kept.retryAt = now + this.#options.failureTtlSeconds * 1_000;
   }
 
   /** @param entry  null where no nameserver answers. @returns whether there is an answer to show in place of the failure. */
@@ -81,9 +93,13 @@ export class AnswerCache {
     if (entry !== null && !isFailure(entry)) return false;
     const kept = this.stale(name, now);
     if (kept === null) return false;
-    kept.retryAt = now + this.#options.failureTtlSeconds * 1_000;
+    this.#putOff(kept, now);
     return true;
   }
+}
+
+function hasFailedForward({ names }: Entry): boolean {
+  return names.some(({ forward }) => forward !== null && !isAnswer(forward));
 }
 
 /** An answer that fails validation is none to pass over: what was shown before may be what somebody wants to keep alive. */
