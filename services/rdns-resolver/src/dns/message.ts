@@ -8,7 +8,7 @@
 import { formatAddress } from "@netfacts/address";
 import { type ChainRecord, foldName, type RecordType } from "../domain/name-chain.ts";
 import { MalformedMessageError } from "./malformed-message.ts";
-import { type NameReading, nameBytes, readName } from "./name.ts";
+import { type KnownNames, type NameReading, nameBytes, readName } from "./name.ts";
 import { randomizeCase } from "./random-case.ts";
 
 /** What fits through nearly every path unfragmented (DNS flag day 2020); longer answers come over TCP. */
@@ -200,6 +200,7 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
   let rcode = flags & 15;
   const authentic = (flags & authenticData) !== 0;
   const records: ChainRecord[] = [];
+  const known: KnownNames = new Map();
   let soa: Answer["soa"] = null;
   let cookie: Buffer | null = null;
   let delegates = false;
@@ -210,13 +211,13 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
   const authorities = message.readUInt16BE(8);
   const additionals = message.readUInt16BE(10);
   for (let index = 0; index < answers + authorities + additionals; index += 1) {
-    const owner = readOwner(message, offset, question);
+    const owner = readOwner(message, offset, question, known);
     const head = readHead(message, owner.end);
     if (index < answers) {
-      const record = head.class === classIn ? readRecord(message, head) : null;
+      const record = head.class === classIn ? readRecord(message, head, known) : null;
       if (record !== null) records.push({ ...record, owner: foldName(owner.text), ttl: head.ttl });
     } else if (index < answers + authorities) {
-      if (head.class === classIn && head.type === recordTypes.soa) soa = { ttl: head.ttl, minimum: readSoaMinimum(message, head) };
+      if (head.class === classIn && head.type === recordTypes.soa) soa = { ttl: head.ttl, minimum: readSoaMinimum(message, head, known) };
       if (head.class === classIn && head.type === recordTypes.ns) delegates = true;
     } else if (head.type === recordTypes.opt) {
       // The field of the TTL holds the upper eight bits of the code (RFC 6891 §6.1.3).
@@ -242,11 +243,15 @@ function readCookie(message: Buffer, { dataStart, dataEnd }: RecordHead): Buffer
 }
 
 /** Null for a record of another type. */
-function readRecord(message: Buffer, { type, dataStart, dataEnd }: RecordHead): Pick<ChainRecord, "type" | "target"> | null {
+function readRecord(
+  message: Buffer,
+  { type, dataStart, dataEnd }: RecordHead,
+  known: KnownNames,
+): Pick<ChainRecord, "type" | "target"> | null {
   switch (type) {
     case recordTypes.ptr:
     case recordTypes.cname: {
-      const target = readName(message, dataStart);
+      const target = readName(message, dataStart, known);
       if (target.end !== dataEnd) throw new MalformedMessageError("name ends elsewhere than its record", dataStart);
       return { type: type === recordTypes.ptr ? "PTR" : "CNAME", target: target.text };
     }
@@ -268,9 +273,9 @@ function readRecord(message: Buffer, { type, dataStart, dataEnd }: RecordHead): 
 const pointerToQuestion = 0xc000 | headerBytes;
 
 /** Nearly every record belongs to the name that was asked, and need not have it read again. */
-function readOwner(message: Buffer, offset: number, question: QuestionMessage): NameReading {
+function readOwner(message: Buffer, offset: number, question: QuestionMessage, known: KnownNames): NameReading {
   const isQuestion = offset + 2 <= message.length && message.readUInt16BE(offset) === pointerToQuestion && message.readUInt16BE(4) === 1;
-  return isQuestion ? { text: question.name, end: offset + 2 } : readName(message, offset);
+  return isQuestion ? { text: question.name, end: offset + 2 } : readName(message, offset, known);
 }
 
 interface RecordHead {
@@ -298,8 +303,8 @@ function readHead(message: Buffer, offset: number): RecordHead {
 }
 
 /** The last of five 32-bit fields behind two names (RFC 1035 §3.3.13). */
-function readSoaMinimum(message: Buffer, { dataStart, dataEnd }: RecordHead): number {
-  const fields = readName(message, readName(message, dataStart).end).end;
+function readSoaMinimum(message: Buffer, { dataStart, dataEnd }: RecordHead, known: KnownNames): number {
+  const fields = readName(message, readName(message, dataStart, known).end, known).end;
   if (fields + 20 !== dataEnd) throw new MalformedMessageError("SOA record of a wrong length", dataStart);
   const minimum = message.readUInt32BE(fields + 16);
   return minimum > 0x7fff_ffff ? 0 : minimum;

@@ -18,38 +18,74 @@ export interface NameReading {
   readonly end: number;
 }
 
+/** What a name is from one of its labels or pointers on. */
+interface Suffix {
+  /** Empty for the root. */
+  readonly text: string;
+  readonly bytes: number;
+  readonly pointers: number;
+  /** Where its first pointer leads; -1 without one. */
+  readonly target: number;
+  readonly end: number;
+}
+
+/** What was read of a message already, by offset: names share their ends, and hostile ones share long ends thousands of times. */
+export type KnownNames = Map<number, Suffix>;
+
 /**
  * Reads the name that starts at `start`. Pointers must lead further back each time, so reading ends whatever the bytes say.
  *
+ * @param known  of this message only. Reading all names of a message with the same one takes time in proportion to its length.
  * @throws MalformedMessageError
  */
-export function readName(message: Buffer, start: number): NameReading {
-  let text = "";
-  let end = -1;
-  let offset = start;
-  let segment = start;
+export function readName(message: Buffer, start: number, known: KnownNames = new Map()): NameReading {
+  const { text, end } = readSuffix(message, start, 0, known);
+  return { text: text === "" ? "." : text, end };
+}
+
+function readSuffix(message: Buffer, start: number, pointersBefore: number, known: KnownNames): Suffix {
+  const labels: number[] = [];
   let bytes = 0;
-  let pointers = 0;
-  for (;;) {
+  let offset = start;
+  let rest = known.get(offset);
+  while (rest === undefined) {
     const octet = byteAt(message, offset);
-    if (octet === 0) return { text: text === "" ? "." : text, end: end < 0 ? offset + 1 : end };
-    if (octet >= 0xc0) {
-      const target = ((octet & 0x3f) << 8) | byteAt(message, offset + 1);
-      pointers += 1;
-      if (target >= segment || target < headerBytes || pointers > pointersMax) throw new MalformedMessageError("bad pointer", offset);
-      if (end < 0) end = offset + 2;
-      segment = target;
-      offset = target;
-      continue;
+    if (octet === 0) {
+      rest = { text: "", bytes: 0, pointers: 0, target: -1, end: offset + 1 };
+    } else if (octet >= 0xc0) {
+      rest = readPointer(message, offset, start, pointersBefore, known);
+    } else {
+      if (octet >= 0x40) throw new MalformedMessageError("unknown kind of label", offset);
+      bytes += octet + 1;
+      const next = offset + 1 + octet;
+      if (bytes > nameBytesMax) throw new MalformedMessageError("name too long", start);
+      if (next > message.length) throw new MalformedMessageError("label past the end", offset);
+      labels.push(offset);
+      offset = next;
+      rest = known.get(offset);
     }
-    if (octet >= 0x40) throw new MalformedMessageError("unknown kind of label", offset);
-    bytes += octet + 1;
-    if (bytes > nameBytesMax) throw new MalformedMessageError("name too long", start);
-    const next = offset + 1 + octet;
-    if (next > message.length) throw new MalformedMessageError("label past the end", offset);
-    text += text === "" ? labelText(message, offset + 1, next) : `.${labelText(message, offset + 1, next)}`;
-    offset = next;
   }
+  if (rest.target >= start) throw new MalformedMessageError("bad pointer", offset);
+  if (bytes + rest.bytes > nameBytesMax) throw new MalformedMessageError("name too long", start);
+  for (const label of labels.reverse()) {
+    const length = byteAt(message, label);
+    const text = labelText(message, label + 1, label + 1 + length);
+    rest = { ...rest, text: rest.text === "" ? text : `${text}.${rest.text}`, bytes: rest.bytes + length + 1 };
+    known.set(label, rest);
+  }
+  return rest;
+}
+
+/** @param segment  where the labels before it start. */
+function readPointer(message: Buffer, offset: number, segment: number, pointersBefore: number, known: KnownNames): Suffix {
+  const target = ((byteAt(message, offset) & 0x3f) << 8) | byteAt(message, offset + 1);
+  const isBad = target >= segment || target < headerBytes || pointersBefore >= pointersMax;
+  const rest = isBad ? null : readSuffix(message, target, pointersBefore + 1, known);
+  if (rest === null || rest.pointers >= pointersMax) throw new MalformedMessageError("bad pointer", offset);
+  const { text, bytes, pointers } = rest;
+  const suffix = { text, bytes, pointers: pointers + 1, target, end: offset + 2 };
+  known.set(offset, suffix);
+  return suffix;
 }
 
 function byteAt(message: Buffer, offset: number): number {
