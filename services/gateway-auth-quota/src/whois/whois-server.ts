@@ -60,6 +60,8 @@ export class WhoisServer {
     deps.metrics.watchPlaces("whois_connections", this.#places);
     // A client may send all and close its side before it reads.
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+    // Of a connection that could not be accepted: the others go on.
+    this.#server.on("error", (err) => deps.log.warn({ err }, "the whois listener failed"));
   }
 
   /** Resolves with the URL of the listener. */
