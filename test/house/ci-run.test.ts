@@ -88,6 +88,14 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends what runs, which ma
   expect(isTidied).toBe(true);
 });
 
+test("what a target leaves behind when it is ended is ended too", async () => {
+  const begun = join(folder, "begun");
+  const ran = run({ test: `(trap "" TERM; echo >${begun}; exec sleep 300) & wait` }, (child) => {
+    void until(() => existsSync(begun), { timeoutMs: 60_000 }).then(() => child.kill("SIGTERM"));
+  });
+  expect(await ran).toEqual({ line: "0 passed, 1 failed", status: 143 });
+});
+
 test("programs that it starts can be interrupted as if a user had started them", async () => {
   // A shell cannot trap a signal that was ignored when it began.
   const heeds = (signal: string) => `sh -c 'trap "exit 0" ${signal}; kill -${signal} $$; exit 1'`;
