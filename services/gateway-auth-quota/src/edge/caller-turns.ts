@@ -3,10 +3,9 @@
  * later rounds, where callers take turns, and the connections and batches of a caller do. So nobody waits for all the work of another.
  */
 
-/** Time of one caller in a round, from its first work on, and of all of them. Ordinary load has less work than that, which then shares its way to the services. */
-const callerMs = 2;
+/** Time of all callers in a round, from the first work on. Ordinary load has less work than that, which then shares its way to the services. */
 const roundMs = 5;
-/** Time of one caller where others had work lately: they wait for half as long, at the cost of more rounds. */
+/** Time of one caller where others had work lately: they wait for less, at the cost of more rounds. */
 const sharedCallerMs = 1;
 const latelyMs = 100;
 
@@ -53,7 +52,7 @@ export class CallerTurns {
       setImmediate(this.#beginRound);
     } else if (now - this.#since >= roundMs) return false;
     const begun = this.#begun.get(caller);
-    if (begun !== undefined) return now - begun < (now - this.#sharedAt < latelyMs ? sharedCallerMs : callerMs);
+    if (begun !== undefined) return now - begun < sharedCallerMs || now - this.#sharedAt >= latelyMs;
     this.#begun.set(caller, now);
     if (this.#begun.size > 1) this.#sharedAt = now;
     return true;
@@ -103,8 +102,11 @@ export class CallerTurns {
     const work = works.shift();
     lines.delete(line);
     if (works.length > 0) lines.set(line, works);
-    this.#waiting.delete(caller);
-    if (lines.size > 0) this.#waiting.set(caller, lines);
+    if (lines.size === 0) this.#waiting.delete(caller);
+    else if (this.#waiting.size > 1) {
+      this.#waiting.delete(caller);
+      this.#waiting.set(caller, lines);
+    }
     return work;
   }
 }

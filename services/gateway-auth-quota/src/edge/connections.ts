@@ -75,6 +75,8 @@ const holdBackMs = 1_000;
 const heldBackMax = 1_024;
 /** Connections that are not read for a round, as each costs a little. */
 const unreadMax = 512;
+/** Of those, the next ones in turn are read all the same: others may fill every round. */
+const sparedMax = 2;
 /** File descriptors that are not for callers: at least this many, or a quarter of all where those are few. */
 const ownDescriptors = 64;
 
@@ -83,10 +85,11 @@ const keylessDetails: Readonly<Record<Shortage, string>> = {
   share: "Too many requests without a key came from this address.",
 };
 
-/** Requests in which a valid key was found. */
-const keyed = new WeakSet<IncomingMessage>();
-
-const connectionOf = new WeakMap<Socket, { readonly connection: Connection; readonly owner: Connections }>();
+/** Members that requests and sockets get here: weak maps of them cost as much as checking a key. */
+const hasKey = Symbol("a valid key was found in the request");
+const heldBy = Symbol("the connection of the socket");
+type KeyedRequest = IncomingMessage & { [hasKey]?: true };
+type HeldSocket = Socket & { [heldBy]?: { readonly connection: Connection; readonly owner: Connections } };
 
 export class Connections {
   readonly #options: ConnectionOptions;
@@ -98,8 +101,12 @@ export class Connections {
   readonly #warnings: RareLog;
   readonly #sweep: NodeJS.Timeout;
   readonly #heldBack = new Shares(heldBackMax, "kept free");
+  /** Those that may send many requests at once: nothing was asked on them yet, or something before the answer to what was asked last. */
+  readonly #bursty = new Set<Connection>();
   /** Sockets that nothing is read of in this round of the event loop. */
   readonly #unreadNow: Socket[] = [];
+  /** Whether they were looked for in this round. */
+  #hasLooked = false;
   #lingering = 0;
   #draining = false;
   #stopping = false;
@@ -149,21 +156,34 @@ export class Connections {
   }
 
   /**
-   * A caller has used up its time in this round of the event loop. What its other connections have sent is read in the next one, as Node
-   * makes requests of all that it reads, hundreds of each connection. New connections may be its own too.
+   * A caller has used up its time in this round of the event loop. What its other connections have sent is read in the next one where it may
+   * be hundreds of requests, as Node makes requests of all that it reads. New connections may be its own too. Those that ask for one thing
+   * at a time are read: to stop and to start costs as much as the request.
    */
   #readNoMoreOf(caller: string, reading: Socket): void {
-    if (this.#unreadNow.length > 0) return;
-    for (const { socket, keyShare, isUsed, unanswered } of this.#connections.values()) {
+    if (this.#hasLooked || this.#bursty.size === 0) return;
+    this.#hasLooked = true;
+    setImmediate(this.#readAgain);
+    const spared: Connection[] = [];
+    for (const connection of this.#bursty) {
+      const { socket, keyShare, isUsed, unanswered } = connection;
       if (socket === reading || unanswered.size > 0 || (isUsed && keyShare?.caller !== caller)) continue;
-      socket.pause();
-      if (this.#unreadNow.push(socket) === unreadMax) break;
+      if (spared.length < sparedMax) spared.push(connection);
+      else {
+        socket.pause();
+        if (this.#unreadNow.push(socket) === unreadMax) break;
+      }
     }
-    if (this.#unreadNow.length > 0)
-      setImmediate(() => {
-        for (const socket of this.#unreadNow.splice(0)) socket.resume();
-      });
+    for (const connection of spared) {
+      this.#bursty.delete(connection);
+      this.#bursty.add(connection);
+    }
   }
+
+  readonly #readAgain = (): void => {
+    this.#hasLooked = false;
+    for (const socket of this.#unreadNow.splice(0)) socket.resume();
+  };
 
   /** From now on each answer ends its connection, so that clients turn to other instances. Everything is still answered. */
   drain(): void {
@@ -246,14 +266,17 @@ export class Connections {
       stall: null,
     };
     this.#connections.set(socket, connection);
-    connectionOf.set(socket, { connection, owner: this });
+    this.#bursty.add(connection);
+    (socket as HeldSocket)[heldBy] = { connection, owner: this };
     socket.once("close", () => this.#forget(connection));
     return true;
   }
 
   /** Gives its places back, once. */
-  #forget({ socket, share, keyShare }: Connection): void {
+  #forget(connection: Connection): void {
+    const { socket, share, keyShare } = connection;
     if (!this.#connections.delete(socket)) return;
+    this.#bursty.delete(connection);
     if (share !== null) this.#shares.leave(share);
     if (keyShare !== null) this.#keyShares.leave(keyShare);
   }
@@ -342,6 +365,8 @@ export class Connections {
       return;
     }
     const { socket, unanswered } = connection;
+    if (unanswered.size > 0) this.#bursty.add(connection);
+    else if (!connection.isUsed) this.#bursty.delete(connection);
     connection.isUsed = true;
     if (unanswered.size >= this.#options.pipelineMax) {
       this.#refuseRequest(connection, response);
@@ -355,9 +380,9 @@ export class Connections {
     response.once("close", () => {
       this.#isAnswered(connection, response);
       // A key that could not be checked is nobody's fault.
-      const isCharged = request.headers.authorization !== undefined && !keyed.has(request) && response.statusCode < 500;
+      const isCharged = request.headers.authorization !== undefined && !isKeyed(request) && response.statusCode < 500;
       if (isCharged) keyless?.ended(request);
-      else if (response.headersSent && keyed.has(request)) refusals?.ended(request, response.statusCode);
+      else if (response.headersSent && isKeyed(request)) refusals?.ended(request, response.statusCode);
       if (this.#stopping && unanswered.size === 0) socket.destroySoon();
     });
     if (refusedKey !== null) this.#holdBackKey(connection, response, refusedKey, goOn);
@@ -457,9 +482,13 @@ export class Connections {
 
 /** Tells that the key of a request is valid, and counts the connection for it. */
 export function holdConnection(request: IncomingMessage, bucket: string): void {
-  keyed.add(request);
-  const known = connectionOf.get(request.socket);
+  (request as KeyedRequest)[hasKey] = true;
+  const known = (request.socket as HeldSocket)[heldBy];
   if (known !== undefined) known.owner.holdFor(known.connection, bucket);
+}
+
+function isKeyed(request: KeyedRequest): boolean {
+  return request[hasKey] === true;
 }
 
 function firstOf(responses: ReadonlySet<ServerResponse>): ServerResponse | undefined {
