@@ -75,6 +75,7 @@ async function run(): Promise<void> {
     openPrefixes: [],
     staleMaxSeconds: 0,
     refreshPercent: 0,
+    shared: null,
     onRefresh() {},
     rules: { ttlMinSeconds: 0, ttlMaxSeconds: 86_400, negativeTtlMaxSeconds: 3_600, failureTtlSeconds: 5 },
     cacheEntriesMax: 100_000,

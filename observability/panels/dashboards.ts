@@ -218,6 +218,9 @@ const keys: Dashboard = {
           { "{{resource}} {{reason}}": sum(rate("netfacts_shortages_total"), "resource", "reason") },
           { alerts: ["NetfactsConnectionsRefused"] },
         ),
+        lines("Whois requests", "ops", "Requests, and lines of bulk requests, by kind of resource and outcome. Empty while whois is off.", {
+          "{{kind}} {{outcome}}": sum(rate("netfacts_whois_requests_total"), "kind", "outcome"),
+        }),
         lines("Requests in progress", "short", "At each gateway.", { "{{instance}}": `netfacts_http_requests_in_flight${where()}` }),
         lines("Batch items", "ops", "Results of batches, by kind of item.", {
           "{{kind}} {{outcome}}": sum(rate("netfacts_batch_items_total"), "kind", "outcome"),
@@ -340,6 +343,17 @@ const reverseDns: Dashboard = {
         }),
         lines("Cached answers", "short", "Answers in the cache of each process.", {
           "{{instance}}": `netfacts_rdns_cache_entries${where()}`,
+        }),
+        lines(
+          "Shared cache",
+          "ops",
+          "Reads of the cache that replicas share. `skipped` follows `failed` for a second, and many reads at the same time.",
+          {
+            "{{outcome}}": sum(rate("netfacts_rdns_shared_cache_reads_total"), "outcome"),
+          },
+        ),
+        lines("Expired answers returned", "ops", "Answers after their end, as DNS gave no newer one.", {
+          "{{instance}}": sum(rate("netfacts_rdns_stale_answers_total"), "instance"),
         }),
         lines("Lookups in progress", "short", "Names that are being looked up.", { "{{instance}}": `netfacts_rdns_in_flight${where()}` }),
       ],

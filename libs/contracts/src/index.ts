@@ -104,6 +104,7 @@ export {
   type SectionName,
   sectionContracts,
 } from "./sections.ts";
+export { sharedAnswersStream, sharedAnswersSubject } from "./shared-answers.ts";
 export { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";
 export { timestamp } from "./timestamp.ts";
 export { decodeQuery, encodeQuery, membersOf, type Page, shownMembers, type View, wholeRecord } from "./view.ts";

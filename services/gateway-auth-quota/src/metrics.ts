@@ -68,6 +68,7 @@ export function createGatewayMetrics(metrics: Metrics) {
     help: "Whois requests and lines of whois bulks, by kind of resource and outcome",
     labelNames: ["kind", "outcome"],
   });
+  whoisRequests.inc({ kind: "ip", outcome: "answered" }, 0);
   let inFlight = 0;
   metrics.gauge({
     name: "netfacts_http_requests_in_flight",

@@ -1,6 +1,6 @@
 /** The service `rdns-resolver`: answers `reverse_dns` through nameservers of the operator's. */
 
-import { createResponder, type Messaging, type Subscription } from "@netfacts/messaging";
+import { createResponder, type Messaging, type Subscription, seldom } from "@netfacts/messaging";
 import type { Clock, Logger, Metrics } from "@netfacts/runtime";
 import { type RdnsConfig, resolverSettings, tlsAuthorities } from "./config.ts";
 import type { DnsCounts } from "./dns/counts.ts";
@@ -8,8 +8,11 @@ import { NameserverPool } from "./dns/pool.ts";
 import { PtrLookup } from "./lookup/ptr-lookup.ts";
 import { createRdnsMetrics } from "./metrics.ts";
 import { reverseDns } from "./operations/reverse-dns.ts";
+import { SharedAnswers } from "./shared/shared-answers.ts";
+import type { SharedStore, SharedStoreOptions } from "./shared/shared-store.ts";
 
 export { loadRdnsConfig, type RdnsConfig, rdnsConfig, rdnsConfigSchema } from "./config.ts";
+export { openSqliteStore } from "./shared/sqlite-store.ts";
 
 export interface RdnsResolverDeps {
   readonly messaging: Messaging;
@@ -17,6 +20,8 @@ export interface RdnsResolverDeps {
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   readonly metrics: Metrics;
   readonly config: RdnsConfig;
+  /** Opens what keeps answers for replicas and for the time after a restart; absent, and with `RDNS_SHARED_CACHE_BYTES` 0: nothing does. */
+  readonly openShared?: (options: SharedStoreOptions) => Promise<SharedStore>;
 }
 
 export interface RdnsResolverApp {
@@ -28,7 +33,7 @@ export interface RdnsResolverApp {
   ready(): boolean;
 }
 
-export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolverDeps): RdnsResolverApp {
+export async function buildApp({ messaging, clock, log, metrics, config, openShared }: RdnsResolverDeps): Promise<RdnsResolverApp> {
   const measured = createRdnsMetrics(metrics);
   const counts: DnsCounts = {
     asked: (transport) => measured.questions.inc({ transport }),
@@ -58,20 +63,53 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
     tlsAuthorities: tlsAuthorities(config),
     counts,
   });
+  const rules = {
+    ttlMinSeconds: config.RDNS_TTL_MIN_SECONDS,
+    ttlMaxSeconds: config.RDNS_TTL_MAX_SECONDS,
+    negativeTtlMaxSeconds: config.RDNS_NEGATIVE_TTL_MAX_SECONDS,
+    failureTtlSeconds: config.RDNS_FAILURE_TTL_SECONDS,
+  };
+  const tellFault = seldom((reason: string) =>
+    log.warn({ reason }, "the shared cache cannot be used; DNS is asked instead. Further faults are only counted for a minute"),
+  );
+  const store =
+    openShared === undefined || config.RDNS_SHARED_CACHE_BYTES === 0
+      ? null
+      : await openShared({
+          bytesMax: config.RDNS_SHARED_CACHE_BYTES,
+          ageMaxSeconds: Math.max(rules.ttlMaxSeconds, rules.negativeTtlMaxSeconds) + config.RDNS_STALE_MAX_SECONDS + 1,
+          onFault: tellFault,
+        });
+  const shared =
+    store === null
+      ? null
+      : new SharedAnswers({
+          store,
+          clock,
+          rules,
+          namesMax: config.RDNS_NAMES_MAX,
+          waitMs: config.RDNS_SHARED_CACHE_WAIT_MS,
+          shapedBy: [
+            config.RESOLVERS,
+            config.RDNS_FORWARD_NAMES_MAX,
+            config.RDNS_QUERIES_MAX,
+            config.RDNS_NAMES_MAX,
+            config.RDNS_OPEN_PREFIXES,
+          ],
+          onRead: (outcome) => measured.sharedReads.inc({ outcome }),
+          onWrite: () => measured.sharedWrites.inc({}),
+          onFault: tellFault,
+        });
   const lookup = new PtrLookup({
     pool,
     clock,
+    shared,
     namesMax: config.RDNS_NAMES_MAX,
     forwardNamesMax: config.RDNS_FORWARD_NAMES_MAX,
     queriesMax: config.RDNS_QUERIES_MAX,
     budgetMs: config.RDNS_BUDGET_MS,
     openPrefixes: config.RDNS_OPEN_PREFIXES,
-    rules: {
-      ttlMinSeconds: config.RDNS_TTL_MIN_SECONDS,
-      ttlMaxSeconds: config.RDNS_TTL_MAX_SECONDS,
-      negativeTtlMaxSeconds: config.RDNS_NEGATIVE_TTL_MAX_SECONDS,
-      failureTtlSeconds: config.RDNS_FAILURE_TTL_SECONDS,
-    },
+    rules,
     cacheEntriesMax: config.RDNS_CACHE_ENTRIES,
     cacheBytesMax: config.RDNS_CACHE_BYTES,
     staleMaxSeconds: config.RDNS_STALE_MAX_SECONDS,
@@ -86,7 +124,7 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
     openPrefixes: config.RDNS_OPEN_PREFIXES,
     observe(outcome, resolution) {
       // Who shows a stale answer after an attempt counts with what became of the attempt.
-      const isKept = resolution?.durationMs === 0 && resolution.hit;
+      const isKept = resolution?.hit === true && resolution.queries === 0 && resolution.failure === null;
       measured.lookups.inc({ outcome, hit: String(isKept) });
       if (resolution?.stale) measured.stale.inc({});
       if (resolution === null || isKept) return;
@@ -112,6 +150,7 @@ export function buildApp({ messaging, clock, log, metrics, config }: RdnsResolve
       subscription = null;
       await ending?.stop();
       await pool.stop();
+      await store?.close();
     },
     ready: () => subscription !== null,
   };

@@ -65,6 +65,18 @@ export const rdnsConfigSchema = Type.Object({
   ),
   RDNS_CACHE_ENTRIES: wholeNumber(1, 10_000_000, 100_000, "Maximum number of cached answers"),
   RDNS_CACHE_BYTES: wholeNumber(1_048_576, 17_179_869_184, 67_108_864, "Maximum memory of cached answers, estimated, in bytes"),
+  RDNS_SHARED_CACHE_BYTES: wholeNumber(
+    0,
+    17_179_869_184,
+    67_108_864,
+    "Maximum size of the cache that replicas share and that outlives a restart, in bytes: in JetStream, or in a file of the one-process form; 0 uses none",
+  ),
+  RDNS_SHARED_CACHE_WAIT_MS: wholeNumber(
+    1,
+    1_000,
+    50,
+    "Maximum time for which a lookup waits for the shared cache before it asks DNS, in ms",
+  ),
   RDNS_STALE_MAX_SECONDS: wholeNumber(
     0,
     604_800,

@@ -8,7 +8,8 @@ await runMain(async () => {
   const telemetry = await startTelemetry({ service });
   // Only now: what is imported earlier is not instrumented.
   const { loadConfig, loadConfigs, runService, systemClock } = await import("@netfacts/runtime");
-  const { busConfigSchema, openBus } = await import("@netfacts/runtime/bus");
+  const { busConfigSchema, natsConnection, openBus } = await import("@netfacts/runtime/bus");
+  const { openJetStreamStore } = await import("./shared/jetstream-store.ts");
   const { buildApp, loadRdnsConfig } = await import("./app.ts");
 
   await runService({
@@ -18,7 +19,15 @@ await runMain(async () => {
     async build(context) {
       const { config, log, metrics } = context;
       const messaging = await openBus(service, config.bus, context);
-      return buildApp({ messaging, clock: systemClock, log, metrics, config: config.resolver });
+      const connection = natsConnection("rdns-resolver-cache", config.bus);
+      return buildApp({
+        messaging,
+        clock: systemClock,
+        log,
+        metrics,
+        config: config.resolver,
+        openShared: (options) => openJetStreamStore({ ...options, connection }),
+      });
     },
   });
 });

@@ -19,6 +19,17 @@ export function createRdnsMetrics(metrics: Metrics) {
   // A rate does not see a first failure in a series that begins with it, and a share of nothing is not shown.
   for (const outcome of ["ok", ...failures]) lookups.inc({ outcome, hit: "false" }, 0);
   lookups.inc({ outcome: "ok", hit: "true" }, 0);
+  const stale = metrics.counter({
+    name: "netfacts_rdns_stale_answers_total",
+    help: "Expired answers returned because DNS gave no newer one",
+  });
+  stale.inc({}, 0);
+  const sharedReads = metrics.counter({
+    name: "netfacts_rdns_shared_cache_reads_total",
+    help: "Reads of the shared cache, by outcome",
+    labelNames: ["outcome"],
+  });
+  for (const outcome of ["hit", "miss", "failed"]) sharedReads.inc({ outcome }, 0);
   return {
     lookups,
     durations: metrics.histogram({
@@ -41,8 +52,10 @@ export function createRdnsMetrics(metrics: Metrics) {
       help: "Messages from nameservers that matched no open query or could not be parsed",
       labelNames: ["reason"],
     }),
-    stale: metrics.counter({ name: "netfacts_rdns_stale_answers_total", help: "Expired answers returned because DNS gave no newer one" }),
+    stale,
     refreshes: metrics.counter({ name: "netfacts_rdns_refreshes_total", help: "Lookups that renew popular answers before they expire" }),
+    sharedReads,
+    sharedWrites: metrics.counter({ name: "netfacts_rdns_shared_cache_writes_total", help: "Answers written to the shared cache" }),
     up: metrics.gauge({ name: "netfacts_rdns_nameserver_up", help: "1 while the nameserver answers", labelNames: ["server"] }),
     latency: metrics.gauge({
       name: "netfacts_rdns_nameserver_latency_seconds",

@@ -74,8 +74,12 @@ test.each<[string, Reaction | null]>([
     },
   );
   expect((await service.ask("193.0.6.1")).record.dnssec).toBeNull();
-  await sleep(600);
-  expect((await service.ask("193.0.6.2")).record.dnssec).toBe("bogus");
+  let state: ReverseDnsRecord["dnssec"] = null;
+  for (let last = 2; last < 100 && state === null; last += 1) {
+    await sleep(100);
+    state = (await service.ask(`193.0.6.${last}`)).record.dnssec;
+  }
+  expect(state).toBe("bogus");
 });
 
 test("a nameserver shows by any answer that it validates", async () => {
@@ -153,4 +157,20 @@ test("nothing is said where nothing was answered", async () => {
   expect(await stateOf(() => ({ rcode: 5 }), signedRoot)).toBeNull();
   const { service } = await both(() => null, signedRoot);
   expect((await service.ask("10.0.0.1")).record.dnssec).toBeNull();
+});
+
+test("lookups do not wait again for a nameserver that said nothing about the root", async () => {
+  const server = await startDnsServer(honest, { rootAtFirst: { rcode: 2 }, root: null });
+  running.push(server);
+  const service = await startService({ RESOLVERS: server.address, RDNS_PROBE_INTERVAL_MS: "100" });
+  running.push(service);
+  await service.ask("193.0.6.1");
+  const durations: number[] = [];
+  for (const last of [2, 3, 4]) {
+    // Then it is asked about the root once more.
+    await sleep(1_150);
+    durations.push((await service.ask(`193.0.6.${last}`)).record.resolver?.duration_ms ?? Number.NaN);
+  }
+  // A busy machine may be slow once; who waits for the root takes that long each time.
+  expect(Math.min(...durations)).toBeLessThan(100);
 });

@@ -188,6 +188,15 @@ test("the last query of a lookup is not followed by one over TCP", async () => {
   expect(server.queries).toHaveLength(4);
 });
 
+test("answers to the last queries that are allowed still count when they are slow", async () => {
+  const names = ["a.example", "b.example", "c.example"];
+  const slow: Behaviour = ({ name }) => ({ answers: [address(name, "193.0.6.1")], delayMs: 400 });
+  const { server, service } = await both(named(names, slow), { RDNS_QUERIES_MAX: "4", RDNS_TIMEOUT_MS: "300" });
+  const { record } = await service.ask("193.0.6.1");
+  expect(record.names.map(({ forward }) => forward?.confirmed)).toEqual([true, true, true]);
+  expect(server.queries.filter(({ name }) => !name.startsWith("1.0.0.127."))).toHaveLength(4);
+});
+
 test("no lookup sends more queries than allowed, whatever the nameserver does", async () => {
   const names = Array.from({ length: 5 }, (_, index) => `n${index}.example`);
   const behaviours: Behaviour[] = [

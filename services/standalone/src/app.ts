@@ -5,7 +5,7 @@ import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@net
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
 import { snapshotEvents } from "@netfacts/pod";
-import { buildApp as buildRdnsResolver, type RdnsConfig } from "@netfacts/rdns-resolver/app";
+import { buildApp as buildRdnsResolver, openSqliteStore as openSharedAnswers, type RdnsConfig } from "@netfacts/rdns-resolver/app";
 import { createMessageTracing, createMetrics, type Logger } from "@netfacts/runtime";
 import { type Ipv4IndexForm, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
@@ -16,6 +16,8 @@ export interface StandaloneDeps {
   readonly snapshots: SnapshotStore;
   /** Where `snapshots` are, for the loader's thread. */
   readonly snapshotsFolder: string;
+  /** File of what DNS answered, so that a restart does not ask again. */
+  readonly answersFile: string;
   readonly ipv4Index?: Ipv4IndexForm;
   readonly store: Store;
   readonly clock: { now(): number };
@@ -51,7 +53,14 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const services = [
     buildIpRouting({ messaging, dataset, clock, onFailure: onFailure("ip-routing") }),
     buildAsnPrefix({ messaging, dataset, clock, onFailure: onFailure("asn-prefix") }),
-    buildRdnsResolver({ messaging, config: deps.resolver, clock, log: deps.log("rdns-resolver"), metrics: createMetrics("rdns-resolver") }),
+    await buildRdnsResolver({
+      messaging,
+      config: deps.resolver,
+      clock,
+      log: deps.log("rdns-resolver"),
+      metrics: createMetrics("rdns-resolver"),
+      openShared: async (options) => openSharedAnswers({ ...options, path: deps.answersFile, clock }),
+    }),
   ];
   const gateway = await buildGateway({
     config: deps.gateway,

@@ -92,6 +92,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       resolver,
       snapshots,
       snapshotsFolder: join(folder, snapshotsFolder),
+      answersFile: join(folder, "reverse-dns.sqlite"),
       ipv4Index: own.IPV4_INDEX,
       store,
       clock: systemClock,

@@ -11,6 +11,7 @@ export {
   type NatsConnection,
   type NatsError,
   nuid,
+  StorageType,
   type StoredMsg,
 } from "nats";
 export { type NatsAccess, NatsSettingsError } from "./access.ts";

@@ -1,6 +1,6 @@
 /** What each service may do at NATS, and the users of `nats.conf` that follow from it: the one place that knows. */
 
-import { keysChangedSubject, reloadSubjects } from "@netfacts/contracts";
+import { keysChangedSubject, reloadSubjects, sharedAnswersStream, sharedAnswersSubject } from "@netfacts/contracts";
 import { callSubject, requestSubject, servedLanes } from "../frames/subjects.ts";
 import { inboxPrefix } from "./inbox.ts";
 
@@ -63,9 +63,13 @@ export function natsRights(bucket = "netfacts-snapshots"): Readonly<Record<NatsU
     "ip-routing": pod("ip-routing", "answers requests, reads snapshots"),
     "asn-prefix": pod("asn-prefix", "answers requests, reads snapshots"),
     "rdns-resolver": {
-      task: "answers requests",
-      publish: [],
-      subscribe: [...answers("rdns-resolver"), ...inboxes("rdns-resolver")],
+      task: "answers requests, shares the answers of DNS",
+      publish: [
+        ...["INFO", "CREATE", "UPDATE"].map((call) => `$JS.API.STREAM.${call}.${sharedAnswersStream}`),
+        `$JS.API.DIRECT.GET.${sharedAnswersStream}.>`,
+        `${sharedAnswersSubject}.>`,
+      ],
+      subscribe: [...answers("rdns-resolver"), ...inboxes("rdns-resolver", "rdns-resolver-cache")],
       answers: true,
     },
     ingest: {

@@ -71,6 +71,8 @@ class Exchange {
   #tcp: AbortController | null = null;
   readonly #failed: Nameserver[] = [];
   #verdict: "servfail" | "refused" | null = null;
+  /** For so long attempts stay open that no further one can follow. */
+  #openUntil: number;
   #done = false;
 
   constructor(options: ExchangeOptions, resolve: (outcome: Outcome) => void) {
@@ -78,13 +80,17 @@ class Exchange {
     this.#resolve = resolve;
     this.#question = questionMessage(options.question, true);
     this.#attemptsMax = options.rounds * options.servers.length;
+    this.#openUntil = options.deadline;
   }
 
   start(): void {
     this.#next();
   }
 
-  /** The next attempt; with none left, the end, unless an answer is on its way over TCP. */
+  /**
+   * The next attempt; with none left, the end, unless an answer is on its way over TCP. Where only the allowance allows no further one,
+   * those that are open have the time of an attempt.
+   */
   #next(): void {
     clearTimeout(this.#timer);
     while (this.#nextAttempt < this.#attemptsMax && this.#options.question.allowance.left > 0) {
@@ -94,9 +100,16 @@ class Exchange {
       this.#ask(server);
       return;
     }
-    const expected = this.#open.some((attempt) => attempt.overTcp);
-    if (expected) this.#timer = setTimeout(() => this.#fail(), this.#wait(this.#options.deadline - performance.now()));
+    const now = performance.now();
+    const isCutShort = this.#nextAttempt < this.#attemptsMax && this.#open.length > 0;
+    if (isCutShort) this.#openUntil = Math.min(this.#openUntil, now + this.#options.timeoutMs);
+    if (this.#open.some((attempt) => attempt.overTcp)) this.#failAt(this.#options.deadline);
+    else if (isCutShort && now < this.#openUntil) this.#failAt(this.#openUntil);
     else this.#fail();
+  }
+
+  #failAt(time: number): void {
+    this.#timer = setTimeout(() => this.#fail(), this.#wait(time - performance.now()));
   }
 
   #serverOf(attempt: number): Nameserver {

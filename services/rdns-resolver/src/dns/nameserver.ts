@@ -63,6 +63,8 @@ export class Nameserver {
   #validates = false;
   #validationDueAt = Number.NEGATIVE_INFINITY;
   #checkingValidation: Promise<void> | null = null;
+  /** The last check said nothing: the next ones are made in the background, and nobody waits for them. */
+  #recheck: NodeJS.Timeout | undefined;
   /** Null until it is known. */
   #up: boolean | null = null;
   #tcpConnections = 0;
@@ -135,12 +137,12 @@ export class Nameserver {
 
   /**
    * Whether it validates (DNSSEC): it said so of the root, or of any other answer (`authenticated`). Asks it when that is not known yet
-   * or long ago, for at most the time of a probe.
+   * or long ago, for at most the time of a probe; after a check without an outcome nobody waits for the next.
    */
   validates(): boolean | Promise<boolean> {
-    const isDue = performance.now() > this.#validationDueAt;
+    const isDue = this.#recheck === undefined && performance.now() > this.#validationDueAt;
     if (isDue && !this.#stopping.signal.aborted) this.#checkingValidation ??= this.#checkValidation();
-    if (this.#validates || this.#checkingValidation === null) return this.#validates;
+    if (this.#validates || this.#recheck !== undefined || this.#checkingValidation === null) return this.#validates;
     return this.#checkingValidation.then(() => this.#validates);
   }
 
@@ -151,6 +153,7 @@ export class Nameserver {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    clearTimeout(this.#recheck);
     await this.#probing;
     await this.#checkingValidation;
     await this.#channel.close();
@@ -261,7 +264,11 @@ export class Nameserver {
     this.#up = up;
     if (up) this.#refusal = null;
     // It may be another one by now.
-    if (up) this.#validationDueAt = Number.NEGATIVE_INFINITY;
+    if (up) {
+      this.#validationDueAt = Number.NEGATIVE_INFINITY;
+      clearTimeout(this.#recheck);
+      this.#recheck = undefined;
+    }
     this.#options.counts.health(this.#label, up);
   }
 
@@ -300,8 +307,16 @@ export class Nameserver {
     const message = await this.#askAlone(this.#root);
     if (message !== null) this.answered();
     const isJudged = message !== null && this.#judgeRoot(message);
-    this.#validationDueAt = performance.now() + (isJudged ? validationCheckMs : validationRetryProbes * this.#options.probeIntervalMs);
+    this.#validationDueAt = performance.now() + validationCheckMs;
     this.#checkingValidation = null;
+    clearTimeout(this.#recheck);
+    this.#recheck = undefined;
+    if (isJudged || this.#stopping.signal.aborted) return;
+    const again = () => {
+      this.#checkingValidation ??= this.#checkValidation();
+    };
+    this.#recheck = setTimeout(again, validationRetryProbes * this.#options.probeIntervalMs);
+    this.#recheck.unref();
   }
 
   /** False where the answer says nothing, and the next one may. */

@@ -69,11 +69,28 @@ export class AnswerCache {
     return hits >= popularHits && entry.expiresAt - now < part && retryAt <= now;
   }
 
-  /** A failure does not replace an answer that can be shown; it only puts the next attempt off. An answer that may not be kept ends the one before. */
-  store(name: string, entry: Entry, now: number): void {
-    if (this.failed(name, entry, now) || this.#worsens(name, entry, now)) return;
+  /**
+   * A failure does not replace an answer that can be shown; it only puts the next attempt off. An answer that may not be kept ends the one before.
+   *
+   * @returns whether what was known of the name before still counts.
+   */
+  store(name: string, entry: Entry, now: number): boolean {
+    if (this.failed(name, entry, now) || this.#worsens(name, entry, now)) return true;
     if (entry.expiresAt > entry.storedAt) this.#kept.set(name, { entry, hits: 0, retryAt: 0 });
     else if (!isFailure(entry)) this.#kept.delete(name);
+    return isFailure(entry);
+  }
+
+  /**
+   * Keeps an answer that another replica got, or this one before its restart, if it is newer than what is kept.
+   *
+   * @returns whether it lives, and is kept.
+   */
+  adopt(name: string, entry: Entry, now: number): boolean {
+    const kept = this.#kept.peek(name);
+    if (kept !== undefined && kept.entry.storedAt >= entry.storedAt) return false;
+    this.#kept.set(name, { entry, hits: 0, retryAt: 0 });
+    return entry.expiresAt > now;
   }
 
   /** A renewal whose forward lookups fail does not replace an answer that lives, and that has them all. */

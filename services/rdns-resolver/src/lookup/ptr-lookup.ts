@@ -2,6 +2,7 @@
 
 import { type Address, reverseName } from "@netfacts/address";
 import { type Entry, type KeepingRules, makeEntry, type ResolutionStatus, timedOut } from "../domain/resolution.ts";
+import type { SharedAnswers } from "../shared/shared-answers.ts";
 import { type AddressLookupOptions, lookupAddress } from "./address-lookup.ts";
 import { AnswerCache, type AnswerCacheOptions, isFailure, type KeptAnswer } from "./answer-cache.ts";
 
@@ -18,6 +19,8 @@ export interface PtrLookupOptions extends AddressLookupOptions, Omit<AnswerCache
   readonly budgetMs: number;
   /** Resolutions at a time. */
   readonly inFlightMax: number;
+  /** Asked before DNS; null: there are none. */
+  readonly shared: Pick<SharedAnswers, "get" | "replace"> | null;
   /** Called when a popular answer is renewed before its end. */
   readonly onRefresh: () => void;
 }
@@ -43,7 +46,10 @@ export interface FoundEntry {
 /** `unavailable`: no nameserver answers; `overloaded`: too many resolutions already. */
 export type LookupResult = FoundEntry | { readonly kind: "unavailable" | "overloaded" };
 
-type Resolution = { readonly kind: "entry"; readonly entry: Entry; readonly queries: number } | { readonly kind: "unavailable" };
+/** `isShared`: it was among the shared answers. */
+type Resolution =
+  | { readonly kind: "entry"; readonly entry: Entry; readonly queries: number; readonly isShared: boolean }
+  | { readonly kind: "unavailable" };
 
 /** What is shown to whom nobody answered in time. */
 const unanswered = { status: "timeout", names: [], namesTotal: 0, ttl: null, dnssec: null, forward: [] } as const;
@@ -109,8 +115,8 @@ export class PtrLookup {
     const instead = failure === null ? null : this.#cache.stale(name, this.#options.clock.now());
     if (instead !== null) return staleResult(instead, failure, effort);
     if (resolution.kind !== "entry") return resolution;
-    const { entry } = resolution;
-    return { kind: "entry", entry, hit: false, stale: false, failure: null, freshUntil: entry.expiresAt, ...effort };
+    const { entry, isShared } = resolution;
+    return { kind: "entry", entry, hit: isShared, stale: false, failure: null, freshUntil: entry.expiresAt, ...effort };
   }
 
   /** Half of the places stay for those who wait for an answer. */
@@ -133,7 +139,12 @@ export class PtrLookup {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<Resolution>((resolve) => {
       const giveUp = () =>
-        resolve({ kind: "entry", entry: makeEntry(unanswered, this.#options.clock.now(), this.#options.rules), queries: 0 });
+        resolve({
+          kind: "entry",
+          entry: makeEntry(unanswered, this.#options.clock.now(), this.#options.rules),
+          queries: 0,
+          isShared: false,
+        });
       timer = setTimeout(giveUp, deadline - performance.now());
     });
     try {
@@ -144,9 +155,11 @@ export class PtrLookup {
   }
 
   async #resolve(name: string, ip: Address, deadline: number): Promise<Resolution> {
-    const { budgetMs, clock, rules } = this.#options;
+    const { budgetMs, clock, rules, shared } = this.#options;
     const isHurried = deadline - performance.now() < budgetMs / 2;
     try {
+      const known = shared === null ? null : await shared.get(name, deadline);
+      if (known !== null && this.#cache.adopt(name, known, clock.now())) return { kind: "entry", entry: known, queries: 0, isShared: true };
       const found = await lookupAddress(ip, deadline, this.#options);
       const now = clock.now();
       if (found.kind === "unavailable") {
@@ -155,8 +168,9 @@ export class PtrLookup {
       }
       const entry = makeEntry(found.finding, now, rules);
       // What somebody in a hurry did not wait for is not kept from others.
-      if (!isHurried || !timedOut(entry)) this.#cache.store(name, entry, now);
-      return { kind: "entry", entry, queries: found.queries };
+      const isWhole = !isHurried || !timedOut(entry);
+      if (isWhole && !this.#cache.store(name, entry, now)) shared?.replace(name, entry, known !== null);
+      return { kind: "entry", entry, queries: found.queries, isShared: false };
     } finally {
       this.#flights.delete(name);
     }

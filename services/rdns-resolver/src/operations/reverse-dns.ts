@@ -5,7 +5,6 @@ import { decodeQuery, type ReverseDnsRecord, shownMembers, type View } from "@ne
 import { type ItemHandler, problemReply, type ReplyItem } from "@netfacts/messaging";
 import {
   type Asked,
-  type Effort,
   type Freshness,
   freshness,
   reverseDnsRecord,
@@ -19,8 +18,8 @@ export interface ReverseDnsDeps {
   readonly lookup: Pick<PtrLookup, "lookup">;
   readonly clock: { now(): number };
   readonly openPrefixes: readonly Prefix[];
-  /** Called with every outcome, and with what it took where there is an answer of DNS. */
-  readonly observe: (outcome: ReverseDnsRecord["status"] | Failure, effort: Effort | null) => void;
+  /** Called with every outcome, and with the answer where there is one of DNS. */
+  readonly observe: (outcome: ReverseDnsRecord["status"] | Failure, found: FoundEntry | null) => void;
 }
 
 export function reverseDns({ lookup, clock, openPrefixes, observe }: ReverseDnsDeps): ItemHandler<null> {

@@ -23,8 +23,11 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** What a service keeps its answers in beside its own memory. */
+export type OpenShared = NonNullable<Parameters<typeof buildApp>[0]["openShared"]>;
+
 /** Looks no name up unless `env` says so: most tests are about the names. */
-export async function startService(env: NodeJS.ProcessEnv): Promise<Service> {
+export async function startService(env: NodeJS.ProcessEnv, openShared?: OpenShared): Promise<Service> {
   const messaging = createInProcessMessaging({
     onError(what, cause) {
       throw new Error(what, { cause });
@@ -34,12 +37,13 @@ export async function startService(env: NodeJS.ProcessEnv): Promise<Service> {
   const log: string[] = [];
   const write = (details: unknown, text?: string) => log.push(`${text} ${JSON.stringify(details)}`);
   let now = Date.parse("2026-11-21T09:00:02.250Z");
-  const app = buildApp({
+  const app = await buildApp({
     messaging,
     clock: { now: () => now },
     log: { info: write, warn: write, error: write } as Parameters<typeof buildApp>[0]["log"],
     metrics: createMetrics("rdns-resolver", registry),
     config: loadRdnsConfig({ RDNS_PROBE_INTERVAL_MS: "50", RDNS_FORWARD_NAMES_MAX: "0", ...env }),
+    ...(openShared === undefined ? {} : { openShared }),
   });
   await app.start();
 

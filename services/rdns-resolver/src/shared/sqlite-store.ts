@@ -1,0 +1,153 @@
+/** The shared store of one process: a file that outlives it. */
+
+import { rmSync } from "node:fs";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { SharedStore, SharedStoreOptions } from "./shared-store.ts";
+
+export interface SqliteStoreOptions extends SharedStoreOptions {
+  readonly path: string;
+  /** Unix milliseconds. */
+  readonly clock: { now(): number };
+}
+
+/** Texts are written together: what a transaction costs is spent once. */
+const flushMs = 50;
+const pendingMax = 200;
+const textBytesMax = 64 * 1024;
+/** A row besides its text: an estimate. */
+const rowBytes = 120;
+/** What leaves when there is no more room, so that room is not made for each text. */
+const evictedShare = 0.1;
+
+const schema = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = OFF;
+  CREATE TABLE IF NOT EXISTS texts (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, put_at INTEGER NOT NULL, text TEXT NOT NULL);
+`;
+
+/** Never throws: a file that cannot be used is removed and made anew, and without one nothing is kept. */
+export function openSqliteStore(options: SqliteStoreOptions): SharedStore {
+  return new SqliteStore(options);
+}
+
+interface Statements {
+  readonly find: StatementSync;
+  readonly put: StatementSync;
+  readonly size: StatementSync;
+  readonly evict: StatementSync;
+  readonly expire: StatementSync;
+}
+
+class SqliteStore implements SharedStore {
+  readonly #options: SqliteStoreOptions;
+  #database: DatabaseSync | null = null;
+  #statements: Statements | null = null;
+  readonly #pending = new Map<string, { readonly text: string; readonly putAt: number }>();
+  #timer: NodeJS.Timeout | undefined;
+  #bytes = 0;
+
+  constructor(options: SqliteStoreOptions) {
+    this.#options = options;
+    this.#open(true);
+  }
+
+  async get(key: string): Promise<string | null> {
+    const pending = this.#pending.get(key);
+    if (pending !== undefined) return pending.text;
+    if (this.#statements === null) throw new Error("the file of the cache cannot be used");
+    try {
+      const row = this.#statements.find.get(key, this.#oldest());
+      return row === undefined ? null : String(row.text);
+    } catch (error) {
+      this.#fail(error as Error);
+      throw error;
+    }
+  }
+
+  put(key: string, text: string): void {
+    if (this.#statements === null || Buffer.byteLength(text) > textBytesMax) return;
+    this.#pending.set(key, { text, putAt: this.#options.clock.now() });
+    if (this.#pending.size >= pendingMax) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), flushMs);
+  }
+
+  async close(): Promise<void> {
+    this.#flush();
+    this.#statements = null;
+    this.#database?.close();
+    this.#database = null;
+  }
+
+  #oldest(): number {
+    return this.#options.clock.now() - this.#options.ageMaxSeconds * 1_000;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const [database, statements] = [this.#database, this.#statements];
+    const texts = [...this.#pending];
+    this.#pending.clear();
+    if (database === null || statements === null || texts.length === 0) return;
+    try {
+      database.exec("BEGIN");
+      for (const [key, { text, putAt }] of texts) {
+        statements.put.run(key, putAt, text);
+        // One that replaces another counts twice until the next count.
+        this.#bytes += text.length + key.length + rowBytes;
+      }
+      if (this.#bytes > this.#options.bytesMax) this.#makeRoom(statements);
+      database.exec("COMMIT");
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+
+  #makeRoom(statements: Statements): void {
+    statements.expire.run(this.#oldest());
+    for (this.#bytes = sizeOf(statements); this.#bytes > this.#options.bytesMax; this.#bytes = sizeOf(statements))
+      statements.evict.run(evictedShare);
+  }
+
+  /** A damaged file is made anew; with a full disk, or none, nothing is kept from now on. */
+  #fail(error: Error): void {
+    this.#options.onFault(error.message);
+    this.#statements = null;
+    this.#pending.clear();
+    try {
+      this.#database?.close();
+    } catch {
+      // It is not used any more.
+    }
+    this.#database = null;
+  }
+
+  #open(mayRemove: boolean): void {
+    const { path } = this.#options;
+    try {
+      const database = new DatabaseSync(path);
+      this.#database = database;
+      database.exec(schema);
+      this.#statements = {
+        find: database.prepare("SELECT text FROM texts WHERE key = ? AND put_at >= ?"),
+        put: database.prepare("INSERT OR REPLACE INTO texts (key, put_at, text) VALUES (?, ?, ?)"),
+        size: database.prepare(`SELECT coalesce(sum(length(text) + length(key) + ${rowBytes}), 0) AS bytes FROM texts`),
+        evict: database.prepare(
+          "DELETE FROM texts WHERE number <= (SELECT min(number) + max(1, (max(number) - min(number)) * ?) FROM texts)",
+        ),
+        expire: database.prepare("DELETE FROM texts WHERE put_at < ?"),
+      };
+      this.#statements.expire.run(this.#oldest());
+      this.#bytes = sizeOf(this.#statements);
+    } catch (error) {
+      this.#fail(error as Error);
+      if (!mayRemove) return;
+      for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+      this.#open(false);
+    }
+  }
+}
+
+function sizeOf({ size }: Statements): number {
+  return Number(size.get()?.bytes ?? 0);
+}

@@ -1,0 +1,58 @@
+/** The shared store of the one-process form: the contract, and what becomes of files that cannot be used. */
+
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { openSqliteStore } from "../../src/shared/sqlite-store.ts";
+import { becomes, describeSharedStore } from "./contract.ts";
+
+const newFolder = () => mkdtempSync(join(tmpdir(), "netfacts-answers-"));
+const settings = { bytesMax: 1_048_576, ageMaxSeconds: 3_600, clock: { now: () => Date.now() }, onFault: () => undefined };
+
+describeSharedStore("shared answers in a file", async () => {
+  const folder = newFolder();
+  return {
+    open: async (options) => openSqliteStore({ ...settings, path: join(folder, "answers.sqlite"), ...options }),
+    remove: async () => rmSync(folder, { recursive: true }),
+  };
+});
+
+let folder: string;
+beforeEach(() => {
+  folder = newFolder();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("a damaged file is made anew", async () => {
+  const path = join(folder, "answers.sqlite");
+  writeFileSync(path, "this is no database, and longer than the header of one: ".repeat(50));
+  const faults: string[] = [];
+  const store = openSqliteStore({ ...settings, path, onFault: (reason) => faults.push(reason) });
+  store.put("a.b", "kept");
+  await becomes(store, "a.b", "kept");
+  expect(faults).toEqual([expect.stringMatching(/not a database/)]);
+  await store.close();
+});
+
+test("where no file can be made, nothing is kept, and reading says so", async () => {
+  const faults: string[] = [];
+  const store = openSqliteStore({ ...settings, path: join(folder, "missing", "answers.sqlite"), onFault: (reason) => faults.push(reason) });
+  store.put("a.b", "lost");
+  await expect(store.get("a.b", 10)).rejects.toThrow("cannot be used");
+  expect(faults.length).toBeGreaterThan(0);
+  await store.close();
+});
+
+test("a file that disappears while it is used does no harm", async () => {
+  const path = join(folder, "answers.sqlite");
+  const store = openSqliteStore({ ...settings, path });
+  store.put("a.b", "kept");
+  await becomes(store, "a.b", "kept");
+  for (const suffix of ["", "-wal", "-shm"]) if (existsSync(path + suffix)) rmSync(path + suffix);
+  chmodSync(folder, 0o500);
+  store.put("a.c", "later");
+  await store.get("a.c", 10).catch(() => undefined);
+  await store.close();
+  chmodSync(folder, 0o700);
+});
