@@ -11,7 +11,7 @@ import { operations } from "@netfacts/contracts";
 import { createResponder, type Lane, type Messaging, type ReplyItem, withWholeBody } from "@netfacts/messaging";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { openStore } from "@netfacts/pod/jetstream";
-import { enterDataset, recordHandler } from "@netfacts/records";
+import { type AnswerContext, enterDataset, recordHandler } from "@netfacts/records";
 import { type Generation, openFolderStore, type SnapshotStore } from "@netfacts/snapshot";
 import { testBucket } from "../../libs/pod/test/jetstream/bucket.ts";
 import { madeGeneration, madeManifest, publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
@@ -269,9 +269,9 @@ async function faultsOf(generationOf: (holder: ReturnType<typeof restlessHolder>
   const holder = restlessHolder();
   const clock = { now: Date.now };
   const routing = recordHandler("routing");
-  const handler = createResponder({
+  const handler = createResponder<AnswerContext>({
     enter: (pinned) => enterDataset(holder, clock, pinned),
-    ops: new Map([["routing", (item, { generation, nowMs }) => routing(item, { generation: generationOf(holder, generation), nowMs })]]),
+    ops: new Map([["routing", (item, context) => routing(item, { ...context, generation: generationOf(holder, context.generation) })]]),
     onFailure: () => undefined,
   });
   const server = await createNatsMessaging({ servers: distributed.natsUrl, name: "planted" });

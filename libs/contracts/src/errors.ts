@@ -187,6 +187,12 @@ const table = {
     "The request refers to a version of the data that is no longer available.",
     "Start again without the cursor. The response then uses the current version.",
   ),
+  as_of_out_of_range: entry(
+    410,
+    "No snapshot of that time",
+    "No snapshot of the time in `as_of` is kept.",
+    "Use a time from `earliest` on. Older snapshots are deleted; your operator sets how many days are kept.",
+  ),
   payload_too_large: entry(
     413,
     "Request body too large",
@@ -282,6 +288,30 @@ const table = {
     "Wait for `Retry-After` seconds. `/api/v1/status` shows what is loaded.",
     "later",
     5,
+  ),
+  history_loading: entry(
+    503,
+    "Snapshot of the past is loading",
+    "The snapshot of that time is being loaded, which took longer than the request may take.",
+    "Wait for `Retry-After` seconds and send the request again. Requests without `as_of` are not affected.",
+    "later",
+    2,
+  ),
+  history_unavailable: entry(
+    503,
+    "History unavailable",
+    "No service answers requests with `as_of` at the moment.",
+    "Send the request without `as_of`, or ask your operator whether history is turned on.",
+    "later",
+    30,
+  ),
+  snapshot_unreadable: entry(
+    503,
+    "Snapshot of the past is damaged",
+    "The snapshot of that time is damaged or incomplete.",
+    "Use another time, and send the `request_id` to your operator. Requests without `as_of` are not affected.",
+    "later",
+    60,
   ),
   resolver_unavailable: entry(
     503,

@@ -6,7 +6,7 @@ export { examples } from "./examples/index.ts";
 export { contentTypes, type Format, formats, type ListFormat, type ListName, type ListView, mediaTypes, memberOfList } from "./formats.ts";
 export { headers, ingestPath, internalHeaders, limitHeaderNames, requestIdPattern } from "./headers.ts";
 export { type KeyChange, keysChangedSubject, type PlanChange } from "./key-change.ts";
-export { Meta, MetaData, Warning, type WarningCode, warningCodes, warningMeanings } from "./meta.ts";
+export { Meta, MetaData, MetaHistory, Warning, type WarningCode, warningCodes, warningMeanings } from "./meta.ts";
 export { nearestWord } from "./nearest-word.ts";
 export type { AsnQuestion } from "./operations/asn.ts";
 export {
@@ -21,7 +21,7 @@ export {
 } from "./operations/index.ts";
 export type { IpQuestion } from "./operations/ip.ts";
 export { listLimitDefault, listLimitMax } from "./operations/list-limits.ts";
-export { type LookupDescription, type ServiceName, serviceNames, services } from "./operations/operation.ts";
+export { type LookupDescription, pastServiceOf, pastUnits, type ServiceName, serviceNames, services } from "./operations/operation.ts";
 export type { PrefixQuestion } from "./operations/prefix.ts";
 export type { ReverseDnsQuestion } from "./operations/reverse-dns.ts";
 export type { RoutingQuestion } from "./operations/routing.ts";
@@ -88,7 +88,7 @@ export {
 } from "./records/keys.ts";
 export { MeKey, MeLimit, MeRecord, type Scope, scopes } from "./records/me.ts";
 export { PrefixAllocation, PrefixRecord, PrefixVrps } from "./records/prefix.ts";
-export { Problem, ProblemItem, type ResponderProblem } from "./records/problem.ts";
+export { Problem, ProblemItem, type ResponderProblem, type TimeRange } from "./records/problem.ts";
 export { ForwardConfirmation, ReverseDnsName, ReverseDnsRecord, type ReverseDnsStatus } from "./records/reverse-dns.ts";
 export { RoutingRecord } from "./records/routing.ts";
 export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";
@@ -107,4 +107,4 @@ export {
 export { sharedAnswersStream, sharedAnswersSubject } from "./shared-answers.ts";
 export { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";
 export { timestamp } from "./timestamp.ts";
-export { decodeQuery, encodeQuery, membersOf, type Page, shownMembers, type View, wholeRecord } from "./view.ts";
+export { decodeQuery, encodeQuery, membersOf, type Page, type PastView, shownMembers, type View, wholeRecord } from "./view.ts";

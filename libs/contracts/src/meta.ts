@@ -53,10 +53,24 @@ export type Warning = Static<typeof Warning>;
 export const MetaData = record(dataMembers());
 export type MetaData = Static<typeof MetaData>;
 
+/** Of an answer to `as_of`: which snapshot it is from. */
+export const MetaHistory = record({
+  as_of: member(Timestamp, "Time that the response is about: `as_of` of the request, or the end of that day."),
+  snapshot: member(Type.String(), "Id of the snapshot that the response is based on."),
+  published_at: member(Timestamp, "Time at which this installation published the snapshot."),
+});
+export type MetaHistory = Static<typeof MetaHistory>;
+
 export const Meta = record({
   request_id: member(Type.String(), "Id of the request, as in `X-Request-Id`."),
   generated_at: member(Timestamp, "Time at which the response was generated."),
   data: member(MetaData, "Sections that the response is based on. A section that is not needed or not available is absent."),
+  history: Type.Optional(
+    member(
+      MetaHistory,
+      "Only with `as_of`: the snapshot of the past that the response is based on. Ages and warnings are those of that time.",
+    ),
+  ),
   warnings: member(Type.Array(Warning), "Warnings about this response; an empty list if there are none."),
 });
 export type Meta = Static<typeof Meta>;
@@ -83,6 +97,11 @@ export const metaFacts: FactsOf<Meta> = {
       peers_total: { ipv4: { from: "routes", unit: peers }, ipv6: { from: "routes", unit: peers } },
       collectors: "routes",
     },
+  },
+  history: {
+    as_of: { from: "request", example: "2026-11-20T23:59:59Z" },
+    snapshot: { from: "snapshot", example: "20261120T080000Z-1a2b3c4d" },
+    published_at: { from: "snapshot", example: "2026-11-20T08:04:10Z" },
   },
   warnings: {
     code: "service",

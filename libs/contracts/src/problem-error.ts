@@ -1,12 +1,14 @@
 /** A refusal on its way to the caller: thrown anywhere behind an edge, turned into problem+json (RFC 9457) in one place. */
 
 import { errors, type ProblemCode } from "./errors.ts";
-import type { Problem, ProblemItem } from "./records/problem.ts";
+import type { Problem, ProblemItem, TimeRange } from "./records/problem.ts";
 
 export interface ProblemFields {
   /** Public text; the table's where absent. */
   readonly detail?: string;
   readonly errors?: readonly ProblemItem[];
+  /** Of `as_of_out_of_range`. */
+  readonly range?: TimeRange;
   readonly retryAfterSeconds?: number | null;
   readonly violatedPolicies?: readonly ("rate" | "month" | "concurrency")[];
   /** Headers that belong to this refusal: `Allow`, `WWW-Authenticate`. */
@@ -58,6 +60,7 @@ export function problemBody(error: ProblemError, place: ProblemPlace): Problem {
     request_id: place.requestId,
     ...(fields.errors === undefined ? {} : { errors: [...fields.errors] }),
     ...(fields.violatedPolicies === undefined ? {} : { "violated-policies": [...fields.violatedPolicies] }),
+    ...fields.range,
     ...(seconds === null ? {} : { retry_after_seconds: seconds }),
   };
 }

@@ -20,7 +20,22 @@ export interface View {
   readonly page: Page | null;
   /** Whether `meta` stands at the end of the record. */
   readonly meta: boolean;
+  /** Absent: the present. */
+  readonly past?: PastView;
 }
+
+/** The time that is asked about. */
+export interface PastView {
+  /** Unix seconds. */
+  readonly at: number;
+  /** The snapshot that a list goes on in; null: the one of that time. */
+  readonly snapshotId: string | null;
+  /** Tells callers apart well enough to let them take turns: 0 to `turnMax`. No part of the answer depends on it. */
+  readonly turn: number;
+}
+
+/** The largest `turn`. */
+export const turnMax = 0xffff_ffff;
 
 /** What nearly everybody wants. */
 export const wholeRecord: View = { fields: null, format: "json", page: null, meta: true };
@@ -30,6 +45,10 @@ const viewMark = " ";
 
 /** Ends a view without `meta`; pods of the previous version refuse it. */
 const noMeta = "no_meta";
+
+/** Begins the word of a time; pods of the previous version refuse it. */
+const pastMark = "past";
+const pastPattern = /^past:(\d{1,10}):(-|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}):(\d{1,10})$/;
 
 /** Lists are shorter. */
 const startMax = 0xffff_ffff;
@@ -43,10 +62,12 @@ export function membersOf(op: OperationName): readonly string[] {
 export function encodeQuery<O extends OperationName>(op: O, question: Questions[O], view: View): string {
   const text = encodeQuestion(op, question);
   if (view === wholeRecord) return text;
-  const { fields, format, page, meta } = view;
-  if (fields === null && format === "json" && page === null && meta) return text;
+  const { fields, format, page, meta, past } = view;
+  if (fields === null && format === "json" && page === null && meta && past === undefined) return text;
   const words = [format, fields?.join(",") ?? none, page === null ? none : `${page.list}:${page.start}`];
-  return text + viewMark + [...words, ...(meta ? [] : [noMeta])].join(separator);
+  if (!meta) words.push(noMeta);
+  if (past !== undefined) words.push([pastMark, past.at, past.snapshotId ?? none, past.turn].join(":"));
+  return text + viewMark + words.join(separator);
 }
 
 /**
@@ -64,13 +85,25 @@ export function decodeQuery<O extends OperationName>(op: O, query: string): { re
 }
 
 function readView(op: OperationName, text: string): View | null {
-  const [formatText, fieldsText, pageText, metaText, ...rest] = text.split(separator);
+  const [formatText, fieldsText, pageText, ...marks] = text.split(separator);
+  const past = readPast(marks.at(-1));
+  if (past !== undefined) marks.pop();
+  const [metaText, ...rest] = marks;
   const format = formats.find((name) => name === formatText);
   const fields = readFields(op, fieldsText);
   const page = readPage(op, pageText);
   const isRead = format !== undefined && fields !== undefined && page !== undefined && rest.length === 0;
   if (!isRead || (metaText !== undefined && metaText !== noMeta)) return null;
-  return { fields, format, page, meta: metaText === undefined };
+  return { fields, format, page, meta: metaText === undefined, ...(past !== undefined && { past }) };
+}
+
+/** Undefined: the word is none of a time. */
+function readPast(text: string | undefined): PastView | undefined {
+  const parts = pastPattern.exec(text ?? "");
+  if (parts === null) return undefined;
+  const [, at, id, turn] = parts;
+  const past = { at: Number(at), snapshotId: id === none ? null : (id as string), turn: Number(turn) };
+  return past.at <= 0xffff_ffff && past.turn <= turnMax ? past : undefined;
 }
 
 /** Undefined: not readable. */

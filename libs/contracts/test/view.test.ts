@@ -30,6 +30,9 @@ test("every view is read back, and fits a message", () => {
     { fields: [...membersOf("asn")], format: "json", page: { list: "allocations", start: 1 }, meta: true },
     { fields: null, format: "json", page: null, meta: false },
     { fields: [...membersOf("asn")], format: "json", page: { list: "neighbours", start: 1 }, meta: false },
+    { fields: null, format: "json", page: null, meta: true, past: { at: 0, snapshotId: null, turn: 4_294_967_295 } },
+    { fields: null, format: "csv", page: null, meta: true, past: { at: 1_767_225_600, snapshotId: "20260101T000000Z-1a2b3c4d", turn: 0 } },
+    { fields: ["asn"], format: "json", page: null, meta: false, past: { at: 4_294_967_295, snapshotId: null, turn: 1 } },
   ];
   for (const view of views) {
     const text = encodeQuery("asn", question, view);
@@ -48,6 +51,11 @@ test("nothing else is read", () => {
     "csv|-",
     "csv|-|-|-",
     "json|-|-|meta",
+    "json|-|-|past:1:-",
+    "json|-|-|past:01:-:1",
+    "json|-|-|past:4294967296:-:1",
+    "json|-|-|past:1:-:1|no_meta",
+    "json|-|-|past:1:x:1",
     "json|-|-|no_meta|-",
     "csv||-",
     "json|asn,asn|-",

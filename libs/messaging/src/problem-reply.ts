@@ -1,6 +1,6 @@
 /** The reply of a responder that has no record to give. */
 
-import { errors, type ProblemCode, type ProblemItem, type ResponderProblem } from "@netfacts/contracts";
+import { errors, type ProblemCode, type ProblemItem, type ResponderProblem, type TimeRange } from "@netfacts/contracts";
 import type { ReplyItem } from "./types.ts";
 
 /** What the responder knows of it; `detail` is public text and defaults to what the table of problems says. */
@@ -8,6 +8,7 @@ export interface ProblemReplyInput {
   readonly code: ProblemCode;
   readonly detail?: string;
   readonly errors?: readonly ProblemItem[];
+  readonly range?: TimeRange;
 }
 
 /** Costs the caller no month and is never cached. */
@@ -17,6 +18,7 @@ export function problemReply(input: ProblemReplyInput): ReplyItem {
     code: input.code,
     detail: input.detail ?? entry.happened,
     ...(input.errors === undefined ? {} : { errors: input.errors }),
+    ...(input.range === undefined ? {} : { range: input.range }),
   };
   return {
     status: entry.status,

@@ -9,7 +9,10 @@ import type { Answer, FrameHandler, ReplyItem, RequestItem } from "./types.ts";
 export type Entry<C> = { readonly context: C } | { readonly refusal: ProblemCode | "not_yet" };
 
 /** Answers one item: at once, later, or, where that is long work, in steps, between which others may have a turn. */
-export type ItemHandler<C> = (item: RequestItem, context: C) => ReplyItem | Promise<ReplyItem> | Generator<void, ReplyItem>;
+export type ItemHandler<C> = (item: RequestItem, context: C) => ReplyItem | Promise<ReplyItem | ReplySteps> | ReplySteps;
+
+/** The work on an answer, in steps. */
+export type ReplySteps = Generator<void, ReplyItem>;
 
 export interface ResponderOptions<C> {
   /**
@@ -85,7 +88,12 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
             step = run(() => reply.next());
           }
           answer(index, step.value);
-        } else if ("then" in reply) slow.push(reply.then((late) => answer(index, late)).catch((cause: unknown) => fail(index, cause)));
+        } else if ("then" in reply)
+          slow.push(
+            lateReply(reply, run)
+              .then((late) => answer(index, late))
+              .catch((cause: unknown) => fail(index, cause)),
+          );
         else answer(index, reply);
       } catch (cause) {
         fail(index, cause);
@@ -94,6 +102,20 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
     if (isShort) shortWorkDone();
     await Promise.all(slow);
   };
+}
+
+/** What comes later, and takes its turns from then on where it comes in steps. */
+async function lateReply(reply: Promise<ReplyItem | ReplySteps>, run: <T>(work: () => T) => T): Promise<ReplyItem> {
+  const late = await reply;
+  if (!(Symbol.iterator in late)) return late;
+  for (let turns = 0; ; turns++) {
+    await nextTurn(turns);
+    const turnStart = performance.now();
+    do {
+      const step = run(() => late.next());
+      if (step.done === true) return step.value;
+    } while (performance.now() - turnStart < turnMs);
+  }
 }
 
 /** The indexes that are left to be answered one by one. */

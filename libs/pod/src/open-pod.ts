@@ -4,11 +4,11 @@ import { hostname } from "node:os";
 import type { Messaging } from "@netfacts/messaging";
 import type { ServiceApp, ServiceContext } from "@netfacts/runtime";
 import { busConfigSchema, natsConnection } from "@netfacts/runtime/bus";
-import { followerDefaults, ipv4IndexConfig, SnapshotFollower } from "@netfacts/snapshot";
+import { followerDefaults, ipv4IndexConfig, PastGenerations, pastConfigSchema, pastOptionsOf, SnapshotFollower } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 import { connectJetStreamStore, jetStreamSource } from "./jetstream/index.ts";
 import { PodReporter } from "./pod-reporter.ts";
-import { snapshotEvents } from "./snapshot-events.ts";
+import { pastEvents, snapshotEvents } from "./snapshot-events.ts";
 
 /** Settings of every service that answers from snapshots: those of the bus, where snapshots are, and how they are indexed. */
 export const podConfigSchema = Type.Object({
@@ -27,12 +27,14 @@ export const podConfigSchema = Type.Object({
   }),
   POD_NAME: Type.String({ default: "", description: "Unique name of this process; if empty, the host name and the process id" }),
   ...ipv4IndexConfig,
+  ...pastConfigSchema.properties,
 });
 
 export type PodConfig = Static<typeof podConfigSchema>;
 
 export interface DatasetPod {
   readonly dataset: SnapshotFollower;
+  readonly past: PastGenerations;
   /** The service's process: it follows, and the app takes questions from the first snapshot on. */
   serve(app: Pick<ServiceApp, "start" | "stop">): ServiceApp;
 }
@@ -48,14 +50,23 @@ export async function openPod(
   const source = { bucket: config.SNAPSHOT_BUCKET, connection: natsConnection(`${service}-snapshots`, config) };
   const { store, close } = await connectJetStreamStore(source);
   onStop(close);
-  const dataset = new SnapshotFollower(store, jetStreamSource(source), snapshotEvents(log, metrics), {
+  const loaderSource = jetStreamSource(source);
+  const dataset = new SnapshotFollower(store, loaderSource, snapshotEvents(log, metrics), {
     ipv4Index: config.IPV4_INDEX,
     keepMs: config.SNAPSHOT_KEEP_MS,
   });
+  const past = new PastGenerations(
+    store,
+    loaderSource,
+    dataset,
+    pastEvents(log, metrics, () => past),
+    pastOptionsOf(config),
+  );
   const pod = config.POD_NAME || `${hostname()}-${process.pid}`;
   const reporter = new PodReporter({ follower: dataset, broadcast: messaging, pod, service });
   return {
     dataset,
+    past,
     serve(app) {
       let serving: Promise<void> | null = null;
       let ready = false;

@@ -2,7 +2,7 @@
 
 import { snapshotNumberOf } from "@netfacts/contracts";
 import type { Logger, Metrics } from "@netfacts/runtime";
-import { type FollowerEvents, isStale, type Manifest } from "@netfacts/snapshot";
+import { type FollowerEvents, isStale, type Manifest, type PastEvents, type PastGenerations } from "@netfacts/snapshot";
 
 export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
   let sections: Manifest["sections"] = {};
@@ -54,6 +54,30 @@ export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
     unavailable(snapshot, err) {
       loads.inc({ outcome: "unavailable" });
       log.warn({ snapshot, err }, "snapshot cannot be read; retrying in seconds");
+    },
+  };
+}
+
+/** What is logged and measured of the snapshots of the past that a process holds. `past` is called when metrics are read. */
+export function pastEvents(log: Logger, metrics: Metrics, past: () => PastGenerations): PastEvents {
+  const loads = metrics.counter({
+    name: "netfacts_history_loads_total",
+    help: "Snapshots of the past loaded for requests with `as_of`, by outcome",
+    labelNames: ["outcome"],
+  });
+  metrics.gauge({
+    name: "netfacts_history_bytes",
+    help: "Memory of the snapshots of the past, in bytes, without what they share with those in service",
+    collect: (gauge) => gauge.set({}, past().bytes),
+  });
+  return {
+    loaded(snapshot, loadMs) {
+      loads.inc({ outcome: "loaded" });
+      log.info({ snapshot, load_ms: Math.round(loadMs) }, "snapshot of the past loaded");
+    },
+    failed(snapshot, err) {
+      loads.inc({ outcome: "failed" });
+      log.error({ snapshot, err }, "snapshot of the past cannot be loaded; requests of today are not affected");
     },
   };
 }

@@ -17,10 +17,30 @@ import {
   type WarningCode,
   wholeRecord,
 } from "@netfacts/contracts";
-import { ageSeconds, type Generation, isStale, type SectionEntry, type SectionName } from "@netfacts/snapshot";
+import {
+  ageSeconds,
+  type Generation,
+  isStale,
+  type Publication,
+  publicationTime,
+  type SectionEntry,
+  type SectionName,
+} from "@netfacts/snapshot";
 
 /** The longest time a cache may keep an answer, in seconds. */
 export const maxAgeSecondsMax = 300;
+
+/** As long may an answer about the past be kept that nothing changes any more, in seconds. */
+const pastMaxAgeSeconds = 86_400;
+/** A publisher's clock may differ from ours so much: until then another snapshot may turn out to have been the newest one. */
+const settledMs = 3_600_000;
+
+/** That an answer is about the past. */
+export interface PastNote {
+  readonly publication: Publication;
+  /** The present, which the answer's `nowMs` is not. */
+  readonly presentMs: number;
+}
 
 /** How fresh a section is, as `meta.data` shows it. */
 export function sectionData(name: SectionName, section: SectionEntry, nowMs: number): SectionData {
@@ -34,12 +54,15 @@ export class AnswerNotes {
   readonly generation: Generation;
   readonly nowMs: number;
   readonly #view: View;
+  readonly #past: PastNote | null;
   readonly #used: SectionName[] = [];
   readonly #warnings: Warning[] = [];
   /** Where each list goes on that does. */
   readonly #next = new Map<ListName, number>();
 
-  constructor(generation: Generation, nowMs: number, view: View = wholeRecord) {
+  /** @param nowMs  what ages and expiries are counted to: for an answer about the past, the time that was asked about. */
+  constructor(generation: Generation, nowMs: number, view: View = wholeRecord, past: PastNote | null = null) {
+    this.#past = past;
     this.generation = generation;
     this.nowMs = nowMs;
     this.#view = view;
@@ -107,21 +130,30 @@ export class AnswerNotes {
     }
     return {
       request_id: requestId,
-      generated_at: timestamp(this.nowMs),
+      generated_at: timestamp(this.#past?.presentMs ?? this.nowMs),
       data: data as MetaData,
+      ...this.#history(),
       warnings: [...this.#warnings, ...clockWarnings(this.generation, this.#used, this.nowMs)],
     };
   }
 
+  #history(): Pick<Meta, "history"> {
+    if (this.#past === null) return {};
+    const { id, at } = this.#past.publication;
+    return { history: { as_of: publicationTime(this.nowMs), snapshot: id, published_at: at } };
+  }
+
   /** What makes two answers to the same question equal but for ids and ages. */
   etag(): string {
-    const input = etagInput(this.generation, this.#used, this.#warnings, this.nowMs);
+    const used = etagInput(this.generation, this.#used, this.#warnings, this.nowMs);
+    const input = this.#past === null ? used : `${used};past ${this.#past.publication.id} ${this.#past.publication.at}`;
     // Cursors name the snapshot: who is told that nothing changed must be able to go on by those that he has.
     return this.#next.size === 0 ? input : `${input};${this.generation.id}`;
   }
 
   /** Seconds until one of the used sections is expected to be replaced, at most `maxAgeSecondsMax`. */
   maxAgeSeconds(): number {
+    if (this.#past !== null) return this.#past.presentMs - this.nowMs > settledMs ? pastMaxAgeSeconds : 0;
     return maxAge(this.generation, this.#used, this.nowMs);
   }
 }

@@ -1,13 +1,13 @@
 /** What is answered: records of one generation in the order of the contract, and what every answer carries beside them. */
 
 export { type AddressRange, addressRanges } from "./address-ranges.ts";
-export { AnswerNotes, clockWarnings, etagInput, type RecordAnswer, recordAnswer } from "./answer.ts";
+export { AnswerNotes, clockWarnings, etagInput, type PastNote, type RecordAnswer, recordAnswer } from "./answer.ts";
 export { asnRecord } from "./asn-record.ts";
 export { countryFlag, isCountry } from "./country-flag.ts";
 export { ipRecord, ipSections } from "./ip-record.ts";
 export { type AnswerContext, enterDataset, recordHandler, recordHandlers } from "./operation.ts";
 export { prefixRecord } from "./prefix-record.ts";
-export { type RecordBuilder, recordBuilders, type SnapshotOperation } from "./record-builders.ts";
+export { type RecordBuilder, recordBuilders, type SnapshotOperation, type SnapshotService } from "./record-builders.ts";
 export { routingRecord } from "./routing-record.ts";
 export { csvCell, listText, shownAnswer } from "./shown-answer.ts";
 export { statusRecord } from "./status-record.ts";

@@ -2,7 +2,7 @@
 
 import { decodeQuery, operations, type ProblemCode } from "@netfacts/contracts";
 import type { DatasetHolder, Generation } from "@netfacts/snapshot";
-import { AnswerNotes, type RecordAnswer } from "./answer.ts";
+import { AnswerNotes, type PastNote, type RecordAnswer } from "./answer.ts";
 import { type RecordBuilder, recordBuilders, type SnapshotOperation, type SnapshotService } from "./record-builders.ts";
 import { shownSteps } from "./shown-answer.ts";
 import { finish, type Steps } from "./steps.ts";
@@ -11,6 +11,8 @@ import { finish, type Steps } from "./steps.ts";
 export interface AnswerContext {
   readonly generation: Generation;
   readonly nowMs: number;
+  /** Absent: the answer is about the present. */
+  readonly past?: PastNote;
 }
 
 /**
@@ -50,9 +52,9 @@ export function recordHandler<O extends SnapshotOperation>(op: O): RecordHandler
 
 function recordSteps<O extends SnapshotOperation>(op: O): RecordSteps {
   const build: RecordBuilder<O> = recordBuilders[op];
-  return function* ({ query, requestId }, { generation, nowMs }) {
+  return function* ({ query, requestId }, { generation, nowMs, past = null }) {
     const { question, view } = decodeQuery(op, query);
-    const notes = new AnswerNotes(generation, nowMs, view);
+    const notes = new AnswerNotes(generation, nowMs, view, past);
     return yield* shownSteps(op, notes, yield* build(question, notes), view, requestId);
   };
 }

@@ -114,6 +114,11 @@ export class SnapshotFollower implements DatasetHolder {
     return oldest !== undefined && id.slice(0, timeDigits) < oldest.slice(0, timeDigits) ? "gone" : "not_yet";
   }
 
+  /** Everything that is in memory, with what is loaded and not in service. */
+  held(): readonly LoadedSnapshot[] {
+    return [...this.#held.values()].map(({ loaded }) => loaded);
+  }
+
   state(): FollowerState {
     return { serving: this.#current?.id ?? null, last: this.#last };
   }
@@ -221,7 +226,7 @@ export class SnapshotFollower implements DatasetHolder {
   async #load(id: string): Promise<void> {
     const started = performance.now();
     try {
-      const reuse = [...this.#held.values()].map(({ loaded }) => loaded);
+      const reuse = this.held();
       // What is wrong with one that cannot be had is the loader's to tell.
       const manifest = await this.#store.getManifest(id).catch(() => null);
       if (manifest !== null) this.#checkComplete(manifest);

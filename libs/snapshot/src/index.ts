@@ -58,6 +58,16 @@ export {
   sectionNames,
 } from "./manifest.ts";
 export { decodeManifest } from "./manifest-form.ts";
+export {
+  type PastAnswer,
+  type PastEvents,
+  PastGenerations,
+  type PastOptions,
+  type PastQuestion,
+  pastConfigSchema,
+  pastDefaults,
+  pastOptionsOf,
+} from "./past-generations.ts";
 export { secondsTimestamp } from "./seconds-timestamp.ts";
 export { kindOf, packSection, type SectionColumns, type SectionRecord } from "./section-kinds.ts";
 export {
@@ -82,9 +92,21 @@ export { type PathsColumns, pathsFormat } from "./sections/paths.ts";
 export { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns, profilesFormat } from "./sections/profiles.ts";
 export { linkSeen, originKind, type RoutesColumns, routesFormat } from "./sections/routes.ts";
 export { type VrpsColumns, vrpSectionColumns, vrpsFormat } from "./sections/vrps.ts";
-export { type FolderStoreOptions, manifestsKeptDefault, openFolderStore } from "./store/folder-store.ts";
+export { type FolderStoreOptions, openFolderStore } from "./store/folder-store.ts";
 export { type OpenedSnapshot, openDataFolder, openSnapshot, snapshotsFolder } from "./store/open-snapshot.ts";
 export { openPack, writePack } from "./store/pack.ts";
+export {
+  decideKept,
+  type Kept,
+  type Publication,
+  pastManifest,
+  publicationTime,
+  type Retention,
+  retentionConfigSchema,
+  retentionDefaults,
+  retentionOf,
+  withPublication,
+} from "./store/retention.ts";
 export {
   type ObjectBytes,
   PublicationConflictError,

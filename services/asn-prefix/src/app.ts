@@ -1,15 +1,20 @@
 /** The service `asn-prefix`: answers `asn` and `prefix` from the generation in service. */
 
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
+import { servePast } from "@netfacts/pod";
 import { enterDataset, recordHandlers } from "@netfacts/records";
-import type { DatasetHolder } from "@netfacts/snapshot";
+import type { DatasetHolder, PastGenerations } from "@netfacts/snapshot";
 
 export interface AsnPrefixDeps {
   readonly messaging: Messaging;
   readonly dataset: DatasetHolder;
+  /** null: questions about the past are not answered. */
+  readonly past?: PastGenerations | null;
   readonly clock: { now(): number };
   /** Told of failures that the caller must not see. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;
+  /** Told why questions about the past cannot be served; the others are. */
+  readonly onNoPast?: (cause: unknown) => void;
 }
 
 export interface AsnPrefixApp {
@@ -18,19 +23,22 @@ export interface AsnPrefixApp {
   stop(): Promise<void>;
 }
 
-export function buildApp({ messaging, dataset, clock, onFailure }: AsnPrefixDeps): AsnPrefixApp {
+export function buildApp({ messaging, dataset, past = null, clock, onFailure, onNoPast = () => {} }: AsnPrefixDeps): AsnPrefixApp {
   const handler = createResponder({
     enter: (pinned) => enterDataset(dataset, clock, pinned),
     ops: recordHandlers("asn-prefix"),
     onFailure,
   });
-  let subscription: Subscription | null = null;
+  const subscriptions: Subscription[] = [];
   return {
     async start() {
-      subscription = await messaging.serve("asn-prefix", handler);
+      subscriptions.push(await messaging.serve("asn-prefix", handler));
+      if (past?.isOn !== true) return;
+      await servePast({ messaging, service: "asn-prefix", past, clock, onFailure }).then((past) => subscriptions.push(past), onNoPast);
     },
     async stop() {
-      await subscription?.stop();
+      past?.stop();
+      await Promise.all(subscriptions.map((subscription) => subscription.stop()));
     },
   };
 }

@@ -95,11 +95,12 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     onDebt: (event, policy, units) => metrics.debt.inc({ event, policy }, units),
   });
   const guard = new Guard(keyring, limiter, metrics);
-  const dispatcher = new Dispatcher(messaging, {
+  const budgets = {
     "ip-routing": config.LOOKUP_BUDGET_MS,
     "asn-prefix": config.LOOKUP_BUDGET_MS,
     "rdns-resolver": config.REVERSE_DNS_BUDGET_MS,
-  });
+  };
+  const dispatcher = new Dispatcher(messaging, budgets, config.HISTORY_BUDGET_MS);
 
   const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
   const turns = new CallerTurns();

@@ -125,6 +125,12 @@ export const gatewayConfigSchema = Type.Object({
     maximum: 60_000,
     description: "Timeout for the response of a service, in ms; then 504",
   }),
+  HISTORY_BUDGET_MS: Type.Integer({
+    default: 10_000,
+    minimum: 500,
+    maximum: 60_000,
+    description: "Time limit of a request with `as_of`, in ms; within it a pod may have to load a snapshot of the past",
+  }),
   REVERSE_DNS_BUDGET_MS: Type.Integer({
     default: 15_000,
     minimum: 1,

@@ -2,6 +2,7 @@
 
 import { ConfigError, loadConfig } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
+import { retentionConfigSchema } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 import { fetchConfigSchema } from "./fetch/config-schema.ts";
 import { rtrDelayMsDefault } from "./rtr/index.ts";
@@ -20,6 +21,7 @@ export const ingestConfigSchema = Type.Object({
     maximum: 5,
     description: "Number of replicas of each snapshot in a NATS cluster, applied when the buckets are created",
   }),
+  ...retentionConfigSchema.properties,
   MONGODB_URI: Type.String({
     default: "mongodb://127.0.0.1:27017/netfacts",
     minLength: 1,

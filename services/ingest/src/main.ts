@@ -10,6 +10,7 @@ await runMain(async () => {
   const { runService, systemClock } = await import("@netfacts/runtime");
   const { natsConnection, openBus } = await import("@netfacts/runtime/bus");
   const { connectJetStreamStore, jetStreamSource } = await import("@netfacts/pod/jetstream");
+  const { retentionOf } = await import("@netfacts/snapshot");
   const { openMongoStore } = await import("@netfacts/storage/mongo");
   const { buildApp } = await import("./app.ts");
   const { loadIngestConfig } = await import("./config.ts");
@@ -34,6 +35,7 @@ await runMain(async () => {
       const source = {
         bucket: config.SNAPSHOT_BUCKET,
         replicas: config.SNAPSHOT_REPLICAS,
+        retention: retentionOf(config),
         connection: natsConnection(`${service}-snapshots`, config),
       };
       const snapshots = await connectJetStreamStore(source);

@@ -1,17 +1,22 @@
 /** The service `ip-routing`: answers `ip`, `routing`, `validity` and `status` from the generation in service. */
 
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
+import { servePast } from "@netfacts/pod";
 import { enterDataset } from "@netfacts/records";
-import type { DatasetHolder } from "@netfacts/snapshot";
+import type { DatasetHolder, PastGenerations } from "@netfacts/snapshot";
 import { IpAnswers } from "./domain/ip-answers.ts";
 import { answerIpTogether, createOperations } from "./operations/operations.ts";
 
 export interface IpRoutingDeps {
   readonly messaging: Messaging;
   readonly dataset: DatasetHolder;
+  /** null: questions about the past are not answered. */
+  readonly past?: PastGenerations | null;
   readonly clock: { now(): number };
   /** Told of failures that the caller must not see. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;
+  /** Told why questions about the past cannot be served; the others are. */
+  readonly onNoPast?: (cause: unknown) => void;
 }
 
 export interface IpRoutingApp {
@@ -20,7 +25,7 @@ export interface IpRoutingApp {
   stop(): Promise<void>;
 }
 
-export function buildApp({ messaging, dataset, clock, onFailure }: IpRoutingDeps): IpRoutingApp {
+export function buildApp({ messaging, dataset, past = null, clock, onFailure, onNoPast = () => {} }: IpRoutingDeps): IpRoutingApp {
   const ipAnswers = new IpAnswers();
   const handler = createResponder({
     enter: (pinned) => enterDataset(dataset, clock, pinned),
@@ -28,13 +33,16 @@ export function buildApp({ messaging, dataset, clock, onFailure }: IpRoutingDeps
     together: answerIpTogether(ipAnswers),
     onFailure,
   });
-  let subscription: Subscription | null = null;
+  const subscriptions: Subscription[] = [];
   return {
     async start() {
-      subscription = await messaging.serve("ip-routing", handler);
+      subscriptions.push(await messaging.serve("ip-routing", handler));
+      if (past?.isOn !== true) return;
+      await servePast({ messaging, service: "ip-routing", past, clock, onFailure }).then((past) => subscriptions.push(past), onNoPast);
     },
     async stop() {
-      await subscription?.stop();
+      past?.stop();
+      await Promise.all(subscriptions.map((subscription) => subscription.stop()));
     },
   };
 }

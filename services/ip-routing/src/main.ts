@@ -25,8 +25,10 @@ await runMain(async () => {
         buildApp({
           messaging,
           dataset: pod.dataset,
+          past: pod.past,
           clock: systemClock,
           onFailure: ({ op, requestId }, cause) => log.error({ err: cause, op, request_id: requestId }, "an answer failed"),
+          onNoPast: (err) => log.warn({ err }, "requests with as_of cannot be served"),
         }),
       );
     },

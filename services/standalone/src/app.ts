@@ -4,10 +4,10 @@ import { buildApp as buildAsnPrefix } from "@netfacts/asn-prefix/app";
 import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
-import { snapshotEvents } from "@netfacts/pod";
+import { pastEvents, snapshotEvents } from "@netfacts/pod";
 import { buildApp as buildRdnsResolver, openSqliteStore as openSharedAnswers, type RdnsConfig } from "@netfacts/rdns-resolver/app";
 import { createMessageTracing, createMetrics, type Logger } from "@netfacts/runtime";
-import { type Ipv4IndexForm, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
+import { type Ipv4IndexForm, PastGenerations, type PastOptions, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 
 export interface StandaloneDeps {
@@ -19,6 +19,7 @@ export interface StandaloneDeps {
   /** File of what DNS answered, so that a restart does not ask again. */
   readonly answersFile: string;
   readonly ipv4Index?: Ipv4IndexForm;
+  readonly past?: PastOptions;
   readonly store: Store;
   readonly clock: { now(): number };
   /** A logger for the named service. */
@@ -41,9 +42,18 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const log = deps.log("standalone");
   const messaging = createInProcessMessaging({ tracing: createMessageTracing() });
   const refused = new Map<string, Error>();
-  const events = snapshotEvents(log, createMetrics("standalone"));
+  const metrics = createMetrics("standalone");
+  const events = snapshotEvents(log, metrics);
   const { ipv4Index = "auto" } = deps;
-  const dataset = new SnapshotFollower(deps.snapshots, { kind: "folder", path: deps.snapshotsFolder }, events, { ipv4Index });
+  const source = { kind: "folder", path: deps.snapshotsFolder } as const;
+  const dataset = new SnapshotFollower(deps.snapshots, source, events, { ipv4Index });
+  const past = new PastGenerations(
+    deps.snapshots,
+    source,
+    dataset,
+    pastEvents(log, metrics, () => past),
+    deps.past,
+  );
   dataset.listen({
     activated: ({ id }) => void refused.delete(id),
     refused: (id, error) => void refused.set(id, error),
@@ -51,8 +61,8 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const onFailure = (service: string) => (item: { op: string; requestId: string }, cause: unknown) =>
     deps.log(service).error({ err: cause, op: item.op, request_id: item.requestId }, "an answer failed");
   const services = [
-    buildIpRouting({ messaging, dataset, clock, onFailure: onFailure("ip-routing") }),
-    buildAsnPrefix({ messaging, dataset, clock, onFailure: onFailure("asn-prefix") }),
+    buildIpRouting({ messaging, dataset, past, clock, onFailure: onFailure("ip-routing") }),
+    buildAsnPrefix({ messaging, dataset, past, clock, onFailure: onFailure("asn-prefix") }),
     await buildRdnsResolver({
       messaging,
       config: deps.resolver,

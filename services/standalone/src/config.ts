@@ -2,7 +2,7 @@
 
 import { fetchConfigSchema } from "@netfacts/ingest/app";
 import { logLevels } from "@netfacts/runtime";
-import { ipv4IndexConfig } from "@netfacts/snapshot";
+import { ipv4IndexConfig, pastConfigSchema, retentionConfigSchema } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 
 export const standaloneConfigSchema = Type.Object({
@@ -14,6 +14,8 @@ export const standaloneConfigSchema = Type.Object({
   }),
   ...fetchConfigSchema.properties,
   ...ipv4IndexConfig,
+  ...retentionConfigSchema.properties,
+  ...pastConfigSchema.properties,
   TELEMETRY_PORT: Type.Integer({
     default: 9464,
     minimum: 0,

@@ -19,7 +19,7 @@ import {
   systemClock,
   type Telemetry,
 } from "@netfacts/runtime";
-import { openDataFolder, snapshotsFolder } from "@netfacts/snapshot";
+import { openDataFolder, pastOptionsOf, retentionOf, snapshotsFolder } from "@netfacts/snapshot";
 import { openSqliteStore } from "@netfacts/storage";
 import { buildApp } from "./app.ts";
 import { standaloneConfigSchema } from "./config.ts";
@@ -74,7 +74,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
     ]);
     const store = await openSqliteStore(join(folder, "store.sqlite"));
     undo.push(() => store.close());
-    const snapshots = openDataFolder(folder);
+    const snapshots = openDataFolder(folder, { retention: retentionOf(own) });
     const sources = own.SOURCES === "" ? "" : resolve(own.SOURCES);
     const stateFolder = join(folder, "ingest");
     await ensureData({
@@ -94,6 +94,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       snapshotsFolder: join(folder, snapshotsFolder),
       answersFile: join(folder, "reverse-dns.sqlite"),
       ipv4Index: own.IPV4_INDEX,
+      past: pastOptionsOf(own),
       store,
       clock: systemClock,
       log: logOf,

@@ -21,6 +21,14 @@ export type ServiceName = keyof typeof services;
 /** Every service that answers operations. */
 export const serviceNames = Object.keys(services) as readonly ServiceName[];
 
+/** By this name a service is asked about the past: apart from the present, so that no answer of today waits for a snapshot that is loaded. */
+export function pastServiceOf(service: ServiceName): string {
+  return `${service}-history`;
+}
+
+/** What a question about the past costs more than the same one about today, in units: a snapshot may have to be loaded for it. */
+export const pastUnits = 9;
+
 /** Every record is an object that ends with `meta`. */
 export interface RecordSchema extends TSchema {
   readonly properties: Readonly<Record<string, TSchema>> & { readonly meta: typeof Meta };

@@ -9,6 +9,24 @@ import { listLimitDefault, listLimitMax } from "./list-limits.ts";
 /** What any question to a service can come to. */
 export const upstreamProblems: readonly ProblemCode[] = ["precondition_failed", "data_not_ready", "upstream_error", "upstream_timeout"];
 
+/** What a question about the past can come to besides. */
+export const pastProblems: readonly ProblemCode[] = [
+  "as_of_out_of_range",
+  "history_loading",
+  "history_unavailable",
+  "snapshot_unreadable",
+  "cost_exceeds_limit",
+];
+
+export const asOfParameter: RouteParameter = {
+  name: "as_of",
+  in: "query",
+  description:
+    "Answers from the snapshot that was the newest one at this time: RFC 3339 with seconds, or a date for the end of that day (UTC). `meta.history` names the snapshot. Ages, `stale` and expired VRPs are those of this time. `location` is null. If no snapshot of that time is kept, the status is 410 (`as_of_out_of_range`), with the earliest and the latest publication. Use it with the same value for all pages of a list.",
+  schema: Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9:.]+([Zz]|[+-][0-9]{2}:[0-9]{2}))?$" }),
+  examples: ["2026-11-20", "2026-11-20T12:00:00Z"],
+};
+
 export const ipParameter: RouteParameter = {
   name: "ip",
   in: "path",

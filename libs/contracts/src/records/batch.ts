@@ -78,12 +78,15 @@ export const BatchResult = record({
 });
 export type BatchResult = Static<typeof BatchResult>;
 
+/** Items of batches are about the present. */
+const { history: _history, ...ofEveryAnswer } = Meta.properties;
+
 /**
  * `meta` of a batch. `data` is empty: each record tells in its own `meta` which sections it used. `snapshots` are the snapshots that
  * answered, in their order: one, unless the first was given up midway, which warning `snapshot_changed` tells; none where no record is of one.
  */
 export const BatchMeta = record({
-  ...Meta.properties,
+  ...ofEveryAnswer,
   data: member(MetaData, "Always empty: the `meta` of each record lists the sections that the record is based on."),
   snapshots: member(
     Type.Array(Type.String()),

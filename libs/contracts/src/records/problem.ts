@@ -4,7 +4,7 @@ import Type, { type Static } from "typebox";
 import { type ProblemCode, problemCodes } from "../errors.ts";
 import type { FactsOf } from "../facts/fact.ts";
 import { seconds } from "../facts/units.ts";
-import { Count, member, NullableText, oneOf, record } from "../schema.ts";
+import { Count, member, NullableText, oneOf, record, Timestamp } from "../schema.ts";
 
 /** One fault of the question: where it stands, and what would be right. */
 export const ProblemItem = record({
@@ -38,6 +38,8 @@ export const Problem = record({
   "violated-policies": Type.Optional(
     member(Type.Array(oneOf(["rate", "month", "concurrency"])), "Limits that were exceeded; only with status 429."),
   ),
+  earliest: Type.Optional(member(Timestamp, "Earliest time that `as_of` may have; only with `as_of_out_of_range`.")),
+  latest: Type.Optional(member(Timestamp, "Time of the latest publication; only with `as_of_out_of_range`.")),
   retry_after_seconds: Type.Optional(member(Count, "Seconds after which the same request may succeed; absent if waiting does not help.")),
 });
 export type Problem = Static<typeof Problem>;
@@ -47,6 +49,13 @@ export interface ResponderProblem {
   readonly code: ProblemCode;
   readonly detail: string;
   readonly errors?: readonly ProblemItem[];
+  readonly range?: TimeRange;
+}
+
+/** Times of the first and the last publication that is kept. */
+export interface TimeRange {
+  readonly earliest: string;
+  readonly latest: string;
 }
 
 export const problemFacts: FactsOf<Problem> = {
@@ -59,5 +68,7 @@ export const problemFacts: FactsOf<Problem> = {
   request_id: ["request", "gateway"],
   errors: { location: "request", code: "gateway", message: ["gateway", "service"], suggestion: ["request", "gateway"] },
   "violated-policies": "counters",
+  earliest: { from: "snapshot", example: "2026-10-22T08:00:00Z" },
+  latest: { from: "snapshot", example: "2026-11-21T08:55:00Z" },
   retry_after_seconds: { from: "gateway", unit: seconds, example: 37 },
 };

@@ -3,7 +3,8 @@
 import Type from "typebox";
 import { formats, mediaTypes } from "../formats.ts";
 import { type LookupName, lookupNames, operations } from "../operations/index.ts";
-import type { LookupDescription, Operation } from "../operations/operation.ts";
+import { type LookupDescription, type Operation, pastUnits, services } from "../operations/operation.ts";
+import { asOfParameter, pastProblems } from "../operations/parameters.ts";
 import { oneOf, wordsOf } from "../schema.ts";
 import { someMembers } from "../some-members.ts";
 import { membersOf } from "../view.ts";
@@ -61,8 +62,10 @@ interface DataRoute extends RouteDescription {
 }
 
 function dataRoute(op: LookupName): DataRoute {
-  const { scope, record, example, listView, lookup }: Omit<Operation, "page"> & { readonly lookup: LookupDescription } = operations[op];
+  const { scope, record, example, listView, lookup, service }: Omit<Operation, "page"> & { readonly lookup: LookupDescription } =
+    operations[op];
   const { path, id, summary, description, parameters, answer, cost, lists, problems } = lookup.route;
+  const hasPast = services[service].snapshots;
   return {
     op,
     method: "get",
@@ -70,11 +73,11 @@ function dataRoute(op: LookupName): DataRoute {
     id,
     tag: "Data",
     summary,
-    description: `${description}\n\nCost: ${cost}`,
+    description: `${description}\n\nCost: ${cost}${hasPast ? ` With \`as_of\`, ${pastUnits} units more.` : ""}`,
     scope,
-    parameters: [...parameters, ...shape(op, listView !== null)],
+    parameters: [...parameters, ...shape(op, listView !== null), ...(hasPast ? [asOfParameter] : [])],
     answers: answers(answer, { type: mediaTypes.json, schema: Type.Union([record, someMembers(op)]), example }, lists),
-    problems,
+    problems: hasPast ? [...new Set([...problems, ...pastProblems])] : problems,
   };
 }
 

@@ -1,6 +1,13 @@
 /** What each service may do at NATS, and the users of `nats.conf` that follow from it: the one place that knows. */
 
-import { keysChangedSubject, reloadSubjects, sharedAnswersStream, sharedAnswersSubject } from "@netfacts/contracts";
+import {
+  keysChangedSubject,
+  pastServiceOf,
+  reloadSubjects,
+  type ServiceName,
+  sharedAnswersStream,
+  sharedAnswersSubject,
+} from "@netfacts/contracts";
 import { callSubject, requestSubject, servedLanes } from "../frames/subjects.ts";
 import { inboxPrefix } from "./inbox.ts";
 
@@ -17,8 +24,8 @@ export interface NatsRights {
 export const natsUsers = ["gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest", "netfacts-cli"] as const;
 export type NatsUser = (typeof natsUsers)[number];
 
-/** Those that the gateway asks. */
-const responders = ["ip-routing", "asn-prefix", "rdns-resolver"] as const;
+/** Names that the gateway asks. */
+const responders = ["ip-routing", "asn-prefix", "rdns-resolver", pastServiceOf("ip-routing"), pastServiceOf("asn-prefix")] as const;
 
 /** @param bucket  `SNAPSHOT_BUCKET`. */
 export function natsRights(bucket = "netfacts-snapshots"): Readonly<Record<NatsUser, NatsRights>> {
@@ -40,11 +47,12 @@ export function natsRights(bucket = "netfacts-snapshots"): Readonly<Record<NatsU
   const served = (service: string) =>
     servedLanes.flatMap(({ lane, version }) => [requestSubject(service, lane, version), requestSubject(service, lane, version, "*")]);
   const answers = (service: string) => [...served(service), callSubject(service)];
-  const pod = (service: string, task: string): NatsRights => ({
+  const pod = (service: ServiceName, task: string): NatsRights => ({
     task,
     publish: [reloadSubjects.loaded, ...readsSnapshots],
     subscribe: [
       ...answers(service),
+      ...answers(pastServiceOf(service)),
       reloadSubjects.published,
       reloadSubjects.activate,
       pointer,

@@ -1,13 +1,24 @@
 /** The pointer and the manifests of a store of snapshots: keys of a NATS key-value bucket (ADR-8). */
 
+import { snapshotNumberOf } from "@netfacts/contracts";
 import type { JetStreamClient, JetStreamManager, NatsConnection } from "@netfacts/messaging/nats-client";
-import { decodeManifest, encodeManifest, type Manifest, SnapshotError, type SnapshotPointer } from "@netfacts/snapshot";
+import {
+  decodeManifest,
+  encodeManifest,
+  type Manifest,
+  type Publication,
+  publicationTime,
+  SnapshotError,
+  type SnapshotPointer,
+} from "@netfacts/snapshot";
 import { answered, found, isWrongLastSequence, unavailable } from "./api.ts";
 
 /** The record behind the key `current`. */
 export interface PointerRecord extends SnapshotPointer {
-  /** Ids of the kept manifests, oldest publication first. */
+  /** Ids of the snapshots that are kept whole, oldest publication first. */
   readonly history: readonly string[];
+  /** Publications whose snapshots are kept, oldest first. A record of an older version has none: then those of `history`, by the time in their ids. */
+  readonly publications: readonly Publication[];
 }
 
 export interface PointerEntry {
@@ -91,10 +102,22 @@ export class JetStreamKeys {
 
 function readRecord(text: string): PointerRecord | null {
   try {
-    const { published, active, history } = JSON.parse(text) as Record<string, unknown>;
+    const { published, active, history, publications } = JSON.parse(text) as Record<string, unknown>;
     if (!isId(published) || !(active === null || isId(active)) || !Array.isArray(history) || !history.every(isId)) return null;
-    return { published, active, history };
+    const isListed = Array.isArray(publications) && publications.every(isPublication);
+    return { published, active, history, publications: isListed ? publications : history.map(byItsId) };
   } catch {
     return null;
   }
+}
+
+const timePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$/;
+
+function isPublication(value: unknown): value is Publication {
+  const { id, at } = (value ?? {}) as Record<string, unknown>;
+  return isId(id) && typeof at === "string" && timePattern.test(at);
+}
+
+function byItsId(id: string): Publication {
+  return { id, at: publicationTime(snapshotNumberOf(id).seconds * 1_000) };
 }

@@ -2,13 +2,17 @@
 
 import { Events, type NatsConnection } from "@netfacts/messaging/nats-client";
 import {
+  decideKept,
   type Manifest,
   ManifestError,
-  manifestsKeptDefault,
   PublicationConflictError,
+  publicationTime,
+  type Retention,
+  retentionDefaults,
   SnapshotError,
   type SnapshotPointer,
   type SnapshotStore,
+  withPublication,
 } from "@netfacts/snapshot";
 import { JetStreamObjects } from "./objects.ts";
 import { JetStreamKeys } from "./pointer.ts";
@@ -18,8 +22,10 @@ export const snapshotsBucketDefault = "netfacts-snapshots";
 export interface JetStreamStoreOptions {
   /** Name of both buckets; they are made by the first publication. */
   readonly bucket?: string;
-  /** Manifests kept, the current one included; at least 1. */
-  readonly manifestsKept?: number;
+  /** What publishing keeps; null: everything that is kept so far. Default: `retentionDefaults`. */
+  readonly retention?: Partial<Retention> | null;
+  /** Tells when something is published. Default: that of the machine. Not for a loader's thread, which publishes nothing. */
+  readonly clock?: { now(): number };
   /** Copies in a cluster of NATS servers, when the buckets are made; default 1. */
   readonly replicas?: number;
 }
@@ -36,8 +42,8 @@ const activateTriesMax = 5;
  * this lib.
  */
 export async function openJetStreamStore(nc: NatsConnection, options: JetStreamStoreOptions = {}): Promise<SnapshotStore> {
-  const { bucket = snapshotsBucketDefault, replicas = 1 } = options;
-  const kept = Math.max(1, options.manifestsKept ?? manifestsKeptDefault);
+  const { bucket = snapshotsBucketDefault, replicas = 1, clock = Date } = options;
+  const retention = options.retention === null ? null : { ...retentionDefaults, ...options.retention };
   // Without the check, which fails while the server is away; each call tells that by itself.
   const jsm = await nc.jetstreamManager({ checkAPI: false });
   const objects = new JetStreamObjects(nc, jsm, bucket, { replicas });
@@ -52,18 +58,16 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return manifest;
   };
 
-  /** Removes manifests that are not kept, objects that no kept one names, and what crashes left behind. */
-  const removeUnkept = async (history: readonly string[]): Promise<void> => {
-    for (const id of await keys.manifestIds()) if (!history.includes(id)) await keys.removeManifest(id);
-    const named = new Set<string>();
-    for (const id of history) {
-      // A damaged manifest names nothing, and must not stand in the way of those that follow.
-      const manifest = await keys.manifest(id).catch((error: unknown) => {
-        if (error instanceof ManifestError) return null;
-        throw error;
-      });
-      for (const object of manifest === null ? [] : objectsOf(manifest)) named.add(object);
-    }
+  /** A kept manifest; a damaged one names nothing, and must not stand in the way of those that follow. */
+  const readKept = (id: string): Promise<Manifest | null> =>
+    keys.manifest(id).catch((error: unknown) => {
+      if (error instanceof ManifestError) return null;
+      throw error;
+    });
+
+  /** Removes manifests that are not kept, objects that no kept one needs, and what crashes left behind. */
+  const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>): Promise<void> => {
+    for (const id of await keys.manifestIds()) if (!ids.includes(id)) await keys.removeManifest(id);
     await objects.removeExcept(named);
   };
 
@@ -87,12 +91,14 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
         if (!(await objects.has(object))) throw new SnapshotError(`bucket ${bucket}: object ${object} of ${manifest.id} was not stored`);
       await keys.putManifest(manifest);
       const active = before?.record.active ?? null;
-      const ids = [...(before?.record.history ?? []).filter((id) => id !== manifest.id), manifest.id];
-      const history = ids.filter((id, index) => index >= ids.length - kept || id === active);
-      if (!(await keys.movePointer({ published: manifest.id, active, history }, before?.revision ?? 0)))
+      const whole = [...(before?.record.history ?? []).filter((id) => id !== manifest.id), manifest.id];
+      const publications = withPublication(before?.record.publications ?? [], { id: manifest.id, at: publicationTime(clock.now()) });
+      const kept = await decideKept({ publications, whole, active }, retention, readKept);
+      const record = { published: manifest.id, active, history: kept.whole, publications: kept.publications };
+      if (!(await keys.movePointer(record, before?.revision ?? 0)))
         throw new PublicationConflictError(manifest.id, await pointer().then((now) => now?.published ?? null));
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
-      await removeUnkept(history).catch(() => undefined);
+      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects).catch(() => undefined);
     },
 
     async activate(id) {
@@ -112,6 +118,11 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     async list() {
       const [entry, present] = [await keys.pointer(), await keys.manifestIds()];
       return (entry?.record.history ?? []).filter((id) => present.has(id));
+    },
+
+    async publications() {
+      const [entry, present] = [await keys.pointer(), await keys.manifestIds()];
+      return (entry?.record.publications ?? []).filter(({ id }) => present.has(id));
     },
 
     watch: (listener) => watchPointer(nc, keys.pointerSubject, pointer, listener),

@@ -1,6 +1,7 @@
 /** A bucket of its own on a test's server, and ways to harm what is in it. */
 
 import { type NatsConnection, nuid } from "@netfacts/messaging/nats-client";
+import type { FolderStoreOptions } from "@netfacts/snapshot";
 import type { NatsServer } from "../../../../test/support/nats-server.ts";
 import { connect } from "../../../messaging/test/nats/plain-connection.ts";
 import { type JetStreamSourceOptions, openJetStreamStore } from "../../src/jetstream/index.ts";
@@ -10,10 +11,12 @@ export interface TestBucket {
   readonly nc: NatsConnection;
   /** What a loader's thread is given. */
   readonly source: JetStreamSourceOptions;
-  open(options?: { manifestsKept?: number }): ReturnType<typeof openJetStreamStore>;
+  open(options?: FolderStoreOptions): ReturnType<typeof openJetStreamStore>;
   /** Changes one byte of a stored object. */
   damage(object: string): Promise<void>;
   remove(object: string): Promise<void>;
+  /** Makes a manifest unreadable. */
+  damageManifest(id: string): Promise<void>;
   objects(): Promise<string[]>;
   /** Subjects of all chunks. */
   chunkSubjects(): Promise<string[]>;
@@ -51,6 +54,9 @@ export async function testBucket(server: NatsServer, options: { name?: string; u
       middle[middle.length >> 1] = (middle[middle.length >> 1] as number) ^ 1;
       await jsm.streams.purge(`OBJ_${name}`, { filter: subject });
       for (const chunk of chunks) await nc.jetstream().publish(subject, chunk);
+    },
+    async damageManifest(id) {
+      await nc.jetstream().publish(`$KV.${name}.manifest.${id}`, "{}");
     },
     async remove(object) {
       await (await bucket()).delete(object);

@@ -1,19 +1,20 @@
-/** Snapshots in a folder: `objects/<sha256>`, `manifests/<id>.json`, `current`. */
+/** Snapshots in a folder: `objects/<sha256>`, `manifests/<id>.json`, `current`, `history`, `publications`. */
 
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
+import { decideKept, type Publication, publicationTime, type Retention, retentionDefaults, withPublication } from "./retention.ts";
 import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 
-/** How many manifests are kept when nothing else is said. */
-export const manifestsKeptDefault = 3;
 /** How often a watcher reads the pointer. */
 const watchIntervalMs = 500;
 
 export interface FolderStoreOptions {
-  /** Manifests kept, the current one included; at least 1. */
-  manifestsKept?: number;
+  /** What publishing keeps; null: everything that is kept so far. Default: `retentionDefaults`. */
+  readonly retention?: Partial<Retention> | null;
+  /** Tells when something is published. */
+  readonly clock?: { now(): number };
 }
 
 /** What `sealManifest` makes; a pointer or a history that holds anything else is damaged. */
@@ -26,17 +27,20 @@ const isLeftover = (name: string): boolean => name.startsWith(".") && name.endsW
 
 const idsOf = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
-const digestOf = (ids: readonly string[]): string => createHash("sha256").update(ids.join("\n")).digest("hex");
+const digestOf = (lines: readonly string[]): string => createHash("sha256").update(lines.join("\n")).digest("hex");
 
-/** The history as it stands in its file: the ids, oldest first, and their digest. */
-const historyText = (ids: readonly string[]): string => `${[...ids, `sha256 ${digestOf(ids)}`].join("\n")}\n`;
+/** Lines as they stand in a file, oldest first, and their digest. */
+const sealedText = (lines: readonly string[]): string => `${[...lines, `sha256 ${digestOf(lines)}`].join("\n")}\n`;
 
-/** The ids of a history; null where it is damaged. */
-function readHistoryText(text: string): string[] | null {
+/** The lines of such a file; null where it is damaged, or not there. */
+function readSealed(text: string): string[] | null {
   const lines = idsOf(text);
-  const ids = lines.slice(0, -1);
-  return lines.at(-1) === `sha256 ${digestOf(ids)}` ? ids : null;
+  const sealed = lines.slice(0, -1);
+  return lines.at(-1) === `sha256 ${digestOf(sealed)}` ? sealed : null;
 }
+
+/** An id, and when it was published. */
+const publicationPattern = /^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}) ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)$/;
 
 /** How much of a file is read at once to compare it. */
 const comparedBytes = 1 << 20;
@@ -92,11 +96,13 @@ const pointerTo = (id: string): SnapshotPointer => ({ published: id, active: id 
  * Opens a folder of snapshots; it is made when something is first stored. One process may publish while any number read.
  */
 export function openFolderStore(folder: string, options: FolderStoreOptions = {}): SnapshotStore {
-  const kept = Math.max(1, options.manifestsKept ?? manifestsKeptDefault);
+  const retention = options.retention === null ? null : { ...retentionDefaults, ...options.retention };
+  const { clock = Date } = options;
   const objects = join(folder, "objects");
   const manifests = join(folder, "manifests");
   const pointer = join(folder, "current");
   const history = join(folder, "history");
+  const publicationsFile = join(folder, "publications");
 
   const readIds = async (file: string): Promise<string[]> => {
     try {
@@ -127,46 +133,51 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     ...Object.values(manifest.ingest_objects).map((entry) => entry.object),
   ];
 
-  const readHistory = async (): Promise<string[] | null> => {
-    const text = await readFile(history, "utf8").catch((error: unknown) => {
+  const readLines = async (file: string): Promise<string[] | null> => {
+    const text = await readFile(file, "utf8").catch((error: unknown) => {
       if (isMissing(error)) return "";
       throw error;
     });
-    return readHistoryText(text);
+    return readSealed(text);
   };
 
   /** What a damaged history told, as far as the manifests do: in the order in which they were written. */
-  const idsOfManifests = async (): Promise<string[]> => {
+  const writtenManifests = async (): Promise<Publication[]> => {
     const files = (await readdir(manifests).catch(() => [])).filter((name) => name.endsWith(".json") && idPattern.test(name.slice(0, -5)));
     const written = await Promise.all(
       files.map(async (name) => ({ id: name.slice(0, -5), at: (await stat(join(manifests, name)).catch(() => null))?.mtimeMs ?? 0 })),
     );
-    return written.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
+    return written.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1)).map(({ id, at }) => ({ id, at: publicationTime(at) }));
+  };
+
+  /** The publications, or what the manifests tell of them: they have no file before the first publication by this version. */
+  const readPublications = async (): Promise<readonly Publication[]> => {
+    const lines = (await readLines(publicationsFile))?.map((line) => publicationPattern.exec(line));
+    if (lines === undefined || lines.includes(null)) return writtenManifests();
+    return lines.map((parts) => ({ id: parts?.[1] as string, at: parts?.[2] as string }));
   };
 
   /** The history, and the current snapshot although a damaged history does not name it. */
   const publishedIds = async (): Promise<string[]> => {
-    const past = (await readHistory()) ?? (await idsOfManifests());
+    const past = (await readLines(history)) ?? (await writtenManifests()).map(({ id }) => id);
     const [current] = await readIds(pointer);
     return current === undefined || past.includes(current) ? past : [...past, current];
   };
 
-  /** What a kept manifest names; a damaged or missing one names nothing and must not stand in the way of all that follow. */
-  const keptObjects = async (id: string): Promise<string[]> => {
+  /** A kept manifest; a damaged or missing one names nothing and must not stand in the way of all that follow. */
+  const readKept = async (id: string): Promise<Manifest | null> => {
     try {
-      return objectsOf(await getManifest(id));
+      return await getManifest(id);
     } catch (error) {
       const { cause } = error as Error;
-      if (isMissing(cause) || cause instanceof ManifestError) return [];
+      if (isMissing(cause) || cause instanceof ManifestError) return null;
       throw error;
     }
   };
 
-  /** Removes manifests that are not kept, objects that no kept one names, and what crashes left behind. */
-  const removeUnkept = async (keep: readonly string[]): Promise<void> => {
-    const named = new Set<string>();
-    for (const id of keep) for (const object of await keptObjects(id)) named.add(object);
-    const keptFiles = new Set(keep.map((id) => `${id}.json`));
+  /** Removes manifests that are not kept, objects that no kept one needs, and what crashes left behind. */
+  const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>): Promise<void> => {
+    const keptFiles = new Set(ids.map((id) => `${id}.json`));
     for (const file of await readdir(manifests)) if (!keptFiles.has(file)) await rm(join(manifests, file));
     for (const file of await readdir(objects).catch(() => [])) if (!named.has(file)) await rm(join(objects, file));
     for (const file of await readdir(folder)) if (isLeftover(file)) await rm(join(folder, file));
@@ -226,13 +237,18 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       for (const object of objectsOf(manifest))
         if ((await stat(join(objects, object)).catch(() => null)) === null)
           throw new SnapshotError(`${folder}: object ${object} of ${manifest.id} was not stored`);
+      // First, as it may go by the manifests that are there.
+      const published = await readPublications();
       await writeWhole(manifests, `${manifest.id}.json`, [encodeManifest(manifest)]);
-      const before = (await publishedIds()).filter((id) => id !== manifest.id);
-      const keep = [...before, manifest.id].slice(-kept);
-      await writeWhole(folder, "history", [Buffer.from(historyText(keep))]);
+      const whole = [...(await publishedIds()).filter((id) => id !== manifest.id), manifest.id];
+      const publications = withPublication(published, { id: manifest.id, at: publicationTime(clock.now()) });
+      const kept = await decideKept({ publications, whole, active: manifest.id }, retention, readKept);
+      const lines = kept.publications.map(({ id, at }) => `${id} ${at}`);
+      await writeWhole(folder, "publications", [Buffer.from(sealedText(lines))]);
+      await writeWhole(folder, "history", [Buffer.from(sealedText(kept.whole))]);
       await writeWhole(folder, "current", [Buffer.from(`${manifest.id}\n`)]);
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
-      await removeUnkept(keep).catch(() => {});
+      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects).catch(() => {});
     },
 
     // What is published is served: everybody who follows a folder is one process.
@@ -256,6 +272,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       const ids = await publishedIds();
       const present = new Set(await readdir(manifests).catch(() => []));
       return ids.filter((id) => present.has(`${id}.json`));
+    },
+
+    async publications() {
+      const present = new Set(await readdir(manifests).catch(() => []));
+      return (await readPublications()).filter(({ id }) => present.has(`${id}.json`));
     },
 
     watch(listener) {

@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Manifest } from "../manifest.ts";
-import { openFolderStore } from "./folder-store.ts";
+import { type FolderStoreOptions, openFolderStore } from "./folder-store.ts";
 import { isPack, openPack } from "./pack.ts";
 import { SnapshotError, type SnapshotStore } from "./snapshot-store.ts";
 
@@ -11,9 +11,12 @@ import { SnapshotError, type SnapshotStore } from "./snapshot-store.ts";
 export const snapshotsFolder = "snapshots";
 
 /** The store of a data folder. */
-export function openDataFolder(folder: string): SnapshotStore {
-  return openFolderStore(join(folder, snapshotsFolder));
+export function openDataFolder(folder: string, options: FolderStoreOptions = {}): SnapshotStore {
+  return openFolderStore(join(folder, snapshotsFolder), options);
 }
+
+/** Whoever opens a snapshot by its path does not know what its operator wants to be kept. */
+const keepingAll: FolderStoreOptions = { retention: null };
 
 /** A snapshot, where it is kept, and whether that is a pack: then without the objects that only ingest reads. */
 export interface OpenedSnapshot {
@@ -37,7 +40,7 @@ export async function openSnapshot(path: string): Promise<OpenedSnapshot> {
   });
   if (kind.isDirectory()) {
     const inside = await stat(join(path, snapshotsFolder)).catch(() => null);
-    const store = inside?.isDirectory() ? openDataFolder(path) : openFolderStore(path);
+    const store = inside?.isDirectory() ? openDataFolder(path, keepingAll) : openFolderStore(path, keepingAll);
     const id = await store.currentId();
     if (id === null) throw new SnapshotError(`${path}: has no snapshot; run \`netfacts ingest run\` to make one`);
     return { store, manifest: await store.getManifest(id), packed: false };
@@ -48,6 +51,6 @@ export async function openSnapshot(path: string): Promise<OpenedSnapshot> {
   }
   if (!kind.isFile() || !path.endsWith(".json") || basename(dirname(path)) !== "manifests")
     throw new SnapshotError(`${path}: is not a data folder, a manifest in one, or a pack`);
-  const store = openFolderStore(dirname(dirname(path)));
+  const store = openFolderStore(dirname(dirname(path)), keepingAll);
   return { store, manifest: await store.getManifest(basename(path, ".json")), packed: false };
 }

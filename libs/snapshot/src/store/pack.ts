@@ -124,6 +124,10 @@ export async function openPack(path: string): Promise<SnapshotStore> {
     async list() {
       return [manifest.content.id];
     },
+    // A pack does not say when it was published.
+    async publications() {
+      return [];
+    },
     watch() {
       return () => {};
     },

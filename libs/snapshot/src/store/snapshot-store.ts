@@ -1,6 +1,7 @@
 /** Where snapshots are kept: objects by digest, manifests by id, and one pointer to the manifests that count. */
 
 import type { Manifest } from "../manifest.ts";
+import type { Publication } from "./retention.ts";
 
 /** What the pointer names. Where there is one process to follow it, both are always the same. */
 export interface SnapshotPointer {
@@ -40,7 +41,7 @@ export interface SnapshotStore {
   /** Differs once any object was stored, replaced or lost; reads none of them. Throws `SnapshotUnavailableError`. */
   objectsMark(): Promise<string>;
   /**
-   * Stores the manifest and then moves the pointer to it; its objects must be stored. Removes what is no longer kept.
+   * Stores the manifest and then moves the pointer to it; its objects must be stored. Removes what is no longer kept (`decideKept`).
    *
    * Throws `PublicationConflictError` when another publisher was first; the pointer is then theirs.
    */
@@ -53,8 +54,13 @@ export interface SnapshotStore {
   currentId(): Promise<string | null>;
   /** Throws `SnapshotError` when there is no such manifest or it is damaged. */
   getManifest(id: string): Promise<Manifest>;
-  /** Ids of the kept manifests, oldest publication first. The one that is served is kept, however old. */
+  /** Ids of the snapshots that are kept whole, oldest publication first. The one that is served is kept, however old. */
   list(): Promise<string[]>;
+  /**
+   * Publications whose snapshots are kept, oldest first: those of `list`, and those of earlier days, which have the sections of
+   * `pastManifest` only. Throws `SnapshotUnavailableError`.
+   */
+  publications(): Promise<Publication[]>;
   /** Calls back with the pointer as it is, if there is one, and soon (≤ 1 s) after each change. Returns the way to stop. */
   watch(listener: (pointer: SnapshotPointer) => void): () => void;
 }

@@ -4,24 +4,30 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import {
   encodeManifest,
+  type FolderStoreOptions,
   loadSnapshot,
   type Manifest,
   PublicationConflictError,
+  pastManifest,
+  type Retention,
   SnapshotError,
   type SnapshotStore,
+  sealManifest,
 } from "../../src/index.ts";
-import { madeNames, madeRoutes, route } from "../support/made-sections.ts";
+import { madeLocations, madeNames, madeRoutes, route } from "../support/made-sections.ts";
 import { type MadeSnapshot, madeManifest, madeObjects, publishMade } from "../support/made-snapshot.ts";
 
 /** One place where snapshots are kept, empty at first. */
 export interface StoreHarness {
   /** Opens the place; several openings see the same. */
-  open(options?: { manifestsKept?: number }): Promise<SnapshotStore>;
+  open(options?: FolderStoreOptions): Promise<SnapshotStore>;
   /** A publisher in another process. */
   elsewhere(): Promise<{ publish(number: number): Promise<{ id: string; atMs: number }>; stop(): Promise<void> }>;
   /** Changes one byte of a stored object. */
   damage(digest: string): Promise<void>;
   remove(digest: string): Promise<void>;
+  /** Makes a manifest unreadable. */
+  damageManifest(id: string): Promise<void>;
   /** Digests of all objects that are stored. */
   objects(): Promise<string[]>;
   close(): Promise<void>;
@@ -157,11 +163,115 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
         [2, 2],
         [0, 1],
       ] as const) {
-        const few = await harness.open({ manifestsKept });
+        const few = await harness.open({ retention: { last: manifestsKept } });
         for (const number of [1, 2, 3]) await publishNumber(few, number);
         expect(await few.list()).toHaveLength(kept);
         expect(await few.currentId()).toBe((await few.list()).at(-1));
       }
+    });
+
+    describe("of earlier days", () => {
+      const firstDay = Date.UTC(2026, 0, 1);
+      let nowMs = 0;
+      /** Publishes by the clock of the test, given as days since the first. */
+      const publishAt = async (place: SnapshotStore, days: number, made: MadeSnapshot): Promise<string> => {
+        nowMs = firstDay + days * 86_400_000;
+        return (await publishMade(place, made)).id;
+      };
+      const opened = (retention: Partial<Retention> | null) => harness.open({ retention, clock: { now: () => nowMs } });
+      const idOf = (number: number) => madeManifest(numbered(number)).id;
+      const ids = async (place: SnapshotStore) => (await place.publications()).map(({ id }) => id);
+
+      test("keeps the newest of each of the last days, and of these no manifest or object more", async () => {
+        const place = await opened({ last: 2, days: 3 });
+        const days = [0.1, 0.5, 1.9, 2, 3.1, 3.2, 3.3];
+        for (const [index, day] of days.entries()) await publishAt(place, day, numbered(index + 1));
+        expect(await place.publications()).toEqual([
+          { id: idOf(3), at: "2026-01-02T21:36:00Z" },
+          { id: idOf(4), at: "2026-01-03T00:00:00Z" },
+          { id: idOf(6), at: "2026-01-04T04:48:00Z" },
+          { id: idOf(7), at: "2026-01-04T07:12:00Z" },
+        ]);
+        expect(await place.list()).toEqual([idOf(6), idOf(7)]);
+        const kept = await Promise.all([3, 4, 6, 7].map((number) => place.getManifest(idOf(number))));
+        const named = new Set(kept.flatMap(({ sections }) => Object.values(sections).map(({ object }) => object)));
+        expect((await harness.objects()).sort()).toEqual([...named].sort());
+        await expect(place.getManifest(idOf(2))).rejects.toThrow(/no snapshot/);
+      });
+
+      test("are those of the publisher's clock: data of the future evict nothing, nor does a clock that was wrong once", async () => {
+        const place = await opened({ last: 1, days: 4 });
+        for (const day of [0, 1]) await publishAt(place, day, numbered(day));
+        const future = await publishAt(place, 2, { ...numbered(2), asOf: "2099-01-01T00:00:00Z" });
+        expect(await ids(place)).toEqual([idOf(0), idOf(1), future]);
+        await publishAt(place, 30_000, numbered(3));
+        await publishAt(place, 4, numbered(4));
+        expect(await ids(place)).toEqual([idOf(1), future, idOf(3), idOf(4)]);
+      });
+
+      test("are as many as fit into their bytes, the oldest going first", async () => {
+        const bytes = madeManifest(numbered(1)).sections.as_names?.bytes as number;
+        const place = await opened({ last: 1, days: 30, bytesMax: 2 * bytes });
+        for (const day of [1, 2, 3, 4, 5]) await publishAt(place, day, numbered(day));
+        // All share their routes, which the last one needs anyway.
+        expect(await ids(place)).toEqual([idOf(3), idOf(4), idOf(5)]);
+      });
+
+      test("lack locations and what only ingest reads, which are gone from the store", async () => {
+        const place = await opened({ last: 1, days: 30 });
+        const located = { ...numbered(1), locations: madeLocations({ "192.0.2.0/24": "NL" }) };
+        const ofIngest = await place.putObject(Buffer.from("only ingest reads it"));
+        const objects = madeObjects(located);
+        for (const object of Object.values(objects)) await place.putObject(object);
+        const { id: _, format, format_version, ...content } = madeManifest(located);
+        const manifest = sealManifest({ ...content, ingest_objects: { state: { object: ofIngest, bytes: 20 } } });
+        nowMs = firstDay;
+        await place.publish(manifest);
+        expect(await harness.objects()).toContain(digestOf(objects.locations as Buffer));
+        await publishAt(place, 1, numbered(2));
+        expect(await ids(place)).toEqual([manifest.id, idOf(2)]);
+        const left = await harness.objects();
+        expect(left).not.toContain(digestOf(objects.locations as Buffer));
+        expect(left).not.toContain(ofIngest);
+        expect(Object.keys((await loadSnapshot(place, pastManifest(await place.getManifest(manifest.id)))).sections)).toEqual([
+          "routes",
+          "as_names",
+        ]);
+      });
+
+      test("a snapshot that was gone back to was published twice, one that is published while it is current once", async () => {
+        const place = await opened({ last: 3, days: 30 });
+        for (const [day, number] of [
+          [1, 1],
+          [2, 2],
+          [3, 1],
+          [4, 1],
+        ] as const)
+          await publishAt(place, day, numbered(number));
+        expect((await place.publications()).map(({ id, at }) => [id, at.slice(0, 10)])).toEqual([
+          [idOf(1), "2026-01-02"],
+          [idOf(2), "2026-01-03"],
+          [idOf(1), "2026-01-04"],
+        ]);
+        expect(await place.list()).toEqual([idOf(2), idOf(1)]);
+      });
+
+      test("stay where somebody publishes who does not know what to keep", async () => {
+        const place = await opened({ last: 2, days: 30 });
+        for (const day of [1, 2, 3, 4]) await publishAt(place, day, numbered(day));
+        const before = await ids(place);
+        await publishAt(await opened(null), 5, numbered(3));
+        expect(await ids(place)).toEqual([...before, idOf(3)]);
+        expect(await place.list()).toEqual([idOf(4), idOf(3)]);
+      });
+
+      test("a damaged manifest of one takes that day only", async () => {
+        const place = await opened({ last: 1, days: 30 });
+        for (const day of [1, 2, 3]) await publishAt(place, day, numbered(day));
+        await harness.damageManifest(idOf(1));
+        await publishAt(place, 4, numbered(4));
+        expect(await ids(place)).toEqual([idOf(2), idOf(3), idOf(4)]);
+      });
     });
 
     test("publishing what is current changes nothing", async () => {

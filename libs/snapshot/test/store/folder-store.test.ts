@@ -25,6 +25,7 @@ describeSnapshotStore("a folder of snapshots", async () => {
       return { publish: (number) => askChild(child, number), stop: () => endChild(child) };
     },
     damage: (digest) => flip(join(folder, "objects", digest)),
+    damageManifest: (id) => flip(join(folder, "manifests", `${id}.json`)),
     remove: (digest) => unlink(join(folder, "objects", digest)),
     objects: () => readdir(join(folder, "objects")),
     close: () => rm(folder, { recursive: true, force: true }),

@@ -13,7 +13,8 @@ import {
   showProgress,
   sourcesOverview,
 } from "@netfacts/ingest/app";
-import { openDataFolder, type SectionName, sectionNames } from "@netfacts/snapshot";
+import { loadConfig } from "@netfacts/runtime";
+import { openDataFolder, retentionConfigSchema, retentionOf, type SectionName, sectionNames } from "@netfacts/snapshot";
 import { makeFolder, openSqliteStore, type Store } from "@netfacts/storage";
 import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";
@@ -39,6 +40,7 @@ export const ingest: RegisterCommand = (program, context) => {
     .action(async ({ sources, acceptShrink = [] }: RunOptions, command: Command) => {
       const settings = sharedSettings(command);
       const config = await readList(sources, "now");
+      const retention = retentionOf(loadConfig(retentionConfigSchema));
       makeDataFolder(settings);
       const store = await openSqliteStore(storePath(settings));
       const print = (report: RunReport): void => {
@@ -51,7 +53,7 @@ export const ingest: RegisterCommand = (program, context) => {
             const progress = showProgress(process.stderr);
             const run = importSources({
               config,
-              store: openDataFolder(settings.dataDir),
+              store: openDataFolder(settings.dataDir, { retention }),
               stateFolder: ingestFolder(settings),
               acceptShrink,
               onProgress: progress.listener,

@@ -19,12 +19,16 @@ const sampleMs = 50;
 /** So many looks in a row must find the loop late: one pause of the machine is no overload. */
 const lateSamplesMin = 3;
 
+/** What is bounded apart: each service, and all questions about the past, which may wait for a snapshot. */
+export type ShedName = ServiceName | "history";
+const shedNames: readonly ShedName[] = [...serviceNames, "history"];
+
 export class LoadShedder {
   readonly #settings: SheddingSettings;
-  readonly #inFlight: Record<ServiceName, number>;
+  readonly #inFlight: Record<ShedName, number>;
   #timer: NodeJS.Timeout | undefined;
   /** Of keys, in the questions whose key is known. */
-  readonly #shares: Readonly<Record<ServiceName, Shares>>;
+  readonly #shares: Readonly<Record<ShedName, Shares>>;
   #lateSamples = 0;
   #halfLateSamples = 0;
 
@@ -61,13 +65,13 @@ export class LoadShedder {
    *
    * @throws ProblemError `temporarily_overloaded`
    */
-  enter(service: ServiceName): void {
+  enter(service: ShedName): void {
     this.#inFlight[service] += 1;
     if (this.#inFlight[service] > this.#settings.inFlightMax || this.#lateSamples >= lateSamplesMin)
       throw new ProblemError("temporarily_overloaded");
   }
 
-  leave(service: ServiceName): void {
+  leave(service: ShedName): void {
     this.#inFlight[service] -= 1;
   }
 
@@ -76,7 +80,7 @@ export class LoadShedder {
    *
    * @throws ProblemError `temporarily_overloaded`, by rejecting
    */
-  async within<T>(service: ServiceName, bucket: string, ask: () => Promise<T>): Promise<T> {
+  async within<T>(service: ShedName, bucket: string, ask: () => Promise<T>): Promise<T> {
     const share = this.#shares[service].enter(bucket);
     if (share === null) throw new ProblemError("temporarily_overloaded", { detail: "The key has too many requests in progress." });
     try {
@@ -87,6 +91,6 @@ export class LoadShedder {
   }
 }
 
-function ofEach<T>(make: () => T): Record<ServiceName, T> {
-  return Object.fromEntries(serviceNames.map((name) => [name, make()])) as Record<ServiceName, T>;
+function ofEach<T>(make: () => T): Record<ShedName, T> {
+  return Object.fromEntries(shedNames.map((name) => [name, make()])) as Record<ShedName, T>;
 }

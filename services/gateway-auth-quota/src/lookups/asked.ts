@@ -1,5 +1,6 @@
 /** What a request asks a service: its question, how the answer is to be shown, and of which snapshot. */
 
+import { hash } from "node:crypto";
 import {
   decodeCursor,
   encodeQuery,
@@ -8,7 +9,9 @@ import {
   mediaTypes,
   membersOf,
   operations,
+  type PastView,
   ProblemError,
+  pastUnits,
   type Questions,
   type View,
   wholeRecord,
@@ -47,15 +50,22 @@ export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: Fast
   const page = place?.page ?? null;
   if (page !== null && format !== "json" && page.list !== operations[op].listView?.list)
     throw invalidCursor(`belongs to the list ${page.list}, which is only available as JSON`);
-  const isWhole = wish.fields === null && format === "json" && page === null && wish.meta;
-  const view = isWhole ? wholeRecord : { fields: wish.fields, format, page, meta: wish.meta };
+  const past = wish.at === null ? null : { at: wish.at, snapshotId: place?.snapshotId ?? null, turn: 0 };
+  const isWhole = wish.fields === null && format === "json" && page === null && wish.meta && past === null;
+  const view = isWhole ? wholeRecord : { fields: wish.fields, format, page, meta: wish.meta, ...(past !== null && { past }) };
   return {
     question,
-    units: operations[op].units(question as never),
+    units: operations[op].units(question as never) + (past === null ? 0 : pastUnits),
     view,
     query: encodeQuery(op, question, view),
-    pinnedSnapshot: place?.snapshotId ?? null,
+    pinnedSnapshot: past === null ? (place?.snapshotId ?? null) : null,
   };
+}
+
+/** The query about the past as a service gets it: with a number for the caller, by which callers take turns. The entity tag does not depend on it. */
+export function queryFor<O extends LookupName>(op: O, { question, view }: Asked<O>, caller: string): string {
+  const past = { ...(view.past as PastView), turn: hash("sha256", caller, "buffer").readUInt32LE(0) };
+  return encodeQuery(op, question, { ...view, past });
 }
 
 /** What a query says of the answer; a format of null leaves it to `Accept`, an empty cursor is the first page. */
@@ -64,15 +74,17 @@ interface Wish {
   readonly format: Format | null;
   readonly cursor: string;
   readonly meta: boolean;
+  /** Unix seconds; null: the present. */
+  readonly at: number | null;
 }
 
-const noWish: Wish = { fields: null, format: null, cursor: "", meta: true };
+const noWish: Wish = { fields: null, format: null, cursor: "", meta: true, at: null };
 
 function readWish<O extends LookupName>({ op, formats, pages }: Lookup<O>, reader: QuestionReader): Wish {
   const fields = reader.words("fields", membersOf(op));
   const format = reader.choice("format", formats);
   const meta = reader.flag("meta", true);
-  return { fields, format, cursor: pages ? reader.text("cursor") : "", meta };
+  return { fields, format, cursor: pages ? reader.text("cursor") : "", meta, at: reader.pastTime("as_of") };
 }
 
 function acceptedFormat({ formats }: Lookup<LookupName>, accept: string | undefined): Format {

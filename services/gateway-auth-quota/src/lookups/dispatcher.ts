@@ -6,11 +6,12 @@ import {
   operations,
   type ProblemCode,
   ProblemError,
+  pastServiceOf,
   type ResponderProblem,
   type ServiceName,
   services,
 } from "@netfacts/contracts";
-import { type Messaging, MessagingError, type ReplyItem, withWholeBody } from "@netfacts/messaging";
+import { type Messaging, MessagingError, type ReplyItem, type RequestItem, withWholeBody } from "@netfacts/messaging";
 import type { FastifyRequest } from "fastify";
 import type { VerifiedKey } from "../keys/index.ts";
 
@@ -35,6 +36,8 @@ export interface Asking {
   readonly budgetMs: number;
   /** The snapshot that must answer; null: the current one. */
   readonly pinnedSnapshot: string | null;
+  /** Whether the question is about the past. Default: false. */
+  readonly isPast?: boolean;
 }
 
 /** W3C trace context, version 00. */
@@ -52,12 +55,15 @@ export function askerOf({ id, headers: { traceparent } }: FastifyRequest, key: P
 export class Dispatcher {
   readonly #messaging: Messaging;
   readonly #budgets: LookupBudgets;
+  readonly #pastBudgetMs: number;
   /** Services that have answered since our start. */
   readonly #seen = new Set<ServiceName>();
 
-  constructor(messaging: Messaging, budgets: LookupBudgets) {
+  /** @param pastBudgetMs  how long a question about the past may take. */
+  constructor(messaging: Messaging, budgets: LookupBudgets, pastBudgetMs = 10_000) {
     this.#messaging = messaging;
     this.#budgets = budgets;
+    this.#pastBudgetMs = pastBudgetMs;
   }
 
   /**
@@ -66,8 +72,9 @@ export class Dispatcher {
    * @returns the reply with its record, in one piece.
    * @throws ProblemError
    */
-  ask({ op, query, units, asker, pinnedSnapshot }: Omit<Asking, "budgetMs">): Promise<ReplyItem> {
+  ask({ op, query, units, asker, pinnedSnapshot, isPast = false }: Omit<Asking, "budgetMs">): Promise<ReplyItem> {
     const { service } = operations[op];
+    if (isPast) return this.#askPast({ op, query, units, ...asker, budgetMs: this.#pastBudgetMs }, service);
     const item = { op, query, units, ...asker, budgetMs: this.budgetMs(op) };
     return this.#messaging.request(service, units > 1 ? "batch" : "single", item, pinnedSnapshot).then(
       (reply) => {
@@ -79,6 +86,16 @@ export class Dispatcher {
         throw this.#failure(service, error);
       },
     );
+  }
+
+  async #askPast(item: RequestItem, service: ServiceName): Promise<ReplyItem> {
+    const reply = await this.#messaging.request(pastServiceOf(service), "single", { ...item, units: 1 }).catch((error: unknown) => {
+      // Pods of an earlier version do not serve it, nor do those whose operator has turned it off.
+      if (error instanceof MessagingError && error.code === "no_responders") throw new ProblemError("history_unavailable");
+      throw this.#failure(service, error);
+    });
+    if (reply.contentType === "problem") throw responderProblem(reply);
+    return withWholeBody(reply);
   }
 
   /** Asks apart from interactive questions, as part of a batch, and tells the outcome once. */
@@ -134,5 +151,9 @@ function responderProblem({ body }: ReplyItem): ProblemError {
   }
   if (!Object.hasOwn(errors, problem.code))
     return new ProblemError("upstream_error", { cause: new Error("reply with an unknown problem code") });
-  return new ProblemError(problem.code, { detail: problem.detail, ...(problem.errors === undefined ? {} : { errors: problem.errors }) });
+  return new ProblemError(problem.code, {
+    detail: problem.detail,
+    ...(problem.errors && { errors: problem.errors }),
+    ...(problem.range && { range: problem.range }),
+  });
 }

@@ -7,9 +7,9 @@ import type { CallerTurns } from "../edge/caller-turns.ts";
 import type { Compressor, PackedBody } from "../edge/compression.ts";
 import { echoPath } from "../edge/echo.ts";
 import type { Guard } from "../edge/guard.ts";
-import type { LoadShedder } from "../edge/load-shedding.ts";
+import type { LoadShedder, ShedName } from "../edge/load-shedding.ts";
 import { searchOf } from "../edge/search.ts";
-import { type Asked, readAsked } from "./asked.ts";
+import { type Asked, queryFor, readAsked } from "./asked.ts";
 import { conditionOf, lastModifiedOf, weakEtag } from "./conditional.ts";
 import { askerOf, type Dispatcher } from "./dispatcher.ts";
 import type { Lookup } from "./lookups.ts";
@@ -38,10 +38,16 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
   const { guard, dispatcher, compressor, shedder, turns } = deps;
   const { scope, service } = operations[lookup.op];
   const respond = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    let place: ShedName = service;
     try {
       // Before anything is spent on it.
-      shedder.enter(service);
+      shedder.enter(place);
       const asked = readOrFault(lookup, request);
+      if (!(asked instanceof ProblemError) && asked.view.past !== undefined) {
+        shedder.leave(place);
+        place = "history";
+        shedder.enter(place);
+      }
       const admitted = guard.admit(request, reply, scope, 1, lookup.op, asked instanceof ProblemError ? 1 : asked.units);
       const pass = admitted instanceof Promise ? await admitted : admitted;
       let answer: Answer | undefined;
@@ -49,8 +55,10 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
       try {
         if (asked instanceof ProblemError) throw asked;
         const sentAt = performance.now();
-        const question = { op: lookup.op, ...asked, asker: askerOf(request, pass.key) };
-        const item = await shedder.within(service, pass.key.bucket, () => dispatcher.ask(question));
+        const { view } = asked;
+        const query = view.past === undefined ? asked.query : queryFor(lookup.op, asked, pass.key.bucket);
+        const question = { op: lookup.op, ...asked, query, isPast: view.past !== undefined, asker: askerOf(request, pass.key) };
+        const item = await shedder.within(place, pass.key.bucket, () => dispatcher.ask(question));
         const upstreamMs = performance.now() - sentAt;
         const turn = turns.next(pass.key.bucket, request.raw.socket);
         if (turn !== null) await turn;
@@ -65,7 +73,7 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
       const packing = answer.body === null ? null : compressor.pack(answer.body, request.headers["accept-encoding"]);
       send(reply, answer, packing === null ? null : await packing);
     } finally {
-      shedder.leave(service);
+      shedder.leave(place);
     }
   };
   // The framework gets no promise: where that ends before the answer may leave (`turnToAnswer`), it would send a second one.

@@ -184,3 +184,36 @@ function withoutLimits(store: Store): Store {
   const away = () => Promise.reject(new Error("the disk is gone"));
   return { ...store, limits: { take: away, giveBack: away, recover: away, read: away, time: away } };
 }
+
+describe("a question about the past", () => {
+  const past = `${url}?as_of=2026-01-01`;
+
+  provokes(
+    "history_unavailable",
+    "when pods of an earlier version are asked, which are not asked by the name that they serve",
+    async () => {
+      const harness = await start({ past: false });
+      let asked = 0;
+      harness.answers.set("ip", () => {
+        asked += 1;
+        return exampleReply("ip");
+      });
+      const answer = await harness.get(past);
+      expect(asked).toBe(0);
+      expect((await harness.get(url)).status).toBe(200);
+      return answer;
+    },
+  );
+
+  provokes("history_loading", "when the snapshot is not loaded in time", async () => {
+    const harness = await start();
+    harness.answers.set("ip", () => problemReply({ code: "history_loading" }));
+    return harness.get(past);
+  });
+
+  provokes("snapshot_unreadable", "when the snapshot is damaged", async () => {
+    const harness = await start();
+    harness.answers.set("ip", () => problemReply({ code: "snapshot_unreadable" }));
+    return harness.get(past);
+  });
+});

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { examples, type OperationName, operations, type ServiceName, serviceNames } from "@netfacts/contracts";
+import { examples, type OperationName, operations, pastServiceOf, type ServiceName, serviceNames, services } from "@netfacts/contracts";
 import { createKey, type NewKey } from "@netfacts/keys";
 import { createInProcessMessaging, createResponder, type ItemHandler, type Messaging, type ReplyItem } from "@netfacts/messaging";
 import { createMetrics, createRegistry, type MetricsRegistry } from "@netfacts/runtime";
@@ -30,6 +30,8 @@ export interface GatewayOptions {
   readonly storeSeen?: (store: Store) => Store;
   /** Services that answer; all by default. */
   readonly services?: readonly ServiceName[];
+  /** Whether they answer about the past. Default: true. */
+  readonly past?: boolean;
 }
 
 export interface Harness {
@@ -71,7 +73,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Harnes
   const store = await openSqliteStore(join(folder, "control.sqlite"));
   const messaging = options.messaging ?? createInProcessMessaging();
   const answers = new Map<OperationName, ItemHandler<null>>();
-  for (const service of options.services ?? serviceNames) await serveExamples(messaging, service, answers);
+  for (const service of options.services ?? serviceNames) await serveExamples(messaging, service, answers, options.past ?? true);
 
   const log: LogLine[] = [];
   const write = (level: LogLine["level"]) => (fields: object, message: string) => {
@@ -129,14 +131,18 @@ async function serveExamples(
   messaging: Messaging,
   service: ServiceName,
   answers: ReadonlyMap<OperationName, ItemHandler<null>>,
+  withPast: boolean,
 ): Promise<void> {
   const names = (Object.keys(operations) as OperationName[]).filter((op) => operations[op].service === service);
   const handler =
     (op: OperationName): ItemHandler<null> =>
     (item) =>
       (answers.get(op) ?? (() => exampleReply(op)))(item, null);
-  await messaging.serve(
-    service,
-    createResponder({ enter: () => ({ context: null }), ops: new Map(names.map((op) => [op, handler(op)])), onFailure: () => {} }),
-  );
+  const responder = createResponder({
+    enter: () => ({ context: null }),
+    ops: new Map(names.map((op) => [op, handler(op)])),
+    onFailure: () => {},
+  });
+  await messaging.serve(service, responder);
+  if (services[service].snapshots && withPast) await messaging.serve(pastServiceOf(service), responder);
 }

@@ -40,7 +40,7 @@ export class SnapshotCopy {
 
   constructor(deps: SnapshotCopyDeps) {
     this.#deps = deps;
-    this.#copy = openFolderStore(deps.folder, { manifestsKept: 1 });
+    this.#copy = openFolderStore(deps.folder, { retention: { last: 1, days: 0 } });
   }
 
   start(): void {

@@ -56,7 +56,7 @@ async function withShared<T>({ servers }: { readonly servers?: string }, work: (
   const bucket = process.env.SNAPSHOT_BUCKET || snapshotsBucketDefault;
   const place = `bucket ${bucket}`;
   const connection = natsConnection(servers);
-  const opened = await connectJetStreamStore({ bucket, connection }).catch(noServer);
+  const opened = await connectJetStreamStore({ bucket, connection, retention: null }).catch(noServer);
   const { store } = opened;
   const find = async (name?: string): Promise<OpenedSnapshot> => {
     if (name !== undefined && !idPattern.test(name)) return openSnapshot(name).catch(refuse);

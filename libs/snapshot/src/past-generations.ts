@@ -1,0 +1,340 @@
+/** Generations of the past: found by time, loaded when they are asked for, one at a time, and kept within bounds. */
+
+import Type, { type Static } from "typebox";
+import { Generation, type LoadedSections, type LoadedSnapshot, sectionsOf } from "./generation.ts";
+import { loadInWorker } from "./loader.ts";
+import type { Manifest } from "./manifest.ts";
+import { type Publication, pastManifest, publicationTime } from "./store/retention.ts";
+import { type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
+import type { StoreSource } from "./store/store-source.ts";
+
+/** Settings of every process that answers about the past. */
+export const pastConfigSchema = Type.Object({
+  HISTORY_SNAPSHOTS_MAX: Type.Integer({
+    default: 2,
+    minimum: 0,
+    maximum: 100,
+    description: "Maximum number of snapshots of the past in memory, for requests with `as_of`; 0 turns these requests off",
+  }),
+  HISTORY_MIB_MAX: Type.Integer({
+    default: 400,
+    minimum: 1,
+    description: "Limit of the memory of these snapshots, in MiB; one is loaded whatever its size",
+  }),
+});
+
+/** What is asked about. */
+export interface PastQuestion {
+  /** Unix seconds. */
+  readonly at: number;
+  /** null: the snapshot that was the newest then. */
+  readonly snapshotId: string | null;
+  /** Who asks: callers take turns. */
+  readonly turn: number;
+}
+
+/** A generation of the past, or why there is none. */
+export type PastAnswer =
+  | { readonly generation: Generation; readonly publication: Publication }
+  | { readonly refusal: "out_of_range"; readonly earliest: string; readonly latest: string }
+  /** `empty`: nothing was published so far. `gone`: the named snapshot is not one of that time, or not kept any more. */
+  | { readonly refusal: "empty" | "gone" | "loading" | "overloaded" | "unreadable" | "unavailable" };
+
+export interface PastEvents {
+  loaded?(id: string, loadMs: number): void;
+  failed?(id: string, error: Error): void;
+}
+
+export interface PastOptions {
+  readonly snapshotsMax: number;
+  readonly bytesMax: number;
+  /** How long the list of publications is used before it is read again. */
+  readonly listMs?: number;
+  /** How long a snapshot that cannot be loaded is not tried again. */
+  readonly retryMs?: number;
+}
+
+export function pastOptionsOf(settings: Static<typeof pastConfigSchema>): PastOptions {
+  return { snapshotsMax: settings.HISTORY_SNAPSHOTS_MAX, bytesMax: settings.HISTORY_MIB_MAX * 2 ** 20 };
+}
+
+export const pastDefaults: PastOptions = { snapshotsMax: 2, bytesMax: 400 * 2 ** 20 };
+
+/** Snapshots that one caller may wait for; one more is refused. */
+const waitingMax = 4;
+/** What an index takes of memory beside the object, as a share of the object's bytes: an estimate before it is loaded. */
+const indexShare = 0.4;
+
+interface KeptPast {
+  readonly loaded: LoadedSnapshot;
+  readonly generation: Generation;
+  /** Who used it last. */
+  turn: number;
+}
+
+interface Failure {
+  readonly retryAtMs: number;
+  readonly refusal: "unreadable" | "unavailable";
+}
+
+interface Wanted {
+  readonly turns: Set<number>;
+  readonly done: Promise<void>;
+  readonly end: () => void;
+}
+
+/** Safe in one thread only. Costs nothing until it is asked. */
+export class PastGenerations {
+  readonly #store: SnapshotStore;
+  readonly #source: StoreSource;
+  readonly #present: { held(): readonly LoadedSnapshot[] };
+  readonly #events: PastEvents;
+  readonly #options: Required<PastOptions>;
+  readonly #stopping = new AbortController();
+  /** Used longest ago first. */
+  readonly #kept = new Map<string, KeptPast>();
+  /** Of snapshots that are in memory anyway. */
+  readonly #ofHeld = new WeakMap<LoadedSnapshot, Generation>();
+  readonly #failures = new Map<string, Failure>();
+  readonly #wanted = new Map<string, Wanted>();
+  /** Callers who wait, those whose turn is next first. */
+  #turns: number[] = [];
+  #loading = false;
+  #list: { readonly publications: readonly Publication[]; readonly readAtMs: number } | null = null;
+  #reading: Promise<readonly Publication[]> | null = null;
+
+  /**
+   * @param source  the same store for the loader's thread.
+   * @param present what is in memory anyway, whose sections are taken over.
+   */
+  constructor(
+    store: SnapshotStore,
+    source: StoreSource,
+    present: { held(): readonly LoadedSnapshot[] },
+    events: PastEvents = {},
+    options: PastOptions = pastDefaults,
+  ) {
+    this.#store = store;
+    this.#source = source;
+    this.#present = present;
+    this.#events = events;
+    this.#options = { listMs: 2_000, retryMs: 60_000, ...options };
+  }
+
+  /** Whether questions are answered at all. */
+  get isOn(): boolean {
+    return this.#options.snapshotsMax > 0;
+  }
+
+  /** Bytes of what is kept and not in memory anyway. */
+  get bytes(): number {
+    const counted = new Set(this.#present.held().flatMap(buffersOf));
+    let bytes = 0;
+    for (const { loaded } of this.#kept.values())
+      for (const buffer of buffersOf(loaded)) {
+        if (counted.has(buffer)) continue;
+        counted.add(buffer);
+        bytes += buffer.byteLength;
+      }
+    return bytes;
+  }
+
+  /** Ids of what is kept. */
+  get kept(): readonly string[] {
+    return [...this.#kept.keys()];
+  }
+
+  /** @param msMax  how long to wait for the snapshot to be loaded. What is begun goes on, so that a later question finds it. */
+  async at(question: PastQuestion, msMax: number): Promise<PastAnswer> {
+    let publications: readonly Publication[];
+    try {
+      publications = await this.#publications();
+    } catch (error) {
+      if (error instanceof SnapshotUnavailableError) return { refusal: "unavailable" };
+      throw error;
+    }
+    const [earliest, latest] = [publications[0], publications.at(-1)];
+    if (earliest === undefined || latest === undefined) return { refusal: "empty" };
+    const publication = find(publications, question);
+    if (publication === undefined)
+      return question.snapshotId === null ? { refusal: "out_of_range", earliest: earliest.at, latest: latest.at } : { refusal: "gone" };
+    const { id } = publication;
+    const ready = this.#ready(id, question.turn);
+    if (ready !== null) return { generation: ready, publication };
+    const failure = this.#failures.get(id);
+    if (failure !== undefined && failure.retryAtMs > performance.now()) return { refusal: failure.refusal };
+    const done = this.#want(id, question.turn);
+    if (done === null) return { refusal: "overloaded" };
+    await within(msMax, done);
+    const loaded = this.#ready(id, question.turn);
+    if (loaded !== null) return { generation: loaded, publication };
+    return { refusal: this.#failures.get(id)?.refusal ?? "loading" };
+  }
+
+  /** Ends what is being loaded. */
+  stop(): void {
+    this.#stopping.abort(new Error("stopped"));
+  }
+
+  /** The list, which is read again after a while; while the store does not answer it is what it was. */
+  async #publications(): Promise<readonly Publication[]> {
+    const now = performance.now();
+    if (this.#list !== null && now - this.#list.readAtMs < this.#options.listMs) return this.#list.publications;
+    this.#reading ??= this.#store
+      .publications()
+      .catch((error: unknown) => {
+        if (this.#list === null) throw error;
+        return this.#list.publications;
+      })
+      .then((publications) => {
+        this.#list = { publications, readAtMs: performance.now() };
+        return publications;
+      })
+      .finally(() => {
+        this.#reading = null;
+      });
+    return this.#reading;
+  }
+
+  #ready(id: string, turn: number): Generation | null {
+    const held = this.#present.held().find(({ manifest }) => manifest.id === id);
+    if (held !== undefined) {
+      const generation = this.#ofHeld.get(held) ?? Generation.of(asPast(held));
+      this.#ofHeld.set(held, generation);
+      return generation;
+    }
+    const kept = this.#kept.get(id);
+    if (kept === undefined) return null;
+    kept.turn = turn;
+    this.#kept.delete(id);
+    this.#kept.set(id, kept);
+    return kept.generation;
+  }
+
+  /** Resolves when the snapshot was loaded or could not be; null: the caller waits for too many. */
+  #want(id: string, turn: number): Promise<void> | null {
+    let wanted = this.#wanted.get(id);
+    if (wanted?.turns.has(turn) !== true) {
+      let waiting = 0;
+      for (const { turns } of this.#wanted.values()) if (turns.has(turn)) waiting += 1;
+      if (waiting >= waitingMax) return null;
+    }
+    if (wanted === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wanted = { turns: new Set(), done: promise, end: resolve };
+      this.#wanted.set(id, wanted);
+    }
+    wanted.turns.add(turn);
+    if (!this.#turns.includes(turn)) this.#turns.push(turn);
+    if (!this.#loading) void this.#loadAll();
+    return wanted.done;
+  }
+
+  async #loadAll(): Promise<void> {
+    this.#loading = true;
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      await this.#load(next.id, next.turn);
+      const wanted = this.#wanted.get(next.id);
+      this.#wanted.delete(next.id);
+      wanted?.end();
+      // Who has waited for it looks at it before it may go.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#loading = false;
+  }
+
+  /** One snapshot for each caller in turn. */
+  #next(): { readonly id: string; readonly turn: number } | null {
+    if (this.#stopping.signal.aborted) {
+      for (const { end } of this.#wanted.values()) end();
+      this.#wanted.clear();
+      return null;
+    }
+    for (let turn = this.#turns.shift(); turn !== undefined; turn = this.#turns.shift()) {
+      for (const [id, { turns }] of this.#wanted) {
+        if (!turns.has(turn)) continue;
+        this.#turns.push(turn);
+        return { id, turn };
+      }
+    }
+    return null;
+  }
+
+  async #load(id: string, turn: number): Promise<void> {
+    const started = performance.now();
+    try {
+      const manifest = pastManifest(await this.#store.getManifest(id));
+      this.#makeRoom(manifest, turn);
+      const reuse = [...this.#present.held(), ...[...this.#kept.values()].map(({ loaded }) => loaded)];
+      const loaded = await loadInWorker(this.#source, id, { reuse, manifest, ipv4Index: "compact" }, this.#stopping.signal);
+      this.#kept.set(id, { loaded, generation: Generation.of(loaded), turn });
+      this.#failures.delete(id);
+      this.#events.loaded?.(id, performance.now() - started);
+    } catch (error) {
+      const refusal = error instanceof SnapshotUnavailableError ? "unavailable" : "unreadable";
+      const retryMs = refusal === "unavailable" ? this.#options.listMs : this.#options.retryMs;
+      this.#failures.set(id, { retryAtMs: performance.now() + retryMs, refusal });
+      if (!this.#stopping.signal.aborted) this.#events.failed?.(id, error as Error);
+    }
+  }
+
+  /** Before it is loaded, so that no more are in memory at any time. */
+  #makeRoom({ sections }: Manifest, turn: number): void {
+    const { snapshotsMax, bytesMax } = this.#options;
+    const known = new Set(
+      [...this.#present.held(), ...[...this.#kept.values()].map(({ loaded }) => loaded)].flatMap(({ manifest }) =>
+        Object.values(manifest.sections).map(({ object }) => object),
+      ),
+    );
+    let needed = 0;
+    for (const { object, bytes } of Object.values(sections)) if (!known.has(object)) needed += bytes * (1 + indexShare);
+    while (this.#kept.size > 0 && (this.#kept.size >= snapshotsMax || this.bytes + needed > bytesMax))
+      this.#kept.delete(this.#surplus(turn));
+  }
+
+  /**
+   * Who asks for one more gives up one that it used itself, the one used longest ago; a caller without any takes it from who has most.
+   * So who walks through all days takes nothing from the others.
+   */
+  #surplus(turn: number): string {
+    const counts = new Map<number, number>();
+    for (const { turn: of } of this.#kept.values()) counts.set(of, (counts.get(of) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    const from = counts.has(turn) ? turn : null;
+    for (const [id, kept] of this.#kept) if (from === null ? counts.get(kept.turn) === most : kept.turn === from) return id;
+    throw new Error("nothing is kept");
+  }
+}
+
+/** The publication that counted at that time, or the named one if it was there by then. */
+function find(publications: readonly Publication[], { at, snapshotId }: PastQuestion): Publication | undefined {
+  const time = publicationTime(at * 1_000);
+  return publications.findLast((publication) => publication.at <= time && (snapshotId === null || publication.id === snapshotId));
+}
+
+function asPast({ manifest, sections }: LoadedSnapshot): LoadedSnapshot {
+  const past = pastManifest(manifest);
+  return { manifest: past, sections: Object.fromEntries(sectionsOf(past).map((name) => [name, sections[name]])) as LoadedSections };
+}
+
+/** The memory of a snapshot. */
+function buffersOf({ sections }: LoadedSnapshot): ArrayBufferLike[] {
+  return Object.values(sections).flatMap(({ bytes, trie }) => [bytes.buffer, ...(trie === null ? [] : buffersIn(trie))]);
+}
+
+function buffersIn(value: object): ArrayBufferLike[] {
+  return Object.values(value).flatMap((member: unknown) => {
+    if (ArrayBuffer.isView(member)) return [member.buffer];
+    return typeof member === "object" && member !== null ? buffersIn(member) : [];
+  });
+}
+
+function within(ms: number, done: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  void done.then(() => {
+    clearTimeout(timer);
+    resolve();
+  });
+  return promise;
+}

@@ -1,0 +1,137 @@
+/** Which snapshots a store keeps: the one rule of every store (docs/decisions/0063-answers-about-the-past.md). */
+
+import Type, { type Static } from "typebox";
+import type { Manifest, SectionName } from "../manifest.ts";
+
+/** One publication. A snapshot that was gone back to has several. */
+export interface Publication {
+  readonly id: string;
+  /** When the publisher's clock said that it was published: RFC 3339 in UTC, whole seconds. No file decides it. */
+  readonly at: string;
+}
+
+export interface Retention {
+  /** Snapshots published last that are kept whole, so that one can go back to them; at least 1. */
+  readonly last: number;
+  /** Of so many days (UTC) that had a publication, the newest snapshot is kept for questions about the past. */
+  readonly days: number;
+  /** Bytes of the objects that only these days need. */
+  readonly bytesMax: number;
+}
+
+export const retentionDefaults: Retention = { last: 3, days: 30, bytesMax: 8 * 2 ** 30 };
+
+/** Settings of every process that publishes snapshots. */
+export const retentionConfigSchema = Type.Object({
+  SNAPSHOTS_KEPT: Type.Integer({
+    default: retentionDefaults.last,
+    minimum: 1,
+    maximum: 100,
+    description: "Number of snapshots to keep for rollback; the one in service is kept as well",
+  }),
+  SNAPSHOT_DAYS_KEPT: Type.Integer({
+    default: retentionDefaults.days,
+    minimum: 0,
+    maximum: 400,
+    description: "Number of days (UTC) of which the last snapshot is kept for requests about the past (`as_of`); 0 keeps none",
+  }),
+  SNAPSHOT_DAYS_MIB_MAX: Type.Integer({
+    default: retentionDefaults.bytesMax / 2 ** 20,
+    minimum: 0,
+    description: "Limit of the disk space of these daily snapshots, in MiB; the oldest are deleted first",
+  }),
+});
+
+/** The rule as the settings give it. */
+export function retentionOf(settings: Static<typeof retentionConfigSchema>): Retention {
+  return {
+    last: settings.SNAPSHOTS_KEPT,
+    days: settings.SNAPSHOT_DAYS_KEPT,
+    bytesMax: settings.SNAPSHOT_DAYS_MIB_MAX * 2 ** 20,
+  };
+}
+
+/** What is known of persons is not kept for the past: what is deleted there must be gone from every answer. */
+export const sectionsWithoutPast: readonly SectionName[] = ["locations"];
+
+/** The manifest as questions about the past use it. It has the id of the whole one. */
+export function pastManifest(manifest: Manifest): Manifest {
+  const sections = { ...manifest.sections };
+  for (const name of sectionsWithoutPast) delete sections[name];
+  return { ...manifest, sections };
+}
+
+export interface Kept {
+  /** Kept with all that they name, oldest publication first. */
+  readonly whole: readonly string[];
+  /** Oldest first; none of a snapshot that is not kept. */
+  readonly publications: readonly Publication[];
+  /** Digests of the objects to keep. */
+  readonly objects: ReadonlySet<string>;
+}
+
+/** What stands in a store. */
+export interface Published {
+  /** Oldest first, the new one included. */
+  readonly publications: readonly Publication[];
+  /** Ids that are kept whole so far, oldest publication first, the new one included. */
+  readonly whole: readonly string[];
+  /** The snapshot that is served, which is kept however old it is. */
+  readonly active: string | null;
+}
+
+/** The publications with a further one. A snapshot that is published again while it is current has its time already. */
+export function withPublication(publications: readonly Publication[], next: Publication): readonly Publication[] {
+  return publications.at(-1)?.id === next.id ? publications : [...publications, next];
+}
+
+/** A time as publications have it. */
+export function publicationTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/**
+ * Decides what to keep. Days are counted as publications have them, newest first, and not from now, so that a clock that was wrong once
+ * takes nothing away but its own day's place.
+ *
+ * @param retention null: all that is kept so far stays, for whoever publishes without knowing the operator's settings.
+ * @param manifestOf null: missing or damaged. Such a snapshot is not kept for its day.
+ */
+export async function decideKept(
+  { publications, whole: ids, active }: Published,
+  retention: Retention | null,
+  manifestOf: (id: string) => Promise<Manifest | null>,
+): Promise<Kept> {
+  const last = retention === null ? ids.length : Math.max(1, retention.last);
+  const whole = ids.filter((id, index) => index >= ids.length - last || id === active);
+  const objects = new Set<string>();
+  for (const id of whole) {
+    const manifest = await manifestOf(id);
+    if (manifest === null) continue;
+    for (const { object } of [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)]) objects.add(object);
+  }
+  const wholeLeft = new Set(whole);
+  const days = new Set<string>();
+  const kept: Publication[] = [];
+  let bytes = 0;
+  let isFull = false;
+  for (const publication of publications.toReversed()) {
+    const day = publication.at.slice(0, 10);
+    const isLastOfWhole = wholeLeft.delete(publication.id);
+    const isOfDay = retention === null || (!days.has(day) && days.size < retention.days);
+    if (!isLastOfWhole && !isOfDay) continue;
+    if (!whole.includes(publication.id)) {
+      if (isFull) continue;
+      const manifest = await manifestOf(publication.id);
+      if (manifest === null) continue;
+      const more = Object.values(pastManifest(manifest).sections).filter(({ object }) => !objects.has(object));
+      bytes += more.reduce((sum, entry) => sum + entry.bytes, 0);
+      isFull = retention !== null && bytes > retention.bytesMax;
+      if (isFull) continue;
+      for (const { object } of more) objects.add(object);
+    }
+    days.add(day);
+    kept.push(publication);
+  }
+  return { whole, publications: kept.reverse(), objects };
+}
