@@ -33,7 +33,7 @@ export interface Backing {
     more?: NodeJS.ProcessEnv,
   ): Promise<{ readonly url: string; readonly process: ServiceProcess }>;
   /** Stops with all the rest. */
-  startPod(service: "ip-routing" | "asn-prefix", name?: string, nodeArgs?: readonly string[]): ServiceProcess;
+  startPod(service: "ip-routing" | "asn-prefix", name?: string, nodeArgs?: readonly string[], more?: NodeJS.ProcessEnv): ServiceProcess;
   /** Has a process stopped with all the rest. */
   own<P extends { stop(): Promise<void> }>(process: P): P;
 }
@@ -74,8 +74,8 @@ export async function withBacking(work: (backing: Backing) => Promise<void>): Pr
       store: opened.store,
       key,
       own,
-      startPod: (service, name = service, nodeArgs = []) =>
-        own(startService(service, { name, folder, env: { ...env, POD_NAME: name }, nodeArgs })),
+      startPod: (service, name = service, nodeArgs = [], more = {}) =>
+        own(startService(service, { name, folder, env: { ...env, POD_NAME: name, ...more }, nodeArgs })),
       async startGateway(name = "gateway-auth-quota", nodeArgs = [], more = {}) {
         const process = own(startService("gateway-auth-quota", { name, folder, env: { ...env, ...more }, nodeArgs }));
         const [, url = ""] = await process.logged(/"url":"([^"]+)","msg":"listening"/);

@@ -28,15 +28,21 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of requests about the data, which may be about the past. */
+export interface PastOptions extends CallOptions {
+  /** Answers from the snapshot of this time: a `Date`, RFC 3339, or a date for the end of that day (UTC). `meta.history` names the snapshot. */
+  readonly asOf?: string | Date;
+}
+
 /** Options of a list that has pages. */
-export interface PageOptions extends CallOptions {
+export interface PageOptions extends PastOptions {
   /** Items of one page, 1 to 1,000. */
   readonly limit?: number;
   /** `next_cursor` of the previous page. */
   readonly cursor?: string;
 }
 
-export interface RoutingOptions extends CallOptions {
+export interface RoutingOptions extends PastOptions {
   readonly include?: readonly ("more_specifics" | "upstreams")[];
   readonly limit?: number;
 }
@@ -46,6 +52,10 @@ export interface AsnOptions extends PageOptions {
   readonly rpki?: RpkiState;
   /** Merges prefixes without adding unannounced space. */
   readonly aggregate?: boolean;
+}
+
+function past(asOf: string | Date | undefined): Query {
+  return { as_of: asOf instanceof Date ? asOf.toISOString() : asOf };
 }
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -77,22 +87,22 @@ export class NetfactsClient implements OperationMethods {
   }
 
   /** Registration, origins, visibility and RPKI state of an address, in short. */
-  ip(ip: string, options?: CallOptions): Promise<IpRecord> {
-    return this.#get(`/ip/${encodeURIComponent(ip)}`, {}, options);
+  ip(ip: string, { asOf, ...options }: PastOptions = {}): Promise<IpRecord> {
+    return this.#get(`/ip/${encodeURIComponent(ip)}`, past(asOf), options);
   }
 
   /** The announced prefix that holds an address: each origin, its visibility, its RPKI state and the reason. */
-  routing(ip: string, { include = [], limit, ...options }: RoutingOptions = {}): Promise<RoutingRecord> {
+  routing(ip: string, { include = [], limit, asOf, ...options }: RoutingOptions = {}): Promise<RoutingRecord> {
     return this.#get(
       `/routing/${encodeURIComponent(ip)}`,
-      { include: include.length === 0 ? undefined : include.join(","), limit },
+      { include: include.length === 0 ? undefined : include.join(","), limit, ...past(asOf) },
       options,
     );
   }
 
   /** Facts about an AS, and one page of its prefixes. `asn`: `3333`, `"AS3333"` or asdot. */
-  asn(asn: number | string, { signal, ...query }: AsnOptions = {}): Promise<AsnRecord> {
-    return this.#get(`/asn/${encodeURIComponent(asn)}`, query, { ...(signal && { signal }) });
+  asn(asn: number | string, { signal, asOf, ...query }: AsnOptions = {}): Promise<AsnRecord> {
+    return this.#get(`/asn/${encodeURIComponent(asn)}`, { ...query, ...past(asOf) }, { ...(signal && { signal }) });
   }
 
   /** Every prefix that an AS announces. All pages come from one version of the data. */
@@ -106,10 +116,14 @@ export class NetfactsClient implements OperationMethods {
   }
 
   /** The announced prefix that equals `prefix` (`193.0.0.0/21`), or else the longest that covers it. */
-  prefix(prefix: string, { signal, ...query }: PageOptions = {}): Promise<PrefixRecord> {
+  prefix(prefix: string, { signal, asOf, ...query }: PageOptions = {}): Promise<PrefixRecord> {
     const slash = prefix.indexOf("/");
     const [network, length] = slash < 0 ? [prefix, ""] : [prefix.slice(0, slash), prefix.slice(slash + 1)];
-    return this.#get(`/prefix/${encodeURIComponent(network)}/${encodeURIComponent(length)}`, query, { ...(signal && { signal }) });
+    return this.#get(
+      `/prefix/${encodeURIComponent(network)}/${encodeURIComponent(length)}`,
+      { ...query, ...past(asOf) },
+      { ...(signal && { signal }) },
+    );
   }
 
   /** Every announced prefix inside a prefix. All pages come from one version of the data. */
@@ -128,8 +142,8 @@ export class NetfactsClient implements OperationMethods {
   }
 
   /** Route origin validation (RFC 6811) of any pair of origin and prefix. */
-  validity(asn: number | string, prefix: string, options?: CallOptions): Promise<ValidityRecord> {
-    return this.#get("/validity", { asn, prefix }, options);
+  validity(asn: number | string, prefix: string, { asOf, ...options }: PastOptions = {}): Promise<ValidityRecord> {
+    return this.#get("/validity", { asn, prefix, ...past(asOf) }, options);
   }
 
   /** The key and what is left of its limits. It does not count towards the quota. */

@@ -40,6 +40,22 @@ test("values of questions cannot leave their place in the URL", async () => {
   expect(server.asked[0]?.url).toBe("/api/v1/ip/..%2Fme%3Fx%3D1%23y");
 });
 
+test("a time of the past goes with every question about data, as a text or a Date", async () => {
+  const asOf = new Date("2026-11-20T12:00:00Z");
+  const one = client();
+  for (const [ask, path] of [
+    [() => one.ip("192.0.2.1", { asOf: "2026-11-20" }), "ip/192.0.2.1?as_of=2026-11-20"],
+    [() => one.routing("192.0.2.1", { asOf, limit: 5 }), "routing/192.0.2.1?limit=5&as_of=2026-11-20T12%3A00%3A00.000Z"],
+    [() => one.asn(1, { asOf: "2026-11-20", family: 4 }), "asn/1?family=4&as_of=2026-11-20"],
+    [() => one.prefix("192.0.2.0/24", { asOf: "2026-11-20" }), "prefix/192.0.2.0/24?as_of=2026-11-20"],
+    [() => one.validity(1, "192.0.2.0/24", { asOf: "2026-11-20" }), "validity?asn=1&prefix=192.0.2.0%2F24&as_of=2026-11-20"],
+  ] as const) {
+    server.script(json(examples.ip));
+    await ask();
+    expect(server.asked.at(-1)?.url).toBe(`/api/v1/${path}`);
+  }
+});
+
 test("a prefix goes as it was written: what is wrong with it is for the API to say", async () => {
   for (const [prefix, path] of [
     ["2001:db8::/32", "2001%3Adb8%3A%3A/32"],

@@ -1,5 +1,6 @@
 /** @netfacts/contracts: the one source of record schemas and types, problems, operations, canonical queries and header names. */
 
+export { parseAsOf } from "./as-of.ts";
 export { type CursorPlace, decodeCursor, encodeCursor } from "./cursor.ts";
 export { type ErrorEntry, errors, type ProblemCode, problemCodes, type RetryAdvice } from "./errors.ts";
 export { examples } from "./examples/index.ts";

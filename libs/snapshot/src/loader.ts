@@ -14,6 +14,8 @@ export interface SnapshotLoading extends SectionLoading {
 export interface WorkerLoading extends SnapshotLoading {
   /** As the store told it. Default: the worker asks for it, which takes longer than loading most sections, as it has yet to load what reads one. */
   readonly manifest?: Manifest | null;
+  /** Whether the thread leaves the processor to whoever else wants it: for what no answer of today waits for. Default: false. */
+  readonly background?: boolean;
 }
 
 /**
@@ -50,6 +52,7 @@ export interface LoadRequest {
   readonly id: string;
   readonly given: Manifest | null;
   readonly loading: SnapshotLoading;
+  readonly background: boolean;
 }
 export type LoadReply =
   | { readonly ok: true; readonly loaded: LoadedSnapshot }
@@ -75,13 +78,13 @@ export class RefusedSnapshotError extends SnapshotError {
 export function loadInWorker(
   source: StoreSource,
   id: string,
-  { manifest: given = null, ...loading }: WorkerLoading = {},
+  { manifest: given = null, background = false, ...loading }: WorkerLoading = {},
   signal?: AbortSignal,
 ): Promise<LoadedSnapshot> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const request: LoadRequest = { source, id, given, loading };
+    const request: LoadRequest = { source, id, given, loading, background };
     const worker = new Worker(new URL(`./loader-worker.${extension}`, import.meta.url), { workerData: request });
     // A connection that will not close must not keep the thread.
     const end = (): void => void worker.terminate();

@@ -266,7 +266,12 @@ export class PastGenerations {
       const manifest = pastManifest(await this.#store.getManifest(id));
       this.#makeRoom(manifest, turn);
       const reuse = [...this.#present.held(), ...[...this.#kept.values()].map(({ loaded }) => loaded)];
-      const loaded = await loadInWorker(this.#source, id, { reuse, manifest, ipv4Index: "compact" }, this.#stopping.signal);
+      const loaded = await loadInWorker(
+        this.#source,
+        id,
+        { reuse, manifest, ipv4Index: "compact", background: true },
+        this.#stopping.signal,
+      );
       this.#kept.set(id, { loaded, generation: Generation.of(loaded), turn });
       this.#failures.delete(id);
       this.#events.loaded?.(id, performance.now() - started);

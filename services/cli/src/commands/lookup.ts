@@ -1,13 +1,24 @@
 /** `netfacts lookup`: the records of the API, asked of a snapshot without any service. */
 
 import { formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import { type LookupName, listLimitDefault, listLimitMax, type Questions, type RpkiState, rpkiStates } from "@netfacts/contracts";
+import {
+  type LookupName,
+  listLimitDefault,
+  listLimitMax,
+  parseAsOf,
+  type Questions,
+  type RpkiState,
+  rpkiStates,
+  wholeRecord,
+} from "@netfacts/contracts";
 import { AnswerNotes, finish, type RecordBuilder, recordBuilders, type SnapshotOperation } from "@netfacts/records";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { CliError } from "../cli-error.ts";
 import { type RegisterCommand, sharedSettings } from "../context.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { printJson, printLines } from "../output.ts";
 import { recordLines } from "../record-text.ts";
-import { loadNamed, snapshotOption } from "../snapshot-option.ts";
+import { asOfOption, loadNamed, loadPast, snapshotOption } from "../snapshot-option.ts";
 
 /** Stands where the API names the request. */
 const requestId = "lookup";
@@ -68,8 +79,8 @@ export const lookup: RegisterCommand = (program, context) => {
   const group = program.command("lookup").description("look up a record in a snapshot, as the API returns it");
   const add = <O extends SnapshotLookup>(op: O): void => {
     const build: RecordBuilder<O> = recordBuilders[op];
-    commands[op](group.command(op.replaceAll("_", "-")).addOption(snapshotOption()), async (command, question) => {
-      const notes = new AnswerNotes(await loadNamed(command), context.now());
+    commands[op](group.command(op.replaceAll("_", "-")).addOption(snapshotOption()).addOption(asOfOption()), async (command, question) => {
+      const notes = await notesOf(command, context.now());
       const body = { ...finish(build(question, notes)), meta: notes.meta(requestId) };
       if (sharedSettings(command).json) printJson(context, body);
       else printLines(context, recordLines(body));
@@ -77,6 +88,20 @@ export const lookup: RegisterCommand = (program, context) => {
   };
   for (const op of Object.keys(commands) as SnapshotLookup[]) add(op);
 };
+
+/** Of the snapshot that the command names, or of one of the past. Throws `CliError`. */
+async function notesOf(command: Command, nowMs: number): Promise<AnswerNotes> {
+  const { asOf } = command.opts<{ asOf?: string }>();
+  if (asOf === undefined) return new AnswerNotes(await loadNamed(command), nowMs);
+  const at = parseAsOf(asOf, nowMs);
+  if (typeof at !== "number")
+    throw new CliError(
+      exitCodes.usage,
+      `--as-of: expected a time ${at === "future" ? "that is not in the future" : "such as 2026-11-20T12:00:00Z or 2026-11-20"}.`,
+    );
+  const { generation, publication } = await loadPast(command, at);
+  return new AnswerNotes(generation, at * 1_000, wholeRecord, { publication, presentMs: nowMs });
+}
 
 function versionOf(family: "4" | "6" | undefined): 4 | 6 | null {
   return family === undefined ? null : family === "4" ? 4 : 6;

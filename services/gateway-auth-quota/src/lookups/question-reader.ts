@@ -1,7 +1,15 @@
 /** Reads a question out of path and query, and collects every fault of it before it refuses. */
 
 import { type Address, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import { listLimitDefault, listLimitMax, nearestWord, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
+import {
+  listLimitDefault,
+  listLimitMax,
+  nearestWord,
+  type ProblemCode,
+  ProblemError,
+  type ProblemItem,
+  parseAsOf,
+} from "@netfacts/contracts";
 import { quoteValue } from "../edge/echo.ts";
 import { wordList } from "../edge/word-list.ts";
 import { addressMistake, asnMistake, type Mistake, prefixMistake } from "./mistake.ts";
@@ -13,10 +21,6 @@ interface Fault extends ProblemItem {
 
 /** Unknown parameters that are told: a URL has room for hundreds, each of which would be compared with every known one. */
 const unknownMax = 16;
-
-const dayLengthMs = 86_400_000;
-/** How far the clocks of a caller and of this machine may differ. */
-const clockSkewMs = 60_000;
 
 /** A parameter has its words separated by commas, an item of a batch has a JSON list. */
 type ListForm = "a comma-separated list" | "a list";
@@ -142,30 +146,16 @@ export class QuestionReader {
     return choice === null ? absent : choice === "true";
   }
 
-  /**
-   * A time of the past as Unix seconds, RFC 3339 or a date, which is the end of that day in UTC; null when absent. A blank is read as `+`, as that is
-   * what a URL makes of it. The day that has begun, and what is ahead by less than the clocks may differ, are no future.
-   */
+  /** A time of the past as Unix seconds (`parseAsOf`); null when absent. */
   pastTime(name: string, nowMs = Date.now()): number | null {
     const text = this.#query.get(name);
     if (text === undefined) return null;
-    const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+ -]\d\d:\d\d)))?$/.exec(text) ?? [];
-    const dayMs = Date.parse(`${date}T00:00:00Z`);
-    const isDay = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(date);
-    const ms = !isDay
-      ? Number.NaN
-      : time === undefined
-        ? dayMs + dayLengthMs - 1_000
-        : Date.parse(`${date}T${time.toUpperCase().replace(" ", "+")}`);
-    if (Number.isNaN(ms)) {
-      this.#invalid(name, text, "must be a time such as 2026-11-20T12:00:00Z, or a date such as 2026-11-20");
-      return null;
-    }
-    if ((time === undefined ? dayMs : ms) > nowMs + clockSkewMs) {
-      this.#invalid(name, text, "must not be in the future");
-      return null;
-    }
-    return Math.max(0, Math.floor(Math.min(ms, nowMs) / 1_000));
+    const time = parseAsOf(text, nowMs);
+    if (typeof time === "number") return time;
+    const must =
+      time === "future" ? "must not be in the future" : "must be a time such as 2026-11-20T12:00:00Z, or a date such as 2026-11-20";
+    this.#invalid(name, text, must);
+    return null;
   }
 
   /** As it stands; empty when absent. */

@@ -1,0 +1,161 @@
+/**
+ * Questions about the past beside those of today: p50 and p99 of `/ip` at a fixed rate, through a gateway and one pod with the full table, alone and
+ * while two callers ask about days in turn, of which the pod holds one, so that it loads a full snapshot all the time. Then what a day takes on disk.
+ * `scripts/run.sh bench/history.ts [--rounds 3] [--rate 500] [--seconds 10]`
+ */
+
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { openStore } from "@netfacts/pod/jetstream";
+import { type Manifest, openDataFolder, pastManifest } from "@netfacts/snapshot";
+import { addressTexts } from "./support/addresses.ts";
+import { requireData } from "./support/data.ts";
+import { type Backing, withBacking } from "./support/distributed.ts";
+import { importModern } from "./support/modern.ts";
+import { type Latency, runOpenLoad } from "./support/open-loop.ts";
+import { median } from "./support/rounds.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "3" },
+    rate: { type: "string", default: "500" },
+    seconds: { type: "string", default: "10" },
+  },
+});
+const dayMs = 86_400_000;
+const askersAtOnce = 2;
+const addresses = 2_000;
+
+const data = requireData();
+await withBacking(run);
+
+async function run(backing: Backing): Promise<void> {
+  const start = Date.now() - 3 * dayMs;
+  let nowMs = start;
+  const { store, close } = await openStore({
+    bucket: "netfacts-snapshots",
+    connection: { servers: backing.natsUrl, name: "bench" },
+    retention: { last: 1 },
+    clock: { now: () => nowMs },
+  });
+  const days: Manifest[] = [];
+  for (const [name, edition] of [
+    ["first", { edition: "first" }],
+    ["second", { edition: "second" }],
+    ["today", { edition: "second", peers: 2 }],
+  ] as const) {
+    const folder = join(backing.folder, name);
+    await mkdir(folder);
+    await importModern(data, folder, edition);
+    const from = openDataFolder(folder);
+    const manifest = await from.getManifest((await from.currentId()) as string);
+    for (const { object, bytes } of [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)])
+      await store.putObject(await from.getObject(object, bytes));
+    await store.publish(manifest);
+    await store.activate(manifest.id);
+    days.push(manifest);
+    nowMs += dayMs;
+  }
+  await close();
+
+  const pod = backing.startPod("ip-routing", "pod", [], { HISTORY_SNAPSHOTS_MAX: "1" });
+  await pod.logged(/ready for requests/);
+  const memoryBefore = await memoryMiB(pod.pid);
+  const { url } = await backing.startGateway("gateway-auth-quota", [], { HISTORY_BUDGET_MS: "30000" });
+  const headers = { authorization: `Bearer ${backing.key}` };
+  const paths = addressTexts(data, addresses).map((text) => `/api/v1/ip/${text}`);
+  const load = (seconds = Number(values.seconds)): Promise<Latency> =>
+    runOpenLoad({ url, paths, headers, connections: 32, requestsPerSecond: Number(values.rate), seconds });
+  // Everything is compiled and every text is made.
+  await load(5);
+
+  const rounds: { alone: Latency; beside: Latency; past: readonly number[]; failed: number }[] = [];
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const alone = await load();
+    let asking = true;
+    const past: number[] = [];
+    let failed = 0;
+    const askers = Array.from({ length: askersAtOnce }, async (_, asker) => {
+      for (let day = asker; asking; day = 1 - day) {
+        const asOf = new Date(start + day * dayMs + 3_600_000).toISOString();
+        const askedAt = performance.now();
+        const response = await fetch(`${url}/api/v1/ip/193.0.6.139?as_of=${asOf}`, { headers });
+        const { meta } = (await response.json()) as { meta?: { history?: { snapshot: string } } };
+        if (meta?.history?.snapshot === days[day]?.id) past.push(performance.now() - askedAt);
+        else failed += 1;
+      }
+    });
+    const beside = await load();
+    asking = false;
+    await Promise.all(askers);
+    rounds.push({ alone, beside, past, failed });
+  }
+  const loads = loadsOf(await readFile(join(backing.folder, "pod.log"), "utf8"));
+  const line = (name: string, numbers: readonly number[], digits = 2) =>
+    console.log(
+      `${name.padEnd(56)}${median(numbers).toFixed(digits).padStart(10)}${Math.max(...numbers)
+        .toFixed(digits)
+        .padStart(10)}`,
+    );
+  console.log(
+    `\n/ip at ${values.rate} a second, ${rounds.length} rounds of ${values.seconds} s${"median".padStart(22)}${"worst".padStart(10)}`,
+  );
+  line(
+    "p50 alone, ms",
+    rounds.map(({ alone }) => alone.p50Ms),
+  );
+  line(
+    "p50 beside questions about the past, ms",
+    rounds.map(({ beside }) => beside.p50Ms),
+  );
+  line(
+    "p99 alone, ms",
+    rounds.map(({ alone }) => alone.p99Ms),
+  );
+  line(
+    "p99 beside questions about the past, ms",
+    rounds.map(({ beside }) => beside.p99Ms),
+  );
+  line(
+    "failed, of today",
+    rounds.map(({ alone, beside }) => alone.failed + beside.failed),
+    0,
+  );
+  line(
+    "answers about the past",
+    rounds.map(({ past }) => past.length),
+    0,
+  );
+  line(
+    "failed, about the past",
+    rounds.map(({ failed }) => failed),
+    0,
+  );
+  line(
+    "ms of an answer about the past, median of a round",
+    rounds.map(({ past }) => median(past)),
+    0,
+  );
+  line("ms of loading a snapshot in the worker", loads, 0);
+  const memory = await memoryMiB(pod.pid);
+  console.log(`memory of the pod, MiB: ${memoryBefore.now} before, ${memory.now} after, ${memory.most} at most`);
+  for (const [index, manifest] of days.entries()) {
+    const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
+    const kept = Object.values(pastManifest(manifest).sections).reduce((sum, { bytes }) => sum + bytes, 0);
+    const ofIngest = Object.values(manifest.ingest_objects).reduce((sum, { bytes }) => sum + bytes, 0);
+    console.log(`snapshot ${index}: ${mib(kept)} MiB kept of a day, ${mib(ofIngest)} MiB that only ingest reads`);
+  }
+  console.log(JSON.stringify({ bench: "history", rounds, memoryBefore, memory }));
+}
+
+/** How long loads took, from the log of the pod. */
+function loadsOf(log: string): number[] {
+  return [...log.matchAll(/"load_ms":(\d+)[^\n]*"msg":"snapshot of the past loaded"/g)].map(([, ms]) => Number(ms));
+}
+
+async function memoryMiB(pid: number): Promise<{ now: number; most: number }> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  const mib = (name: string) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1_024);
+  return { now: mib("VmRSS"), most: mib("VmHWM") };
+}
