@@ -3,6 +3,7 @@
 export { type AddressRange, addressRanges } from "./address-ranges.ts";
 export { AnswerNotes, clockWarnings, etagInput, type PastNote, type RecordAnswer, recordAnswer } from "./answer.ts";
 export { asnRecord } from "./asn-record.ts";
+export { type Change, type ChangedOrigin, type ChangedRegistration, type ChangeSubject, changesOf } from "./changes.ts";
 export { countryFlag, isCountry } from "./country-flag.ts";
 export { ipRecord, ipSections } from "./ip-record.ts";
 export { type AnswerContext, enterDataset, recordHandler, recordHandlers } from "./operation.ts";

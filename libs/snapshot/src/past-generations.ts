@@ -17,7 +17,7 @@ export const pastConfigSchema = Type.Object({
     description: "Maximum number of snapshots of the past in memory, for requests with `as_of`; 0 turns these requests off",
   }),
   HISTORY_MIB_MAX: Type.Integer({
-    default: 400,
+    default: 256,
     minimum: 1,
     description: "Limit of the memory of these snapshots, in MiB; one is loaded whatever its size",
   }),
@@ -58,7 +58,7 @@ export function pastOptionsOf(settings: Static<typeof pastConfigSchema>): PastOp
   return { snapshotsMax: settings.HISTORY_SNAPSHOTS_MAX, bytesMax: settings.HISTORY_MIB_MAX * 2 ** 20 };
 }
 
-export const pastDefaults: PastOptions = { snapshotsMax: 2, bytesMax: 400 * 2 ** 20 };
+export const pastDefaults: PastOptions = { snapshotsMax: 2, bytesMax: 256 * 2 ** 20 };
 
 /** Snapshots that one caller may wait for; one more is refused. */
 const waitingMax = 4;

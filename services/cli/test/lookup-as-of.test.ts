@@ -1,4 +1,4 @@
-/** `netfacts lookup --as-of`: records of the past out of a data folder, as the API returns them. */
+/** `netfacts lookup --as-of` and `netfacts changes`: the past out of a data folder. */
 
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const store = openDataFolder(dataDir, { retention: { last: 1 }, clock: { now: () => nowMs } });
   for (const day of [0, 1, 2]) {
     nowMs = firstDay + day * 86_400_000;
-    const made = { routes: madeRoutes([route("192.0.2.0/24", [64500, 3])]), names: madeNames({ 64500: `DAY-${day}` }) };
+    const made = { routes: madeRoutes([route("192.0.2.0/24", [day === 2 ? 64501 : 64500, 3])]), names: madeNames({ 64500: `DAY-${day}` }) };
     ids.push((await publishMade(store, { ...made, locations: madeLocations({ "192.0.2.0/24": "NL" }) })).id);
   }
 });
@@ -54,4 +54,28 @@ test("of a time that is not kept, or that is none, says what is", async () => {
     expect.stringContaining("the earliest was published at 2026-01-01T12:00:00Z"),
   ]);
   for (const text of ["2999-01-01", "yesterday"]) expect((await lookup("asn", "64500", "--as-of", text)).code).toBe(exitCodes.usage);
+});
+
+test("changes are told newest first, with the publications between which they happened", async () => {
+  const changesOf = async (...words: string[]) => JSON.parse((await run(dataDir, "changes", ...words, "--json")).out);
+  const last = { after: "2026-01-02T12:00:00Z", before: "2026-01-03T12:00:00Z", snapshot: ids[2] };
+  expect(await changesOf("192.0.2.0/24")).toEqual({
+    items: [
+      { ...last, change: "origin_vanished", prefix: "192.0.2.0/24", origin: 64500 },
+      { ...last, change: "origin_appeared", prefix: "192.0.2.0/24", origin: 64501 },
+    ],
+    truncated: false,
+    earliest: "2026-01-01T12:00:00Z",
+    latest: "2026-01-03T12:00:00Z",
+  });
+  const ofAs = await changesOf("AS64500");
+  expect(ofAs.items.map(({ change, from, to }: { change: string; from?: string; to?: string }) => [change, from, to])).toEqual([
+    ["name_changed", "DAY-1", "DAY-2"],
+    ["origin_vanished", undefined, undefined],
+    ["name_changed", "DAY-0", "DAY-1"],
+  ]);
+  expect(await changesOf("AS64500", "--limit", "2")).toMatchObject({ items: { length: 2 }, truncated: true });
+  expect(await changesOf("198.51.100.0/24")).toMatchObject({ items: [], earliest: "2026-01-01T12:00:00Z" });
+  expect((await run(dataDir, "changes", "AS64500")).out).toMatch(/^AFTER .*\n.*name_changed +– +– +DAY-1 +DAY-2\n/);
+  expect((await run(dataDir, "changes", "192.0.2.1/24")).code).toBe(exitCodes.usage);
 });
