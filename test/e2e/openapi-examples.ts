@@ -18,7 +18,10 @@ export interface ExampleRequest {
 export function exampleRequests(): ExampleRequest[] {
   return publicRoutes.flatMap((route) => [
     ...asked(route, {}),
-    ...route.parameters.flatMap(({ name, examples }) => examples.flatMap((text) => asked(route, { [name]: text }))),
+    // What was published a moment ago has no past; `as-of.test.ts` asks about one that has.
+    ...route.parameters
+      .filter(({ name }) => name !== "as_of")
+      .flatMap(({ name, examples }) => examples.flatMap((text) => asked(route, { [name]: text }))),
   ]);
 }
 

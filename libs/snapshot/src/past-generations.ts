@@ -278,6 +278,7 @@ export class PastGenerations {
     } catch (error) {
       const refusal = error instanceof SnapshotUnavailableError ? "unavailable" : "unreadable";
       const retryMs = refusal === "unavailable" ? this.#options.listMs : this.#options.retryMs;
+      for (const [other, { retryAtMs }] of this.#failures) if (retryAtMs <= performance.now()) this.#failures.delete(other);
       this.#failures.set(id, { retryAtMs: performance.now() + retryMs, refusal });
       if (!this.#stopping.signal.aborted) this.#events.failed?.(id, error as Error);
     }

@@ -444,6 +444,8 @@ export class Requester {
         this.#askAnew(frame);
       } else if (version === 2 && requestSubject(queue.service, queue.lane, version) === subject)
         this.#askInOlderFrame(frame, Number.POSITIVE_INFINITY);
+      // A service that is younger than our rights.
+      else if (version === 1 && requestSubject(queue.service, queue.lane, version) === subject) this.#giveUp(frame, "no_responders");
     }
   }
 

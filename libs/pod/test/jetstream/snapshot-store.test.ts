@@ -98,6 +98,19 @@ describe("snapshots in JetStream beside the contract", () => {
     expect(await bucket.chunkSubjects()).not.toContain(`$O.${bucket.name}.C.LEFTOVER`);
   });
 
+  test("a pointer of an older version has its snapshots published at the time of their data, and the next publication goes on from there", async () => {
+    const store = await bucket.open();
+    const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];
+    const record = { published: second.id, active: null, history: [first.id, second.id] };
+    await bucket.nc.jetstream().publish(`$KV.${bucket.name}.current`, JSON.stringify(record));
+    expect(await store.publications()).toEqual([
+      { id: first.id, at: "2026-01-01T00:00:01Z" },
+      { id: second.id, at: "2026-01-01T00:00:02Z" },
+    ]);
+    const third = await publishNumber(store, 3);
+    expect((await store.publications()).map(({ id }) => id)).toEqual([first.id, second.id, third.id]);
+  });
+
   test("what is published is not active before it is told to be, and stays kept while it is", async () => {
     const store = await bucket.open();
     const first = await publishNumber(store, 1);

@@ -47,6 +47,25 @@ describe("a folder after a crash", () => {
     });
   });
 
+  test.each(["missing", "damaged"])(
+    "a list of publications that is %s is made again of the manifests, by when they were written",
+    async (what) => {
+      await inFolder(async (folder) => {
+        const store = openFolderStore(folder);
+        const ids = [(await publishNumber(store, 1)).id, (await publishNumber(store, 2)).id];
+        const before = await store.publications();
+        if (what === "missing") await unlink(join(folder, "publications"));
+        else await flip(join(folder, "publications"));
+        expect((await store.publications()).map(({ id }) => id)).toEqual(ids);
+        ids.push((await publishNumber(store, 3)).id);
+        const after = await store.publications();
+        expect(after.map(({ id }) => id)).toEqual(ids);
+        for (const [index, { at }] of before.entries())
+          expect(Math.abs(Date.parse(at) - Date.parse(after[index]?.at as string))).toBeLessThanOrEqual(5_000);
+      });
+    },
+  );
+
   test("a manifest that no pointer names is not current, and the next run publishes as ever", async () => {
     await inFolder(async (folder) => {
       const store = openFolderStore(folder);
