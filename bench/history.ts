@@ -1,6 +1,6 @@
 /**
  * Questions about the past beside those of today: p50 and p99 of `/ip` at a fixed rate, through a gateway and one pod with the full table, alone and
- * while two callers ask about days in turn, of which the pod holds one, so that it loads a full snapshot all the time. Then what a day takes on disk.
+ * while two callers ask about two days in turn. The pod holds one of them, so it loads a full snapshot all the time. Then what a day takes on disk.
  * `scripts/run.sh bench/history.ts [--rounds 3] [--rate 500] [--seconds 10]`
  */
 

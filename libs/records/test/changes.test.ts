@@ -75,7 +75,7 @@ function stateOf({ vrps }: Made, of: string, origin: unknown): string {
 
 const sorted = (changes: readonly Change[]): string[] => changes.map((change) => JSON.stringify(change)).sort();
 
-/** The diff of the whole snapshots, and the states of all routes in both, of which `isMeant` is taken. */
+/** The diff of the whole snapshots, and the states of all routes in both; `isMeant` chooses. */
 function expected(
   before: Made,
   after: Made,

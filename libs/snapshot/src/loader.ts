@@ -14,7 +14,7 @@ export interface SnapshotLoading extends SectionLoading {
 export interface WorkerLoading extends SnapshotLoading {
   /** As the store told it. Default: the worker asks for it, which takes longer than loading most sections, as it has yet to load what reads one. */
   readonly manifest?: Manifest | null;
-  /** Whether the thread leaves the processor to whoever else wants it: for what no answer of today waits for. Default: false. */
+  /** Whether the thread has a low priority: for work that no answer of today waits for. Default: false. */
   readonly background?: boolean;
 }
 

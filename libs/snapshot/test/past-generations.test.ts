@@ -83,7 +83,7 @@ describe("a time of the past", () => {
     });
   });
 
-  test("without any publication is told apart from one before the first", async () => {
+  test("without any publication is not the same as one before the first", async () => {
     await inFolder(async (folder) => {
       expect(await opened(openFolderStore(folder), folder).at(1)).toEqual({ refusal: "empty" });
     });
@@ -158,7 +158,7 @@ describe("what is held of the past", () => {
 });
 
 describe("a snapshot of the past that cannot be loaded", () => {
-  test("is told, not tried again at once, and harms no other", async () => {
+  test("is reported, not tried again at once, and harms no other", async () => {
     await withDays(3, async (store, folder, ids) => {
       const { sections } = await store.getManifest(ids[0] as string);
       const path = join(folder, "objects", sections.as_names?.object as string);

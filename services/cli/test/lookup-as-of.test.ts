@@ -56,7 +56,7 @@ test("of a time that is not kept, or that is none, says what is", async () => {
   for (const text of ["2999-01-01", "yesterday"]) expect((await lookup("asn", "64500", "--as-of", text)).code).toBe(exitCodes.usage);
 });
 
-test("changes are told newest first, with the publications between which they happened", async () => {
+test("changes come newest first, with the publications between which they happened", async () => {
   const changesOf = async (...words: string[]) => JSON.parse((await run(dataDir, "changes", ...words, "--json")).out);
   const last = { after: "2026-01-02T12:00:00Z", before: "2026-01-03T12:00:00Z", snapshot: ids[2] };
   expect(await changesOf("192.0.2.0/24")).toEqual({

@@ -15,7 +15,7 @@ export function openDataFolder(folder: string, options: FolderStoreOptions = {})
   return openFolderStore(join(folder, snapshotsFolder), options);
 }
 
-/** Whoever opens a snapshot by its path does not know what its operator wants to be kept. */
+/** A path does not say what the operator wants to keep. */
 const keepingAll: FolderStoreOptions = { retention: null };
 
 /** A snapshot, where it is kept, and whether that is a pack: then without the objects that only ingest reads. */

@@ -33,7 +33,7 @@ export const retentionConfigSchema = Type.Object({
     default: retentionDefaults.days,
     minimum: 0,
     maximum: 400,
-    description: "Number of days (UTC) of which the last snapshot is kept for requests about the past (`as_of`); 0 keeps none",
+    description: "Number of days (UTC) whose last snapshot is kept for requests about the past (`as_of`); 0 keeps none",
   }),
   SNAPSHOT_DAYS_MIB_MAX: Type.Integer({
     default: retentionDefaults.bytesMax / 2 ** 20,
@@ -70,7 +70,7 @@ export interface Kept {
   readonly objects: ReadonlySet<string>;
 }
 
-/** What stands in a store. */
+/** What a store holds. */
 export interface Published {
   /** Oldest first, the new one included. */
   readonly publications: readonly Publication[];
@@ -94,7 +94,7 @@ export function publicationTime(ms: number): string {
  * Decides what to keep. Days are counted as publications have them, newest first, and not from now, so that a clock that was wrong once
  * takes nothing away but its own day's place.
  *
- * @param retention null: all that is kept so far stays, for whoever publishes without knowing the operator's settings.
+ * @param retention null: everything that is kept so far stays, for publishers that do not know the operator's settings.
  * @param manifestOf null: missing or damaged. Such a snapshot is not kept for its day.
  */
 export async function decideKept(
