@@ -1,4 +1,4 @@
-/** Makes `samples/data` anew: real files byte for byte, a made geofeed and made observations, and the part of an RPKI export that concerns the sample's routes. */
+/** Makes `samples/data` anew: real files byte for byte, a made geofeed, made observations and made network types, and the part of an RPKI export that concerns the sample's routes. */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -7,6 +7,7 @@ import { type Prefix, parsePrefix } from "@netfacts/address";
 import { openContent } from "@netfacts/content";
 import { scanRib } from "@netfacts/mrt";
 import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
+import { networkTypeLists } from "./made-network-types.ts";
 
 /** Taken byte for byte, under the same name. */
 const copied = [
@@ -70,7 +71,9 @@ export async function makeSamples(dataFolder: string, target: string): Promise<v
   writeFileSync(join(target, vrpsFile), gzipSync(exportText(whole, concerning(whole.roas, routes)), { level: 9 }));
   writeFileSync(join(target, geofeedFile), geofeed);
   writeFileSync(join(target, observationsFile), observations);
-  const known = new Set([...copied.map((file) => basename(file)), vrpsFile, geofeedFile, observationsFile]);
+  for (const [file, content] of Object.entries(networkTypeLists)) writeFileSync(join(target, file), content);
+  const made = [geofeedFile, observationsFile, ...Object.keys(networkTypeLists)];
+  const known = new Set([...copied.map((file) => basename(file)), vrpsFile, ...made]);
   for (const file of readdirSync(target)) if (!known.has(file)) console.log(`not made by this script: ${join(target, file)}`);
 }
 

@@ -105,6 +105,32 @@ export function askEverything(start: () => Promise<Target>): void {
     ],
     ["ip", "/ip/193.0.0.1", { location: { city: "Amsterdam", basis: "geofeed", confidence: null, agrees_with_registration: true } }],
     ["ip", "/ip/198.51.100.1", { country_flag: { country: "DE" }, location: { city: "Berlin", agrees_with_registration: null } }],
+    [
+      "ip",
+      "/ip/198.51.100.1",
+      {
+        network_type: { type: "enterprise", basis: "operator:network-types", confidence: 0.7 },
+        network_types: [
+          { type: "enterprise", confidence: 0.7, prefix: "198.51.100.0/24", asn: null, provider: null },
+          { type: "vpn", basis: "operator:network-types" },
+          { type: "tor_exit", basis: "range-list:exits", confidence: 0.9, prefix: "198.51.100.1/32" },
+          { type: "crawler", basis: "range-list:crawler", provider: "Made Crawler" },
+          { type: "hosting", basis: "range-list:cloud", provider: "Made Cloud", region: "made-west-1", services: ["AMAZON", "EC2"] },
+        ],
+      },
+    ],
+    [
+      "ip",
+      "/ip/8.8.8.8",
+      {
+        network_types: [
+          { type: "anycast", prefix: "8.8.8.0/24", asn: null },
+          { type: "content", prefix: null, asn: 15169 },
+          { type: "hosting", prefix: null, asn: 15169 },
+        ],
+      },
+    ],
+    ["asn", "/asn/AS15169", { network_type: { type: "content" }, network_types: [{ type: "content" }, { type: "hosting" }] }],
     ["ip", "/ip/198.51.100.200", { country_flag: null, location: null }],
     ["ip", "/ip/8.8.8.8", { country_flag: { country: "US" }, location: null }],
     ["ip", "/ip/1.1.1.1", { routing: { announced: true, prefix: "1.1.1.0/24" }, rpki: { state: "invalid", reason: "as" } }],
@@ -248,7 +274,15 @@ export function askEverything(start: () => Promise<Target>): void {
       const status = await open("/api/v1/status");
       expectRecord(status, StatusRecord);
       expect(status.json).toMatchObject({ ready: true, sections: { routes: { counts: { ipv4: 497_323, ipv6: 84 } } } });
-      expect(Object.keys(status.json.sections).sort()).toEqual(["allocations", "as_names", "aspas", "locations", "routes", "vrps"]);
+      expect(Object.keys(status.json.sections).sort()).toEqual([
+        "allocations",
+        "as_names",
+        "aspas",
+        "locations",
+        "network_types",
+        "routes",
+        "vrps",
+      ]);
       const { json } = await get("/api/v1/ip/193.0.6.139");
       const flag = await open(json.country_flag.svg_url);
       expect([flag.status, flag.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);

@@ -44,7 +44,7 @@ beforeAll(async () => {
 const record = (address: Address): IpRecord => ipRecord(address, new AnswerNotes(generation, now)) as IpRecord;
 
 /** In the members of a row. */
-function factsOf({ routing, rpki, allocation, network_type, special_purpose, location }: IpRecord): Record<string, unknown> {
+function factsOf({ routing, rpki, allocation, network_type, network_types, special_purpose, location }: IpRecord): Record<string, unknown> {
   const [origin] = routing.origins;
   return {
     prefix: routing.prefix,
@@ -57,6 +57,7 @@ function factsOf({ routing, rpki, allocation, network_type, special_purpose, loc
     registration_country: allocation?.registration_country ?? null,
     allocated_on: allocation?.allocated_on ?? null,
     network_type: network_type?.type ?? null,
+    network_types: network_types.map(({ type }) => type).filter((type, at, all) => all.indexOf(type) === at),
     special_purpose: special_purpose?.name ?? null,
     country: location?.country ?? null,
     region: location?.region ?? null,
@@ -141,7 +142,9 @@ function rowAt(address: Address): object {
   }
   const row = rows[low - 1];
   if (row !== undefined && compareAddresses(address, row.last) <= 0) return row.facts;
-  return Object.fromEntries(Object.keys((rows[0] as AddressRow).facts).map((name) => [name, name === "origins" ? [] : null]));
+  return Object.fromEntries(
+    Object.keys((rows[0] as AddressRow).facts).map((name) => [name, name === "origins" || name === "network_types" ? [] : null]),
+  );
 }
 
 function factsIn(found: Found | null): Record<string, unknown> {
@@ -158,6 +161,7 @@ function factsIn(found: Found | null): Record<string, unknown> {
     registration_country: found?.registered_country?.iso_code ?? null,
     allocated_on: netfacts.allocated_on ?? null,
     network_type: netfacts.network_type ?? null,
+    network_types: netfacts.network_types ?? (netfacts.network_type === undefined ? [] : [netfacts.network_type]),
     special_purpose: netfacts.special_purpose ?? null,
     country: found?.country?.iso_code ?? null,
   };

@@ -36,7 +36,9 @@ export {
   Block,
   CountryFlag,
   Holder,
+  ListedNetworkType,
   Location,
+  listedNetworkTypesMax,
   NetworkType,
   SpecialPurpose,
 } from "./parts/registration.ts";

@@ -6,8 +6,8 @@ import { type OriginState, originStates, stateWords } from "@netfacts/rpki";
 import { type Generation, type OriginatedRows, type RouteTable, searchAscending, secondsTimestamp } from "@netfacts/snapshot";
 import { MergedSpace, mergedRow } from "./address-space.ts";
 import type { AnswerNotes } from "./answer.ts";
-import { countryFlag } from "./country-flag.ts";
-import { networkTypeOfAs } from "./network-type.ts";
+import { countryFlag, isCountry } from "./country-flag.ts";
+import { networkTypesOfAs } from "./network-type.ts";
 import { neighboursRecord } from "./path-parts.ts";
 import { asnSpecialPurposeRecord, blockRecord, holderRecord } from "./registration-parts.ts";
 import { announcedOf, share } from "./route-parts.ts";
@@ -50,16 +50,17 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
     asdot: formatAsdot(asn),
     name: names?.lookupName(asn) ?? null,
     organisation: profile?.organisation ?? null,
+    organisation_country: profile?.country ?? null,
     website: profile?.website ?? null,
     registry: registered?.registry ?? null,
     registration_country: registered?.country ?? null,
-    country_flag: countryFlag(registered?.country ?? null),
+    country_flag: countryFlag(shownCountry(registered?.country ?? null, profile?.country ?? null)),
     status: registered?.status ?? null,
     allocated_on: registered?.date ?? null,
     holder: holderRecord(generation, registered?.holder ?? null),
     special_purpose: asnSpecialPurposeRecord(asn),
     allocations: allocationsOf(generation, registered?.holder ?? null, question, notes),
-    network_type: networkTypeOfAs(generation, asn),
+    ...networkTypesOfAs(generation, asn),
     announced,
     first_seen_at: secondsTimestamp(seen?.first ?? null),
     last_seen_at: secondsTimestamp(seen?.last ?? null),
@@ -69,6 +70,11 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
     neighbours: neighboursRecord(question, notes),
     prefixes: prefixesOf(generation, originated, announced, question, notes),
   };
+}
+
+/** The country of registration; the organisation's where the registry gives a region or nothing, and the organisation's is known. */
+function shownCountry(registered: string | null, organisation: string | null): string | null {
+  return registered !== null && isCountry(registered) ? registered : (organisation ?? registered);
 }
 
 /** An AS with this many prefixes is read once: that takes about a millisecond. */

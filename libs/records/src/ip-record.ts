@@ -6,7 +6,7 @@ import { isGlobal, lookupSpecialPurpose, matchRoute, type SectionName } from "@n
 import type { AnswerNotes } from "./answer.ts";
 import { countryFlag } from "./country-flag.ts";
 import { locationRecord } from "./location.ts";
-import { networkTypeOfAddress } from "./network-type.ts";
+import { networkTypesOfAddress } from "./network-type.ts";
 import { allocationRecord, specialPurposeRecord } from "./registration-parts.ts";
 import {
   announcedOf,
@@ -60,7 +60,7 @@ export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {
     country_flag: countryFlag(location?.country ?? allocation?.registration_country ?? null),
     routing,
     rpki,
-    network_type: networkTypeOfAddress(
+    ...networkTypesOfAddress(
       generation,
       ip,
       routing.origins.map(({ asn }) => asn),

@@ -1,32 +1,61 @@
-/** What kind of network an address or an AS belongs to, and who says so. */
+/** What kinds of network an address or an AS belongs to, and who says so. */
 
-import type { Address } from "@netfacts/address";
-import type { NetworkType } from "@netfacts/contracts";
-import type { Generation, TypeOf } from "@netfacts/snapshot";
+import { type Address, formatPrefix } from "@netfacts/address";
+import { type ListedNetworkType, listedNetworkTypesMax, type NetworkType } from "@netfacts/contracts";
+import { type Generation, type NetworkTypeStatement, operatorTypesBasis } from "@netfacts/snapshot";
 
-/** Of what the operator lists as section `network_types`. */
-const operatorBasis = "operator:network-types";
+/** The types that hold, strongest first, and the first of them. */
+export interface NetworkTypes {
+  readonly network_type: NetworkType | null;
+  readonly network_types: ListedNetworkType[];
+}
 
-/** Of an AS: what the operator lists, else its profile; null where neither tells. */
-export function networkTypeOfAs({ networkTypes, profiles }: Generation, asn: number): NetworkType | null {
-  return listed(networkTypes?.ofAs(asn) ?? null) ?? profiles?.lookupProfile(asn)?.networkType ?? null;
+/** Of an AS: what is listed, else its profile (docs/design/semantics.md#network-types). */
+export function networkTypesOfAs(generation: Generation, asn: number): NetworkTypes {
+  return shown(ofAs(generation, asn));
 }
 
 /**
- * Of an address: what the operator lists for the most specific prefix that holds it, else what is told of the AS that originates it.
+ * Of an address: what is listed for the prefixes that contain it, then what is known of the AS that originates it.
  *
- * @param origins  AS numbers, that which most peers see first; the first of which anything is told counts.
+ * @param origins  AS numbers, that which most peers see first; the first of which anything is known counts.
  */
-export function networkTypeOfAddress(generation: Generation, ip: Address, origins: readonly (number | null)[]): NetworkType | null {
-  const own = listed(generation.networkTypes?.ofAddress(ip) ?? null);
-  if (own !== null) return own;
+export function networkTypesOfAddress(generation: Generation, ip: Address, origins: readonly (number | null)[]): NetworkTypes {
+  const said = generation.networkTypes?.ofAddress(ip) ?? [];
+  const own = said.toSorted(byStrength).flatMap((statement) => itemsOf(statement, { prefix: formatPrefix(statement.prefix), asn: null }));
   for (const asn of origins) {
-    const type = asn === null ? null : networkTypeOfAs(generation, asn);
-    if (type !== null) return type;
+    const ofOrigin = asn === null ? [] : ofAs(generation, asn);
+    if (ofOrigin.length > 0) return shown([...own, ...ofOrigin]);
   }
-  return null;
+  return shown(own);
 }
 
-function listed(found: TypeOf | null): NetworkType | null {
-  return found === null ? null : { type: found.type, basis: operatorBasis, confidence: found.confidence };
+function ofAs({ networkTypes, profiles }: Generation, asn: number): ListedNetworkType[] {
+  const of = { prefix: null, asn };
+  const listed = (networkTypes?.ofAs(asn) ?? []).toSorted(byStrength).flatMap((statement) => itemsOf(statement, of));
+  const profile = profiles?.lookupProfile(asn)?.networkType ?? null;
+  if (profile === null) return listed;
+  const { type, basis, confidence, also = [] } = profile;
+  return [...listed, ...itemsOf({ types: [type, ...also], basis, confidence, provider: null, region: null, services: [] }, of)];
+}
+
+/** The operator's word first, then the more confident, then that of the longer prefix: equal ones come so. */
+function byStrength(a: NetworkTypeStatement, b: NetworkTypeStatement): number {
+  const isOperators = ({ basis }: NetworkTypeStatement) => Number(basis === operatorTypesBasis);
+  return isOperators(b) - isOperators(a) || b.confidence - a.confidence;
+}
+
+function itemsOf(
+  { types, basis, confidence, provider, region, services }: NetworkTypeStatement,
+  of: Pick<ListedNetworkType, "prefix" | "asn">,
+): ListedNetworkType[] {
+  return types.map((type) => ({ type, basis, confidence, ...of, provider, region, services: [...services] }));
+}
+
+function shown(items: readonly ListedNetworkType[]): NetworkTypes {
+  const [first] = items;
+  return {
+    network_type: first === undefined ? null : { type: first.type, basis: first.basis, confidence: first.confidence },
+    network_types: items.slice(0, listedNetworkTypesMax),
+  };
 }

@@ -5,7 +5,7 @@ import { containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import { linkSeen } from "@netfacts/snapshot";
 import fc from "fast-check";
 import { runs, seed } from "../../../test/support/runs.ts";
-import { type MadeRoute, madeAllocations, madeRoutes, route } from "../../snapshot/test/support/made-sections.ts";
+import { type MadeRoute, madeAllocations, madeProfiles, madeRoutes, route } from "../../snapshot/test/support/made-sections.ts";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
 import { prefix } from "../../snapshot/test/support/text.ts";
@@ -30,10 +30,31 @@ test("takes the operator's list for the network type before the profile, and lea
     network_type: { type: "transit", basis: "operator:network-types", confidence: 0.9 },
   });
   expect(asn(501).network_type).toEqual({ type: "content", basis: "peeringdb:net.info_type", confidence: 0.5 });
-  expect(asn(200)).toMatchObject({ organisation: null, website: null, network_type: null });
+  expect(asn(100).network_types.map(({ type, basis }) => [type, basis])).toEqual([
+    ["transit", "operator:network-types"],
+    ["nsp", "operator:overrides"],
+  ]);
+  expect(asn(200)).toMatchObject({ organisation: null, website: null, network_type: null, network_types: [] });
   const { profiles: _, networkTypes: __, ...without } = world;
   const unknown = ask(madeGeneration(without)).asn(3333);
   expect(unknown).toMatchObject({ organisation: null, website: null, network_type: null, warnings: [] });
+});
+
+test.each<[string, string | null, string | undefined, string | null]>([
+  ["the country of registration, also where the organisation is elsewhere", "NL", "DE", "NL"],
+  ["the organisation's where the registry gives a region", "EU", "NL", "NL"],
+  ["the organisation's where the registry gives nothing", null, "NL", "NL"],
+  ["the region where nobody knows more", "EU", undefined, "EU"],
+  ["the other region", "AP", undefined, "AP"],
+  ["none where nobody knows any", null, undefined, null],
+])("the flag is of %s", (_what, registered, organisation, flag) => {
+  const made = madeGeneration({
+    allocations: madeAllocations([], [{ first: 3333, country: registered }]),
+    profiles: madeProfiles({ 3333: { organisation: "RIPE NCC", ...(organisation !== undefined && { country: organisation }) } }),
+  });
+  const record = ask(made).asn(3333);
+  expect(record).toMatchObject({ registration_country: registered, organisation_country: organisation ?? null });
+  expect(record.country_flag?.country ?? null).toBe(flag);
 });
 
 describe("neighbours", () => {
@@ -90,6 +111,7 @@ test("tells registration, counts and prefixes of an AS", () => {
     asdot: "3333",
     name: "RIPE-NCC-AS",
     organisation: "Réseaux IP Européens",
+    organisation_country: null,
     website: "https://ripe.example/",
     registry: "ripencc",
     registration_country: "NL",
@@ -111,6 +133,18 @@ test("tells registration, counts and prefixes of an AS", () => {
       next_cursor: null,
     },
     network_type: { type: "non_profit", basis: "peeringdb:net.info_type", confidence: 0.8 },
+    network_types: [
+      {
+        type: "non_profit",
+        basis: "peeringdb:net.info_type",
+        confidence: 0.8,
+        prefix: null,
+        asn: 3333,
+        provider: null,
+        region: null,
+        services: [],
+      },
+    ],
     announced: true,
     first_seen_at: null,
     last_seen_at: null,

@@ -46,6 +46,18 @@ test("tells everything of an announced, registered and valid address", () => {
     },
     rpki: { state: "valid", reason: null, mixed: false, by_state: { valid: { origins: 1, peers_seeing: 9 } }, covering_vrps: 1 },
     network_type: { type: "non_profit", basis: "peeringdb:net.info_type", confidence: 0.8 },
+    network_types: [
+      {
+        type: "non_profit",
+        basis: "peeringdb:net.info_type",
+        confidence: 0.8,
+        prefix: null,
+        asn: 3333,
+        provider: null,
+        region: null,
+        services: [],
+      },
+    ],
     location: {
       country: "NL",
       region: "NL-NH",

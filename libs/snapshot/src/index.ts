@@ -84,9 +84,12 @@ export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/a
 export { checkHistory, type HistoryColumns, historyFormat } from "./sections/history.ts";
 export { type LocationRecord, type LocationsColumns, locationsColumns, type Observed, type PlaceNames } from "./sections/locations.ts";
 export {
+  type NetworkTypeRecord,
+  type NetworkTypeStatement,
   type NetworkTypesColumns,
   networkTypesColumns,
-  type TypeOf,
+  operatorTypesBasis,
+  statementTypesMax,
 } from "./sections/network-types.ts";
 export { type PathsColumns, pathsFormat } from "./sections/paths.ts";
 export { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns, profilesFormat } from "./sections/profiles.ts";

@@ -31,6 +31,7 @@ const nothing: AddressFacts = {
   registration_country: null,
   allocated_on: null,
   network_type: null,
+  network_types: [],
   special_purpose: null,
   country: null,
   region: null,
@@ -60,6 +61,7 @@ const full = row("192.0.2.0", "192.0.2.255", {
   registration_country: "EU",
   allocated_on: "1993-09-01",
   network_type: "isp",
+  network_types: ["isp", "mobile"],
   country: "NL",
   region: "NL-NH",
   city: "Amsterdam",
@@ -76,9 +78,9 @@ describe("one row of all facts and one of few", () => {
   test("as CSV", () => {
     expect(bytesOf("csv").toString()).toBe(
       [
-        "first,last,prefix,asn,as_name,origins,rpki_state,registry,allocation_status,registration_country,allocated_on,network_type,special_purpose,country,region,city,latitude,longitude,radius_km",
-        '192.0.2.0,192.0.2.255,192.0.2.0/24,4200000000,"Größe, ""Inc""",4200000000 64496,valid,ripencc,allocated,EU,1993-09-01,isp,,NL,NL-NH,Amsterdam,52,4.9,1.2',
-        "2001:db8::,2001:db8:ffff:ffff:ffff:ffff:ffff:ffff,,,'=1+1,,,,,,,,Documentation,,,,,,",
+        "first,last,prefix,asn,as_name,origins,rpki_state,registry,allocation_status,registration_country,allocated_on,network_type,network_types,special_purpose,country,region,city,latitude,longitude,radius_km",
+        '192.0.2.0,192.0.2.255,192.0.2.0/24,4200000000,"Größe, ""Inc""",4200000000 64496,valid,ripencc,allocated,EU,1993-09-01,isp,isp mobile,,NL,NL-NH,Amsterdam,52,4.9,1.2',
+        "2001:db8::,2001:db8:ffff:ffff:ffff:ffff:ffff:ffff,,,'=1+1,,,,,,,,,Documentation,,,,,,",
         "",
       ].join("\r\n"),
     );
@@ -101,8 +103,15 @@ describe("one row of all facts and one of few", () => {
     for (const index of [0, 1, 16_383, 16_384, 19_999])
       expect(found[index]).toEqual(
         index % 3 === 0
-          ? { first: "192.0.2.0", last: "192.0.2.255", ...full.facts, asn: 4_200_000_000n, origins: "4200000000 64496" }
-          : { first: "2001:db8::", last: "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", ...bare.facts, origins: "" },
+          ? {
+              first: "192.0.2.0",
+              last: "192.0.2.255",
+              ...full.facts,
+              asn: 4_200_000_000n,
+              origins: "4200000000 64496",
+              network_types: "isp mobile",
+            }
+          : { first: "2001:db8::", last: "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", ...bare.facts, origins: "", network_types: "" },
       );
   });
 
@@ -125,6 +134,7 @@ describe("one row of all facts and one of few", () => {
         allocation_status: "allocated",
         allocated_on: "1993-09-01",
         network_type: "isp",
+        network_types: ["isp", "mobile"],
       },
     });
     expect(reader.get("2001:db8::1")).toEqual({ autonomous_system_organization: "=1+1", netfacts: { special_purpose: "Documentation" } });

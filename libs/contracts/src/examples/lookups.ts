@@ -1,6 +1,6 @@
 /** Example records of the lookups of addresses, prefixes and AS numbers. */
 
-import type { Allocation, CountryFlag, Holder, NetworkType } from "../parts/registration.ts";
+import type { Allocation, CountryFlag, Holder, ListedNetworkType, NetworkType } from "../parts/registration.ts";
 import type { Origin, Visibility } from "../parts/routing.ts";
 import type { OriginValidation, RpkiSummary, VrpItem } from "../parts/rpki.ts";
 import type { AsnRecord } from "../records/asn.ts";
@@ -45,6 +45,7 @@ const allocation: Allocation = {
 };
 const flag: CountryFlag = { country: "NL", name: "Netherlands", emoji: "🇳🇱", svg_url: "/flags/nl.svg" };
 const networkType: NetworkType = { type: "non_profit", basis: "peeringdb:net.info_type", confidence: 0.8 };
+const networkTypes: ListedNetworkType[] = [{ ...networkType, prefix: null, asn: 3333, provider: null, region: null, services: [] }];
 const moas = { is_moas: false, origin_count: 1 };
 const origin: Origin = {
   asn: 3333,
@@ -76,6 +77,7 @@ export const ipExample: IpRecord = {
   },
   rpki,
   network_type: networkType,
+  network_types: networkTypes,
   location: {
     country: "NL",
     region: "NL-NH",
@@ -118,6 +120,7 @@ export const asnExample: AsnRecord = {
   asdot: "3333",
   name: "RIPE-NCC-AS",
   organisation: "Reseaux IP Europeens",
+  organisation_country: "NL",
   website: null,
   registry: "ripencc",
   registration_country: "NL",
@@ -128,6 +131,7 @@ export const asnExample: AsnRecord = {
   special_purpose: null,
   allocations: { items: [{ registry: "ripencc", block, allocated_on: "1993-09-01" }], total: 4, next_cursor: null },
   network_type: networkType,
+  network_types: networkTypes,
   announced: true,
   first_seen_at: "2024-02-11T00:00:00Z",
   last_seen_at: "2026-11-21T08:55:00Z",

@@ -95,6 +95,28 @@ export const NetworkType = record({
 });
 export type NetworkType = Static<typeof NetworkType>;
 
+/** Items of one answer; those behind are left out. */
+export const listedNetworkTypesMax = 16;
+
+/** One of the types that hold, with what it is said of. */
+export const ListedNetworkType = record({
+  type: member(Type.String(), "Network type as its source names it, such as `isp`, `hosting` or `tor_exit`."),
+  basis: member(
+    Type.String(),
+    "Source of the type: `range-list:` and the name of the source, `operator:network-types`, or the field of the AS's profile (`peeringdb:net.info_type`, `operator:overrides`).",
+  ),
+  confidence: member(nullable(Share), "Confidence from 0 to 1; null if the source does not give one."),
+  prefix: member(NullableText, "Listed prefix that contains the address; null if the type is that of an AS."),
+  asn: member(nullable(Asn), "AS that the type is that of; null if it is that of a prefix."),
+  provider: member(NullableText, "Provider whose list it is; null if none is known."),
+  region: member(NullableText, "Provider's region, if the list gives exactly one for the prefix; else null."),
+  services: member(
+    Type.Array(Type.String()),
+    "Provider's services, as its list names them for the prefix, up to 16; empty if it names none.",
+  ),
+});
+export type ListedNetworkType = Static<typeof ListedNetworkType>;
+
 const NullableNumber = nullable(Type.Number());
 
 /** Where it is used, by what the network says or the operator observed. */
@@ -168,6 +190,17 @@ export const networkTypeFacts: FactsOf<NetworkType> = {
   type: ["network_types", "profiles"],
   basis: ["network_types", "profiles"],
   confidence: { from: ["network_types", "profiles"], unit: ratio },
+};
+
+export const listedNetworkTypeFacts: FactsOf<ListedNetworkType> = {
+  type: ["network_types", "profiles"],
+  basis: ["network_types", "profiles"],
+  confidence: { from: ["network_types", "profiles"], unit: ratio },
+  prefix: { from: "network_types", example: "192.0.2.0/24" },
+  asn: { from: ["network_types", "profiles"], unit: asNumber },
+  provider: { from: "network_types", example: "Amazon AWS" },
+  region: { from: "network_types", example: "eu-west-1" },
+  services: { from: "network_types", example: "EC2" },
 };
 
 export const locationFacts: FactsOf<Location> = {

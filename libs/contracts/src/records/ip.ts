@@ -8,7 +8,9 @@ import {
   allocationFacts,
   CountryFlag,
   countryFlagFacts,
+  ListedNetworkType,
   Location,
+  listedNetworkTypeFacts,
   locationFacts,
   NetworkType,
   networkTypeFacts,
@@ -77,7 +79,14 @@ export const IpRecord = record({
   country_flag: member(nullable(CountryFlag), "Country flag to display; null if no country is known."),
   routing: member(IpRouting, "Summary of who announces the address."),
   rpki: member(RpkiSummary, "RPKI state of the matched prefix, summarised over its origins."),
-  network_type: member(nullable(NetworkType), "Type of the network that contains the address; null if unknown."),
+  network_type: member(
+    nullable(NetworkType),
+    "Type of the network that contains the address; the first of `network_types`; null if unknown.",
+  ),
+  network_types: member(
+    Type.Array(ListedNetworkType),
+    "All types that hold for the address, up to 16: those of listed prefixes before those of its origin AS; then what the operator says, the more confident, and the longer prefix first. Empty if unknown.",
+  ),
   location: member(
     nullable(Location),
     "Location of the address, by the most specific prefix with observations or in a geofeed that contains it; null if there is none, or if that prefix is listed without a location.",
@@ -106,6 +115,7 @@ export const ipFacts: FactsOf<IpRecord> = {
   },
   rpki: rpkiSummaryFacts,
   network_type: networkTypeFacts,
+  network_types: listedNetworkTypeFacts,
   location: locationFacts,
   links: {
     routing: "request",

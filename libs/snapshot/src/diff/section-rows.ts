@@ -77,6 +77,6 @@ export function* nameRows(names: AsNameTable): Generator<SectionRow> {
 }
 
 export function* profileRows(profiles: ProfileTable): Generator<SectionRow> {
-  for (const [asn, { organisation, website, networkType }] of profiles.entries())
-    yield { key: numberKey(asn), identity: { asn }, value: { organisation, website, network_type: networkType } };
+  for (const [asn, { organisation, website, country = null, networkType }] of profiles.entries())
+    yield { key: numberKey(asn), identity: { asn }, value: { organisation, website, country, network_type: networkType } };
 }

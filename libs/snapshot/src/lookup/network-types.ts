@@ -1,20 +1,34 @@
-/** The operator's network types, by address and by AS number. */
+/** What lists say of the kind of network, by address and by AS number. */
 
 import { type Address, formatPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
 import { numberKey, prefixKey, type SectionRow } from "../diff/section-row.ts";
-import { type NetworkTypesColumns, noType, type TypeOf } from "../sections/network-types.ts";
+import {
+  hasStatements,
+  type NetworkTypeStatement,
+  type NetworkTypesColumns,
+  noType,
+  operatorTypesBasis,
+} from "../sections/network-types.ts";
 import { stringAt } from "../strings.ts";
 import { searchAscending } from "./route-table.ts";
+
+/** A statement with the prefix that it is listed for. */
+export interface PrefixStatement extends NetworkTypeStatement {
+  readonly prefix: Prefix;
+}
 
 /** Immutable; safe from any thread. */
 export class NetworkTypeTable {
   readonly #columns: NetworkTypesColumns;
   readonly #trie: PrefixTrie;
+  /** Whether the section has more than the operator's types. */
+  readonly #hasStatements: boolean;
 
   constructor(columns: NetworkTypesColumns, trie: PrefixTrie) {
     this.#columns = columns;
     this.#trie = trie;
+    this.#hasStatements = hasStatements(columns);
   }
 
   /** The most specific entry that holds the address, -1 when none does: what a cache may go by. */
@@ -28,42 +42,85 @@ export class NetworkTypeTable {
     return end > start;
   }
 
-  /** The type of an address, null when no entry holds it. */
-  ofAddress(address: Address): TypeOf | null {
-    const entry = this.entry(address);
-    return entry < 0 ? null : this.#type(this.#columns.prefix_type, this.#columns.prefix_confidence, entry);
+  /** What is said of an address: of each basis the statement of the most specific prefix. The longest prefix first, then by basis. */
+  ofAddress(address: Address): PrefixStatement[] {
+    const found: PrefixStatement[] = [];
+    const bases = new Set<string>();
+    for (let entry = this.entry(address); entry >= 0; entry = this.#trie.parent(entry)) {
+      for (const statement of this.#ofPrefix(entry)) {
+        if (bases.has(statement.basis)) continue;
+        bases.add(statement.basis);
+        found.push({ ...statement, prefix: this.#trie.prefixAt(entry) });
+      }
+    }
+    return found;
   }
 
-  /** The type of an AS, null when none is told. */
-  ofAs(asn: number): TypeOf | null {
+  /** What is said of an AS number, by basis. */
+  ofAs(asn: number): NetworkTypeStatement[] {
     const at = searchAscending(this.#columns.as_number, asn);
-    return at < 0 ? null : this.#type(this.#columns.as_type, this.#columns.as_confidence, at);
+    return at < 0 ? [] : this.#ofAs(at);
   }
 
-  /** Every prefix with its type, ascending. */
-  *prefixes(): Generator<[prefix: Prefix, type: TypeOf | null]> {
-    const { prefix_type, prefix_confidence } = this.#columns;
-    for (let entry = 0; entry < this.#trie.size; entry++)
-      yield [this.#trie.prefixAt(entry), this.#type(prefix_type, prefix_confidence, entry)];
+  /** Every prefix with what is said of it, ascending. */
+  *prefixes(): Generator<[prefix: Prefix, said: NetworkTypeStatement[]]> {
+    for (let entry = 0; entry < this.#trie.size; entry++) yield [this.#trie.prefixAt(entry), this.#ofPrefix(entry)];
   }
 
-  /** Every AS number with its type, ascending. */
-  *asns(): Generator<[asn: number, type: TypeOf | null]> {
-    const { as_number, as_type, as_confidence } = this.#columns;
-    for (let at = 0; at < as_number.length; at++) yield [as_number[at] as number, this.#type(as_type, as_confidence, at)];
+  /** Every AS number with what is said of it, ascending. */
+  *asns(): Generator<[asn: number, said: NetworkTypeStatement[]]> {
+    const { as_number } = this.#columns;
+    for (let at = 0; at < as_number.length; at++) yield [as_number[at] as number, this.#ofAs(at)];
   }
 
   /** The rows that two snapshots are compared by. */
   *rows(): Generator<SectionRow> {
-    for (const [prefix, type] of this.prefixes())
-      yield { key: prefixKey(prefix), identity: { prefix: formatPrefix(prefix) }, value: { ...type } };
-    for (const [asn, type] of this.asns()) yield { key: `as ${numberKey(asn)}`, identity: { asn }, value: { ...type } };
+    for (const [prefix, said] of this.prefixes())
+      yield { key: prefixKey(prefix), identity: { prefix: formatPrefix(prefix) }, value: { network_types: said } };
+    for (const [asn, said] of this.asns()) yield { key: `as ${numberKey(asn)}`, identity: { asn }, value: { network_types: said } };
   }
 
-  #type(types: Uint8Array, confidences: Uint8Array, at: number): TypeOf | null {
+  #ofPrefix(entry: number): NetworkTypeStatement[] {
+    const { prefix_type, prefix_confidence } = this.#columns;
+    return this.#hasStatements ? this.#said(entry) : this.#operators(prefix_type, prefix_confidence, entry);
+  }
+
+  #ofAs(at: number): NetworkTypeStatement[] {
+    const { as_type, as_confidence, prefix_type } = this.#columns;
+    return this.#hasStatements ? this.#said(prefix_type.length + at) : this.#operators(as_type, as_confidence, at);
+  }
+
+  #said(item: number): NetworkTypeStatement[] {
+    const { said, said_start } = this.#columns;
+    return Array.from(said.subarray(said_start[item], said_start[item + 1]), (code) => this.#statement(code));
+  }
+
+  #statement(code: number): NetworkTypeStatement {
+    const columns = this.#columns;
+    const { statement_type_start, statement_text_start } = columns;
+    const types = columns.statement_type.subarray(statement_type_start[code], statement_type_start[code + 1]);
+    const texts = columns.statement_text.subarray(statement_text_start[code], statement_text_start[code + 1]);
+    const table = { start: columns.text_start, bytes: columns.text_bytes };
+    const [basis = "", provider = "", region = "", ...services] = Array.from(texts, (text) => stringAt(table, text));
+    return {
+      types: Array.from(types, (type) => this.#word(type)),
+      confidence: (columns.statement_confidence[code] as number) / 100,
+      basis,
+      provider: provider || null,
+      region: region || null,
+      services,
+    };
+  }
+
+  /** What an object of an earlier writer says. */
+  #operators(types: Uint8Array, confidences: Uint8Array, at: number): NetworkTypeStatement[] {
     const code = types[at] as number;
-    if (code === noType) return null;
-    const type = stringAt({ start: this.#columns.type_start, bytes: this.#columns.type_bytes }, code);
-    return { type, confidence: (confidences[at] as number) / 100 };
+    if (code === noType) return [];
+    const confidence = (confidences[at] as number) / 100;
+    return [{ types: [this.#word(code)], confidence, basis: operatorTypesBasis, provider: null, region: null, services: [] }];
+  }
+
+  #word(code: number): string {
+    return stringAt({ start: this.#columns.type_start, bytes: this.#columns.type_bytes }, code);
   }
 }

@@ -31,16 +31,21 @@ export class ProfileTable {
   #profile(at: number): Profile {
     const columns = this.#columns;
     const type = columns.type[at] as number;
+    const words = { start: columns.type_start, bytes: columns.type_bytes };
+    const also = columns.also_type.subarray(columns.also_start[at] ?? 0, columns.also_start[at + 1] ?? 0);
+    const country = String.fromCharCode(...columns.country.subarray(2 * at, 2 * at + 2)).trim();
     return {
       organisation: stringAt({ start: columns.organisation_start, bytes: columns.organisation_bytes }, at) || null,
       website: stringAt({ start: columns.website_start, bytes: columns.website_bytes }, at) || null,
+      ...(country !== "" && { country }),
       networkType:
         type === noType
           ? null
           : {
-              type: stringAt({ start: columns.type_start, bytes: columns.type_bytes }, type),
+              type: stringAt(words, type),
               basis: profileBases[columns.basis[at] as number] as ProfileBasis,
               confidence: (columns.confidence[at] as number) / 100,
+              ...(also.length > 0 && { also: Array.from(also, (code) => stringAt(words, code)) }),
             },
     };
   }

@@ -1,6 +1,6 @@
 /** Section `profiles`: who an AS says it is. */
 
-import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type SectionFormat } from "../columns.ts";
+import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type SectionFormat, SectionFormatError } from "../columns.ts";
 import { packStrings } from "../strings.ts";
 import { checkTypes, packTypes } from "./network-types.ts";
 
@@ -24,17 +24,35 @@ const columns = {
   confidence: "u8",
   type_start: "u32",
   type_bytes: "u8",
+  /** Of each AS a run of further types, by the same words. */
+  also_start: "u32",
+  also_type: "u8",
+  /** Where the organisation is: two letters each, blanks if it is not known. */
+  country: "u8",
 } as const;
 
-export const profilesFormat: SectionFormat<typeof columns> = { kind: "profiles", version: 1, columns };
+/** Earlier writers knew one type and no country: their objects lack the last columns. */
+export const profilesFormat: SectionFormat<typeof columns> = {
+  kind: "profiles",
+  version: 1,
+  columns,
+  optional: ["also_start", "also_type", "country"],
+};
 export type ProfilesColumns = Columns<typeof columns>;
 
 /** What is known of an AS; null: not told. */
 export interface Profile {
   readonly organisation: string | null;
   readonly website: string | null;
-  /** `confidence` from 0 to 1, kept in hundredths. */
-  readonly networkType: { readonly type: string; readonly basis: ProfileBasis; readonly confidence: number } | null;
+  /** Country of the organisation as its source gives it (two capitals); absent: not known. */
+  readonly country?: string;
+  /** `confidence` from 0 to 1, kept in hundredths; `also`: further types that hold, absent if there are none. */
+  readonly networkType: {
+    readonly type: string;
+    readonly basis: ProfileBasis;
+    readonly confidence: number;
+    readonly also?: readonly string[];
+  } | null;
 }
 
 /** Packs profiles by AS number. Throws `RangeError` for more than 255 different types. */
@@ -43,18 +61,25 @@ export function profilesColumns(profiles: ReadonlyMap<number, Profile>): Profile
   const ordered = Array.from(asn, (number) => profiles.get(number) as Profile);
   const organisations = packStrings(ordered.map(({ organisation }) => organisation ?? ""));
   const websites = packStrings(ordered.map(({ website }) => website ?? ""));
-  const types = packTypes(ordered.map(({ networkType }) => networkType?.type ?? null));
+  const first = ordered.map(({ networkType }) => networkType?.type ?? null);
+  const also = ordered.map(({ networkType }) => networkType?.also ?? []);
+  const types = packTypes([...first, ...also.flat()]);
+  const alsoStart = new Uint32Array(ordered.length + 1);
+  for (const [index, run] of also.entries()) alsoStart[index + 1] = (alsoStart[index] as number) + run.length;
   return {
     asn,
     organisation_start: organisations.start,
     organisation_bytes: organisations.bytes,
     website_start: websites.start,
     website_bytes: websites.bytes,
-    type: types.codes,
+    type: types.codes.slice(0, ordered.length),
     basis: Uint8Array.from(ordered, ({ networkType }) => (networkType === null ? 0 : profileBases.indexOf(networkType.basis))),
     confidence: Uint8Array.from(ordered, ({ networkType }) => Math.round((networkType?.confidence ?? 0) * 100)),
     type_start: types.start,
     type_bytes: types.bytes,
+    also_start: alsoStart,
+    also_type: types.codes.slice(ordered.length),
+    country: new Uint8Array(Buffer.from(ordered.map(({ country = "  " }) => country).join(""), "latin1")),
   };
 }
 
@@ -67,4 +92,11 @@ export function checkProfiles(section: ProfilesColumns): void {
   checkLengths(kind, asn.length, { type, basis, confidence });
   checkTypes(kind, section, { type }, { confidence });
   checkBelow(kind, "basis", basis, profileBases.length);
+  if (section.also_start.length > 0) {
+    checkRuns(kind, "also_start", section.also_start, asn.length, section.also_type.length);
+    checkBelow(kind, "also_type", section.also_type, section.type_start.length - 1);
+  } else checkLengths(kind, 0, { also_type: section.also_type });
+  if (section.country.length > 0) checkLengths(kind, asn.length * 2, { country: section.country });
+  const fault = section.country.findIndex((letter) => letter !== 0x20 && (letter < 0x41 || letter > 0x5a));
+  if (fault >= 0) throw new SectionFormatError(`section ${kind}: column country[${fault}] is neither a capital letter nor a blank`);
 }

@@ -98,10 +98,20 @@ const allocations = madeAllocations(
 );
 const names = madeNames({ 64500: "ALPHA", 64501: "BETA" });
 const profiles = madeProfiles({
-  64500: { organisation: "Alpha", networkType: { type: "nsp", basis: "peeringdb:net.info_type", confidence: 0.8 } },
+  64500: {
+    organisation: "Alpha",
+    country: "NL",
+    networkType: { type: "nsp", basis: "peeringdb:net.info_type", confidence: 0.5, also: ["content"] },
+  },
   64501: { website: "https://beta.example" },
 });
-const networkTypes = madeNetworkTypes({ "192.0.2.0/24": "content", "2001:db8::/32": "access 0.5", AS64500: "content", AS64501: "nsp" });
+const networkTypes = madeNetworkTypes({
+  "192.0.2.0/24": "content & hosting 0.9 @cloud,Cloud,eu-1,Disk,Mail",
+  "192.0.2.0/25": "tor_exit @exits",
+  "2001:db8::/32": "access,vpn 0.5",
+  AS64500: "content",
+  AS64501: "nsp",
+});
 
 const locations = madeLocations({
   "192.0.2.0/24": "NL,NL-NH,Amsterdam",
@@ -262,7 +272,10 @@ const planted: [SectionName, string, number, number][] = [
   ["profiles", "asn", 0, 64501],
   ["profiles", "organisation_start", 1, 0xffff_ffff],
   ["profiles", "website_start", 1, 0xffff_ffff],
-  ["profiles", "type", 0, 1],
+  ["profiles", "type", 0, 2],
+  ["profiles", "also_start", 1, 0xffff_ffff],
+  ["profiles", "also_type", 0, 255],
+  ["profiles", "country", 1, 0x61],
   ["profiles", "basis", 0, 2],
   ["profiles", "confidence", 0, 101],
   ["profiles", "type_start", 1, 0xffff_ffff],
@@ -270,12 +283,20 @@ const planted: [SectionName, string, number, number][] = [
   ["network_types", "v4_length", 0, 33],
   ["network_types", "v6_words", 3, 1],
   ["network_types", "v6_length", 0, 200],
-  ["network_types", "prefix_type", 0, 3],
+  ["network_types", "prefix_type", 0, 6],
   ["network_types", "prefix_confidence", 0, 255],
   ["network_types", "as_number", 0, 64501],
-  ["network_types", "as_type", 0, 3],
+  ["network_types", "as_type", 0, 6],
   ["network_types", "as_confidence", 1, 101],
   ["network_types", "type_start", 1, 0xffff_ffff],
+  ["network_types", "said_start", 1, 0xffff_ffff],
+  ["network_types", "said", 0, 5],
+  ["network_types", "statement_confidence", 0, 101],
+  ["network_types", "statement_type_start", 1, 0],
+  ["network_types", "statement_type", 0, 255],
+  ["network_types", "statement_text_start", 1, 2],
+  ["network_types", "statement_text", 0, 9],
+  ["network_types", "text_start", 1, 0xffff_ffff],
   ["locations", "v4_address", 0, 0xffff_ffff],
   ["locations", "v4_length", 0, 33],
   ["locations", "v6_words", 3, 1],
@@ -323,6 +344,7 @@ const free = [
   "organisation_bytes",
   "website_bytes",
   "type_bytes",
+  "text_bytes",
   "region_bytes",
   "city_bytes",
   "radius_km",
@@ -350,6 +372,33 @@ test("routes of a writer that told nothing of paths and history load, and tell t
   expect(table?.origins(1)).toHaveLength(2);
   expect([table?.upstreamsOf(1, 64500), table?.neighboursOf(64500)]).toEqual([null, null]);
   expect([table?.seen(1, 64500), table?.seenAs(64500)]).toEqual([null, null]);
+});
+
+test("what writers of one type wrote loads, and says what it said; their readers find the same in what is written now", () => {
+  const kinds = { network_types: networkTypes, profiles } as const;
+  const made = (section: "network_types" | "profiles", format: SectionFormat<ColumnSpec>) => {
+    const bytes = shared(encodeColumns(format, kinds[section] as unknown as Columns<ColumnSpec>));
+    return Generation.of({ manifest: madeManifest({}), sections: { [section]: loadSection(section, bytes) } } as LoadedSnapshot);
+  };
+  const earlier = (section: "network_types" | "profiles"): SectionFormat<ColumnSpec> => {
+    const { format } = kindOf(section);
+    const columns = Object.entries(format.columns).filter(([name]) => format.optional?.includes(name) !== true);
+    return { ...format, columns: Object.fromEntries(columns) };
+  };
+  const { networkTypes: types } = made("network_types", earlier("network_types"));
+  const said = (text: string) => types?.ofAddress(address(text)).map((one) => [one.types, one.confidence, one.basis]);
+  const basis = "operator:network-types";
+  // The prefix that only a list of ranges has carries on what the operator says of the one around it.
+  expect(said("192.0.2.1")).toEqual([[["content"], 1, basis]]);
+  expect(said("192.0.2.200")).toEqual([[["content"], 1, basis]]);
+  expect(said("2001:db8::1")).toEqual([[["access"], 0.5, basis]]);
+  expect(types?.ofAs(64501).map((one) => one.types)).toEqual([["nsp"]]);
+  expect(made("profiles", earlier("profiles")).profiles?.lookupProfile(64500)).toEqual({
+    organisation: "Alpha",
+    website: null,
+    networkType: { type: "nsp", basis: "peeringdb:net.info_type", confidence: 0.5 },
+  });
+  expect(made("profiles", kindOf("profiles").format).profiles?.lookupProfile(64500)?.networkType?.also).toEqual(["content"]);
 });
 
 test("whatever single value is planted, a section is refused or can be read everywhere", () => {
@@ -416,7 +465,7 @@ function readEverywhere({
     seen.push(registered.recordsAt(address("192.0.2.1")));
   }
   if (told !== null) seen.push([...told.entries()]);
-  if (typed !== null) seen.push([...typed.prefixes()], [...typed.asns()], typed.ofAddress(address("192.0.2.1")));
+  if (typed !== null) seen.push([...typed.prefixes()], [...typed.asns()], typed.ofAddress(address("192.0.2.1")), [...typed.rows()]);
   if (located !== null) seen.push([...located.records()], located.lookupLocation(address("192.0.2.1")));
   if (named !== null) seen.push(named.lookupName(64500), named.lookupName(64501));
   expect(JSON.stringify(seen, (_, value) => (value === undefined || Number.isNaN(value) ? "broken" : value))).not.toContain("broken");

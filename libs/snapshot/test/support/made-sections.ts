@@ -12,10 +12,12 @@ import {
   aspaSectionColumns,
   type LocationsColumns,
   locationsColumns,
+  type NetworkTypeStatement,
   type NetworkTypesColumns,
   networkTypesColumns,
   noHolder,
   type Observed,
+  operatorTypesBasis,
   originKind,
   type Profile,
   type ProfilesColumns,
@@ -269,15 +271,33 @@ export function madeProfiles(profiles: Readonly<Record<number, Partial<Profile>>
   return profilesColumns(new Map(Object.entries(profiles).map(([asn, profile]) => [Number(asn), { ...none, ...profile }])));
 }
 
-/** By prefix or AS number (`AS64500`): a type, with the confidence behind a blank where it is not 1. */
+/**
+ * By prefix or AS number (`AS64500`): types with commas between them, with the confidence behind a blank where it is not 1. Behind ` @`,
+ * for what a range list says: its name, provider, region and services with commas between them. ` & ` separates the statements.
+ */
 export function madeNetworkTypes(types: Readonly<Record<string, string>>): NetworkTypesColumns {
-  const read = Object.entries(types).map(([what, text]) => {
-    const [type = "", confidence = "1"] = text.split(" ");
-    return { what, type, confidence: Number(confidence) };
-  });
   return networkTypesColumns(
-    read.map(({ what, ...rest }) => (what.startsWith("AS") ? { asn: Number(what.slice(2)), ...rest } : { prefix: prefix(what), ...rest })),
+    Object.entries(types).flatMap(([what, texts]) =>
+      texts.split(" & ").map((text) => {
+        const statement = madeStatement(text);
+        return what.startsWith("AS") ? { asn: Number(what.slice(2)), statement } : { prefix: prefix(what), statement };
+      }),
+    ),
   );
+}
+
+function madeStatement(text: string): NetworkTypeStatement {
+  const [said = "", list] = text.split(" @");
+  const [types = "", confidence = "1"] = said.split(" ");
+  const [name, provider = "", region = "", ...services] = list?.split(",") ?? [];
+  return {
+    types: types.split(","),
+    confidence: Number(confidence),
+    basis: name === undefined ? operatorTypesBasis : `range-list:${name}`,
+    provider: provider || null,
+    region: region || null,
+    services,
+  };
 }
 
 /**

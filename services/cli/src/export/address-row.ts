@@ -20,6 +20,8 @@ export interface AddressFacts {
   /** `YYYY-MM-DD`. */
   readonly allocated_on: string | null;
   readonly network_type: string | null;
+  /** All types, strongest first, each once. */
+  readonly network_types: readonly string[];
   /** Name in the IANA registries. */
   readonly special_purpose: string | null;
   readonly country: string | null;
@@ -55,7 +57,7 @@ export function* addressRows(generation: Generation, nowMs: number): Generator<A
 
 /** @param record  of any address of the range. */
 export function factsOf(
-  record: Pick<IpRecord, "routing" | "rpki" | "allocation" | "network_type" | "special_purpose" | "location">,
+  record: Pick<IpRecord, "routing" | "rpki" | "allocation" | "network_type" | "network_types" | "special_purpose" | "location">,
 ): AddressFacts {
   const { routing, rpki, allocation, location } = record;
   const [origin] = routing.origins;
@@ -70,6 +72,7 @@ export function factsOf(
     registration_country: allocation?.registration_country ?? null,
     allocated_on: allocation?.allocated_on ?? null,
     network_type: record.network_type?.type ?? null,
+    network_types: [...new Set(record.network_types.map(({ type }) => type))],
     special_purpose: record.special_purpose?.name ?? null,
     country: location?.country ?? null,
     region: location?.region ?? null,

@@ -17,7 +17,7 @@ export interface About {
 
 export type ExportFormat = (rows: Iterable<AddressRow>, about: About) => Iterable<Uint8Array | string>;
 
-/** Types of the columns, in their order. `origins` are AS numbers separated by blanks. */
+/** Types of the columns, in their order. `origins` and `network_types` are lists separated by blanks. */
 const columns: readonly (readonly [
   name: "first" | "last" | keyof AddressFacts,
   type: Extract<BasicType, "STRING" | "INT64" | "DOUBLE">,
@@ -34,6 +34,7 @@ const columns: readonly (readonly [
   ["registration_country", "STRING"],
   ["allocated_on", "STRING"],
   ["network_type", "STRING"],
+  ["network_types", "STRING"],
   ["special_purpose", "STRING"],
   ["country", "STRING"],
   ["region", "STRING"],
@@ -65,6 +66,9 @@ function* ndjson(rows: Iterable<AddressRow>): Generator<string> {
 /** Rows of one row group: their columns are in memory at a time. */
 const rowGroupRows = 16_384;
 
+/** Columns without nulls: bounds, and lists. */
+const required: readonly string[] = ["first", "last", "origins", "network_types"];
+
 function* parquet(rows: Iterable<AddressRow>, { snapshotId }: About): Generator<Uint8Array> {
   const writer = new ByteWriter();
   const schema: SchemaElement[] = [
@@ -72,7 +76,7 @@ function* parquet(rows: Iterable<AddressRow>, { snapshotId }: About): Generator<
     ...columns.map(
       ([name, type]): SchemaElement => ({
         name,
-        repetition_type: name === "first" || name === "last" || name === "origins" ? "REQUIRED" : "OPTIONAL",
+        repetition_type: required.includes(name) ? "REQUIRED" : "OPTIONAL",
         ...(type === "STRING" ? { type: "BYTE_ARRAY", converted_type: "UTF8" } : { type }),
       }),
     ),
@@ -97,7 +101,7 @@ function* groupsOf(rows: Iterable<AddressRow>): Generator<AddressRow[]> {
   if (group.length > 0) yield group;
 }
 
-function cell(value: string | number | null | readonly number[], type: string): string | number | bigint | null {
+function cell(value: string | number | null | readonly (string | number)[], type: string): string | number | bigint | null {
   if (Array.isArray(value)) return value.join(" ");
   return type === "INT64" && typeof value === "number" ? BigInt(value) : (value as string | number | null);
 }
@@ -143,6 +147,7 @@ function mmdbRecord(facts: AddressFacts): MmdbMap {
       allocation_status: facts.allocation_status,
       allocated_on: facts.allocated_on,
       network_type: facts.network_type,
+      network_types: facts.network_types.length > 1 ? facts.network_types : null,
       special_purpose: facts.special_purpose,
     }),
   });

@@ -22,7 +22,12 @@ export function buildProfiles(sources: readonly ProfileSource[], organisations: 
       const before = profiles.get(asn) ?? nothing;
       const of = record.orgId === undefined ? undefined : organisations.get(record.orgId);
       const { networkType } = record;
+      // The country is that of the organisation which is named: another name says that it is another one.
+      const country = record.organisation === undefined && of !== undefined ? of.country : undefined;
+      const keepsCountry = record.organisation === undefined && of === undefined;
       profiles.set(asn, {
+        ...(country !== undefined && { country }),
+        ...(keepsCountry && before.country !== undefined && { country: before.country }),
         organisation: firstTold(record.organisation, of?.name, before.organisation),
         website: firstTold(record.website, of?.website ?? undefined, before.website),
         networkType: networkType === undefined ? before.networkType : networkType && { ...networkType, basis },

@@ -23,7 +23,7 @@ export async function readSource({ onProgress, signal }: Run, source: TableSourc
   const { content, stored, explained } = openSource(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
   try {
     const named = { ...content, registry: source.format === "delegated" ? registryNamed(source) : null };
-    return { ...(await tableReaders[source.format](named, inputs, source.section)), stored };
+    return { ...(await tableReaders[source.format](named, inputs, source)), stored };
   } catch (error) {
     throw explained(error);
   }

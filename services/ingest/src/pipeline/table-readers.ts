@@ -2,7 +2,7 @@
 
 import { formatPrefix } from "@netfacts/address";
 import type { Aspa, Vrp } from "@netfacts/rpki";
-import type { ProfileBasis } from "@netfacts/snapshot";
+import type { NetworkTypeStatement, ProfileBasis } from "@netfacts/snapshot";
 import type { DelegatedFile } from "../assembly/allocations.ts";
 import type { ObservationList } from "../assembly/observation-list.ts";
 import type { ProfileSource } from "../assembly/profiles.ts";
@@ -13,6 +13,9 @@ import { readGeofeed } from "../readers/geofeed.ts";
 import { readObservations, readObservationsCsv } from "../readers/observations.ts";
 import { readNetworkTypesCsv, readOverridesCsv } from "../readers/operator-csv.ts";
 import { type Organisation, readPeeringDbNet, readPeeringDbOrg } from "../readers/peeringdb.ts";
+import { readPrefixList, readTorExits } from "../readers/prefix-list.ts";
+import { readAwsRanges, readAzureTags, readGoogleRanges, readOracleRanges } from "../readers/provider-ranges.ts";
+import type { ListedRange, RangeDetail } from "../readers/range-list.ts";
 import type { ReaderReport, SourceContent } from "../readers/reader-report.ts";
 import { readRoutinatorCsv } from "../readers/routinator-csv.ts";
 import { readRoutinatorJson, readRoutinatorJsonExt } from "../readers/routinator-json.ts";
@@ -20,7 +23,7 @@ import { readRpkiClientJson } from "../readers/rpki-client-json.ts";
 import { readRtr } from "../readers/rtr.ts";
 import { readSlurm, type SlurmExceptions } from "../readers/slurm.ts";
 import type { VrpExport } from "../readers/vrp-export.ts";
-import type { BuiltSection, SourceConfig } from "../sources/index.ts";
+import type { BuiltSection, RangeType, SourceConfig } from "../sources/index.ts";
 import type { ObservedSample } from "../verify/check-locations.ts";
 import { SampledRecords } from "../verify/sampled-records.ts";
 import { TableSamples } from "../verify/table-samples.ts";
@@ -62,7 +65,10 @@ export interface Reading {
 
 export type TableFormat = Exclude<SourceConfig["format"], "mrt">;
 
-export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: TableInputs, section: BuiltSection) => Promise<Reading>> = {
+/** What a reader knows of its source. */
+export type ReadSource = Pick<SourceConfig, "name" | "rangeType"> & { readonly section: BuiltSection };
+
+export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: TableInputs, source: ReadSource) => Promise<Reading>> = {
   async delegated(content, inputs) {
     const records: DelegationRecord[] = [];
     const report = await readDelegated(content, (record) => records.push(record));
@@ -112,7 +118,7 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
     return readNames(readAutnums, content, inputs);
   },
 
-  async "peeringdb-net"(content, inputs, section) {
+  async "peeringdb-net"(content, inputs, { section }) {
     const { networks, report } = await readPeeringDbNet(content);
     return { report, add: (source) => addProfiles(networks, "peeringdb:net.info_type", { inputs, section, source }) };
   },
@@ -128,7 +134,7 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
     return { report, add };
   },
 
-  async "overrides-csv"(content, inputs, section) {
+  async "overrides-csv"(content, inputs, { section }) {
     const { overrides, report } = await readOverridesCsv(content);
     return { report, add: (source) => addProfiles(overrides, "operator:overrides", { inputs, section, source }) };
   },
@@ -138,8 +144,35 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
     return { report, add: (source) => inputs.networkTypes.add(source, types) };
   },
 
-  async geofeed(content, inputs) {
+  async "aws-ip-ranges"(content, inputs, source) {
+    return ranges(await readAwsRanges(content), inputs, source);
+  },
+
+  async "azure-service-tags"(content, inputs, source) {
+    return ranges(await readAzureTags(content), inputs, source);
+  },
+
+  async "google-ip-ranges"(content, inputs, source) {
+    return ranges(await readGoogleRanges(content), inputs, source);
+  },
+
+  async "oracle-ip-ranges"(content, inputs, source) {
+    return ranges(await readOracleRanges(content), inputs, source);
+  },
+
+  async "tor-exit-list"(content, inputs, source) {
+    return ranges(await readTorExits(content), inputs, source);
+  },
+
+  async "prefix-list"(content, inputs, source) {
+    return ranges(await readPrefixList(content), inputs, source);
+  },
+
+  async geofeed(content, inputs, source) {
     const { records, report } = await readGeofeed(content);
+    // A provider's geofeed lists its ranges: one file may serve both sections.
+    if (source.section === "network_types")
+      return ranges({ ranges: records.map(({ prefix }) => ({ prefix, detail: noDetail })), report }, inputs, source);
     return { report, add: (source) => inputs.locations.add(source, records) };
   },
 
@@ -153,6 +186,33 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
     return { report, add: () => inputs.observations.push(observations) };
   },
 };
+
+const noDetail: RangeDetail = { region: null, services: [] };
+
+/** Makes one statement of each detail, with what the source says of all its ranges. */
+function ranges(
+  { ranges: found, report }: { readonly ranges: readonly ListedRange[]; readonly report: ReaderReport },
+  inputs: TableInputs,
+  { name, rangeType }: ReadSource,
+): Reading {
+  // `readSources` refuses a list of ranges without a type.
+  const { type, provider, confidence } = rangeType as RangeType;
+  const statements = new Map<RangeDetail, NetworkTypeStatement>();
+  const statementOf = (detail: RangeDetail): NetworkTypeStatement => {
+    const { region, services } = detail;
+    const known = statements.get(detail) ?? { types: [type], confidence, basis: `range-list:${name}`, provider, region, services };
+    statements.set(detail, known);
+    return known;
+  };
+  return {
+    report,
+    add: (source) =>
+      inputs.networkTypes.add(
+        source,
+        found.map(({ prefix, detail }) => ({ prefix, statement: statementOf(detail) })),
+      ),
+  };
+}
 
 /** The names of profiles, or all else that they say: one file may serve both sections. */
 function addProfiles(

@@ -8,7 +8,8 @@ export interface ProfileRecord {
   /** PeeringDB's number of the organisation, whose name and website stand in another file. */
   readonly orgId?: number;
   readonly website?: string | null;
-  readonly networkType?: { readonly type: string; readonly confidence: number } | null;
+  /** `also`: further types; absent if there are none. */
+  readonly networkType?: { readonly type: string; readonly confidence: number; readonly also?: readonly string[] } | null;
 }
 
 /** The longest published names have some 140 letters. */

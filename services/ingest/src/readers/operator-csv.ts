@@ -1,12 +1,10 @@
 /** Readers of the lists that operators write: corrections by AS number, and network types of prefixes and AS numbers. */
 
 import { makePrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import type { SectionRecord } from "@netfacts/snapshot";
+import { type NetworkTypeRecord, operatorTypesBasis, statementTypesMax } from "@netfacts/snapshot";
 import { isNetworkType, nameLettersMax, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
 import { readRows } from "./named-columns.ts";
 import type { ReaderReport, SourceContent } from "./reader-report.ts";
-
-type NetworkTypeRecord = SectionRecord<"network_types">;
 
 /** Says that there is none, where an empty field says nothing. */
 const none = "-";
@@ -29,17 +27,17 @@ export async function readOverridesCsv(content: SourceContent): Promise<{ overri
     const name = field(row.name, readName);
     const organisation = field(row.organisation, readName);
     const website = field(row.website, readWebsite);
-    const type = field(row.network_type, (text) => (isNetworkType(text) ? { type: text, confidence: certain } : null));
+    const types = field(row.network_type, readTypes);
     if (name === fault || organisation === fault) return `a name has control characters or more than ${nameLettersMax} letters`;
     if (website === fault) return "website is not an http or https URL";
-    if (type === fault) return "network_type is not one word of lowercase letters, digits and underscores";
+    if (types === fault) return typesFault;
     const again = overrides.has(asn);
     overrides.set(asn, {
       asn,
       ...(name !== undefined && { name }),
       ...(organisation !== undefined && { organisation }),
       ...(website !== undefined && { website }),
-      ...(type !== undefined && { networkType: type }),
+      ...(types !== undefined && { networkType: types && profileType(types) }),
     });
     return again;
   });
@@ -48,7 +46,7 @@ export async function readOverridesCsv(content: SourceContent): Promise<{ overri
 
 /**
  * Reads `resource,network_type` with an optional `confidence` (0 to 1, or 0% to 100%; 1 where none is told). A resource is a prefix, an
- * address or an AS number. Otherwise as `readOverridesCsv`.
+ * address or an AS number; several types have blanks between them. Otherwise as `readOverridesCsv`.
  */
 export async function readNetworkTypesCsv(content: SourceContent): Promise<{ types: NetworkTypeRecord[]; report: ReaderReport }> {
   const types = new Map<string, NetworkTypeRecord>();
@@ -58,17 +56,31 @@ export async function readNetworkTypesCsv(content: SourceContent): Promise<{ typ
     (row) => {
       const resource = resourceOf(row.resource ?? "");
       if (typeof resource === "string") return resource;
-      const type = row.network_type ?? "";
-      if (!isNetworkType(type)) return "network_type is not one word of lowercase letters, digits and underscores";
+      const words = readTypes(row.network_type ?? "");
+      if (words === null) return typesFault;
       const confidence = confidenceOf(row.confidence ?? "");
       if (confidence === null) return "confidence is not a number from 0 to 1 or a percentage, such as 0.8 or 80%";
       const key = JSON.stringify(resource);
       const again = types.has(key);
-      types.set(key, { ...resource, type, confidence });
+      types.set(key, { ...resource, statement: { ...operatorStatement, types: words, confidence } });
       return again;
     },
   );
   return { types: [...types.values()], report };
+}
+
+const operatorStatement = { basis: operatorTypesBasis, provider: null, region: null, services: [] };
+
+const typesFault = `network_type is not one word of lowercase letters, digits and underscores, or up to ${statementTypesMax} of them with blanks between`;
+
+/** Different words with blanks between them; null for anything else. */
+function readTypes(text: string): string[] | null {
+  const words = [...new Set(text.split(/ +/))];
+  return words.length <= statementTypesMax && words.every(isNetworkType) ? words : null;
+}
+
+function profileType([type = "", ...also]: readonly string[]): NonNullable<ProfileRecord["networkType"]> {
+  return { type, confidence: certain, ...(also.length > 0 && { also }) };
 }
 
 const fault = Symbol("fault");

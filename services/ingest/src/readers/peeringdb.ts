@@ -1,5 +1,7 @@
 /** Readers of PeeringDB's API: what `/api/net` and `/api/org` answer, `{"data": [{…}, …], "meta": {…}}`. */
 
+import { isCountry } from "@netfacts/records";
+import { statementTypesMax } from "@netfacts/snapshot";
 import { nameLettersMax, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
 import { isMembers, type JsonItemsForm, readJsonItems } from "./json-items.ts";
 import { ReadableText } from "./readable-text.ts";
@@ -11,16 +13,18 @@ type Members = Readonly<Record<string, unknown>>;
 export interface Organisation {
   readonly name: string;
   readonly website: string | null;
+  /** Two capitals; absent if it is not known. */
+  readonly country?: string;
 }
 
 const numberMax = 0xffff_ffff;
-/** Where a network names one type, and where it names several, of which the first is taken. */
+/** Where a network names one type, and where it names several. */
 const oneTypeConfidence = 0.8;
 const severalTypesConfidence = 0.5;
 
 /**
- * Reads networks by AS number; of several of one AS the last stays. Only those of status `ok` are taken. A network type is `info_type`,
- * else the first of `info_types`, as one word: `Cable/DSL/ISP` is `cable_dsl_isp`; `Not Disclosed` is none. A website that is no http
+ * Reads networks by AS number; of several of one AS the last stays. Only those of status `ok` are taken. Network types are `info_type`,
+ * then `info_types`, each as one word: `Cable/DSL/ISP` is `cable_dsl_isp`; `Not Disclosed` is none. A website that is no http
  * URL is left out, and counted.
  *
  * Throws `SourceError` with the byte for what is no such answer, has no networks, or more bad ones than allowed.
@@ -57,7 +61,7 @@ export async function readPeeringDbNet(content: SourceContent): Promise<{ networ
 export async function readPeeringDbOrg(
   content: SourceContent,
 ): Promise<{ organisations: Map<number, Organisation>; report: ReaderReport }> {
-  const fields = ["id", "asn", "name", "website", "status", "generated"];
+  const fields = ["id", "asn", "name", "website", "country", "status", "generated"];
   const { records, report } = await readData(content, "organisations", fields, (item, texts) => {
     if (item.asn !== undefined) return "a network, not an organisation";
     if (!isWhole(item.id, numberMax)) return "id is not a number";
@@ -66,7 +70,7 @@ export async function readPeeringDbOrg(
     const readable = name === null ? null : readName(texts.mend(name));
     if (readable === null || readable === "") return "name is not a string";
     if (website === null) return "website is not a string";
-    return { key: item.id, record: { name: readable, website: texts.website(website) } };
+    return { key: item.id, record: { name: readable, website: texts.website(website), ...countryOf(item.country) } };
   });
   return { organisations: records, report };
 }
@@ -139,15 +143,21 @@ function textOf(value: unknown): string | null {
 }
 
 /** A network's type; null where it tells none. Text: what is wrong. */
-function typeOf({ info_type, info_types }: Members): { type: string; confidence: number } | null | string {
+function typeOf({ info_type, info_types }: Members): NonNullable<ProfileRecord["networkType"]> | null | string {
   const several = info_types ?? [];
   if (!Array.isArray(several) || several.some((word) => typeof word !== "string")) return "info_types is not a list of strings";
   const single = textOf(info_type);
   if (single === null) return "info_type is not a string";
   const words = [...new Set([single, ...(several as string[])].map(wordOf))].filter((word) => word !== "");
-  const [first] = words;
+  const [first, ...also] = words.slice(0, statementTypesMax);
   if (first === undefined) return null;
-  return { type: first, confidence: words.length === 1 ? oneTypeConfidence : severalTypesConfidence };
+  return also.length === 0 ? { type: first, confidence: oneTypeConfidence } : { type: first, confidence: severalTypesConfidence, also };
+}
+
+/** A country of ISO 3166-1; nothing for anything else, as PeeringDB has empty ones. */
+function countryOf(value: unknown): Pick<Organisation, "country"> {
+  const code = typeof value === "string" ? value.toUpperCase() : "";
+  return isCountry(code) ? { country: code } : {};
 }
 
 /** One word of small letters and underscores; none for what tells nothing. */

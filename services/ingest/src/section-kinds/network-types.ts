@@ -1,7 +1,7 @@
-/** Section `network_types`: of what several records say of a prefix or an AS number, the last counts. */
+/** Section `network_types`: of what several records of one basis say of a prefix or an AS number, the last counts. */
 
 import { firstAddress, formatPrefix } from "@netfacts/address";
-import { type Generation, packSection } from "@netfacts/snapshot";
+import { type Generation, type NetworkTypeStatement, packSection } from "@netfacts/snapshot";
 import type { SampledRecords } from "../verify/sampled-records.ts";
 import { Asking } from "../verify/wrong-answer.ts";
 import { dayVersion, type IndependentSection } from "./section-kind.ts";
@@ -21,14 +21,22 @@ function checkNetworkTypes({ networkTypes }: Generation, { sample }: SampledReco
   if (networkTypes === null) return 0;
   const byPrefix = new Map([...networkTypes.prefixes()].map(([prefix, type]) => [formatPrefix(prefix), type]));
   for (const [key, said] of sample.entries()) {
-    const last = said.at(-1);
-    if (last === undefined) continue;
-    const { value } = last;
-    const demand = asking.of(last.source, typeof key === "number" ? `the type of AS${key}` : `the type of ${key}`);
-    const found = "asn" in value ? networkTypes.ofAs(value.asn) : (byPrefix.get(String(key)) ?? null);
-    const holds = found?.type === value.type && found.confidence === Math.round(value.confidence * 100) / 100;
-    demand(holds, `${value.type} (${value.confidence})`, () => (found === null ? "none" : `${found.type} (${found.confidence})`));
-    if ("prefix" in value) demand(networkTypes.entry(firstAddress(value.prefix)) >= 0, "an entry for its first address", () => "none");
+    const lasts = new Map(said.map((one) => [one.value.statement.basis, one]));
+    for (const { source, value } of lasts.values()) {
+      const { statement } = value;
+      const demand = asking.of(source, typeof key === "number" ? `the type of AS${key}` : `the type of ${key}`);
+      const found = ("asn" in value ? networkTypes.ofAs(value.asn) : (byPrefix.get(String(key)) ?? [])).find(
+        ({ basis }) => basis === statement.basis,
+      );
+      const wanted = statementText(statement);
+      demand(found !== undefined && statementText(found) === wanted, wanted, () => (found === undefined ? "none" : statementText(found)));
+      if ("prefix" in value) demand(networkTypes.entry(firstAddress(value.prefix)) >= 0, "an entry for its first address", () => "none");
+    }
   }
   return asking.checked;
+}
+
+function statementText({ types, confidence, provider, region, services }: NetworkTypeStatement): string {
+  const details = [provider, region, ...services].filter((text) => text !== null);
+  return `${types.join(" ")} (${[Math.round(confidence * 100) / 100, ...details].join(", ")})`;
 }

@@ -13,6 +13,14 @@ export interface UpdateFiles {
   readonly refused?: { readonly file: string; readonly error: string };
 }
 
+/** What a list of ranges says of its prefixes. */
+export interface RangeType {
+  readonly type: string;
+  readonly provider: string | null;
+  /** From 0 to 1. */
+  readonly confidence: number;
+}
+
 /** One source of one section. Times are seconds, sizes bytes, shares 0…1. */
 export interface SourceConfig {
   /** Unique within the file; the collector's name for routes. */
@@ -47,7 +55,9 @@ export interface SourceConfig {
   kindShrinkMax: number;
   /** Of delegated statistics: the share by which a file may differ from the counts in it; null: what is known of its registry. */
   countErrorMax: number | null;
-  /** Of locations: prefixes that it may speak of; records of others are left out. Null: any. */
+  /** Of a list of ranges: what it says of each of them; null for all other sources. */
+  rangeType: RangeType | null;
+  /** Of locations and lists of ranges: prefixes that it may speak of; records of others are left out. Null: any. */
   covers: readonly Prefix[] | null;
   /** Age from which answers call the data stale; null: never. */
   staleAfterSeconds: number | null;

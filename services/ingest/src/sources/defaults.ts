@@ -36,3 +36,5 @@ export const defaultHistoryKeptSeconds = 365 * day;
 /** Most addresses stay where they are for years; mobile and cloud ones do not. */
 export const defaultObservationHalfLifeSeconds = 365 * day;
 export const defaultObservationsKeptSeconds = 365 * day;
+/** A provider knows its ranges; whether each of them is used so is not known. */
+export const defaultRangeConfidence = 0.9;

@@ -2,6 +2,7 @@
 
 export {
   type PerFamily,
+  type RangeType,
   type SourceConfig,
   type SourcesConfig,
   type SourcesFault,

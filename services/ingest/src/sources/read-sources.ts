@@ -7,9 +7,10 @@ import { type Prefix, parsePrefix } from "@netfacts/address";
 import { systemReason } from "@netfacts/content";
 import { sectionNames } from "@netfacts/snapshot";
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { isNetworkType, readName as readAsName } from "../readers/as-profiles.ts";
 import { cacheListForm, readCacheList } from "../rtr/cache-address.ts";
 import { attachUpdates, type ListedUpdates } from "./attach-updates.ts";
-import { type SourceConfig, type SourcesConfig, SourcesFileError } from "./config.ts";
+import { type RangeType, type SourceConfig, type SourcesConfig, SourcesFileError } from "./config.ts";
 import {
   defaultBadRecordsMax,
   defaultClockSkewMaxSeconds,
@@ -19,6 +20,7 @@ import {
   defaultMatchPeersMin,
   defaultObservationHalfLifeSeconds,
   defaultObservationsKeptSeconds,
+  defaultRangeConfidence,
   defaultSecondsMax,
   defaultShrinkMax,
   defaultStaleAfterSeconds,
@@ -38,6 +40,7 @@ import {
   isStanding,
   isSteady,
   knownFormats,
+  rangeListOf,
   readingOf,
   type SourceSection,
   sourceSections,
@@ -75,6 +78,9 @@ const sourceKeys = [
   "bad_records_max",
   "count_error_max",
   "covers",
+  "network_type",
+  "provider",
+  "confidence",
   "stale_after",
   "as_of",
   "clock_skew_max",
@@ -224,8 +230,10 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
   if (countErrorMax !== null && kind !== null && kind.format !== "delegated")
     faults.at(members.offsetOf("count_error_max"), "count_error_max: is only for format delegated");
   const covers = members.read("covers", coversForm, readCovers);
-  if (covers !== null && kind !== null && kind.section !== "locations")
-    faults.at(members.offsetOf("covers"), "covers: is only for section locations");
+  const isRangeList = kind !== null && rangeListOf(kind.section, kind.format) !== null;
+  if (covers !== null && kind !== null && kind.section !== "locations" && !isRangeList)
+    faults.at(members.offsetOf("covers"), "covers: is only for section locations and lists of ranges");
+  const rangeType = readRangeType(members, kind, faults);
   const staleAfter = members.read("stale_after", `never, or ${durationForm}`, (value) =>
     value === "never" ? "never" : readDuration(value),
   );
@@ -251,6 +259,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     badRecordsMax,
     countErrorMax,
     covers,
+    rangeType,
     staleAfterSeconds:
       staleAfter === "never" || (staleAfter === null && isStanding(kind.format))
         ? null
@@ -260,6 +269,37 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     futureDates: futureDates ?? "refuse",
     line,
   };
+}
+
+/** What a list of ranges says of them; null for other sources, and with the fault noted where the type is missing or wrong. */
+function readRangeType(
+  members: MappingReader,
+  kind: { readonly section: SourceSection; readonly format: BuiltFormat } | null,
+  faults: FaultList,
+): RangeType | null {
+  const defaults = kind === null ? null : rangeListOf(kind.section, kind.format);
+  const type = members.read("network_type", "one word of lowercase letters, digits and underscores, such as hosting", readNetworkType);
+  const provider = members.read("provider", "a name of at most 64 letters, such as Amazon AWS", readProvider);
+  const confidence = members.read("confidence", shareForm, readShare);
+  if (kind === null) return null;
+  if (defaults === null) {
+    for (const key of ["network_type", "provider", "confidence"])
+      if (members.has(key)) faults.at(members.offsetOf(key), `${key}: is only for lists of ranges of section network_types`);
+    return null;
+  }
+  if (type === null && defaults.type === null && !members.has("network_type"))
+    faults.at(members.offset, 'a source has no "network_type"; a list of ranges of this format needs one, such as hosting or crawler');
+  const word = type ?? defaults.type;
+  return word === null ? null : { type: word, provider: provider ?? defaults.provider, confidence: confidence ?? defaultRangeConfidence };
+}
+
+function readNetworkType(value: unknown): string | null {
+  return typeof value === "string" && isNetworkType(value) ? value : null;
+}
+
+function readProvider(value: unknown): string | null {
+  const name = typeof value === "string" && value.length <= 64 ? readAsName(value) : null;
+  return name || null;
 }
 
 function readSectionAndFormat(members: MappingReader, faults: FaultList): { section: SourceSection; format: BuiltFormat } | null {

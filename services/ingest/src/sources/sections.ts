@@ -46,7 +46,22 @@ const sections = {
   profiles: {
     reading: { formats: ["peeringdb-net", "peeringdb-org", "overrides-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day },
   },
-  network_types: { reading: { formats: ["network-types-csv"], bytesMax: gibibyte / 4, intervalSeconds: 7 * day } },
+  network_types: {
+    reading: {
+      formats: [
+        "network-types-csv",
+        "aws-ip-ranges",
+        "azure-service-tags",
+        "google-ip-ranges",
+        "oracle-ip-ranges",
+        "tor-exit-list",
+        "prefix-list",
+        "geofeed",
+      ],
+      bytesMax: gibibyte / 4,
+      intervalSeconds: 7 * day,
+    },
+  },
   // The largest public geofeeds have ten MB. Of observations: some 7 million.
   locations: { reading: { formats: ["geofeed", "observations", "observations-csv"], bytesMax: gibibyte, intervalSeconds: 7 * day } },
 } as const satisfies Readonly<Record<Listed<ImportedSection>, SectionSources & Required<Pick<SectionSources, "reading">>>> &
@@ -88,14 +103,37 @@ const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   "peeringdb-org": { mark: { members: ["address1", "aka"] } },
   delegated: { mark: { line: /^2(?:\.\d+)?\|[a-z]+\|/ }, steady: true },
   "routinator-csv": { mark: { line: /^"?asn"?, *"?ip prefix"?,/i } },
+  "aws-ip-ranges": { mark: { members: ["ip_prefix", "ipv6_prefix"] } },
+  "azure-service-tags": { mark: { members: ["addressPrefixes", "systemService"] } },
+  "google-ip-ranges": { mark: { members: ["ipv4Prefix", "ipv6Prefix"] } },
+  "oracle-ip-ranges": { mark: { members: ["last_updated_timestamp", "cidrs"] } },
+  "tor-exit-list": { mark: { line: /^ExitNode [0-9A-F]{40}/ } },
   "network-types-csv": { mark: { line: /^"?(?:resource|network_type)"?,/i }, standing: true },
   observations: { mark: { members: ["observed_at"] } },
   "observations-csv": { mark: { line: /(?:^|,) *"?observed_at"? *(?:,|$)/i } },
   geofeed: { mark: { line: /^"?(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?"? *,/i } },
   "overrides-csv": { mark: { line: /^"?asn"?, *"?(?:name|organisation|website|network_type)"?/i }, standing: true },
+  "prefix-list": { mark: { line: /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?\s*(?:#|$)/i } },
   "name-list": { mark: { line: /^\d+\t/ }, steady: true },
   autnums: { mark: { line: /^(?:AS\d[\d.]*[ \t]|\d+ +\S)/ }, steady: true },
 };
+
+/** Formats of lists of ranges, each of which has one type: what such a list says if its source names nothing else. Null: it must be named. */
+const rangeLists: Partial<Readonly<Record<string, { readonly type: string | null; readonly provider: string | null }>>> = {
+  "aws-ip-ranges": { type: "hosting", provider: "Amazon AWS" },
+  "azure-service-tags": { type: "hosting", provider: "Microsoft Azure" },
+  // Google's clouds, its crawlers and other people's have the same form.
+  "google-ip-ranges": { type: null, provider: null },
+  "oracle-ip-ranges": { type: "hosting", provider: "Oracle Cloud" },
+  "tor-exit-list": { type: "tor_exit", provider: null },
+  "prefix-list": { type: null, provider: null },
+  geofeed: { type: null, provider: null },
+};
+
+/** What a list of ranges says if its source names nothing else; null: the source is no such list. */
+export function rangeListOf(section: SourceSection, format: BuiltFormat): { type: string | null; provider: string | null } | null {
+  return section === "network_types" ? (rangeLists[format] ?? null) : null;
+}
 
 /** The formats that a text is recognised by, in the order in which it is compared with them. */
 export const formatMarks: readonly (readonly [format: BuiltFormat, mark: FormatMark])[] = Object.entries(formatFacts).flatMap(

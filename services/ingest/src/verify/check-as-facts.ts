@@ -42,14 +42,21 @@ function expectedProfile(said: readonly SaidOfProfile[], { organisations }: Tabl
       .map(of)
       .find((value) => value !== undefined) ?? null;
   const organisationOf = ({ value }: SaidOfProfile) => (value.orgId === undefined ? undefined : organisations.get(value.orgId));
+  const named = said.findLast((one) => one.value.organisation !== undefined || organisationOf(one) !== undefined);
   const type = said.findLast(({ value }) => value.networkType !== undefined);
   const told = type?.value.networkType;
   return {
     organisation: last((one) => (one.value.organisation === undefined ? organisationOf(one)?.name : one.value.organisation)) || null,
     website: last((one) => (one.value.website === undefined ? (organisationOf(one)?.website ?? undefined) : one.value.website)) || null,
+    country: named === undefined || named.value.organisation !== undefined ? null : (organisationOf(named)?.country ?? null),
     networkType:
       type === undefined || told == null
         ? null
-        : { type: told.type, basis: type.basis, confidence: Math.round(told.confidence * 100) / 100 },
+        : {
+            type: told.type,
+            basis: type.basis,
+            confidence: Math.round(told.confidence * 100) / 100,
+            ...(told.also !== undefined && { also: told.also }),
+          },
   };
 }

@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import { parseAddress } from "@netfacts/address";
-import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/snapshot";
+import { Generation, loadSnapshot, type NetworkTypeStatement, type SnapshotStore } from "@netfacts/snapshot";
 import { runIngest } from "../../src/app.ts";
 import { atWork, type Workplace } from "../support/made-files.ts";
 
@@ -21,7 +21,7 @@ const nets = JSON.stringify({
     { asn: 4, name: "Net Four", website: "https://four.example" },
   ],
 });
-const orgs = JSON.stringify({ data: [{ id: 7, name: "Seven", website: "https://seven.example" }] });
+const orgs = JSON.stringify({ data: [{ id: 7, name: "Seven", country: "NL", website: "https://seven.example" }] });
 const corrections = "asn,name,organisation,website,network_type\n2,TWO,,,isp\n4,-,Four Ltd,-,\n9,,Nine,,\n";
 
 test("profiles join networks with their organisations, and what the operator says counts most", async () => {
@@ -41,6 +41,7 @@ test("profiles join networks with their organisations, and what the operator say
         1,
         {
           organisation: "Seven",
+          country: "NL",
           website: "https://one.example",
           networkType: { type: "nsp", basis: "peeringdb:net.info_type", confidence: 0.8 },
         },
@@ -49,6 +50,7 @@ test("profiles join networks with their organisations, and what the operator say
         2,
         {
           organisation: "Seven",
+          country: "NL",
           website: "https://seven.example",
           networkType: { type: "isp", basis: "operator:overrides", confidence: 1 },
         },
@@ -81,17 +83,19 @@ test("network types are found by the most specific prefix and by AS number", asy
   await atWork(async (place) => {
     await place.write(
       "types",
-      "resource,network_type,confidence\n11.0.0.0/8,isp,\n11.1.0.0/16,office,0.5\n11.1.0.0/16,lab,70%\nAS9,transit,\n",
+      "resource,network_type,confidence\n11.0.0.0/8,isp,\n11.1.0.0/16,office,0.5\n11.1.0.0/16,lab mobile,70%\nAS9,transit,\n",
     );
     await run(place, "name: types, section: network_types, format: network-types-csv, location: types");
     const { networkTypes, manifest } = await generationOf(place.store);
-    const at = (text: string) => networkTypes?.ofAddress(parseAddress(text) ?? { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 });
-    expect([at("11.1.2.3"), at("11.2.0.1"), at("12.0.0.1"), networkTypes?.ofAs(9), networkTypes?.ofAs(8)]).toEqual([
-      { type: "lab", confidence: 0.7 },
-      { type: "isp", confidence: 1 },
-      null,
-      { type: "transit", confidence: 1 },
-      null,
+    const said = (statements: readonly NetworkTypeStatement[] | undefined) =>
+      statements?.map(({ types, confidence }) => [...types, confidence]);
+    const at = (text: string) => said(networkTypes?.ofAddress(parseAddress(text) ?? { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 }));
+    expect([at("11.1.2.3"), at("11.2.0.1"), at("12.0.0.1"), said(networkTypes?.ofAs(9)), said(networkTypes?.ofAs(8))]).toEqual([
+      [["lab", "mobile", 0.7]],
+      [["isp", 1]],
+      [],
+      [["transit", 1]],
+      [],
     ]);
     expect(manifest.sections.network_types).toMatchObject({ counts: { prefixes: 2, asns: 1 }, stale_after_seconds: null });
   });

@@ -37,6 +37,18 @@ const files: Readonly<Record<string, string | Buffer>> = {
   "peeringdb-org": json({ data: [organisation], meta: {} }),
   "overrides-csv": "asn,name\n64496,ONE\n",
   "network-types-csv": "resource,network_type\n192.0.2.0/24,office\n",
+  "aws-ip-ranges": json({ syncToken: "1763715012", prefixes: [{ ip_prefix: "11.0.0.0/16", region: "eu-west-1", service: "EC2" }] }),
+  "azure-service-tags": json({
+    changeNumber: 1,
+    values: [{ name: "A", properties: { region: "", systemService: "A", addressPrefixes: ["11.0.0.0/16"] } }],
+  }),
+  "google-ip-ranges": json({ creationTime: "2025-11-20T08:50:12.1", prefixes: [{ ipv4Prefix: "11.0.0.0/16" }] }),
+  "oracle-ip-ranges": json({
+    last_updated_timestamp: "2025-11-20T08:50:12.1",
+    regions: [{ region: "eu-1", cidrs: [{ cidr: "11.0.0.0/16", tags: ["OCI"] }] }],
+  }),
+  "tor-exit-list": `ExitNode ${"0A".repeat(20)}\nPublished 2025-11-20 08:50:12\nExitAddress 11.0.0.1 2025-11-20 08:50:12\n`,
+  "prefix-list": "11.0.0.0/16\n2001:db8::/32\n",
   geofeed: "# made up\n11.0.0.0/24,NL,NL-NH,Amsterdam,\n2001:db8::/32,DE,,,\n",
   observations: `${json({ ip: "11.0.0.1", country: "NL", observed_at: "2025-11-20T22:14:05Z" })}\n`,
   "observations-csv": "ip,country,observed_at\n11.0.0.1,NL,2025-11-20T22:14:05Z\n",
@@ -56,8 +68,10 @@ const others: readonly (readonly [what: string, content: string | Buffer, told: 
 
 async function outcome(place: Workplace, section: string, format: string, content: string | Buffer): Promise<string> {
   await place.write("file", content);
+  const isRangeList = section === "network_types" && format !== "network-types-csv";
+  const type = isRangeList ? ", network_type: hosting" : "";
   const config = await place.sources(
-    `sources:\n  - {name: file, section: ${section}, format: ${format}, location: file, bad_records_max: 50%}\n`,
+    `sources:\n  - {name: file, section: ${section}, format: ${format}, location: file, bad_records_max: 50%${type}}\n`,
   );
   try {
     await runIngest({ config, store: place.store });

@@ -162,7 +162,7 @@ format("overrides-csv", {
   make: (random) =>
     mutatedText(random, {
       separator: ",",
-      text: 'asn,name,organisation,website,network_type\n64496,ONE,"One",https://one.example,isp\n# a comment\n1.10,-,Ten Ltd,-,-\nAS64497,,,,hosting\n64496,ONE-AGAIN,,,\n',
+      text: 'asn,name,organisation,website,network_type\n64496,ONE,"One",https://one.example,isp\n# a comment\n1.10,-,Ten Ltd,-,-\nAS64497,,,,hosting vpn\n64496,ONE-AGAIN,,,\n',
       nasty: ["4294967296", "network_type", "a".repeat(41), "9lives", "ftp://x", ...csvNasty],
     }),
   read: async (source) =>
@@ -172,7 +172,7 @@ format("overrides-csv", {
         name,
         organisation,
         website,
-        network_type: networkType === undefined ? undefined : (networkType?.type ?? null),
+        network_type: networkType == null ? networkType : [networkType.type, ...(networkType.also ?? [])].join(" "),
       }),
     ),
   oracle: (bytes) => obviousOverrides(bytes, badRecordsMax),
@@ -184,12 +184,12 @@ format("network-types-csv", {
   make: (random) =>
     mutatedText(random, {
       separator: ",",
-      text: "resource,network_type,confidence\n192.0.2.0/24,office,\n2001:db8::1,lab,0.25\nAS64496,transit,80%\n1.10,isp,1\n192.0.2.0/24,home,0.5\n",
+      text: "resource,network_type,confidence\n192.0.2.0/24,office,\n2001:db8::1,lab vpn,0.25\nAS64496,transit,80%\n1.10,isp,1\n192.0.2.0/24,home,0.5\n",
       nasty: ["192.0.2.1/24", "198.51.100.0", "100%", "101%", "1.1", "0", "::", "1e2", "4294967295", ...csvNasty],
     }),
   read: async (source) =>
     (await readNetworkTypesCsv(source)).types.map(
-      (one) => `${"asn" in one ? `AS${one.asn}` : formatPrefix(one.prefix)} ${one.type} ${one.confidence}`,
+      (one) => `${"asn" in one ? `AS${one.asn}` : formatPrefix(one.prefix)} ${one.statement.types.join(" ")} ${one.statement.confidence}`,
     ),
   oracle: (bytes) => obviousTypes(bytes, badRecordsMax),
   // A share in hundredths taken for one.

@@ -41,7 +41,7 @@ format("peeringdb-net", {
         name,
         org: orgId,
         website,
-        type: networkType == null ? null : `${networkType.type} ${networkType.confidence}`,
+        type: networkType == null ? null : `${[networkType.type, ...(networkType.also ?? [])].join(" ")} ${networkType.confidence}`,
       }),
     );
     return { records, asOf: report.asOf };
@@ -57,7 +57,7 @@ format("peeringdb-org", {
       document: {
         meta: {},
         data: [
-          { id: 2, name: "Example, Inc.", website: "http://www.example.com", notes: "", status: "ok" },
+          { id: 2, name: "Example, Inc.", website: "http://www.example.com", country: "NL", notes: "", status: "ok" },
           { id: 7, name: "Seven", website: null, status: "ok" },
           { id: 8, name: "Eight", website: "javascript:x" },
         ],

@@ -40,7 +40,7 @@ describe("overrides", () => {
     ["x,a,,", "asn is not an AS number"],
     ["1,a,ftp://x,", "website is not an http or https URL"],
     ["1,a,http://,", "website is not an http or https URL"],
-    ["1,a,,Two Words", "network_type is not one word of lowercase letters, digits and underscores"],
+    ["1,a,,Two Words", "network_type is not one word of lowercase letters, digits and underscores, or up to 8 of them with blanks between"],
     ["1,a\u0007,,", "a name has control characters or more than 256 letters"],
     ["1,a,", "the number of fields differs from the first line"],
     ['1,"a,,', "a quote is not closed"],
@@ -61,13 +61,15 @@ describe("network types", () => {
     const { types: read } = await types(
       "\ufeffresource,network_type,confidence",
       "192.0.2.0/24,office,",
-      "2001:db8::1,lab,0.25",
+      "2001:db8::1,lab vpn,0.25",
       "AS64496,transit,80%",
       "1.10,isp,1",
     );
-    expect(read.map((one) => ["asn" in one ? one.asn : formatPrefix(one.prefix), one.type, one.confidence])).toEqual([
+    expect(
+      read.map((one) => ["asn" in one ? one.asn : formatPrefix(one.prefix), one.statement.types.join(" "), one.statement.confidence]),
+    ).toEqual([
       ["192.0.2.0/24", "office", 1],
-      ["2001:db8::1/128", "lab", 0.25],
+      ["2001:db8::1/128", "lab vpn", 0.25],
       [64496, "transit", 0.8],
       [65546, "isp", 1],
     ]);
@@ -76,7 +78,7 @@ describe("network types", () => {
   test.each([
     ["192.0.2.1/24,office,", "resource has host bits set"],
     ["nowhere,office,", "resource is not a prefix, an address or an AS number"],
-    ["AS1,,", "network_type is not one word of lowercase letters, digits and underscores"],
+    ["AS1,,", "network_type is not one word of lowercase letters, digits and underscores, or up to 8 of them with blanks between"],
     ["AS1,isp,1.5", "confidence is not a number from 0 to 1 or a percentage, such as 0.8 or 80%"],
     ["AS1,isp,x", "confidence is not a number from 0 to 1 or a percentage, such as 0.8 or 80%"],
   ])("count %j as bad", async (line, reason) => {

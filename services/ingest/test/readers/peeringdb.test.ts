@@ -29,7 +29,7 @@ test("a network tells name, organisation's number, website and type", async () =
   );
   expect([...networks.values()]).toEqual([
     { asn: 64496, name: "Example Net", orgId: 7, website: "https://example.net", networkType: { type: "nsp", confidence: 0.8 } },
-    { asn: 64497, name: "Two", networkType: { type: "cable_dsl_isp", confidence: 0.5 } },
+    { asn: 64497, name: "Two", networkType: { type: "cable_dsl_isp", confidence: 0.5, also: ["non_profit"] } },
     { asn: 64498, name: "None" },
     { asn: 64499, networkType: { type: "educational_research", confidence: 0.8 } },
   ]);
@@ -119,10 +119,14 @@ describe("the real sample", () => {
   test("every organisation is read as it stands", async () => {
     for (const path of pages("org")) {
       const { organisations } = await readPeeringDbOrg(contentOfFile(path));
-      const { data } = JSON.parse(readFileSync(path, "utf8")) as { data: { id: number; name: string; website: string }[] };
+      const { data } = JSON.parse(readFileSync(path, "utf8")) as { data: { id: number; name: string; website: string; country: string }[] };
       expect(organisations.size).toBe(data.length);
-      for (const { id, name, website } of data)
-        expect(organisations.get(id)).toEqual({ name: name.replace(/\s+/g, " ").trim(), website: website || null });
+      for (const { id, name, website, country } of data)
+        expect(organisations.get(id)).toEqual({
+          name: name.replace(/\s+/g, " ").trim(),
+          website: website || null,
+          ...(country !== "" && { country }),
+        });
     }
   });
 });

@@ -237,12 +237,7 @@ const faults: Fault[] = [
   ),
   fault("websites of the AS before", "profiles", ({ website_bytes }) => ({ website_bytes: moved(website_bytes) }), /website of AS\d/),
   fault("types of the AS before", "profiles", ({ type }) => ({ type: moved(type) }), /networkType of AS/),
-  fault(
-    "types of the prefix before",
-    "network_types",
-    ({ prefix_type }) => ({ prefix_type: moved(prefix_type) }),
-    /the type of 11\.0\.0\.0\/20 of types/,
-  ),
+  fault("types of the prefix before", "network_types", ({ said }) => ({ said: moved(said) }), /the type of 11\.0\.0\.0\/20 of types/),
   fault(
     "types of no AS",
     "network_types",

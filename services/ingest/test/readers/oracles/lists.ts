@@ -106,7 +106,11 @@ function rowsOf(lines: readonly string[], needed: string[], known: string[]): (R
   });
 }
 
-const isType = (text: string) => /^[a-z][a-z0-9_]{0,39}$/.test(text);
+/** Different words, at most eight; null for anything else. */
+function typesOf(text: string): string | null {
+  const words = text.split(" ").filter((word, at, all) => word !== "" && all.indexOf(word) === at);
+  return words.length >= 1 && words.length <= 8 && words.every((word) => /^[a-z][a-z0-9_]{0,39}$/.test(word)) ? words.join(" ") : null;
+}
 
 /** JSON of each override: undefined members say nothing, null that there is none. */
 export function obviousOverrides(bytes: Uint8Array, badMax: number): string[] | undefined {
@@ -122,7 +126,7 @@ export function obviousOverrides(bytes: Uint8Array, badMax: number): string[] | 
       for (const name of ["name", "organisation", "website", "network_type"]) {
         const text = row[name] ?? "";
         if (text === "") continue;
-        const value = name === "website" ? websiteOf(text) : name === "network_type" ? (isType(text) ? text : null) : oneLine(text);
+        const value = name === "website" ? websiteOf(text) : name === "network_type" ? typesOf(text) : oneLine(text);
         if (text !== "-" && (value === null || !isName(value))) return null;
         told[name] = text === "-" ? null : value;
       }
@@ -139,7 +143,8 @@ export function obviousTypes(bytes: Uint8Array, badMax: number): string[] | unde
   return (
     rows &&
     records(rows, badMax, (row) => {
-      if (row === null || !isType(row.network_type ?? "")) return null;
+      const types = row === null ? null : typesOf(row.network_type ?? "");
+      if (row === null || types === null) return null;
       const text = row.resource ?? "";
       const reading = parsePrefix(text);
       const address = parseAddress(text);
@@ -153,7 +158,7 @@ export function obviousTypes(bytes: Uint8Array, badMax: number): string[] | unde
             : null;
       const told = row.confidence ?? "";
       const share = told === "" ? 1 : /^\d{1,3}(\.\d{1,6})?%?$/.test(told) ? Number.parseFloat(told) / (told.endsWith("%") ? 100 : 1) : 2;
-      return key === null || share > 1 ? null : { key, text: `${key} ${row.network_type} ${share}` };
+      return key === null || share > 1 ? null : { key, text: `${key} ${types} ${share}` };
     })
   );
 }

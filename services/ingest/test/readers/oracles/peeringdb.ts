@@ -1,5 +1,6 @@
 /** A slow, obvious reading of PeeringDB's answers. */
 
+import { isCountry } from "@netfacts/records";
 import { mendedSlowly } from "../../support/slow-text.ts";
 import { asNumber } from "./exports.ts";
 import { doubled, isObject, isWhole, type Members, parsed } from "./json.ts";
@@ -48,14 +49,16 @@ function networkOf({ asn, name, org_id, website, info_type, info_types }: Member
     name: text === "" ? null : text,
     org: typeof org_id === "number" ? org_id + 0 : null,
     website: websiteOf(mendedSlowly(website ?? "")),
-    type: words.length === 0 ? null : `${words[0]} ${words.length === 1 ? 0.8 : 0.5}`,
+    type: words.length === 0 ? null : `${words.slice(0, 8).join(" ")} ${words.length === 1 ? 0.8 : 0.5}`,
   };
 }
 
-function organisationOf({ id, asn, name, website }: Members) {
+function organisationOf({ id, asn, name, website, country }: Members) {
   if (asn !== undefined || !isWhole(id) || !isTextOrNothing(name) || !isTextOrNothing(website)) return null;
   const text = oneLine(mendedSlowly(name ?? ""));
-  return text === "" || !isName(text) ? null : { key: id + 0, name: text, website: websiteOf(mendedSlowly(website ?? "")) };
+  if (text === "" || !isName(text)) return null;
+  const code = typeof country === "string" ? country.toUpperCase() : "";
+  return { key: id + 0, name: text, website: websiteOf(mendedSlowly(website ?? "")), ...(isCountry(code) && { country: code }) };
 }
 
 /** Runs of small letters and digits joined by underscores, from the first letter on, at most 40. */

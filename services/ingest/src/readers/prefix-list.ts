@@ -1,0 +1,74 @@
+/** Readers of lists of prefixes in lines, and of the Tor project's list of exit nodes. */
+
+import { boundedContent } from "./bounded-content.ts";
+import { cutLine, forEachLine } from "./lines.ts";
+import { type ListedRange, RangeList } from "./range-list.ts";
+import { ReadableText } from "./readable-text.ts";
+import type { ReaderReport, SourceContent } from "./reader-report.ts";
+import { readTimestamp } from "./timestamp.ts";
+
+type Reading = Promise<{ ranges: ListedRange[]; report: ReaderReport }>;
+
+/**
+ * Reads a prefix or an address in each line. Blank lines, and what follows a `#`, are ignored.
+ *
+ * The last line may lack its line break if it is a prefix with a length, as Cloudflare publishes its lists: the rest of a longer one
+ * would have host bits, or be larger than any network.
+ *
+ * Throws `SourceError` with the line for a file without prefixes, with more than a million, with more invalid ones than allowed, or cut
+ * within its last line.
+ */
+export async function readPrefixList(content: SourceContent): Reading {
+  const { chunks, meter } = boundedContent(content);
+  const list = new RangeList(content);
+  const texts = new ReadableText();
+  let last = "";
+  const { lines, ended } = await forEachLine(content.file, chunks, (bytes, start, end, line) => {
+    const text = texts.decode(bytes.subarray(start, end), line === 1);
+    last = text;
+    const prefix = text.replace(/#.*$/, "").trim();
+    if (prefix !== "") list.add({ prefix, place: { line }, text });
+  });
+  const ranges = list.ranges({ line: Math.max(1, lines) });
+  if (!ended && !/\/\d+$/.test(last)) throw cutLine(content.file, lines);
+  return { ranges, report: list.report({ bytes: meter.bytes, seconds: meter.seconds(), asOf: null, notes: texts.notes() }) };
+}
+
+const torKeywords = ["ExitNode", "Published", "LastStatus"];
+
+/**
+ * Reads `ExitAddress <address> <date> <time>` of `ExitNode …`, `Published …`, `LastStatus …` and `ExitAddress …`. The list is as of the
+ * latest `LastStatus`. Otherwise as `readPrefixList`.
+ */
+export async function readTorExits(content: SourceContent): Reading {
+  const { chunks, meter } = boundedContent(content);
+  const list = new RangeList(content);
+  const texts = new ReadableText();
+  let asOf: number | null = null;
+  const { lines, ended } = await forEachLine(content.file, chunks, (bytes, start, end, line) => {
+    const text = texts.decode(bytes.subarray(start, end), line === 1).trim();
+    if (text === "" || text.startsWith("#")) return;
+    const [keyword = "", first = "", second = "", third = "", ...rest] = text.split(" ");
+    const place = { line };
+    if (keyword === "ExitAddress" && rest.length === 0 && timeOf(second, third) !== null) {
+      if (first.includes("/")) {
+        list.tally.read++;
+        list.tally.bad("not an address", place, text);
+      } else list.add({ prefix: first, place, text });
+      return;
+    }
+    const time = keyword === "LastStatus" ? timeOf(first, second) : null;
+    if (time !== null) asOf = Math.max(asOf ?? time, time);
+    if (torKeywords.includes(keyword)) return;
+    list.tally.read++;
+    list.tally.bad("not a line of the list of exit nodes", place, text);
+  });
+  const ranges = list.ranges({ line: Math.max(1, lines) });
+  if (!ended) throw cutLine(content.file, lines);
+  return { ranges, report: list.report({ bytes: meter.bytes, seconds: meter.seconds(), asOf, notes: texts.notes() }) };
+}
+
+/** Unix seconds of `2026-11-21 08:50:12`, in UTC; null for anything else. */
+function timeOf(date: string, time: string): number | null {
+  return readTimestamp(`${date}T${time}Z`);
+}
