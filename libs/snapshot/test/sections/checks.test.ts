@@ -388,7 +388,11 @@ test("what writers of one type wrote loads, and says what it said; their readers
   const { networkTypes: types } = made("network_types", earlier("network_types"));
   const said = (text: string) => types?.ofAddress(address(text)).map((one) => [one.types, one.confidence, one.basis]);
   const basis = "operator:network-types";
-  // The prefix that only a list of ranges has carries on what the operator says of the one around it.
+  // Their readers look no further than the most specific entry: that of 192.0.2.0/25 says what the operator says of the prefix around it.
+  expect([[...networkTypes.prefix_type], [...networkTypes.prefix_confidence]]).toEqual([
+    [1, 1, 0],
+    [100, 100, 50],
+  ]);
   expect(said("192.0.2.1")).toEqual([[["content"], 1, basis]]);
   expect(said("192.0.2.200")).toEqual([[["content"], 1, basis]]);
   expect(said("2001:db8::1")).toEqual([[["access"], 0.5, basis]]);
