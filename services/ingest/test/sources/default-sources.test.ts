@@ -15,7 +15,7 @@ test("has no fault, and takes everything over https from global names", async ()
   }
 });
 
-test("names both archives of routes, the five registries with their digests, VRPs, names and profiles", async () => {
+test("names both archives of routes, the five registries with their digests, VRPs, names, profiles and network types", async () => {
   const { sources } = await readSources(file);
   const of = (section: string) => sources.filter((source) => source.section === section);
   expect(of("routes").map(({ fetch }) => new URL(fetch?.url.replaceAll(/[{}]/g, "") ?? "").host)).toEqual([
@@ -29,6 +29,12 @@ test("names both archives of routes, the five registries with their digests, VRP
   ).toEqual(["afrinic", "apnic", "arin", "lacnic", "ripencc"]);
   for (const { fetch } of of("allocations")) expect(fetch?.md5).toBe("if-present");
   expect(of("vrps").length + of("as_names").length + of("profiles").length).toBe(4);
+  expect(of("network_types").map(({ rangeType }) => [rangeType?.type, rangeType?.provider])).toEqual([
+    ["hosting", "Amazon AWS"],
+    ["hosting", "Google Cloud"],
+    ["hosting", "Oracle Cloud"],
+    ["tor_exit", null],
+  ]);
 });
 
 test("nobody is asked more often than hourly, and one that is away does not keep back the others of its section", async () => {
