@@ -34,7 +34,7 @@ export type {
   MonthLimit,
   RateLimit,
 } from "./key-repository.ts";
-export { type KeyPatch, KeySpecError, type NewKey, type SpecFault } from "./key-spec.ts";
+export { type KeyPatch, KeySpecError, type NewKey, type SpecFault, specFault } from "./key-spec.ts";
 export type { KeyStore } from "./key-store.ts";
 export { displayKey, generateKeyText, type KeyText, keyTextFault, parseKeyText } from "./key-text.ts";
 export { type CreatedKey, createKey, defaultPlan, disableKey, enableKey, revokeKey, updateKey } from "./manage.ts";

@@ -12,6 +12,7 @@ export type {
 } from "./limit-repository.ts";
 export { saidMs } from "./limit-repository.ts";
 export { makeFolder } from "./make-folder.ts";
+export { overrideFaults, overridesMax, type ProfileOverride, ProfileOverrides } from "./profile-overrides.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
 export { type RunRecord, type RunRepository, type RunState, runsKept } from "./run-repository.ts";
 export { backUpSqliteStore, restoreSqliteStore } from "./sqlite/backup.ts";

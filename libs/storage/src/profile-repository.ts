@@ -17,6 +17,8 @@ export interface ProfileRepository {
   get(asn: number): Promise<ProfileRecord | null>;
   /** In ascending order, from the AS after `after` on. */
   list(limit: number, after?: number): Promise<ProfileRecord[]>;
+  /** How many there are, and a text that differs after every change. Cheap enough to be asked for some times a second. */
+  state(): Promise<{ readonly count: number; readonly version: string }>;
   /** @returns whether there was one. */
   delete(asn: number): Promise<boolean>;
 }

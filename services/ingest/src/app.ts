@@ -9,6 +9,7 @@ import type { OverviewOptions } from "./schedule/overview.ts";
 import type { IngestApp, IngestDeps } from "./service.ts";
 
 export { type FetchConfig, fetchConfigSchema } from "./fetch/config-schema.ts";
+export { overridesIn } from "./overrides/override-file.ts";
 export type { ProgressEvent, ProgressListener } from "./pipeline/progress.ts";
 export type { RunOptions } from "./pipeline/run.ts";
 export { IngestError, runIngest } from "./pipeline/run-ingest.ts";

@@ -14,6 +14,7 @@ import { installOperatorRoutes } from "./http/operator-routes.ts";
 import { createServer } from "./http/server.ts";
 import { Leadership, type Term } from "./leadership/leadership.ts";
 import { createIngestMetrics } from "./metrics.ts";
+import { overridesIn } from "./overrides/override-file.ts";
 import { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
 import { SnapshotCopy } from "./publish/snapshot-copy.ts";
 import { runInWorker } from "./runs/run-in-worker.ts";
@@ -37,7 +38,7 @@ export interface IngestDeps {
     | "PROXY_TOKEN"
     | "ERROR_DOCS_BASE"
   >;
-  readonly store: Pick<Store, "runs" | "audit" | "leases">;
+  readonly store: Pick<Store, "runs" | "audit" | "leases" | "profiles">;
   readonly snapshots: SnapshotStore;
   /** How a run's thread opens the same store. */
   readonly snapshotSource: StoreSource;
@@ -67,6 +68,7 @@ export function buildService(deps: IngestDeps): IngestApp {
   installOperatorRoutes(http, {
     store,
     sources: config.SOURCES,
+    overrides: overridesIn(config.INGEST_STATE_DIR),
     snapshots,
     clock,
     runs: () => (leadership?.term ? runs : null),
@@ -115,6 +117,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       rtrDelayMs: config.INGEST_RTR_DELAY_MS,
       fetching: fetchContext(config),
       snapshots,
+      profiles: store.profiles,
       metrics,
       log,
       clock,
@@ -129,7 +132,9 @@ export function buildService(deps: IngestDeps): IngestApp {
         restore: () => copy.restore(),
         sources: config.SOURCES,
         execute: (options) =>
-          own.alone(options.signal, () => runInWorker({ sources: config.SOURCES, snapshots: deps.snapshotSource, ...options })),
+          own.alone(options.signal, () =>
+            runInWorker({ sources: config.SOURCES, overrides: own.overrides, snapshots: deps.snapshotSource, ...options }),
+          ),
         metrics,
         log,
         clock,

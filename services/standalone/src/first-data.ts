@@ -5,6 +5,7 @@ import {
   IngestError,
   importSources,
   newRunId,
+  overridesIn,
   type RunReport,
   readSources,
   reportText,
@@ -51,7 +52,7 @@ interface RunOnceOptions extends Omit<FirstDataOptions, "sources" | "samples"> {
 
 /** One run, kept in the store whatever becomes of it. */
 async function runOnce({ snapshots, store, stateFolder, fetching, file, out, signal, showReport }: RunOnceOptions): Promise<void> {
-  const config = await readSources(file);
+  const config = await readSources(file, { overrides: overridesIn(stateFolder) });
   const startedAt = Date.now();
   const id = newRunId(startedAt);
   const save = (state: "running" | "succeeded" | "failed", report: RunReport | null) =>

@@ -30,6 +30,17 @@ export function mongoProfiles(connection: MongoConnection): ProfileRepository {
       return documents.map(toRecord);
     },
 
+    async state() {
+      const sums = { _id: null, count: { $sum: 1 }, last: { $max: "$updatedAt" }, sum: { $sum: "$updatedAt" } };
+      const [found] = await connection.asked(() =>
+        profiles()
+          .aggregate<{ count: number; last: number; sum: number }>([{ $group: sums }])
+          .toArray(),
+      );
+      const { count = 0, last = 0, sum = 0 } = found ?? {};
+      return { count, version: [count, last, sum].join(" ") };
+    },
+
     async delete(asn) {
       return (await connection.asked(() => profiles().deleteOne({ _id: asn }))).deletedCount === 1;
     },

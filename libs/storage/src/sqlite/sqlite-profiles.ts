@@ -21,6 +21,12 @@ export function sqliteProfiles(connection: SqliteConnection): ProfileRepository 
       return connection.all(`SELECT ${columns} FROM profiles WHERE asn > ? ORDER BY asn LIMIT ?`, after, limit).map(toRecord);
     },
 
+    async state() {
+      const row = connection.get("SELECT COUNT(*) AS count, MAX(updated_at) AS last, SUM(updated_at) AS sum FROM profiles");
+      const [count, last, sum] = [row?.count ?? 0, row?.last ?? 0, row?.sum ?? 0] as number[];
+      return { count: count as number, version: [count, last, sum].join(" ") };
+    },
+
     async delete(asn) {
       return connection.durably(() => connection.run("DELETE FROM profiles WHERE asn = ?", asn)) === 1;
     },

@@ -41,6 +41,28 @@ export function describeRecords(name: string, factory: StoreFactory): void {
       expect(await profiles.list(0)).toEqual([]);
     });
 
+    test("tells how many there are, and by its version that one was put, replaced or deleted", async () => {
+      const [one, two] = [await factory.open(), await factory.open()];
+      const versions: string[] = [];
+      const seen = async (count: number) => {
+        const state = await two.profiles.state();
+        expect(state.count).toBe(count);
+        expect(versions).not.toContain(state.version);
+        versions.push(state.version);
+        expect(await two.profiles.state()).toEqual(state);
+      };
+      await seen(0);
+      await one.profiles.put(profile);
+      await seen(1);
+      await one.profiles.put({ ...profile, updatedAt: 1_763_715_602_000 });
+      await seen(1);
+      await one.profiles.put({ ...profile, asn: 1, updatedAt: 11 });
+      await seen(2);
+      await one.profiles.delete(1);
+      await one.profiles.put({ ...profile, asn: 2, updatedAt: 12 });
+      await seen(2);
+    });
+
     test("deletes, and says whether there was one", async () => {
       const { profiles } = await factory.open();
       await profiles.put(profile);

@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
 import { Administration, type ControlChange, KeySpecError, type Operator, type Pepper, readPeppers } from "@netfacts/keys";
 import { ConfigError, readSecretSetting } from "@netfacts/runtime/secret-setting";
-import { openSqliteStore, type Store } from "@netfacts/storage";
+import { openSqliteStore, ProfileOverrides, type Store } from "@netfacts/storage";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, sharedSettings, storePath } from "../context.ts";
@@ -36,17 +36,26 @@ export async function withAdministration<T>(use: StoreUse, work: (administration
   const changes: ControlChange[] = [];
   try {
     return await withStore(use, (store) =>
-      work(new Administration({ store, pepper, changed: (change) => void changes.push(change) }), {
-        actor: `cli:${userName()}`,
-        address: "cli",
-        keyId: null,
-      }),
+      work(new Administration({ store, pepper, changed: (change) => void changes.push(change) }), localOperator()),
     );
   } catch (error) {
     throw error instanceof KeySpecError ? new CliError(exitCodes.usage, error.faults, error) : error;
   } finally {
     if (databaseUri() !== "" && changes.length > 0) await tellGateways(changes, use.context);
   }
+}
+
+/** Overrides of AS profiles, audited as those of the user of this machine. Ingest looks for changes by itself. */
+export async function withProfiles<T>(use: StoreUse, work: (overrides: ProfileOverrides, by: Operator) => Promise<T>): Promise<T> {
+  try {
+    return await withStore(use, (store) => work(new ProfileOverrides(store), localOperator()));
+  } catch (error) {
+    throw error instanceof KeySpecError ? new CliError(exitCodes.usage, error.faults, error) : error;
+  }
+}
+
+function localOperator(): Operator {
+  return { actor: `cli:${userName()}`, address: "cli", keyId: null };
 }
 
 /** Empty: the store is the file of the data folder. */

@@ -12,6 +12,7 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   ingest: async () => (await import("./ingest.ts")).ingest,
   keys: async () => (await import("./keys/index.ts")).keys,
   plans: async () => (await import("./plans.ts")).plans,
+  profiles: async () => (await import("./profiles.ts")).profiles,
   audit: async () => (await import("./audit.ts")).audit,
   usage: async () => (await import("./usage.ts")).usage,
   backup: async () => (await import("./backup.ts")).backup,

@@ -5,6 +5,7 @@ import {
   IngestError,
   importSources,
   newRunId,
+  overridesIn,
   type RunReport,
   readSources,
   reportText,
@@ -39,7 +40,7 @@ export const ingest: RegisterCommand = (program, context) => {
     )
     .action(async ({ sources, acceptShrink = [] }: RunOptions, command: Command) => {
       const settings = sharedSettings(command);
-      const config = await readList(sources, "now");
+      const config = await readList(sources, "now", settings);
       const retention = retentionOf(loadConfig(retentionConfigSchema));
       makeDataFolder(settings);
       const store = await openSqliteStore(storePath(settings));
@@ -78,7 +79,7 @@ export const ingest: RegisterCommand = (program, context) => {
     .requiredOption("--sources <file>", "path of sources.yaml")
     .action(async ({ sources }: { sources: string }, command: Command) => {
       const settings = sharedSettings(command);
-      const config = await readList(sources, "later");
+      const config = await readList(sources, "later", settings);
       const path = storePath(settings);
       if (!existsSync(path))
         throw new CliError(exitCodes.notFound, `there is no store ${path}: nothing was imported there; check --data-dir`);
@@ -107,8 +108,9 @@ function makeDataFolder({ dataDir }: SharedSettings): void {
   }
 }
 
-async function readList(file: string, files: "now" | "later"): Promise<SourcesConfig> {
-  return readSources(file, { files }).catch((error: unknown) => {
+/** With the overrides of the data folder. */
+async function readList(file: string, files: "now" | "later", settings: SharedSettings): Promise<SourcesConfig> {
+  return readSources(file, { files, overrides: overridesIn(ingestFolder(settings)) }).catch((error: unknown) => {
     throw error instanceof SourcesFileError ? new CliError(exitCodes.usage, error.message.split("\n"), error) : error;
   });
 }

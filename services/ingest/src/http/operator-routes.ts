@@ -17,6 +17,8 @@ export interface OperatorRoutesDeps {
   readonly store: Pick<Store, "runs">;
   /** Path of the sources.yaml; empty: none is set. */
   readonly sources: string;
+  /** File of the operator's overrides; it need not be there. */
+  readonly overrides: string;
   readonly clock: { now(): number };
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
   /** The runs of this process while it leads. */
@@ -77,7 +79,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
         });
         if (answered !== null) return answered;
       }
-      const { config, faults, sha256 } = await listOfSources(deps.sources);
+      const { config, faults, sha256 } = await listOfSources(deps.sources, deps.overrides);
       const sources = config?.sources ?? [];
       const known = {
         runs: config === null ? [] : await store.runs.list(healthRunsMax),
@@ -181,11 +183,14 @@ async function currentManifest(snapshots: OperatorRoutesDeps["snapshots"]): Prom
 }
 
 /** The list as its file has it now; its digest is null if there is no file. */
-async function listOfSources(path: string): Promise<{ config: SourcesConfig | null; faults: string[]; sha256: string | null }> {
+async function listOfSources(
+  path: string,
+  overrides: string,
+): Promise<{ config: SourcesConfig | null; faults: string[]; sha256: string | null }> {
   if (path === "") return { config: null, faults: ["SOURCES does not name a sources.yaml"], sha256: null };
   const sha256 = await sha256Of(path).catch(() => null);
   try {
-    return { config: await readSources(path, { files: "later" }), faults: [], sha256 };
+    return { config: await readSources(path, { files: "later", overrides }), faults: [], sha256 };
   } catch (error) {
     if (error instanceof SourcesFileError) return { config: null, faults: error.message.split("\n"), sha256 };
     throw error;

@@ -36,6 +36,7 @@ export class TableInputs {
   readonly aspas: Iterable<Aspa>[] = [];
   readonly slurm: { readonly file: string; readonly exceptions: SlurmExceptions }[] = [];
   readonly names = new Map<number, string>();
+  #hasOverriddenNames = false;
   /** In the order of the file: of two that say something of an AS the later counts. */
   readonly profiles: ProfileSource[] = [];
   readonly organisations = new Map<number, Organisation>();
@@ -47,6 +48,13 @@ export class TableInputs {
   readonly observed: { readonly samples: readonly ObservedSample[]; readonly oldest: number }[] = [];
   /** What the snapshot is asked for when it was built, of the sections whose inputs have no sample of their own. */
   readonly samples = new TableSamples();
+
+  /** Whether the operator's corrections of names were read, be it none. */
+  readonly hasOverriddenNames = (): boolean => this.#hasOverriddenNames;
+
+  noteOverriddenNames(): void {
+    this.#hasOverriddenNames = true;
+  }
 }
 
 /** What a source says for another section than its own: how many records, and how many were left out. */
@@ -136,7 +144,11 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
 
   async "overrides-csv"(content, inputs, { section }) {
     const { overrides, report } = await readOverridesCsv(content);
-    return { report, add: (source) => addProfiles(overrides, "operator:overrides", { inputs, section, source }) };
+    const add = (source: string) => {
+      if (section === "as_names") inputs.noteOverriddenNames();
+      addProfiles(overrides, "operator:overrides", { inputs, section, source });
+    };
+    return { report, add };
   },
 
   async "network-types-csv"(content, inputs) {

@@ -32,7 +32,7 @@ export async function readRows(
   { what, required, optional }: NamedColumns,
   take: (row: Readonly<Record<string, string>>, line: number) => string | boolean | LeftOut,
 ): Promise<ReaderReport> {
-  const { file, badRecordsMax } = content;
+  const { file, badRecordsMax, mayBeEmpty = false } = content;
   const { chunks, meter } = boundedContent(content);
   const known = [...required, ...optional];
   const tally = new Tally();
@@ -63,7 +63,8 @@ export async function readRows(
     if (taken) tally.leaveOut("appears more than once; the last one was kept", { line }, text);
     else tally.accepted++;
   });
-  tally.judge(file, badRecordsMax, what, { line: Math.max(1, lines) });
+  const isEmpty = tally.read === 0 && found.header !== null;
+  if (!(mayBeEmpty && isEmpty)) tally.judge(file, badRecordsMax, what, { line: Math.max(1, lines) });
   if (!ended) throw cutLine(file, lines);
   return {
     bytes: meter.bytes,

@@ -9,6 +9,8 @@ import type { BuiltSection } from "../sources/index.ts";
 export interface RunRequest {
   /** Path of the sources.yaml. */
   readonly sources: string;
+  /** File of the operator's overrides; it need not be there. */
+  readonly overrides: string;
   readonly snapshots: StoreSource;
   /** What was fetched of them. */
   readonly files: ReadyFiles;

@@ -8,7 +8,7 @@ import { IngestError, runIngest } from "../pipeline/run-ingest.ts";
 import { readSources } from "../sources/index.ts";
 import type { FromRun, RunRequest, ToRun } from "./run-messages.ts";
 
-const { sources, snapshots, files, only, acceptShrink } = workerData as RunRequest;
+const { sources, overrides, snapshots, files, only, acceptShrink } = workerData as RunRequest;
 const stopping = new AbortController();
 let answerConfirm: (answer: ToRun) => void = () => {};
 const tell = (message: FromRun) => parentPort?.postMessage(message);
@@ -28,7 +28,7 @@ async function confirm(): Promise<void> {
 }
 
 try {
-  const config = withFiles(await readSources(sources, { files: only === null ? "now" : "later" }), files, only);
+  const config = withFiles(await readSources(sources, { files: only === null ? "now" : "later", overrides }), files, only);
   const { store, close } = await openStoreSource(snapshots);
   try {
     const onProgress = (event: ProgressEvent) => tell({ kind: "progress", event });

@@ -17,7 +17,7 @@ export interface FollowDeps {
   readonly sources: string;
   readonly stateFolder: string;
   readonly fetching: FetchConfig;
-  readonly store: Pick<Store, "runs" | "audit">;
+  readonly store: Pick<Store, "runs" | "audit" | "profiles">;
   readonly snapshots: SnapshotStore;
   /** How a run's thread opens the same store. */
   readonly snapshotSource: StoreSource;
@@ -46,6 +46,7 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
     rtrDelayMs: rtrDelayMsDefault,
     fetching: fetchContext(deps.fetching),
     snapshots,
+    profiles: store.profiles,
     metrics,
     log,
     clock,
@@ -59,7 +60,8 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
       sources,
       prepare: (signal, onProgress) => lead.prepare(signal, onProgress),
       settle: (scope, report) => lead.settle(scope, report),
-      execute: (options) => lead.alone(options.signal, () => runInWorker({ sources, snapshots: snapshotSource, ...options })),
+      execute: (options) =>
+        lead.alone(options.signal, () => runInWorker({ sources, overrides: lead.overrides, snapshots: snapshotSource, ...options })),
       metrics,
       log,
       clock,

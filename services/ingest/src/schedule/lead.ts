@@ -3,7 +3,9 @@
 import { join } from "node:path";
 import type { SourceSchedule } from "@netfacts/contracts";
 import type { SnapshotStore } from "@netfacts/snapshot";
+import type { Store } from "@netfacts/storage";
 import type { FetchContext } from "../fetch/index.ts";
+import { OverrideFile, overridesIn } from "../overrides/override-file.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import { type RtrMetrics, RtrSources } from "../rtr/index.ts";
@@ -25,6 +27,7 @@ export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching"> {
   /** False: sources are fetched when a run is asked for, and at no time else. */
   readonly scheduled: boolean;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
+  readonly profiles: Pick<Store["profiles"], "list" | "state">;
   readonly rtrMetrics: RtrMetrics;
   /** From a change of an RTR session to the run that publishes it. */
   readonly rtrDelayMs: number;
@@ -46,6 +49,7 @@ export class Lead {
   readonly #stock: Promise<SourceStock>;
   readonly #stopping = new AbortController();
   readonly #rtr: RtrSources;
+  readonly #overrides: OverrideFile;
   #scheduler: Scheduler | null = null;
 
   constructor(deps: LeadDeps) {
@@ -53,13 +57,19 @@ export class Lead {
     const { stateFolder, rtrMetrics: metrics, rtrDelayMs: delayMs, log } = deps;
     const onChange = () => this.#scheduler?.poke();
     this.#rtr = new RtrSources({ folder: join(stateFolder, "rtr"), metrics, delayMs, log, onChange });
+    this.#overrides = new OverrideFile({ stateFolder, profiles: deps.profiles, log, onChange });
     this.#stock = openStock({ ...deps, rtr: this.#rtr });
     this.#stock.catch(() => undefined);
   }
 
+  /** File of the operator's overrides; it need not be there. */
+  get overrides(): string {
+    return overridesIn(this.#deps.stateFolder);
+  }
+
   /** For runs of everything. */
   async prepare(signal: AbortSignal, onProgress: ProgressListener): Promise<RunScope> {
-    return wholeScope(await readSources(this.#deps.sources), await this.#stock, signal, onProgress);
+    return wholeScope(await readSources(this.#deps.sources, { overrides: this.overrides }), await this.#stock, signal, onProgress);
   }
 
   async settle({ sources, files }: RunScope, report: RunReport | null): Promise<void> {
@@ -94,7 +104,8 @@ export class Lead {
       if (signal.aborted || this.#stopping.signal.aborted) return;
       const ending = AbortSignal.any([signal, this.#stopping.signal]);
       ending.addEventListener("abort", () => void this.#rtr.stop(), { once: true });
-      this.#scheduler = new Scheduler({ ...this.#deps, stock, runs, rtr: this.#rtr, signal: ending });
+      await this.#overrides.follow(ending);
+      this.#scheduler = new Scheduler({ ...this.#deps, overrides: this.overrides, stock, runs, rtr: this.#rtr, signal: ending });
       this.#scheduler.start();
     } catch (err) {
       log.error({ err, folder: this.#deps.stateFolder }, "the state folder cannot be used; sources are not fetched");
@@ -103,6 +114,7 @@ export class Lead {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    await this.#overrides.ended();
     await this.#scheduler?.ended();
     await this.#rtr.stop();
   }

@@ -13,6 +13,8 @@ import type { SourceStock } from "./source-stock.ts";
 export interface SchedulerDeps {
   /** Path of the sources.yaml, which is read anew at every look. */
   readonly sources: string;
+  /** File of the operator's overrides; null: there are none. */
+  readonly overrides?: string | null;
   readonly stock: SourceStock;
   /** Sessions of the list's RTR sources; whoever has them calls `poke` when one has something new. */
   readonly rtr?: Pick<RtrSources, "follow" | "giveUpInherited">;
@@ -86,7 +88,18 @@ export class Scheduler {
     const config = await this.#readList();
     if (config === null) return;
     await this.#followSessions(config.sources);
+    // What is followed is a file that was just written: no server delays it.
+    const followed = config.sources.filter(({ isFollowed }) => isFollowed === true);
+    if (followed.length > 0) {
+      await this.#asking.ask(followed, waitMs);
+      await this.#runAll(config);
+    }
     await this.#asking.ask(this.#due(config.sources), waitMs);
+    await this.#runAll(config);
+  }
+
+  async #runAll(config: SourcesConfig): Promise<void> {
+    const { signal } = this.#deps;
     // A run that a source's fault ended tells which: without its section the others can go on.
     for (let tries = 0; tries <= config.sources.length && !signal.aborted; tries++) if (!(await this.#runChanged(config))) return;
   }
@@ -135,7 +148,7 @@ export class Scheduler {
 
   async #readList(): Promise<SourcesConfig | null> {
     try {
-      const config = await readSources(this.#deps.sources, { files: "later" });
+      const config = await readSources(this.#deps.sources, { files: "later", overrides: this.#deps.overrides ?? null });
       this.#told.list = "";
       this.#deps.stock.measure(config.sources);
       return config;

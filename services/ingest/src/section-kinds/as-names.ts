@@ -5,8 +5,9 @@ import { checkNames } from "../verify/check-as-facts.ts";
 import { dayVersion, type IndependentSection } from "./section-kind.ts";
 
 export const asNames: IndependentSection = {
-  draft({ names }) {
-    if (names.size === 0) return null;
+  draft({ names, hasOverriddenNames }) {
+    // Without overrides no names mean that no source could be read. With them it may be that the last one was deleted.
+    if (names.size === 0 && !hasOverriddenNames()) return null;
     const { columns, pieces } = packSection("as_names", names);
     names.clear();
     return { pieces, counts: { names: columns.asn.length } };

@@ -29,6 +29,7 @@ import {
 } from "./defaults.ts";
 import { type FetchSettings, fetchKeys, readFetchSettings, shownUrl } from "./fetch-settings.ts";
 import { FaultList, MappingReader, resolved } from "./mapping.ts";
+import { withOverrides } from "./own-overrides.ts";
 import { durationForm, instantForm, readDuration, readInstant, readShare, readSize, shareForm, sizeForm } from "./quantities.ts";
 import {
   type BuiltFormat,
@@ -92,8 +93,13 @@ const sourceKeys = [
 /**
  * Reads and checks the file and, `now`, that the files it requires exist; `later` leaves that to who reads them. Throws
  * `SourcesFileError` with every fault.
+ *
+ * @param options.overrides  file of the operator's overrides, which become sources behind those of the list where it is there.
  */
-export async function readSources(path: string, { files }: { readonly files: "now" | "later" } = { files: "now" }): Promise<SourcesConfig> {
+export async function readSources(
+  path: string,
+  { files = "now", overrides = null }: { readonly files?: "now" | "later"; readonly overrides?: string | null } = {},
+): Promise<SourcesConfig> {
   const file = resolve(path);
   const text = await readText(file);
   const lines = new LineCounter();
@@ -134,7 +140,7 @@ export async function readSources(path: string, { files }: { readonly files: "no
   }
   attachUpdates(updates, config.sources, lineByName, faults);
   if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());
-  return config;
+  return withOverrides(config, overrides);
 }
 
 async function readText(file: string): Promise<string> {

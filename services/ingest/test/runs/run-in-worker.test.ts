@@ -17,6 +17,7 @@ test("a run whose store is away leaves no thread behind", async () => {
     const turns = new Int32Array(new SharedArrayBuffer(4));
     const outcome = await runInWorker({
       sources: file,
+      overrides: "",
       snapshots: { kind: "module", url: `data:text/javascript,${encodeURIComponent(module)}`, options: { turns } },
       files: {},
       only: null,

@@ -1,0 +1,90 @@
+/** What operators say of AS profiles, from wherever: checked, audited, kept. Whether they may is for the caller to know. */
+
+import { KeySpecError, type Operator, type SpecFault, specFault } from "@netfacts/keys";
+import type { ProfileRecord } from "./profile-repository.ts";
+import type { Store } from "./store.ts";
+
+/** Absent: nothing is said; null: there is none, whatever the data say. */
+export interface ProfileOverride {
+  readonly name?: string | null;
+  readonly organisation?: string | null;
+  readonly website?: string | null;
+  /** The type that fits best first. */
+  readonly network_types?: readonly string[] | null;
+}
+
+/** Of one installation: each run reads all of them. */
+export const overridesMax = 10_000;
+/** As the readers of sources have them: what is kept here must be readable there. */
+const nameLettersMax = 256;
+const websiteLettersMax = 255;
+const typesMax = 8;
+
+export class ProfileOverrides {
+  readonly #store: Pick<Store, "profiles" | "audit">;
+  readonly #now: () => number;
+
+  constructor(store: Pick<Store, "profiles" | "audit">, now: () => number = Date.now) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /**
+   * Replaces what was said of the AS. The audit is written first.
+   *
+   * @throws KeySpecError for an override that says nothing or something impossible, and for one too many; StoreError.
+   */
+  async put(by: Operator, asn: number, override: ProfileOverride): Promise<ProfileRecord> {
+    const faults = overrideFaults(override);
+    if (faults.length > 0) throw new KeySpecError(faults);
+    const { profiles } = this.#store;
+    const before = await profiles.get(asn);
+    if (before === null && (await profiles.state()).count >= overridesMax)
+      throw new KeySpecError([specFault("asn", `${overridesMax} profiles are overridden, which is the limit; delete one first`)]);
+    // Later than before also where the clock went back: readers look for the latest time.
+    const updatedAt = Math.max(this.#now(), (before?.updatedAt ?? 0) + 1);
+    const record: ProfileRecord = { asn, profile: { ...override }, source: by.actor, updatedAt };
+    await this.#note(by, "profile.put", asn, { from: before?.profile ?? null, to: record.profile });
+    await profiles.put(record);
+    return record;
+  }
+
+  /** @returns whether there was an override. @throws StoreError */
+  async delete(by: Operator, asn: number): Promise<boolean> {
+    const before = await this.#store.profiles.get(asn);
+    if (before === null) return false;
+    await this.#note(by, "profile.delete", asn, { from: before.profile, to: null });
+    return this.#store.profiles.delete(asn);
+  }
+
+  async #note({ actor, address, keyId }: Operator, action: string, asn: number, details: object): Promise<void> {
+    await this.#store.audit.append({ at: this.#now(), actor, action, target: `AS${asn}`, address, keyId, details });
+  }
+}
+
+/** What is wrong with an override; empty: nothing. */
+export function overrideFaults({ name, organisation, website, network_types }: ProfileOverride): SpecFault[] {
+  const said = Object.entries({ name, organisation, website, network_types }).filter(([, value]) => value !== undefined);
+  if (said.length === 0) return [specFault("profile", "says nothing: give a name, an organisation, a website or network types")];
+  const faults: SpecFault[] = [];
+  for (const [field, text] of Object.entries({ name, organisation }))
+    if (text != null && !isName(text)) faults.push(specFault(field, `must be one line of 1 to ${nameLettersMax} letters, and not "-"`));
+  if (website != null && !isWebsite(website))
+    faults.push(specFault("website", `must be an http or https URL of at most ${websiteLettersMax} letters`));
+  if (network_types != null && !areTypes(network_types))
+    faults.push(specFault("network_types", `must be 1 to ${typesMax} different words of lowercase letters, digits and underscores`));
+  return faults;
+}
+
+function isName(text: string): boolean {
+  return text.trim() === text && text.length >= 1 && text.length <= nameLettersMax && text !== "-" && !/[\p{Cc}\p{Cs}]/u.test(text);
+}
+
+function isWebsite(text: string): boolean {
+  return text.length <= websiteLettersMax && /^https?:\/\/[^\s\p{Cc}\p{Cs}"<>\\]+$/iu.test(text) && URL.canParse(text);
+}
+
+function areTypes(words: readonly string[]): boolean {
+  const isType = (word: string) => /^[a-z][a-z0-9_]{0,39}$/.test(word);
+  return words.length >= 1 && words.length <= typesMax && new Set(words).size === words.length && words.every(isType);
+}

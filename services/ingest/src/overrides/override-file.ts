@@ -1,0 +1,103 @@
+/** The operator's overrides of AS profiles, from the control store into a file that runs read as a source of two sections. */
+
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ProfileOverride, ProfileRecord, Store } from "@netfacts/storage";
+
+export interface OverrideFileDeps {
+  readonly stateFolder: string;
+  readonly profiles: Pick<Store["profiles"], "list" | "state">;
+  readonly log: { error(fields: object, message: string): void };
+  /** Called when the file has changed. */
+  readonly onChange: () => void;
+  /** Time between two looks, in ms. Default: 200. */
+  readonly lookMs?: number;
+}
+
+const lookMsDefault = 200;
+const pageSize = 1_000;
+
+/** Where the file of a state folder is. It is there once an override was. */
+export function overridesIn(stateFolder: string): string {
+  return join(stateFolder, "profile-overrides.csv");
+}
+
+/** Follows the store. One process at a time writes the file of a folder. */
+export class OverrideFile {
+  readonly #deps: OverrideFileDeps;
+  #version = "";
+  #looking: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #isFailing = false;
+
+  constructor(deps: OverrideFileDeps) {
+    this.#deps = deps;
+  }
+
+  /** Looks now, and regularly until the signal ends it. Resolves after the first look, whatever came of it. */
+  async follow(signal: AbortSignal): Promise<void> {
+    await this.#look();
+    if (signal.aborted) return;
+    this.#timer = setInterval(() => {
+      this.#looking = this.#looking.then(() => this.#look());
+    }, this.#deps.lookMs ?? lookMsDefault);
+    signal.addEventListener("abort", () => clearInterval(this.#timer), { once: true });
+  }
+
+  /** Resolves when nothing of it is under way. */
+  async ended(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** A store that is away leaves the file as it is. */
+  async #look(): Promise<void> {
+    const { onChange, log } = this.#deps;
+    try {
+      if (await this.#refresh()) onChange();
+      this.#isFailing = false;
+    } catch (err) {
+      if (!this.#isFailing) log.error({ err }, "the overrides of profiles could not be read; those of before remain in use");
+      this.#isFailing = true;
+    }
+  }
+
+  /** @returns whether the file has changed. */
+  async #refresh(): Promise<boolean> {
+    const { profiles, stateFolder } = this.#deps;
+    const { count, version } = await profiles.state();
+    if (version === this.#version) return false;
+    const path = overridesIn(stateFolder);
+    const before = await readFile(path, "utf8").catch(() => null);
+    const text = overridesText(await this.#all());
+    this.#version = version;
+    if (before === text || (before === null && count === 0)) return false;
+    // Under its name it is whole.
+    await writeFile(`${path}.tmp`, text);
+    await rename(`${path}.tmp`, path);
+    return true;
+  }
+
+  async #all(): Promise<ProfileRecord[]> {
+    const all: ProfileRecord[] = [];
+    for (let after: number | undefined; ; after = all.at(-1)?.asn) {
+      const page = await this.#deps.profiles.list(pageSize, after);
+      all.push(...page);
+      if (page.length < pageSize) return all;
+    }
+  }
+}
+
+/** In the form of `overrides-csv`. */
+export function overridesText(records: readonly ProfileRecord[]): string {
+  const lines = records.map(({ asn, profile }) => {
+    const { name, organisation, website, network_types } = profile as ProfileOverride;
+    return [String(asn), ...[name, organisation, website].map(cell), cell(network_types?.join(" ") ?? network_types)].join(",");
+  });
+  return ["asn,name,organisation,website,network_type", ...lines, ""].join("\n");
+}
+
+function cell(value: string | readonly string[] | null | undefined): string {
+  if (value === undefined) return "";
+  return value === null ? "-" : `"${String(value).replaceAll('"', '""')}"`;
+}

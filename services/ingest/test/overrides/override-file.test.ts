@@ -1,0 +1,110 @@
+/** The operator's overrides on their way from the store into the file of a run. */
+
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { overrideFaults, type ProfileOverride, type ProfileRecord } from "@netfacts/storage";
+import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
+import { OverrideFile, overridesIn, overridesText } from "../../src/overrides/override-file.ts";
+import { readOverridesCsv } from "../../src/readers/operator-csv.ts";
+import { contentOf } from "../readers/content.ts";
+
+const record = (asn: number, profile: ProfileOverride): ProfileRecord => ({
+  asn,
+  profile: { ...profile },
+  source: "cli:x",
+  updatedAt: asn,
+});
+
+const text = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 40 }),
+  fc.constantFrom('Quote " and, comma', "#not a comment", "-", "- -", "Größe", "a".repeat(257), "Café", "a\u202eb"),
+);
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(fc.option(value, { nil: null }), { nil: undefined });
+const override = fc.record({
+  name: maybe(text),
+  organisation: maybe(text),
+  website: maybe(fc.oneof(fc.webUrl({ withQueryParameters: true }), text)),
+  network_types: maybe(fc.uniqueArray(fc.oneof(fc.constantFrom("isp", "vpn"), text), { maxLength: 9 })),
+});
+
+test("whatever the store takes, a run reads as it was said", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(override, { minLength: 1, maxLength: 5 }), async (all) => {
+      const taken = all.filter((one) => overrideFaults(one as ProfileOverride).length === 0);
+      fc.pre(taken.length > 0);
+      const records = taken.map((one, at) => record(at * 1_000_000_007, one as ProfileOverride));
+      const { overrides, report } = await readOverridesCsv(contentOf(overridesText(records)));
+      expect(report.skipped).toEqual([]);
+      const readable = (said: string | null | undefined) =>
+        said == null ? said : said.replace(/[\u202a-\u202e\u2066-\u2069]/g, "").replace(/\s+/g, " ");
+      for (const { asn, profile } of records) {
+        const { name, organisation, website, network_types } = profile as ProfileOverride;
+        const found = overrides.get(asn);
+        expect([found?.name, found?.organisation, found?.website]).toEqual([readable(name), readable(organisation), website]);
+        const types = found?.networkType;
+        expect(types && [types.type, ...(types.also ?? [])]).toEqual(network_types);
+      }
+    }),
+    { seed: seed(65), numRuns: runs(500) },
+  );
+});
+
+test("the file follows the store, says nothing while there is nothing, and stays while the store is away", async () => {
+  const stateFolder = await mkdtemp(join(tmpdir(), "netfacts-overrides-"));
+  let records: ProfileRecord[] = [];
+  let isAway = false;
+  const errors: string[] = [];
+  let changes = 0;
+  const profiles = {
+    async state() {
+      if (isAway) throw new Error("away");
+      return { count: records.length, version: JSON.stringify(records) };
+    },
+    list: async (limit: number, after = -1) => records.filter(({ asn }) => asn > after).slice(0, limit),
+  };
+  const open = () =>
+    new OverrideFile({
+      stateFolder,
+      profiles,
+      log: { error: (_fields, message) => void errors.push(message) },
+      onChange: () => void changes++,
+      lookMs: 10,
+    });
+  const content = () => readFile(overridesIn(stateFolder), "utf8").catch(() => null);
+  const until = async (wanted: string | null) => {
+    for (let tries = 0; tries < 500 && (await content()) !== wanted; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(await content()).toBe(wanted);
+  };
+  const end = new AbortController();
+  try {
+    const file = open();
+    await file.follow(end.signal);
+    expect([await content(), changes]).toEqual([null, 0]);
+    // More than a page.
+    records = Array.from({ length: 2_500 }, (_, asn) => record(asn, { name: `AS ${asn}` }));
+    await until(overridesText(records));
+    expect(changes).toBe(1);
+    isAway = true;
+    records = [];
+    for (let tries = 0; tries < 500 && errors.length === 0; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await content())?.length).toBeGreaterThan(10_000);
+    isAway = false;
+    await until("asn,name,organisation,website,network_type\n");
+    expect([errors.length, changes]).toEqual([1, 2]);
+    end.abort();
+    await file.ended();
+    // Another process finds the same file, and nothing to do.
+    const next = open();
+    const second = new AbortController();
+    await next.follow(second.signal);
+    second.abort();
+    await next.ended();
+    expect(changes).toBe(2);
+  } finally {
+    end.abort();
+    await rm(stateFolder, { recursive: true });
+  }
+});
