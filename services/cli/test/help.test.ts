@@ -25,10 +25,10 @@ test("help lists the exit codes that there are, and so does the README", async (
   }
 });
 
-test("the README's commands about keys, plans and the audit work as they stand", async () => {
+test("the README's commands about keys, plans, profiles and the audit work as they stand", async () => {
   const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
-  const lines = [...readme.matchAll(/^netfacts ((?:keys|plans|audit) .*)$/gm)].map((match) => match[1] as string);
-  expect(lines).toHaveLength(11);
+  const lines = [...readme.matchAll(/^netfacts ((?:keys|plans|profiles|audit) .*)$/gm)].map((match) => match[1] as string);
+  expect(lines).toHaveLength(16);
   const dataDir = temporaryFolder();
   let id = "";
   for (const line of lines) {
