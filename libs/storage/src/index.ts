@@ -12,10 +12,24 @@ export type {
 } from "./limit-repository.ts";
 export { saidMs } from "./limit-repository.ts";
 export { makeFolder } from "./make-folder.ts";
+export {
+  type BadLine,
+  type NewUpload,
+  type ObservationRepository,
+  type ObservationRow,
+  type ObservationStore,
+  type RowSelector,
+  type StoredRow,
+  type UploadFormat,
+  type UploadProgress,
+  type UploadRecord,
+  uploadLinesMax,
+} from "./observation-repository.ts";
 export { overrideFaults, overridesMax, type ProfileOverride, ProfileOverrides } from "./profile-overrides.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
 export { type RunRecord, type RunRepository, type RunState, runsKept } from "./run-repository.ts";
 export { backUpSqliteStore, restoreSqliteStore } from "./sqlite/backup.ts";
+export { observationsFile, openSqliteObservations } from "./sqlite/sqlite-observations.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export type { Store } from "./store.ts";
 export { StoreError, type StoreFault } from "./store-error.ts";

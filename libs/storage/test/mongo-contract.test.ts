@@ -4,14 +4,15 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
-import type { LimitWindow, Store } from "../src/index.ts";
-import { openMongoStore } from "../src/mongo/index.ts";
+import type { LimitWindow } from "../src/index.ts";
+import { type MongoStore, openMongoStore } from "../src/mongo/index.ts";
+import { describeObservations } from "./contract/observations.ts";
 import { describeStore } from "./contract.ts";
 
 let server: Mongodb;
 let client: MongoClient;
 let database: string | null = null;
-const stores: Store[] = [];
+const stores: MongoStore[] = [];
 
 beforeAll(async () => {
   server = await startMongodb();
@@ -22,7 +23,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function open(): Promise<Store> {
+async function open(): Promise<MongoStore> {
   database ??= `netfacts-test-${randomUUID()}`;
   // The contract is about outcomes, not about times.
   const store = await openMongoStore(server.database(database), { patience: 30 });
@@ -37,6 +38,7 @@ async function dispose(): Promise<void> {
 }
 
 describeStore("MongoDB", { changesSeen: "own", open, dispose });
+describeObservations("MongoDB", { open: async () => (await open()).observations, dispose });
 
 const month: LimitWindow = { bucket: "7Q9M3W8K", policy: "month", start: 1_793_491_200, expiresAt: Date.UTC(2100, 0, 1) };
 

@@ -2,6 +2,7 @@
 
 import type { AuditEntry, KeyRecord, PlanRecord } from "@netfacts/keys";
 import type { IndexDescription, Long } from "mongodb";
+import type { UploadRecord } from "../observation-repository.ts";
 import type { RunRecord } from "../run-repository.ts";
 import { StoreError } from "../store-error.ts";
 import type { MongoConnection } from "./mongo-connection.ts";
@@ -73,6 +74,27 @@ export interface IdempotencyDocument {
   target: string;
   expiresAt: Date;
 }
+/** `_id`: the id that its sender chose or was given. */
+export type UploadDocument = Omit<UploadRecord, "id"> & { _id: string };
+/** `_id`: number of the upload and line; `prefix`: its key, which sorts. Members without a value are absent. */
+export interface ObservationDocument {
+  _id: number;
+  prefix: string;
+  country?: string;
+  region?: string;
+  city?: string;
+  latitude?: number;
+  longitude?: number;
+  accuracyKm?: number;
+  observedAt?: number;
+  method?: string;
+}
+/** `uploads`: number of the last upload. */
+export interface ObservationStateDocument {
+  _id: "state";
+  revision?: number;
+  uploads?: number;
+}
 /** Of the collection `markers`. */
 export interface BootstrapDocument {
   _id: "bootstrap";
@@ -103,6 +125,8 @@ const indexes: Readonly<Record<string, readonly IndexDescription[]>> = {
     { key: { day: 1, keyId: 1, routeClass: 1 } },
   ],
   audit: [{ key: { at: -1, _id: -1 } }, { key: { target: 1, at: -1, _id: -1 } }],
+  uploads: [{ key: { number: -1 }, unique: true }],
+  observations: [{ key: { prefix: 1, _id: 1 } }, { key: { observedAt: 1 } }],
   // Housekeeping, as above.
   idempotency: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
 };

@@ -1,6 +1,7 @@
 /** The store in a database that speaks MongoDB's protocol, shared by the processes of many machines. */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ObservationRepository } from "../observation-repository.ts";
 import type { Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { mongoAudit } from "./mongo-audit.ts";
@@ -10,6 +11,7 @@ import { mongoIdempotency } from "./mongo-idempotency.ts";
 import { mongoKeys } from "./mongo-keys.ts";
 import { mongoLeases } from "./mongo-leases.ts";
 import { mongoLimits } from "./mongo-limits.ts";
+import { mongoObservations } from "./mongo-observations.ts";
 import { mongoPlans } from "./mongo-plans.ts";
 import { mongoProfiles } from "./mongo-profiles.ts";
 import { mongoRuns } from "./mongo-runs.ts";
@@ -30,6 +32,11 @@ export interface MongoStoreOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Also has what is a file of its own in the one-process form. */
+export interface MongoStore extends Store {
+  readonly observations: ObservationRepository;
+}
+
 /** Between two attempts; an attempt itself lasts up to five seconds. */
 const retryMs = 1_000;
 
@@ -42,7 +49,7 @@ const retryMs = 1_000;
  * @throws StoreError: `unavailable` within about five seconds, or never with `onWaiting`; `readonly` for credentials and permissions;
  *   `newer`. None shows a password.
  */
-export async function openMongoStore(uri: string, options: MongoStoreOptions = {}): Promise<Store> {
+export async function openMongoStore(uri: string, options: MongoStoreOptions = {}): Promise<MongoStore> {
   const { appName = "netfacts", patience = 1, onWaiting, signal } = options;
   // Once outside the loop: no waiting heals a URI.
   let connection = new MongoConnection(uri, appName, patience);
@@ -63,7 +70,7 @@ export async function openMongoStore(uri: string, options: MongoStoreOptions = {
   }
 }
 
-function storeOn(connection: MongoConnection): Store {
+function storeOn(connection: MongoConnection): MongoStore {
   const listeners = new Set<() => void>();
   const notify = (): void => {
     for (const listener of [...listeners]) listener();
@@ -79,6 +86,7 @@ function storeOn(connection: MongoConnection): Store {
     audit: mongoAudit(connection),
     idempotency: mongoIdempotency(connection),
     leases: mongoLeases(connection),
+    observations: mongoObservations(connection),
     changesSeen: "own",
     onChange(listener) {
       // A wrapper of its own, so that one function can listen twice and end once.

@@ -1,0 +1,306 @@
+/** Uploaded observations in an SQLite file of their own: millions of rows are no part of a copy of the keys, and their writes let nobody wait. */
+
+import { chmodSync, existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Prefix } from "@netfacts/address";
+import { makeFolder } from "../make-folder.ts";
+import { coveringKeys, keysWithin, lineOfRow, prefixKey, prefixOfKey, rowId, uploadOfRow } from "../observation-keys.ts";
+import type {
+  BadLine,
+  ObservationRow,
+  ObservationStore,
+  RowSelector,
+  StoredRow,
+  UploadFormat,
+  UploadRecord,
+} from "../observation-repository.ts";
+import { uploadNumberMax } from "../observation-repository.ts";
+import { StoreError } from "../store-error.ts";
+import { type Row, SqliteConnection } from "./connection.ts";
+
+/** Its name in the folder of an installation. */
+export const observationsFile = "observations.sqlite";
+
+/** Marks the file as ours, in SQLite's header ("NFOB"). */
+const applicationId = 0x4e464f42;
+const schemaVersion = 1;
+
+const schema = `
+  CREATE TABLE uploads (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    format TEXT NOT NULL CHECK (format IN ('ndjson', 'csv', 'geofeed')),
+    source TEXT NOT NULL,
+    key_id TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    stored_bytes INTEGER NOT NULL,
+    lines INTEGER NOT NULL,
+    rows INTEGER NOT NULL,
+    bad INTEGER NOT NULL,
+    bad_lines TEXT NOT NULL,
+    header TEXT,
+    complete INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE observations (
+    id INTEGER PRIMARY KEY,
+    prefix TEXT NOT NULL,
+    country TEXT,
+    region TEXT,
+    city TEXT,
+    latitude REAL,
+    longitude REAL,
+    accuracy_km REAL,
+    observed_at INTEGER,
+    method TEXT
+  ) STRICT;
+  CREATE INDEX observations_by_prefix ON observations (prefix);
+  CREATE INDEX observations_by_time ON observations (observed_at) WHERE observed_at IS NOT NULL;
+  CREATE TABLE state (revision INTEGER NOT NULL, row_count INTEGER NOT NULL) STRICT;
+  INSERT INTO state VALUES (0, 0);
+`;
+
+const insertSql = `
+  INSERT INTO observations (id, prefix, country, region, city, latitude, longitude, accuracy_km, observed_at, method)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
+const progressSql = `
+  UPDATE uploads SET updated_at = ?, stored_bytes = ?, lines = ?, rows = ?, bad = ?, bad_lines = ?, header = ?, complete = ?
+  WHERE number = ? AND stored_bytes = ? AND lines = ? AND complete = ?`;
+
+const groupRows = 1_000;
+
+/**
+ * Opens the file, makes it where it is not there, and checks that it is one of ours. Only its owner may read it. Threads and processes may
+ * have it open at the same time; each writes when no other does.
+ *
+ * @throws StoreError
+ */
+export async function openSqliteObservations(path: string): Promise<ObservationStore> {
+  makeFolder(dirname(path), 0o700);
+  const isNew = !existsSync(path);
+  const connection = new SqliteConnection(path);
+  try {
+    connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768");
+    if (isNew) chmodSync(path, 0o600);
+    prepare(connection);
+    return storeOn(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function prepare(connection: SqliteConnection): void {
+  connection.transaction(() => {
+    const pragma = (name: "application_id" | "user_version") => Number(connection.get(`PRAGMA ${name}`)?.[name]);
+    const owner = pragma("application_id");
+    const isEmpty = connection.get("SELECT 1 FROM sqlite_schema") === undefined;
+    if (owner !== applicationId && !(owner === 0 && isEmpty))
+      throw new StoreError("foreign", connection.path, "is not a Netfacts store of observations");
+    const version = pragma("user_version");
+    if (version > schemaVersion)
+      throw new StoreError("newer", connection.path, `has schema version ${version}; this program supports ${schemaVersion}`);
+    if (version === 0) connection.exec(schema);
+    connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
+  });
+}
+
+function storeOn(connection: SqliteConnection): ObservationStore {
+  const find = (id: string): UploadRecord | null => {
+    const row = connection.get("SELECT * FROM uploads WHERE id = ?", id);
+    return row === undefined ? null : toUpload(row);
+  };
+  const changed = (rows: number): void => {
+    connection.run("UPDATE state SET revision = revision + 1, row_count = row_count + ?", rows);
+  };
+  const numberOf = (sql: string): number | null => (connection.get(sql)?.value ?? null) as number | null;
+
+  return {
+    async begin({ id, format, source, keyId }, at) {
+      return connection.transaction(() => {
+        const known = find(id);
+        if (known !== null) return known;
+        connection.run(
+          `INSERT INTO uploads (id, format, source, key_id, created_at, updated_at, stored_bytes, lines, rows, bad, bad_lines, header, complete)
+           VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, '[]', NULL, 0)`,
+          id,
+          format,
+          source,
+          keyId,
+          at,
+          at,
+        );
+        const made = find(id) as UploadRecord;
+        if (made.number > uploadNumberMax) throw new StoreError("full", connection.path, "has no number left for another upload");
+        return made;
+      });
+    },
+
+    async find(id) {
+      return find(id);
+    },
+
+    async uploads(limit, before = Number.MAX_SAFE_INTEGER) {
+      return connection.all("SELECT * FROM uploads WHERE number < ? ORDER BY number DESC LIMIT ?", before, limit).map(toUpload);
+    },
+
+    async uploadCount() {
+      return numberOf("SELECT count(*) AS value FROM uploads") ?? 0;
+    },
+
+    async store(upload, rows, progress, at) {
+      const done = connection.transaction(() => {
+        const { offset, lines, rows: stored, bad, badLines, header, complete } = progress;
+        const updated = connection.run(
+          progressSql,
+          at,
+          offset,
+          lines,
+          stored,
+          bad,
+          JSON.stringify(badLines),
+          header,
+          complete ? 1 : 0,
+          upload.number,
+          upload.offset,
+          upload.lines,
+          upload.complete ? 1 : 0,
+        );
+        if (updated !== 1) return false;
+        let inserted = 0;
+        for (const row of rows) inserted += connection.run(insertSql, ...valuesOf(upload.number, row));
+        if (inserted > 0) changed(inserted);
+        return true;
+      });
+      // Whoever else waits for this thread is served between two batches.
+      await nextTurn();
+      return done ? { ...upload, ...progress, updatedAt: at } : null;
+    },
+
+    async forget(number) {
+      connection.run("DELETE FROM uploads WHERE number = ?", number);
+    },
+
+    async revision() {
+      return numberOf("SELECT revision AS value FROM state") ?? 0;
+    },
+
+    async rowCount() {
+      return numberOf("SELECT row_count AS value FROM state") ?? 0;
+    },
+
+    async hasRows(number) {
+      const sql = "SELECT 1 FROM observations WHERE id BETWEEN ? AND ? LIMIT 1";
+      return connection.get(sql, rowId(number, 0), rowId(number + 1, 0) - 1) !== undefined;
+    },
+
+    async newest() {
+      return numberOf("SELECT max(observed_at) AS value FROM observations WHERE observed_at IS NOT NULL");
+    },
+
+    async *all() {
+      for (let after = 0; ; ) {
+        const rows = connection.all("SELECT * FROM observations WHERE id > ? ORDER BY id LIMIT ?", after, groupRows);
+        if (rows.length > 0) yield rows.map(toRow);
+        if (rows.length < groupRows) return;
+        after = rows.at(-1)?.id as number;
+        await nextTurn();
+      }
+    },
+
+    async *about(prefix) {
+      for (const key of coveringKeys(prefix)) yield* groupsBetween(connection, key, key);
+      const { first, last } = keysWithin(prefix, true);
+      yield* groupsBetween(connection, first, last);
+    },
+
+    async remove(selector, limit) {
+      const { where, values } = whereOf(selector);
+      const sql = `DELETE FROM observations WHERE id IN (SELECT id FROM observations WHERE ${where} LIMIT ?)`;
+      const removed = connection.transaction(() => {
+        const count = connection.run(sql, ...values, limit);
+        if (count > 0) changed(-count);
+        return count;
+      });
+      await nextTurn();
+      return removed;
+    },
+
+    async close() {
+      connection.close();
+    },
+  };
+}
+
+/** Rows whose prefix has a key from the first to the last one. */
+async function* groupsBetween(connection: SqliteConnection, first: string, last: string): AsyncGenerator<StoredRow[], void> {
+  let [key, id] = [first, 0];
+  for (;;) {
+    const rows = connection.all(
+      "SELECT * FROM observations WHERE (prefix, id) > (?, ?) AND prefix <= ? ORDER BY prefix, id LIMIT ?",
+      key,
+      id,
+      last,
+      groupRows,
+    );
+    if (rows.length > 0) yield rows.map(toRow);
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < groupRows) return;
+    [key, id] = [end.prefix as string, end.id as number];
+    await nextTurn();
+  }
+}
+
+function whereOf(selector: RowSelector): { readonly where: string; readonly values: (string | number)[] } {
+  if ("within" in selector) {
+    const { first, last } = keysWithin(selector.within, false);
+    return { where: "prefix BETWEEN ? AND ?", values: [first, last] };
+  }
+  if ("fromUpload" in selector)
+    return { where: "id BETWEEN ? AND ?", values: [rowId(selector.fromUpload, 0), rowId(selector.toUpload + 1, 0) - 1] };
+  if ("observedBefore" in selector) return { where: "observed_at < ?", values: [selector.observedBefore] };
+  return { where: "observed_at IS NOT NULL ORDER BY observed_at", values: [] };
+}
+
+function valuesOf(upload: number, row: ObservationRow): (string | number | null)[] {
+  const { line, prefix, country, region, city, latitude, longitude, accuracyKm, observedAt, method } = row;
+  return [rowId(upload, line), prefixKey(prefix), country, region, city, latitude, longitude, accuracyKm, observedAt, method];
+}
+
+function toRow(row: Row): StoredRow {
+  const id = row.id as number;
+  const prefix: Prefix = prefixOfKey(row.prefix as string);
+  return {
+    upload: uploadOfRow(id),
+    line: lineOfRow(id),
+    prefix,
+    country: row.country as string | null,
+    region: row.region as string | null,
+    city: row.city as string | null,
+    latitude: row.latitude as number | null,
+    longitude: row.longitude as number | null,
+    accuracyKm: row.accuracy_km as number | null,
+    observedAt: row.observed_at as number | null,
+    method: row.method as string | null,
+  };
+}
+
+function toUpload(row: Row): UploadRecord {
+  return {
+    number: row.number as number,
+    id: row.id as string,
+    format: row.format as UploadFormat,
+    source: row.source as string,
+    keyId: row.key_id as string | null,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+    offset: row.stored_bytes as number,
+    lines: row.lines as number,
+    rows: row.rows as number,
+    bad: row.bad as number,
+    badLines: JSON.parse(row.bad_lines as string) as BadLine[],
+    header: row.header as string | null,
+    complete: row.complete === 1,
+  };
+}
