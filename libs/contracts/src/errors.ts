@@ -135,6 +135,12 @@ const table = {
     "There is no ingest run with this id.",
     "Take the id from `GET /admin/v1/ingest/runs`. The oldest runs are deleted over time.",
   ),
+  upload_not_found: entry(
+    404,
+    "Upload not found",
+    "There is no upload with this id.",
+    "Take the id from `GET /admin/v1/ingest/observations/uploads`. Uploads without stored lines are deleted over time.",
+  ),
   key_not_found: entry(
     404,
     "Key not found",
@@ -156,6 +162,14 @@ const table = {
     "Wait until that run has ended. `GET /admin/v1/ingest/runs` shows its state.",
     "later",
     5,
+  ),
+  upload_conflict: entry(
+    409,
+    "Conflict with the state of the upload",
+    "The upload is in progress, has another format or source, or has fewer stored bytes than `offset`.",
+    "Request `GET /admin/v1/ingest/observations/uploads/{id}`, and send the file again from its `offset`.",
+    "later",
+    2,
   ),
   idempotency_conflict: entry(
     409,
@@ -252,6 +266,14 @@ const table = {
     "later",
     1,
   ),
+  too_many_uploads: entry(
+    429,
+    "Too many uploads at the same time",
+    "The server already receives as many uploads as it accepts at the same time.",
+    "Wait until another upload has ended.",
+    "later",
+    5,
+  ),
   too_many_failed_keys: entry(
     429,
     "Too many invalid API keys",
@@ -280,6 +302,14 @@ const table = {
     "The service that answers this request did not respond in time.",
     "Try again.",
     "later",
+  ),
+  observations_full: entry(
+    507,
+    "No room for more observations",
+    "The store has more observations or uploads than its operator allows. The oldest observations are deleted over time.",
+    "Resume the upload later, or ask your operator to raise `OBSERVATIONS_ROWS_MAX`.",
+    "later",
+    60,
   ),
   data_not_ready: entry(
     503,

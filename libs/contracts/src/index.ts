@@ -90,6 +90,13 @@ export {
   type ShownKeyState,
 } from "./records/keys.ts";
 export { MeKey, MeLimit, MeRecord, type Scope, scopes } from "./records/me.ts";
+export {
+  ObservationsDeleted,
+  ObservationUpload,
+  ObservationUploads,
+  StoredObservation,
+  uploadFormats,
+} from "./records/observations.ts";
 export { PrefixAllocation, PrefixRecord, PrefixVrps } from "./records/prefix.ts";
 export { Problem, ProblemItem, type ResponderProblem, type TimeRange } from "./records/problem.ts";
 export { ForwardConfirmation, ReverseDnsName, ReverseDnsRecord, type ReverseDnsStatus } from "./records/reverse-dns.ts";

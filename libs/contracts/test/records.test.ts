@@ -16,6 +16,9 @@ import {
   ManagedKeys,
   MeRecord,
   NewKey,
+  ObservationsDeleted,
+  ObservationUpload,
+  ObservationUploads,
   type OperationName,
   operations,
   Plan,
@@ -24,6 +27,7 @@ import {
   Problem,
   RotatedKey,
   RunRequest,
+  StoredObservation,
   UsageItems,
 } from "../src/index.ts";
 import { nullable, record } from "../src/schema.ts";
@@ -39,6 +43,10 @@ const schemas: Record<keyof typeof examples, TSchema> = {
   runs: IngestRuns,
   run_request: RunRequest,
   sources: IngestSources,
+  upload: ObservationUpload,
+  uploads: ObservationUploads,
+  stored_observation: StoredObservation,
+  observations_deleted: ObservationsDeleted,
   managed_key: ManagedKey,
   managed_keys: ManagedKeys,
   created_key: CreatedKey,

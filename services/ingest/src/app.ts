@@ -1,14 +1,17 @@
 /** The service `ingest`: reads sources, builds and verifies a snapshot, publishes it. */
 
 import type { IngestSource } from "@netfacts/contracts";
+import type { LocalIngest, LocalIngestDeps } from "./local-ingest.ts";
 import type { RunReport } from "./pipeline/run-report.ts";
 import type { EncodeAttributes, ReplayedRoutes, ReplayInput, ReplayRoutesOptions } from "./replay/index.ts";
 import type { FollowDeps, Following } from "./schedule/follow-sources.ts";
 import type { ImportOptions } from "./schedule/import-sources.ts";
 import type { OverviewOptions } from "./schedule/overview.ts";
 import type { IngestApp, IngestDeps } from "./service.ts";
+import type { LocalObservations, openLocalObservations as OpenLocalObservations } from "./uploads/local-observations.ts";
 
 export { type FetchConfig, fetchConfigSchema } from "./fetch/config-schema.ts";
+export type { LocalIngest, LocalIngestDeps } from "./local-ingest.ts";
 export { overridesIn } from "./overrides/override-file.ts";
 export type { ProgressEvent, ProgressListener } from "./pipeline/progress.ts";
 export type { RunOptions } from "./pipeline/run.ts";
@@ -23,6 +26,8 @@ export type { IngestApp, IngestDeps } from "./service.ts";
 export { reportText } from "./show/report-text.ts";
 export { bytesText, lineDisplay, type ProgressDisplay, showProgress } from "./show/show-progress.ts";
 export { readSources, type SourcesConfig, SourcesFileError } from "./sources/index.ts";
+export { type ObservationsConfig, observationsConfigSchema } from "./uploads/config-schema.ts";
+export type { ObservationSource } from "./uploads/open-observations.ts";
 
 /** The service with its operator API, for its own process. The command line and the one-process form, which import alone, load none of it. */
 export async function buildApp(deps: IngestDeps): Promise<IngestApp> {
@@ -38,6 +43,16 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
 /** Asks for each source at its interval, and imports what changed, in a process that has its folder for itself. */
 export async function followSources(deps: FollowDeps): Promise<Following> {
   return (await import("./schedule/follow-sources.ts")).followSources(deps);
+}
+
+/** Stored observations without a service. */
+export async function openLocalObservations(...args: Parameters<typeof OpenLocalObservations>): Promise<LocalObservations> {
+  return (await import("./uploads/local-observations.ts")).openLocalObservations(...args);
+}
+
+/** The operator API for the gateway of the same process. */
+export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalIngest> {
+  return (await import("./local-ingest.ts")).startLocalIngest(deps);
 }
 
 /** How each source fares, from the files of a state folder, the runs and the snapshot. */

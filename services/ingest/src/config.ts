@@ -6,6 +6,7 @@ import { retentionConfigSchema } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 import { fetchConfigSchema } from "./fetch/config-schema.ts";
 import { rtrDelayMsDefault } from "./rtr/index.ts";
+import { observationsConfigSchema } from "./uploads/config-schema.ts";
 
 /** Every setting with its default; names as in the environment. */
 export const ingestConfigSchema = Type.Object({
@@ -47,6 +48,7 @@ export const ingestConfigSchema = Type.Object({
     description:
       "Delay between a change at an RTR cache and the run that publishes it, in ms; changes within the delay are published together",
   }),
+  ...observationsConfigSchema.properties,
   ...fetchConfigSchema.properties,
   INGEST_HOST: Type.String({
     default: "127.0.0.1",

@@ -43,6 +43,7 @@ await runMain(async () => {
       return buildApp({
         config,
         store,
+        observations: { repository: store.observations, source: { kind: "mongo", uri: config.MONGODB_URI } },
         snapshots: snapshots.store,
         snapshotSource: jetStreamSource(source),
         broadcast,

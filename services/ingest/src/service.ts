@@ -6,10 +6,11 @@ import { join } from "node:path";
 import type { Broadcast } from "@netfacts/pod";
 import { type Logger, listenAt, type Metrics, type ServiceApp } from "@netfacts/runtime";
 import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
-import type { Store } from "@netfacts/storage";
+import type { ObservationRepository, Store } from "@netfacts/storage";
 import type { IngestConfig } from "./config.ts";
 import { fetchContext } from "./fetch/config.ts";
 import { handOn, ownerName } from "./http/hand-on.ts";
+import { installObservationRoutes } from "./http/observation-routes.ts";
 import { installOperatorRoutes } from "./http/operator-routes.ts";
 import { createServer } from "./http/server.ts";
 import { Leadership, type Term } from "./leadership/leadership.ts";
@@ -21,6 +22,11 @@ import { runInWorker } from "./runs/run-in-worker.ts";
 import { RunManager } from "./runs/run-manager.ts";
 import { Lead } from "./schedule/lead.ts";
 import { StateFolder } from "./state-folder.ts";
+import { type ObservationsConfig, uploadBounds } from "./uploads/config-schema.ts";
+import type { ObservationSource } from "./uploads/open-observations.ts";
+import { observationSettings } from "./uploads/settings.ts";
+import { StoredWatch } from "./uploads/stored-watch.ts";
+import { Uploads } from "./uploads/uploads.ts";
 
 export interface IngestDeps {
   readonly config: Pick<
@@ -29,6 +35,7 @@ export interface IngestDeps {
     | "INGEST_STATE_DIR"
     | "INGEST_SCHEDULE"
     | "INGEST_RTR_DELAY_MS"
+    | keyof ObservationsConfig
     | "FETCH_CONTACT"
     | "FETCH_CA_FILE"
     | "INGEST_HOST"
@@ -39,6 +46,8 @@ export interface IngestDeps {
     | "ERROR_DOCS_BASE"
   >;
   readonly store: Pick<Store, "runs" | "audit" | "leases" | "profiles">;
+  /** Uploaded observations, and how a run's thread opens the same store. */
+  readonly observations: { readonly repository: ObservationRepository; readonly source: ObservationSource };
   readonly snapshots: SnapshotStore;
   /** How a run's thread opens the same store. */
   readonly snapshotSource: StoreSource;
@@ -63,6 +72,7 @@ export function buildService(deps: IngestDeps): IngestApp {
   let leadership: Leadership | null = null;
   let runs: RunManager | null = null;
   let lead: Lead | null = null;
+  let watch: StoredWatch | null = null;
 
   const http = createServer({ proxyToken: config.PROXY_TOKEN, errorDocsBase: config.ERROR_DOCS_BASE, metrics, log });
   installOperatorRoutes(http, {
@@ -75,6 +85,10 @@ export function buildService(deps: IngestDeps): IngestApp {
     lead: () => (leadership?.term ? lead : null),
     handOn: handOn({ proxyToken: config.PROXY_TOKEN, leader: async () => (await leadership?.leader()) ?? null }),
   });
+
+  const { repository } = deps.observations;
+  const uploads = new Uploads({ ...uploadBounds(config), repository, audit: store.audit, clock });
+  installObservationRoutes(http, { uploads, sources: config.SOURCES });
 
   const onTerm = (term: Term): void => {
     const activation = new ActivationCoordinator({
@@ -107,10 +121,22 @@ export function buildService(deps: IngestDeps): IngestApp {
     term.signal.addEventListener("abort", () => {
       metrics.leads.set({}, 0);
       void copy.stop();
+      void stored.stop();
       activation.stop().catch((err: unknown) => log.warn({ err }, "still waiting for reports of pods"));
     });
+    const stored = new StoredWatch({
+      repository,
+      intervalMs: config.OBSERVATIONS_INTERVAL_SECONDS * 1_000,
+      rowsMax: config.OBSERVATIONS_ROWS_MAX,
+      keptSeconds: async () => (await observationSettings(config.SOURCES)).keptSeconds,
+      clock,
+      log,
+      onChange: () => own.poke(),
+    });
+    watch = stored;
     const own = new Lead({
       sources: config.SOURCES,
+      stored,
       stateFolder: config.INGEST_STATE_DIR,
       scheduled: config.INGEST_SCHEDULE,
       rtrMetrics: metrics.rtr,
@@ -133,7 +159,13 @@ export function buildService(deps: IngestDeps): IngestApp {
         sources: config.SOURCES,
         execute: (options) =>
           own.alone(options.signal, () =>
-            runInWorker({ sources: config.SOURCES, overrides: own.overrides, snapshots: deps.snapshotSource, ...options }),
+            runInWorker({
+              sources: config.SOURCES,
+              overrides: own.overrides,
+              snapshots: deps.snapshotSource,
+              observations: deps.observations.source,
+              ...options,
+            }),
           ),
         metrics,
         log,
@@ -144,7 +176,9 @@ export function buildService(deps: IngestDeps): IngestApp {
     );
     runs = ownRuns;
     void ownRuns.takeOver().then(() => {
-      if (!term.signal.aborted) copy.start();
+      if (term.signal.aborted) return undefined;
+      copy.start();
+      stored.start();
       return own.follow(ownRuns, term.signal);
     });
   };
@@ -184,7 +218,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       stateFolder.stop();
       await http.close();
       // First the schedule and the run, whose end is kept while this process still leads.
-      await Promise.all([lead?.stop(), runs?.stop()]);
+      await Promise.all([lead?.stop(), runs?.stop(), watch?.stop()]);
       await leadership?.stop();
     },
     ready: () => leadership !== null && stateFolder.fault === null,

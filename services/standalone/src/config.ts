@@ -1,6 +1,6 @@
 /** Settings of the one-process form, beside those of the gateway and the resolver: where it listens and keeps its state. */
 
-import { fetchConfigSchema } from "@netfacts/ingest/app";
+import { fetchConfigSchema, observationsConfigSchema } from "@netfacts/ingest/app";
 import { logLevels } from "@netfacts/runtime";
 import { ipv4IndexConfig, pastConfigSchema, retentionConfigSchema } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
@@ -13,6 +13,7 @@ export const standaloneConfigSchema = Type.Object({
       "Path of a sources.yaml to import at start and at the intervals that it sets; if empty, the sample dataset is imported once",
   }),
   ...fetchConfigSchema.properties,
+  ...observationsConfigSchema.properties,
   ...ipv4IndexConfig,
   ...retentionConfigSchema.properties,
   ...pastConfigSchema.properties,

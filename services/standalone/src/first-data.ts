@@ -5,6 +5,7 @@ import {
   IngestError,
   importSources,
   newRunId,
+  type ObservationSource,
   overridesIn,
   type RunReport,
   readSources,
@@ -20,6 +21,8 @@ export interface FirstDataOptions {
   /** Where what is fetched is kept. */
   readonly stateFolder: string;
   readonly fetching: FetchConfig;
+  /** How uploaded observations are opened; absent: there are none. */
+  readonly observations?: ObservationSource;
   /** A sources.yaml to import; empty: none was named. */
   readonly sources: string;
   /** The sources.yaml of the samples. */
@@ -51,7 +54,17 @@ interface RunOnceOptions extends Omit<FirstDataOptions, "sources" | "samples"> {
 }
 
 /** One run, kept in the store whatever becomes of it. */
-async function runOnce({ snapshots, store, stateFolder, fetching, file, out, signal, showReport }: RunOnceOptions): Promise<void> {
+async function runOnce({
+  snapshots,
+  store,
+  stateFolder,
+  fetching,
+  observations,
+  file,
+  out,
+  signal,
+  showReport,
+}: RunOnceOptions): Promise<void> {
   const config = await readSources(file, { overrides: overridesIn(stateFolder) });
   const startedAt = Date.now();
   const id = newRunId(startedAt);
@@ -65,6 +78,7 @@ async function runOnce({ snapshots, store, stateFolder, fetching, file, out, sig
       store: snapshots,
       stateFolder,
       fetching,
+      observations,
       onProgress: progress.listener,
       signal,
       onNote: (note) => void out.write(`${note}\n`),

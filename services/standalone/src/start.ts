@@ -3,7 +3,7 @@
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadGatewayConfig } from "@netfacts/gateway-auth-quota/app";
-import { followSources } from "@netfacts/ingest/app";
+import { startLocalIngest } from "@netfacts/ingest/app";
 import { createFirstKey } from "@netfacts/keys";
 import { loadRdnsConfig } from "@netfacts/rdns-resolver/app";
 import {
@@ -19,8 +19,8 @@ import {
   systemClock,
   type Telemetry,
 } from "@netfacts/runtime";
-import { openDataFolder, pastOptionsOf, retentionOf, snapshotsFolder } from "@netfacts/snapshot";
-import { openSqliteStore } from "@netfacts/storage";
+import { openDataFolder, pastOptionsOf, retentionOf, type SnapshotStore, snapshotsFolder } from "@netfacts/snapshot";
+import { observationsFile, openSqliteObservations, openSqliteStore } from "@netfacts/storage";
 import { buildApp } from "./app.ts";
 import { standaloneConfigSchema } from "./config.ts";
 import { ensureData } from "./first-data.ts";
@@ -29,6 +29,7 @@ import { checkPorts } from "./port-owner.ts";
 import { welcomeText } from "./welcome.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
+const samples = join(root, "samples", "sources.yaml");
 const operationsHost = "127.0.0.1";
 
 /**
@@ -74,6 +75,9 @@ export async function start(telemetry: Telemetry): Promise<void> {
     ]);
     const store = await openSqliteStore(join(folder, "store.sqlite"));
     undo.push(() => store.close());
+    const observationsPath = join(folder, observationsFile);
+    const observations = await openSqliteObservations(observationsPath);
+    undo.push(() => observations.close());
     const snapshots = openDataFolder(folder, { retention: retentionOf(own) });
     const sources = own.SOURCES === "" ? "" : resolve(own.SOURCES);
     const stateFolder = join(folder, "ingest");
@@ -82,13 +86,28 @@ export async function start(telemetry: Telemetry): Promise<void> {
       store,
       stateFolder,
       fetching: own,
+      observations: { kind: "sqlite", path: observationsPath },
       sources,
-      samples: join(root, "samples", "sources.yaml"),
+      samples,
       out: process.stdout,
       signal: stopping.signal,
     });
+    // The samples have no new versions, but observations may be uploaded beside them.
+    const followed = sources === "" && (await isSample(snapshots)) ? samples : sources;
+    const ingest = await startLocalIngest({
+      config: own,
+      errorDocsBase: gateway.ERROR_DOCS_BASE,
+      sources: followed,
+      store,
+      snapshots,
+      observations: { repository: observations, source: { kind: "sqlite", path: observationsPath } },
+      clock: systemClock,
+      log: logOf("ingest"),
+      metrics: createMetrics("ingest"),
+    });
+    undo.push(() => ingest.stop());
     const app = await buildApp({
-      gateway,
+      gateway: gateway.INGEST_URL === "" ? { ...gateway, INGEST_URL: ingest.url, PROXY_TOKEN: ingest.proxyToken } : gateway,
       resolver,
       snapshots,
       snapshotsFolder: join(folder, snapshotsFolder),
@@ -119,20 +138,8 @@ export async function start(telemetry: Telemetry): Promise<void> {
     undo.push(() => operations.close());
     const url = await app.gateway.listen();
     home.answersAt(url);
-    if (sources !== "") {
-      const following = await followSources({
-        sources,
-        stateFolder,
-        fetching: own,
-        store,
-        snapshots,
-        snapshotSource: { kind: "folder", path: join(folder, snapshotsFolder) },
-        clock: systemClock,
-        log: logOf("ingest"),
-        metrics: createMetrics("ingest"),
-      });
-      undo.push(() => following.stop());
-    }
+    const snapshotSource = { kind: "folder", path: join(folder, snapshotsFolder) } as const;
+    if (followed !== "") await ingest.follow({ sources: followed, stateFolder, fetching: own, snapshotSource });
     const operatorOrigin = app.gateway.operator?.listeningOrigin;
     // Last, since its secret is shown once: a start that fails before has not used it up.
     const firstKey = await createFirstKey(store);
@@ -152,4 +159,11 @@ export async function start(telemetry: Telemetry): Promise<void> {
     await stopAll();
     throw error;
   }
+}
+
+async function isSample(snapshots: SnapshotStore): Promise<boolean> {
+  const id = await snapshots.currentId();
+  if (id === null) return false;
+  const manifest = await snapshots.getManifest(id).catch(() => null);
+  return manifest?.sample_data === true;
 }

@@ -18,6 +18,7 @@ import {
   rotatedKeyExample,
 } from "./keys.ts";
 import { metaWithoutData } from "./meta.ts";
+import { observationsDeletedExample, storedObservationExample, uploadExample, uploadsExample } from "./observations.ts";
 import { usageExample } from "./usage.ts";
 
 const meExample: MeRecord = {
@@ -63,6 +64,10 @@ export const examples = {
   run_request: runRequestExample,
   runs: runsExample,
   sources: sourcesExample,
+  upload: uploadExample,
+  uploads: uploadsExample,
+  stored_observation: storedObservationExample,
+  observations_deleted: observationsDeletedExample,
   managed_key: managedKeyExample,
   managed_keys: managedKeysExample,
   created_key: createdKeyExample,

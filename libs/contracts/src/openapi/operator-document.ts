@@ -18,7 +18,10 @@ export const operatorDocument = ({ ingest }: { readonly ingest: boolean } = { in
         Plans: "Named sets of limits that keys refer to.",
         Usage: "Usage of keys, by day and kind of request.",
         Audit: "Changes made by operators: who made them, when, and from where.",
-        ...(ingest && { Ingest: "Ingest runs, their reports, and the health of the sources." }),
+        ...(ingest && {
+          Ingest: "Ingest runs, their reports, and the health of the sources.",
+          Observations: "Upload, export and deletion of observations of where addresses are.",
+        }),
       },
     },
     ingest ? operatorRoutes : adminRoutes,

@@ -4,6 +4,7 @@ import Type from "typebox";
 import { examples } from "../examples/index.ts";
 import { ingestPath } from "../headers.ts";
 import { IngestRun, IngestRuns, IngestSources, RunRequest } from "../records/ingest.ts";
+import { observationRoutes } from "./observations.ts";
 import type { RouteDescription } from "./route.ts";
 
 const tag = "Ingest";
@@ -90,4 +91,5 @@ export const ingestRoutes: readonly RouteDescription[] = [
     ],
     problems: upstream,
   },
+  ...observationRoutes,
 ];

@@ -65,7 +65,20 @@ export function reliabilityOf(accuracyKm: number | null): number {
  *
  * Cost: one step per vote and place; there are at most 32 places.
  */
-export function consensusOf(votes: readonly Vote[], { now, halfLifeSeconds }: ConsensusOptions): Consensus {
+export function consensusOf(votes: readonly Vote[], options: ConsensusOptions): Consensus {
+  return judged(votes, options).consensus;
+}
+
+/** Tells of votes whether they are for another place than the most likely one: of those that were counted, and of others. */
+export function outlierJudge(votes: readonly Vote[], options: ConsensusOptions): (vote: Vote) => boolean {
+  if (votes.length === 0) return () => false;
+  const { members } = judged(votes, options);
+  const [counted, ofPlace] = [new Set(votes), new Set(members)];
+  const [newest] = members;
+  return (vote) => (counted.has(vote) ? !ofPlace.has(vote) : newest !== undefined && !isSamePlace(newest, vote));
+}
+
+function judged(votes: readonly Vote[], { now, halfLifeSeconds }: ConsensusOptions): { consensus: Consensus; members: readonly Vote[] } {
   const newestFirst = votes.toSorted((a, b) => b.observedAt - a.observedAt);
   const { places, placeOf } = groupedByPlace(newestFirst);
   const stays = (seconds: number) => 2 ** (-seconds / halfLifeSeconds);
@@ -100,7 +113,7 @@ export function consensusOf(votes: readonly Vote[], { now, halfLifeSeconds }: Co
   const { observedAt: newest } = members[0] as Vote;
   const age = ({ observedAt }: Vote) => Math.min(newest - observedAt, halfLivesMax * halfLifeSeconds);
   const weight = (vote: Vote) => stays(age(vote)) / Math.max(vote.accuracyKm ?? accuracyDefaultKm, exactKm) ** 2;
-  return {
+  const consensus = {
     ...namesOf(members, weight),
     ...centreOf(members, weight),
     confidence: Math.min(confidenceMax, Math.round((share[best] as number) * 100) / 100),
@@ -108,6 +121,7 @@ export function consensusOf(votes: readonly Vote[], { now, halfLifeSeconds }: Co
     lastObservedAt: (members[0] as Vote).observedAt,
     outliers: votes.length - members.length,
   };
+  return { consensus, members };
 }
 
 /**

@@ -28,7 +28,7 @@ const daySeconds = 86_400;
 const votesMax = 1_000;
 const outliersNamedMax = 5;
 /** Of all sources together. Each has a record in the heap until the section is packed. */
-const prefixesMax = 1_000_000;
+export const prefixesMax = 1_000_000;
 
 /**
  * One record for each prefix that was observed. Of one source and method, the newest observation of a day counts, so that nobody
@@ -109,7 +109,7 @@ function votesOf(lists: readonly ObservationList[], numbers: Uint32Array): Vote[
     while (at >= (lists[index] as ObservationList).size) at -= (lists[index++] as ObservationList).size;
     const list = lists[index] as ObservationList;
     const day = Math.floor(list.observedAt(at) / daySeconds);
-    const key = `${index} ${list.methodAt(at)} ${day}`;
+    const key = `${index} ${list.voterAt(at)} ${day}`;
     const known = newest.get(key);
     if (known === undefined || list.observedAt(at) >= list.observedAt(known.at)) newest.set(key, { list, at });
   }

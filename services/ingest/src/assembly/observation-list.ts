@@ -7,6 +7,8 @@ import type { Vote } from "./consensus.ts";
 export interface Observation extends Vote {
   readonly prefix: Prefix;
   readonly method: string | null;
+  /** Who says so, where one list is of several sources. */
+  readonly source?: string;
 }
 
 /** Coordinates are kept in hundred-thousandths of a degree: about a metre. */
@@ -16,11 +18,11 @@ const perKm = 10;
 const none = 0xffff_ffff;
 /** The world has some 150,000 cities with more than a thousand people. */
 const placesMax = 200_000;
-const methodsMax = 1_000;
+const votersMaxDefault = 1_000;
 
 /**
  * About 46 bytes an observation outside of the heap. In the heap, some 200 bytes for each distinct place, 1.2 kB with the longest names. A list
- * has at most 200,000 distinct places and 1,000 distinct methods.
+ * has at most 200,000 distinct places, and 1,000 distinct methods or as many as it is made for.
  */
 export class ObservationList {
   readonly #version = new GrowableUint8();
@@ -31,22 +33,29 @@ export class ObservationList {
   readonly #longitude = new GrowableUint32();
   readonly #accuracy = new GrowableUint32();
   readonly #observedAt = new GrowableUint32();
-  readonly #method = new GrowableUint32();
+  readonly #voter = new GrowableUint32();
   readonly #places = new Interned<PlaceNames>(placesMax);
-  readonly #methods = new Interned<string | null>(methodsMax);
+  readonly #voters: Interned<null>;
+  readonly #votersMax: number;
   /** Unix seconds; 0 without observations. */
   newest = 0;
+
+  /** @param votersMax  distinct sources and methods that it holds. */
+  constructor(votersMax: number = votersMaxDefault) {
+    this.#votersMax = votersMax;
+    this.#voters = new Interned(votersMax);
+  }
 
   get size(): number {
     return this.#length.length;
   }
 
   /** @returns why the list has no room for the observation; null: it was added. */
-  add({ prefix, method, country, region, city, latitude, longitude, accuracyKm, observedAt }: Observation): string | null {
+  add({ prefix, source = "", method, country, region, city, latitude, longitude, accuracyKm, observedAt }: Observation): string | null {
     const place = this.#places.index(JSON.stringify([country, region, city]), { country, region, city });
     if (place === null) return `has more than ${placesMax} distinct places (country, region and city)`;
-    const methodIndex = this.#methods.index(method ?? "", method);
-    if (methodIndex === null) return `has more than ${methodsMax} distinct methods`;
+    const voter = this.#voters.index(`${source} ${method ?? ""}`, null);
+    if (voter === null) return `has more than ${this.#votersMax} distinct methods`;
     this.#version.push(prefix.version);
     this.#length.push(prefix.length);
     for (const word of [prefix.w0, prefix.w1, prefix.w2, prefix.w3]) this.#words.push(word);
@@ -55,7 +64,7 @@ export class ObservationList {
     this.#longitude.push(longitude === null ? none : Math.round((longitude + 180) * perDegree));
     this.#accuracy.push(accuracyKm === null ? none : Math.round(accuracyKm * perKm));
     this.#observedAt.push(observedAt);
-    this.#method.push(methodIndex);
+    this.#voter.push(voter);
     this.newest = Math.max(this.newest, observedAt);
     return null;
   }
@@ -74,9 +83,9 @@ export class ObservationList {
     return this.#observedAt.at(at);
   }
 
-  /** Equal for observations of one method. */
-  methodAt(at: number): number {
-    return this.#method.at(at);
+  /** Equal for observations of one source and method. */
+  voterAt(at: number): number {
+    return this.#voter.at(at);
   }
 
   voteAt(at: number): Vote {

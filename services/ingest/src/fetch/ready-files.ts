@@ -1,6 +1,6 @@
 /** From sources with URLs to sources with files: what a run reads. */
 
-import { type BuiltSection, type SourceConfig, type SourcesConfig, sectionOf, type UpdateFiles } from "../sources/index.ts";
+import { type BuiltSection, type SourceConfig, type SourcesConfig, sectionOf, storedFormat, type UpdateFiles } from "../sources/index.ts";
 
 /** The file of a source, ready to be read. */
 export interface ReadyFile {
@@ -35,6 +35,7 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
     if (only !== null && !only.includes(sectionOf(source))) return [];
     const file = readyFile(files, source.name);
     if (source.format === "rtr") return [rtrSource(source, file)];
+    if (source.format === storedFormat) return file === undefined ? [] : [storedFrom(source, file)];
     if (file?.updates !== undefined) return [updatesSource(source, file, file.updates)];
     if (source.fetch === undefined) return [source];
     // An optional source of which nothing was ever fetched: the run tells that its file is not there.
@@ -48,6 +49,10 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
 function updatesSource(source: SourceConfig, { url, fetchedAt }: ReadyFile, updateFiles: UpdateFiles): SourceConfig {
   if (url === null || fetchedAt === null) return { ...source, updateFiles };
   return { ...source, updateFiles, fetched: { url, fetchedAt, lastGood: null } };
+}
+
+function storedFrom(source: SourceConfig, { sha256, givenUp }: ReadyFile): SourceConfig {
+  return { ...source, storedVersion: sha256, ...(givenUp !== undefined && { givenUp }) };
 }
 
 /** Without a session the run asks the caches itself. */

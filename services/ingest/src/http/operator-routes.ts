@@ -34,7 +34,7 @@ const limitMax = 100;
 /** Of how many of the last runs the health of sources is told. */
 const healthRunsMax = 100;
 
-type Methods = Partial<Record<"GET" | "POST", RouteHandlerMethod>>;
+type Methods = Partial<Record<"GET" | "POST" | "DELETE", RouteHandlerMethod>>;
 
 export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutesDeps): void {
   const { store, clock } = deps;
@@ -92,8 +92,8 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
   });
 }
 
-/** The route with its methods; any other is refused, naming those. */
-function route(app: FastifyInstance, path: string, methods: Methods): void {
+/** The route with its methods, under `ingestPath`; any other is refused, naming those. */
+export function route(app: FastifyInstance, path: string, methods: Methods): void {
   const url = ingestPath + path;
   const allowed = Object.keys(methods).flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   for (const [method, handler] of Object.entries(methods)) app.route({ method: method as HTTPMethods, url, handler });
@@ -108,7 +108,7 @@ function route(app: FastifyInstance, path: string, methods: Methods): void {
   });
 }
 
-function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
+export function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" }).send(JSON.stringify(body));
 }
 
@@ -145,7 +145,7 @@ function readBody({ body }: FastifyRequest): readonly SectionName[] {
   });
 }
 
-function starterOf(request: FastifyRequest) {
+export function starterOf(request: FastifyRequest) {
   const keyId = textOf(request.headers[internalHeaders.keyId]);
   return { actor: keyId === null ? "operator" : `key:${keyId}`, keyId, address: textOf(request.headers["x-forwarded-for"]) };
 }

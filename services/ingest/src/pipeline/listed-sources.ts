@@ -1,11 +1,14 @@
 /** The sources of a run as they are read: tables of routes together with their updates, everything else by itself. */
 
-import type { BuiltSection, SourceConfig, SourcesConfig } from "../sources/index.ts";
+import type { BuiltSection, SourceConfig, SourcesConfig, storedFormat } from "../sources/index.ts";
 import type { RibSource } from "./read-rib.ts";
 import type { TableFormat } from "./table-readers.ts";
 
 /** A source of anything but routes. */
-export type TableSource = SourceConfig & { readonly section: Exclude<BuiltSection, "routes">; readonly format: TableFormat };
+export type TableSource = SourceConfig & {
+  readonly section: Exclude<BuiltSection, "routes">;
+  readonly format: TableFormat | typeof storedFormat;
+};
 
 export type ListedSource = TableSource | RibSource;
 

@@ -2,13 +2,14 @@
 
 import type { SectionName, SourceEntry } from "@netfacts/snapshot";
 import type { ReaderReport } from "../readers/reader-report.ts";
-import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
+import { isStanding, type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts";
 import { duplicateTables, sameContentText } from "./duplicates.ts";
 import { asOfBefore, dateOf, olderText, type SourceDate } from "./future-date.ts";
-import { inFileOrder, isRibSource, type ListedSource } from "./listed-sources.ts";
+import { inFileOrder, isRibSource, type ListedSource, type TableSource } from "./listed-sources.ts";
 import type { StoredFile } from "./open-source.ts";
 import { DataGivenUpError, readRtrSource } from "./read-rtr.ts";
-import { readSource } from "./read-source.ts";
+import { readSource, type SourceReading } from "./read-source.ts";
+import { readStored } from "./read-stored.ts";
 import { type ReadUpdates, UpdatesError } from "./read-updates.ts";
 import type { Run } from "./run.ts";
 import { failedSourceReport, sourceReport, updatesReport } from "./run-report.ts";
@@ -114,9 +115,11 @@ async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Pro
       report.sources.push(failedSourceReport(updates, error, error.refused));
       throw error;
     }
-    report.sources.push(failedSourceReport(source, error as Error));
     if (error instanceof DataGivenUpError) found.givenUp.add(source.section);
-    else if (source.required) throw error;
+    // That everything was deleted is no fault.
+    if (error instanceof DataGivenUpError && source.format === storedFormat) return;
+    report.sources.push(failedSourceReport(source, error as Error));
+    if (source.required && !(error instanceof DataGivenUpError)) throw error;
     found.failed.push(source);
   }
 }
@@ -167,13 +170,19 @@ async function readInto(
     if (same === null) ribs.set(source.name, rib);
     return { ...rib, date, same };
   }
-  const { report, add, stored: storedOf, side } = await (source.format === "rtr" ? readRtrSource : readSource)(run, source, tables);
+  const { report, add, stored: storedOf, side } = await readTable(run, source, tables);
   const date = checkedDate(run, source, report, isNewest);
   refuseShrunk(run, source, report);
   const stored = storedOf();
   const same = sameContent(contents, source, stored, report);
   if (same === null) add(source.name);
   return { report, stored, side, updates: null, date, same };
+}
+
+function readTable(run: Run, source: TableSource, tables: TableInputs): Promise<SourceReading> {
+  const { format } = source;
+  if (format === storedFormat) return readStored(run, source, tables);
+  return format === "rtr" ? readRtrSource(run, { ...source, format }, tables) : readSource(run, { ...source, format }, tables);
 }
 
 function checkedDate(run: Run, source: ListedSource, report: ReaderReport, isNewest: boolean): SourceDate {

@@ -8,7 +8,7 @@ import { fetchVrps, RtrUnavailableError, readCacheList, writeVrpFile } from "../
 import type { TableSource } from "./listed-sources.ts";
 import { readSource, type SourceReading } from "./read-source.ts";
 import type { Run } from "./run.ts";
-import type { TableInputs } from "./table-readers.ts";
+import type { TableFormat, TableInputs } from "./table-readers.ts";
 
 /** The source's session gave its data up (RFC 8210 §6): what was published of them is to be withdrawn. */
 export class DataGivenUpError extends Error {
@@ -16,7 +16,11 @@ export class DataGivenUpError extends Error {
 }
 
 /** As `readSource`. Throws `DataGivenUpError` where the session says so, `SourceError` where no cache has data. */
-export async function readRtrSource(run: Run, source: TableSource, inputs: TableInputs): Promise<SourceReading> {
+export async function readRtrSource(
+  run: Run,
+  source: TableSource & { readonly format: TableFormat },
+  inputs: TableInputs,
+): Promise<SourceReading> {
   if (source.givenUp !== undefined) throw new DataGivenUpError(`the data were discarded: ${source.givenUp}`);
   const caches = readCacheList(source.location);
   if (caches === null) return readSource(run, source, inputs);

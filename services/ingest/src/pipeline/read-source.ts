@@ -4,7 +4,7 @@ import type { TableSource } from "./listed-sources.ts";
 import { checkMd5Beside } from "./md5-beside.ts";
 import { openSource, type StoredFile } from "./open-source.ts";
 import type { Run } from "./run.ts";
-import { type Reading, type TableInputs, tableReaders } from "./table-readers.ts";
+import { type Reading, type TableFormat, type TableInputs, tableReaders } from "./table-readers.ts";
 
 /** A source that was read to its end. */
 export interface SourceReading extends Reading {
@@ -16,7 +16,11 @@ export interface SourceReading extends Reading {
  *
  * Throws `SourceError` for a source that cannot be trusted.
  */
-export async function readSource({ onProgress, signal }: Run, source: TableSource, inputs: TableInputs): Promise<SourceReading> {
+export async function readSource(
+  { onProgress, signal }: Run,
+  source: TableSource & { readonly format: TableFormat },
+  inputs: TableInputs,
+): Promise<SourceReading> {
   const label = `read ${source.name}`;
   // What was fetched was compared when it was.
   if (source.format === "delegated" && source.fetch === undefined) await checkMd5Beside(source.location);

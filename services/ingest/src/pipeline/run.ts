@@ -1,6 +1,7 @@
 /** One run of ingest: what each of its steps needs, made once. */
 
 import { type Manifest, type SectionName, type SnapshotStore, SnapshotUnavailableError } from "@netfacts/snapshot";
+import type { ObservationRepository } from "@netfacts/storage";
 import type { SourcesConfig } from "../sources/index.ts";
 import { isRibSource, type ListedSource, listedSources } from "./listed-sources.ts";
 import type { OngoingReport } from "./ongoing-report.ts";
@@ -18,12 +19,15 @@ export interface RunOptions {
   beforePublish?(): Promise<void>;
   /** Sections that may lose what they like against the last snapshot, and their sources against their last good versions. */
   readonly acceptShrink?: readonly SectionName[];
+  /** Where stored observations are; absent: none are read. */
+  readonly observations?: ObservationRepository | undefined;
   /** Size of a stored RIB from which on a thread of its own reads it; default 1 MiB. */
   readonly ribThreadBytesMin?: number;
 }
 
 /** What does not change while a run lasts, and the report that grows with it. A step takes the run and what it works on. */
 export interface Run extends Required<Pick<RunOptions, "config" | "store" | "onProgress" | "signal" | "acceptShrink">> {
+  readonly observations: ObservationRepository | undefined;
   /** The sources, as they are read. */
   readonly listed: readonly ListedSource[];
   /** Has begun to read the large RIBs; to be stopped when the run ends. */
@@ -38,7 +42,7 @@ export interface Run extends Required<Pick<RunOptions, "config" | "store" | "onP
 
 /** Throws the reason of `signal`, and `SnapshotUnavailableError`. */
 export async function beginRun(options: RunOptions, report: OngoingReport): Promise<Run> {
-  const { config, store, onProgress = () => {}, acceptShrink = [], ribThreadBytesMin: threadBytesMin } = options;
+  const { config, store, onProgress = () => {}, acceptShrink = [], observations, ribThreadBytesMin: threadBytesMin } = options;
   const signal = options.signal ?? new AbortController().signal;
   signal.throwIfAborted();
   const replaces = await store.currentId();
@@ -46,7 +50,7 @@ export async function beginRun(options: RunOptions, report: OngoingReport): Prom
   const shrink = new SectionShrink({ config, previous, accepted: acceptShrink });
   const listed = listedSources(config.sources);
   const ribReaders = new RibReaders(listed.filter(isRibSource), { onProgress, signal, threadBytesMin });
-  return { config, store, onProgress, signal, acceptShrink, listed, ribReaders, replaces, previous, shrink, report };
+  return { config, store, onProgress, signal, acceptShrink, observations, listed, ribReaders, replaces, previous, shrink, report };
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Manifest, SectionEntry, SectionName } from "@netfacts/snapshot";
 import { sectionKinds } from "../section-kinds/index.ts";
-import { isStanding, type SourceConfig, type SourcesConfig } from "../sources/index.ts";
+import { isStanding, type SourceConfig, type SourcesConfig, storedFormat } from "../sources/index.ts";
 
 type Counts = SectionEntry["counts"];
 
@@ -39,6 +39,8 @@ export class SectionShrink {
     const listed = new Map(config.sources.map((source) => [source.name, source]));
     // Who takes a source off the list, or whose data were given up (RFC 8210 §6), means them to go.
     if (before.sources.some(({ name: source }) => !listed.has(source) || listed.get(source)?.givenUp !== undefined)) return true;
+    // Rows that were deleted must not stay because they were many.
+    if (config.sources.some(({ section, format }) => section === name && format === storedFormat)) return true;
     const max = config.sectionShrinkMax[name] ?? loosestOf(config.sources, name);
     const { compared } = sectionKinds[name];
     const [now, then] = [compared(counts), compared(before.counts)];

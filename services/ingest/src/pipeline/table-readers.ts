@@ -23,7 +23,7 @@ import { readRpkiClientJson } from "../readers/rpki-client-json.ts";
 import { readRtr } from "../readers/rtr.ts";
 import { readSlurm, type SlurmExceptions } from "../readers/slurm.ts";
 import type { VrpExport } from "../readers/vrp-export.ts";
-import type { BuiltSection, RangeType, SourceConfig } from "../sources/index.ts";
+import type { BuiltFormat, BuiltSection, RangeType, SourceConfig } from "../sources/index.ts";
 import type { ObservedSample } from "../verify/check-locations.ts";
 import { SampledRecords } from "../verify/sampled-records.ts";
 import { TableSamples } from "../verify/table-samples.ts";
@@ -71,7 +71,7 @@ export interface Reading {
   readonly side?: SideRecords;
 }
 
-export type TableFormat = Exclude<SourceConfig["format"], "mrt">;
+export type TableFormat = Exclude<BuiltFormat, "mrt">;
 
 /** What a reader knows of its source. */
 export type ReadSource = Pick<SourceConfig, "name" | "rangeType"> & { readonly section: BuiltSection };

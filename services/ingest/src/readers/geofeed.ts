@@ -122,6 +122,19 @@ function updatedAt(comment: string): number | null {
   return time === undefined ? null : readTimestamp(time);
 }
 
+/** One line that is no comment; what is wrong with it as text. */
+export function geofeedEntryOf(text: string): LocationRecord | string {
+  // A list of prefixes would say that they have no location.
+  if (!text.includes(",")) return "has no comma: a geofeed has prefix,country,region,city,postal code";
+  const fields = splitCsvLine(text);
+  if (fields === null) return "a quote is not closed";
+  const prefix = readLocatedPrefix(fields[0] as string);
+  if (typeof prefix === "string") return prefix;
+  const [, country = "", region = "", city = ""] = fields;
+  const place = readPlaceNames(country, region, city);
+  return typeof place === "string" ? place : { prefix, place };
+}
+
 /** The place of a line, one object for equal ones; null: none. Answers what is wrong as text. */
 function readPlace([, country = "", region = "", city = ""]: readonly string[], places: Map<string, PlaceNames>): PlaceReading {
   const place = readPlaceNames(country, region, city);

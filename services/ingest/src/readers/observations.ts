@@ -10,8 +10,19 @@ import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 import { readTimestamp } from "./timestamp.ts";
 
-const members = ["ip", "prefix", "lat", "lon", "accuracy_km", "country", "region", "city", "observed_at", "method"] as const;
-type Member = (typeof members)[number];
+export const observationMembers = [
+  "ip",
+  "prefix",
+  "lat",
+  "lon",
+  "accuracy_km",
+  "country",
+  "region",
+  "city",
+  "observed_at",
+  "method",
+] as const;
+type Member = (typeof observationMembers)[number];
 type Row = Readonly<Partial<Record<Member, unknown>>>;
 
 /** Half of the earth's circumference. */
@@ -36,8 +47,7 @@ export async function readObservations(content: SourceContent): Promise<{ observ
     const text = texts.decode(bytes.subarray(start, end), line === 1);
     if (text.trim() === "") return;
     tally.read++;
-    const row = parsed(text);
-    const read = typeof row === "string" ? row : observationOf(row, latestTime);
+    const read = observationOfJson(text, latestTime);
     if (typeof read === "string") return tally.bad(read, { line }, text);
     if (!isCovered(read.prefix, covers)) return tally.leaveOut(notCovered, { line }, text);
     addTo(observations, read, file, line);
@@ -67,9 +77,13 @@ export async function readObservations(content: SourceContent): Promise<{ observ
 export async function readObservationsCsv(content: SourceContent): Promise<{ observations: ObservationList; report: ReaderReport }> {
   const { file, covers, latestTime = Number.POSITIVE_INFINITY } = content;
   const observations = new ObservationList();
-  const columns = { what: "observations", required: ["observed_at"], optional: members.filter((name) => name !== "observed_at") };
+  const columns = {
+    what: "observations",
+    required: ["observed_at"],
+    optional: observationMembers.filter((name) => name !== "observed_at"),
+  };
   const report = await readRows(content, columns, (row, line) => {
-    const read = observationOf(rowOfTexts(row), latestTime);
+    const read = observationOfFields(row, latestTime);
     if (typeof read === "string") return read;
     if (!isCovered(read.prefix, covers)) return { leftOut: notCovered };
     addTo(observations, read, file, line);
@@ -81,6 +95,17 @@ export async function readObservationsCsv(content: SourceContent): Promise<{ obs
 function addTo(observations: ObservationList, observation: Observation, file: string, line: number): void {
   const full = observations.add(observation);
   if (full !== null) throw new SourceError(file, { line }, full);
+}
+
+/** One line of JSON; what is wrong with it as text. @param latestTime  Unix seconds; an observation of a later time is wrong. */
+export function observationOfJson(text: string, latestTime: number): Observation | string {
+  const row = parsed(text);
+  return typeof row === "string" ? row : observationOf(row, latestTime);
+}
+
+/** The same for fields of CSV, by their names. */
+export function observationOfFields(fields: Readonly<Record<string, string>>, latestTime: number): Observation | string {
+  return observationOf(rowOfTexts(fields), latestTime);
 }
 
 /** Fields as JSON would have them. */
@@ -120,8 +145,8 @@ function parsed(line: string): Row | string {
     return "is not JSON";
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON object";
-  const unknown = Object.keys(value).some((name) => !(members as readonly string[]).includes(name));
-  return unknown ? `has an unknown member; an observation has ${members.join(", ")}` : (value as Row);
+  const unknown = Object.keys(value).some((name) => !(observationMembers as readonly string[]).includes(name));
+  return unknown ? `has an unknown member; an observation has ${observationMembers.join(", ")}` : (value as Row);
 }
 
 function readResource({ ip, prefix }: Row): Prefix | string {

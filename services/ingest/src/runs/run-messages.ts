@@ -5,6 +5,7 @@ import type { ReadyFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { BuiltSection } from "../sources/index.ts";
+import type { ObservationSource } from "../uploads/open-observations.ts";
 
 export interface RunRequest {
   /** Path of the sources.yaml. */
@@ -16,6 +17,8 @@ export interface RunRequest {
   readonly files: ReadyFiles;
   /** Sections to be built; null: all. */
   readonly only: readonly BuiltSection[] | null;
+  /** How the thread opens the store of observations; null: there is none. */
+  readonly observations: ObservationSource | null;
   /** Sections that may shrink this time. */
   readonly acceptShrink: readonly SectionName[];
 }

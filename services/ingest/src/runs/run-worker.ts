@@ -2,13 +2,15 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { openStoreSource } from "@netfacts/snapshot";
-import { withFiles } from "../fetch/ready-files.ts";
+import { type ReadyFiles, readyFile, withFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import { IngestError, runIngest } from "../pipeline/run-ingest.ts";
-import { readSources } from "../sources/index.ts";
+import { readSources, type SourcesConfig, storedFormat } from "../sources/index.ts";
+import { openObservations } from "../uploads/open-observations.ts";
+import { storedSource } from "../uploads/stored-source.ts";
 import type { FromRun, RunRequest, ToRun } from "./run-messages.ts";
 
-const { sources, overrides, snapshots, files, only, acceptShrink } = workerData as RunRequest;
+const { sources, overrides, snapshots, files, only, observations: observationSource, acceptShrink } = workerData as RunRequest;
 const stopping = new AbortController();
 let answerConfirm: (answer: ToRun) => void = () => {};
 const tell = (message: FromRun) => parentPort?.postMessage(message);
@@ -27,14 +29,31 @@ async function confirm(): Promise<void> {
   if (given.kind === "refused") throw new Error(given.message);
 }
 
+/** The list as the process read it that asks for the run. */
+function listedWith(config: SourcesConfig, files: ReadyFiles): SourcesConfig {
+  return readyFile(files, storedSource.name) === undefined ? config : { ...config, sources: [...config.sources, storedSource] };
+}
+
 try {
-  const config = withFiles(await readSources(sources, { files: only === null ? "now" : "later", overrides }), files, only);
+  const listed = await readSources(sources, { files: only === null ? "now" : "later", overrides });
+  const config = withFiles(listedWith(listed, files), files, only);
   const { store, close } = await openStoreSource(snapshots);
+  const isStored = config.sources.some(({ format }) => format === storedFormat);
+  const observations = isStored && observationSource !== null ? await openObservations(observationSource) : undefined;
   try {
     const onProgress = (event: ProgressEvent) => tell({ kind: "progress", event });
-    const report = await runIngest({ config, store, onProgress, signal: stopping.signal, beforePublish: confirm, acceptShrink });
+    const report = await runIngest({
+      config,
+      store,
+      onProgress,
+      signal: stopping.signal,
+      beforePublish: confirm,
+      acceptShrink,
+      observations,
+    });
     tell({ kind: "succeeded", report });
   } finally {
+    await observations?.close();
     await close();
   }
 } catch (error) {

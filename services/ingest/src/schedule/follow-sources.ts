@@ -2,17 +2,23 @@
 
 import type { Metrics } from "@netfacts/runtime";
 import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
-import type { Store } from "@netfacts/storage";
+import type { ObservationRepository, Store } from "@netfacts/storage";
 import { fetchContext } from "../fetch/config.ts";
 import type { FetchConfig } from "../fetch/config-schema.ts";
 import type { Term } from "../leadership/leadership.ts";
-import { createIngestMetrics } from "../metrics.ts";
+import { createIngestMetrics, type IngestMetrics } from "../metrics.ts";
 import { rtrDelayMsDefault } from "../rtr/index.ts";
 import { runInWorker } from "../runs/run-in-worker.ts";
 import { RunManager } from "../runs/run-manager.ts";
+import type { ObservationsConfig } from "../uploads/config-schema.ts";
+import type { ObservationSource } from "../uploads/open-observations.ts";
+import { observationSettings } from "../uploads/settings.ts";
+import { StoredWatch } from "../uploads/stored-watch.ts";
 import { Lead, type LeadDeps } from "./lead.ts";
 
 export interface FollowDeps {
+  /** Uploaded observations; absent: there are none. */
+  readonly observations?: FollowedObservations;
   /** Path of the sources.yaml. */
   readonly sources: string;
   readonly stateFolder: string;
@@ -23,23 +29,46 @@ export interface FollowDeps {
   readonly snapshotSource: StoreSource;
   readonly clock: LeadDeps["clock"];
   readonly log: LeadDeps["log"];
-  readonly metrics: Metrics;
+  readonly metrics: Metrics | IngestMetrics;
+}
+
+export interface FollowedObservations {
+  readonly repository: ObservationRepository;
+  /** How a run's thread opens the same store. */
+  readonly source: ObservationSource;
+  readonly config: Pick<ObservationsConfig, "OBSERVATIONS_INTERVAL_SECONDS" | "OBSERVATIONS_ROWS_MAX">;
 }
 
 export interface Following {
+  readonly runs: RunManager;
+  readonly lead: Lead;
   /** Ends what is under way; nothing of it is published then. */
   stop(): Promise<void>;
 }
 
 export async function followSources(deps: FollowDeps): Promise<Following> {
   const { sources, stateFolder, snapshotSource, store, snapshots, clock, log } = deps;
-  const metrics = createIngestMetrics(deps.metrics);
+  const metrics = "leads" in deps.metrics ? deps.metrics : createIngestMetrics(deps.metrics);
   const ending = new AbortController();
   // Who holds the folder leads.
   metrics.leads.set({}, 1);
   const term: Term = { signal: ending.signal, confirm: async () => undefined };
+  const { observations } = deps;
+  const stored =
+    observations === undefined
+      ? undefined
+      : new StoredWatch({
+          repository: observations.repository,
+          intervalMs: observations.config.OBSERVATIONS_INTERVAL_SECONDS * 1_000,
+          rowsMax: observations.config.OBSERVATIONS_ROWS_MAX,
+          keptSeconds: async () => (await observationSettings(sources)).keptSeconds,
+          clock,
+          log,
+          onChange: () => lead.poke(),
+        });
   const lead = new Lead({
     sources,
+    stored,
     stateFolder,
     scheduled: true,
     rtrMetrics: metrics.rtr,
@@ -61,7 +90,15 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
       prepare: (signal, onProgress) => lead.prepare(signal, onProgress),
       settle: (scope, report) => lead.settle(scope, report),
       execute: (options) =>
-        lead.alone(options.signal, () => runInWorker({ sources, overrides: lead.overrides, snapshots: snapshotSource, ...options })),
+        lead.alone(options.signal, () =>
+          runInWorker({
+            sources,
+            overrides: lead.overrides,
+            snapshots: snapshotSource,
+            observations: observations?.source ?? null,
+            ...options,
+          }),
+        ),
       metrics,
       log,
       clock,
@@ -71,10 +108,13 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
     { activate: async () => ({ activated: true }), resume: async () => null },
   );
   await runs.takeOver();
+  stored?.start();
   await lead.follow(runs, term.signal);
   return {
+    runs,
+    lead,
     async stop() {
-      await Promise.all([lead.stop(), runs.stop()]);
+      await Promise.all([lead.stop(), runs.stop(), stored?.stop()]);
       ending.abort();
     },
   };

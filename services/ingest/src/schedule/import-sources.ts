@@ -8,6 +8,8 @@ import type { ProgressListener } from "../pipeline/progress.ts";
 import { IngestError, runIngest } from "../pipeline/run-ingest.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { SourcesConfig } from "../sources/index.ts";
+import { type ObservationSource, openObservations } from "../uploads/open-observations.ts";
+import { storedNow, withStored } from "../uploads/stored-source.ts";
 import { openStock } from "./lead.ts";
 import { lockRuns } from "./lock-runs.ts";
 import { SourcesAwayError, unbegunReport, wholeScope } from "./run-scope.ts";
@@ -21,6 +23,8 @@ export interface ImportOptions {
   readonly fetching?: FetchConfig;
   readonly onProgress?: ProgressListener;
   readonly signal?: AbortSignal;
+  /** How stored observations are opened; absent: there are none. */
+  readonly observations?: ObservationSource | undefined;
   /** Sections that may shrink this time. */
   readonly acceptShrink?: readonly SectionName[];
   /** What somebody in front of it should know: a source that is away, another import that is waited for. */
@@ -42,6 +46,7 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
   const free = await lockRuns(stateFolder, signal, () => onNote("another import is using this folder; this one starts when it has ended"));
   // Who catches the error tells it: what it says is not noted as well.
   let ending = "";
+  const observations = options.observations === undefined ? undefined : await openObservations(options.observations);
   try {
     const note = (fields: NoteFields, message: string) => {
       const { required = false, reason } = fields;
@@ -49,9 +54,11 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
       onNote([fields.source, message, fields.reason].filter((part) => part !== undefined).join(": "));
     };
     const log = { info: () => undefined, warn: note, error: note };
-    const stock = await openStock({ stateFolder, fetching, metrics: null, log, clock: { now: () => Date.now() } });
-    const scope = await wholeScope(config, stock, signal, onProgress);
-    const run = runIngest({ config: withFiles(config, scope.files, null), store, onProgress, signal, acceptShrink });
+    const stored = observations === undefined ? undefined : storedNow(observations);
+    const stock = await openStock({ stateFolder, fetching, metrics: null, log, stored, clock: { now: () => Date.now() } });
+    const listed = await withStored(config, stored, store, true);
+    const scope = await wholeScope(listed, stock, signal, onProgress);
+    const run = runIngest({ config: withFiles(listed, scope.files, null), store, onProgress, signal, acceptShrink, observations });
     const report = await run.catch(async (error: unknown) => {
       if (!(error instanceof IngestError)) throw error;
       ending = error.message;
@@ -66,6 +73,7 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
     const message = "stopped; nothing was published";
     throw new IngestError(message, unbegunReport(config, message), { cause });
   } finally {
+    await observations?.close();
     free();
   }
 }

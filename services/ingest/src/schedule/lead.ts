@@ -11,6 +11,7 @@ import type { RunReport } from "../pipeline/run-report.ts";
 import { type RtrMetrics, RtrSources } from "../rtr/index.ts";
 import type { RunManager } from "../runs/run-manager.ts";
 import { readSources, type SourceConfig } from "../sources/index.ts";
+import { withStored } from "../uploads/stored-source.ts";
 import { lockRuns } from "./lock-runs.ts";
 import { type RunScope, wholeScope } from "./run-scope.ts";
 import { scheduleOf } from "./schedule-record.ts";
@@ -69,7 +70,14 @@ export class Lead {
 
   /** For runs of everything. */
   async prepare(signal: AbortSignal, onProgress: ProgressListener): Promise<RunScope> {
-    return wholeScope(await readSources(this.#deps.sources, { overrides: this.overrides }), await this.#stock, signal, onProgress);
+    const { sources, stored, snapshots } = this.#deps;
+    const config = await withStored(await readSources(sources, { overrides: this.overrides }), stored, snapshots, true);
+    return wholeScope(config, await this.#stock, signal, onProgress);
+  }
+
+  /** Looks at once whether there is something to run for. */
+  poke(): void {
+    this.#scheduler?.poke();
   }
 
   async settle({ sources, files }: RunScope, report: RunReport | null): Promise<void> {

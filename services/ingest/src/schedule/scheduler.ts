@@ -4,7 +4,16 @@ import type { Manifest, SnapshotStore } from "@netfacts/snapshot";
 import { type ReadyFile, readyFile } from "../fetch/ready-files.ts";
 import type { RtrSources } from "../rtr/index.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
-import { type BuiltSection, readSources, type SourceConfig, type SourcesConfig, SourcesFileError, sectionOf } from "../sources/index.ts";
+import {
+  type BuiltSection,
+  readSources,
+  type SourceConfig,
+  type SourcesConfig,
+  SourcesFileError,
+  sectionOf,
+  storedFormat,
+} from "../sources/index.ts";
+import { type StoredStock, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
 import { differs, planOf } from "./plan.ts";
 import { readyFiles } from "./run-scope.ts";
@@ -18,6 +27,8 @@ export interface SchedulerDeps {
   readonly stock: SourceStock;
   /** Sessions of the list's RTR sources; whoever has them calls `poke` when one has something new. */
   readonly rtr?: Pick<RtrSources, "follow" | "giveUpInherited">;
+  /** What is stored of uploads; absent: nothing is. */
+  readonly stored?: StoredStock | undefined;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
   readonly runs: Pick<RunManager, "run" | "idle" | "lastBuilt">;
   readonly clock: { now(): number };
@@ -85,8 +96,9 @@ export class Scheduler {
     const { runs, signal, waitMs = waitMsDefault } = this.#deps;
     await runs.idle();
     if (signal.aborted) return;
-    const config = await this.#readList();
-    if (config === null) return;
+    const listed = await this.#readList();
+    if (listed === null) return;
+    const config = await withStored(listed, this.#deps.stored, this.#deps.snapshots, false);
     await this.#followSessions(config.sources);
     // What is followed is a file that was just written: no server delays it.
     const followed = config.sources.filter(({ isFollowed }) => isFollowed === true);
@@ -165,7 +177,7 @@ export class Scheduler {
   #due(sources: readonly SourceConfig[]): SourceConfig[] {
     const { stock, clock } = this.#deps;
     const now = clock.now();
-    const timed = sources.filter((source) => source.format !== "rtr" && !this.#asking.isUnderWay(source));
+    const timed = sources.filter((source) => source.format !== "rtr" && source.format !== storedFormat && !this.#asking.isUnderWay(source));
     const dueAt = (source: SourceConfig): number => {
       const { nextAt, checkedAt } = stock.state(source);
       // An interval that was made shorter holds at once.
@@ -258,10 +270,12 @@ export class Scheduler {
 
 /** Null: none that a run could use. Data that were given up are a version as long as what was published of them stands. */
 function versionOf(source: SourceConfig, file: ReadyFile | undefined, current: Manifest | null): string | null {
+  const { name, format } = source;
+  const published = current?.sections[sectionOf(source)]?.sources.find((entry) => entry.name === name && entry.sha256 !== "");
+  // Not looked at so far, in this term.
+  if (file === undefined && format === storedFormat) return published?.sha256 ?? null;
   if (file?.givenUp === undefined) return file?.sha256 ?? null;
-  const { name } = source;
-  const isPublished = current?.sections[sectionOf(source)]?.sources.some((entry) => entry.name === name && entry.sha256 !== "") === true;
-  return isPublished ? "discarded" : null;
+  return published === undefined ? null : "discarded";
 }
 
 /** What a section would be built from, and what it would be compared with. */

@@ -16,8 +16,9 @@ import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files
 import type { IngestMetrics } from "../metrics.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { RtrSources } from "../rtr/index.ts";
-import { type SourceConfig, sectionOf } from "../sources/index.ts";
+import { type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts";
 import { sha256Of } from "../updates/update-files.ts";
+import { type StoredStock, storedFile } from "../uploads/stored-source.ts";
 import { afterFailure, afterSuccess } from "./due.ts";
 import type { SourceState, SourceStates, StateOf } from "./source-state.ts";
 import { UpdateStock } from "./update-stock.ts";
@@ -38,6 +39,8 @@ export interface SourceStockDeps {
   readonly clock: { now(): number };
   /** What the sessions of RTR sources have; absent: there are none, and who runs asks the caches. */
   readonly rtr?: Pick<RtrSources, "stock">;
+  /** What is stored of uploads; absent: nothing is. */
+  readonly stored?: StoredStock | undefined;
   readonly random?: () => number;
 }
 
@@ -78,7 +81,7 @@ export class SourceStock {
   ): Promise<Map<string, Error>> {
     const faults = new Map<string, Error>();
     // Who has a session is told; without one a run asks.
-    const sessionless = sources.filter(({ format }) => format !== "rtr");
+    const sessionless = sources.filter(({ format }) => format !== "rtr" && format !== storedFormat);
     // Of one server first what is wanted most often: VRPs do not wait for a table of routes.
     const asked = sessionless.toSorted((a, b) => a.intervalSeconds - b.intervalSeconds);
     // Which updates are needed is known when their table is here.
@@ -103,6 +106,7 @@ export class SourceStock {
   /** What a run may read of the source. @param all  also versions that a run before could not use */
   async ready(source: SourceConfig, all = false): Promise<ReadyFile | null> {
     if (source.format === "rtr") return this.#readyOfSession(source, all);
+    if (source.format === storedFormat) return this.#readyOfStored(all);
     if (source.appliesTo !== undefined) return this.#readyUpdates(source, source.appliesTo, all);
     const { file } = this.state(source);
     if (source.fetch === undefined) {
@@ -153,6 +157,12 @@ export class SourceStock {
       ready.location,
       !all && refused !== null && this.#isRefused(source, refused.sha256) ? refused : null,
     );
+  }
+
+  /** A version that a run failed with is tried again: what failed was the store. */
+  async #readyOfStored(all: boolean): Promise<ReadyFile | null> {
+    const version = (await this.#deps.stored?.version(all)) ?? null;
+    return version === null ? null : storedFile(version);
   }
 
   #readyOfSession(source: SourceConfig, all: boolean): ReadyFile | null {

@@ -3,7 +3,7 @@
 import type { Prefix } from "@netfacts/address";
 import type { SectionName } from "@netfacts/snapshot";
 import type { FetchSettings } from "./fetch-settings.ts";
-import type { BuiltFormat, SourceSection } from "./sections.ts";
+import type { BuiltFormat, SourceSection, storedFormat } from "./sections.ts";
 
 /** Files of updates in the order of their times, and what their publisher does not have; null: its steps are not known. Times are Unix seconds. */
 export interface UpdateFiles {
@@ -26,7 +26,7 @@ export interface SourceConfig {
   /** Unique within the file; the collector's name for routes. */
   name: string;
   section: SourceSection;
-  format: BuiltFormat;
+  format: BuiltFormat | typeof storedFormat;
   /** Absolute path of a file (of updates also of a folder), or a URL as it may be shown; several of RTR caches, separated by commas. */
   location: string;
   /** How it is fetched; absent for a file. */
@@ -39,6 +39,8 @@ export interface SourceConfig {
   updateFiles?: UpdateFiles;
   /** Of an RTR source: why its session gave up the data. What was published of them is to be withdrawn. */
   givenUp?: string;
+  /** Of stored observations: what tells this version of them from others. */
+  storedVersion?: string;
   /** False: its failure is a warning, and its last good data stay. */
   required: boolean;
   /** Time between two expected versions. */

@@ -76,6 +76,9 @@ export type SourceSection = { [S in KnownSection]: Sections[S] extends { readonl
 export type BuiltSection = Exclude<SourceSection, "updates">;
 export type BuiltFormat = Sections[SourceSection]["reading"]["formats"][number];
 
+/** Of the one source that no list has: observations that were uploaded. */
+export const storedFormat = "stored-observations";
+
 /** How a file of a format is recognised: by a member of JSON that only it has, or by its first line that is neither blank nor a comment. */
 export type FormatMark = { readonly members: readonly string[] } | { readonly line: RegExp };
 

@@ -37,8 +37,8 @@ test("addresses and prefixes with coordinates, names or both", async () => {
     ],
     ["198.51.100.0/24", expect.objectContaining({ country: "DE", region: "DE-BE", latitude: null, longitude: null })],
   ]);
-  expect(observations.methodAt(1)).toBe(observations.methodAt(2));
-  expect(observations.methodAt(0)).not.toBe(observations.methodAt(1));
+  expect(observations.voterAt(1)).toBe(observations.voterAt(2));
+  expect(observations.voterAt(0)).not.toBe(observations.voterAt(1));
   expect(report).toMatchObject({ read: 3, accepted: 3, skipped: [], asOf: Date.parse("2026-11-20T21:14:05Z") / 1000 });
 });
 

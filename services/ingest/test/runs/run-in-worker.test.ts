@@ -21,6 +21,7 @@ test("a run whose store is away leaves no thread behind", async () => {
       snapshots: { kind: "module", url: `data:text/javascript,${encodeURIComponent(module)}`, options: { turns } },
       files: {},
       only: null,
+      observations: null,
       acceptShrink: [],
       onProgress: () => undefined,
       confirm: async () => undefined,

@@ -34,6 +34,7 @@ await runMain(async () => {
       return buildApp({
         config,
         store: unfenced ? { ...store, leases: credulous(store.leases) } : store,
+        observations: { repository: store.observations, source: { kind: "mongo", uri: config.MONGODB_URI } },
         snapshots: openFolderStore(SNAPSHOTS),
         snapshotSource: gatedSource(SNAPSHOTS, GATE, unfenced),
         broadcast: createInProcessMessaging(),

@@ -7,7 +7,7 @@ import { internalHeaders } from "@netfacts/contracts";
 import { createInProcessMessaging } from "@netfacts/messaging";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
 import { openDataFolder, snapshotsFolder } from "@netfacts/snapshot";
-import { openSqliteStore, type Store } from "@netfacts/storage";
+import { type ObservationStore, observationsFile, openSqliteObservations, openSqliteStore, type Store } from "@netfacts/storage";
 import { smallSources } from "../../../../test/support/small-sources.ts";
 import { buildApp, type IngestApp, type IngestDeps } from "../../src/app.ts";
 
@@ -25,13 +25,14 @@ export interface HttpAnswer {
 export interface ServiceHarness {
   readonly app: IngestApp;
   readonly store: Store;
+  readonly observations: ObservationStore;
   readonly folder: string;
   readonly snapshots: ReturnType<typeof openDataFolder>;
   readonly log: { level: string; fields: object; message: string }[];
   ask(
     method: string,
     path: string,
-    options?: { headers?: Record<string, string>; body?: string; token?: string | null },
+    options?: { headers?: Record<string, string>; body?: string | ReadableStream; token?: string | null },
   ): Promise<HttpAnswer>;
   /** Asks until the run is no longer running. */
   ended(id: string): Promise<HttpAnswer["json"]>;
@@ -59,6 +60,8 @@ export async function startService({
   const home = folder ?? mkdtempSync(join(tmpdir(), "netfacts-ingest-"));
   mkdirSync(join(home, snapshotsFolder), { recursive: true });
   const store = await openSqliteStore(join(home, "store.sqlite"));
+  const observationsPath = join(home, observationsFile);
+  const observations = await openSqliteObservations(observationsPath);
   const snapshots = openDataFolder(home);
   const messaging = createInProcessMessaging();
   const log: ServiceHarness["log"] = [];
@@ -70,6 +73,11 @@ export async function startService({
         SOURCES: sources ?? smallSources(join(home, "sources"), "NL"),
         INGEST_STATE_DIR: join(home, "ingest"),
         INGEST_RTR_DELAY_MS: 0,
+        OBSERVATIONS_ROWS_MAX: 1_000_000,
+        OBSERVATIONS_INTERVAL_SECONDS: 1,
+        OBSERVATIONS_UPLOADS_MAX: 2,
+        OBSERVATIONS_UPLOAD_BYTES_MAX: 100_000_000,
+        OBSERVATIONS_UPLOAD_SECONDS_MAX: 60,
         INGEST_SCHEDULE: scheduled,
         FETCH_CONTACT: "",
         FETCH_CA_FILE: "",
@@ -81,6 +89,7 @@ export async function startService({
         ERROR_DOCS_BASE: "/docs/errors/",
       },
       store,
+      observations: { repository: observations, source: { kind: "sqlite", path: observationsPath } },
       snapshots,
       snapshotSource: { kind: "folder", path: join(home, snapshotsFolder) },
       broadcast: messaging,
@@ -95,7 +104,7 @@ export async function startService({
     const response = await fetch(app.url() + path, {
       method,
       headers: { ...(token === null ? {} : { [internalHeaders.proxyToken]: token }), ...headers },
-      ...(body !== undefined && { body }),
+      ...(body !== undefined && { body, ...(typeof body !== "string" && { duplex: "half" as const }) }),
     });
     const text = await response.text();
     return {
@@ -110,6 +119,7 @@ export async function startService({
   return {
     app,
     store,
+    observations,
     folder: home,
     snapshots,
     log,
@@ -125,6 +135,7 @@ export async function startService({
       await app.stop();
       await messaging.close();
       await store.close();
+      await observations.close();
       if (folder === undefined) rmSync(home, { recursive: true });
     },
   };

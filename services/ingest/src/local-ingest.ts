@@ -1,0 +1,73 @@
+/** The operator API of the one-process form: a server on loopback that only the gateway of the same process knows how to ask. */
+
+import { randomBytes } from "node:crypto";
+import { ProblemError } from "@netfacts/contracts";
+import type { Logger, Metrics } from "@netfacts/runtime";
+import type { SnapshotStore } from "@netfacts/snapshot";
+import type { ObservationRepository, Store } from "@netfacts/storage";
+import { installObservationRoutes } from "./http/observation-routes.ts";
+import { installOperatorRoutes } from "./http/operator-routes.ts";
+import { createServer } from "./http/server.ts";
+import { createIngestMetrics } from "./metrics.ts";
+import type { FollowDeps, Following } from "./schedule/follow-sources.ts";
+import { followSources } from "./schedule/follow-sources.ts";
+import { type ObservationsConfig, uploadBounds } from "./uploads/config-schema.ts";
+import type { ObservationSource } from "./uploads/open-observations.ts";
+import { Uploads } from "./uploads/uploads.ts";
+
+export interface LocalIngestDeps {
+  readonly config: ObservationsConfig;
+  readonly errorDocsBase: string;
+  /** Path of the sources.yaml; empty: none is set. */
+  readonly sources: string;
+  readonly store: Pick<Store, "runs" | "audit">;
+  readonly snapshots: SnapshotStore;
+  readonly observations: { readonly repository: ObservationRepository; readonly source: ObservationSource };
+  readonly clock: { now(): number };
+  readonly log: Pick<Logger, "info" | "warn" | "error">;
+  readonly metrics: Metrics;
+}
+
+export interface LocalIngest {
+  /** What the gateway needs to ask. */
+  readonly url: string;
+  readonly proxyToken: string;
+  /** Follows the sources and what is uploaded; until then nothing runs. */
+  follow(deps: Pick<FollowDeps, "sources" | "stateFolder" | "fetching" | "snapshotSource">): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalIngest> {
+  const { config, errorDocsBase, sources, store, snapshots, observations, clock, log } = deps;
+  const metrics = createIngestMetrics(deps.metrics);
+  const proxyToken = randomBytes(32).toString("hex");
+  let following: Following | null = null;
+  const http = createServer({ proxyToken, errorDocsBase, metrics, log });
+  const uploads = new Uploads({ ...uploadBounds(config), repository: observations.repository, audit: store.audit, clock });
+  installObservationRoutes(http, { uploads, sources });
+  installOperatorRoutes(http, {
+    store,
+    sources,
+    snapshots,
+    clock,
+    runs: () => following?.runs ?? null,
+    lead: () => following?.lead ?? null,
+    async handOn() {
+      const detail = "No sources are followed: start with SOURCES=, or use `netfacts ingest run`.";
+      throw new ProblemError("upstream_unavailable", { detail });
+    },
+  });
+  const url = await http.listen({ host: "127.0.0.1", port: 0 });
+  return {
+    url,
+    proxyToken,
+    async follow(followed) {
+      const followedObservations = { ...observations, config };
+      following = await followSources({ ...followed, observations: followedObservations, store, snapshots, clock, log, metrics });
+    },
+    async stop() {
+      await http.close();
+      await following?.stop();
+    },
+  };
+}

@@ -1,0 +1,223 @@
+/** Stores the lines of an upload while its body arrives: batch by batch, so that a body of any length takes the memory of one batch. */
+
+import { ProblemError } from "@netfacts/contracts";
+import {
+  type BadLine,
+  type ObservationRepository,
+  type ObservationRow,
+  type UploadProgress,
+  type UploadRecord,
+  uploadLinesMax,
+} from "@netfacts/storage";
+import { lineBytesMax } from "../readers/lines.ts";
+import { ReadableText } from "../readers/readable-text.ts";
+import { type LineReader, lineReader, NotThisFormatError } from "./line-readers.ts";
+import { type UploadLine, UploadLines } from "./upload-lines.ts";
+
+export interface ReceiveBounds {
+  /** Of the file. */
+  readonly bytesMax: number;
+  /** Of one request. */
+  readonly secondsMax: number;
+  /** Of the store; it may have a tenth more until the oldest are removed. */
+  readonly rowsMax: number;
+  /** Time in which at least `slowBytes` must arrive; time that the store takes is not counted. */
+  readonly slowMs?: number;
+}
+
+export interface ReceiveOptions extends ReceiveBounds {
+  readonly repository: ObservationRepository;
+  /** As it is stored. */
+  readonly upload: UploadRecord;
+  /** Place in the file of the body's first byte: not beyond what is stored. */
+  readonly offset: number;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** The file goes on after this body. */
+  readonly isPart: boolean;
+  /** How far ahead of the clock an observation may be. */
+  readonly skewSeconds: number;
+  readonly clock: { now(): number };
+}
+
+const batchLines = 1_000;
+const badLinesNamed = 100;
+/** A longer line is no line of a text. */
+const openLineMax = 1_048_576;
+const slowBytes = 65_536;
+const slowMsDefault = 30_000;
+/** From here on, a file most of whose lines are invalid is taken for one of another format. */
+const judgedLines = 1_000;
+/** Batches between two looks at how full the store is. */
+const countEvery = 50;
+
+/**
+ * @returns the upload as it is stored at the end.
+ * @throws ProblemError for a body that breaks a bound or is of another format; whatever the body throws. Lines that were read are stored.
+ */
+export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
+  const { body, upload, offset, isPart, bytesMax, secondsMax, clock } = options;
+  const batch = new Batch(options);
+  const lines = new UploadLines(upload.offset);
+  let skip = upload.offset - offset;
+  let position = offset;
+  const pieces = timely(body, { slowMs: options.slowMs ?? slowMsDefault, endsAt: clock.now() + secondsMax * 1_000, clock });
+  try {
+    for await (const piece of pieces) {
+      position += piece.length;
+      if (position > bytesMax) throw new ProblemError("payload_too_large", { detail: `An upload has at most ${bytesMax} bytes.` });
+      const fresh = skip < piece.length ? piece.subarray(skip) : piece.subarray(piece.length);
+      skip = Math.max(0, skip - piece.length);
+      for (const line of lines.push(fresh)) {
+        batch.take(line);
+        if (batch.isFull) await batch.store(false);
+      }
+      if (lines.openLength > openLineMax) throw new NotThisFormatError(`a line is longer than ${openLineMax} bytes`);
+    }
+    const last = isPart ? null : lines.last();
+    if (last !== null) batch.take(last);
+    // A body that ends before what is stored says nothing of the end.
+    await batch.store(!isPart && skip === 0);
+    return batch.upload;
+  } catch (error) {
+    const isOver = error instanceof ConflictError;
+    const failure: unknown = isOver
+      ? error
+      : await batch.store(false).then(
+          () => error,
+          (reason: unknown) => reason,
+        );
+    throw problemOf(failure, batch.upload);
+  }
+}
+
+class ConflictError extends Error {
+  override readonly name = "ConflictError";
+}
+
+function problemOf(error: unknown, { offset, lines }: UploadRecord): unknown {
+  const kept = `Stored are ${offset} bytes, ${lines} lines.`;
+  if (error instanceof ConflictError)
+    return new ProblemError("upload_conflict", { detail: "Another request changed or deleted the upload during this one." });
+  if (error instanceof NotThisFormatError) return new ProblemError("invalid_body", { detail: `${sentence(error.message)} ${kept}` });
+  if (error instanceof ProblemError) return new ProblemError(error.code, { detail: `${error.message} ${kept}` });
+  return error;
+}
+
+function sentence(text: string): string {
+  return `${text[0]?.toUpperCase()}${text.slice(1)}.`;
+}
+
+/** Lines that were read and are not stored yet, and what is known of the upload with them. */
+class Batch {
+  upload: UploadRecord;
+  readonly #options: ReceiveOptions;
+  readonly #reader: LineReader;
+  readonly #texts = new ReadableText();
+  #rows: ObservationRow[] = [];
+  #progress: { offset: number; lines: number; rows: number; bad: number };
+  #badLines: readonly BadLine[];
+  #batches = 0;
+
+  constructor(options: ReceiveOptions) {
+    const { upload } = options;
+    this.#options = options;
+    this.upload = upload;
+    this.#reader = lineReader(upload.format, upload.header);
+    const { offset, lines, rows, bad } = upload;
+    this.#progress = { offset, lines, rows, bad };
+    this.#badLines = upload.badLines;
+  }
+
+  get isFull(): boolean {
+    return this.#progress.lines - this.upload.lines >= batchLines;
+  }
+
+  take({ bytes, end }: UploadLine): void {
+    const { clock, skewSeconds } = this.#options;
+    const progress = this.#progress;
+    const line = progress.lines + 1;
+    if (line > uploadLinesMax) throw new ProblemError("payload_too_large", { detail: `An upload has at most ${uploadLinesMax} lines.` });
+    const read =
+      bytes === null
+        ? `the line is longer than ${lineBytesMax} bytes`
+        : this.#reader.read(this.#texts.decode(bytes, line === 1), clock.now() / 1_000 + skewSeconds);
+    progress.lines = line;
+    progress.offset = end;
+    if (typeof read === "string") {
+      progress.bad++;
+      if (this.#badLines.length < badLinesNamed) this.#badLines = [...this.#badLines, { line, reason: read }];
+    } else if (read !== null) {
+      progress.rows++;
+      this.#rows.push({ line, ...read });
+    }
+  }
+
+  /** @param isEnd  the end of the file was read. */
+  async store(isEnd: boolean): Promise<void> {
+    const { repository, clock } = this.#options;
+    const complete = this.upload.complete || isEnd;
+    const progress: UploadProgress = { ...this.#progress, badLines: this.#badLines, header: this.#reader.header, complete };
+    if (progress.lines === this.upload.lines && complete === this.upload.complete) return;
+    const rows = this.#rows;
+    this.#rows = [];
+    const stored = await repository.store(this.upload, rows, progress, clock.now());
+    if (stored === null) throw new ConflictError("changed meanwhile");
+    this.upload = stored;
+    this.#judge();
+    if (!isEnd && ++this.#batches % countEvery === 0) await this.#refuseFull();
+  }
+
+  #judge(): void {
+    const { lines, rows, bad, badLines } = this.upload;
+    if (lines < judgedLines || bad <= rows) return;
+    const [first] = badLines;
+    throw new NotThisFormatError(`${bad} of ${lines} lines are invalid: line ${first?.line} ${first?.reason}`);
+  }
+
+  async #refuseFull(): Promise<void> {
+    const { repository, rowsMax } = this.#options;
+    if ((await repository.rowCount()) > rowsMax * 1.1) throw new ProblemError("observations_full");
+  }
+}
+
+/** The pieces of a body, unless it is slow or goes on for too long. */
+async function* timely(
+  body: AsyncIterable<Uint8Array>,
+  { slowMs, endsAt, clock }: { readonly slowMs: number; readonly endsAt: number; readonly clock: { now(): number } },
+): AsyncGenerator<Uint8Array, void> {
+  const pieces = body[Symbol.asyncIterator]();
+  let [waited, bytes] = [0, 0];
+  try {
+    for (;;) {
+      const from = clock.now();
+      if (from >= endsAt) throw new ProblemError("request_timeout", { detail: "The upload took longer than one request may." });
+      const leftMs = Math.min(slowMs - waited, endsAt - from);
+      const next = await within(leftMs, pieces.next());
+      if (next === null) {
+        const detail = clock.now() >= endsAt ? "The upload took longer than one request may." : "The body arrives too slowly.";
+        throw new ProblemError("request_timeout", { detail });
+      }
+      if (next.done === true) return;
+      waited += clock.now() - from;
+      bytes += next.value.length;
+      if (bytes >= slowBytes) [waited, bytes] = [0, 0];
+      yield next.value;
+    }
+  } finally {
+    // Not awaited: a body that is silent would not end before its next piece.
+    void pieces.return?.()?.catch?.(() => undefined);
+  }
+}
+
+/** Null: it took longer. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(resolve, Math.max(0, ms), null);
+  // What comes after its time is nobody's.
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,23 @@
+/** What `sources.yaml` says of observations, as it is now: for retention and exports. */
+
+import { defaultObservationHalfLifeSeconds, defaultObservationsKeptSeconds } from "../sources/defaults.ts";
+import { readSources, SourcesFileError } from "../sources/index.ts";
+
+export interface ObservationSettings {
+  readonly keptSeconds: number;
+  readonly halfLifeSeconds: number;
+}
+
+/** @param sources  path of the sources.yaml; empty: none is set. The defaults also where the file has faults. */
+export async function observationSettings(sources: string): Promise<ObservationSettings> {
+  const defaults = { keptSeconds: defaultObservationsKeptSeconds, halfLifeSeconds: defaultObservationHalfLifeSeconds };
+  if (sources === "") return defaults;
+  try {
+    const { observationsKeptSeconds, observationHalfLifeSeconds } = await readSources(sources, { files: "later" });
+    return { keptSeconds: observationsKeptSeconds, halfLifeSeconds: observationHalfLifeSeconds };
+  } catch (error) {
+    // A fault in the list must not delete what the list would keep.
+    if (error instanceof SourcesFileError) return { ...defaults, keptSeconds: Number.MAX_SAFE_INTEGER };
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+/** The leader's look at what is stored: keeps it within its bounds, and lets the schedule know when answers are to follow it. */
+
+import type { ObservationRepository } from "@netfacts/storage";
+import { type StoredStock, type StoredVersion, storedNow } from "./stored-source.ts";
+import { sweep } from "./sweep.ts";
+
+export interface StoredWatchDeps {
+  readonly repository: ObservationRepository;
+  /** Between two aggregations that follow changes. */
+  readonly intervalMs: number;
+  readonly rowsMax: number;
+  /** `observations_kept` of the list as it is now. */
+  keptSeconds(): Promise<number>;
+  readonly clock: { now(): number };
+  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  /** Called when there is something for a run. */
+  onChange(): void;
+  /** Between two looks; default 2 s. */
+  readonly lookMs?: number;
+}
+
+const lookMsDefault = 2_000;
+/** Retention is looked after at least so often, also where nothing is uploaded. */
+const sweepMs = 600_000;
+
+/** Of one term. */
+export class StoredWatch implements StoredStock {
+  readonly #deps: StoredWatchDeps;
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #look: Promise<void> = Promise.resolve();
+  /** What the next run shall read. */
+  #offered: StoredVersion | null = null;
+  #offeredAt = Number.NEGATIVE_INFINITY;
+  #seen = -1;
+  #changedAt = Number.NEGATIVE_INFINITY;
+  #sweptAt = Number.NEGATIVE_INFINITY;
+  #isAway = false;
+
+  constructor(deps: StoredWatchDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#look = this.#lookAgain();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    await this.#look;
+  }
+
+  async version(isNow: boolean): Promise<StoredVersion | null> {
+    return isNow ? storedNow(this.#deps.repository).version(true) : this.#offered;
+  }
+
+  async #lookAgain(): Promise<void> {
+    const { lookMs = lookMsDefault, log } = this.#deps;
+    try {
+      await this.#lookNow();
+      this.#isAway = false;
+    } catch (err) {
+      if (!this.#stopping.signal.aborted && !this.#isAway) log.warn({ err }, "stored observations cannot be read; trying again");
+      this.#isAway = true;
+    }
+    if (this.#stopping.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#look = this.#lookAgain();
+    }, lookMs).unref();
+  }
+
+  async #lookNow(): Promise<void> {
+    const { repository, intervalMs, clock } = this.#deps;
+    const now = clock.now();
+    const revision = await repository.revision();
+    if (revision !== this.#seen) {
+      this.#seen = revision;
+      this.#changedAt = now;
+    }
+    const isBehind = this.#offered?.revision !== revision;
+    // A file that is still being sent makes one run for each interval, and one at its end.
+    const isQuiet = this.#offered === null || now > this.#changedAt || now - this.#offeredAt >= 2 * intervalMs;
+    const isDue = isBehind && isQuiet && now - this.#offeredAt >= intervalMs;
+    if (!isDue && now - this.#sweptAt < sweepMs) return;
+    await this.#sweep(now);
+    if (!isDue) return;
+    const version = await this.version(true);
+    if (version === null || version.revision === this.#offered?.revision) return;
+    this.#seen = version.revision;
+    this.#offered = version;
+    this.#offeredAt = now;
+    this.#deps.onChange();
+  }
+
+  async #sweep(now: number): Promise<void> {
+    const { repository, rowsMax, keptSeconds, log } = this.#deps;
+    this.#sweptAt = now;
+    const { signal } = this.#stopping;
+    const removed = await sweep(repository, { keptSeconds: await keptSeconds(), rowsMax, now, signal });
+    if (removed > 0) log.info({ rows: removed }, "observations beyond observations_kept or OBSERVATIONS_ROWS_MAX were removed");
+  }
+}

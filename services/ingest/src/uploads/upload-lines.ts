@@ -1,0 +1,62 @@
+/** Lines of an upload, with the place in the file at which each ends. */
+
+import { lineBytesMax } from "../readers/lines.ts";
+
+export interface UploadLine {
+  /** Without its break; valid until the next piece is taken. Null: the line is longer than `lineBytesMax`. */
+  readonly bytes: Uint8Array | null;
+  /** Bytes from the begin of the file to the end of the line, its break included. */
+  readonly end: number;
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/** Holds at most one line; of a longer one nothing but its length. */
+export class UploadLines {
+  #position: number;
+  #rest: Buffer[] = [];
+  #restLength = 0;
+
+  /** @param position  place in the file of the first byte that is pushed; a line begins there. */
+  constructor(position: number) {
+    this.#position = position;
+  }
+
+  /** Bytes that follow the last break. */
+  get openLength(): number {
+    return this.#restLength;
+  }
+
+  /** Lines that end in this piece. */
+  *push(piece: Uint8Array): Generator<UploadLine, void> {
+    let start = 0;
+    for (;;) {
+      const end = piece.indexOf(lineFeed, start);
+      if (end === -1) break;
+      this.#position += end + 1 - start;
+      yield this.#line(piece.subarray(start, end));
+      start = end + 1;
+    }
+    const rest = piece.subarray(start);
+    this.#position += rest.length;
+    this.#restLength += rest.length;
+    // A copy: the piece is not ours to keep.
+    if (this.#restLength <= lineBytesMax) this.#rest.push(Buffer.from(rest));
+    else this.#rest = [];
+  }
+
+  /** What follows the last break; null: nothing. */
+  last(): UploadLine | null {
+    return this.#restLength === 0 ? null : this.#line(new Uint8Array(0));
+  }
+
+  #line(end: Uint8Array): UploadLine {
+    const length = this.#restLength + end.length;
+    const whole = this.#restLength === 0 ? end : Buffer.concat([...this.#rest, end]);
+    this.#rest = [];
+    this.#restLength = 0;
+    const bytes = whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole;
+    return { bytes: length > lineBytesMax ? null : bytes, end: this.#position };
+  }
+}

@@ -1,0 +1,131 @@
+/** Uploads of observations in this process, and what is done with what they stored: deletion and housekeeping. */
+
+import { randomBytes } from "node:crypto";
+import { formatPrefix, type Prefix } from "@netfacts/address";
+import { ProblemError } from "@netfacts/contracts";
+import type { ObservationRepository, Store, UploadFormat, UploadProgress, UploadRecord } from "@netfacts/storage";
+import { type ReceiveBounds, receive } from "./receive.ts";
+import { allUploads } from "./stored-rows.ts";
+
+export interface UploadsDeps extends ReceiveBounds {
+  readonly repository: ObservationRepository;
+  readonly audit: Store["audit"];
+  /** Uploads that are received at a time. */
+  readonly uploadsMax: number;
+  readonly clock: { now(): number };
+}
+
+export interface UploadRequest {
+  /** Null: a new one. */
+  readonly id: string | null;
+  readonly offset: number;
+  /** Null: the one of the upload, or its id. */
+  readonly source: string | null;
+  readonly format: UploadFormat;
+  readonly isPart: boolean;
+  readonly keyId: string | null;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** What is to be deleted. */
+export type Deletion = { readonly address: Prefix } | { readonly prefix: Prefix } | { readonly source: string } | { readonly key: string };
+
+/** Who asks, for the audit. */
+export interface Operator {
+  readonly actor: string;
+  readonly keyId: string | null;
+  readonly address: string | null;
+}
+
+/** An hour: as much as sources may by default. */
+const skewSeconds = 3_600;
+/** Records of uploads that are kept; each has at most some 10 kB. */
+const uploadRecordsMax = 10_000;
+const removedAtOnce = 2_000;
+/** A deletion answers after so long, also when there is more to delete. */
+const deletionMsMax = 10_000;
+
+export class Uploads {
+  readonly #deps: UploadsDeps;
+  readonly #active = new Set<string>();
+
+  constructor(deps: UploadsDeps) {
+    this.#deps = deps;
+  }
+
+  get repository(): ObservationRepository {
+    return this.#deps.repository;
+  }
+
+  /** Stores a body. @throws ProblemError, StoreError; what the body throws. */
+  async receive({ id, offset, source, format, isPart, keyId, body }: UploadRequest): Promise<UploadRecord> {
+    const { repository, uploadsMax, rowsMax, clock } = this.#deps;
+    const uploadId = id ?? randomBytes(12).toString("hex");
+    if (this.#active.has(uploadId)) throw conflict("The upload is in progress: another request sends to it.");
+    if (this.#active.size >= uploadsMax)
+      throw new ProblemError("too_many_uploads", { detail: `This process receives at most ${uploadsMax} uploads at the same time.` });
+    this.#active.add(uploadId);
+    try {
+      if ((await repository.rowCount()) > rowsMax * 1.1) throw new ProblemError("observations_full");
+      if ((await repository.find(uploadId)) === null && (await repository.uploadCount()) >= uploadRecordsMax)
+        throw new ProblemError("observations_full", { detail: `There are ${uploadRecordsMax} uploads already.` });
+      const upload = await repository.begin({ id: uploadId, format, source: source ?? uploadId, keyId }, clock.now());
+      if (upload.format !== format) throw conflict(`The upload has the format ${upload.format}.`);
+      if (source !== null && upload.source !== source) throw conflict(`The upload has the source ${upload.source}.`);
+      if (offset > upload.offset) throw conflict(`Only ${upload.offset} bytes of the upload are stored: send it from there.`);
+      return await receive({ ...this.#deps, upload, offset, body, isPart, skewSeconds });
+    } finally {
+      this.#active.delete(uploadId);
+    }
+  }
+
+  /** Deletes rows at once, and writes that to the audit. */
+  async delete(what: Deletion, by: Operator): Promise<{ readonly deleted: number; readonly complete: boolean }> {
+    const { audit, clock } = this.#deps;
+    const { details, target } = told(what);
+    // Before anything is deleted: what is not written down must not happen.
+    await audit.append({ at: clock.now(), ...by, action: "observations.delete", target, details });
+    return this.#erase(what);
+  }
+
+  async #erase(what: Deletion): Promise<{ readonly deleted: number; readonly complete: boolean }> {
+    const { repository, clock } = this.#deps;
+    const until = clock.now() + deletionMsMax;
+    const progress = { deleted: 0, complete: true };
+    const removeAll = async (selector: Parameters<ObservationRepository["remove"]>[0]): Promise<boolean> => {
+      for (;;) {
+        const removed = await repository.remove(selector, removedAtOnce);
+        progress.deleted += removed;
+        if (removed < removedAtOnce) return true;
+        if (clock.now() > until) return false;
+      }
+    };
+    if ("address" in what || "prefix" in what) {
+      progress.complete = await removeAll({ within: "address" in what ? what.address : what.prefix });
+      return progress;
+    }
+    for await (const upload of allUploads(repository)) {
+      if ("source" in what ? upload.source !== what.source : upload.keyId !== what.key) continue;
+      // Nothing that is still being sent is stored after this: its request finds the upload changed.
+      if (!upload.complete) await repository.store(upload, [], { ...progressOf(upload), complete: true }, clock.now());
+      progress.complete = await removeAll({ fromUpload: upload.number, toUpload: upload.number });
+      if (!progress.complete) break;
+      await repository.forget(upload.number);
+    }
+    return progress;
+  }
+}
+
+function told(what: Deletion): { readonly target: string; readonly details: Readonly<Record<string, string>> } {
+  if ("address" in what) return { target: formatPrefix(what.address), details: { by: "address" } };
+  if ("prefix" in what) return { target: formatPrefix(what.prefix), details: { by: "prefix" } };
+  return "source" in what ? { target: what.source, details: { by: "source" } } : { target: what.key, details: { by: "key" } };
+}
+
+function progressOf({ offset, lines, rows, bad, badLines, header, complete }: UploadRecord): UploadProgress {
+  return { offset, lines, rows, bad, badLines, header, complete };
+}
+
+function conflict(detail: string): ProblemError {
+  return new ProblemError("upload_conflict", { detail });
+}
