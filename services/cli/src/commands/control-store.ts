@@ -36,7 +36,7 @@ export async function withAdministration<T>(use: StoreUse, work: (administration
   const changes: ControlChange[] = [];
   try {
     return await withStore(use, (store) =>
-      work(new Administration({ store, pepper, changed: (change) => void changes.push(change) }), localOperator()),
+      work(new Administration({ store, pepper, changed: (change) => void changes.push(change) }), cliOperator()),
     );
   } catch (error) {
     throw error instanceof KeySpecError ? new CliError(exitCodes.usage, error.faults, error) : error;
@@ -48,13 +48,14 @@ export async function withAdministration<T>(use: StoreUse, work: (administration
 /** Overrides of AS profiles, audited as those of the user of this machine. Ingest looks for changes by itself. */
 export async function withProfiles<T>(use: StoreUse, work: (overrides: ProfileOverrides, by: Operator) => Promise<T>): Promise<T> {
   try {
-    return await withStore(use, (store) => work(new ProfileOverrides(store), localOperator()));
+    return await withStore(use, (store) => work(new ProfileOverrides(store), cliOperator()));
   } catch (error) {
     throw error instanceof KeySpecError ? new CliError(exitCodes.usage, error.faults, error) : error;
   }
 }
 
-function localOperator(): Operator {
+/** The user of this machine, for the audit. */
+export function cliOperator(): Operator {
   return { actor: `cli:${userName()}`, address: "cli", keyId: null };
 }
 

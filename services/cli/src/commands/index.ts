@@ -10,6 +10,7 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   snapshot: async () => (await import("./snapshot/index.ts")).snapshot,
   mrt: async () => (await import("./mrt/index.ts")).mrt,
   ingest: async () => (await import("./ingest.ts")).ingest,
+  observations: async () => (await import("./observations/index.ts")).observations,
   keys: async () => (await import("./keys/index.ts")).keys,
   plans: async () => (await import("./plans.ts")).plans,
   profiles: async () => (await import("./profiles.ts")).profiles,

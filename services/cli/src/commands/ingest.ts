@@ -1,6 +1,7 @@
 /** `netfacts ingest run`: imports sources and publishes a snapshot. `netfacts ingest sources`: how each of them fares. */
 
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import {
   IngestError,
   importSources,
@@ -16,7 +17,7 @@ import {
 } from "@netfacts/ingest/app";
 import { loadConfig } from "@netfacts/runtime";
 import { openDataFolder, retentionConfigSchema, retentionOf, type SectionName, sectionNames } from "@netfacts/snapshot";
-import { makeFolder, openSqliteStore, type Store } from "@netfacts/storage";
+import { makeFolder, observationsFile, openSqliteStore, type Store } from "@netfacts/storage";
 import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";
 import { ingestFolder, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
@@ -56,6 +57,7 @@ export const ingest: RegisterCommand = (program, context) => {
               config,
               store: openDataFolder(settings.dataDir, { retention }),
               stateFolder: ingestFolder(settings),
+              observations: { kind: "sqlite", path: join(settings.dataDir, observationsFile) },
               acceptShrink,
               onProgress: progress.listener,
               signal: interrupted(),
