@@ -13,7 +13,7 @@ export interface Retention {
 }
 
 const removedAtOnce = 2_000;
-/** An upload without lines may be one that has just begun. */
+/** An upload without rows may be one that has just begun, and one that is not complete may still be sent. */
 const emptyMsMax = 86_400_000;
 
 /** Of each source the geofeed that counts: the last complete one. */
@@ -25,6 +25,20 @@ export function currentGeofeeds(uploads: Iterable<UploadRecord>): ReadonlyMap<st
     if (known === undefined || upload.number > known.number) current.set(upload.source, upload);
   }
   return current;
+}
+
+/** Those that were replaced, that nobody goes on to send, and the oldest of those that take more than half of the room: they have no times by which rows could go. */
+function geofeedsToRemove(uploads: readonly UploadRecord[], rowsMax: number, now: number): number[] {
+  const current = currentGeofeeds(uploads);
+  const removed: number[] = [];
+  let rows = 0;
+  for (const upload of uploads.filter(({ format }) => format === "geofeed").sort((a, b) => b.number - a.number)) {
+    const isSent = !upload.complete && upload.updatedAt > now - emptyMsMax;
+    const isKept = isSent || current.get(upload.source)?.number === upload.number;
+    if (isKept) rows += upload.rows;
+    if (!isKept || rows > rowsMax / 2) removed.push(upload.number);
+  }
+  return removed;
 }
 
 /** @returns how many rows were removed. Throws StoreError, and the signal's reason. */
@@ -47,11 +61,7 @@ export async function sweep(repository: ObservationRepository, { keptSeconds, ro
     const first = (numbers[at - 1] ?? 0) + 1;
     if (first < number) await removeAll({ fromUpload: first, toUpload: number - 1 });
   }
-  const geofeeds = currentGeofeeds(uploads);
-  for (const { source, format, number, complete } of uploads) {
-    const current = geofeeds.get(source)?.number ?? 0;
-    if (format === "geofeed" && complete && number < current) await removeAll({ fromUpload: number, toUpload: number });
-  }
+  for (const number of geofeedsToRemove(uploads, rowsMax, now)) await removeAll({ fromUpload: number, toUpload: number });
   const newest = await repository.newest();
   if (newest !== null) await removeAll({ observedBefore: newest - keptSeconds });
   await removeAll({ oldest: true }, (await repository.rowCount()) - rowsMax);

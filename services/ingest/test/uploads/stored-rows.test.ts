@@ -1,0 +1,153 @@
+/** Stored rows against slow ways to say the same: a run over a file, and a list in memory; and when a run is due. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type ObservationStore, openSqliteObservations } from "@netfacts/storage";
+import { runIngest } from "../../src/app.ts";
+import { receive } from "../../src/uploads/receive.ts";
+import { storedSource } from "../../src/uploads/stored-source.ts";
+import { StoredWatch } from "../../src/uploads/stored-watch.ts";
+import { sweep } from "../../src/uploads/sweep.ts";
+import { atWork } from "../support/made-files.ts";
+
+let folder: string;
+let repository: ObservationStore;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "netfacts-rows-"));
+  repository = await openSqliteObservations(join(folder, "observations.sqlite"));
+});
+afterEach(async () => {
+  await repository.close();
+  rmSync(folder, { recursive: true });
+});
+
+const day = 86_400;
+const newest = Date.parse("2026-11-20T00:00:00Z") / 1_000;
+
+async function upload(id: string, text: string, { source = id, format = "ndjson" as "ndjson" | "geofeed", isPart = false } = {}) {
+  const begun = await repository.begin({ id, format, source, keyId: null }, newest * 1_000);
+  async function* pieces() {
+    // Pieces that end anywhere.
+    for (let at = 0; at < text.length; at += 777) yield Buffer.from(text.slice(at, at + 777));
+  }
+  const bounds = { bytesMax: 1e9, secondsMax: 60, rowsMax: 1e9, skewSeconds: 0, clock: { now: () => newest * 1_000 } };
+  return receive({ ...bounds, repository, upload: begun, offset: 0, body: pieces(), isPart });
+}
+
+function line(ip: string, secondsAgo: number, country = "NL"): string {
+  const time = new Date((newest - secondsAgo) * 1_000).toISOString().replace(".000", "");
+  return `${JSON.stringify({ ip, country, observed_at: time })}\n`;
+}
+
+test("an aggregation of stored rows makes the same section as a run over the files, to the byte", async () => {
+  let state = 14;
+  const random = (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const made = () => {
+    const place = random(4);
+    const where = random(3) === 0 ? {} : { lat: 50 - place * 9 + random(100) / 100, lon: place * 20, accuracy_km: 1 + random(80) };
+    const ip = random(3) === 0 ? { prefix: `20.${random(3)}.0.0/16` } : { ip: `20.${random(3)}.0.${random(20)}` };
+    const time = new Date((newest - random(500) * day - random(day)) * 1_000).toISOString().replace(".000", "");
+    const method = random(2) === 0 ? {} : { method: `m${random(3)}` };
+    return `${JSON.stringify({ ...ip, ...where, country: ["NL", "DE", "US", "JP"][place], observed_at: time, ...method })}\n`;
+  };
+  const files = [0, 1, 2].map(() => Array.from({ length: 1_500 }, made).join(""));
+  for (const [at, text] of files.entries()) await upload(`u${at}`, text);
+  await atWork(async (place) => {
+    const lists = files.map((_, at) => `  - {name: s${at}, section: locations, format: observations, location: s${at}}\n`);
+    for (const [at, text] of files.entries()) await place.write(`s${at}`, text);
+    const config = await place.sources(`sources:\n${lists.join("")}`);
+    const ofFiles = await runIngest({ config, store: place.store });
+    const object = async () => (await place.store.getManifest((await place.store.currentId()) ?? "")).sections.locations?.object;
+    const expected = await object();
+    const stored = { ...storedSource, storedVersion: "0".repeat(64) };
+    const ofStore = await runIngest({ config: { ...config, sources: [stored] }, store: place.store, observations: repository });
+    expect(ofStore.sources).toMatchObject([{ read: 4_500, accepted: 4_500 }]);
+    expect(ofStore.sections.map(({ counts }) => counts)).toEqual(ofFiles.sections.map(({ counts }) => counts));
+    expect(await object()).toBe(expected);
+  });
+});
+
+describe("retention", () => {
+  const keep = (keptSeconds: number, rowsMax: number, now = newest * 1_000) =>
+    sweep(repository, { keptSeconds, rowsMax, now, signal: new AbortController().signal });
+  const rest = async () => {
+    const found: string[] = [];
+    for await (const rows of repository.all()) for (const row of rows) found.push(`${row.upload}:${row.line}`);
+    return found;
+  };
+
+  test("removes what is older than the newest by more than is kept, then the oldest above the bound", async () => {
+    await upload("a", line("192.0.2.1", 0) + line("192.0.2.2", 10 * day) + line("192.0.2.3", 10 * day + 1) + line("192.0.2.4", 5 * day));
+    expect(await keep(10 * day, 100)).toBe(1);
+    expect(await rest()).toEqual(["1:1", "1:2", "1:4"]);
+    expect(await keep(10 * day, 2)).toBe(1);
+    expect(await rest()).toEqual(["1:1", "1:4"]);
+    expect(await keep(10 * day, 2)).toBe(0);
+  });
+
+  test("keeps of a source's geofeeds the last complete one and one that is being sent, whatever their age", async () => {
+    for (const id of ["f1", "f2"]) await upload(id, "192.0.2.0/24,NL,,,\n", { source: "isp", format: "geofeed" });
+    await upload("f3", "192.0.2.0/24,NL,,,\n", { source: "isp", format: "geofeed", isPart: true });
+    await upload("now", line("192.0.2.1", 0));
+    await keep(1, 100);
+    expect(await rest()).toEqual(["2:1", "3:1", "4:1"]);
+    await keep(1, 100, newest * 1_000 + 2 * day * 1_000);
+    expect(await rest()).toEqual(["2:1", "4:1"]);
+  });
+
+  test("lets geofeeds have half of the room, so that observations stay", async () => {
+    const feed = Array.from({ length: 6 }, (_, at) => `192.0.${at}.0/24,NL,,,\n`).join("");
+    for (const source of ["one", "two"]) await upload(source, feed, { format: "geofeed" });
+    await upload("seen", line("192.0.2.1", 0) + line("192.0.2.2", 1));
+    await keep(day, 12);
+    expect(await rest()).toEqual([...[1, 2, 3, 4, 5, 6].map((at) => `2:${at}`), "3:1", "3:2"]);
+  });
+
+  test("removes rows of uploads that are gone, and records of uploads whose rows are", async () => {
+    for (const id of ["a", "b", "c"]) await upload(id, line("192.0.2.1", 0));
+    await repository.forget(2);
+    await repository.remove({ fromUpload: 1, toUpload: 1 }, 10);
+    await keep(day, 100);
+    expect(await rest()).toEqual(["3:1"]);
+    expect(await repository.uploadCount()).toBe(2);
+    await keep(day, 100, newest * 1_000 + 2 * day * 1_000);
+    expect((await repository.uploads(10)).map(({ id }) => id)).toEqual(["c"]);
+  });
+});
+
+test("a run is due when changes have come to rest, at most once in an interval, and while they go on once in two", async () => {
+  let now = 1_000_000;
+  const changes: number[] = [];
+  const watch = new StoredWatch({
+    repository,
+    ...{ intervalMs: 1_000, rowsMax: 1_000, lookMs: 5, keptSeconds: async () => day, clock: { now: () => now } },
+    log: { info: () => undefined, warn: () => undefined },
+    onChange: () => changes.push(now),
+  });
+  const looked = () => new Promise((resolve) => setTimeout(resolve, 40));
+  watch.start();
+  await looked();
+  expect([changes, await watch.version(false)]).toEqual([[1_000_000], { revision: 0, rows: 0 }]);
+  await upload("a", line("192.0.2.1", 0));
+  now += 500;
+  await looked();
+  expect(changes).toHaveLength(1);
+  now += 500;
+  await looked();
+  expect([changes.at(-1), await watch.version(false)]).toEqual([1_001_000, { revision: 1, rows: 1 }]);
+  // Never at rest.
+  for (let at = 0; at < 40; at++) {
+    await upload(`more-${at}`, line("192.0.2.1", 0));
+    now += 100;
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+  const between = changes.slice(1).map((time, at) => time - (changes[at] as number));
+  expect(Math.min(...between)).toBeGreaterThanOrEqual(1_000);
+  expect(changes.length).toBeGreaterThanOrEqual(3);
+  await watch.stop();
+});
