@@ -88,7 +88,7 @@ class StoredInputs {
     const upload = this.#uploads.get(row.upload);
     const leftOut = upload === undefined ? "is of an upload that was deleted" : this.#taken(row, upload);
     if (leftOut === null) this.tally.accepted++;
-    else this.tally.leaveOut(leftOut, { line: row.line }, `${upload?.id ?? row.upload}:${row.line} ${formatPrefix(row.prefix)}`);
+    else this.tally.leaveOut(leftOut, { line: row.line }, `upload ${upload?.id ?? row.upload}`);
   }
 
   /** Why the row does not count; null: it does. */
