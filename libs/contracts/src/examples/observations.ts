@@ -32,7 +32,7 @@ export const storedObservationExample: StoredObservation = {
   lon: 4.9,
   accuracy_km: 10,
   country: "NL",
-  region: null,
+  region: "NL-NH",
   city: "Amsterdam",
   observed_at: "2026-11-20T22:14:05Z",
   method: "probe",

@@ -21,6 +21,8 @@ export const factSources = {
   source: "the files of the source",
   schedule: "the schedule of ingest",
   run: "the ingest run",
+  upload: "the upload",
+  observations: "the stored observations",
   iana: "the IANA special-purpose registries",
   iso3166: "ISO 3166",
   dns: "DNS",

@@ -24,6 +24,16 @@ import {
   rotatedKeyFacts,
 } from "../records/keys.ts";
 import { MeRecord, meFacts } from "../records/me.ts";
+import {
+  ObservationsDeleted,
+  ObservationUpload,
+  ObservationUploads,
+  observationsDeletedFacts,
+  StoredObservation,
+  storedObservationFacts,
+  uploadFacts,
+  uploadsFacts,
+} from "../records/observations.ts";
 import { Problem, problemFacts } from "../records/problem.ts";
 import { UsageItems, usageFacts } from "../records/usage.ts";
 import type { FactsOf } from "./fact.ts";
@@ -76,6 +86,22 @@ const operatorPages = {
   runs: page("Ingest runs", "The most recent ingest runs.", IngestRuns, runsFacts, examples.runs),
   run: page("Ingest run", "An ingest run with its report.", IngestRun, runFacts, examples.run),
   sources: page("Sources", "The state and the schedule of each source.", IngestSources, sourcesFacts, examples.sources),
+  upload: page("Upload of observations", "How much of an upload is stored.", ObservationUpload, uploadFacts, examples.upload),
+  uploads: page("Uploads of observations", "The most recent uploads.", ObservationUploads, uploadsFacts, examples.uploads),
+  stored_observation: page(
+    "Stored observation",
+    "One line of an export of what is stored about an address.",
+    StoredObservation,
+    storedObservationFacts,
+    examples.stored_observation,
+  ),
+  observations_deleted: page(
+    "Deleted observations",
+    "The number of stored lines that a request deleted.",
+    ObservationsDeleted,
+    observationsDeletedFacts,
+    examples.observations_deleted,
+  ),
 };
 
 export type RecordPageName = OperationName | "me" | "batch" | "problem" | "meta" | keyof typeof operatorPages;

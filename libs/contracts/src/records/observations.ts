@@ -1,6 +1,8 @@
 /** The records of uploaded observations in ingest's operator API: uploads, the lines that are stored, and what a deletion removed. */
 
 import Type, { type Static } from "typebox";
+import type { FactsOf } from "../facts/fact.ts";
+import { bytes } from "../facts/units.ts";
 import { Count, member, NullableText, NullableTimestamp, nullable, oneOf, record, Timestamp } from "../schema.ts";
 
 export const uploadFormats = ["ndjson", "csv", "geofeed"] as const;
@@ -74,3 +76,45 @@ export const ObservationsDeleted = record({
   complete: member(Type.Boolean(), "False if there are more: repeat the request."),
 });
 export type ObservationsDeleted = Static<typeof ObservationsDeleted>;
+
+const lines = "lines";
+
+export const uploadFacts: FactsOf<ObservationUpload> = {
+  upload: "request",
+  format: "request",
+  source: "request",
+  key_id: "request",
+  created_at: "upload",
+  updated_at: "upload",
+  complete: "upload",
+  offset: { from: "upload", unit: bytes },
+  lines: { from: "upload", unit: lines },
+  rows: { from: "upload", unit: lines },
+  bad: { from: "upload", unit: lines },
+  bad_lines: { line: { from: "upload", unit: lines }, reason: "upload" },
+};
+
+export const uploadsFacts: FactsOf<ObservationUploads> = { items: uploadFacts };
+
+export const storedObservationFacts: FactsOf<StoredObservation> = {
+  prefix: "upload",
+  basis: "upload",
+  lat: { from: "upload", unit: "degrees" },
+  lon: { from: "upload", unit: "degrees" },
+  accuracy_km: { from: "upload", unit: "km" },
+  country: "upload",
+  region: "upload",
+  city: "upload",
+  observed_at: "upload",
+  method: "upload",
+  source: "upload",
+  key_id: "upload",
+  upload: "upload",
+  line: { from: "upload", unit: lines },
+  outlier: "observations",
+};
+
+export const observationsDeletedFacts: FactsOf<ObservationsDeleted> = {
+  deleted: { from: "observations", unit: lines },
+  complete: "observations",
+};

@@ -121,7 +121,11 @@ export const observationRoutes: readonly RouteDescription[] = [
       { ...(selectors[1] as RouteParameter), description: "Prefix to export." },
     ],
     answers: [
-      { status: 200, description: "One line for each stored line.", content: [lines(StoredObservation, examples.stored_observation)] },
+      {
+        status: 200,
+        description: "One line for each stored line.",
+        content: [{ type: "application/x-ndjson", schema: StoredObservation, example: examples.stored_observation }],
+      },
     ],
     problems: upstream,
   },
