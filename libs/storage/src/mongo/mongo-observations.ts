@@ -13,7 +13,7 @@ import {
 } from "../observation-repository.ts";
 import { StoreError } from "../store-error.ts";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
-import { isDuplicateKey } from "./mongo-faults.ts";
+import { duplicateKey, isDuplicateKey } from "./mongo-faults.ts";
 import type { ObservationDocument, ObservationStateDocument, UploadDocument } from "./mongo-schema.ts";
 
 const groupRows = 2_000;
@@ -37,8 +37,8 @@ export function mongoObservations(connection: MongoConnection): ObservationRepos
       await within(() => rows().insertMany(documents, { ordered: false }));
     } catch (error) {
       // Rows that were stored before their progress was.
-      const isRepeated =
-        (error instanceof MongoBulkWriteError && bulkFaults(error).every((code) => code === 11_000)) || isDuplicateKey(error);
+      const codes = error instanceof MongoBulkWriteError ? bulkFaults(error) : [];
+      const isRepeated = codes.length > 0 && codes.every((code) => code === duplicateKey);
       if (!isRepeated) throw error;
     }
   }

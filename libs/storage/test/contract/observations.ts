@@ -31,11 +31,16 @@ async function collected(groups: AsyncIterable<StoredRow[]>): Promise<StoredRow[
 }
 
 async function stored(store: ObservationRepository, id: string, rows: readonly ObservationRow[]): Promise<UploadRecord> {
-  const upload = await store.begin({ ...newUpload, id }, 5);
-  const progress = { ...begun, offset: upload.offset + 10 * rows.length, lines: rows.at(-1)?.line ?? 0, rows: upload.rows + rows.length };
-  const after = await store.store(upload, rows, progress, 6);
-  if (after === null) throw new Error("was changed meanwhile");
-  return after;
+  let upload: UploadRecord | null = await store.begin({ ...newUpload, id }, 5);
+  for (let at = 0; at < rows.length; at += 500) {
+    if (upload === null) throw new Error("was changed meanwhile");
+    const batch = rows.slice(at, at + 500);
+    const { offset, rows: before } = upload;
+    const progress = { ...begun, offset: offset + 10 * batch.length, lines: batch.at(-1)?.line ?? 0, rows: before + batch.length };
+    upload = await store.store(upload, batch, progress, 6);
+  }
+  if (upload === null) throw new Error("was changed meanwhile");
+  return upload;
 }
 
 /** Small numbers from a seed. */
