@@ -50,7 +50,8 @@ async function manifest() {
 }
 
 test("what is uploaded is in the section within one aggregation, and what is deleted is gone, down to the section itself", async () => {
-  await start();
+  // Deletions go before it.
+  await start("section_shrink_max: {locations: 10%}\n");
   const lines = Array.from({ length: 200 }, (_, at) => observation(`192.0.2.${at}`)).join("\n");
   await send(service, lines, { upload: "a", source: "one" });
   const japan = [1, 2, 3].map((day) =>
