@@ -76,6 +76,9 @@ test("an upload that is cut on the way keeps its lines, is resumed at another ga
   expect((await admin(0, "?prefix=20.1.0.0/16")).text.trim().split("\n")).toHaveLength(3_000);
   expect((await admin(0, "?prefix=20.1.0.0/16", { method: "DELETE" })).json).toEqual({ deleted: 3_000, complete: true });
   expect((await admin(1, "?address=20.1.0.1")).text).toBe("");
+  // By the key that uploaded it: nothing is left, and the record of the upload goes.
+  expect((await admin(0, `?key_id=${adminKey.slice(8, 16)}`, { method: "DELETE" })).json).toEqual({ deleted: 0, complete: true });
+  expect((await admin(1, "/uploads/cut")).status).toBe(404);
   await until(async () => (await locationOf("20.1.11.183")) === null, patient);
 });
 

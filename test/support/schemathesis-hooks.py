@@ -62,6 +62,11 @@ def to_lines(context, value):
     return b"".join(json.dumps(item).encode() + b"\n" for item in (value if isinstance(value, list) else [value]))
 
 
+@schemathesis.serializer("text/csv", "application/geofeed+csv")
+def to_csv(context, value):
+    return str(value).encode()
+
+
 def _is_positive(case):
     generation = case.meta.generation if case.meta is not None else None
     return generation is None or generation.mode.value == "positive"

@@ -37,7 +37,7 @@ const selectors: readonly RouteParameter[] = [
     examples: [],
   },
   { name: "source", in: "query", description: "Everything of this source.", schema: sourceName, examples: [] },
-  { name: "key", in: "query", description: "Everything that this key uploaded.", schema: Type.String({ minLength: 1 }), examples: [] },
+  { name: "key_id", in: "query", description: "Everything that this key uploaded.", schema: Type.String({ minLength: 1 }), examples: [] },
 ];
 
 const text = (type: string, example: string): RouteContent => ({ type, schema: null, example });

@@ -75,7 +75,7 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
       },
 
       async DELETE(request, reply) {
-        const query = new Query(request, ["address", "prefix", "source", "key"]);
+        const query = new Query(request, ["address", "prefix", "source", "key_id"]);
         const [what] = query.selectors();
         query.refuseFaults(what === undefined);
         return sendJson(reply, await uploads.delete(what as Deletion, starterOf(request)));
@@ -162,7 +162,7 @@ class Query {
     const address = this.text("address", /^[^/]+$/, "an IPv4 or IPv6 address");
     const prefix = this.text("prefix", /./, "a prefix such as 192.0.2.0/24");
     const source = this.text("source", sourceForm, "the name of a source");
-    const key = this.text("key", /^[\w-]{1,64}$/, "the id of a key");
+    const key = this.text("key_id", /^[\w-]{1,64}$/, "the id of a key");
     if (address !== null) {
       const parsed = parseAddress(address);
       if (parsed === null) this.#fault("address", "must be an IPv4 or IPv6 address, given once");

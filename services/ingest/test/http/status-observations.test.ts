@@ -9,7 +9,15 @@ import { exported, observation, observationsPath, openUpload, send, until } from
 let service: ServiceHarness;
 beforeAll(async () => {
   service = await startService({
-    deps: (deps) => ({ ...deps, config: { ...deps.config, OBSERVATIONS_UPLOAD_BYTES_MAX: 3_000_000, OBSERVATIONS_ROWS_MAX: 20_000 } }),
+    deps: (deps) => ({
+      ...deps,
+      config: {
+        ...deps.config,
+        OBSERVATIONS_UPLOAD_BYTES_MAX: 3_000_000,
+        OBSERVATIONS_ROWS_MAX: 20_000,
+        OBSERVATIONS_INTERVAL_SECONDS: 3_600,
+      },
+    }),
   });
 });
 afterAll(() => service.stop());
@@ -150,7 +158,7 @@ describe("a deletion", () => {
     expect(await rest()).toEqual(["10.3.0.2/32", "10.3.1.1/32", "10.3.1.2/32", "10.3.2.1/32", "10.3.2.2/32"]);
     expect((await remove("prefix=10.3.1.0/31")).json).toEqual({ deleted: 1, complete: true });
     expect(await rest()).toEqual(["10.3.0.2/32", "10.3.1.2/32", "10.3.2.1/32", "10.3.2.2/32"]);
-    expect((await remove("key=BBBBBBBB")).json).toEqual({ deleted: 2, complete: true });
+    expect((await remove("key_id=BBBBBBBB")).json).toEqual({ deleted: 2, complete: true });
     expect((await remove("source=two")).json).toEqual({ deleted: 1, complete: true });
     expect(await rest()).toEqual(["10.3.0.2/32"]);
     expect((await show("del-3")).status).toBe(404);
@@ -201,7 +209,7 @@ describe("what is refused", () => {
   provokes("invalid_parameter", "an id that is none", () => send(service, body, { upload: "../x" }));
   provokes("invalid_parameter", "an export of nothing", () => service.ask("GET", observationsPath));
   provokes("invalid_parameter", "a deletion of everything", () => service.ask("DELETE", observationsPath));
-  provokes("invalid_parameter", "a deletion by two", () => service.ask("DELETE", `${observationsPath}?source=a&key=b`));
+  provokes("invalid_parameter", "a deletion by two", () => service.ask("DELETE", `${observationsPath}?source=a&key_id=b`));
   provokes("invalid_parameter", "a prefix with host bits", () => service.ask("DELETE", `${observationsPath}?prefix=10.0.0.1/8`));
   provokes("upload_not_found", "an upload that there is not", () => show("nowhere"));
   provokes("method_not_allowed", "another method", () => service.ask("PUT", observationsPath, { body: "x" }));

@@ -139,7 +139,8 @@ function serverBackend(url: string): ObservationsBackend {
       if (body !== null) yield* body;
     },
     async remove(selection) {
-      const query = new URLSearchParams(selection as Record<string, string>);
+      const { key, ...others } = selection;
+      const query = new URLSearchParams({ ...others, ...(key !== undefined && { key_id: key }) } as Record<string, string>);
       return (await found(await ask(`?${query}`, { method: "DELETE" })).json()) as ObservationsDeleted;
     },
   };
