@@ -26,6 +26,7 @@ const ingest = await startLocalIngest({
   },
   errorDocsBase: "/docs/errors/",
   sources,
+  stateFolder: join(folder, "ingest"),
   store,
   snapshots: openDataFolder(folder),
   observations,
@@ -36,7 +37,6 @@ const ingest = await startLocalIngest({
 const fetching = { FETCH_CONTACT: "", FETCH_CA_FILE: "" };
 await ingest.follow({
   sources,
-  stateFolder: join(folder, "ingest"),
   fetching,
   snapshotSource: { kind: "folder", path: join(folder, snapshotsFolder) },
 });

@@ -9,6 +9,7 @@ import { installObservationRoutes } from "./http/observation-routes.ts";
 import { installOperatorRoutes } from "./http/operator-routes.ts";
 import { createServer } from "./http/server.ts";
 import { createIngestMetrics } from "./metrics.ts";
+import { overridesIn } from "./overrides/override-file.ts";
 import type { FollowDeps, Following } from "./schedule/follow-sources.ts";
 import { followSources } from "./schedule/follow-sources.ts";
 import { type ObservationsConfig, uploadBounds } from "./uploads/config-schema.ts";
@@ -20,7 +21,9 @@ export interface LocalIngestDeps {
   readonly errorDocsBase: string;
   /** Path of the sources.yaml; empty: none is set. */
   readonly sources: string;
-  readonly store: Pick<Store, "runs" | "audit">;
+  /** Where what is fetched is kept. */
+  readonly stateFolder: string;
+  readonly store: Pick<Store, "runs" | "audit" | "profiles">;
   readonly snapshots: SnapshotStore;
   readonly observations: { readonly repository: ObservationRepository; readonly source: ObservationSource };
   readonly clock: { now(): number };
@@ -33,12 +36,12 @@ export interface LocalIngest {
   readonly url: string;
   readonly proxyToken: string;
   /** Follows the sources and what is uploaded; until then nothing runs. */
-  follow(deps: Pick<FollowDeps, "sources" | "stateFolder" | "fetching" | "snapshotSource">): Promise<void>;
+  follow(deps: Pick<FollowDeps, "sources" | "fetching" | "snapshotSource">): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalIngest> {
-  const { config, errorDocsBase, sources, store, snapshots, observations, clock, log } = deps;
+  const { config, errorDocsBase, sources, stateFolder, store, snapshots, observations, clock, log } = deps;
   const metrics = createIngestMetrics(deps.metrics);
   const proxyToken = randomBytes(32).toString("hex");
   let following: Following | null = null;
@@ -48,6 +51,7 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
   installOperatorRoutes(http, {
     store,
     sources,
+    overrides: overridesIn(stateFolder),
     snapshots,
     clock,
     runs: () => following?.runs ?? null,
@@ -63,7 +67,16 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
     proxyToken,
     async follow(followed) {
       const followedObservations = { ...observations, config };
-      following = await followSources({ ...followed, observations: followedObservations, store, snapshots, clock, log, metrics });
+      following = await followSources({
+        ...followed,
+        stateFolder,
+        observations: followedObservations,
+        store,
+        snapshots,
+        clock,
+        log,
+        metrics,
+      });
     },
     async stop() {
       await http.close();

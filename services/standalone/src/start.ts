@@ -98,6 +98,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       config: own,
       errorDocsBase: gateway.ERROR_DOCS_BASE,
       sources: followed,
+      stateFolder,
       store,
       snapshots,
       observations: { repository: observations, source: { kind: "sqlite", path: observationsPath } },
@@ -139,7 +140,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
     const url = await app.gateway.listen();
     home.answersAt(url);
     const snapshotSource = { kind: "folder", path: join(folder, snapshotsFolder) } as const;
-    if (followed !== "") await ingest.follow({ sources: followed, stateFolder, fetching: own, snapshotSource });
+    if (followed !== "") await ingest.follow({ sources: followed, fetching: own, snapshotSource });
     const operatorOrigin = app.gateway.operator?.listeningOrigin;
     // Last, since its secret is shown once: a start that fails before has not used it up.
     const firstKey = await createFirstKey(store);

@@ -47,6 +47,7 @@ export const storedSource: SourceConfig = {
   kindShrinkMax: 1,
   countErrorMax: null,
   covers: null,
+  rangeType: null,
   staleAfterSeconds: null,
   asOf: null,
   clockSkewMaxSeconds: 3_600,
