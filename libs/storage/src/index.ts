@@ -27,6 +27,7 @@ export {
 } from "./observation-repository.ts";
 export { overrideFaults, overridesMax, type ProfileOverride, ProfileOverrides } from "./profile-overrides.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
+export { type ProfileSearch, searchProfiles } from "./profile-search.ts";
 export { type RunRecord, type RunRepository, type RunState, runsKept } from "./run-repository.ts";
 export { backUpSqliteStore, restoreSqliteStore } from "./sqlite/backup.ts";
 export { observationsFile, openSqliteObservations } from "./sqlite/sqlite-observations.ts";

@@ -1,7 +1,7 @@
 /** `netfacts profiles`: what the operator says of ASes, over what the sources say. */
 
 import { parseAsn } from "@netfacts/address";
-import type { ProfileOverride, ProfileRecord } from "@netfacts/storage";
+import { type ProfileOverride, type ProfileRecord, searchProfiles } from "@netfacts/storage";
 import { InvalidArgumentError } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../context.ts";
@@ -25,7 +25,6 @@ interface ListOptions {
 
 const limitDefault = 100;
 const limitMax = 10_000;
-const pageSize = 1_000;
 
 export const profiles: RegisterCommand = (program, context) => {
   const group = program
@@ -38,7 +37,9 @@ export const profiles: RegisterCommand = (program, context) => {
     .option("--after <asn>", "start behind this AS number", parseAsnArgument)
     .option("--search <text>", "only overrides that contain this text")
     .action(async (options: ListOptions, command) => {
-      const found = await withStore({ command, context, create: false }, (store) => search(store.profiles, options));
+      const found = await withStore({ command, context, create: false }, ({ profiles }) =>
+        searchProfiles(profiles, { ...options, ...(options.search !== undefined && { text: options.search }) }),
+      );
       if (sharedSettings(command).json) return printJson(context, { profiles: found.map(profileJson) });
       const table = () => tableLines(["AS", "OVERRIDE", "BY", "UPDATED"], found.map(row));
       printLines(context, found.length === 0 ? ["No overrides found."] : table());
@@ -75,21 +76,6 @@ export const profiles: RegisterCommand = (program, context) => {
       printLines(context, [`The override of AS${asn} was deleted.`]);
     });
 };
-
-async function search(
-  store: { list(limit: number, after?: number): Promise<ProfileRecord[]> },
-  { limit, after, search: text }: ListOptions,
-): Promise<ProfileRecord[]> {
-  const found: ProfileRecord[] = [];
-  for (let place = after; ; ) {
-    const page = await store.list(pageSize, place);
-    found.push(
-      ...page.filter((record) => text === undefined || JSON.stringify(profileJson(record)).toLowerCase().includes(text.toLowerCase())),
-    );
-    if (page.length < pageSize || found.length >= limit) return found.slice(0, limit);
-    place = page.at(-1)?.asn;
-  }
-}
 
 function overrideOf({ name, organisation, website, networkType }: OverrideOptions): ProfileOverride {
   const said = (text: string): string | null => (text === "-" ? null : text);
