@@ -66,9 +66,9 @@ checks.negative_data_rejection.enabled = false
 include-path-regex = "^/admin/v1/ingest/observations"
 checks.positive_data_acceptance.enabled = false
 checks.negative_data_rejection.enabled = false
-# Whether there is such a plan, and whether a moment is to come, no document can say.
+# Whether there is such a plan, whether a moment is to come, and what is a URL or one line of text, no document can say.
 [[operations]]
-include-path-regex = "^/admin/v1/keys"
+include-path-regex = "^/admin/v1/(keys|profiles)"
 checks.positive_data_acceptance.enabled = false
 `,
   );

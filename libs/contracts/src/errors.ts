@@ -148,6 +148,12 @@ const table = {
     "Take the id from `GET /admin/v1/keys`. It is the eight characters after `nf_live_` or `nf_test_`.",
   ),
   plan_not_found: entry(404, "Plan not found", "There is no plan with this name.", "Take the name from `GET /admin/v1/plans`."),
+  profile_not_found: entry(
+    404,
+    "Override not found",
+    "The profile of this AS is not overridden.",
+    "Take the AS number from `GET /admin/v1/profiles`. The record `/asn` shows what the sources say.",
+  ),
   request_timeout: entry(
     408,
     "Request timeout",

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { parseAsn } from "@netfacts/address";
-import { batchQuestions, KeyPatch, KeyRotation, NewKey, PlanLimits, Problem, RunRequest } from "@netfacts/contracts";
+import { batchQuestions, KeyPatch, KeyRotation, NewKey, PlanLimits, Problem, ProfileFields, RunRequest } from "@netfacts/contracts";
 import { type Json, operatorDocument, operatorRoutes, publicDocument, publicRoutes } from "@netfacts/contracts/openapi";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Compile } from "typebox/compile";
@@ -82,7 +82,7 @@ test("what members say changes no validator", () => {
     const kept = Object.entries(schema).filter(([name, value]) => name !== "description" || typeof value !== "string");
     return Object.fromEntries(kept.map(([name, value]) => [name, plain(value)]));
   };
-  for (const schema of [...Object.values(batchQuestions), NewKey, KeyPatch, KeyRotation, PlanLimits, RunRequest]) {
+  for (const schema of [...Object.values(batchQuestions), NewKey, KeyPatch, KeyRotation, PlanLimits, ProfileFields, RunRequest]) {
     const text = JSON.stringify(schema);
     const without = plain(JSON.parse(text) as Json);
     expect(text).toContain("description");

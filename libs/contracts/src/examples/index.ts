@@ -19,6 +19,7 @@ import {
 } from "./keys.ts";
 import { metaWithoutData } from "./meta.ts";
 import { observationsDeletedExample, storedObservationExample, uploadExample, uploadsExample } from "./observations.ts";
+import { profileExample, profileFieldsExample, profilesExample } from "./profiles.ts";
 import { usageExample } from "./usage.ts";
 
 const meExample: MeRecord = {
@@ -78,6 +79,9 @@ export const examples = {
   plan: planExample,
   plans: plansExample,
   plan_limits: planLimitsExample,
+  profile: profileExample,
+  profiles: profilesExample,
+  profile_fields: profileFieldsExample,
   audit: auditExample,
   usage: usageExample,
   problem: problemExample,

@@ -17,6 +17,7 @@ export const factSources = {
   counters: "the counters of limits",
   usage: "the usage counts",
   audit: "the audit log",
+  overrides: "the overrides of profiles",
   list: "the list of sources",
   source: "the files of the source",
   schedule: "the schedule of ingest",

@@ -11,11 +11,12 @@ export const operatorDocument = ({ ingest }: { readonly ingest: boolean } = { in
     {
       title: "Netfacts operator API",
       description:
-        "Management of keys, plans, usage, the audit log and, where it is a service, ingest. Served on a separate listener, and only for keys with the scope `admin`.",
+        "Management of keys, plans, AS profiles, usage, the audit log and, where it is a service, ingest. Served on a separate listener, and only for keys with the scope `admin`.",
       version,
       tags: {
         Keys: "Create, change, rotate and revoke API keys. The secret of a key is returned only once, when the key is created.",
         Plans: "Named sets of limits that keys refer to.",
+        Profiles: "Names, organisations, websites and network types of ASes that operators correct.",
         Usage: "Usage of keys, by day and kind of request.",
         Audit: "Changes made by operators: who made them, when, and from where.",
         ...(ingest && {

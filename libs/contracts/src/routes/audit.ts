@@ -22,9 +22,9 @@ export const auditRoutes: readonly RouteDescription[] = [
     path: auditPath,
     id: "listAudit",
     tag: "Audit",
-    summary: "Audit log of keys and plans",
+    summary: "Audit log of keys, plans and profiles",
     description:
-      "Changes to keys and plans, with actor, time and origin; newest first. An entry is written before the change. If the change failed, no " +
+      "Changes to keys, plans and overrides of AS profiles, with actor, time and origin; newest first. An entry is written before the change. If the change failed, no " +
       "key or plan has the version in `details.version` of the entry.",
     scope: "admin",
     parameters: [
@@ -40,7 +40,7 @@ export const auditRoutes: readonly RouteDescription[] = [
       { name: "to", in: "query", description: "End time (exclusive).", schema: Timestamp, examples: ["2026-12-01T00:00:00Z"] },
       exactly("actor", "Who.", "key:4H2B8RXA"),
       exactly("action", "What.", "key.update"),
-      exactly("target", "Key id or plan name.", "7Q9M3W8K"),
+      exactly("target", "Key id, plan name or AS (`AS64500`).", "7Q9M3W8K"),
     ],
     answers: [
       { status: 200, description: "The entries.", content: [{ type: "application/json", schema: AuditRecords, example: examples.audit }] },

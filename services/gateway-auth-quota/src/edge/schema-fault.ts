@@ -43,6 +43,7 @@ const formOf: Readonly<Record<string, string>> = {
   "^(key|day|month|route_class)(,(key|day|month|route_class))*$": "one or more of key, day, month and route_class, separated by commas",
   "^[^,]*$": "a name without commas",
   "^[a-z0-9][a-z0-9_-]{0,39}$": "a name of 1 to 40 lower-case letters, digits, `-` and `_` that starts with a letter or digit",
+  "^[a-z][a-z0-9_]{0,39}$": "a word of 1 to 40 lower-case letters, digits and `_` that starts with a letter",
 };
 
 /** @returns the places of one error; several where several members are missing or unknown. */

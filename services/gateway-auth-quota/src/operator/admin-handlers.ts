@@ -7,9 +7,10 @@ import type { AdminHandlers } from "./admin-routes.ts";
 import { auditHandlers } from "./audit-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { planHandlers } from "./plan-handlers.ts";
+import { profileHandlers } from "./profile-handlers.ts";
 
 export interface AdminHandlerDeps {
-  readonly store: Pick<Store, "keys" | "plans" | "audit" | "idempotency" | "usage">;
+  readonly store: Pick<Store, "keys" | "plans" | "audit" | "idempotency" | "usage" | "profiles">;
   readonly clock: { now(): number };
   /** What new keys are hashed with. */
   readonly pepper: Pepper | null;
@@ -24,6 +25,7 @@ export function adminHandlers({ store, clock, pepper, defaultLimits, changed }: 
   return {
     ...keyHandlers({ store, administration, clock }),
     ...planHandlers({ store, administration, defaultLimits }),
+    ...profileHandlers({ store, clock }),
     ...auditHandlers(store),
     ...usageHandlers(store.usage, clock),
   };

@@ -46,7 +46,7 @@ export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers
       if (request.headers.expect !== undefined) reply.raw.writeContinue();
       done();
     });
-    scope.setErrorHandler((error, request, reply) => sendProblem(problemOf(error), request, reply, problems));
+    scope.setErrorHandler((error, request, reply) => sendProblem(problemOf(error, request), request, reply, problems));
     for (const route of adminRoutes) installRoute(scope, route, handlers);
   });
   refuseUndescribed(app, adminRoutes, guard);
@@ -99,8 +99,8 @@ function urlOf(path: string): string {
 }
 
 /** What handlers, the store and the reading of bodies throw, as what operators are told. */
-function problemOf(error: unknown): unknown {
-  if (error instanceof KeySpecError) return specProblem(error);
+function problemOf(error: unknown, { routeOptions: { url = "" } }: FastifyRequest): unknown {
+  if (error instanceof KeySpecError) return specProblem(error, url);
   if (error instanceof IdempotencyConflict) return new ProblemError("idempotency_conflict");
   if (error instanceof StoreError) return new ProblemError("upstream_unavailable", { cause: error });
   const code = (error as { readonly code?: unknown } | null)?.code;
@@ -111,13 +111,14 @@ function problemOf(error: unknown): unknown {
   return typeof code === "string" && code.startsWith("FST_ERR_CTP_") ? new ProblemError("unsupported_media_type") : error;
 }
 
-function specProblem({ items }: KeySpecError): ProblemError {
-  // The name of a plan is in the path, all else in the body.
-  const inPath = items.some(({ field }) => field === "name");
-  const code = inPath ? "invalid_parameter" : "invalid_body";
+/** @param url  of the route, with its path parameters: what these say is no fault of the body. */
+function specProblem({ items }: KeySpecError, url: string): ProblemError {
+  const parameters = url.split("/").filter((part) => part.startsWith(":"));
+  const isInPath = (field: string): boolean => parameters.includes(`:${field}`);
+  const code = items.some(({ field }) => isInPath(field)) ? "invalid_parameter" : "invalid_body";
   const faults = items.map(
     ({ field, message, suggestion }): ProblemItem => ({
-      location: field === "name" ? "path.name" : `body.${field}`,
+      location: `${isInPath(field) ? "path" : "body"}.${field}`,
       code,
       message,
       ...(suggestion !== null && { suggestion }),

@@ -23,8 +23,13 @@ export function decodePlace(text: string | undefined): PagePlace | undefined {
   } catch {
     // Said below.
   }
+  throw invalidCursor();
+}
+
+/** For a cursor that the list did not give. */
+export function invalidCursor(): ProblemError {
   const errors = [{ location: "query.cursor", code: "invalid_cursor" as const, message: "is not a `next_cursor` of this list" }];
-  throw new ProblemError("invalid_cursor", { errors });
+  return new ProblemError("invalid_cursor", { errors });
 }
 
 /** The items of a page and its cursor, out of one item more than fits. */

@@ -57,11 +57,12 @@ const bodies: Readonly<Record<string, object>> = {
   updateKey: { label: "changed" },
   rotateKey: {},
   putPlan: { rate: { limit: 600, window_seconds: 60 }, month: { limit: 1_000 } },
+  putProfile: { name: "EXAMPLE-NET" },
 };
 
 function operatorCalls(): Call[] {
   return adminRoutes.map((route) => {
-    const path = route.path.replace("{id}", changedId).replace("{name}", "tried");
+    const path = route.path.replace("{id}", changedId).replace("{name}", "tried").replace("{asn}", "AS64500");
     const query = route.id === "listUsage" ? "?month=2026-11" : "";
     const body = bodies[route.id];
     return { name: route.id, url: operatorUrl + path + query, method: route.method.toUpperCase(), key: adminKey, ...(body && { body }) };
