@@ -1,5 +1,5 @@
 /**
- * An override of an AS profile, from the command line to the answer, in one process and as services.
+ * An override of an AS profile, from the command line or the operators' API to the answer, in one process and as services.
  *
  * @alone It asserts a deadline.
  */
@@ -25,6 +25,7 @@ const deadlineMs = 2_000;
 interface World {
   readonly url: string;
   readonly key: string;
+  readonly operatorUrl: string;
   /** Runs a command line on its control data. */
   run(...args: string[]): Promise<Ended>;
   stop(): Promise<unknown>;
@@ -43,8 +44,9 @@ function sourcesWithNames(): string {
 
 async function inOneProcess(sources: string): Promise<World> {
   const home = temporaryFolder();
-  const { url, key, stop } = await startStandalone(home, { SOURCES: sources });
-  return { url, key, stop, run: (...args) => netfactsWith({}, home, ...args) };
+  const { url, key, out, stop } = await startStandalone(home, { SOURCES: sources, OPERATOR_PORT: "0" });
+  const operatorUrl = /^Operator API: (\S+)\/docs/m.exec(out())?.[1] ?? "";
+  return { url, key, operatorUrl, stop, run: (...args) => netfactsWith({}, home, ...args) };
 }
 
 async function asServices(sources: string): Promise<World> {
@@ -65,7 +67,8 @@ async function asServices(sources: string): Promise<World> {
     "--rate",
     "100000/60s",
   );
-  return { url: all.gateways[0]?.url ?? "", key, stop: () => all.stop(), run: (...args) => netfactsWith(all.env, home, ...args) };
+  const [{ url, operatorUrl } = { url: "", operatorUrl: "" }] = all.gateways;
+  return { url, key, operatorUrl, stop: () => all.stop(), run: (...args) => netfactsWith(all.env, home, ...args) };
 }
 
 const sourced = { name: "RIPE-NCC-AS", organisation: null, website: null, types: [] };
@@ -91,6 +94,10 @@ describe.each([
   /** Ms from the end of the command to the first answer that is as wanted. */
   async function delayOf(wanted: object, ...args: string[]): Promise<number> {
     expect(await world.run("profiles", ...args)).toMatchObject({ code: 0 });
+    return delayUntil(wanted);
+  }
+
+  async function delayUntil(wanted: object): Promise<number> {
     const since = performance.now();
     for (;;) {
       const found = await profile();
@@ -116,6 +123,24 @@ describe.each([
     console.log(`ms from command to answer: ${delays.map(Math.round).join(", ")}`);
     // A thread is started and every pod reports for each of them: one that another program delays is no miss.
     expect(delays.toSorted((a, b) => a - b)[2]).toBeLessThan(deadlineMs);
+    expect(Math.max(...delays)).toBeLessThan(2 * deadlineMs);
+  });
+
+  test("an override by the operators' API is answered, found, and gone after its deletion", async () => {
+    const { code, out } = await world.run("keys", "create", "--label", "operator", "--scopes", "admin", "--json");
+    expect(code).toBe(0);
+    const { secret } = JSON.parse(out) as { secret: string };
+    const admin = async (method: string, path: string, body?: object) => {
+      const content = body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      return request(`${world.operatorUrl}/admin/v1/profiles${path}`, { key: secret, method, ...content });
+    };
+    const override = { name: "By HTTP", organisation: "Org, “Ltd”", network_types: ["ix"] };
+    expect(await admin("PUT", "/AS3333", override)).toMatchObject({ status: 201 });
+    const delays = [await delayUntil({ ...sourced, name: "By HTTP", organisation: "Org, “Ltd”", types: ["ix operator:overrides"] })];
+    expect((await admin("GET", "?q=by%20http")).json).toMatchObject({ items: [{ asn: 3333, override }], next_cursor: null });
+    expect(await admin("DELETE", "/AS3333")).toMatchObject({ status: 204 });
+    delays.push(await delayUntil(sourced));
+    console.log(`ms from request to answer: ${delays.map(Math.round).join(", ")}`);
     expect(Math.max(...delays)).toBeLessThan(2 * deadlineMs);
   });
 
