@@ -1,13 +1,16 @@
 /** The client: one method for each route, lists as async iteration. */
 
 import type {
+  AsnChangesRecord,
   AsnPrefix,
   AsnRecord,
   BatchQuestion,
   BatchResult,
+  ChangeItem,
   IpRecord,
   MeRecord,
   OperationName,
+  PrefixChangesRecord,
   PrefixRecord,
   RecordOf,
   RelatedPrefix,
@@ -42,6 +45,9 @@ export interface PageOptions extends PastOptions {
   readonly cursor?: string;
 }
 
+/** Options of what changed; the snapshots are all that are kept. */
+export type ChangesOptions = Omit<PageOptions, "asOf">;
+
 export interface RoutingOptions extends PastOptions {
   readonly include?: readonly ("more_specifics" | "upstreams")[];
   readonly limit?: number;
@@ -56,6 +62,13 @@ export interface AsnOptions extends PageOptions {
 
 function past(asOf: string | Date | undefined): Query {
   return { as_of: asOf instanceof Date ? asOf.toISOString() : asOf };
+}
+
+/** As the paths of routes have it. */
+function prefixPath(prefix: string): string {
+  const slash = prefix.indexOf("/");
+  const [network, length] = slash < 0 ? [prefix, ""] : [prefix.slice(0, slash), prefix.slice(slash + 1)];
+  return `${encodeURIComponent(network)}/${encodeURIComponent(length)}`;
 }
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -117,13 +130,7 @@ export class NetfactsClient implements OperationMethods {
 
   /** The announced prefix that equals `prefix` (`193.0.0.0/21`), or else the longest that covers it. */
   prefix(prefix: string, { signal, asOf, ...query }: PageOptions = {}): Promise<PrefixRecord> {
-    const slash = prefix.indexOf("/");
-    const [network, length] = slash < 0 ? [prefix, ""] : [prefix.slice(0, slash), prefix.slice(slash + 1)];
-    return this.#get(
-      `/prefix/${encodeURIComponent(network)}/${encodeURIComponent(length)}`,
-      { ...query, ...past(asOf) },
-      { ...(signal && { signal }) },
-    );
+    return this.#get(`/prefix/${prefixPath(prefix)}`, { ...query, ...past(asOf) }, { ...(signal && { signal }) });
   }
 
   /** Every announced prefix inside a prefix. All pages come from one version of the data. */
@@ -144,6 +151,28 @@ export class NetfactsClient implements OperationMethods {
   /** Route origin validation (RFC 6811) of any pair of origin and prefix. */
   validity(asn: number | string, prefix: string, { asOf, ...options }: PastOptions = {}): Promise<ValidityRecord> {
     return this.#get("/validity", { asn, prefix, ...past(asOf) }, options);
+  }
+
+  /** One page of what changed for an AS between the kept snapshots, newest first. A page can be empty and still have a `next_cursor`. */
+  asnChanges(asn: number | string, { signal, ...query }: ChangesOptions = {}): Promise<AsnChangesRecord> {
+    return this.#get(`/changes/${encodeURIComponent(asn)}`, query, { ...(signal && { signal }) });
+  }
+
+  /** The same for a prefix (`193.0.0.0/21`). */
+  prefixChanges(prefix: string, { signal, ...query }: ChangesOptions = {}): Promise<PrefixChangesRecord> {
+    return this.#get(`/changes/${prefixPath(prefix)}`, query, { ...(signal && { signal }) });
+  }
+
+  /** Every change of an AS or a prefix, newest first. */
+  async *changes(subject: number | string, options: ChangesOptions = {}): AsyncGenerator<ChangeItem, void, undefined> {
+    for (let cursor = options.cursor; ; ) {
+      const page = { ...options, ...(cursor !== undefined && { cursor }) };
+      const isPrefix = typeof subject === "string" && subject.includes("/");
+      const { changes } = await (isPrefix ? this.prefixChanges(subject, page) : this.asnChanges(subject, page));
+      yield* changes.items;
+      if (changes.next_cursor === null) return;
+      cursor = changes.next_cursor;
+    }
   }
 
   /** The key and what is left of its limits. It does not count towards the quota. */

@@ -31,7 +31,15 @@ export interface ListView {
 }
 
 /** Lists that page, by their place in the record; a name's place here is its number in cursors and never changes. */
-export const listNames = ["prefixes", "allocations", "more_specifics", "neighbours", "vrps.unannounced", "allocation.blocks"] as const;
+export const listNames = [
+  "prefixes",
+  "allocations",
+  "more_specifics",
+  "neighbours",
+  "vrps.unannounced",
+  "allocation.blocks",
+  "changes",
+] as const;
 export type ListName = (typeof listNames)[number];
 
 /** The top-level member of the record that has the list. */

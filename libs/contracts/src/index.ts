@@ -10,7 +10,12 @@ export { type KeyChange, keysChangedSubject, type PlanChange } from "./key-chang
 export { Meta, MetaData, MetaHistory, Warning, type WarningCode, warningCodes, warningMeanings } from "./meta.ts";
 export { nearestWord } from "./nearest-word.ts";
 export type { AsnQuestion } from "./operations/asn.ts";
+export type { AsnChangesQuestion, PrefixChangesQuestion } from "./operations/changes.ts";
 export {
+  type BatchKind,
+  batchKinds,
+  type ChangesName,
+  isChanges,
   type LookupName,
   lookupNames,
   type OperationName,
@@ -22,7 +27,15 @@ export {
 } from "./operations/index.ts";
 export type { IpQuestion } from "./operations/ip.ts";
 export { listLimitDefault, listLimitMax } from "./operations/list-limits.ts";
-export { type LookupDescription, pastServiceOf, pastUnits, type ServiceName, serviceNames, services } from "./operations/operation.ts";
+export {
+  changesServiceOf,
+  type LookupDescription,
+  pastServiceOf,
+  pastUnits,
+  type ServiceName,
+  serviceNames,
+  services,
+} from "./operations/operation.ts";
 export type { PrefixQuestion } from "./operations/prefix.ts";
 export type { ReverseDnsQuestion } from "./operations/reverse-dns.ts";
 export type { RoutingQuestion } from "./operations/routing.ts";
@@ -50,16 +63,15 @@ export { AsnAllocation, AsnCounts, AsnPrefix, AsnRecord, AsnRpki, Aspa, Neighbou
 export { AuditRecord, AuditRecords } from "./records/audit.ts";
 export {
   BatchAnswer,
-  type BatchKind,
   BatchMeta,
   BatchQuestion,
   BatchRequest,
   BatchResult,
   BatchSummary,
-  batchKinds,
   batchQuestions,
   batchQuestionsMax,
 } from "./records/batch.ts";
+export { AsnChangesRecord, ChangeItem, PrefixChangesRecord, RegistrationOfChange } from "./records/changes.ts";
 export {
   IngestRun,
   IngestRunSummary,

@@ -8,7 +8,17 @@ const all = Object.values(operations);
 
 test("the numbers in frames never change their meaning", () => {
   const codes = Object.fromEntries(all.map(({ name, code }) => [name, code]));
-  expect(codes).toEqual({ ip: 1, routing: 2, validity: 3, status: 4, asn: 5, prefix: 6, reverse_dns: 7 });
+  expect(codes).toEqual({
+    ip: 1,
+    routing: 2,
+    validity: 3,
+    status: 4,
+    asn: 5,
+    prefix: 6,
+    reverse_dns: 7,
+    asn_changes: 8,
+    prefix_changes: 9,
+  });
 });
 
 test("a number leads back to its operation, and an unknown one to none", () => {
@@ -31,12 +41,13 @@ test.each(all.map(({ name, lookup, listView, lists }) => ({ name, lookup: lookup
     const { route, batch } = lookup;
     const inPath = route.parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
     expect([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)).toEqual(inPath);
-    expect(batch.value === null ? [] : [batch.value]).toEqual(inPath.slice(0, 1));
-    expect("value" in batch.members).toBe(batch.value !== null);
     const inQuery = route.parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
-    expect(Object.keys(batch.members).filter((name) => name !== "value")).toEqual(inQuery.filter((name) => name !== "cursor"));
     expect(inQuery.includes("cursor")).toBe(lists.length > 0);
     expect((route.lists ?? []).length > 0).toBe(listView !== null);
+    if (batch === null) return;
+    expect(batch.value === null ? [] : [batch.value]).toEqual(inPath.slice(0, 1));
+    expect("value" in batch.members).toBe(batch.value !== null);
+    expect(Object.keys(batch.members).filter((name) => name !== "value")).toEqual(inQuery.filter((name) => name !== "cursor"));
   },
 );
 

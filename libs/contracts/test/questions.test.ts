@@ -37,6 +37,8 @@ const questions: { [O in OperationName]: fc.Arbitrary<Questions[O]> } = {
     limit,
   }),
   prefix: fc.record({ prefix, limit }),
+  asn_changes: fc.record({ asn, limit }),
+  prefix_changes: fc.record({ prefix, limit }),
   status: fc.constant({}),
 };
 

@@ -23,7 +23,7 @@ export interface ServePastDeps {
 }
 
 /** Kept of a question's time, for the way back. */
-const returnMs = 250;
+export const returnMs = 250;
 
 /** Begins to answer. The promise is rejected where the broker does not let this process serve it: then only the present is answered. */
 export async function servePast({ messaging, service, past, clock, onFailure }: ServePastDeps): Promise<Subscription> {
@@ -45,7 +45,8 @@ export async function servePast({ messaging, service, past, clock, onFailure }: 
   return messaging.serve(pastServiceOf(service), createResponder({ enter: () => ({ context: null }), ops, onFailure }));
 }
 
-function refused(answer: Extract<PastAnswer, { refusal: string }>): ReplyItem {
+/** The problem of a question that cannot be answered. */
+export function refused(answer: Extract<PastAnswer, { refusal: string }>): ReplyItem {
   switch (answer.refusal) {
     case "out_of_range": {
       const { earliest, latest } = answer;

@@ -2,8 +2,8 @@
 
 import { comparePrefixes, formatAddress, formatPrefix, type Prefix } from "@netfacts/address";
 import type { RpkiState } from "@netfacts/contracts";
-import type { AllocationEntry, AsnEntry, Generation, RouteOrigin, RouteTable } from "@netfacts/snapshot";
-import { type Steps, stepItems } from "./steps.ts";
+import type { AllocationEntry, AsnEntry, Generation, RouteOrigin, RouteTable, SectionName } from "@netfacts/snapshot";
+import { mapSteps, type Steps, stepItems } from "./steps.ts";
 import { validationState } from "./validation-parts.ts";
 
 export type ChangeSubject = { readonly prefix: Prefix } | { readonly asn: number };
@@ -32,23 +32,53 @@ export type Change =
   | { readonly change: "registration_changed"; readonly from: ChangedRegistration | null; readonly to: ChangedRegistration | null }
   | { readonly change: "name_changed"; readonly from: string | null; readonly to: string | null };
 
+/** What one snapshot says of a subject: all that a comparison needs, so that no two snapshots need be in memory together. */
+export interface SubjectFacts {
+  /** undefined: not known in this snapshot. */
+  readonly registration: ChangedRegistration | null | undefined;
+  readonly name: string | null | undefined;
+  /** Ascending by prefix, then by origin; null: not known. */
+  readonly routes: readonly Route[] | null;
+}
+
+interface Route {
+  readonly prefix: Prefix;
+  readonly origin: ChangedOrigin;
+  readonly key: string;
+  readonly state: RpkiState | null;
+}
+
+/** Sections that the facts come from: of two snapshots that share their objects, nothing changed. */
+export const changeSections = ["routes", "vrps", "allocations", "as_names"] as const satisfies readonly SectionName[];
+
 /**
  * In a fixed order: registration, name, then routes by prefix and origin. What either snapshot does not have as a section is not known, and no change.
  *
  * Cost: some searches for a prefix; for an AS a step for each prefix that it originates in either, taken in turns.
  */
 export function* changesOf(subject: ChangeSubject, from: Generation, to: Generation): Steps<Change[]> {
+  return yield* changesBetween(yield* subjectFacts(subject, from), yield* subjectFacts(subject, to));
+}
+
+export function* subjectFacts(subject: ChangeSubject, generation: Generation): Steps<SubjectFacts> {
+  const { allocations, names, routes } = generation;
+  return {
+    registration: allocations === null ? undefined : registrationOf(subject, allocations),
+    name: names === null || !("asn" in subject) ? undefined : names.lookupName(subject.asn),
+    routes: routes === null ? null : yield* routesOf(subject, routes, generation),
+  };
+}
+
+/** As `changesOf`, of what was read of both. */
+export function* changesBetween(from: SubjectFacts, to: SubjectFacts): Steps<Change[]> {
   const changes: Change[] = [];
-  const [before, after] = [registrationOf(subject, from), registrationOf(subject, to)];
-  if (from.allocations !== null && to.allocations !== null && JSON.stringify(before) !== JSON.stringify(after))
+  const [before, after] = [from.registration, to.registration];
+  if (before !== undefined && after !== undefined && JSON.stringify(before) !== JSON.stringify(after))
     changes.push({ change: "registration_changed", from: before, to: after });
-  if ("asn" in subject && from.names !== null && to.names !== null) {
-    const [old, now] = [from.names.lookupName(subject.asn), to.names.lookupName(subject.asn)];
-    if (old !== now) changes.push({ change: "name_changed", from: old, to: now });
-  }
-  if (from.routes === null || to.routes === null) return changes;
-  const olds = routesOf(subject, from.routes);
-  const news = routesOf(subject, to.routes);
+  if (from.name !== undefined && to.name !== undefined && from.name !== to.name)
+    changes.push({ change: "name_changed", from: from.name, to: to.name });
+  const [olds, news] = [from.routes, to.routes];
+  if (olds === null || news === null) return changes;
   let [old, now] = [0, 0];
   for (let steps = 1; old < olds.length || now < news.length; steps++) {
     if (steps % stepItems === 0) yield;
@@ -60,8 +90,7 @@ export function* changesOf(subject: ChangeSubject, from: Generation, to: Generat
     const text = formatPrefix(prefix);
     if (order !== 0) changes.push({ change: order < 0 ? "origin_vanished" : "origin_appeared", prefix: text, origin });
     else {
-      const asn = typeof origin === "number" ? origin : null;
-      const [stateBefore, stateAfter] = [validationState(from, prefix, asn).state, validationState(to, prefix, asn).state];
+      const [stateBefore, stateAfter] = [(was as Route).state, (is as Route).state];
       if (stateBefore !== null && stateAfter !== null && stateBefore !== stateAfter)
         changes.push({ change: "rpki_state_changed", prefix: text, origin, from: stateBefore, to: stateAfter });
     }
@@ -69,26 +98,20 @@ export function* changesOf(subject: ChangeSubject, from: Generation, to: Generat
   return changes;
 }
 
-interface Route {
-  readonly prefix: Prefix;
-  readonly origin: ChangedOrigin;
-  readonly key: string;
-}
-
 /** Ascending by prefix, then by origin. */
-function routesOf(subject: ChangeSubject, table: RouteTable): Route[] {
+function* routesOf(subject: ChangeSubject, table: RouteTable, generation: Generation): Steps<Route[]> {
+  const route = (prefix: Prefix, origin: ChangedOrigin): Route => {
+    const { state } = validationState(generation, prefix, typeof origin === "number" ? origin : null);
+    return { prefix, origin, key: JSON.stringify(origin), state };
+  };
   if ("asn" in subject) {
     const { asn } = subject;
-    return Array.from(table.originatedBy(asn).entry, (entry) => ({
-      prefix: table.prefixes.prefixAt(entry),
-      origin: asn,
-      key: String(asn),
-    }));
+    return yield* mapSteps(table.originatedBy(asn).entry, (entry) => route(table.prefixes.prefixAt(entry), asn));
   }
   const { prefix } = subject;
   const entry = table.prefixes.exact(prefix);
   const origins = entry < 0 ? [] : table.origins(entry).map(originOf);
-  return origins.map((origin) => ({ prefix, origin, key: JSON.stringify(origin) })).sort((a, b) => compareRoutes(a, b));
+  return origins.map((origin) => route(prefix, origin)).sort((a, b) => compareRoutes(a, b));
 }
 
 function originOf({ asn, asSet }: RouteOrigin): ChangedOrigin {
@@ -100,8 +123,7 @@ function compareRoutes(a: Route, b: Route): number {
 }
 
 /** Of the record that holds the whole prefix, or the AS number; null where there is none. */
-function registrationOf(subject: ChangeSubject, { allocations }: Generation): ChangedRegistration | null {
-  if (allocations === null) return null;
+function registrationOf(subject: ChangeSubject, allocations: NonNullable<Generation["allocations"]>): ChangedRegistration | null {
   if ("asn" in subject) {
     const entry = allocations.asn(subject.asn);
     return entry === null ? null : registered(entry);

@@ -3,7 +3,20 @@
 export { type AddressRange, addressRanges } from "./address-ranges.ts";
 export { AnswerNotes, clockWarnings, etagInput, type PastNote, type RecordAnswer, recordAnswer } from "./answer.ts";
 export { asnRecord } from "./asn-record.ts";
-export { type Change, type ChangedOrigin, type ChangedRegistration, type ChangeSubject, changesOf } from "./changes.ts";
+export { type Change, type ChangedOrigin, type ChangedRegistration, type ChangeSubject, changesOf, subjectFacts } from "./changes.ts";
+export {
+  changesAnswer,
+  changesQuestion,
+  isRefusal,
+} from "./changes-record.ts";
+export {
+  type ChangesPage,
+  type ChangesPlace,
+  type ChangesRefusal,
+  type ChangesWalk,
+  type KeptSnapshots,
+  walkChanges,
+} from "./changes-walk.ts";
 export { countryFlag, isCountry } from "./country-flag.ts";
 export { ipRecord, ipSections } from "./ip-record.ts";
 export { type AnswerContext, enterDataset, recordHandler, recordHandlers } from "./operation.ts";
@@ -12,6 +25,6 @@ export { type RecordBuilder, recordBuilders, type SnapshotOperation, type Snapsh
 export { routingRecord } from "./routing-record.ts";
 export { csvCell, listText, shownAnswer } from "./shown-answer.ts";
 export { statusRecord } from "./status-record.ts";
-export { finish } from "./steps.ts";
+export { finish, type Steps } from "./steps.ts";
 export { validationRecord, validationState } from "./validation-parts.ts";
 export { validityRecord } from "./validity-record.ts";

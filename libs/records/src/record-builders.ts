@@ -1,6 +1,6 @@
 /** The records of every operation that answers from a snapshot: one builder each. */
 
-import type { OperationName, OperationOf, Questions, RecordOf, ServiceName, services } from "@netfacts/contracts";
+import type { ChangesName, OperationName, OperationOf, Questions, RecordOf, ServiceName, services } from "@netfacts/contracts";
 import type { AnswerNotes } from "./answer.ts";
 import { asnRecord } from "./asn-record.ts";
 import { ipRecord } from "./ip-record.ts";
@@ -15,7 +15,8 @@ export type SnapshotService = {
   readonly [S in ServiceName]: (typeof services)[S]["snapshots"] extends true ? S : never;
 }[ServiceName];
 
-export type SnapshotOperation = OperationOf<SnapshotService>;
+/** Operations about one snapshot. */
+export type SnapshotOperation = Exclude<OperationOf<SnapshotService>, ChangesName>;
 
 /** Builds the record without its `meta`, which is long work for some questions; the notes collect what `meta` says. */
 export type RecordBuilder<O extends OperationName> = (question: Questions[O], notes: AnswerNotes) => Steps<Omit<RecordOf<O>, "meta">>;

@@ -65,6 +65,9 @@ const waitingMax = 4;
 /** What an index takes of memory beside the object, as a share of the object's bytes: an estimate before it is loaded. */
 const indexShare = 0.4;
 
+/** Manifests in memory: those of a month and of the days that a caller walks through. */
+const manifestsMax = 64;
+
 interface KeptPast {
   readonly loaded: LoadedSnapshot;
   readonly generation: Generation;
@@ -97,6 +100,7 @@ export class PastGenerations {
   readonly #ofHeld = new WeakMap<LoadedSnapshot, Generation>();
   readonly #failures = new Map<string, Failure>();
   readonly #wanted = new Map<string, Wanted>();
+  readonly #manifests = new Map<string, Manifest>();
   /** Callers who wait, those whose turn is next first. */
   #turns: number[] = [];
   #loading = false;
@@ -146,29 +150,51 @@ export class PastGenerations {
 
   /** @param msMax  how long to wait for the snapshot to be loaded. What is begun goes on, so that a later question finds it. */
   async at(question: PastQuestion, msMax: number): Promise<PastAnswer> {
-    let publications: readonly Publication[];
-    try {
-      publications = await this.#publications();
-    } catch (error) {
-      if (error instanceof SnapshotUnavailableError) return { refusal: "unavailable" };
-      throw error;
-    }
-    const [earliest, latest] = [publications[0], publications.at(-1)];
+    const publications = await this.publications();
+    const [earliest, latest] = [publications?.[0], publications?.at(-1)];
+    if (publications === null) return { refusal: "unavailable" };
     if (earliest === undefined || latest === undefined) return { refusal: "empty" };
     const publication = find(publications, question);
     if (publication === undefined)
       return question.snapshotId === null ? { refusal: "out_of_range", earliest: earliest.at, latest: latest.at } : { refusal: "gone" };
+    return this.of(publication, question.turn, msMax);
+  }
+
+  /** As `at`, of a publication of the list. */
+  async of(publication: Publication, turn: number, msMax: number): Promise<PastAnswer> {
     const { id } = publication;
-    const ready = this.#ready(id, question.turn);
+    const ready = this.#ready(id, turn);
     if (ready !== null) return { generation: ready, publication };
     const failure = this.#failures.get(id);
     if (failure !== undefined && failure.retryAtMs > performance.now()) return { refusal: failure.refusal };
-    const done = this.#want(id, question.turn);
+    const done = this.#want(id, turn);
     if (done === null) return { refusal: "overloaded" };
     await within(msMax, done);
-    const loaded = this.#ready(id, question.turn);
+    const loaded = this.#ready(id, turn);
     if (loaded !== null) return { generation: loaded, publication };
     return { refusal: this.#failures.get(id)?.refusal ?? "loading" };
+  }
+
+  /** What can be asked about, oldest first; null: the store does not answer. */
+  async publications(): Promise<readonly Publication[] | null> {
+    try {
+      return await this.#publications();
+    } catch (error) {
+      if (error instanceof SnapshotUnavailableError) return null;
+      throw error;
+    }
+  }
+
+  /** Without loading the snapshot; null: it cannot be read now. */
+  async manifest(id: string): Promise<Manifest | null> {
+    const known = this.#manifests.get(id);
+    if (known !== undefined) return known;
+    const manifest = await this.#store.getManifest(id).catch(() => null);
+    if (manifest === null) return null;
+    const [oldest] = this.#manifests.size < manifestsMax ? [] : this.#manifests.keys();
+    if (oldest !== undefined) this.#manifests.delete(oldest);
+    this.#manifests.set(id, pastManifest(manifest));
+    return pastManifest(manifest);
   }
 
   /** Ends what is being loaded. */

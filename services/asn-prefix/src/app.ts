@@ -1,7 +1,7 @@
-/** The service `asn-prefix`: answers `asn` and `prefix` from the generation in service. */
+/** The service `asn-prefix`: answers `asn` and `prefix` from the generation in service, and what changed from all that are kept. */
 
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
-import { servePast } from "@netfacts/pod";
+import { serveChanges, servePast } from "@netfacts/pod";
 import { enterDataset, recordHandlers } from "@netfacts/records";
 import type { DatasetHolder, PastGenerations } from "@netfacts/snapshot";
 
@@ -34,7 +34,8 @@ export function buildApp({ messaging, dataset, past = null, clock, onFailure, on
     async start() {
       subscriptions.push(await messaging.serve("asn-prefix", handler));
       if (past?.isOn !== true) return;
-      await servePast({ messaging, service: "asn-prefix", past, clock, onFailure }).then((past) => subscriptions.push(past), onNoPast);
+      const deps = { messaging, service: "asn-prefix", past, clock, onFailure } as const;
+      for (const serve of [servePast, serveChanges]) await serve(deps).then((served) => subscriptions.push(served), onNoPast);
     },
     async stop() {
       past?.stop();

@@ -2,9 +2,10 @@
 
 import type { Static } from "typebox";
 import { asn } from "./asn.ts";
+import { asnChanges, prefixChanges } from "./changes.ts";
 import type { Codec } from "./codec.ts";
 import { ip } from "./ip.ts";
-import type { ServiceName } from "./operation.ts";
+import type { LookupDescription, ServiceName } from "./operation.ts";
 import { prefix } from "./prefix.ts";
 import { reverseDns } from "./reverse-dns.ts";
 import { routing } from "./routing.ts";
@@ -12,7 +13,7 @@ import { status } from "./status.ts";
 import { validity } from "./validity.ts";
 
 /** In the order of the reference page. */
-const all = [ip, routing, asn, prefix, reverseDns, validity, status] as const;
+const all = [ip, routing, asn, prefix, reverseDns, validity, asnChanges, prefixChanges, status] as const;
 
 type Described = (typeof all)[number];
 export type OperationName = Described["name"];
@@ -30,11 +31,25 @@ export type RecordOf<O extends OperationName> = Static<Operations[O]["record"]>;
 /** The operations that one service answers. */
 export type OperationOf<S extends ServiceName> = Extract<Described, { readonly service: S }>["name"];
 
-/** The operations that have a data route and that batches take. */
+/** The operations that have a data route. */
 export type LookupName = { readonly [O in OperationName]: Operations[O]["lookup"] extends null ? never : O }[OperationName];
 
 /** Names of the lookups, in the order of the reference page. */
 export const lookupNames: readonly LookupName[] = all.flatMap(({ name, lookup }) => (lookup === null ? [] : [name]));
+
+/** The lookups that compare kept snapshots. */
+export type ChangesName = { readonly [O in LookupName]: Operations[O]["lookup"]["batch"] extends null ? O : never }[LookupName];
+
+/** The lookups about one time, which batches take. */
+export type BatchKind = Exclude<LookupName, ChangesName>;
+
+export function isChanges(op: OperationName): op is ChangesName {
+  const { lookup }: { readonly lookup: LookupDescription | null } = operations[op];
+  return lookup !== null && lookup.batch === null;
+}
+
+/** Every kind of question in batches. */
+export const batchKinds: readonly BatchKind[] = lookupNames.filter((name): name is BatchKind => !isChanges(name));
 
 const namesByCode = new Map<number, OperationName>(all.map(({ code, name }) => [code, name]));
 

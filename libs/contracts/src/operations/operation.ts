@@ -26,6 +26,11 @@ export function pastServiceOf(service: ServiceName): string {
   return `${service}-history`;
 }
 
+/** By this name a service is asked what changed between snapshots. It is not the name of the past, so that a pod that cannot answer such a question is not asked. */
+export function changesServiceOf(service: ServiceName): string {
+  return `${service}-changes`;
+}
+
 /** What a question about the past costs more than the same one about today, in units: a snapshot may have to be loaded for it. */
 export const pastUnits = 9;
 
@@ -34,7 +39,7 @@ export interface RecordSchema extends TSchema {
   readonly properties: Readonly<Record<string, TSchema>> & { readonly meta: typeof Meta };
 }
 
-/** An operation with a data route, which batches take as well. */
+/** An operation with a data route; most are taken by batches as well. */
 export interface LookupDescription {
   readonly route: {
     readonly path: string;
@@ -53,12 +58,13 @@ export interface LookupDescription {
     readonly lists?: readonly RouteContent[];
     readonly problems: readonly ProblemCode[];
   };
+  /** Null: the question is about all kept snapshots, which batches do not take. The service answers it under the name of `changesServiceOf`. */
   readonly batch: {
     /** Members of the question besides `kind` and `fields`. */
     readonly members: TProperties;
     /** The parameter in the path that the member `value` stands for; null: there is no such member. All others are named as in the query. */
     readonly value: string | null;
-  };
+  } | null;
 }
 
 export interface Operation<

@@ -18,6 +18,17 @@ export const pastProblems: readonly ProblemCode[] = [
   "cost_exceeds_limit",
 ];
 
+/** What a question about what changed can come to, besides its own values. */
+export const changesProblems: readonly ProblemCode[] = [
+  "invalid_cursor",
+  "cursor_expired",
+  "cost_exceeds_limit",
+  "history_loading",
+  "history_unavailable",
+  "snapshot_unreadable",
+  ...upstreamProblems,
+];
+
 export const asOfParameter: RouteParameter = {
   name: "as_of",
   in: "query",

@@ -3,7 +3,7 @@
 import Type, { type Static, type TObject } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
 import { Meta, MetaData } from "../meta.ts";
-import { type LookupName, lookupNames, type Operations, operations, type RecordOf } from "../operations/index.ts";
+import { type BatchKind, batchKinds, type Operations, operations, type RecordOf } from "../operations/index.ts";
 import type { RecordSchema } from "../operations/operation.ts";
 import { Count, member, oneOf, record, wordsOf } from "../schema.ts";
 import { type ShownRecord, someMembers } from "../some-members.ts";
@@ -29,12 +29,6 @@ function fieldsOf({ properties }: RecordSchema) {
 const metaMember = Type.Optional(
   member(Type.Boolean(), "Whether the record has its `meta`. Default: the parameter `meta` of the batch, or true."),
 );
-
-/** A kind of question: an operation that has a data route. */
-export type BatchKind = LookupName;
-
-/** Every kind of question. */
-export const batchKinds: readonly BatchKind[] = lookupNames;
 
 /** The question of each kind: its value, and the options that the route of that kind takes as parameters. */
 export const batchQuestions = Object.fromEntries(

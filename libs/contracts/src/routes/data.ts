@@ -2,7 +2,7 @@
 
 import Type from "typebox";
 import { formats, mediaTypes } from "../formats.ts";
-import { type LookupName, lookupNames, operations } from "../operations/index.ts";
+import { isChanges, type LookupName, lookupNames, operations } from "../operations/index.ts";
 import { type LookupDescription, type Operation, pastUnits, services } from "../operations/operation.ts";
 import { asOfParameter, pastProblems } from "../operations/parameters.ts";
 import { oneOf, wordsOf } from "../schema.ts";
@@ -65,7 +65,7 @@ function dataRoute(op: LookupName): DataRoute {
   const { scope, record, example, listView, lookup, service }: Omit<Operation, "page"> & { readonly lookup: LookupDescription } =
     operations[op];
   const { path, id, summary, description, parameters, answer, cost, lists, problems } = lookup.route;
-  const hasPast = services[service].snapshots;
+  const hasPast = services[service].snapshots && !isChanges(op);
   return {
     op,
     method: "get",

@@ -1,6 +1,7 @@
 /** What each service may do at NATS, and the users of `nats.conf` that follow from it: the one place that knows. */
 
 import {
+  changesServiceOf,
   keysChangedSubject,
   pastServiceOf,
   reloadSubjects,
@@ -25,7 +26,14 @@ export const natsUsers = ["gateway-auth-quota", "ip-routing", "asn-prefix", "rdn
 export type NatsUser = (typeof natsUsers)[number];
 
 /** Names that the gateway asks. */
-const responders = ["ip-routing", "asn-prefix", "rdns-resolver", pastServiceOf("ip-routing"), pastServiceOf("asn-prefix")] as const;
+const responders = [
+  "ip-routing",
+  "asn-prefix",
+  "rdns-resolver",
+  pastServiceOf("ip-routing"),
+  pastServiceOf("asn-prefix"),
+  changesServiceOf("asn-prefix"),
+] as const;
 
 /** @param bucket  `SNAPSHOT_BUCKET`. */
 export function natsRights(bucket = "netfacts-snapshots"): Readonly<Record<NatsUser, NatsRights>> {
@@ -47,12 +55,12 @@ export function natsRights(bucket = "netfacts-snapshots"): Readonly<Record<NatsU
   const served = (service: string) =>
     servedLanes.flatMap(({ lane, version }) => [requestSubject(service, lane, version), requestSubject(service, lane, version, "*")]);
   const answers = (service: string) => [...served(service), callSubject(service)];
-  const pod = (service: ServiceName, task: string): NatsRights => ({
+  const pod = (service: ServiceName, task: string, others: readonly string[] = []): NatsRights => ({
     task,
     publish: [reloadSubjects.loaded, ...readsSnapshots],
     subscribe: [
       ...answers(service),
-      ...answers(pastServiceOf(service)),
+      ...[pastServiceOf(service), ...others].flatMap(answers),
       reloadSubjects.published,
       reloadSubjects.activate,
       pointer,
@@ -69,7 +77,7 @@ export function natsRights(bucket = "netfacts-snapshots"): Readonly<Record<NatsU
       answers: false,
     },
     "ip-routing": pod("ip-routing", "answers requests, reads snapshots"),
-    "asn-prefix": pod("asn-prefix", "answers requests, reads snapshots"),
+    "asn-prefix": pod("asn-prefix", "answers requests, reads snapshots", [changesServiceOf("asn-prefix")]),
     "rdns-resolver": {
       task: "answers requests, shares the answers of DNS",
       publish: [

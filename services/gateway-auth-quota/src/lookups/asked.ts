@@ -5,6 +5,7 @@ import {
   decodeCursor,
   encodeQuery,
   type Format,
+  isChanges,
   type LookupName,
   mediaTypes,
   membersOf,
@@ -50,12 +51,16 @@ export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: Fast
   const page = place?.page ?? null;
   if (page !== null && format !== "json" && page.list !== operations[op].listView?.list)
     throw invalidCursor(`belongs to the list ${page.list}, which is only available as JSON`);
-  const past = wish.at === null ? null : { at: wish.at, snapshotId: place?.snapshotId ?? null, turn: 0 };
+  const past = isChanges(op)
+    ? { at: place?.at ?? 0, snapshotId: place?.snapshotId ?? null, turn: 0 }
+    : wish.at === null
+      ? null
+      : { at: wish.at, snapshotId: place?.snapshotId ?? null, turn: 0 };
   const isWhole = wish.fields === null && format === "json" && page === null && wish.meta && past === null;
   const view = isWhole ? wholeRecord : { fields: wish.fields, format, page, meta: wish.meta, ...(past !== null && { past }) };
   return {
     question,
-    units: operations[op].units(question as never) + (past === null ? 0 : pastUnits),
+    units: operations[op].units(question as never) + (wish.at === null ? 0 : pastUnits),
     view,
     query: encodeQuery(op, question, view),
     pinnedSnapshot: past === null ? (place?.snapshotId ?? null) : null,

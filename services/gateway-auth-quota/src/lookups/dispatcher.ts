@@ -1,7 +1,9 @@
 /** Asks the services and turns every way of not being answered into a problem. */
 
 import {
+  changesServiceOf,
   errors,
+  isChanges,
   type OperationName,
   operations,
   type ProblemCode,
@@ -89,7 +91,8 @@ export class Dispatcher {
   }
 
   async #askPast(item: RequestItem, service: ServiceName): Promise<ReplyItem> {
-    const reply = await this.#messaging.request(pastServiceOf(service), "single", { ...item, units: 1 }).catch((error: unknown) => {
+    const served = isChanges(item.op as OperationName) ? changesServiceOf(service) : pastServiceOf(service);
+    const reply = await this.#messaging.request(served, "single", { ...item, units: 1 }).catch((error: unknown) => {
       // Pods of an earlier version do not serve it, nor do those whose operator has turned it off.
       if (error instanceof MessagingError && error.code === "no_responders") throw new ProblemError("history_unavailable");
       throw this.#failure(service, error);

@@ -3,7 +3,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { examples, type OperationName, operations, pastServiceOf, type ServiceName, serviceNames, services } from "@netfacts/contracts";
+import {
+  changesServiceOf,
+  examples,
+  type OperationName,
+  operations,
+  pastServiceOf,
+  type ServiceName,
+  serviceNames,
+  services,
+} from "@netfacts/contracts";
 import { createKey, type NewKey } from "@netfacts/keys";
 import { createInProcessMessaging, createResponder, type ItemHandler, type Messaging, type ReplyItem } from "@netfacts/messaging";
 import { createMetrics, createRegistry, type MetricsRegistry } from "@netfacts/runtime";
@@ -144,5 +153,7 @@ async function serveExamples(
     onFailure: () => {},
   });
   await messaging.serve(service, responder);
-  if (services[service].snapshots && withPast) await messaging.serve(pastServiceOf(service), responder);
+  if (!services[service].snapshots || !withPast) return;
+  await messaging.serve(pastServiceOf(service), responder);
+  await messaging.serve(changesServiceOf(service), responder);
 }

@@ -1,0 +1,117 @@
+/** Operations `asn_changes` and `prefix_changes`: what changed for an AS or a prefix between kept snapshots. */
+
+import { formatPrefix, type Prefix } from "@netfacts/address";
+import Type from "typebox";
+import { asnChangesExample, prefixChangesExample } from "../examples/changes.ts";
+import { AsnChangesRecord, asnChangesFacts, PrefixChangesRecord, prefixChangesFacts } from "../records/changes.ts";
+import { AddressText } from "../schema.ts";
+import { type Codec, readAsn, readLimit, readPrefix, separator } from "./codec.ts";
+import { listUnits } from "./list-limits.ts";
+import { operation, pastUnits } from "./operation.ts";
+import { asnParameter, changesProblems, cursorParameter, limitParameter } from "./parameters.ts";
+
+export interface AsnChangesQuestion {
+  readonly asn: number;
+  readonly limit: number;
+}
+
+export interface PrefixChangesQuestion {
+  readonly prefix: Prefix;
+  readonly limit: number;
+}
+
+const asnQuestion: Codec<AsnChangesQuestion> = {
+  encode: ({ asn, limit }) => `${asn}${separator}${limit}`,
+  decode: ([asnText, limitText, ...rest]) => {
+    const asn = readAsn(asnText);
+    const limit = readLimit(limitText);
+    return asn === null || limit === null || rest.length > 0 ? null : { asn, limit };
+  },
+};
+
+const prefixQuestion: Codec<PrefixChangesQuestion> = {
+  encode: ({ prefix, limit }) => `${formatPrefix(prefix)}${separator}${limit}`,
+  decode: ([prefixText, limitText, ...rest]) => {
+    const prefix = readPrefix(prefixText);
+    const limit = readLimit(limitText);
+    return prefix === null || limit === null || rest.length > 0 ? null : { prefix, limit };
+  },
+};
+
+/** At least two snapshots are looked at. */
+const unitsOf = ({ limit }: { readonly limit: number }): number => listUnits(limit) + 2 * pastUnits;
+const cost = `${2 * pastUnits} units of the rate limit, and 1 more for each 100 of \`limit\`, rounded up.`;
+const paging =
+  "Changes are listed newest first, each with the snapshots before and after it. What happened and was undone between two kept snapshots is not shown. One request compares only a few snapshots: a page can be empty and still have a `next_cursor`. The list ends where `next_cursor` is null.";
+const answer = "A page of the changes.";
+
+export const asnChanges = operation({
+  name: "asn_changes",
+  code: 8,
+  service: "asn-prefix",
+  scope: "asn",
+  record: AsnChangesRecord,
+  example: asnChangesExample,
+  page: { title: "Changes of an AS", intro: "What changed for an AS between the kept snapshots.", facts: asnChangesFacts },
+  question: asnQuestion,
+  units: (question) => unitsOf(question),
+  lists: ["changes"],
+  listView: null,
+  lookup: {
+    route: {
+      path: "/api/v1/changes/{asn}",
+      id: "getAsnChanges",
+      summary: "What changed for an AS between kept snapshots",
+      description: `Changes of the prefixes that the AS originates, of their RPKI states, and of its registration and name. ${paging}`,
+      parameters: [asnParameter, limitParameter("`changes`"), cursorParameter],
+      answer,
+      cost,
+      problems: ["invalid_asn", ...changesProblems],
+    },
+    batch: null,
+  },
+});
+
+export const prefixChanges = operation({
+  name: "prefix_changes",
+  code: 9,
+  service: "asn-prefix",
+  scope: "prefix",
+  record: PrefixChangesRecord,
+  example: prefixChangesExample,
+  page: { title: "Changes of a prefix", intro: "What changed for a prefix between the kept snapshots.", facts: prefixChangesFacts },
+  question: prefixQuestion,
+  units: (question) => unitsOf(question),
+  lists: ["changes"],
+  listView: null,
+  lookup: {
+    route: {
+      path: "/api/v1/changes/{network}/{length}",
+      id: "getPrefixChanges",
+      summary: "What changed for a prefix between kept snapshots",
+      description: `Changes of the origins of exactly this prefix, of their RPKI states, and of the registration of the block that contains it. ${paging}`,
+      parameters: [
+        {
+          name: "network",
+          in: "path",
+          description: "First address of the prefix, with all host bits zero.",
+          schema: AddressText,
+          examples: ["193.0.0.0", "2001:67c:2e8::"],
+        },
+        {
+          name: "length",
+          in: "path",
+          description: "Prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.",
+          schema: Type.Integer({ minimum: 0, maximum: 128 }),
+          examples: ["21", "48"],
+        },
+        limitParameter("`changes`"),
+        cursorParameter,
+      ],
+      answer,
+      cost,
+      problems: ["invalid_prefix", "prefix_has_host_bits", ...changesProblems],
+    },
+    batch: null,
+  },
+});

@@ -1,0 +1,85 @@
+/** Questions about what changed: what a query asks, and the record of a page. */
+
+import { hash } from "node:crypto";
+import { formatPrefix } from "@netfacts/address";
+import {
+  type ChangesName,
+  decodeQuery,
+  encodeCursor,
+  type Meta,
+  type Questions,
+  type RecordOf,
+  shownMembers,
+  timestamp,
+  type View,
+} from "@netfacts/contracts";
+import type { Manifest } from "@netfacts/snapshot";
+import type { RecordAnswer } from "./answer.ts";
+import type { ChangeSubject } from "./changes.ts";
+import type { ChangesPage, ChangesPlace, ChangesRefusal, ChangesWalk } from "./changes-walk.ts";
+
+/** What each operation is about. */
+const subjects: { readonly [O in ChangesName]: (question: Questions[O]) => ChangeSubject } = {
+  asn_changes: ({ asn }) => ({ asn }),
+  prefix_changes: ({ prefix }) => ({ prefix }),
+};
+
+export interface ChangesAsked<O extends ChangesName> {
+  readonly op: O;
+  readonly question: Questions[O];
+  readonly view: View;
+  readonly walk: Omit<ChangesWalk, "msMax">;
+}
+
+/** Caches may have a page so long, in seconds: as long may a new snapshot be unknown to their readers. */
+const maxAgeSeconds = 60;
+
+export function changesQuestion<O extends ChangesName>(op: O, query: string): ChangesAsked<O> {
+  const { question, view } = decodeQuery(op, query);
+  const { limit }: { readonly limit: number } = question;
+  const { past, page } = view;
+  if (past === undefined) throw new Error("the question does not say who asks");
+  const place: ChangesPlace | null =
+    past.snapshotId === null ? null : { snapshotId: past.snapshotId, at: past.at, shown: (page?.start ?? 1) - 1 };
+  return { op, question, view, walk: { subject: subjects[op](question), place, limit, turn: past.turn } };
+}
+
+export function isRefusal(found: ChangesPage | ChangesRefusal): found is ChangesRefusal {
+  return "refusal" in found;
+}
+
+/** @param latest  manifest of the latest snapshot; null: not known. */
+export function changesAnswer<O extends ChangesName>(
+  { op, question, view, walk: { subject } }: ChangesAsked<O>,
+  { publications, items, next }: ChangesPage,
+  latest: Manifest | null,
+  { requestId, nowMs }: { readonly requestId: string; readonly nowMs: number },
+): RecordAnswer {
+  const [first, last] = [publications[0], publications.at(-1)];
+  if (first === undefined || last === undefined) throw new Error("nothing is kept");
+  const cursor =
+    next === null ? null : { snapshotId: next.snapshotId, at: next.at, page: { list: "changes" as const, start: next.shown + 1 } };
+  const record: Omit<RecordOf<ChangesName>, "meta"> = {
+    subject: "asn" in subject ? { asn: subject.asn } : { prefix: formatPrefix(subject.prefix) },
+    earliest: first.at,
+    latest: last.at,
+    changes: { items: [...items], next_cursor: cursor === null ? null : encodeCursor(op, question, cursor) },
+  };
+  const warnings: Meta["warnings"] = [];
+  if (next !== null && (view.fields === null || view.fields.includes("changes")))
+    warnings.push({ code: "truncated", detail: `changes shows ${items.length}; earlier snapshots are on the next page` });
+  if (latest?.sample_data === true) warnings.push({ code: "sample_data", detail: "this response uses the sample dataset" });
+  const meta: Meta = { request_id: requestId, generated_at: timestamp(nowMs), data: {}, warnings };
+  // The ids of the snapshots are in no other answer to the same question: who has not had this one cannot make its tag.
+  const basis = JSON.stringify([record, publications, warnings.map(({ code }) => code)]);
+  return {
+    status: 200,
+    contentType: "json",
+    body: Buffer.from(JSON.stringify(shownMembers({ ...record, meta }, view))),
+    counted: true,
+    cacheable: true,
+    maxAgeSeconds,
+    etag: hash("sha256", basis, "base64url").slice(0, 22),
+    snapshotId: last.id,
+  };
+}

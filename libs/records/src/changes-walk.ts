@@ -1,0 +1,157 @@
+/** The way back through the kept snapshots, one pair after the other, in bounded time: what changed for a prefix or an AS, newest first. */
+
+import type { ChangeItem } from "@netfacts/contracts";
+import type { Manifest, PastAnswer, Publication } from "@netfacts/snapshot";
+import {
+  type Change,
+  type ChangedOrigin,
+  type ChangedRegistration,
+  type ChangeSubject,
+  changeSections,
+  changesBetween,
+  type SubjectFacts,
+  subjectFacts,
+} from "./changes.ts";
+import type { Steps } from "./steps.ts";
+
+/** The kept snapshots (`PastGenerations`). */
+export interface KeptSnapshots {
+  publications(): Promise<readonly Publication[] | null>;
+  /** Without loading the snapshot; null: it cannot be read now. */
+  manifest(id: string): Promise<Manifest | null>;
+  of(publication: Publication, turn: number, msMax: number): Promise<PastAnswer>;
+}
+
+/** Where the way goes on: which pair, and how many of its changes were shown. */
+export interface ChangesPlace {
+  /** The newer snapshot of the pair. */
+  readonly snapshotId: string;
+  /** When the older one was published, in Unix seconds. */
+  readonly at: number;
+  readonly shown: number;
+}
+
+export interface ChangesWalk {
+  readonly subject: ChangeSubject;
+  /** Null: from the latest snapshot. */
+  readonly place: ChangesPlace | null;
+  readonly limit: number;
+  /** Who asks: callers take turns. */
+  readonly turn: number;
+  /** Until then there is an answer. */
+  readonly msMax: number;
+}
+
+export interface ChangesPage {
+  readonly publications: readonly Publication[];
+  readonly items: readonly ChangeItem[];
+  /** Null: every pair was compared. */
+  readonly next: ChangesPlace | null;
+}
+
+export type ChangesRefusal = Extract<PastAnswer, { refusal: string }>;
+
+/** Snapshots that are loaded for one page, and the share of its time after which no further one is begun. */
+const snapshotsMax = 4;
+const beginShare = 0.3;
+
+/**
+ * @param run  works through the steps, with others in between.
+ * @param now  monotonic, in ms.
+ * @returns a refusal where not one pair could be compared; what is found later is left to the next page.
+ */
+export async function walkChanges(
+  kept: KeptSnapshots,
+  { subject, place, limit, turn, msMax }: ChangesWalk,
+  run: <T>(steps: Steps<T>) => Promise<T>,
+  now: () => number = () => performance.now(),
+): Promise<ChangesPage | ChangesRefusal> {
+  const started = now();
+  const publications = await kept.publications();
+  if (publications === null) return { refusal: "unavailable" };
+  if (publications.length === 0) return { refusal: "empty" };
+  const begin = place === null ? publications.length - 1 : indexOf(publications, place);
+  if (begin === null) return { refusal: "gone" };
+
+  const items: ChangeItem[] = [];
+  const page = (next: ChangesPlace | null): ChangesPage => ({ publications, items, next });
+  let newer: SubjectFacts | null = null;
+  let shown = place?.shown ?? 0;
+  let loads = 0;
+  const facts = async (publication: Publication): Promise<SubjectFacts | ChangesRefusal> => {
+    loads += 1;
+    const found = await kept.of(publication, turn, Math.max(0, msMax - (now() - started)));
+    // The generation is given up here, so that never two of them are in memory for one question.
+    return "refusal" in found ? found : run(subjectFacts(subject, found.generation));
+  };
+
+  for (let index = begin; index > 0; index--) {
+    const [before, after] = [publications[index - 1] as Publication, publications[index] as Publication];
+    const here = { snapshotId: after.id, at: secondsOf(before), shown };
+    const isFirst = index === begin;
+    if (!isFirst && (items.length >= limit || now() - started > msMax * beginShare)) return page(here);
+    if (!(await isSame(kept, subject, before, after))) {
+      if (!isFirst && loads >= snapshotsMax) return page(here);
+      const to: SubjectFacts | ChangesRefusal = newer ?? (await facts(after));
+      if ("refusal" in to) return isFirst ? to : page(here);
+      const from = await facts(before);
+      if ("refusal" in from) return isFirst ? from : page(here);
+      const changes = (await run(changesBetween(from, to))).slice(shown);
+      const room = limit - items.length;
+      const snapshots = { before: snapshotOf(before), after: snapshotOf(after) };
+      for (const change of changes.slice(0, room)) items.push({ ...itemOf(change), ...snapshots });
+      if (changes.length > room) return page({ ...here, shown: shown + room });
+      newer = from;
+    }
+    shown = 0;
+  }
+  return page(null);
+}
+
+/**
+ * The newer one of the pair at that place; null: it is not kept any more, or what was before it is not and some of their changes were shown.
+ *
+ * A snapshot that was gone back to is in the list more than once: the time tells which one is meant.
+ */
+function indexOf(publications: readonly Publication[], { snapshotId, at, shown }: ChangesPlace): number | null {
+  const index = publications.findIndex((publication) => publication.id === snapshotId && secondsOf(publication) >= at);
+  if (index < 0) return null;
+  const before = publications[index - 1];
+  return shown > 0 && (before === undefined || secondsOf(before) !== at) ? null : index;
+}
+
+/** Whether nothing can have changed: told without loading either. */
+async function isSame(kept: KeptSnapshots, subject: ChangeSubject, before: Publication, after: Publication): Promise<boolean> {
+  const [from, to] = [await kept.manifest(before.id), await kept.manifest(after.id)];
+  if (from === null || to === null) return false;
+  return changeSections.every(
+    (name) => (name === "as_names" && !("asn" in subject)) || from.sections[name]?.object === to.sections[name]?.object,
+  );
+}
+
+function itemOf(change: Change): Omit<ChangeItem, "before" | "after"> {
+  const none = { prefix: null, origin: null, as_set: null, from: null, to: null, registration_from: null, registration_to: null };
+  if (change.change === "registration_changed")
+    return { change: change.change, ...none, registration_from: registrationOf(change.from), registration_to: registrationOf(change.to) };
+  if (change.change === "name_changed") return { change: change.change, ...none, from: change.from, to: change.to };
+  const { prefix, origin } = change;
+  const route = { ...none, prefix, origin: typeof origin === "number" ? origin : null, as_set: isAsSet(origin) ? [...origin] : null };
+  if (change.change !== "rpki_state_changed") return { change: change.change, ...route };
+  return { change: change.change, ...route, from: change.from, to: change.to };
+}
+
+function isAsSet(origin: ChangedOrigin): origin is readonly number[] {
+  return typeof origin === "object" && origin !== null;
+}
+
+function registrationOf(registration: ChangedRegistration | null): ChangeItem["registration_from"] {
+  return registration === null ? null : { ...registration, block: registration.block ?? null };
+}
+
+function snapshotOf({ id, at }: Publication): ChangeItem["before"] {
+  return { snapshot: id, published_at: at };
+}
+
+function secondsOf({ at }: Publication): number {
+  return Date.parse(at) / 1_000;
+}
