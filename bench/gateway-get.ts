@@ -1,6 +1,7 @@
 /**
  * P1 and P2: GET /api/v1/ip/{address} with a key and limits, through gateway, NATS and `ip-routing`, each a process of its own, beside
- * a bare Fastify handler that returns the same bytes, and beside the obvious design (`support/obvious-design.ts`). Then the latency of the
+ * a bare Fastify handler that returns the same bytes, nginx with Lua before such a handler (`support/nginx-lua.ts`), and the obvious design
+ * (`support/obvious-design.ts`). P1 compares processor time with nginx, P2 throughput with the obvious design. Then the latency of the
  * first two at a fixed rate: each at half of what it did, and the bare handler also at half of what the gateway did.
  * `scripts/run.sh bench/gateway-get.ts [--rounds 5] [--seconds 4] [--connections 64,256]`
  */
@@ -12,6 +13,7 @@ import { addressTexts } from "./support/addresses.ts";
 import { requireData } from "./support/data.ts";
 import { type Backing, withBacking } from "./support/distributed.ts";
 import { importModern } from "./support/modern.ts";
+import { findNginxLua, startNginxLua } from "./support/nginx-lua.ts";
 import { type Latency, runOpenLoad } from "./support/open-loop.ts";
 import { median, printResults, type SideResult } from "./support/rounds.ts";
 import { cpuSeconds, type ServiceProcess, startProcess } from "./support/service-process.ts";
@@ -74,6 +76,13 @@ async function compare(backing: Backing): Promise<void> {
         ),
       },
     );
+    console.log("P1, processor time of all processes but nats-server, µs a request, median of rounds");
+    for (const [index, { name }] of sides.entries())
+      console.log(
+        `${name.padEnd(34)}${medianOf(results[index], ({ cpuUs }) => cpuUs)
+          .toFixed(1)
+          .padStart(14)}`,
+      );
     const [bare, gateway] = sides.map((side, index) => ({
       side,
       half: medianOf(results[index], ({ requestsPerSecond }) => requestsPerSecond) / 2,
@@ -128,9 +137,11 @@ async function startSides(backing: Backing, paths: readonly string[], headers: R
   await pod.logged(/ready for requests/);
   const gateway = await backing.startGateway();
   const answers: Record<string, string> = {};
+  let seen = new Headers();
   for (const path of paths) {
     const response = await fetch(`${gateway.url}${path}`, { headers });
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    seen = response.headers;
     answers[path.slice(path.lastIndexOf("/") + 1)] = await response.text();
   }
   const file = join(folder, "answers.json");
@@ -144,9 +155,17 @@ async function startSides(backing: Backing, paths: readonly string[], headers: R
   const [memory, mongo] = ["memory", "mongo"].map((kind) =>
     own(startProcess(obvious, { name: `obvious-${kind}`, folder, env, args: ["gateway", kind, backing.key] })),
   ) as [ServiceProcess, ServiceProcess];
+  const nginx: HttpSide[] = [];
+  const tool = await findNginxLua();
+  if (tool.found) {
+    const pod = own(startProcess("bench/support/bare-fastify.ts", { name: "nginx-pod", folder, args: [file] }));
+    const started = await startNginxLua(tool, { folder, pod: await listening(pod), key: backing.key, headers: seen });
+    nginx.push({ name: "nginx with Lua, bare Fastify", url: started.url, processes: [own(started.process), pod] });
+  } else console.log(`nginx with Lua is not measured: ${tool.remedy}`);
   return [
     { name: "bare Fastify, same bytes", url: await listening(bare), processes: [bare] },
     { name: "gateway, NATS, ip-routing", url: gateway.url, processes: [gateway.process, pod] },
+    ...nginx,
     { name: "obvious design, limits in memory", url: await listening(memory), processes: [memory, obviousPod] },
     { name: "obvious design, limits in MongoDB", url: await listening(mongo), processes: [mongo, obviousPod] },
   ];

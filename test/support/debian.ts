@@ -26,6 +26,10 @@ export interface DebianTool {
   /** Variable of the environment that may name the program's path. */
   readonly variable: string;
   readonly packageName: string;
+  /** Further packages that are unpacked beside it. Default: none. */
+  readonly otherPackages?: readonly string[];
+  /** Its folder in the cache. Default: the name of the package. */
+  readonly folder?: string;
   /** Where the package has the program: `usr/bin/bgpdump`. */
   readonly binary: string;
 }
@@ -54,7 +58,7 @@ export async function findInstalledTool({ name, variable }: Pick<DebianTool, "na
 export async function findDebianTool(tool: DebianTool): Promise<FoundTool> {
   const installed = await findInstalledTool(tool);
   if (installed !== null) return installed;
-  const root = join(cacheFolder(), tool.packageName);
+  const root = join(cacheFolder(), tool.folder ?? tool.packageName);
   if (await isReadable(join(root, completeMark))) return unpackedTool(root, tool, "cache");
   try {
     await download(root, tool);
@@ -112,6 +116,7 @@ async function download(root: string, tool: DebianTool): Promise<void> {
   const work = await mkdtemp(`${root}.`);
   try {
     const done = new Set<string>();
+    for (const name of tool.otherPackages ?? []) await unpack(work, name);
     let wanted = [tool.packageName];
     for (let round = 0; round < dependencyRoundsMax && wanted.length > 0; round++) {
       const next: string[] = [];
