@@ -4,6 +4,7 @@ import Type, { type Static } from "typebox";
 import { Generation, type LoadedSections, type LoadedSnapshot, sectionsOf } from "./generation.ts";
 import { loadInWorker } from "./loader.ts";
 import type { Manifest } from "./manifest.ts";
+import { ReleasedMemory } from "./released-memory.ts";
 import { type Publication, pastManifest, publicationTime } from "./store/retention.ts";
 import { type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import type { StoreSource } from "./store/store-source.ts";
@@ -65,6 +66,9 @@ const waitingMax = 4;
 /** What an index takes of memory beside the object, as a share of the object's bytes: an estimate before it is loaded. */
 const indexShare = 0.4;
 
+/** What may wait to be freed while the next one is loaded, as a share of `bytesMax`. */
+const releasedShare = 1;
+
 /** Manifests in memory: those of a month and of the days that a caller walks through. */
 const manifestsMax = 64;
 
@@ -101,6 +105,7 @@ export class PastGenerations {
   readonly #failures = new Map<string, Failure>();
   readonly #wanted = new Map<string, Wanted>();
   readonly #manifests = new Map<string, Manifest>();
+  readonly #released = new ReleasedMemory();
   /** Callers who wait, those whose turn is next first. */
   #turns: number[] = [];
   #loading = false;
@@ -291,6 +296,7 @@ export class PastGenerations {
     try {
       const manifest = pastManifest(await this.#store.getManifest(id));
       this.#makeRoom(manifest, turn);
+      await this.#released.free(this.bytes, this.#options.bytesMax * releasedShare);
       const reuse = [...this.#present.held(), ...[...this.#kept.values()].map(({ loaded }) => loaded)];
       const loaded = await loadInWorker(
         this.#source,
@@ -298,6 +304,8 @@ export class PastGenerations {
         { reuse, manifest, ipv4Index: "compact", background: true },
         this.#stopping.signal,
       );
+      const held = new Set(this.#present.held().flatMap(buffersOf));
+      this.#released.watch(buffersOf(loaded).filter((buffer) => !held.has(buffer)));
       this.#kept.set(id, { loaded, generation: Generation.of(loaded), turn });
       this.#failures.delete(id);
       this.#events.loaded?.(id, performance.now() - started);
