@@ -1,5 +1,5 @@
 /**
- * Cursors: where a list goes on, in which snapshot, of which question. 22 or 26 bytes as base64url:
+ * A cursor says where a list goes on, in which snapshot, and for which question. It has 22 or 26 bytes, as base64url:
  *
  *   0 u8 version · 1 u8 list · 2 u32 start · 6 u64 snapshot as in frames · 14 u32 Unix seconds, in version 2 only · 8 bytes of SHA-256 over all that and
  *   the question

@@ -8,7 +8,7 @@ type Collect = (options: { readonly type: "major"; readonly execution: "async" }
 
 let collect: Collect | null = null;
 
-/** Collects everything that nobody refers to, in a turn of its own: some 10 ms of the thread for each 100 MiB of its heap. */
+/** Collects everything that nobody refers to, in a turn of its own. The thread does nothing else meanwhile. */
 function collectGarbage(): Promise<void> {
   if (collect === null) {
     setFlagsFromString("--expose-gc");

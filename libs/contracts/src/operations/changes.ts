@@ -1,14 +1,12 @@
 /** Operations `asn_changes` and `prefix_changes`: what changed for an AS or a prefix between kept snapshots. */
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
-import Type from "typebox";
 import { asnChangesExample, prefixChangesExample } from "../examples/changes.ts";
 import { AsnChangesRecord, asnChangesFacts, PrefixChangesRecord, prefixChangesFacts } from "../records/changes.ts";
-import { AddressText } from "../schema.ts";
 import { type Codec, readAsn, readLimit, readPrefix, separator } from "./codec.ts";
 import { listUnits } from "./list-limits.ts";
 import { operation, pastUnits } from "./operation.ts";
-import { asnParameter, changesProblems, cursorParameter, limitParameter } from "./parameters.ts";
+import { asnParameter, changesProblems, cursorParameter, limitParameter, prefixParameters } from "./parameters.ts";
 
 export interface AsnChangesQuestion {
   readonly asn: number;
@@ -90,24 +88,7 @@ export const prefixChanges = operation({
       id: "getPrefixChanges",
       summary: "What changed for a prefix between kept snapshots",
       description: `Changes of the origins of exactly this prefix, of their RPKI states, and of the registration of the block that contains it. ${paging}`,
-      parameters: [
-        {
-          name: "network",
-          in: "path",
-          description: "First address of the prefix, with all host bits zero.",
-          schema: AddressText,
-          examples: ["193.0.0.0", "2001:67c:2e8::"],
-        },
-        {
-          name: "length",
-          in: "path",
-          description: "Prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.",
-          schema: Type.Integer({ minimum: 0, maximum: 128 }),
-          examples: ["21", "48"],
-        },
-        limitParameter("`changes`"),
-        cursorParameter,
-      ],
+      parameters: [...prefixParameters, limitParameter("`changes`"), cursorParameter],
       answer,
       cost,
       problems: ["invalid_prefix", "prefix_has_host_bits", ...changesProblems],

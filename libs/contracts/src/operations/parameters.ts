@@ -65,6 +65,24 @@ export function limitParameter(lists: string): RouteParameter {
   };
 }
 
+/** A prefix in the path: `{network}/{length}`. */
+export const prefixParameters: readonly RouteParameter[] = [
+  {
+    name: "network",
+    in: "path",
+    description: "First address of the prefix, with all host bits zero.",
+    schema: AddressText,
+    examples: ["193.0.0.0", "2001:67c:2e8::"],
+  },
+  {
+    name: "length",
+    in: "path",
+    description: "Prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.",
+    schema: Type.Integer({ minimum: 0, maximum: 128 }),
+    examples: ["21", "48"],
+  },
+];
+
 export const cursorParameter: RouteParameter = {
   name: "cursor",
   in: "query",

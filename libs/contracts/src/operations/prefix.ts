@@ -1,18 +1,16 @@
 /** Operation `prefix`: a prefix, what covers it and what lies inside. */
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
-import Type from "typebox";
 import { prefixExample, routingExample } from "../examples/lookups.ts";
 import { mediaTypes } from "../formats.ts";
 import { RelatedPrefix } from "../parts/routing.ts";
 import { PrefixRecord, prefixFacts } from "../records/prefix.ts";
 import { lines } from "../routes/route.ts";
-import { AddressText } from "../schema.ts";
 import { limitMember, prefixMember } from "./batch-members.ts";
 import { type Codec, readLimit, readPrefix, separator } from "./codec.ts";
 import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
-import { cursorParameter, limitParameter, upstreamProblems } from "./parameters.ts";
+import { cursorParameter, limitParameter, prefixParameters, upstreamProblems } from "./parameters.ts";
 
 export interface PrefixQuestion {
   readonly prefix: Prefix;
@@ -60,24 +58,7 @@ export const prefix = operation({
       summary: "Origins, RPKI state, related prefixes and registration of a prefix",
       description:
         "The announced prefix that equals the requested one, or else the longest that covers it (`match.type`): its origins, the VRPs that cover it, related prefixes, and the registered blocks that it overlaps. `more_specifics`, `vrps.unannounced` and `allocation.blocks` are paginated with `next_cursor`. NDJSON, CSV and plain text (one prefix per line) contain only `more_specifics`; the next page is in the `Link` header.",
-      parameters: [
-        {
-          name: "network",
-          in: "path",
-          description: "First address of the prefix, with all host bits zero.",
-          schema: AddressText,
-          examples: ["193.0.0.0", "2001:67c:2e8::"],
-        },
-        {
-          name: "length",
-          in: "path",
-          description: "Prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.",
-          schema: Type.Integer({ minimum: 0, maximum: 128 }),
-          examples: ["21", "48"],
-        },
-        limitParameter("`more_specifics`, `vrps.unannounced` and `allocation.blocks`"),
-        cursorParameter,
-      ],
+      parameters: [...prefixParameters, limitParameter("`more_specifics`, `vrps.unannounced` and `allocation.blocks`"), cursorParameter],
       answer: "The record, or a page of the more specific prefixes.",
       cost: "1 unit of the rate limit for each 100 of `limit`, rounded up. Three times as much for IPv4 prefixes shorter than /12 and IPv6 prefixes shorter than /24. 1 unit for IPv4 prefixes from /20 and IPv6 prefixes from /44, whatever the limit.",
       lists: [

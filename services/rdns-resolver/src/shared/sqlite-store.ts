@@ -16,6 +16,8 @@ const pendingMax = 200;
 const textBytesMax = 64 * 1024;
 /** A row besides its text: an estimate. */
 const rowBytes = 120;
+/** As `sizeOf` counts. */
+const rowSize = `(length(CAST(text AS BLOB)) + length(key) + ${rowBytes})`;
 /** What leaves when there is no more room, so that room is not made for each text. */
 const evictedShare = 0.1;
 
@@ -33,7 +35,10 @@ export function openSqliteStore(options: SqliteStoreOptions): SharedStore {
 interface Statements {
   readonly find: StatementSync;
   readonly put: StatementSync;
-  readonly size: StatementSync;
+  readonly sizeBefore: StatementSync;
+  readonly sizeOfAll: StatementSync;
+  readonly cut: StatementSync;
+  readonly sizeUpTo: StatementSync;
   readonly evict: StatementSync;
   readonly expire: StatementSync;
 }
@@ -92,9 +97,8 @@ class SqliteStore implements SharedStore {
     try {
       database.exec("BEGIN");
       for (const [key, { text, putAt }] of texts) {
+        this.#bytes += sizeOf(key, text) - Number(statements.sizeBefore.get(key)?.bytes ?? 0);
         statements.put.run(key, putAt, text);
-        // One that replaces another counts twice until the next count.
-        this.#bytes += text.length + key.length + rowBytes;
       }
       if (this.#bytes > this.#options.bytesMax) this.#makeRoom(statements);
       database.exec("COMMIT");
@@ -103,10 +107,14 @@ class SqliteStore implements SharedStore {
     }
   }
 
-  #makeRoom(statements: Statements): void {
-    statements.expire.run(this.#oldest());
-    for (this.#bytes = sizeOf(statements); this.#bytes > this.#options.bytesMax; this.#bytes = sizeOf(statements))
-      statements.evict.run(evictedShare);
+  /** The oldest leave; what is too old is among them. */
+  #makeRoom({ cut, sizeUpTo, evict }: Statements): void {
+    while (this.#bytes > this.#options.bytesMax) {
+      const last = cut.get(evictedShare)?.number ?? null;
+      if (last === null) break;
+      this.#bytes -= Number(sizeUpTo.get(last)?.bytes ?? 0);
+      evict.run(last);
+    }
   }
 
   /** A damaged file is made anew; with a full disk, or none, nothing is kept from now on. */
@@ -131,14 +139,15 @@ class SqliteStore implements SharedStore {
       this.#statements = {
         find: database.prepare("SELECT text FROM texts WHERE key = ? AND put_at >= ?"),
         put: database.prepare("INSERT OR REPLACE INTO texts (key, put_at, text) VALUES (?, ?, ?)"),
-        size: database.prepare(`SELECT coalesce(sum(length(text) + length(key) + ${rowBytes}), 0) AS bytes FROM texts`),
-        evict: database.prepare(
-          "DELETE FROM texts WHERE number <= (SELECT min(number) + max(1, (max(number) - min(number)) * ?) FROM texts)",
-        ),
+        sizeBefore: database.prepare(`SELECT ${rowSize} AS bytes FROM texts WHERE key = ?`),
+        sizeOfAll: database.prepare(`SELECT sum(${rowSize}) AS bytes FROM texts`),
+        cut: database.prepare("SELECT min(number) + CAST(max(1, (max(number) - min(number)) * ?) AS INTEGER) AS number FROM texts"),
+        sizeUpTo: database.prepare(`SELECT sum(${rowSize}) AS bytes FROM texts WHERE number <= ?`),
+        evict: database.prepare("DELETE FROM texts WHERE number <= ?"),
         expire: database.prepare("DELETE FROM texts WHERE put_at < ?"),
       };
       this.#statements.expire.run(this.#oldest());
-      this.#bytes = sizeOf(this.#statements);
+      this.#bytes = Number(this.#statements.sizeOfAll.get()?.bytes ?? 0);
     } catch (error) {
       this.#fail(error as Error);
       if (!mayRemove) return;
@@ -148,6 +157,6 @@ class SqliteStore implements SharedStore {
   }
 }
 
-function sizeOf({ size }: Statements): number {
-  return Number(size.get()?.bytes ?? 0);
+function sizeOf(key: string, text: string): number {
+  return Buffer.byteLength(text) + key.length + rowBytes;
 }
