@@ -70,12 +70,15 @@ export class OverrideFile {
     const path = overridesIn(stateFolder);
     const before = await readFile(path, "utf8").catch(() => null);
     const text = overridesText(await this.#all());
+    const isOther = before !== text && !(before === null && count === 0);
+    if (isOther) {
+      // Under its name it is whole.
+      await writeFile(`${path}.tmp`, text);
+      await rename(`${path}.tmp`, path);
+    }
+    // Only now: what could not be written is tried again.
     this.#version = version;
-    if (before === text || (before === null && count === 0)) return false;
-    // Under its name it is whole.
-    await writeFile(`${path}.tmp`, text);
-    await rename(`${path}.tmp`, path);
-    return true;
+    return isOther;
   }
 
   async #all(): Promise<ProfileRecord[]> {

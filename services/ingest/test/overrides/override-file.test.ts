@@ -1,6 +1,6 @@
 /** The operator's overrides on their way from the store into the file of a run. */
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
@@ -107,4 +107,30 @@ test("the file follows the store, says nothing while there is nothing, and stays
     end.abort();
     await rm(stateFolder, { recursive: true });
   }
+});
+
+test("what could not be written is written as soon as it can be", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "netfacts-overrides-"));
+  const stateFolder = join(folder, "later");
+  const ending = new AbortController();
+  const { promise: changed, resolve: onChange } = Promise.withResolvers<void>();
+  let errors = 0;
+  const file = new OverrideFile({
+    stateFolder,
+    profiles: {
+      list: async () => [record(64_500, { name: "A" })],
+      state: async () => ({ count: 1, version: "1" }),
+    },
+    log: { error: () => errors++ },
+    onChange,
+    lookMs: 10,
+  });
+  await file.follow(ending.signal);
+  expect(errors).toBe(1);
+  await mkdir(stateFolder);
+  await changed;
+  expect(await readFile(overridesIn(stateFolder), "utf8")).toContain('64500,"A"');
+  ending.abort();
+  await file.ended();
+  await rm(folder, { recursive: true });
 });
