@@ -34,11 +34,13 @@ const geofeed = `# Made for the samples of Netfacts: no network has published it
 `;
 
 const observationsFile = "observations-made.ndjson";
-const observations = [28, 29, 30]
-  .map((day) => {
-    const place = { lat: 52.37, lon: 4.9, accuracy_km: 10, country: "NL", region: "NL-NH", city: "Amsterdam" };
-    return `${JSON.stringify({ ip: "193.0.6.139", ...place, observed_at: `2014-05-${day}T12:00:00Z`, method: "made-up" })}\n`;
-  })
+const amsterdam = { lat: 52.37, lon: 4.9, accuracy_km: 10, country: "NL", region: "NL-NH", city: "Amsterdam" };
+const observations = [
+  ...[28, 29, 30].map((day) => ({ ...amsterdam, observed_at: `2014-05-${day}T12:00:00Z`, method: "made-up" })),
+  // One that names another place.
+  { lat: 52.52, lon: 13.4, country: "DE", city: "Berlin", observed_at: "2014-05-27T12:00:00Z", method: "made-up" },
+]
+  .map((one) => `${JSON.stringify({ ip: "193.0.6.139", ...one })}\n`)
   .join("");
 
 interface Roa {

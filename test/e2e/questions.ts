@@ -99,6 +99,10 @@ export function askEverything(start: () => Promise<Target>): void {
           confidence: 0.99,
           observations: 3,
           last_observed_at: "2014-05-30T12:00:00Z",
+          outliers: {
+            observations: 1,
+            items: [{ country: "DE", region: null, city: "Berlin", distance_km: 576, observations: 1, last_observed_on: "2014-05-27" }],
+          },
           agrees_with_registration: true,
         },
       },

@@ -51,7 +51,10 @@ export {
   Holder,
   ListedNetworkType,
   Location,
+  LocationOutlier,
+  LocationOutliers,
   listedNetworkTypesMax,
+  locationOutliersMax,
   NetworkType,
   SpecialPurpose,
 } from "./parts/registration.ts";

@@ -1,8 +1,8 @@
 /** Where an address is used, who says so, and whether its registration agrees. */
 
 import type { Address } from "@netfacts/address";
-import type { Location } from "@netfacts/contracts";
-import { type Generation, secondsTimestamp } from "@netfacts/snapshot";
+import type { Location, LocationOutliers } from "@netfacts/contracts";
+import { type Generation, type Outliers, secondsTimestamp } from "@netfacts/snapshot";
 import { isCountry } from "./country-flag.ts";
 
 /** Of what networks publish about their own prefixes (RFC 8805). */
@@ -31,6 +31,24 @@ export function locationRecord({ locations }: Generation, ip: Address, registrat
     confidence: observed?.confidence ?? null,
     observations: observed?.observations ?? 0,
     last_observed_at: observed === null ? null : secondsTimestamp(observed.lastObservedAt),
+    outliers: outliersRecord(observed?.outliers ?? null),
     agrees_with_registration: comparable ? country === registrationCountry : null,
+  };
+}
+
+const dayMs = 86_400_000;
+
+function outliersRecord(outliers: Outliers | null): LocationOutliers | null {
+  if (outliers === null) return null;
+  return {
+    observations: outliers.observations,
+    items: outliers.places.map(({ place: { country, region, city }, distanceKm, observations, lastDay }) => ({
+      country,
+      region,
+      city,
+      distance_km: distanceKm,
+      observations,
+      last_observed_on: new Date(lastDay * dayMs).toISOString().slice(0, 10),
+    })),
   };
 }

@@ -69,6 +69,7 @@ test("tells everything of an announced, registered and valid address", () => {
       confidence: null,
       observations: 0,
       last_observed_at: null,
+      outliers: null,
       agrees_with_registration: true,
     },
     links: {
@@ -133,11 +134,24 @@ describe("the location", () => {
       confidence: 0.93,
       observations: 41,
       last_observed_at: "2025-11-20T22:14:05Z",
+      outliers: {
+        observations: 4,
+        items: [
+          { country: "DE", region: "DE-BE", city: "Berlin", distance_km: 577, observations: 3, last_observed_on: "2025-07-31" },
+          { country: "FR", region: null, city: null, distance_km: null, observations: 1, last_observed_on: "2025-11-08" },
+        ],
+      },
       agrees_with_registration: true,
     });
     expect(ip("11.1.2.3")).toMatchObject({
       country_flag: { country: "FR" },
-      location: { latitude: null, radius_km: null, confidence: 0.5, observations: 1, agrees_with_registration: false },
+      location: {
+        latitude: null,
+        radius_km: null,
+        observations: 1,
+        outliers: { observations: 0, items: [] },
+        agrees_with_registration: false,
+      },
     });
     expect(ip("14.0.0.1")).toMatchObject({
       country_flag: null,

@@ -82,7 +82,16 @@ export {
 export { type AsNamesColumns, asNamesColumns, asNamesFormat } from "./sections/as-names.ts";
 export { type AspasColumns, aspaSectionColumns, aspasFormat } from "./sections/aspas.ts";
 export { checkHistory, type HistoryColumns, historyFormat } from "./sections/history.ts";
-export { type LocationRecord, type LocationsColumns, locationsColumns, type Observed, type PlaceNames } from "./sections/locations.ts";
+export {
+  type LocationRecord,
+  type LocationsColumns,
+  locationsColumns,
+  locationsFormat,
+  type Observed,
+  type OutlierPlace,
+  type Outliers,
+  type PlaceNames,
+} from "./sections/locations.ts";
 export {
   type NetworkTypeRecord,
   type NetworkTypeStatement,

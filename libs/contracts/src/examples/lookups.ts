@@ -89,6 +89,10 @@ export const ipExample: IpRecord = {
     confidence: 0.93,
     observations: 41,
     last_observed_at: "2026-11-20T22:14:05Z",
+    outliers: {
+      observations: 2,
+      items: [{ country: "DE", region: "DE-BE", city: "Berlin", distance_km: 576, observations: 2, last_observed_on: "2026-10-02" }],
+    },
     agrees_with_registration: true,
   },
   links: {

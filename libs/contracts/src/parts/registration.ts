@@ -117,7 +117,28 @@ export const ListedNetworkType = record({
 });
 export type ListedNetworkType = Static<typeof ListedNetworkType>;
 
+/** Places that contradict a location: so many are shown. */
+export const locationOutliersMax = 3;
+
 const NullableNumber = nullable(Type.Number());
+
+/** Another place that some observations name. Its coordinates are not shown: one observation may be all of it. */
+export const LocationOutlier = record({
+  country: member(NullableText, "Country code (ISO 3166-1), or `XK`; null if unknown."),
+  region: member(NullableText, "Subdivision code (ISO 3166-2); null if unknown."),
+  city: member(NullableText, "City name as the source writes it; null if unknown."),
+  distance_km: member(NullableNumber, "Distance in kilometres from the coordinates of the location; null if either has no coordinates."),
+  observations: member(Count, "Number of observations of this place."),
+  last_observed_on: member(CalendarDate, "Day (UTC) of the latest observation of this place."),
+});
+export type LocationOutlier = Static<typeof LocationOutlier>;
+
+/** What contradicts a location. */
+export const LocationOutliers = record({
+  observations: member(Count, "Number of observations of other places, counted as `observations` of the location."),
+  items: member(Type.Array(LocationOutlier), `Up to ${locationOutliersMax} other places, those with the most observations first.`),
+});
+export type LocationOutliers = Static<typeof LocationOutliers>;
 
 /** Where it is used, by what the network says or the operator observed. */
 export const Location = record({
@@ -140,6 +161,10 @@ export const Location = record({
   ),
   observations: member(Count, "Number of observations of this place; one a day counts for each source and method. 0 for a geofeed."),
   last_observed_at: member(NullableTimestamp, "Time of the latest observation of this place; null for a geofeed."),
+  outliers: member(
+    nullable(LocationOutliers),
+    "Observations of the same prefix that name other places; null for a geofeed, and if the section is of a version that did not keep them.",
+  ),
   agrees_with_registration: member(
     NullableBoolean,
     "Whether the country is the country of registration; null if either is unknown, or if the registry gives a region (`EU`, `AP`).",
@@ -214,5 +239,16 @@ export const locationFacts: FactsOf<Location> = {
   confidence: { from: "locations", unit: ratio },
   observations: { from: "locations", unit: "observations" },
   last_observed_at: "locations",
+  outliers: {
+    observations: { from: "locations", unit: "observations" },
+    items: {
+      country: "locations",
+      region: "locations",
+      city: "locations",
+      distance_km: { from: "locations", unit: "kilometres" },
+      observations: { from: "locations", unit: "observations" },
+      last_observed_on: "locations",
+    },
+  },
   agrees_with_registration: ["locations", "allocations"],
 };

@@ -4,7 +4,18 @@ import { type Address, formatPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
 import { countryText } from "../country-code.ts";
 import { prefixKey, type SectionRow } from "../diff/section-row.ts";
-import { type LocationRecord, type LocationsColumns, noPlace, type Observed, observedOf, type PlaceNames } from "../sections/locations.ts";
+import {
+  hasOutliers,
+  type LocationRecord,
+  type LocationsColumns,
+  noDistance,
+  noPlace,
+  type Observed,
+  type OutlierPlace,
+  type Outliers,
+  observedOf,
+  type PlaceNames,
+} from "../sections/locations.ts";
 import { stringAt } from "../strings.ts";
 import { searchAscending } from "./route-table.ts";
 
@@ -76,16 +87,13 @@ export class LocationTable {
   }
 
   #location(entry: number): LocationFound | null {
-    const { place, country, region_start, region_bytes, city_start, city_bytes, observed_entry } = this.#columns;
+    const { place, observed_entry } = this.#columns;
     const at = place[entry] as number;
     if (at === noPlace) return null;
     const observation = searchAscending(observed_entry, entry);
-    return {
-      country: countryText(country[at] as number),
-      region: stringAt({ start: region_start, bytes: region_bytes }, at) || null,
-      city: stringAt({ start: city_start, bytes: city_bytes }, at) || null,
-      observed: observation < 0 ? null : observedOf(this.#columns, observation),
-    };
+    const observed =
+      observation < 0 ? null : { ...observedOf(this.#columns, observation), outliers: outliersOf(this.#columns, observation) };
+    return { ...placeNames(this.#columns, at), observed };
   }
 }
 
@@ -94,4 +102,33 @@ function observedValue(observed: Observed | undefined): object {
   if (observed === undefined) return { basis: "geofeed" };
   const { latitude, longitude, radiusKm } = observed;
   return { basis: "observation", latitude, longitude, radius_km: radiusKm };
+}
+
+/** The place with this number. */
+function placeNames(section: LocationsColumns, at: number): PlaceNames {
+  return {
+    country: countryText(section.country[at] as number),
+    region: stringAt({ start: section.region_start, bytes: section.region_bytes }, at) || null,
+    city: stringAt({ start: section.city_start, bytes: section.city_bytes }, at) || null,
+  };
+}
+
+const noOutliers: Outliers = { observations: 0, places: [] };
+
+function outliersOf(section: LocationsColumns, at: number): Outliers | null {
+  const { outlier_entry, outlier_count, outlier_start, outlier_place, outlier_seen, outlier_day, outlier_km } = section;
+  if (!hasOutliers(section)) return null;
+  const found = searchAscending(outlier_entry, at);
+  if (found < 0) return noOutliers;
+  const places: OutlierPlace[] = [];
+  for (let other = outlier_start[found] as number; other < (outlier_start[found + 1] as number); other++) {
+    const distance = outlier_km[other] as number;
+    places.push({
+      place: placeNames(section, outlier_place[other] as number),
+      distanceKm: distance === noDistance ? null : distance,
+      observations: outlier_seen[other] as number,
+      lastDay: outlier_day[other] as number,
+    });
+  }
+  return { observations: outlier_count[found] as number, places };
 }

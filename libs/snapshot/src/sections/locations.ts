@@ -11,6 +11,9 @@ export const noPlace = 0xffff_ffff;
 
 export const noCoordinate = 0xffff_ffff;
 const perDegree = 10_000;
+export const noDistance = 0xffff;
+/** Half of the equator. No two places are further apart. */
+const furthestKm = 20_038;
 
 const columns = {
   v4_address: "u32",
@@ -38,10 +41,32 @@ const columns = {
   observations: "u32",
   /** Unix seconds. */
   last_observed: "u32",
+  /** Ascending numbers of the observations that others contradict, how many those are, and a run of other places of each. */
+  outlier_entry: "u32",
+  outlier_count: "u16",
+  outlier_start: "u32",
+  /** Of each other place: its index among the places, observations, day (since 1970), and kilometres away; `noDistance` = none. */
+  outlier_place: "u32",
+  outlier_seen: "u16",
+  outlier_day: "u16",
+  outlier_km: "u16",
 } as const;
 
-/** Prefixes in preorder (IPv4, then IPv6, each by address and length). */
-export const locationsFormat: SectionFormat<typeof columns> = { kind: "locations", version: 1, columns };
+const outlierColumns = [
+  "outlier_entry",
+  "outlier_count",
+  "outlier_start",
+  "outlier_place",
+  "outlier_seen",
+  "outlier_day",
+  "outlier_km",
+] as const;
+
+/**
+ * Prefixes in preorder (IPv4, then IPv6, each by address and length). Objects of writers that kept no outliers lack their columns. Outliers cost
+ * nothing where there are none, else 10 bytes and as many for each of up to three places.
+ */
+export const locationsFormat: SectionFormat<typeof columns> = { kind: "locations", version: 1, columns, optional: outlierColumns };
 export type LocationsColumns = Columns<typeof columns>;
 
 /** A place by name; null: not told. `country`: ISO 3166-1, two capitals. `region`: ISO 3166-2. */
@@ -49,6 +74,22 @@ export interface PlaceNames {
   readonly country: string | null;
   readonly region: string | null;
   readonly city: string | null;
+}
+
+/** Another place that was observed, and how often. */
+export interface OutlierPlace {
+  readonly place: PlaceNames;
+  /** Whole kilometres from the coordinates of the location, up to 20,038; null if either has none. */
+  readonly distanceKm: number | null;
+  readonly observations: number;
+  /** Day of the newest observation, since 1970. */
+  readonly lastDay: number;
+}
+
+/** What contradicts the location: at most 65,535 observations, and the places that are shown of them. */
+export interface Outliers {
+  readonly observations: number;
+  readonly places: readonly OutlierPlace[];
 }
 
 /** What was observed; `confidence` from 0 to 1, kept in hundredths. Coordinates in degrees: null, as is the radius, where none were observed. */
@@ -60,6 +101,8 @@ export interface Observed {
   readonly observations: number;
   /** Unix seconds. */
   readonly lastObservedAt: number;
+  /** Null: the section is of a writer that kept none. To pack null is to pack none. */
+  readonly outliers: Outliers | null;
 }
 
 /** The place of a prefix; null: it has none, and does not have that of a less specific prefix. Without `observed`, its network says so. */
@@ -84,10 +127,12 @@ export function locationsColumns(records: readonly LocationRecord[]): LocationsC
   const observedAt = (entry: number) => (fromLast[order[entry] as number] as LocationRecord).observed;
   const places = new PlaceTable();
   const place = Uint32Array.from(order, (at) => places.index((fromLast[at] as LocationRecord).place));
-  const region = packStrings(places.all.map((one) => one.region ?? ""));
-  const city = packStrings(places.all.map((one) => one.city ?? ""));
   const entries = Array.from(order.keys()).filter((entry) => observedAt(entry) !== undefined);
   const observed = entries.map((entry) => observedAt(entry) as Observed);
+  const outliers = outliersColumns(observed, places);
+  // All places are known only now.
+  const region = packStrings(places.all.map((one) => one.region ?? ""));
+  const city = packStrings(places.all.map((one) => one.city ?? ""));
   return {
     v4_address: prefixes.ipv4.address,
     v4_length: prefixes.ipv4.length,
@@ -106,6 +151,24 @@ export function locationsColumns(records: readonly LocationRecord[]): LocationsC
     confidence: Uint8Array.from(observed, ({ confidence }) => Math.round(confidence * 100)),
     observations: Uint32Array.from(observed, ({ observations }) => observations),
     last_observed: Uint32Array.from(observed, ({ lastObservedAt }) => lastObservedAt),
+    ...outliers,
+  };
+}
+
+function outliersColumns(observed: readonly Observed[], places: PlaceTable): Pick<LocationsColumns, (typeof outlierColumns)[number]> {
+  const entries = Array.from(observed.keys()).filter((at) => ((observed[at] as Observed).outliers?.observations ?? 0) > 0);
+  const all = entries.map((at) => (observed[at] as Observed).outliers as Outliers);
+  const start = new Uint32Array(all.length + 1);
+  for (const [at, outliers] of all.entries()) start[at + 1] = (start[at] as number) + outliers.places.length;
+  const others = all.flatMap((outliers) => outliers.places);
+  return {
+    outlier_entry: Uint32Array.from(entries),
+    outlier_count: Uint16Array.from(all, ({ observations }) => observations),
+    outlier_start: start,
+    outlier_place: Uint32Array.from(others, ({ place }) => places.index(place)),
+    outlier_seen: Uint16Array.from(others, ({ observations }) => observations),
+    outlier_day: Uint16Array.from(others, ({ lastDay }) => lastDay),
+    outlier_km: Uint16Array.from(others, ({ distanceKm }) => distanceKm ?? noDistance),
   };
 }
 
@@ -113,8 +176,8 @@ function packDegrees(degrees: number | null, offset: number): number {
   return degrees === null ? noCoordinate : Math.round((degrees + offset) * perDegree);
 }
 
-/** What `locationsColumns` packed of the observation with this number. */
-export function observedOf(section: LocationsColumns, at: number): Observed {
+/** What `locationsColumns` packed of the observation with this number, without its outliers. */
+export function observedOf(section: LocationsColumns, at: number): Omit<Observed, "outliers"> {
   const [latitude, longitude] = [section.latitude[at] as number, section.longitude[at] as number];
   const isPlaced = latitude !== noCoordinate;
   return {
@@ -125,6 +188,11 @@ export function observedOf(section: LocationsColumns, at: number): Observed {
     observations: section.observations[at] as number,
     lastObservedAt: section.last_observed[at] as number,
   };
+}
+
+/** False of an object of a writer that kept none. */
+export function hasOutliers({ outlier_start }: LocationsColumns): boolean {
+  return outlier_start.length > 0;
 }
 
 function degreesOf(packed: number, offset: number): number {
@@ -174,4 +242,18 @@ export function checkLocations(section: LocationsColumns): void {
   for (let at = 0; at < latitude.length; at++)
     if ((latitude[at] === noCoordinate) !== (longitude[at] === noCoordinate))
       throw new SectionFormatError(`section ${kind}: observation ${at} has one coordinate`);
+  if (hasOutliers(section)) checkOutliers(section);
+  else checkLengths(kind, 0, Object.fromEntries(outlierColumns.map((name) => [name, section[name]])));
+}
+
+function checkOutliers(section: LocationsColumns): void {
+  const { kind } = locationsFormat;
+  const { outlier_entry, outlier_count, outlier_start, outlier_place, outlier_seen, outlier_day, outlier_km } = section;
+  checkAscending(kind, "outlier_entry", outlier_entry);
+  checkBelow(kind, "outlier_entry", outlier_entry, section.observed_entry.length);
+  checkLengths(kind, outlier_entry.length, { outlier_count });
+  checkLengths(kind, outlier_place.length, { outlier_seen, outlier_day, outlier_km });
+  checkRuns(kind, "outlier_start", outlier_start, outlier_entry.length, outlier_place.length);
+  checkBelow(kind, "outlier_place", outlier_place, section.country.length);
+  checkBelow(kind, "outlier_km", outlier_km, furthestKm + 1, noDistance);
 }

@@ -9,6 +9,7 @@ import {
   type LocationRecord,
   locationsColumns,
   type Observed,
+  type Outliers,
   type PlaceNames,
   sectionChanges,
 } from "../../src/index.ts";
@@ -30,6 +31,17 @@ const aPlace: fc.Arbitrary<PlaceNames | null> = fc.option(
     })
     .filter(({ country, region, city }) => country !== null || region !== null || city !== null),
 );
+const someOutliers: fc.Arbitrary<Outliers> = fc
+  .array(
+    fc.record({
+      place: aPlace.map((place) => place ?? { country: null, region: null, city: null }),
+      distanceKm: fc.option(fc.nat(20_038)),
+      observations: fc.nat(1_000),
+      lastDay: fc.nat(0xffff),
+    }),
+    { maxLength: 3 },
+  )
+  .chain((places) => fc.record({ observations: fc.integer({ min: Math.sign(places.length), max: 0xffff }), places: fc.constant(places) }));
 const someObserved: fc.Arbitrary<Observed> = fc
   .record({
     latitude: fc.integer({ min: -900_000, max: 900_000 }).map((at) => at / 10_000),
@@ -38,6 +50,7 @@ const someObserved: fc.Arbitrary<Observed> = fc
     confidence: fc.nat(100).map((share) => share / 100),
     observations: fc.nat(0xffff_ffff),
     lastObservedAt: fc.nat(0xffff_ffff),
+    outliers: someOutliers,
     isPlaced: fc.boolean(),
   })
   .map(({ isPlaced, ...observed }) => (isPlaced ? observed : { ...observed, latitude: null, longitude: null, radiusKm: null }));
@@ -86,6 +99,13 @@ test("a prefix without a place has none, also inside one that has, and nothing i
     null,
   ]);
   expect(locations?.lookupRecord(prefix("192.0.0.0/17"))).toBeNull();
+});
+
+test("of a prefix that no observation contradicts nothing is stored", () => {
+  const columns = madeLocations({ "192.0.2.0/24": "NL,, @52,5,10,0.8,3,1763676845", "198.51.100.0/24": "DE,, @,,,0.5,1,1763676845" });
+  expect([[...columns.outlier_entry], [...columns.outlier_start], columns.country.length]).toEqual([[], [0], 2]);
+  const { locations } = madeGeneration({ locations: columns });
+  expect(locations?.lookupLocation(address("192.0.2.1"))?.observed?.outliers).toEqual({ observations: 0, places: [] });
 });
 
 test("a diff tells which prefixes have another place or basis, and not which were observed again", () => {

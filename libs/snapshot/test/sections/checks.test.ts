@@ -6,12 +6,14 @@ import { runs, seed } from "../../../../test/support/runs.ts";
 import {
   type ColumnSpec,
   type Columns,
+  decodeColumns,
   encodeColumns,
   Generation,
   kindOf,
   type LoadedSnapshot,
   linkSeen,
   loadSection,
+  locationsFormat,
   pathsFormat,
   routesFormat,
   type SectionColumns,
@@ -116,7 +118,7 @@ const networkTypes = madeNetworkTypes({
 const locations = madeLocations({
   "192.0.2.0/24": "NL,NL-NH,Amsterdam",
   "192.0.2.0/25": null,
-  "2001:db8::/32": ",,Berlin @52.5,13.4,10,0.9,3,1763676845",
+  "2001:db8::/32": ",,Berlin @52.5,13.4,10,0.9,3,1763676845 @NL,,,577,2,20300 @FR,,,,1,20400",
   "2001:db8:1::/48": "DE,, @,,,0.5,1,1763676845",
 });
 
@@ -301,7 +303,7 @@ const planted: [SectionName, string, number, number][] = [
   ["locations", "v4_length", 0, 33],
   ["locations", "v6_words", 3, 1],
   ["locations", "v6_length", 0, 200],
-  ["locations", "place", 0, 3],
+  ["locations", "place", 0, 5],
   ["locations", "country", 0, 0x4e00],
   ["locations", "region_start", 1, 0xffff_ffff],
   ["locations", "city_start", 2, 0],
@@ -312,6 +314,10 @@ const planted: [SectionName, string, number, number][] = [
   ["locations", "longitude", 0, 3_600_001],
   ["locations", "longitude", 1, 0],
   ["locations", "confidence", 0, 101],
+  ["locations", "outlier_entry", 0, 2],
+  ["locations", "outlier_start", 1, 3],
+  ["locations", "outlier_place", 0, 5],
+  ["locations", "outlier_km", 0, 20_039],
 ];
 
 test.each(planted)("section %s is refused with %s[%i] = %i", (section, column, index, value) => {
@@ -350,6 +356,9 @@ const free = [
   "radius_km",
   "observations",
   "last_observed",
+  "outlier_count",
+  "outlier_seen",
+  "outlier_day",
 ];
 
 test("a bad value is planted in every column that has bad values", () => {
@@ -403,6 +412,18 @@ test("what writers of one type wrote loads, and says what it said; their readers
     networkType: { type: "nsp", basis: "peeringdb:net.info_type", confidence: 0.5 },
   });
   expect(made("profiles", kindOf("profiles").format).profiles?.lookupProfile(64500)?.networkType?.also).toEqual(["content"]);
+});
+
+test("locations of a writer that kept no outliers load, and tell that they are not known; its readers find the rest in what is written now", () => {
+  const optional: readonly string[] = locationsFormat.optional ?? [];
+  const known = Object.entries(locationsFormat.columns).filter(([name]) => !optional.includes(name));
+  const earlier: SectionFormat<ColumnSpec> = { ...locationsFormat, columns: Object.fromEntries(known) };
+  const bytes = shared(encodeColumns(earlier, locations as unknown as Columns<ColumnSpec>));
+  const loaded = { manifest: madeManifest({}), sections: { locations: loadSection("locations", bytes) } } as LoadedSnapshot;
+  const found = Generation.of(loaded).locations?.lookupLocation(address("2001:db8::1"));
+  expect(found).toMatchObject({ city: "Berlin", observed: { observations: 3, outliers: null } });
+  const read = decodeColumns(earlier, encodeColumns(locationsFormat, locations));
+  for (const [name] of known) expect([name, read[name]]).toEqual([name, locations[name as keyof typeof locations]]);
 });
 
 test("whatever single value is planted, a section is refused or can be read everywhere", () => {

@@ -17,6 +17,7 @@ import {
   networkTypesColumns,
   noHolder,
   type Observed,
+  type OutlierPlace,
   operatorTypesBasis,
   originKind,
   type Profile,
@@ -302,24 +303,25 @@ function madeStatement(text: string): NetworkTypeStatement {
 
 /**
  * By prefix: country, region and city with commas between them, an empty one for none; null: no place. Behind ` @`, for what was observed:
- * latitude, longitude, radius, confidence, observations, Unix seconds, with commas between them; without the first three if empty.
+ * latitude, longitude, radius, confidence, observations, Unix seconds, with commas between them; without the first three if empty. Behind
+ * each further ` @`, another place: country, region, city, kilometres (empty for none), observations, day.
  */
 export function madeLocations(places: Readonly<Record<string, string | null>>): LocationsColumns {
   return locationsColumns(
     Object.entries(places).map(([what, text]) => {
       if (text === null) return { prefix: prefix(what), place: null };
-      const [names = "", observed] = text.split(" @");
+      const [names = "", observed, ...others] = text.split(" @");
       const [country, region, city] = names.split(",").map((part) => part || null);
       return {
         prefix: prefix(what),
         place: { country: country ?? null, region: region ?? null, city: city ?? null },
-        ...(observed !== undefined && { observed: madeObserved(observed) }),
+        ...(observed !== undefined && { observed: madeObserved(observed, others.map(madeOutlier)) }),
       };
     }),
   );
 }
 
-function madeObserved(text: string): Observed {
+function madeObserved(text: string, places: readonly OutlierPlace[]): Observed {
   const numbers = text.split(",").map((part) => (part === "" ? null : Number(part)));
   const [latitude = null, longitude = null, radiusKm = null, confidence, observations, lastObservedAt] = numbers;
   return {
@@ -329,5 +331,16 @@ function madeObserved(text: string): Observed {
     confidence: confidence ?? 0,
     observations: observations ?? 0,
     lastObservedAt: lastObservedAt ?? 0,
+    outliers: { observations: places.reduce((sum, one) => sum + one.observations, 0), places },
+  };
+}
+
+function madeOutlier(text: string): OutlierPlace {
+  const [country, region, city, distance, observations, day] = text.split(",").map((part) => part || null);
+  return {
+    place: { country: country ?? null, region: region ?? null, city: city ?? null },
+    distanceKm: distance == null ? null : Number(distance),
+    observations: Number(observations),
+    lastDay: Number(day),
   };
 }

@@ -1,5 +1,8 @@
 /** Where several observations place one prefix, and how sure that is (docs/design/semantics.md#location). */
 
+import { locationOutliersMax } from "@netfacts/contracts";
+import type { OutlierPlace, Outliers } from "@netfacts/snapshot";
+
 /** One observation of a prefix. Each has a country or coordinates. */
 export interface Vote {
   readonly country: string | null;
@@ -21,8 +24,8 @@ export interface Consensus extends Omit<Vote, "accuracyKm" | "observedAt"> {
   /** Votes for this place, and the time of the newest of them. */
   readonly observations: number;
   readonly lastObservedAt: number;
-  /** Votes for other places. */
-  readonly outliers: number;
+  /** Votes for other places, and the places with the most of them. */
+  readonly outliers: Outliers;
 }
 
 export interface ConsensusOptions {
@@ -50,6 +53,7 @@ const confidenceMax = 0.99;
 const exactKm = 10;
 /** Older votes weigh as those of this age: a weight of 0 would leave no coordinates. */
 const halfLivesMax = 500;
+const daySeconds = 86_400;
 
 /** How likely an observation is right. */
 export function reliabilityOf(accuracyKm: number | null): number {
@@ -109,19 +113,35 @@ function judged(votes: readonly Vote[], { now, halfLifeSeconds }: ConsensusOptio
   let best = 0;
   for (let place = 1; place < places.length; place++) if ((share[place] as number) > (share[best] as number)) best = place;
   const members = places[best] as Vote[];
-  // Counted from the newest vote of the place: the shares are the same as if counted from now.
-  const { observedAt: newest } = members[0] as Vote;
-  const age = ({ observedAt }: Vote) => Math.min(newest - observedAt, halfLivesMax * halfLifeSeconds);
-  const weight = (vote: Vote) => stays(age(vote)) / Math.max(vote.accuracyKm ?? accuracyDefaultKm, exactKm) ** 2;
+  const weight = weightOf(members, halfLifeSeconds);
   const consensus = {
     ...namesOf(members, weight),
     ...centreOf(members, weight),
     confidence: Math.min(confidenceMax, Math.round((share[best] as number) * 100) / 100),
     observations: members.length,
     lastObservedAt: (members[0] as Vote).observedAt,
-    outliers: votes.length - members.length,
   };
-  return { consensus, members };
+  const others = places.filter((_, place) => place !== best);
+  const outliers = { observations: votes.length - members.length, places: outlierPlaces(others, consensus, halfLifeSeconds) };
+  return { consensus: { ...consensus, outliers }, members };
+}
+
+/** The places with the most votes; of equal ones, those that were seen last. */
+function outlierPlaces(others: readonly Vote[][], location: Coordinates, halfLifeSeconds: number): OutlierPlace[] {
+  const newest = (members: readonly Vote[]) => (members[0] as Vote).observedAt;
+  return others
+    .toSorted((a, b) => b.length - a.length || newest(b) - newest(a))
+    .slice(0, locationOutliersMax)
+    .map((members) => {
+      const weight = weightOf(members, halfLifeSeconds);
+      const distance = distanceKm(location, centreOf(members, weight));
+      return {
+        place: namesOf(members, weight),
+        distanceKm: distance === null ? null : Math.round(distance),
+        observations: members.length,
+        lastDay: Math.floor(newest(members) / daySeconds),
+      };
+    });
 }
 
 /**
@@ -170,6 +190,15 @@ export function distanceKm(a: Coordinates, b: Coordinates): number | null {
 }
 
 type Weight = (vote: Vote) => number;
+
+/** Of the votes of one place, the newest first. Ages count from the newest of them: the shares are the same as if counted from now. */
+function weightOf(members: readonly Vote[], halfLifeSeconds: number): Weight {
+  const { observedAt: newest } = members[0] as Vote;
+  return ({ observedAt, accuracyKm }) => {
+    const age = Math.min(newest - observedAt, halfLivesMax * halfLifeSeconds);
+    return 2 ** (-age / halfLifeSeconds) / Math.max(accuracyKm ?? accuracyDefaultKm, exactKm) ** 2;
+  };
+}
 
 /** The names with most weight: the country, then a region in it, then a city in that. */
 function namesOf(members: readonly Vote[], weight: Weight): Pick<Vote, "country" | "region" | "city"> {

@@ -15,6 +15,7 @@ export interface ObservedSample {
 
 const prefixesMax = 200;
 const votesMax = 10_000;
+const daySeconds = 86_400;
 
 /** Prefixes of observations at even distances, those with very many observations left out. */
 export function sampleObservations(lists: readonly ObservationList[]): ObservedSample[] {
@@ -74,13 +75,21 @@ function checkObserved(asking: Asking, locations: LocationTable, prefix: Prefix,
   }
   const country = record?.place?.country ?? null;
   demand(country === null || votes.some((vote) => vote.country === country), "a country that was observed", () => String(country));
-  const { observations, lastObservedAt } = observed;
+  const { observations, lastObservedAt, outliers } = observed;
   demand(
     votes.some(({ observedAt }) => observedAt === lastObservedAt),
     "the time of an observation",
     () => String(lastObservedAt),
   );
   demand(observations >= 1 && observations <= votes.length, `1 to ${votes.length} observations`, () => String(observations));
+  const others = outliers?.observations ?? 0;
+  demand(observations + others <= votes.length, `up to ${votes.length - observations} outliers`, () => String(others));
+  for (const { place, lastDay } of outliers?.places ?? [])
+    demand(
+      votes.some((vote) => vote.country === place.country && Math.floor(vote.observedAt / daySeconds) === lastDay),
+      "outliers that were observed",
+      () => `${told(place)} on day ${lastDay}`,
+    );
   demand(isNear(observed, votes), "coordinates among those observed", () => `${observed.latitude}, ${observed.longitude}`);
 }
 

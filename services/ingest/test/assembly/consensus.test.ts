@@ -37,7 +37,14 @@ const berlin = { country: "DE", region: "DE-BE", city: "Berlin", latitude: 52.52
 describe("made cases", () => {
   test("one observation is shown as it is, with the confidence of one", () => {
     const found = consensusOf([vote(0, amsterdam)], options);
-    expect(found).toMatchObject({ country: "NL", region: "NL-NH", city: "Amsterdam", radiusKm: 10, observations: 1, outliers: 0 });
+    expect(found).toMatchObject({
+      country: "NL",
+      region: "NL-NH",
+      city: "Amsterdam",
+      radiusKm: 10,
+      observations: 1,
+      outliers: { observations: 0 },
+    });
     expect([found.latitude, found.longitude].map((degrees) => degrees?.toFixed(6))).toEqual(["52.370000", "4.900000"]);
     expect(found.lastObservedAt).toBe(now);
     expect(found.confidence).toBeCloseTo(reliabilityOf(10) + (1 - reliabilityOf(10)) / placeCount, 2);
@@ -58,13 +65,13 @@ describe("made cases", () => {
   test("the newest observations of a prefix that moved win over older ones, which are outliers", () => {
     const old = Array.from({ length: 20 }, (_, at) => vote(100 + at, amsterdam));
     const found = consensusOf([...old, vote(2, berlin), vote(1, berlin), vote(0, berlin)], options);
-    expect(found).toMatchObject({ city: "Berlin", observations: 3, outliers: 20, lastObservedAt: now });
+    expect(found).toMatchObject({ city: "Berlin", observations: 3, outliers: { observations: 20 }, lastObservedAt: now });
     expect(found.confidence).toBeGreaterThan(0.9);
   });
 
   test("one observation against many of the same days is an outlier", () => {
     const found = consensusOf([...Array.from({ length: 9 }, (_, at) => vote(at + 1, amsterdam)), vote(0, berlin)], options);
-    expect(found).toMatchObject({ city: "Amsterdam", observations: 9, outliers: 1, lastObservedAt: now - day });
+    expect(found).toMatchObject({ city: "Amsterdam", observations: 9, outliers: { observations: 1 }, lastObservedAt: now - day });
   });
 
   test("the radius contains the observations of the place and is not smaller than their accuracy", () => {
@@ -100,7 +107,7 @@ describe("made cases", () => {
       ],
       options,
     );
-    expect(found).toMatchObject({ country: "NL", region: "NL-NH", city: "amsterdam", observations: 4, outliers: 0 });
+    expect(found).toMatchObject({ country: "NL", region: "NL-NH", city: "amsterdam", observations: 4, outliers: { observations: 0 } });
   });
 
   test("without coordinates there is a place and no radius; without names there are coordinates", () => {
@@ -120,12 +127,12 @@ describe("made cases", () => {
     for (const days of [0, 2.5, 9]) {
       const found = consensusOf([...votes, vote(days, { country: "US" })], options);
       expect([found.latitude?.toFixed(2), found.longitude?.toFixed(2)]).toEqual(["40.71", "-74.01"]);
-      expect(found).toMatchObject({ city: "New York", radiusKm: 10, observations: 4, outliers: 3 });
+      expect(found).toMatchObject({ city: "New York", radiusKm: 10, observations: 4, outliers: { observations: 3 } });
       expect(found.confidence).toBeLessThan(0.99);
     }
     // Nothing is known of where these are: they are of the places that agree in names.
     const named = consensusOf([vote(0, { country: "US", city: "los angeles" }), ...votes], options);
-    expect(named).toMatchObject({ observations: 4, outliers: 3, radiusKm: 10, latitude: expect.closeTo(34.05, 6) });
+    expect(named).toMatchObject({ observations: 4, outliers: { observations: 3 }, radiusKm: 10, latitude: expect.closeTo(34.05, 6) });
   });
 
   test.each([
@@ -147,7 +154,50 @@ describe("made cases", () => {
     );
     expect(found.confidence).toBeGreaterThan(0);
     expect(found.confidence).toBeLessThan(0.9);
-    expect(found.observations + found.outliers).toBe(100);
+    expect(found.observations + found.outliers.observations).toBe(100);
+  });
+});
+
+describe("outliers", () => {
+  const hamburg = { country: "DE", region: "DE-HH", city: "Hamburg", latitude: 53.55, longitude: 10, accuracyKm: 10 };
+
+  test("are the other places, those with the most votes first, with their names, newest day and distance", () => {
+    const votes = [1, 2, 3, 4, 5].map((days) => vote(days, amsterdam));
+    const found = consensusOf([...votes, vote(3, hamburg), vote(9, berlin), vote(4.5, { ...berlin, city: null })], options);
+    expect(found).toMatchObject({ city: "Amsterdam", observations: 5 });
+    expect(found.outliers).toEqual({
+      observations: 3,
+      places: [
+        {
+          place: { country: "DE", region: "DE-BE", city: "Berlin" },
+          distanceKm: Math.round(distanceKm(amsterdam, berlin) ?? 0),
+          observations: 2,
+          lastDay: Math.floor(now / day - 4.5),
+        },
+        expect.objectContaining({ place: { country: "DE", region: "DE-HH", city: "Hamburg" }, observations: 1 }),
+      ],
+    });
+  });
+
+  test("have no distance where one side has no coordinates", () => {
+    const votes = [1, 2, 3].map((days) => vote(days, amsterdam));
+    const places = (...more: Vote[]) => consensusOf([...votes, ...more], options).outliers.places;
+    expect(places(vote(4, { country: "FR" }))).toMatchObject([{ place: { country: "FR", city: null }, distanceKm: null }]);
+    expect(consensusOf([vote(0, { country: "FR" }), vote(1, { country: "FR" }), vote(9, berlin)], options).outliers).toMatchObject({
+      observations: 1,
+      places: [{ distanceKm: null }],
+    });
+  });
+
+  test("are three places at most, and all of their votes are counted, also those of more places than are told apart", () => {
+    const apart = Array.from({ length: 60 }, (_, at) => vote(100 + at, { latitude: (at % 10) * 8, longitude: at * 3 - 90 }));
+    const { observations, outliers } = consensusOf([...Array.from({ length: 20 }, (_, at) => vote(at, amsterdam)), ...apart], options);
+    expect([observations, outliers.observations]).toEqual([20, 60]);
+    expect(outliers.places.map((one) => [one.observations, Math.floor(now / day) - one.lastDay])).toEqual([
+      [1, 100],
+      [1, 101],
+      [1, 102],
+    ]);
   });
 });
 

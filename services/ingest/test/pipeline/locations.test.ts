@@ -131,6 +131,7 @@ test("observations become the location of their address, and the section is as o
         confidence: 0.87,
         observations: 1,
         lastObservedAt: Date.parse("2025-11-20T12:00:00Z") / 1000,
+        outliers: { observations: 0, places: [] },
       },
       expect.objectContaining({ latitude: null, radiusKm: null, observations: 1 }),
     ]);

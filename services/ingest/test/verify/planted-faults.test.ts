@@ -64,7 +64,15 @@ async function writeAll({ write }: Workplace): Promise<void> {
   await write("feed", "11.0.0.0/20,NL,NL-NH,Amsterdam,\n12.0.0.0/24,DE,DE-BE,Berlin,\n2001:db8::/32,,,,\n");
   const seen = (ip: string, country: string, lat: number, hour: number) =>
     `${JSON.stringify({ ip, country, lat, lon: 5, observed_at: `2025-11-20T${hour}:00:00Z` })}\n`;
-  await write("seen", seen("13.0.0.1", "FR", 48, 10) + seen("14.0.0.1", "GB", 52, 11) + seen("15.0.0.1", "ES", 40, 12));
+  // Two of three place it in Italy.
+  const elsewhere = ["16,IT,45", "18,IT,45", "20,US,30"]
+    .map((one) => one.split(","))
+    .map(
+      ([day, country, lat]) =>
+        `${JSON.stringify({ ip: "16.0.0.1", country, lat: Number(lat), lon: 5, observed_at: `2025-11-${day}T10:00:00Z` })}\n`,
+    )
+    .join("");
+  await write("seen", seen("13.0.0.1", "FR", 48, 10) + seen("14.0.0.1", "GB", 52, 11) + seen("15.0.0.1", "ES", 40, 12) + elsewhere);
   await write("types", "resource,network_type,confidence\n11.0.0.0/20,eyeball,0.9\n12.0.0.0/24,hosting,0.5\nAS9,cdn,1\n");
 }
 
@@ -269,6 +277,24 @@ const faults: Fault[] = [
     /of observations: expected 1 to 1 observations, found 0/,
   ),
   fault(
+    "more outliers than were observed",
+    "locations",
+    ({ outlier_count }) => ({ outlier_count: mapped(outlier_count, () => 2) }),
+    /the location of 16.0.0.1\/32 of observations: expected up to 1 outliers, found 2/,
+  ),
+  fault(
+    "outliers in another country",
+    "locations",
+    ({ outlier_place }) => ({ outlier_place: mapped(outlier_place, () => 0) }),
+    /of observations: expected outliers that were observed, found NL, NL-NH, Amsterdam on day 20412/,
+  ),
+  fault(
+    "days of outliers a day late",
+    "locations",
+    ({ outlier_day }) => ({ outlier_day: mapped(outlier_day, (day) => day + 1) }),
+    /of observations: expected outliers that were observed, found US, –, – on day 20413/,
+  ),
+  fault(
     "cities of other places",
     "locations",
     ({ city_start }) => ({ city_start: mapped(city_start, (at) => (at === 9 ? 3 : at)) }),
@@ -321,7 +347,7 @@ test("what is right is found right, and the report tells how many records each s
       as_names: 10,
       profiles: 9,
       network_types: 3,
-      locations: 6,
+      locations: 7,
     }))
       expect({ name, enough: (checked[name] ?? 0) >= least }).toEqual({ name, enough: true });
   });
