@@ -16,6 +16,7 @@ const programs = programNames.map((service) => `services/${service}/src/main.ts`
 const loadedByUrl = [
   "libs/content/src/bzip2-thread.ts",
   "libs/pod/src/jetstream/loader-store.ts",
+  "libs/pod/src/past/past-worker.ts",
   "libs/snapshot/src/loader-worker.ts",
   "services/ingest/src/pipeline/rib-thread.ts",
   "services/ingest/src/runs/run-worker.ts",

@@ -49,6 +49,7 @@ test("has the programs, the modules of threads, the samples, licences and the re
     "services/ingest/src/runs/run-worker.js",
     "services/ingest/src/pipeline/rib-thread.js",
     "libs/content/src/bzip2-thread.js",
+    "libs/pod/src/past/past-worker.js",
     "libs/snapshot/src/loader-worker.js",
     "node_modules/@fastify/swagger-ui/static/swagger-ui.css",
   ];

@@ -4,9 +4,10 @@ import { hostname } from "node:os";
 import type { Messaging } from "@netfacts/messaging";
 import type { ServiceApp, ServiceContext } from "@netfacts/runtime";
 import { busConfigSchema, natsConnection } from "@netfacts/runtime/bus";
-import { followerDefaults, ipv4IndexConfig, PastGenerations, pastConfigSchema, pastOptionsOf, SnapshotFollower } from "@netfacts/snapshot";
+import { followerDefaults, ipv4IndexConfig, pastConfigSchema, pastOptionsOf, SnapshotFollower } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 import { connectJetStreamStore, jetStreamSource } from "./jetstream/index.ts";
+import { PastThread } from "./past/past-thread.ts";
 import { PodReporter } from "./pod-reporter.ts";
 import { pastEvents, snapshotEvents } from "./snapshot-events.ts";
 
@@ -34,7 +35,7 @@ export type PodConfig = Static<typeof podConfigSchema>;
 
 export interface DatasetPod {
   readonly dataset: SnapshotFollower;
-  readonly past: PastGenerations;
+  readonly past: PastThread;
   /** The service's process: it follows, and the app takes questions from the first snapshot on. */
   serve(app: Pick<ServiceApp, "start" | "stop">): ServiceApp;
 }
@@ -55,8 +56,7 @@ export async function openPod(
     ipv4Index: config.IPV4_INDEX,
     keepMs: config.SNAPSHOT_KEEP_MS,
   });
-  const past = new PastGenerations(
-    store,
+  const past = new PastThread(
     loaderSource,
     dataset,
     pastEvents(log, metrics, () => past),

@@ -2,7 +2,8 @@
 
 import { snapshotNumberOf } from "@netfacts/contracts";
 import type { Logger, Metrics } from "@netfacts/runtime";
-import { type FollowerEvents, isStale, type Manifest, type PastEvents, type PastGenerations } from "@netfacts/snapshot";
+import { type FollowerEvents, isStale, type Manifest } from "@netfacts/snapshot";
+import type { PastThread, PastThreadEvents } from "./past/past-thread.ts";
 
 export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
   let sections: Manifest["sections"] = {};
@@ -58,26 +59,51 @@ export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
   };
 }
 
-/** What is logged and measured of the snapshots of the past that a process holds. `past` is called when metrics are read. */
-export function pastEvents(log: Logger, metrics: Metrics, past: () => PastGenerations): PastEvents {
+/** What is logged and measured of the past. `past` is called when metrics are read. */
+export function pastEvents(log: Logger, metrics: Metrics, past: () => Pick<PastThread, "state">): PastThreadEvents {
+  const questions = metrics.counter({
+    name: "netfacts_history_requests_total",
+    help: "Requests about the past and for changes that this process answered, by result: `answered` or the code of the problem",
+    labelNames: ["result"],
+  });
   const loads = metrics.counter({
     name: "netfacts_history_loads_total",
     help: "Snapshots of the past loaded for requests with `as_of`, by outcome",
     labelNames: ["outcome"],
   });
+  const loadSeconds = metrics.histogram({
+    name: "netfacts_history_load_seconds",
+    help: "Time to load a snapshot of the past, in seconds",
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  });
+  const ends = metrics.counter({
+    name: "netfacts_history_thread_failures_total",
+    help: "Threads for requests about the past that failed and were replaced",
+  });
   metrics.gauge({
     name: "netfacts_history_bytes",
     help: "Memory of the snapshots of the past, in bytes, without what they share with those in service",
-    collect: (gauge) => gauge.set({}, past().bytes),
+    collect: (gauge) => gauge.set({}, past().state.bytes),
+  });
+  metrics.gauge({
+    name: "netfacts_history_snapshots",
+    help: "Snapshots of the past in memory",
+    collect: (gauge) => gauge.set({}, past().state.kept),
   });
   return {
     loaded(snapshot, loadMs) {
       loads.inc({ outcome: "loaded" });
+      loadSeconds.observe({}, loadMs / 1_000);
       log.info({ snapshot, load_ms: Math.round(loadMs) }, "snapshot of the past loaded");
     },
     failed(snapshot, err) {
       loads.inc({ outcome: "failed" });
       log.error({ snapshot, err }, "snapshot of the past cannot be loaded; requests of today are not affected");
+    },
+    answered: (result) => questions.inc({ result }),
+    ended(err) {
+      ends.inc({});
+      log.error({ err }, "the thread for requests about the past failed; the next of them starts another one");
     },
   };
 }

@@ -94,7 +94,7 @@ export function loadInWorker(
     };
     signal?.addEventListener("abort", abort, { once: true });
     worker.once("message", (reply: LoadReply) => {
-      if (reply.ok) resolve(reply.loaded);
+      if (reply.ok) resolve(takenOver(reply.loaded, loading.reuse));
       else if (reply.unavailable) reject(new SnapshotUnavailableError(reply.message));
       else reject(new RefusedSnapshotError(reply.message, reply.manifest));
       end();
@@ -105,4 +105,14 @@ export function loadInWorker(
       reject(new SnapshotError(`snapshot ${id}: the loader ended with code ${code}`));
     });
   });
+}
+
+/** With sections that were in memory as the same objects again: the way between threads makes others of the same memory. */
+function takenOver({ manifest, sections }: LoadedSnapshot, reuse: readonly LoadedSnapshot[] = []): LoadedSnapshot {
+  const named = Object.entries(sections).map(([name, section]) => {
+    const object = manifest.sections[name as SectionName]?.object;
+    const before = reuse.find((loaded) => loaded.manifest.sections[name as SectionName]?.object === object);
+    return [name, before?.sections[name as SectionName] ?? section];
+  });
+  return { manifest, sections: Object.fromEntries(named) as LoadedSections };
 }

@@ -66,9 +66,6 @@ const waitingMax = 4;
 /** What an index takes of memory beside the object, as a share of the object's bytes: an estimate before it is loaded. */
 const indexShare = 0.4;
 
-/** What may wait to be freed while the next one is loaded, as a share of `bytesMax`. */
-const releasedShare = 1;
-
 /** Manifests in memory: those of a month and of the days that a caller walks through. */
 const manifestsMax = 64;
 
@@ -90,14 +87,16 @@ interface Wanted {
   readonly end: () => void;
 }
 
-/** Safe in one thread only. Costs nothing until it is asked. */
+/**
+ * Safe in one thread only, which should not be one that others wait for: what was given up is freed by a collection that holds it up.
+ * Costs nothing until it is asked.
+ */
 export class PastGenerations {
   readonly #store: SnapshotStore;
   readonly #source: StoreSource;
   readonly #present: { held(): readonly LoadedSnapshot[] };
   readonly #events: PastEvents;
   readonly #options: Required<PastOptions>;
-  readonly #stopping = new AbortController();
   /** Used longest ago first. */
   readonly #kept = new Map<string, KeptPast>();
   /** Of snapshots that are in memory anyway. */
@@ -130,22 +129,10 @@ export class PastGenerations {
     this.#options = { listMs: 2_000, retryMs: 60_000, ...options };
   }
 
-  /** Whether questions are answered at all. */
-  get isOn(): boolean {
-    return this.#options.snapshotsMax > 0;
-  }
-
   /** Bytes of what is kept and not in memory anyway. */
   get bytes(): number {
-    const counted = new Set(this.#present.held().flatMap(buffersOf));
-    let bytes = 0;
-    for (const { loaded } of this.#kept.values())
-      for (const buffer of buffersOf(loaded)) {
-        if (counted.has(buffer)) continue;
-        counted.add(buffer);
-        bytes += buffer.byteLength;
-      }
-    return bytes;
+    const held = new Set(this.#present.held().flatMap(buffersOf));
+    return bytesOf(this.#used().filter((buffer) => !held.has(buffer)));
   }
 
   /** Ids of what is kept. */
@@ -155,6 +142,7 @@ export class PastGenerations {
 
   /** @param msMax  how long to wait for the snapshot to be loaded. What is begun goes on, so that a later question finds it. */
   async at(question: PastQuestion, msMax: number): Promise<PastAnswer> {
+    const started = performance.now();
     const publications = await this.publications();
     const [earliest, latest] = [publications?.[0], publications?.at(-1)];
     if (publications === null) return { refusal: "unavailable" };
@@ -162,7 +150,10 @@ export class PastGenerations {
     const publication = find(publications, question);
     if (publication === undefined)
       return question.snapshotId === null ? { refusal: "out_of_range", earliest: earliest.at, latest: latest.at } : { refusal: "gone" };
-    return this.of(publication, question.turn, msMax);
+    const answer = await this.of(publication, question.turn, msMax - (performance.now() - started));
+    if (!("refusal" in answer && answer.refusal === "unreadable") || (await this.#isListed(publication))) return answer;
+    // It was withdrawn meanwhile: the list is another one, and each round ends with one snapshot less.
+    return this.at(question, msMax - (performance.now() - started));
   }
 
   /** As `at`, of a publication of the list. */
@@ -174,7 +165,7 @@ export class PastGenerations {
     if (failure !== undefined && failure.retryAtMs > performance.now()) return { refusal: failure.refusal };
     const done = this.#want(id, turn);
     if (done === null) return { refusal: "overloaded" };
-    await within(msMax, done);
+    await within(Math.max(0, msMax), done);
     const loaded = this.#ready(id, turn);
     if (loaded !== null) return { generation: loaded, publication };
     return { refusal: this.#failures.get(id)?.refusal ?? "loading" };
@@ -202,9 +193,11 @@ export class PastGenerations {
     return pastManifest(manifest);
   }
 
-  /** Ends what is being loaded. */
-  stop(): void {
-    this.#stopping.abort(new Error("stopped"));
+  /** Call when the present holds other snapshots: frees what nobody refers to any more. */
+  presentChanged(): Promise<void> {
+    const used = this.#used();
+    this.#released.watch(used);
+    return this.#released.free(bytesOf(used));
   }
 
   /** The list, which is read again after a while; while the store does not answer it is what it was. */
@@ -225,6 +218,19 @@ export class PastGenerations {
         this.#reading = null;
       });
     return this.#reading;
+  }
+
+  /** Whether the list has it, read now. */
+  async #isListed({ id, at }: Publication): Promise<boolean> {
+    this.#list = this.#list === null ? null : { ...this.#list, readAtMs: Number.NEGATIVE_INFINITY };
+    const publications = await this.publications();
+    return publications === null || publications.some((publication) => publication.id === id && publication.at === at);
+  }
+
+  /** All memory that is in use, each once. */
+  #used(): ArrayBufferLike[] {
+    const all = [...this.#present.held(), ...[...this.#kept.values()].map(({ loaded }) => loaded)];
+    return [...new Set(all.flatMap(buffersOf))];
   }
 
   #ready(id: string, turn: number): Generation | null {
@@ -276,11 +282,6 @@ export class PastGenerations {
 
   /** One snapshot for each caller in turn. */
   #next(): { readonly id: string; readonly turn: number } | null {
-    if (this.#stopping.signal.aborted) {
-      for (const { end } of this.#wanted.values()) end();
-      this.#wanted.clear();
-      return null;
-    }
     for (let turn = this.#turns.shift(); turn !== undefined; turn = this.#turns.shift()) {
       for (const [id, { turns }] of this.#wanted) {
         if (!turns.has(turn)) continue;
@@ -296,16 +297,10 @@ export class PastGenerations {
     try {
       const manifest = pastManifest(await this.#store.getManifest(id));
       this.#makeRoom(manifest, turn);
-      await this.#released.free(this.bytes, this.#options.bytesMax * releasedShare);
+      await this.#released.free(bytesOf(this.#used()));
       const reuse = [...this.#present.held(), ...[...this.#kept.values()].map(({ loaded }) => loaded)];
-      const loaded = await loadInWorker(
-        this.#source,
-        id,
-        { reuse, manifest, ipv4Index: "compact", background: true },
-        this.#stopping.signal,
-      );
-      const held = new Set(this.#present.held().flatMap(buffersOf));
-      this.#released.watch(buffersOf(loaded).filter((buffer) => !held.has(buffer)));
+      const loaded = await loadInWorker(this.#source, id, { reuse, manifest, ipv4Index: "compact", background: true });
+      this.#released.watch(buffersOf(loaded));
       this.#kept.set(id, { loaded, generation: Generation.of(loaded), turn });
       this.#failures.delete(id);
       this.#events.loaded?.(id, performance.now() - started);
@@ -314,7 +309,7 @@ export class PastGenerations {
       const retryMs = refusal === "unavailable" ? this.#options.listMs : this.#options.retryMs;
       for (const [other, { retryAtMs }] of this.#failures) if (retryAtMs <= performance.now()) this.#failures.delete(other);
       this.#failures.set(id, { retryAtMs: performance.now() + retryMs, refusal });
-      if (!this.#stopping.signal.aborted) this.#events.failed?.(id, error as Error);
+      this.#events.failed?.(id, error as Error);
     }
   }
 
@@ -355,6 +350,10 @@ function find(publications: readonly Publication[], { at, snapshotId }: PastQues
 function asPast({ manifest, sections }: LoadedSnapshot): LoadedSnapshot {
   const past = pastManifest(manifest);
   return { manifest: past, sections: Object.fromEntries(sectionsOf(past).map((name) => [name, sections[name]])) as LoadedSections };
+}
+
+function bytesOf(buffers: readonly ArrayBufferLike[]): number {
+  return buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** The memory of a snapshot. */

@@ -39,8 +39,8 @@ export class ReleasedMemory {
     return this.#bytes;
   }
 
-  /** Frees what nobody refers to, if more than `bytesMax` are neither freed nor among the `used`. */
-  async free(used: number, bytesMax: number): Promise<void> {
-    if (this.#bytes - used > bytesMax) await collectGarbage();
+  /** Frees what nobody refers to, if there is any: more is watched than the bytes that are `used`. */
+  async free(used: number): Promise<void> {
+    if (this.#bytes > used) await collectGarbage();
   }
 }

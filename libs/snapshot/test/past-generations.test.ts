@@ -172,6 +172,30 @@ describe("a snapshot of the past that cannot be loaded", () => {
     });
   });
 
+  test("because it was withdrawn meanwhile is not damaged: another one counts, or none does", async () => {
+    await withDays(3, async (store, folder, ids) => {
+      const { at, past } = opened(store, folder, { listMs: 60_000 });
+      expect(await past.publications()).toHaveLength(3);
+      // Only the newest is kept from now on.
+      const pruning = openFolderStore(folder, { retention: { last: 1, days: 1 }, clock: { now: () => firstDay + 9 * dayMs } });
+      await publishMade(pruning, { names: madeNames({ 1: "NEW" }) });
+      expect(await store.publications()).toHaveLength(1);
+      expect(await at(1)).toEqual({ refusal: "out_of_range", earliest: "2026-01-10T00:00:00Z", latest: "2026-01-10T00:00:00Z" });
+      const named = { at: (firstDay + 30 * dayMs) / 1_000, snapshotId: ids[1] as string, turn: 1 };
+      expect(await past.at(named, waitMs)).toEqual({ refusal: "gone" });
+    });
+  });
+
+  test("because it was withdrawn is not missed by whoever has it already", async () => {
+    await withDays(2, async (store, folder) => {
+      const { at } = opened(store, folder, { listMs: 60_000 });
+      expect(nameIn(await at(1))).toBe("DAY-0");
+      const pruning = openFolderStore(folder, { retention: { last: 1, days: 1 }, clock: { now: () => firstDay + 9 * dayMs } });
+      await publishMade(pruning, { names: madeNames({ 1: "NEW" }) });
+      expect(nameIn(await at(1))).toBe("DAY-0");
+    });
+  });
+
   test("for want of an answer of the store is another matter; what is known goes on being used", async () => {
     await withDays(2, async (store, folder) => {
       let isAway = true;

@@ -1,15 +1,15 @@
 /** The service `asn-prefix`: answers `asn` and `prefix` from the generation in service, and what changed from all that are kept. */
 
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
-import { serveChanges, servePast } from "@netfacts/pod";
+import { type PastThread, serveChanges, servePast } from "@netfacts/pod";
 import { enterDataset, recordHandlers } from "@netfacts/records";
-import type { DatasetHolder, PastGenerations } from "@netfacts/snapshot";
+import type { DatasetHolder } from "@netfacts/snapshot";
 
 export interface AsnPrefixDeps {
   readonly messaging: Messaging;
   readonly dataset: DatasetHolder;
   /** null: questions about the past are not answered. */
-  readonly past?: PastGenerations | null;
+  readonly past?: PastThread | null;
   readonly clock: { now(): number };
   /** Told of failures that the caller must not see. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;

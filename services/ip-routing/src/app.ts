@@ -1,9 +1,9 @@
 /** The service `ip-routing`: answers `ip`, `routing`, `validity` and `status` from the generation in service. */
 
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
-import { servePast } from "@netfacts/pod";
+import { type PastThread, servePast } from "@netfacts/pod";
 import { enterDataset } from "@netfacts/records";
-import type { DatasetHolder, PastGenerations } from "@netfacts/snapshot";
+import type { DatasetHolder } from "@netfacts/snapshot";
 import { IpAnswers } from "./domain/ip-answers.ts";
 import { answerIpTogether, createOperations } from "./operations/operations.ts";
 
@@ -11,7 +11,7 @@ export interface IpRoutingDeps {
   readonly messaging: Messaging;
   readonly dataset: DatasetHolder;
   /** null: questions about the past are not answered. */
-  readonly past?: PastGenerations | null;
+  readonly past?: PastThread | null;
   readonly clock: { now(): number };
   /** Told of failures that the caller must not see. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;

@@ -4,10 +4,10 @@ import { buildApp as buildAsnPrefix } from "@netfacts/asn-prefix/app";
 import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
-import { pastEvents, snapshotEvents } from "@netfacts/pod";
+import { PastThread, pastEvents, snapshotEvents } from "@netfacts/pod";
 import { buildApp as buildRdnsResolver, openSqliteStore as openSharedAnswers, type RdnsConfig } from "@netfacts/rdns-resolver/app";
 import { createMessageTracing, createMetrics, type Logger } from "@netfacts/runtime";
-import { type Ipv4IndexForm, PastGenerations, type PastOptions, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
+import { type Ipv4IndexForm, type PastOptions, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 
 export interface StandaloneDeps {
@@ -47,8 +47,7 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const { ipv4Index = "auto" } = deps;
   const source = { kind: "folder", path: deps.snapshotsFolder } as const;
   const dataset = new SnapshotFollower(deps.snapshots, source, events, { ipv4Index });
-  const past = new PastGenerations(
-    deps.snapshots,
+  const past = new PastThread(
     source,
     dataset,
     pastEvents(log, metrics, () => past),

@@ -1,0 +1,77 @@
+/**
+ * The thread of the past: it holds the kept snapshots and answers from them. What loading, answering and collecting cost holds up no
+ * answer of today. It ends with its process, or when that ends it.
+ */
+
+import { constants, setPriority } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
+import { createResponder, type ReplyItem } from "@netfacts/messaging";
+import { type OpenedStore, openStoreSource, PastGenerations } from "@netfacts/snapshot";
+import { pastHandlers } from "./past-handlers.ts";
+import type { AskedItem, FromPastThread, PastThreadData, ToPastThread } from "./past-messages.ts";
+import { PresentSnapshots } from "./present-snapshots.ts";
+
+const { source, options } = workerData as PastThreadData;
+yieldProcessor();
+try {
+  answerAll(await openStoreSource(source));
+} catch (cause) {
+  tell({ kind: "not_opened", cause: cause as Error });
+  parentPort?.close();
+}
+
+function answerAll({ store }: OpenedStore): void {
+  const present = new PresentSnapshots();
+  const past = new PastGenerations(
+    store,
+    source,
+    present,
+    {
+      loaded: (snapshot, loadMs) => tell({ kind: "loaded", snapshot, loadMs }),
+      failed: (snapshot, cause) => tell({ kind: "not_loaded", snapshot, cause }),
+    },
+    options,
+  );
+  const ops = pastHandlers(past);
+
+  const answer = (id: number, asked: AskedItem, nowMs: number): void => {
+    const respond = createResponder({
+      enter: () => ({ context: { nowMs } }),
+      ops,
+      onFailure: (_, cause) => tell({ kind: "failed", id, cause }),
+    });
+    void respond({ items: [{ ...asked, traceparent: null }], pinnedSnapshot: null }, (_, reply) => {
+      if (reply !== "not_yet") tellAnswer(id, reply);
+    });
+  };
+
+  // Only from here on are messages taken that came meanwhile.
+  parentPort?.on("message", (message: ToPastThread) => {
+    if (message.kind === "ask") answer(message.id, message.item, message.nowMs);
+    else if (message.kind === "ping") tell({ kind: "pong", bytes: past.bytes, kept: past.kept.length });
+    else {
+      present.change(message);
+      void past.presentChanged();
+    }
+  });
+}
+
+function tell(message: FromPastThread, memory: ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, memory);
+}
+
+/** A body may be a piece of memory that others use. */
+function tellAnswer(id: number, reply: ReplyItem): void {
+  const body = Uint8Array.from(reply.body);
+  tell({ kind: "answer", id, reply: { ...reply, body } }, [body.buffer]);
+}
+
+/** Behind the answers of today. Linux has a priority for each thread, and 0 is the one that asks; where it is the whole process's, it stays. */
+function yieldProcessor(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // A sandbox that does not allow it costs others some time, and nothing else.
+  }
+}
