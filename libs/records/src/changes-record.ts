@@ -16,7 +16,7 @@ import {
 import type { Manifest } from "@netfacts/snapshot";
 import type { RecordAnswer } from "./answer.ts";
 import type { ChangeSubject } from "./changes.ts";
-import type { ChangesPage, ChangesPlace, ChangesRefusal, ChangesWalk } from "./changes-walk.ts";
+import { type ChangesPage, type ChangesPlace, type ChangesRefusal, type ChangesWalk, snapshotOf } from "./changes-walk.ts";
 
 /** What each operation is about. */
 const subjects: { readonly [O in ChangesName]: (question: Questions[O]) => ChangeSubject } = {
@@ -51,7 +51,7 @@ export function isRefusal(found: ChangesPage | ChangesRefusal): found is Changes
 /** @param latest  manifest of the latest snapshot; null: not known. */
 export function changesAnswer<O extends ChangesName>(
   { op, question, view, walk: { subject } }: ChangesAsked<O>,
-  { publications, items, next }: ChangesPage,
+  { publications, items, skipped, next }: ChangesPage,
   latest: Manifest | null,
   { requestId, nowMs }: { readonly requestId: string; readonly nowMs: number },
 ): RecordAnswer {
@@ -63,7 +63,11 @@ export function changesAnswer<O extends ChangesName>(
     subject: "asn" in subject ? { asn: subject.asn } : { prefix: formatPrefix(subject.prefix) },
     earliest: first.at,
     latest: last.at,
-    changes: { items: [...items], next_cursor: cursor === null ? null : encodeCursor(op, question, cursor) },
+    changes: {
+      items: [...items],
+      skipped: skipped.map(snapshotOf),
+      next_cursor: cursor === null ? null : encodeCursor(op, question, cursor),
+    },
   };
   const warnings: Meta["warnings"] = [];
   if (next !== null && (view.fields === null || view.fields.includes("changes")))

@@ -45,6 +45,8 @@ export interface ChangesWalk {
 export interface ChangesPage {
   readonly publications: readonly Publication[];
   readonly items: readonly ChangeItem[];
+  /** Damaged ones that were passed over, newest first: what changed at their time is told of their neighbours. */
+  readonly skipped: readonly Publication[];
   /** Null: every pair was compared. */
   readonly next: ChangesPlace | null;
 }
@@ -70,11 +72,13 @@ export async function walkChanges(
   const publications = await kept.publications();
   if (publications === null) return { refusal: "unavailable" };
   if (publications.length === 0) return { refusal: "empty" };
-  const begin = place === null ? publications.length - 1 : indexOf(publications, place);
+  const begin = place === null ? { after: publications.length - 1, before: publications.length - 2 } : pairAt(publications, place);
   if (begin === null) return { refusal: "gone" };
 
   const items: ChangeItem[] = [];
-  const page = (next: ChangesPlace | null): ChangesPage => ({ publications, items, next });
+  const skipped: Publication[] = [];
+  const page = (next: ChangesPlace | null): ChangesPage => ({ publications, items, skipped, next });
+  let after = publications[begin.after] as Publication;
   let newer: SubjectFacts | null = null;
   let shown = place?.shown ?? 0;
   let loads = 0;
@@ -85,39 +89,52 @@ export async function walkChanges(
     return "refusal" in found ? found : run(subjectFacts(subject, found.generation));
   };
 
-  for (let index = begin; index > 0; index--) {
-    const [before, after] = [publications[index - 1] as Publication, publications[index] as Publication];
+  for (let index = begin.before; index >= 0; index--) {
+    const before = publications[index] as Publication;
     const here = { snapshotId: after.id, at: secondsOf(before), shown };
-    const isFirst = index === begin;
+    const isFirst = index === begin.before;
     if (!isFirst && (items.length >= limit || now() - started > msMax * beginShare)) return page(here);
     if (!(await isSame(kept, subject, before, after))) {
       if (!isFirst && loads >= snapshotsMax) return page(here);
       const to: SubjectFacts | ChangesRefusal = newer ?? (await facts(after));
-      if ("refusal" in to) return isFirst ? to : page(here);
-      const from = await facts(before);
-      if ("refusal" in from) return isFirst ? from : page(here);
-      const changes = (await run(changesBetween(from, to))).slice(shown);
-      const room = limit - items.length;
-      const snapshots = { before: snapshotOf(before), after: snapshotOf(after) };
-      for (const change of changes.slice(0, room)) items.push({ ...itemOf(change), ...snapshots });
-      if (changes.length > room) return page({ ...here, shown: shown + room });
-      newer = from;
+      if ("refusal" in to && to.refusal !== "unreadable") return isFirst ? to : page(here);
+      if ("refusal" in to) skipped.push(after);
+      else {
+        newer = to;
+        const from = await facts(before);
+        if ("refusal" in from && from.refusal !== "unreadable") return isFirst ? from : page(here);
+        if ("refusal" in from) {
+          // What is older is compared with the same newer one. That is another pair, of which nothing was shown.
+          skipped.push(before);
+          shown = 0;
+          continue;
+        }
+        const changes = (await run(changesBetween(from, to))).slice(shown);
+        const room = limit - items.length;
+        const snapshots = { before: snapshotOf(before), after: snapshotOf(after) };
+        for (const change of changes.slice(0, room)) items.push({ ...itemOf(change), ...snapshots });
+        if (changes.length > room) return page({ ...here, shown: shown + room });
+        newer = from;
+      }
     }
+    after = before;
     shown = 0;
   }
   return page(null);
 }
 
 /**
- * The newer one of the pair at that place; null: it is not kept any more, or what was before it is not and some of their changes were shown.
+ * Both of the pair at that place; null: the newer one is not kept any more, or the older one is not and some of their changes were shown.
+ * Between them are those that were passed over.
  *
  * A snapshot that was gone back to is in the list more than once: the time tells which one is meant.
  */
-function indexOf(publications: readonly Publication[], { snapshotId, at, shown }: ChangesPlace): number | null {
-  const index = publications.findIndex((publication) => publication.id === snapshotId && secondsOf(publication) >= at);
-  if (index < 0) return null;
-  const before = publications[index - 1];
-  return shown > 0 && (before === undefined || secondsOf(before) !== at) ? null : index;
+function pairAt(publications: readonly Publication[], { snapshotId, at, shown }: ChangesPlace): { after: number; before: number } | null {
+  const newerThan = (older: number) => publications.findIndex(({ id }, index) => index > older && id === snapshotId);
+  const before = publications.findLastIndex((publication, index) => secondsOf(publication) === at && newerThan(index) >= 0);
+  if (before >= 0) return { before, after: newerThan(before) };
+  const after = publications.findIndex((publication) => publication.id === snapshotId && secondsOf(publication) >= at);
+  return shown > 0 || after < 0 ? null : { before: after - 1, after };
 }
 
 /** Whether nothing can have changed: told without loading either. */
@@ -148,7 +165,7 @@ function registrationOf(registration: ChangedRegistration | null): ChangeItem["r
   return registration === null ? null : { ...registration, block: registration.block ?? null };
 }
 
-function snapshotOf({ id, at }: Publication): ChangeItem["before"] {
+export function snapshotOf({ id, at }: Publication): ChangeItem["before"] {
   return { snapshot: id, published_at: at };
 }
 

@@ -37,7 +37,12 @@ interface World extends KeptSnapshots {
 }
 
 /** @param order  of the generations, oldest first. `loadMs` passes for each that is loaded. */
-function world(order: readonly number[], loadMs = 0, refuse: (load: number) => boolean = () => false): World {
+function world(
+  order: readonly number[],
+  loadMs = 0,
+  refuse: (load: number) => boolean = () => false,
+  isDamaged: (id: string) => boolean = () => false,
+): World {
   const list = order.map((index, day) => ({ id: (generations[index] as Generation).id, at: atOf(day) }));
   const of = (id: string) => generations.find((generation) => generation.id === id) as Generation;
   return {
@@ -49,6 +54,7 @@ function world(order: readonly number[], loadMs = 0, refuse: (load: number) => b
     async of(publication) {
       this.loads += 1;
       this.nowMs += loadMs;
+      if (isDamaged(publication.id)) return { refusal: "unreadable" };
       return refuse(this.loads) ? { refusal: "loading" } : { generation: of(publication.id), publication };
     },
   };
@@ -59,7 +65,7 @@ async function page(kept: World, subject: ChangeSubject, limit: number, place: C
   return walkChanges(kept, { subject, place, limit, turn: 1, msMax: 1_000 }, run, () => kept.nowMs);
 }
 
-async function allPages(kept: World, subject: ChangeSubject, limit: number): Promise<ChangeItem[]> {
+async function allPages(kept: World, subject: ChangeSubject, limit: number, skipped: string[] = []): Promise<ChangeItem[]> {
   const items: ChangeItem[] = [];
   let place: ChangesPlace | null = null;
   for (let pages = 0; pages < 1_000; pages++) {
@@ -67,6 +73,7 @@ async function allPages(kept: World, subject: ChangeSubject, limit: number): Pro
     if (isRefusal(found)) throw new Error(found.refusal);
     expect(found.items.length).toBeLessThanOrEqual(limit);
     items.push(...found.items);
+    skipped.push(...found.skipped.map(({ at }) => at));
     if (found.next === null) return items;
     expect(found.next).not.toEqual(place);
     place = found.next;
@@ -123,6 +130,34 @@ test("all pages together are the changes of every pair, newest first, whatever t
       },
     ),
     { numRuns: runs(200), seed: seed(1) },
+  );
+});
+
+test("damaged snapshots are passed over: the pages are those of a list without them, and name each once", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat(2), { minLength: 2, maxLength: 8 }),
+      fc.uniqueArray(fc.nat(2), { minLength: 1 }),
+      fc.integer({ min: 1, max: 12 }),
+      fc.constantFrom(0, 200, 2_000),
+      fc.constantFrom(...subjects),
+      async (order, damagedOnes, limit, loadMs, subject) => {
+        const ids = damagedOnes.map((index) => generations[index]?.id);
+        const isDamaged = (id: string) => ids.includes(id);
+        const kept = world(order, loadMs, () => false, isDamaged);
+        // Else what is the same as its neighbour would not be loaded, and its damage not be seen.
+        kept.manifest = async () => null;
+        const skipped: string[] = [];
+        const items = await allPages(kept, subject, limit, skipped);
+        const whole = { ...kept, list: kept.list.filter(({ id }) => !isDamaged(id)) };
+        expect(items.map(told)).toEqual(expected(whole, subject));
+        const damaged = kept.list.filter(({ id }) => isDamaged(id)).map(({ at }) => at);
+        // The oldest is not looked at where nothing is left to compare it with.
+        const seen = order.slice(1).every((index) => damagedOnes.includes(index)) ? damaged.slice(1) : damaged;
+        expect(skipped).toEqual((damaged[0] === atOf(0) ? seen : damaged).toReversed());
+      },
+    ),
+    { numRuns: runs(200), seed: seed(2) },
   );
 });
 

@@ -22,7 +22,7 @@ const span = { earliest: "2026-10-22T08:03:55Z", latest: "2026-11-21T08:04:31Z" 
 export const prefixChangesExample: PrefixChangesRecord = {
   subject: { prefix: "193.0.0.0/21" },
   ...span,
-  changes: { items: [item], next_cursor: null },
+  changes: { items: [item], skipped: [], next_cursor: null },
   meta: metaWithoutData,
 };
 
@@ -31,6 +31,7 @@ export const asnChangesExample: AsnChangesRecord = {
   ...span,
   changes: {
     items: [{ ...item, change: "name_changed", prefix: null, origin: null, from: "RIPE-NCC", to: "RIPE-NCC-AS" }, item],
+    skipped: [],
     next_cursor: null,
   },
   meta: metaWithoutData,

@@ -85,6 +85,8 @@ export const prefixChanges = operation({
   lookup: {
     route: {
       path: "/api/v1/changes/{network}/{length}",
+      // Takes a prefix whose slash is percent-encoded; an AS number has none.
+      otherPaths: ["/api/v1/changes/{network}(^.*/.*$)"],
       id: "getPrefixChanges",
       summary: "What changed for a prefix between kept snapshots",
       description: `Changes of the origins of exactly this prefix, of their RPKI states, and of the registration of the block that contains it. ${paging}`,

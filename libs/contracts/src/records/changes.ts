@@ -52,6 +52,10 @@ const changesMembers = {
         Type.Array(ChangeItem),
         "Items of this page, newest first. It can be empty although `next_cursor` is not null: then the time of the request was used up before a change was found.",
       ),
+      skipped: member(
+        Type.Array(SnapshotOfChange),
+        "Damaged snapshots that this page skipped, newest first. Changes at their time are shown between the snapshots around them.",
+      ),
       next_cursor: member(NullableText, "Cursor of the next page; null if all kept snapshots are compared."),
     }),
     "Differences between each kept snapshot and the one before it.",
@@ -100,6 +104,7 @@ const changesFacts: FactsOf<Omit<AsnChangesRecord, "subject">> = {
       before: snapshotFacts,
       after: snapshotFacts,
     },
+    skipped: snapshotFacts,
     next_cursor: { from: ["snapshot", "request"], example: "AgYBAAAAmHQnGoB7HWlAdx1pOd1eyMIwb3A" },
   },
   meta: { page: "meta" },

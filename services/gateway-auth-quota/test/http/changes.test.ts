@@ -34,6 +34,18 @@ test("the subject is that of /asn and of /prefix; a service is told who takes tu
   expect(decodeQuery("prefix_changes", queries.at(-1) ?? "").question).toEqual({ prefix, limit: 7 });
 });
 
+test("a prefix may have its slash percent-encoded, as at /prefix, and its mistakes are told as there", async () => {
+  expect((await harness.get("/api/v1/changes/193.0.0.0%2F21?limit=7")).status).toBe(200);
+  expect(decodeQuery("prefix_changes", queries.at(-1) ?? "").question).toEqual({ prefix, limit: 7 });
+  expect((await harness.get("/api/v1/changes/2001:db8::%2f32")).status).toBe(200);
+  expectProblem(await harness.get("/api/v1/changes/193.0.6.139%2F21"), "prefix_has_host_bits");
+  expectProblem(await harness.get("/api/v1/changes/AS3333%2F21"), "invalid_prefix");
+  expectProblem(await harness.get("/api/v1/changes/193.0.0.0"), "invalid_asn");
+  const asnOnly = await harness.key({ scopes: ["asn"] });
+  const headers = { authorization: `Bearer ${asnOnly}` };
+  expectProblem(await harness.get("/api/v1/changes/193.0.0.0%2F21", headers), "insufficient_scope");
+});
+
 test("a cursor names the pair and the place in it, whatever the limit", async () => {
   const place = { snapshotId: "20261120T080000Z-1a2b3c4d", at: 1_795_000_000, page: { list: "changes", start: 4 } } as const;
   const cursor = encodeCursor("asn_changes", { asn: 3333, limit: 100 }, place);
