@@ -138,6 +138,13 @@ describe.each([
     expect(await admin("PUT", "/AS3333", override)).toMatchObject({ status: 201 });
     const delays = [await delayUntil({ ...sourced, name: "By HTTP", organisation: "Org, “Ltd”", types: ["ix operator:overrides"] })];
     expect((await admin("GET", "?q=by%20http")).json).toMatchObject({ items: [{ asn: 3333, override }], next_cursor: null });
+    // What sources say is kept beside everything else, after the run that read it.
+    const others = [{ value: "RIPE-NCC-AS", source: "names" }];
+    const field = async () => ((await admin("GET", "/AS3333")).json as { fields: { others: object[] }[] }).fields[0];
+    for (let tries = 0; tries < 100 && (await field())?.others.length === 0; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await field()).toMatchObject({ field: "name", value: "By HTTP", source: "override", others });
+    expect((await admin("GET", "?source=names&q=as3333")).json).toMatchObject({ items: [{ asn: 3333, override }], next_cursor: null });
     expect(await admin("DELETE", "/AS3333")).toMatchObject({ status: 204 });
     delays.push(await delayUntil(sourced));
     console.log(`ms from request to answer: ${delays.map(Math.round).join(", ")}`);

@@ -150,9 +150,9 @@ const table = {
   plan_not_found: entry(404, "Plan not found", "There is no plan with this name.", "Take the name from `GET /admin/v1/plans`."),
   profile_not_found: entry(
     404,
-    "Override not found",
-    "The profile of this AS is not overridden.",
-    "Take the AS number from `GET /admin/v1/profiles`. The record `/asn` shows what the sources say.",
+    "Profile not found",
+    "No source and no override describes this AS, or there is no override to delete.",
+    "Take the AS number from `GET /admin/v1/profiles`; `source=override` lists the overrides.",
   ),
   request_timeout: entry(
     408,

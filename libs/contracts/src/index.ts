@@ -114,7 +114,7 @@ export {
 } from "./records/observations.ts";
 export { PrefixAllocation, PrefixRecord, PrefixVrps } from "./records/prefix.ts";
 export { Problem, ProblemItem, type ResponderProblem, type TimeRange } from "./records/problem.ts";
-export { OverriddenProfile, OverriddenProfiles, ProfileFields } from "./records/profiles.ts";
+export { AsProfile, AsProfiles, ProfileFields } from "./records/profiles.ts";
 export { ForwardConfirmation, ReverseDnsName, ReverseDnsRecord, type ReverseDnsStatus } from "./records/reverse-dns.ts";
 export { RoutingRecord } from "./records/routing.ts";
 export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";

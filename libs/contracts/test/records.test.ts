@@ -4,6 +4,8 @@ import { describe, expect, test } from "@jest/globals";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import {
+  AsProfile,
+  AsProfiles,
   AuditRecords,
   CreatedKey,
   examples,
@@ -20,8 +22,6 @@ import {
   ObservationUpload,
   ObservationUploads,
   type OperationName,
-  OverriddenProfile,
-  OverriddenProfiles,
   operations,
   Plan,
   PlanLimits,
@@ -60,8 +60,8 @@ const schemas: Record<keyof typeof examples, TSchema> = {
   plan: Plan,
   plans: Plans,
   plan_limits: PlanLimits,
-  profile: OverriddenProfile,
-  profiles: OverriddenProfiles,
+  profile: AsProfile,
+  profiles: AsProfiles,
   profile_fields: ProfileFields,
   audit: AuditRecords,
   usage: UsageItems,

@@ -13,6 +13,16 @@ export type {
 export { saidMs } from "./limit-repository.ts";
 export { makeFolder } from "./make-folder.ts";
 export {
+  type MergedField,
+  type MergedPage,
+  type MergedProfile,
+  type MergedSearch,
+  mergedProfile,
+  overrideSource,
+  type SaidValue,
+  searchMerged,
+} from "./merged-profiles.ts";
+export {
   type BadLine,
   type NewUpload,
   type ObservationRepository,
@@ -27,11 +37,18 @@ export {
 } from "./observation-repository.ts";
 export { overrideFaults, overridesMax, type ProfileOverride, ProfileOverrides } from "./profile-overrides.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
-export { type ProfileSearch, searchProfiles } from "./profile-search.ts";
 export { type RunRecord, type RunRepository, type RunState, runsKept } from "./run-repository.ts";
 export { backUpSqliteStore, restoreSqliteStore } from "./sqlite/backup.ts";
 export { observationsFile, openSqliteObservations } from "./sqlite/sqlite-observations.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
+export {
+  type StatedSection,
+  type StatedVersion,
+  type StatementRepository,
+  type StatementRow,
+  statedSections,
+} from "./statement-repository.ts";
+export { type ProfileField, profileFields, type Statement, statementsText } from "./statements.ts";
 export type { Store } from "./store.ts";
 export { StoreError, type StoreFault } from "./store-error.ts";
 export { daysOf } from "./usage-batch.ts";

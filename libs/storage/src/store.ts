@@ -5,6 +5,7 @@ import type { LeaseRepository } from "./lease-repository.ts";
 import type { LimitRepository } from "./limit-repository.ts";
 import type { ProfileRepository } from "./profile-repository.ts";
 import type { RunRepository } from "./run-repository.ts";
+import type { StatementRepository } from "./statement-repository.ts";
 import type { UsageRepository } from "./usage-repository.ts";
 
 /** Methods of the repositories reject with `StoreError`, unless their outcome type has a case for it. */
@@ -13,6 +14,7 @@ export interface Store extends KeyStore {
   readonly runs: RunRepository;
   readonly usage: UsageRepository;
   readonly profiles: ProfileRepository;
+  readonly statements: StatementRepository;
   readonly leases: LeaseRepository;
   /**
    * Which writes `onChange` tells of: `any`, or `own` = those through this handle only. With `own` whoever writes a key or plan tells the

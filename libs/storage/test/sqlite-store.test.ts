@@ -94,14 +94,25 @@ describe("the file", () => {
     const { key } = await createKey(store, spec);
     await store.close();
     const old = new DatabaseSync(path());
-    for (const table of ["usage", "usage_writers", "profiles", "audit", "leases", "plans", "idempotency"]) old.exec(`DROP TABLE ${table}`);
+    const later = [
+      "usage",
+      "usage_writers",
+      "profiles",
+      "audit",
+      "leases",
+      "plans",
+      "idempotency",
+      "as_statements",
+      "as_statement_versions",
+    ];
+    for (const table of later) old.exec(`DROP TABLE ${table}`);
     for (const index of ["keys_by_creation", "keys_by_plan"]) old.exec(`DROP INDEX ${index}`);
     for (const column of ["concurrency_limit", "rotated_at", "stepping_down"]) old.exec(`ALTER TABLE keys DROP COLUMN ${column}`);
     old.exec("PRAGMA user_version = 1");
     old.close();
-    const later = await openStore();
-    expect(await later.keys.list()).toEqual([key]);
-    expect(await later.leases.acquire("ingest", "a", 1_000)).toMatchObject({ outcome: "held" });
+    const migrated = await openStore();
+    expect(await migrated.keys.list()).toEqual([key]);
+    expect(await migrated.leases.acquire("ingest", "a", 1_000)).toMatchObject({ outcome: "held" });
   });
 
   test("refuses changes of the audit, by whomever", async () => {

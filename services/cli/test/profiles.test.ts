@@ -1,7 +1,8 @@
 /** `netfacts profiles`: overrides of AS profiles, and their history in the audit. */
 
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { exitCodes } from "../src/exit-codes.ts";
 import { run, runJson, temporaryFolder } from "./support/run.ts";
@@ -26,13 +27,47 @@ describe("profiles", () => {
     expect(await listed()).toEqual([7, 3333, 65_546]);
     expect(await listed("--limit", "1", "--after", "AS7")).toEqual([3333]);
     expect(await listed("--search", "ripe ncc")).toEqual([3333]);
-    expect((await run(dataDir, "profiles", "list")).out).toMatch(/^AS +OVERRIDE .*\nAS7 +name: Seven/);
+    expect((await run(dataDir, "profiles", "list")).out).toMatch(/^AS +FIELD +VALUE +SOURCE +AS OF *\nAS7 +name +Seven +override/);
     expect(await json("profiles", "show", "AS3333")).toMatchObject({ override: { organisation: "RIPE NCC" } });
     expect(await json("profiles", "delete", "AS3333")).toEqual({ asn: 3333, deleted: true });
-    for (const command of ["show", "delete"]) {
+    const gone = { show: "no source and no override describes AS3333", delete: "AS3333 has no override" };
+    for (const [command, reason] of Object.entries(gone)) {
       const { code, err } = await run(dataDir, "profiles", command, "AS3333");
-      expect([code, err]).toEqual([exitCodes.notFound, expect.stringContaining("AS3333 has no override")]);
+      expect([code, err]).toEqual([exitCodes.notFound, expect.stringContaining(reason)]);
     }
+  });
+
+  test("after an import, each field is shown with its source, and what an override replaces", async () => {
+    writeFileSync(join(dataDir, "names"), "9\tNINE\n10\tTEN\n");
+    const today = new Date().toISOString().slice(0, 10).replaceAll("-", "");
+    const lines = [`2|ripencc|${today}|1|19830101|${today}|+0100`, "ripencc|*|asn|*|1|summary", "ripencc|NL|asn|9|1|20200101|assigned", ""];
+    writeFileSync(join(dataDir, "ripencc"), lines.join("\n"));
+    const sources = join(dataDir, "sources.yaml");
+    writeFileSync(
+      sources,
+      "sources:\n  - {name: ripencc, section: allocations, format: delegated, location: ripencc}\n  - {name: names, section: as_names, format: name-list, location: names}\n",
+    );
+    expect(await run(dataDir, "ingest", "run", "--sources", sources)).toMatchObject({ code: 0 });
+    await json("profiles", "override", "AS9", "--name", "Nine, Ltd");
+    expect(await json("profiles", "show", "AS9")).toMatchObject({
+      asn: 9,
+      fields: [
+        { field: "name", value: "Nine, Ltd", source: "override", others: [{ value: "NINE", source: "names" }] },
+        { field: "registry", value: "ripencc", source: "ripencc", others: [] },
+        { field: "registration_country", value: "NL" },
+        { field: "status", value: "assigned" },
+        { field: "allocated_on", value: "2020-01-01" },
+      ],
+      override: { name: "Nine, Ltd" },
+    });
+    const { out } = await run(dataDir, "profiles", "show", "AS9");
+    expect(out).toMatch(/name +Nine, Ltd +override .*\n +NINE +names /);
+    const listed = async (...args: string[]) =>
+      ((await json("profiles", "list", ...args)).profiles as { asn: number }[]).map(({ asn }) => asn);
+    expect(await listed("--source", "names")).toEqual([9, 10]);
+    expect(await listed("--field", "registry")).toEqual([9]);
+    expect(await listed("--source", "override", "--after", "8", "--limit", "1")).toEqual([9]);
+    expect((await run(dataDir, "profiles", "list", "--field", "colour")).code).toBe(exitCodes.usage);
   });
 
   test("the audit has the history of an override", async () => {

@@ -23,7 +23,7 @@ export interface LocalIngestDeps {
   readonly sources: string;
   /** Where what is fetched is kept. */
   readonly stateFolder: string;
-  readonly store: Pick<Store, "runs" | "audit" | "profiles">;
+  readonly store: Pick<Store, "runs" | "audit" | "profiles" | "statements">;
   readonly snapshots: SnapshotStore;
   readonly observations: { readonly repository: ObservationRepository; readonly source: ObservationSource };
   readonly clock: { now(): number };

@@ -45,7 +45,7 @@ export interface IngestDeps {
     | "PROXY_TOKEN"
     | "ERROR_DOCS_BASE"
   >;
-  readonly store: Pick<Store, "runs" | "audit" | "leases" | "profiles">;
+  readonly store: Pick<Store, "runs" | "audit" | "leases" | "profiles" | "statements">;
   /** Uploaded observations, and how a run's thread opens the same store. */
   readonly observations: { readonly repository: ObservationRepository; readonly source: ObservationSource };
   readonly snapshots: SnapshotStore;
@@ -144,6 +144,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       fetching: fetchContext(config),
       snapshots,
       profiles: store.profiles,
+      statements: store.statements,
       metrics,
       log,
       clock,
@@ -162,6 +163,7 @@ export function buildService(deps: IngestDeps): IngestApp {
             runInWorker({
               sources: config.SOURCES,
               overrides: own.overrides,
+              statements: own.statementFolder,
               snapshots: deps.snapshotSource,
               observations: deps.observations.source,
               ...options,

@@ -79,6 +79,7 @@ async function runOnce({
       stateFolder,
       fetching,
       observations,
+      statements: store.statements,
       onProgress: progress.listener,
       signal,
       onNote: (note) => void out.write(`${note}\n`),

@@ -18,6 +18,7 @@ export const factSources = {
   usage: "the usage counts",
   audit: "the audit log",
   overrides: "the overrides of profiles",
+  statements: "the sources of the sections `allocations`, `as_names` and `profiles`, and the overrides",
   list: "the list of sources",
   source: "the files of the source",
   schedule: "the schedule of ingest",

@@ -35,7 +35,7 @@ import {
   uploadsFacts,
 } from "../records/observations.ts";
 import { Problem, problemFacts } from "../records/problem.ts";
-import { OverriddenProfile, OverriddenProfiles, overriddenProfileFacts, overriddenProfilesFacts } from "../records/profiles.ts";
+import { AsProfile, AsProfiles, asProfileFacts, asProfilesFacts } from "../records/profiles.ts";
 import { UsageItems, usageFacts } from "../records/usage.ts";
 import type { FactsOf } from "./fact.ts";
 
@@ -82,14 +82,8 @@ const operatorPages = {
   rotated_key: page("Rotated key", "The successor of a key, with its secret.", RotatedKey, rotatedKeyFacts, examples.rotated_key),
   plans: page("Plans", "All plans.", Plans, plansFacts, examples.plans),
   plan: page("Plan", "The limits of a plan.", Plan, planFacts, examples.plan),
-  profiles: page(
-    "Profiles",
-    "A page of the list of overridden AS profiles.",
-    OverriddenProfiles,
-    overriddenProfilesFacts,
-    examples.profiles,
-  ),
-  profile: page("Profile", "What operators say of an AS.", OverriddenProfile, overriddenProfileFacts, examples.profile),
+  profiles: page("Profiles", "A page of the list of AS profiles.", AsProfiles, asProfilesFacts, examples.profiles),
+  profile: page("Profile", "What sources and operators say of an AS, field by field.", AsProfile, asProfileFacts, examples.profile),
   usage: page("Usage", "The number of requests by key, day and kind.", UsageItems, usageFacts, examples.usage),
   audit: page("Audit", "A page of the audit log.", AuditRecords, auditFacts, examples.audit),
   runs: page("Ingest runs", "The most recent ingest runs.", IngestRuns, runsFacts, examples.runs),

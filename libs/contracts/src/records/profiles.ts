@@ -1,9 +1,9 @@
-/** The records of AS profiles that operators override. */
+/** The records of AS profiles, as sources and operators have them. */
 
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
 import { asNumber } from "../facts/units.ts";
-import { Asn, member, NullableText, nullable, record, Timestamp } from "../schema.ts";
+import { Asn, member, NullableText, NullableTimestamp, nullable, oneOf, record } from "../schema.ts";
 
 const name = Type.String({ minLength: 1, maxLength: 256 });
 const networkTypes = Type.Array(Type.String({ pattern: "^[a-z][a-z0-9_]{0,39}$" }), { minItems: 1, maxItems: 8, uniqueItems: true });
@@ -31,32 +31,68 @@ const fields = {
 export const ProfileFields = Type.Object(fields, { additionalProperties: false, minProperties: 1 });
 export type ProfileFields = Static<typeof ProfileFields>;
 
-export const OverriddenProfile = record({
+export const profileFieldNames = [
+  "name",
+  "organisation",
+  "organisation_country",
+  "website",
+  "network_types",
+  "registry",
+  "registration_country",
+  "status",
+  "allocated_on",
+] as const;
+
+const said = {
+  value: member(NullableText, "The value; null says that there is none. Network types are separated by blanks."),
+  source: member(Type.String(), "Source that says it: its name in `sources.yaml`, or `override`."),
+  as_of: member(NullableText, "Time of the source's data, or of the change for `override`; null if the source has no date."),
+};
+
+/** One field of a profile, with what was said of it. */
+export const ProfileField = record({
+  field: member(oneOf(profileFieldNames), "Name of the field."),
+  ...said,
+  others: member(Type.Array(record(said)), "Other statements about this field, which do not count. The next in precedence comes first."),
+});
+export type ProfileField = Static<typeof ProfileField>;
+
+export const AsProfile = record({
   asn: member(Asn, "AS number."),
-  override: member(ProfileFields, "Fields that are overridden. The sources decide the others."),
-  by: member(Type.String(), "Who made the last change: `key:7Q9M3W8K`, `cli:root`."),
-  updated_at: member(Timestamp, "Time of the last change."),
+  fields: member(
+    Type.Array(ProfileField),
+    "Fields about which anything is said, from the last import of each section and the override of now.",
+  ),
+  override: member(nullable(ProfileFields), "Fields that are overridden; null if none is."),
+  by: member(NullableText, "Who made the last change of the override: `key:7Q9M3W8K`, `cli:root`; null if there is no override."),
+  updated_at: member(NullableTimestamp, "Time of the last change of the override; null if there is no override."),
   links: member(
     record({
       asn: member(Type.String(), "The record `/asn` of the AS, on the public listener."),
-      audit: member(Type.String(), "All changes of this override, in the audit log."),
+      audit: member(Type.String(), "All changes of its override, in the audit log."),
     }),
     "Paths of related records.",
   ),
 });
-export type OverriddenProfile = Static<typeof OverriddenProfile>;
+export type AsProfile = Static<typeof AsProfile>;
 
-export const OverriddenProfiles = record({
-  items: member(Type.Array(OverriddenProfile), "Overrides of this page, by AS number."),
-  next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
+export const AsProfiles = record({
+  items: member(Type.Array(AsProfile), "Profiles of this page, by AS number."),
+  next_cursor: member(
+    NullableText,
+    "Cursor of the next page; null on the last page. A page of a search can have fewer items than `limit`, or none, and a cursor.",
+  ),
 });
-export type OverriddenProfiles = Static<typeof OverriddenProfiles>;
+export type AsProfiles = Static<typeof AsProfiles>;
 
-export const overriddenProfileFacts: FactsOf<OverriddenProfile> = {
-  asn: { from: "overrides", unit: asNumber },
+const saidFacts = { value: "statements", source: "statements", as_of: "statements" } as const;
+
+export const asProfileFacts: FactsOf<AsProfile> = {
+  asn: { from: "request", unit: asNumber },
+  fields: { field: "statements", ...saidFacts, others: saidFacts },
   override: { name: "overrides", organisation: "overrides", website: "overrides", network_types: "overrides" },
   by: "overrides",
   updated_at: "overrides",
   links: { asn: "gateway", audit: "gateway" },
 };
-export const overriddenProfilesFacts: FactsOf<OverriddenProfiles> = { items: { page: "profile" }, next_cursor: "gateway" };
+export const asProfilesFacts: FactsOf<AsProfiles> = { items: { page: "profile" }, next_cursor: "gateway" };

@@ -2,8 +2,8 @@
 
 import Type, { type TSchema } from "typebox";
 import { examples } from "../examples/index.ts";
-import { OverriddenProfile, OverriddenProfiles, ProfileFields } from "../records/profiles.ts";
-import { AsnNotation } from "../schema.ts";
+import { AsProfile, AsProfiles, ProfileFields, profileFieldNames } from "../records/profiles.ts";
+import { AsnNotation, oneOf } from "../schema.ts";
 import type { RouteDescription, RouteParameter } from "./route.ts";
 
 export const profilesPath = "/admin/v1/profiles";
@@ -26,14 +26,16 @@ export const profileRoutes: readonly RouteDescription[] = [
     path: profilesPath,
     id: "listProfiles",
     tag,
-    summary: "Overridden profiles",
-    description: "ASes with an override, by AS number. ASes that only the sources describe are not listed.",
+    summary: "Profiles",
+    description:
+      "ASes that a source or an override describes, by AS number, with the source of each field. Sources are shown as the last import of their section " +
+      "read them. AS numbers that nobody holds are listed only if a list or an override names them.",
     scope: "admin",
     parameters: [
       {
         name: "limit",
         in: "query",
-        description: "Maximum number of overrides, 1 to 1,000.",
+        description: "Maximum number of profiles, 1 to 1,000.",
         schema: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
         examples: ["100"],
       },
@@ -48,12 +50,27 @@ export const profileRoutes: readonly RouteDescription[] = [
         name: "q",
         in: "query",
         description:
-          "Only overrides that contain this text, in any case: in the AS number (`AS64500`), in an overridden field, or in who made the last change.",
+          "Only profiles that contain this text, in any case: in the AS number (`AS64500`), in a value, in the name of a source, or in who made the last change.",
         schema: Type.String({ minLength: 1, maxLength: 256 }),
         examples: ["example"],
       },
+      {
+        name: "source",
+        in: "query",
+        description:
+          "Only profiles that this source says something of, even if another statement counts: a name in `sources.yaml`, or `override`.",
+        schema: Type.String({ minLength: 1, maxLength: 64 }),
+        examples: ["override"],
+      },
+      {
+        name: "field",
+        in: "query",
+        description: "Only profiles that have this field. With `source`: that the source says something of it.",
+        schema: oneOf(profileFieldNames),
+        examples: ["name"],
+      },
     ],
-    answers: [{ status: 200, description: "The overrides.", content: json(OverriddenProfiles, examples.profiles) }],
+    answers: [{ status: 200, description: "The profiles.", content: json(AsProfiles, examples.profiles) }],
     problems: ["invalid_cursor"],
   },
   {
@@ -61,13 +78,13 @@ export const profileRoutes: readonly RouteDescription[] = [
     path: `${profilesPath}/{asn}`,
     id: "getProfile",
     tag,
-    summary: "Override of one AS",
+    summary: "Profile of one AS",
     description:
-      "The fields that operators overrode. The whole profile, with the fields of the sources, is in the record `/asn`. `links.audit` has all changes; " +
+      "Each field with its source, and what the other sources say: what an override replaces. `links.audit` has all changes of the override; " +
       "it keeps them after the override was deleted.",
     scope: "admin",
     parameters: [asn],
-    answers: [{ status: 200, description: "The override.", content: json(OverriddenProfile, examples.profile) }],
+    answers: [{ status: 200, description: "The profile.", content: json(AsProfile, examples.profile) }],
     problems: ["invalid_asn", "profile_not_found"],
   },
   {
@@ -83,8 +100,8 @@ export const profileRoutes: readonly RouteDescription[] = [
     parameters: [asn],
     body: { description: "The fields to override.", content: json(ProfileFields, examples.profile_fields) },
     answers: [
-      { status: 200, description: "The override after the change.", content: json(OverriddenProfile, examples.profile) },
-      { status: 201, description: "The new override.", headers: ["location"], content: json(OverriddenProfile, examples.profile) },
+      { status: 200, description: "The profile after the change.", content: json(AsProfile, examples.profile) },
+      { status: 201, description: "The profile with its new override.", headers: ["location"], content: json(AsProfile, examples.profile) },
     ],
     problems: ["invalid_asn", "invalid_body", "payload_too_large", "unsupported_media_type"],
   },

@@ -8,7 +8,7 @@ import { isDuplicateKey } from "./mongo-faults.ts";
 import { isRestoring, makeSchema, prepareSchema, type RestoringDocument } from "./mongo-schema.ts";
 
 /**
- * Everything but leases, which say who leads at the moment, the clock, and uploaded observations, whose files their senders have. One collection is read after the other, so the order is what keeps
+ * Everything but leases, which say who leads at the moment, the clock, what sources say of ASes, which runs make again, and uploaded observations, whose files their senders have. One collection is read after the other, so the order is what keeps
  * them together: a change is in the audit before it is made, a key's plan and Idempotency-Key are there before the key, and units are
  * leased before they are counted as used. What is read later may know more, and never less.
  */

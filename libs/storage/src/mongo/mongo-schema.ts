@@ -55,6 +55,17 @@ export interface ProfileDocument {
   source: string;
   updatedAt: number;
 }
+/** `_id`: place of the section, and AS number. */
+export interface StatementDocument {
+  _id: number;
+  statements: string;
+}
+/** `_id`: the section; `asOf` as JSON text: names of sources are anything. */
+export interface StatementVersionDocument {
+  _id: string;
+  version: string;
+  asOf: string;
+}
 /** `details` as JSON text. */
 export type AuditDocument = Omit<AuditEntry, "id" | "details"> & { _id: string; details: string };
 /** `version` counts every change; `seen`: when somebody last looked; the lease ends `ttlMs` after `at`. */

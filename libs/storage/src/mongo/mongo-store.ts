@@ -16,6 +16,7 @@ import { mongoPlans } from "./mongo-plans.ts";
 import { mongoProfiles } from "./mongo-profiles.ts";
 import { mongoRuns } from "./mongo-runs.ts";
 import { prepareSchema } from "./mongo-schema.ts";
+import { mongoStatements } from "./mongo-statements.ts";
 import { mongoUsage } from "./mongo-usage.ts";
 
 export interface MongoStoreOptions {
@@ -83,6 +84,7 @@ function storeOn(connection: MongoConnection): MongoStore {
     bootstrap: mongoBootstrap(connection),
     usage: mongoUsage(connection),
     profiles: mongoProfiles(connection),
+    statements: mongoStatements(connection),
     audit: mongoAudit(connection),
     idempotency: mongoIdempotency(connection),
     leases: mongoLeases(connection),

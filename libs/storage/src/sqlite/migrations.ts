@@ -143,6 +143,11 @@ const steps: readonly string[] = [
   ALTER TABLE usage_writers ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX usage_writers_by_time ON usage_writers (at);
   `,
+  `
+  -- What sources say of ASes; id: place of the section, and AS number.
+  CREATE TABLE as_statements (id INTEGER PRIMARY KEY, statements TEXT NOT NULL) STRICT;
+  CREATE TABLE as_statement_versions (section TEXT PRIMARY KEY, version TEXT NOT NULL, as_of TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /**

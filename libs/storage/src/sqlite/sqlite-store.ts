@@ -18,6 +18,7 @@ import { deleteExpiredWindows, sqliteLimits } from "./sqlite-limits.ts";
 import { sqlitePlans } from "./sqlite-plans.ts";
 import { sqliteProfiles } from "./sqlite-profiles.ts";
 import { sqliteRuns } from "./sqlite-runs.ts";
+import { sqliteStatements } from "./sqlite-statements.ts";
 import { sqliteUsage } from "./sqlite-usage.ts";
 
 export interface SqliteStoreOptions {
@@ -50,6 +51,7 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
     bootstrap: sqliteBootstrap(connection),
     usage: sqliteUsage(connection, now),
     profiles: sqliteProfiles(connection),
+    statements: sqliteStatements(connection),
     audit: sqliteAudit(connection),
     idempotency: sqliteIdempotency(connection),
     leases: sqliteLeases(connection, now),

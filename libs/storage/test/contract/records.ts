@@ -1,8 +1,8 @@
-/** The part of the contract that keeps records for operators: AS profiles and the audit. */
+/** The part of the contract that keeps records for operators: overrides of AS profiles, what sources say of ASes, and the audit. */
 
 import { describe, expect, test } from "@jest/globals";
 import { generateKeyText } from "@netfacts/keys";
-import type { ProfileRecord } from "../../src/index.ts";
+import { type ProfileRecord, statedSections } from "../../src/index.ts";
 import type { StoreFactory } from "../contract.ts";
 
 const profile: ProfileRecord = {
@@ -69,6 +69,48 @@ export function describeRecords(name: string, factory: StoreFactory): void {
       expect(await profiles.delete(3333)).toBe(true);
       expect(await profiles.delete(3333)).toBe(false);
       expect(await profiles.get(3333)).toBeNull();
+    });
+  });
+
+  describe(`${name}: statements`, () => {
+    const rows = [4_294_967_295, 0, 3333, 64_496].map((asn) => ({ asn, text: `[[0,"a.b","$${asn}"]]` }));
+    const sorted = rows.toSorted((a, b) => a.asn - b.asn);
+
+    test("lists the rows of one section by AS number, page by page, over all 32 bits, seen through another handle", async () => {
+      const [one, two] = [await factory.open(), await factory.open()];
+      for (const section of statedSections) expect(await one.statements.list(section, 10)).toEqual([]);
+      await one.statements.write("as_names", rows);
+      expect(await two.statements.list("as_names", 3)).toEqual(sorted.slice(0, 3));
+      expect(await two.statements.list("as_names", 3, 64_496)).toEqual(sorted.slice(3));
+      expect(await two.statements.list("as_names", 0)).toEqual([]);
+      for (const section of ["allocations", "profiles"] as const) expect(await two.statements.list(section, 10)).toEqual([]);
+    });
+
+    test("replaces rows, removes those without a text, and writes 1,000 at a time", async () => {
+      const { statements } = await factory.open();
+      await statements.write("allocations", [{ asn: 4_294_967_295, text: "[]" }]);
+      await statements.write("profiles", rows);
+      await statements.write("profiles", []);
+      await statements.write("profiles", [
+        { asn: 0, text: "[]" },
+        { asn: 3333, text: null },
+        { asn: 3334, text: null },
+      ]);
+      expect(await statements.list("profiles", 10)).toEqual([{ asn: 0, text: "[]" }, ...sorted.slice(2)]);
+      expect(await statements.list("allocations", 10)).toEqual([{ asn: 4_294_967_295, text: "[]" }]);
+      const many = Array.from({ length: 1_000 }, (_, asn) => ({ asn, text: `[${asn}]` }));
+      await statements.write("as_names", many);
+      expect(await statements.list("as_names", 2_000)).toEqual(many);
+    });
+
+    test("tells the version that was set last, of each section", async () => {
+      const [one, two] = [await factory.open(), await factory.open()];
+      expect(await two.statements.version("profiles")).toBeNull();
+      const version = { version: "1", asOf: { "a.b": "2026-11-24T00:00:00Z", $c: null } };
+      await one.statements.setVersion("profiles", { version: "0", asOf: {} });
+      await one.statements.setVersion("profiles", version);
+      expect(await two.statements.version("profiles")).toEqual(version);
+      expect(await two.statements.version("as_names")).toBeNull();
     });
   });
 

@@ -59,6 +59,7 @@ export const ingest: RegisterCommand = (program, context) => {
               stateFolder: ingestFolder(settings),
               observations: { kind: "sqlite", path: join(settings.dataDir, observationsFile) },
               acceptShrink,
+              statements: store.statements,
               onProgress: progress.listener,
               signal: interrupted(),
               onNote: (note) => printNote(context, note),

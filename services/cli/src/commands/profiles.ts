@@ -1,8 +1,18 @@
-/** `netfacts profiles`: what the operator says of ASes, over what the sources say. */
+/** `netfacts profiles`: what sources and operators say of ASes. */
 
 import { parseAsn } from "@netfacts/address";
-import { type ProfileOverride, type ProfileRecord, searchProfiles } from "@netfacts/storage";
-import { InvalidArgumentError } from "commander";
+import {
+  type MergedField,
+  type MergedProfile,
+  mergedProfile,
+  type ProfileField,
+  type ProfileOverride,
+  profileFields,
+  type SaidValue,
+  type Store,
+  searchMerged,
+} from "@netfacts/storage";
+import { InvalidArgumentError, Option } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -21,6 +31,8 @@ interface ListOptions {
   readonly limit: number;
   readonly after?: number;
   readonly search?: string;
+  readonly source?: string;
+  readonly field?: ProfileField;
 }
 
 const limitDefault = 100;
@@ -29,28 +41,30 @@ const limitMax = 10_000;
 export const profiles: RegisterCommand = (program, context) => {
   const group = program
     .command("profiles")
-    .description("override names, organisations, websites and network types of ASes; ingest publishes a change within seconds");
+    .description(
+      "show what sources and operators say of ASes, and override names, organisations, websites and network types; ingest publishes a change within seconds",
+    );
   group
     .command("list")
-    .description("list overrides, by AS number")
-    .option("--limit <count>", "maximum number of overrides", parseLimit, limitDefault)
+    .description("list profiles, by AS number, with the source of each field")
+    .option("--limit <count>", "maximum number of profiles", parseLimit, limitDefault)
     .option("--after <asn>", "start behind this AS number", parseAsnArgument)
-    .option("--search <text>", "only overrides that contain this text")
+    .option("--search <text>", "only profiles that contain this text")
+    .option("--source <name>", "only profiles that this source says something of; `override`: only those that are overridden")
+    .addOption(new Option("--field <name>", "only profiles that have this field").choices(profileFields))
     .action(async (options: ListOptions, command) => {
-      const found = await withStore({ command, context, create: false }, ({ profiles }) =>
-        searchProfiles(profiles, { ...options, ...(options.search !== undefined && { text: options.search }) }),
-      );
+      const found = await withStore({ command, context, create: false }, (store) => listed(store, options));
       if (sharedSettings(command).json) return printJson(context, { profiles: found.map(profileJson) });
-      const table = () => tableLines(["AS", "OVERRIDE", "BY", "UPDATED"], found.map(row));
-      printLines(context, found.length === 0 ? ["No overrides found."] : table());
+      const table = () => tableLines(["AS", "FIELD", "VALUE", "SOURCE", "AS OF"], found.flatMap(rows));
+      printLines(context, found.length === 0 ? ["No profiles found."] : table());
     });
   group
     .command("show")
-    .description("show the override of one AS")
+    .description("show the profile of one AS: each field, its source, and what other sources say")
     .argument("<asn>", "AS3333, 3333 or 1.10", parseAsnArgument)
     .action(async (asn: number, _options, command) => {
-      const record = await withStore({ command, context, create: false }, (store) => store.profiles.get(asn));
-      if (record === null) throw overrideNotFound(asn);
+      const record = await withStore({ command, context, create: false }, (store) => mergedProfile(store, asn));
+      if (record === null) throw new CliError(exitCodes.notFound, `no source and no override describes AS${asn}`);
       printProfile(context, sharedSettings(command).json, record);
     });
   group
@@ -62,7 +76,10 @@ export const profiles: RegisterCommand = (program, context) => {
     .option("--website <url>", "http or https URL")
     .option("--network-type <word...>", "network types, the one that fits best first")
     .action(async (asn: number, options: OverrideOptions, command) => {
-      const record = await withProfiles({ command, context, create: true }, (overrides, by) => overrides.put(by, asn, overrideOf(options)));
+      const use = { command, context, create: true };
+      await withProfiles(use, (overrides, by) => overrides.put(by, asn, overrideOf(options)));
+      const record = await withStore(use, (store) => mergedProfile(store, asn));
+      if (record === null) throw overrideNotFound(asn);
       printProfile(context, sharedSettings(command).json, record);
     });
   group
@@ -101,28 +118,57 @@ function parseLimit(text: string): number {
 }
 
 function overrideNotFound(asn: number): CliError {
-  return new CliError(exitCodes.notFound, `AS${asn} has no override; \`netfacts profiles list\` lists all overrides`);
+  return new CliError(exitCodes.notFound, `AS${asn} has no override; \`netfacts profiles list --source override\` lists all overrides`);
+}
+
+async function listed(store: Store, { limit, search, ...options }: ListOptions): Promise<MergedProfile[]> {
+  const found: MergedProfile[] = [];
+  for (let after = options.after; ; ) {
+    const { profiles, next } = await searchMerged(store, {
+      ...options,
+      limit: limit - found.length,
+      ...(after !== undefined && { after }),
+      ...(search !== undefined && { text: search }),
+    });
+    found.push(...profiles);
+    if (next === null || found.length >= limit) return found;
+    after = next;
+  }
 }
 
 /** For programs. */
-function profileJson({ asn, profile, source, updatedAt }: ProfileRecord): Record<string, unknown> {
-  return { asn, override: profile, by: source, updated_at: new Date(updatedAt).toISOString() };
+function profileJson({ asn, fields, override }: MergedProfile): Record<string, unknown> {
+  const said = ({ value, source, asOf }: SaidValue) => ({ value, source, as_of: asOf });
+  return {
+    asn,
+    fields: fields.map((each) => ({ field: each.field, ...said(each), others: each.others.map(said) })),
+    override: override?.profile ?? null,
+    by: override?.source ?? null,
+    updated_at: override === null ? null : new Date(override.updatedAt).toISOString(),
+  };
 }
 
-function printProfile(context: CliContext, json: boolean, record: ProfileRecord): void {
+function printProfile(context: CliContext, json: boolean, profile: MergedProfile): void {
   if (json) {
-    printJson(context, profileJson(record));
+    printJson(context, profileJson(profile));
     return;
   }
-  const fields = Object.entries(record.profile).map(([name, value]): [string, string] => [name, shown(value)]);
-  printLines(context, fieldLines([["asn", `AS${record.asn}`], ...fields, ["by", record.source], ["updated", timeText(record.updatedAt)]]));
+  const { asn, fields, override } = profile;
+  const changed: [string, string][] =
+    override === null
+      ? []
+      : [
+          ["by", override.source],
+          ["updated", timeText(override.updatedAt)],
+        ];
+  const lines = fields.flatMap((each): string[][] => [saidRow(each.field, each), ...each.others.map((other) => saidRow("", other))]);
+  printLines(context, [...fieldLines([["asn", `AS${asn}`], ...changed]), "", ...tableLines(["FIELD", "VALUE", "SOURCE", "AS OF"], lines)]);
 }
 
-function row({ asn, profile, source, updatedAt }: ProfileRecord): string[] {
-  const said = Object.entries(profile).map(([name, value]) => `${name}: ${shown(value)}`);
-  return [`AS${asn}`, said.join("; "), source, timeText(updatedAt)];
+function saidRow(field: string, { value, source, asOf }: SaidValue): string[] {
+  return [field, value ?? none, source, asOf === null ? none : timeText(Date.parse(asOf))];
 }
 
-function shown(value: unknown): string {
-  return value === null ? none : Array.isArray(value) ? value.join(" ") : String(value);
+function rows({ asn, fields }: MergedProfile): string[][] {
+  return fields.map((each: MergedField, at) => [at === 0 ? `AS${asn}` : "", ...saidRow(each.field, each)]);
 }

@@ -10,7 +10,7 @@ import { planHandlers } from "./plan-handlers.ts";
 import { profileHandlers } from "./profile-handlers.ts";
 
 export interface AdminHandlerDeps {
-  readonly store: Pick<Store, "keys" | "plans" | "audit" | "idempotency" | "usage" | "profiles">;
+  readonly store: Pick<Store, "keys" | "plans" | "audit" | "idempotency" | "usage" | "profiles" | "statements">;
   readonly clock: { now(): number };
   /** What new keys are hashed with. */
   readonly pepper: Pepper | null;

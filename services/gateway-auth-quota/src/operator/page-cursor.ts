@@ -10,7 +10,8 @@ export interface PagePlace {
 
 export const pageLimitDefault = 100;
 
-function encodePlace({ at, id }: PagePlace): string {
+/** As `next_cursor` has it. */
+export function encodePlace({ at, id }: PagePlace): string {
   return Buffer.from(JSON.stringify([at, id])).toString("base64url");
 }
 

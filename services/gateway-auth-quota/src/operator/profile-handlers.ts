@@ -1,16 +1,24 @@
 /** What answers the operators' routes of AS profiles. */
 
 import { parseAsn } from "@netfacts/address";
-import { type OverriddenProfile, ProblemError, type ProfileFields, timestamp } from "@netfacts/contracts";
+import { type AsProfile, ProblemError, type ProfileFields, timestamp } from "@netfacts/contracts";
 import { profilesPath } from "@netfacts/contracts/openapi";
-import { ProfileOverrides, type ProfileRecord, type Store, searchProfiles } from "@netfacts/storage";
+import {
+  type MergedProfile,
+  mergedProfile,
+  type ProfileField,
+  ProfileOverrides,
+  type SaidValue,
+  type Store,
+  searchMerged,
+} from "@netfacts/storage";
 import { quoteValue } from "../edge/echo.ts";
 import type { AdminCall } from "./admin-request.ts";
 import type { AdminHandlers } from "./admin-routes.ts";
-import { decodePlace, invalidCursor, pageLimitDefault, pageOf } from "./page-cursor.ts";
+import { decodePlace, encodePlace, invalidCursor, pageLimitDefault } from "./page-cursor.ts";
 
 export interface ProfileHandlerDeps {
-  readonly store: Pick<Store, "profiles" | "audit">;
+  readonly store: Pick<Store, "profiles" | "statements" | "audit">;
   readonly clock: { now(): number };
 }
 
@@ -18,29 +26,40 @@ export interface ProfileHandlerDeps {
 export function profileHandlers({ store, clock }: ProfileHandlerDeps): AdminHandlers {
   const overrides = new ProfileOverrides(store, () => clock.now());
 
+  /** @throws ProblemError where nobody says anything of it. */
+  async function shownProfile(asn: number): Promise<AsProfile> {
+    const found = await mergedProfile(store, asn);
+    if (found === null) throw new ProblemError("profile_not_found");
+    return shown(found);
+  }
+
   return {
-    async listProfiles({ query: { limit: size, cursor, q } }) {
-      const limit = Number(size ?? pageLimitDefault);
+    async listProfiles({ query: { limit, cursor, q, source, field } }) {
       const after = afterOf(cursor);
-      const found = await searchProfiles(store.profiles, {
-        limit: limit + 1,
+      const { profiles, next } = await searchMerged(store, {
+        limit: Number(limit ?? pageLimitDefault),
         ...(after !== undefined && { after }),
         ...(q !== undefined && { text: q }),
+        ...(source !== undefined && { source }),
+        // The routes know only these.
+        ...(field !== undefined && { field: field as ProfileField }),
       });
-      return { status: 200, body: pageOf(found, limit, shown, ({ asn }) => ({ at: asn, id: cursorKind })) };
+      return {
+        status: 200,
+        body: { items: profiles.map(shown), next_cursor: next === null ? null : encodePlace({ at: next, id: cursorKind }) },
+      };
     },
 
     async getProfile(call) {
-      const found = await store.profiles.get(asnOf(call));
-      if (found === null) throw new ProblemError("profile_not_found");
-      return { status: 200, body: shown(found) };
+      return { status: 200, body: await shownProfile(asnOf(call)) };
     },
 
     async putProfile(call) {
       const asn = asnOf(call);
       const isNew = (await store.profiles.get(asn)) === null;
-      const written = shown(await overrides.put(call.by, asn, call.body as ProfileFields));
-      return isNew ? { status: 201, body: written, headers: { location: `${profilesPath}/AS${asn}` } } : { status: 200, body: written };
+      await overrides.put(call.by, asn, call.body as ProfileFields);
+      const body = await shownProfile(asn);
+      return isNew ? { status: 201, body, headers: { location: `${profilesPath}/AS${asn}` } } : { status: 200, body };
     },
 
     async deleteProfile(call) {
@@ -59,12 +78,14 @@ function afterOf(cursor: string | undefined): number | undefined {
   return place?.at;
 }
 
-function shown({ asn, profile, source, updatedAt }: ProfileRecord): OverriddenProfile {
+function shown({ asn, fields, override }: MergedProfile): AsProfile {
+  const said = ({ value, source, asOf }: SaidValue) => ({ value, source, as_of: asOf === null ? null : timestamp(Date.parse(asOf)) });
   return {
     asn,
-    override: profile as ProfileFields,
-    by: source,
-    updated_at: timestamp(updatedAt),
+    fields: fields.map((each) => ({ field: each.field, ...said(each), others: each.others.map(said) })),
+    override: (override?.profile ?? null) as ProfileFields | null,
+    by: override?.source ?? null,
+    updated_at: override === null ? null : timestamp(override.updatedAt),
     links: { asn: `/api/v1/asn/AS${asn}`, audit: `/admin/v1/audit?target=AS${asn}` },
   };
 }

@@ -1,7 +1,7 @@
 /** What operators say of AS profiles over HTTP: made, replaced, found, deleted and audited; what makes no sense is refused with its place. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { OverriddenProfile, Problem } from "@netfacts/contracts";
+import type { AsProfile, Problem } from "@netfacts/contracts";
 import { ask, audit, keys, makeKey } from "../support/admin.ts";
 import type { HttpAnswer } from "../support/gateway.ts";
 import { type OperatorHarness, startOperatorHarness } from "../support/operator.ts";
@@ -26,7 +26,7 @@ async function listed(query: string): Promise<{ asns: number[]; pages: number }>
   const asns: number[] = [];
   for (let cursor: string | null = "", pages = 0; ; ) {
     const { json } = await get(`?${query}${cursor === "" ? "" : `&cursor=${cursor}`}`);
-    asns.push(...json.items.map(({ asn }: OverriddenProfile) => asn));
+    asns.push(...json.items.map(({ asn }: AsProfile) => asn));
     cursor = json.next_cursor;
     pages++;
     if (cursor === null) return { asns, pages };
@@ -96,6 +96,78 @@ describe("the list", () => {
     expectProblem(await get(`?cursor=${json.next_cursor}`), "invalid_cursor");
   });
   provokes("key_in_query", "a key where a text should be", async () => get(`?q=${await harness.gateway.key()}`));
+});
+
+describe("what sources say", () => {
+  const count = 20_500;
+  const first = 4_000_000_000;
+  const rows = Array.from({ length: count }, (_, at) => ({ asn: first + at, text: JSON.stringify([[0, "names", `Sourced ${at}`]]) }));
+
+  beforeAll(async () => {
+    const { statements } = harness.gateway.store;
+    for (let at = 0; at < count; at += 1_000) await statements.write("as_names", rows.slice(at, at + 1_000));
+    await statements.setVersion("as_names", { version: "1", asOf: { names: "2026-11-20T04:00:00Z" } });
+    const registered = [
+      [5, "ripencc", "ripencc"],
+      [7, "ripencc", "assigned"],
+    ];
+    await statements.write("allocations", [{ asn: first, text: JSON.stringify(registered) }]);
+  });
+  afterAll(async () => {
+    const { statements } = harness.gateway.store;
+    const gone = rows.map(({ asn }) => ({ asn, text: null }));
+    for (let at = 0; at < count; at += 1_000) await statements.write("as_names", gone.slice(at, at + 1_000));
+    await statements.write("allocations", [{ asn: first, text: null }]);
+  });
+
+  test("is shown without an override, with sources and dates", async () => {
+    const { status, json } = await get(`/AS${first}`);
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      asn: first,
+      fields: [
+        { field: "name", value: "Sourced 0", source: "names", as_of: "2026-11-20T04:00:00Z", others: [] },
+        { field: "registry", value: "ripencc", source: "ripencc", as_of: null, others: [] },
+        { field: "status", value: "assigned", source: "ripencc", as_of: null, others: [] },
+      ],
+      override: null,
+      by: null,
+      updated_at: null,
+      links: { asn: `/api/v1/asn/AS${first}`, audit: `${audit}?target=AS${first}` },
+    });
+  });
+
+  test("stays visible below an override, and counts again without it", async () => {
+    const path = `/AS${first + 1}`;
+    expect(await ask(harness, "PUT", `${profiles}${path}`, { name: "Mine", network_types: ["isp", "ix"] })).toMatchObject({ status: 201 });
+    const { json } = await get(path);
+    expect(json.fields).toEqual([
+      {
+        field: "name",
+        value: "Mine",
+        source: "override",
+        as_of: json.updated_at,
+        others: [{ value: "Sourced 1", source: "names", as_of: "2026-11-20T04:00:00Z" }],
+      },
+      { field: "network_types", value: "isp ix", source: "override", as_of: json.updated_at, others: [] },
+    ]);
+    expect((await listed("source=override&field=network_types&q=mine")).asns).toEqual([first + 1]);
+    expect((await ask(harness, "DELETE", `${profiles}${path}`)).status).toBe(204);
+    expect((await get(path)).json.fields).toEqual([
+      { field: "name", value: "Sourced 1", source: "names", as_of: "2026-11-20T04:00:00Z", others: [] },
+    ]);
+    expectProblem(await ask(harness, "DELETE", `${profiles}${path}`), "profile_not_found");
+  });
+
+  test("is listed by source and field; pages have every AS once, though a page of a search may have none", async () => {
+    expect((await listed("source=names&limit=1000")).asns).toEqual(rows.map(({ asn }) => asn));
+    expect((await listed("source=ripencc")).asns).toEqual([first]);
+    expect((await listed("field=registry&source=names")).asns).toEqual([]);
+    const last = await listed(`q=${encodeURIComponent(`Sourced ${count - 1}`)}`);
+    expect(last).toEqual({ asns: [first + count - 1], pages: 3 });
+  });
+
+  provokes("invalid_parameter", "a field that profiles do not have", () => get("?field=address"));
 });
 
 describe("what is refused", () => {

@@ -250,29 +250,58 @@ interface AsnRun {
   readonly winner: Sourced<AsnRecord>;
 }
 
-/** Cuts AS numbers into runs that each have one winning record. Cost: a sort, and a step per bound and record open at it. */
+/** AS numbers with the same records; the first of these holds. */
+interface ClaimedRun {
+  readonly first: number;
+  readonly last: number;
+  readonly claims: readonly Sourced<AsnRecord>[];
+}
+
+/**
+ * Each AS number that somebody holds, in ascending order, with its records, that which holds first. Of one record that covers more than
+ * 4,096 only so many.
+ */
+export function* asnClaims(
+  files: readonly DelegatedFile[],
+): Generator<{ asn: number; claims: readonly Pick<Sourced<AsnRecord>, "file" | "record">[] }, void> {
+  const asns = files.flatMap(({ records, asOf }, file) =>
+    records.flatMap((record) => (record.kind === "asn" ? [{ record, file, asOf: asOf ?? 0, holder: noHolder }] : [])),
+  );
+  for (const { first, last, claims } of claimedRuns(asns)) {
+    const [winner] = claims;
+    if (winner === undefined || !isHeld(winner.record)) continue;
+    for (let asn = first; asn <= Math.min(last, winner.record.start + rangeAsnsMax - 1); asn++) yield { asn, claims };
+  }
+}
+
+/** Cuts AS numbers into runs that each have one winning record. */
 function winningRuns(asns: readonly Sourced<AsnRecord>[]): { runs: AsnRun[]; conflicts: number } {
-  const sorted = [...asns].sort((a, b) => a.record.start - b.record.start || a.record.end - b.record.end || a.file - b.file);
-  const bounds = Float64Array.from(new Set(sorted.flatMap(({ record }) => [record.start, record.end + 1]))).sort();
   const runs: AsnRun[] = [];
   let conflicts = 0;
+  for (const { first, last, claims } of claimedRuns(asns)) {
+    const [winner] = claims;
+    if (winner === undefined) continue;
+    if (claims.some(({ record }) => differs(record, winner.record))) conflicts++;
+    const before = runs.at(-1);
+    if (before?.winner === winner && before.last === first - 1) before.last = last;
+    else runs.push({ first, last, winner });
+  }
+  return { runs, conflicts };
+}
+
+/** Ascending. A list is of its run only until the next one. Cost: a sort, and a step per bound and record open at it. */
+function* claimedRuns(asns: readonly Sourced<AsnRecord>[]): Generator<ClaimedRun, void> {
+  const sorted = [...asns].sort((a, b) => a.record.start - b.record.start || a.record.end - b.record.end || a.file - b.file);
+  const bounds = Float64Array.from(new Set(sorted.flatMap(({ record }) => [record.start, record.end + 1]))).sort();
   let next = 0;
   let open: Sourced<AsnRecord>[] = [];
   for (let index = 0; index + 1 < bounds.length; index++) {
     const [first, last] = [bounds[index] as number, (bounds[index + 1] as number) - 1];
     if (open.some(({ record }) => record.end < first)) open = open.filter(({ record }) => record.end >= first);
     for (; next < sorted.length && sorted[next]?.record.start === first; next++) open.push(sorted[next] as Sourced<AsnRecord>);
-    if (open.length > 1) {
-      if (open.some(({ record }) => differs(record, (open[0] as Sourced<AsnRecord>).record))) conflicts++;
-      open.sort((a, b) => precedence(a, b, a.record.end - a.record.start - (b.record.end - b.record.start)));
-    }
-    const [winner] = open;
-    if (winner === undefined) continue;
-    const before = runs.at(-1);
-    if (before?.winner === winner && before.last === first - 1) before.last = last;
-    else runs.push({ first, last, winner });
+    if (open.length > 1) open.sort((a, b) => precedence(a, b, a.record.end - a.record.start - (b.record.end - b.record.start)));
+    yield { first, last, claims: open };
   }
-  return { runs, conflicts };
 }
 
 /** Whether two records of AS numbers say different things. */

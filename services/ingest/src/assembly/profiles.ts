@@ -6,6 +6,8 @@ import type { Organisation } from "../readers/peeringdb.ts";
 
 /** What one source says, with what its network types rest on. */
 export interface ProfileSource {
+  /** Its name. */
+  readonly source: string;
   readonly basis: ProfileBasis;
   readonly records: ReadonlyMap<number, ProfileRecord>;
 }
@@ -15,12 +17,15 @@ export interface ProfileSource {
  * name and website come from PeeringDB's organisations where a network names one and no later source says otherwise; a website of the
  * network itself goes before that of its organisation. An AS of which nothing is known in the end has no profile.
  */
-export function buildProfiles(sources: readonly ProfileSource[], organisations: ReadonlyMap<number, Organisation>): ProfilesColumns {
+export function buildProfiles(
+  sources: readonly ProfileSource[],
+  organisations: ReadonlyMap<number, { readonly organisation: Organisation }>,
+): ProfilesColumns {
   const profiles = new Map<number, Profile>();
   for (const { basis, records } of sources) {
     for (const [asn, record] of records) {
       const before = profiles.get(asn) ?? nothing;
-      const of = record.orgId === undefined ? undefined : organisations.get(record.orgId);
+      const of = record.orgId === undefined ? undefined : organisations.get(record.orgId)?.organisation;
       const { networkType } = record;
       // The country is that of the organisation which is named: another name says that it is another one.
       const country = record.organisation === undefined && of !== undefined ? of.country : undefined;

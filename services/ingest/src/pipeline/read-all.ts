@@ -66,7 +66,8 @@ export async function readAll(run: Run): Promise<ReadSources> {
   for (const source of [...listed.filter((one) => !ribReaders.isThreaded(one)), ...threaded]) {
     signal.throwIfAborted();
     await readOrLeaveOut(run, found, source);
-    if (source === lastOf.get(source.section)) draftSection(source.section, inputs);
+    if (source === lastOf.get(source.section))
+      draftSection(source.section, inputs, { statements: run.statements, entries: sources[source.section]?.entries ?? [] });
   }
   leaveOutSameCollectors(found);
   const order = inFileOrder(config);

@@ -1,6 +1,7 @@
 /** A run of ingest: read, build, verify, publish. What served before stays until the last step. */
 
 import { type Manifest, sealManifest, sectionNames } from "@netfacts/snapshot";
+import type { StatedSection } from "@netfacts/storage";
 import type { CollectorSample } from "../verify/check-routes.ts";
 import { verifySnapshot } from "../verify/verify-snapshot.ts";
 import { OngoingReport, type Stage } from "./ongoing-report.ts";
@@ -95,8 +96,19 @@ async function publish(run: Run, manifest: Manifest): Promise<RunReport> {
   const { store, replaces, previous, report, onProgress } = run;
   // What was read and kept is of the snapshot that was current then: over another one it must not go.
   await stage(run, "publish", () => store.publish(manifest, { replaces }));
+  commitStatements(run);
   onProgress({ label: "publish", done: 1, total: 1, unit: "steps" });
   return report.complete({ snapshot: manifest.id, unchanged: previous?.id === manifest.id, error: null });
+}
+
+/** What was published is what operators are shown. */
+function commitStatements({ statements, report }: Run): void {
+  if (statements === null) return;
+  statements.commit(new Set(report.sections.flatMap(({ name, kept }) => (kept ? [] : [name]))));
+  report.sections = report.sections.map((section) => {
+    const fault = statements.faults.get(section.name as StatedSection);
+    return fault === undefined ? section : { ...section, notes: [...(section.notes ?? []), fault] };
+  });
 }
 
 function describeFailure(error: Error): string {

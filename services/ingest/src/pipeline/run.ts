@@ -3,6 +3,7 @@
 import { type Manifest, type SectionName, type SnapshotStore, SnapshotUnavailableError } from "@netfacts/snapshot";
 import type { ObservationRepository } from "@netfacts/storage";
 import type { SourcesConfig } from "../sources/index.ts";
+import type { StatementFiles } from "../statements/statement-files.ts";
 import { isRibSource, type ListedSource, listedSources } from "./listed-sources.ts";
 import type { OngoingReport } from "./ongoing-report.ts";
 import type { ProgressListener } from "./progress.ts";
@@ -21,6 +22,8 @@ export interface RunOptions {
   readonly acceptShrink?: readonly SectionName[];
   /** Where stored observations are; absent: none are read. */
   readonly observations?: ObservationRepository | undefined;
+  /** Where it leaves what sources say of ASes, for operators; absent: nowhere. */
+  readonly statements?: StatementFiles;
   /** Size of a stored RIB from which on a thread of its own reads it; default 1 MiB. */
   readonly ribThreadBytesMin?: number;
 }
@@ -28,6 +31,7 @@ export interface RunOptions {
 /** What does not change while a run lasts, and the report that grows with it. A step takes the run and what it works on. */
 export interface Run extends Required<Pick<RunOptions, "config" | "store" | "onProgress" | "signal" | "acceptShrink">> {
   readonly observations: ObservationRepository | undefined;
+  readonly statements: StatementFiles | null;
   /** The sources, as they are read. */
   readonly listed: readonly ListedSource[];
   /** Has begun to read the large RIBs; to be stopped when the run ends. */
@@ -43,6 +47,7 @@ export interface Run extends Required<Pick<RunOptions, "config" | "store" | "onP
 /** Throws the reason of `signal`, and `SnapshotUnavailableError`. */
 export async function beginRun(options: RunOptions, report: OngoingReport): Promise<Run> {
   const { config, store, onProgress = () => {}, acceptShrink = [], observations, ribThreadBytesMin: threadBytesMin } = options;
+  const { statements = null } = options;
   const signal = options.signal ?? new AbortController().signal;
   signal.throwIfAborted();
   const replaces = await store.currentId();
@@ -50,7 +55,21 @@ export async function beginRun(options: RunOptions, report: OngoingReport): Prom
   const shrink = new SectionShrink({ config, previous, accepted: acceptShrink });
   const listed = listedSources(config.sources);
   const ribReaders = new RibReaders(listed.filter(isRibSource), { onProgress, signal, threadBytesMin });
-  return { config, store, onProgress, signal, acceptShrink, observations, listed, ribReaders, replaces, previous, shrink, report };
+  return {
+    config,
+    store,
+    onProgress,
+    signal,
+    acceptShrink,
+    observations,
+    statements,
+    listed,
+    ribReaders,
+    replaces,
+    previous,
+    shrink,
+    report,
+  };
 }
 
 /**

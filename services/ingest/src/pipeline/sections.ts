@@ -12,9 +12,11 @@ import {
   type SourceEntry,
   sectionNames,
 } from "@netfacts/snapshot";
+import { statedSections } from "@netfacts/storage";
 import { buildOrder, sectionKinds } from "../section-kinds/index.ts";
 import type { SectionDraft } from "../section-kinds/section-kind.ts";
 import { isStanding, type SourceConfig } from "../sources/index.ts";
+import type { StatementFiles } from "../statements/statement-files.ts";
 import { readLastHistory } from "./last-history.ts";
 import type { ReadSources } from "./read-all.ts";
 import type { RibReading } from "./rib-readers.ts";
@@ -48,8 +50,14 @@ export interface SectionInputs {
 export type SectionDrafts = { [S in SectionName]?: SectionDraft };
 
 /** Builds a section that needs no other one, once the last of its sources was read. Other sections wait for `buildSections`. */
-export function draftSection(name: SectionName, { tables, drafts }: Pick<SectionInputs, "tables" | "drafts">): void {
+export function draftSection(
+  name: SectionName,
+  { tables, drafts }: Pick<SectionInputs, "tables" | "drafts">,
+  { statements, entries }: { readonly statements: StatementFiles | null; readonly entries: readonly SourceEntry[] },
+): void {
   const kind = sectionKinds[name];
+  const section = statedSections.find((stated) => stated === name);
+  if ("draft" in kind && section !== undefined) statements?.write(section, entries, () => kind.stated?.(tables) ?? []);
   const draft = "draft" in kind ? kind.draft(tables) : null;
   if (draft !== null) drafts[name] = draft;
 }

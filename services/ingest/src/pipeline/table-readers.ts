@@ -3,7 +3,6 @@
 import { formatPrefix } from "@netfacts/address";
 import type { Aspa, Vrp } from "@netfacts/rpki";
 import type { NetworkTypeStatement, ProfileBasis } from "@netfacts/snapshot";
-import type { DelegatedFile } from "../assembly/allocations.ts";
 import type { ObservationList } from "../assembly/observation-list.ts";
 import type { ProfileSource } from "../assembly/profiles.ts";
 import { readAutnums, readNameList } from "../readers/as-names.ts";
@@ -12,7 +11,7 @@ import { type DelegationRecord, readDelegated } from "../readers/delegated.ts";
 import { readGeofeed } from "../readers/geofeed.ts";
 import { readObservations, readObservationsCsv } from "../readers/observations.ts";
 import { readNetworkTypesCsv, readOverridesCsv } from "../readers/operator-csv.ts";
-import { type Organisation, readPeeringDbNet, readPeeringDbOrg } from "../readers/peeringdb.ts";
+import { readPeeringDbNet, readPeeringDbOrg } from "../readers/peeringdb.ts";
 import { readPrefixList, readTorExits } from "../readers/prefix-list.ts";
 import { readAwsRanges, readAzureTags, readGoogleRanges, readOracleRanges } from "../readers/provider-ranges.ts";
 import type { ListedRange, RangeDetail } from "../readers/range-list.ts";
@@ -24,22 +23,26 @@ import { readRtr } from "../readers/rtr.ts";
 import { readSlurm, type SlurmExceptions } from "../readers/slurm.ts";
 import type { VrpExport } from "../readers/vrp-export.ts";
 import type { BuiltFormat, BuiltSection, RangeType, SourceConfig } from "../sources/index.ts";
+import type { NameSource, OrganisationSource, RegistrySource } from "../statements/stated.ts";
 import type { ObservedSample } from "../verify/check-locations.ts";
 import { SampledRecords } from "../verify/sampled-records.ts";
 import { TableSamples } from "../verify/table-samples.ts";
 
 /** What all sections but the routes are built from, filled source by source. */
 export class TableInputs {
-  readonly delegated: DelegatedFile[] = [];
+  readonly delegated: RegistrySource[] = [];
   readonly vrps: Iterable<Vrp>[] = [];
   /** Of the exports that have ASPAs. */
   readonly aspas: Iterable<Aspa>[] = [];
   readonly slurm: { readonly file: string; readonly exceptions: SlurmExceptions }[] = [];
   readonly names = new Map<number, string>();
+  /** The same by source, in the order of the file. */
+  readonly namesBySource: NameSource[] = [];
   #hasOverriddenNames = false;
   /** In the order of the file: of two that say something of an AS the later counts. */
   readonly profiles: ProfileSource[] = [];
-  readonly organisations = new Map<number, Organisation>();
+  /** By PeeringDB's number. */
+  readonly organisations = new Map<number, OrganisationSource>();
   readonly networkTypes = new SampledRecords("network_types", (record) => ("asn" in record ? record.asn : formatPrefix(record.prefix)));
   /** Of geofeeds. */
   readonly locations = new SampledRecords("locations", ({ prefix }) => formatPrefix(prefix));
@@ -82,7 +85,7 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
     const report = await readDelegated(content, (record) => records.push(record));
     const add = (source: string) => {
       inputs.samples.addDelegated(source, records, report.asOf);
-      inputs.delegated.push({ records, asOf: report.asOf });
+      inputs.delegated.push({ source, records, asOf: report.asOf });
     };
     return { report, add };
   },
@@ -133,10 +136,10 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
 
   async "peeringdb-org"(content, inputs) {
     const { organisations, report } = await readPeeringDbOrg(content);
-    const add = () => {
+    const add = (source: string) => {
       for (const [id, organisation] of organisations) {
         inputs.samples.organisations.set(id, organisation);
-        inputs.organisations.set(id, organisation);
+        inputs.organisations.set(id, { source, organisation });
       }
     };
     return { report, add };
@@ -234,15 +237,19 @@ function addProfiles(
 ): void {
   if (section === "profiles") {
     inputs.samples.addProfiles(source, records, basis);
-    inputs.profiles.push({ basis, records });
+    inputs.profiles.push({ source, basis, records });
     return;
   }
-  for (const [asn, { name }] of records) {
-    if (name === undefined) continue;
+  addNames(new Map([...records].flatMap(([asn, { name }]) => (name === undefined ? [] : [[asn, name] as const]))), inputs, source);
+}
+
+function addNames(names: ReadonlyMap<number, string | null>, inputs: TableInputs, source: string): void {
+  for (const [asn, name] of names) {
     inputs.samples.addName(source, asn, name);
     if (name === null) inputs.names.delete(asn);
     else inputs.names.set(asn, name);
   }
+  inputs.namesBySource.push({ source, names });
 }
 
 function addVrps(vrps: Iterable<Vrp>, inputs: TableInputs, source: string): void {
@@ -264,11 +271,5 @@ function exported({ vrps, aspas, report }: VrpExport, inputs: TableInputs): Read
 async function readNames(read: typeof readNameList, content: SourceContent, inputs: TableInputs): Promise<Reading> {
   const names = new Map<number, string>();
   const report = await read(content, ({ asn, name }) => names.set(asn, name));
-  const add = (source: string) => {
-    for (const [asn, name] of names) {
-      inputs.samples.addName(source, asn, name);
-      inputs.names.set(asn, name);
-    }
-  };
-  return { report, add };
+  return { report, add: (source) => addNames(names, inputs, source) };
 }

@@ -19,6 +19,8 @@ export interface RunRequest {
   readonly only: readonly BuiltSection[] | null;
   /** How the thread opens the store of observations; null: there is none. */
   readonly observations: ObservationSource | null;
+  /** Folder for what sources say of ASes. */
+  readonly statements: string;
   /** Sections that may shrink this time. */
   readonly acceptShrink: readonly SectionName[];
 }

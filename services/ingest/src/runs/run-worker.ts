@@ -6,11 +6,12 @@ import { type ReadyFiles, readyFile, withFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import { IngestError, runIngest } from "../pipeline/run-ingest.ts";
 import { readSources, type SourcesConfig, storedFormat } from "../sources/index.ts";
+import { StatementFiles } from "../statements/statement-files.ts";
 import { openObservations } from "../uploads/open-observations.ts";
 import { storedSource } from "../uploads/stored-source.ts";
 import type { FromRun, RunRequest, ToRun } from "./run-messages.ts";
 
-const { sources, overrides, snapshots, files, only, observations: observationSource, acceptShrink } = workerData as RunRequest;
+const { sources, overrides, snapshots, files, only, observations: observationSource, statements, acceptShrink } = workerData as RunRequest;
 const stopping = new AbortController();
 let answerConfirm: (answer: ToRun) => void = () => {};
 const tell = (message: FromRun) => parentPort?.postMessage(message);
@@ -50,6 +51,7 @@ try {
       beforePublish: confirm,
       acceptShrink,
       observations,
+      statements: new StatementFiles(statements),
     });
     tell({ kind: "succeeded", report });
   } finally {

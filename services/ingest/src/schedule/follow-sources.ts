@@ -23,7 +23,7 @@ export interface FollowDeps {
   readonly sources: string;
   readonly stateFolder: string;
   readonly fetching: FetchConfig;
-  readonly store: Pick<Store, "runs" | "audit" | "profiles">;
+  readonly store: Pick<Store, "runs" | "audit" | "profiles" | "statements">;
   readonly snapshots: SnapshotStore;
   /** How a run's thread opens the same store. */
   readonly snapshotSource: StoreSource;
@@ -76,6 +76,7 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
     fetching: fetchContext(deps.fetching),
     snapshots,
     profiles: store.profiles,
+    statements: store.statements,
     metrics,
     log,
     clock,
@@ -94,6 +95,7 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
           runInWorker({
             sources,
             overrides: lead.overrides,
+            statements: lead.statementFolder,
             snapshots: snapshotSource,
             observations: observations?.source ?? null,
             ...options,

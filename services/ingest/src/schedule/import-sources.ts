@@ -1,6 +1,7 @@
 /** One import from the command line or at a start: fetches what has a URL, and runs over all of it. */
 
 import type { SectionName, SnapshotStore } from "@netfacts/snapshot";
+import type { StatementRepository } from "@netfacts/storage";
 import { fetchContext, loadFetchConfig } from "../fetch/config.ts";
 import type { FetchConfig } from "../fetch/config-schema.ts";
 import { withFiles } from "../fetch/ready-files.ts";
@@ -8,6 +9,8 @@ import type { ProgressListener } from "../pipeline/progress.ts";
 import { IngestError, runIngest } from "../pipeline/run-ingest.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { SourcesConfig } from "../sources/index.ts";
+import { keepStatements } from "../statements/keep-statements.ts";
+import { StatementFiles, statementsIn } from "../statements/statement-files.ts";
 import { type ObservationSource, openObservations } from "../uploads/open-observations.ts";
 import { storedNow, withStored } from "../uploads/stored-source.ts";
 import { openStock } from "./lead.ts";
@@ -25,6 +28,8 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
   /** How stored observations are opened; absent: there are none. */
   readonly observations?: ObservationSource | undefined;
+  /** Where what sources say of ASes is kept for operators; absent: it waits in the state folder. */
+  readonly statements?: StatementRepository;
   /** Sections that may shrink this time. */
   readonly acceptShrink?: readonly SectionName[];
   /** What somebody in front of it should know: a source that is away, another import that is waited for. */
@@ -58,7 +63,16 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
     const stock = await openStock({ stateFolder, fetching, metrics: null, log, stored, clock: { now: () => Date.now() } });
     const listed = await withStored(config, stored, store, true);
     const scope = await wholeScope(listed, stock, signal, onProgress);
-    const run = runIngest({ config: withFiles(listed, scope.files, null), store, onProgress, signal, acceptShrink, observations });
+    const folder = statementsIn(stateFolder);
+    const run = runIngest({
+      config: withFiles(listed, scope.files, null),
+      store,
+      onProgress,
+      signal,
+      acceptShrink,
+      observations,
+      statements: new StatementFiles(folder),
+    });
     const report = await run.catch(async (error: unknown) => {
       if (!(error instanceof IngestError)) throw error;
       ending = error.message;
@@ -66,6 +80,10 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
       throw error;
     });
     await stock.settle(scope.sources, scope.files, report);
+    if (options.statements !== undefined)
+      await keepStatements({ folder, statements: options.statements, signal }).catch((error: Error) =>
+        onNote(`the import is complete, but the profiles that operators list could not be brought up to date: ${error.message}`),
+      );
     return report;
   } catch (cause) {
     if (cause instanceof SourcesAwayError) throw new IngestError(cause.message, cause.report, { cause });

@@ -11,6 +11,8 @@ import type { RunReport } from "../pipeline/run-report.ts";
 import { type RtrMetrics, RtrSources } from "../rtr/index.ts";
 import type { RunManager } from "../runs/run-manager.ts";
 import { readSources, type SourceConfig } from "../sources/index.ts";
+import { StatementKeeper } from "../statements/keep-statements.ts";
+import { statementsIn } from "../statements/statement-files.ts";
 import { withStored } from "../uploads/stored-source.ts";
 import { lockRuns } from "./lock-runs.ts";
 import { type RunScope, wholeScope } from "./run-scope.ts";
@@ -29,6 +31,7 @@ export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching"> {
   readonly scheduled: boolean;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
   readonly profiles: Pick<Store["profiles"], "list" | "state">;
+  readonly statements: Store["statements"];
   readonly rtrMetrics: RtrMetrics;
   /** From a change of an RTR session to the run that publishes it. */
   readonly rtrDelayMs: number;
@@ -51,6 +54,7 @@ export class Lead {
   readonly #stopping = new AbortController();
   readonly #rtr: RtrSources;
   readonly #overrides: OverrideFile;
+  readonly #statements: StatementKeeper;
   #scheduler: Scheduler | null = null;
 
   constructor(deps: LeadDeps) {
@@ -59,6 +63,7 @@ export class Lead {
     const onChange = () => this.#scheduler?.poke();
     this.#rtr = new RtrSources({ folder: join(stateFolder, "rtr"), metrics, delayMs, log, onChange });
     this.#overrides = new OverrideFile({ stateFolder, profiles: deps.profiles, log, onChange });
+    this.#statements = new StatementKeeper({ folder: this.statementFolder, statements: deps.statements, log });
     this.#stock = openStock({ ...deps, rtr: this.#rtr });
     this.#stock.catch(() => undefined);
   }
@@ -66,6 +71,11 @@ export class Lead {
   /** File of the operator's overrides; it need not be there. */
   get overrides(): string {
     return overridesIn(this.#deps.stateFolder);
+  }
+
+  /** Folder of what the sources say of ASes. */
+  get statementFolder(): string {
+    return statementsIn(this.#deps.stateFolder);
   }
 
   /** For runs of everything. */
@@ -82,6 +92,7 @@ export class Lead {
 
   async settle({ sources, files }: RunScope, report: RunReport | null): Promise<void> {
     await (await this.#stock).settle(sources, files, report);
+    this.#statements.keep();
   }
 
   /** By source, what is known of it and when it is due. */
@@ -105,6 +116,9 @@ export class Lead {
 
   /** Begins when the runs are in order; the signal is the term's. */
   async follow(runs: RunManager, signal: AbortSignal): Promise<void> {
+    signal.addEventListener("abort", () => void this.#statements.stop(), { once: true });
+    // What a process before left.
+    this.#statements.keep();
     const { sources, scheduled, log } = this.#deps;
     if (sources === "" || !scheduled) return;
     try {
@@ -122,6 +136,7 @@ export class Lead {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    await this.#statements.stop();
     await this.#overrides.ended();
     await this.#scheduler?.ended();
     await this.#rtr.stop();

@@ -4,6 +4,7 @@ import { type AllocationsColumns, allocationsFormat, columnPieces } from "@netfa
 import { buildAllocations } from "../assembly/allocations.ts";
 import { collectGarbage } from "../pipeline/collect-garbage.ts";
 import type { TableInputs } from "../pipeline/table-readers.ts";
+import { statedRegistrations } from "../statements/stated.ts";
 import { checkAllocations } from "../verify/check-allocations.ts";
 import { dayVersion, type IndependentSection, type SectionDraft } from "./section-kind.ts";
 
@@ -11,6 +12,7 @@ import { dayVersion, type IndependentSection, type SectionDraft } from "./sectio
 const manyRecords = 50_000;
 
 export const allocations: IndependentSection = {
+  stated: ({ delegated }) => statedRegistrations(delegated),
   draft(inputs) {
     if (inputs.delegated.length === 0) return null;
     const draft = draftAllocations(inputs);

@@ -5,6 +5,7 @@ import type { LastHistory } from "../pipeline/last-history.ts";
 import type { RibReading } from "../pipeline/rib-readers.ts";
 import type { TableInputs } from "../pipeline/table-readers.ts";
 import type { SourceConfig, SourcesConfig } from "../sources/index.ts";
+import type { StatedAs } from "../statements/stated.ts";
 import type { CollectorSample } from "../verify/check-routes.ts";
 import type { TableSamples } from "../verify/table-samples.ts";
 
@@ -71,6 +72,8 @@ interface AnySection {
 export interface IndependentSection extends AnySection {
   /** @returns null where its sources said nothing of it. */
   draft(inputs: TableInputs): SectionDraft | null;
+  /** What the sources say of each AS, for operators; asked for before `draft`, if at all. Absent: they describe no ASes. */
+  stated?(inputs: TableInputs): Iterable<StatedAs>;
 }
 
 /** A section that is built when every source was read, and lets go of its inputs then. */

@@ -6,6 +6,7 @@ import { dirname, resolve } from "node:path";
 import { type Prefix, parsePrefix } from "@netfacts/address";
 import { systemReason } from "@netfacts/content";
 import { sectionNames } from "@netfacts/snapshot";
+import { overrideSource } from "@netfacts/storage";
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { isNetworkType, readName as readAsName } from "../readers/as-profiles.ts";
 import { cacheListForm, readCacheList } from "../rtr/cache-address.ts";
@@ -213,7 +214,7 @@ function readSectionShrinkMax(reader: MappingReader): SourcesConfig["sectionShri
 /** One source; null where a member without a default is missing or wrong. */
 function readSource(members: MappingReader, faults: FaultList, folder: string, lineByName: Map<string, number>): SourceConfig | null {
   const line = faults.lineOf(members.offset);
-  const name = members.need("name", "a unique name of letters, digits, dots, dashes and underscores", readName);
+  const name = members.need("name", "a unique name of letters, digits, dots, dashes and underscores, other than override", readName);
   const firstLine = name === null ? undefined : lineByName.get(name);
   if (firstLine !== undefined)
     faults.at(members.offsetOf("name"), `name: "${name}" is already the name of the source in line ${firstLine}`);
@@ -385,7 +386,7 @@ function readWord(value: unknown): string | null {
 }
 
 function readName(value: unknown): string | null {
-  return typeof value === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value) ? value : null;
+  return typeof value === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value) && value !== overrideSource ? value : null;
 }
 
 function readPositive(value: unknown): number | null {

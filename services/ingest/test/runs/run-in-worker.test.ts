@@ -1,5 +1,6 @@
 /** The thread of a run ends with it, whatever its store leaves open: a client of NATS goes on trying for as long as its thread lives. */
 
+import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { runInWorker } from "../../src/runs/run-in-worker.ts";
 import { atWork } from "../support/made-files.ts";
@@ -11,7 +12,7 @@ const module = `export const openStore = async ({ turns }) => {
 };`;
 
 test("a run whose store is away leaves no thread behind", async () => {
-  await atWork(async ({ sources, write }) => {
+  await atWork(async ({ folder, sources, write }) => {
     await write("names", "1 ONE, US\n");
     const { file } = await sources("sources:\n  - {name: names, section: as_names, format: name-list, location: names}\n");
     const turns = new Int32Array(new SharedArrayBuffer(4));
@@ -22,6 +23,7 @@ test("a run whose store is away leaves no thread behind", async () => {
       files: {},
       only: null,
       observations: null,
+      statements: join(folder, "statements"),
       acceptShrink: [],
       onProgress: () => undefined,
       confirm: async () => undefined,

@@ -227,7 +227,7 @@ sources:
     '10:13 format: "delegated" does not fit section routes; expected mrt',
     "12:15 interval: expected a duration such as 90s, 30m, 8h, 1d or 2w, found 8",
     '13:16 bytes_max: expected a size such as 500MB or 4GiB, or a number of bytes, found "huge"',
-    '14:5 a source has no "name"; expected a unique name of letters, digits, dots, dashes and underscores',
+    '14:5 a source has no "name"; expected a unique name of letters, digits, dots, dashes and underscores, other than override',
     '15:13 format: "ris-live" is not supported by this version; for routes it reads mrt',
     "16:15 location: wss:// is not supported by this version; give a path, or an http or https URL",
     "17:5 expected a source: a mapping with name, section, format and location",
@@ -268,11 +268,11 @@ describe("one fault", () => {
     [`sources: [${good}]\nmatch_peers_min: 1.5\n`, "2:18 match_peers_min: expected a whole number of at least 1, found 1.5"],
     [
       `sources: [${good.replace("name: a", "name: a b")}]\n`,
-      '1:18 name: expected a unique name of letters, digits, dots, dashes and underscores, found "a b"',
+      '1:18 name: expected a unique name of letters, digits, dots, dashes and underscores, other than override, found "a b"',
     ],
     [
       `sources: [${good.replace("name: a", "name: 12")}]\n`,
-      "1:18 name: expected a unique name of letters, digits, dots, dashes and underscores, found 12",
+      "1:18 name: expected a unique name of letters, digits, dots, dashes and underscores, other than override, found 12",
     ],
     [`sources: [${good.replace("routes", "route")}]\n`, '1:30 section: unknown "route"; did you mean "routes"?'],
     [`sources: [${good.replace("routes", "weather")}]\n`, `1:30 section: unknown "weather"; expected one of ${sourceSections.join(", ")}`],

@@ -1,0 +1,41 @@
+/** What sources say of autonomous systems, as the last runs of ingest read it: derived data, which the next runs make again. */
+
+/** Sections of the snapshot whose sources describe ASes. Only appended to: the place of a section is part of the keys of rows. */
+export const statedSections = ["allocations", "as_names", "profiles"] as const;
+export type StatedSection = (typeof statedSections)[number];
+
+/** `text`: what the sources of the section say of this AS (`statementsText`). */
+export interface StatementRow {
+  /** 32-bit AS number. */
+  readonly asn: number;
+  readonly text: string;
+}
+
+/** Which import the rows of a section are from. */
+export interface StatedVersion {
+  /** Another one says that rows may have changed. */
+  readonly version: string;
+  /** By source: the date of its data in RFC 3339; null: unknown. */
+  readonly asOf: Readonly<Record<string, string | null>>;
+}
+
+export interface StatementRepository {
+  /** In ascending order, from the AS after `after` on. */
+  list(section: StatedSection, limit: number, after?: number): Promise<StatementRow[]>;
+  /** Inserts, replaces, and removes rows whose text is null. Not atomic: repeat it where it failed. At most 1,000 rows. */
+  write(section: StatedSection, rows: readonly { readonly asn: number; readonly text: string | null }[]): Promise<void>;
+  /** Null: nothing of the section was ever stored whole. */
+  version(section: StatedSection): Promise<StatedVersion | null>;
+  setVersion(section: StatedSection, version: StatedVersion): Promise<void>;
+}
+
+const asNumbers = 2 ** 32;
+
+/** The key of a row, by which the rows of a section are one range in the order of AS numbers. */
+export function statementKey(section: StatedSection, asn: number): number {
+  return statedSections.indexOf(section) * asNumbers + asn;
+}
+
+export function asnOfStatementKey(key: number): number {
+  return key % asNumbers;
+}

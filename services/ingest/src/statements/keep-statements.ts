@@ -1,0 +1,126 @@
+/** Brings the control store to what the last runs read: only rows that differ are written. */
+
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { type StatedSection, type StatementRepository, type StatementRow, statedSections } from "@netfacts/storage";
+import { committedVersion, rowsFile } from "./statement-files.ts";
+
+const rowsRead = 500;
+const rowsWritten = 500;
+
+export interface KeepOptions {
+  /** Where runs leave their files. */
+  readonly folder: string;
+  readonly statements: StatementRepository;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * @returns how many rows were written or removed.
+ * @throws StoreError, what the file system throws, and the signal's reason; what was written by then stays, and the next call goes on.
+ *
+ * Memory: some hundred rows, however many there are.
+ */
+export async function keepStatements({ folder, statements, signal }: KeepOptions): Promise<number> {
+  let changed = 0;
+  for (const section of statedSections) {
+    const version = committedVersion(folder, section);
+    if (version === null || (await statements.version(section))?.version === version.version) continue;
+    changed += await keepRows(statements, section, rowsFile(folder, section, version), signal);
+    await statements.setVersion(section, version);
+  }
+  return changed;
+}
+
+async function keepRows(statements: StatementRepository, section: StatedSection, path: string, signal?: AbortSignal): Promise<number> {
+  let changed = 0;
+  let held: { readonly asn: number; readonly text: string | null }[] = [];
+  const write = async (): Promise<void> => {
+    signal?.throwIfAborted();
+    if (held.length > 0) await statements.write(section, held);
+    changed += held.length;
+    held = [];
+  };
+  const change = async (asn: number, text: string | null): Promise<void> => {
+    if (held.push({ asn, text }) === rowsWritten) await write();
+  };
+  const stored = storedRows(statements, section);
+  let before = await stored.next();
+  const file = createReadStream(path);
+  try {
+    for await (const line of createInterface({ input: file, crlfDelay: Number.POSITIVE_INFINITY })) {
+      signal?.throwIfAborted();
+      const { asn, text } = readRow(line);
+      for (; !before.done && before.value.asn < asn; before = await stored.next()) await change(before.value.asn, null);
+      if (!before.done && before.value.asn === asn) {
+        if (before.value.text !== text) await change(asn, text);
+        before = await stored.next();
+      } else await change(asn, text);
+    }
+    for (; !before.done; before = await stored.next()) await change(before.value.asn, null);
+    await write();
+    return changed;
+  } finally {
+    file.destroy();
+  }
+}
+
+function readRow(line: string): StatementRow {
+  const tab = line.indexOf("\t");
+  return { asn: Number(line.slice(0, tab)), text: line.slice(tab + 1) };
+}
+
+async function* storedRows(statements: StatementRepository, section: StatedSection): AsyncGenerator<StatementRow, undefined> {
+  for (let after: number | undefined; ; ) {
+    const rows = await statements.list(section, rowsRead, after);
+    yield* rows;
+    after = rows.at(-1)?.asn;
+    if (rows.length < rowsRead) return undefined;
+  }
+}
+
+export interface StatementKeeperDeps extends Omit<KeepOptions, "signal"> {
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+  };
+}
+
+/** Keeps them after each run of a leader, beside everything else. */
+export class StatementKeeper {
+  readonly #deps: StatementKeeperDeps;
+  readonly #stopping = new AbortController();
+  #keeping: Promise<void> | null = null;
+  #isAskedAgain = false;
+
+  constructor(deps: StatementKeeperDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns at once. A store that is away is caught up with by the next call. */
+  keep(): void {
+    this.#isAskedAgain = this.#keeping !== null;
+    if (this.#keeping !== null || this.#stopping.signal.aborted) return;
+    this.#keeping = this.#keep().finally(() => {
+      this.#keeping = null;
+      if (this.#isAskedAgain) this.keep();
+    });
+  }
+
+  /** Ends what is under way, and resolves then. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#keeping;
+  }
+
+  async #keep(): Promise<void> {
+    const { log } = this.#deps;
+    const { signal } = this.#stopping;
+    try {
+      const rows = await keepStatements({ ...this.#deps, signal });
+      if (rows > 0) log.info({ rows }, "the profiles that operators list were brought up to date");
+    } catch (err) {
+      if (!signal.aborted) log.warn({ err }, "the profiles that operators list could not be brought up to date; the next run tries again");
+    }
+  }
+}

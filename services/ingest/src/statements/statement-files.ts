@@ -1,0 +1,142 @@
+/** Files of what the sources of a section say of ASes: written by the thread of a run, read by the process that keeps them in the store. */
+
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { SourceEntry } from "@netfacts/snapshot";
+import { type StatedSection, type StatedVersion, statementsText } from "@netfacts/storage";
+import { isOverrides, type StatedAs } from "./stated.ts";
+
+/** Raised when the same sources make other rows. */
+const formVersion = 1;
+const writtenChars = 1 << 16;
+
+export type ReadSourceEntry = Pick<SourceEntry, "name" | "sha256" | "as_of">;
+
+/** Where they are in the state folder of ingest. */
+export function statementsIn(stateFolder: string): string {
+  return join(stateFolder, "statements");
+}
+
+/** Of the sources that were read. The operator's overrides are not among them: a run of nothing else changes no row. */
+export function statedVersion(entries: readonly ReadSourceEntry[]): StatedVersion {
+  const read = entries.filter(({ name }) => !isOverrides(name));
+  const key = JSON.stringify([formVersion, ...read.map(({ name, sha256, as_of }) => [name, sha256, as_of])]);
+  const version = createHash("sha256").update(key).digest("hex").slice(0, 32);
+  return { version, asOf: Object.fromEntries(read.map(({ name, as_of }) => [name, as_of])) };
+}
+
+/** @returns null where no run has left any. Throws what the file system does, and `SyntaxError`. */
+export function committedVersion(folder: string, section: StatedSection): StatedVersion | null {
+  try {
+    return JSON.parse(readFileSync(versionFile(folder, section), "utf8")) as StatedVersion;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** One line for each AS, `<AS number>\t<text>`, in ascending order. */
+export function rowsFile(folder: string, section: StatedSection, { version }: StatedVersion): string {
+  return join(folder, `${section}-${version}.tsv`);
+}
+
+/** Of one run. None of its methods throws: a run does not end because of them. */
+export class StatementFiles {
+  readonly #folder: string;
+  readonly #written = new Map<StatedSection, StatedVersion>();
+  /** By section, why it has no new file. */
+  readonly faults = new Map<StatedSection, string>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Writes the rows under another name, unless the same sources made the last ones. Memory: one row. */
+  write(section: StatedSection, entries: readonly ReadSourceEntry[], rows: () => Iterable<StatedAs>): void {
+    this.#guard(section, () => {
+      const version = statedVersion(entries);
+      if (lastVersion(this.#folder, section) === version.version) return;
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      writeRows(unfinished(this.#folder, section), rows());
+      this.#written.set(section, version);
+    });
+  }
+
+  /** Makes what was written for these sections the last files; the rest is dropped. */
+  commit(sections: ReadonlySet<string>): void {
+    const folder = this.#folder;
+    for (const [section, version] of this.#written) {
+      this.#guard(section, () => {
+        if (!sections.has(section)) return rmSync(unfinished(folder, section), { force: true });
+        const path = rowsFile(folder, section, version);
+        renameSync(unfinished(folder, section), path);
+        const named = versionFile(folder, section);
+        writeFileSync(`${named}.tmp`, JSON.stringify(version));
+        renameSync(`${named}.tmp`, named);
+        const older = readdirSync(folder).filter((name) => name.startsWith(`${section}-`) && join(folder, name) !== path);
+        for (const name of older) rmSync(join(folder, name), { force: true });
+      });
+    }
+    this.#written.clear();
+  }
+
+  #guard(section: StatedSection, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#written.delete(section);
+      this.faults.set(section, `the profiles that operators list stay as they were: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** A file that cannot be read is replaced. */
+function lastVersion(folder: string, section: StatedSection): string | null {
+  try {
+    return committedVersion(folder, section)?.version ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function writeRows(path: string, rows: Iterable<StatedAs>): void {
+  const file = openSync(path, "w", 0o600);
+  try {
+    let held = "";
+    for (const { asn, statements } of rows) {
+      held += `${asn}\t${statementsText(statements)}\n`;
+      if (held.length < writtenChars) continue;
+      writeAll(file, held);
+      held = "";
+    }
+    writeAll(file, held);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+function versionFile(folder: string, section: StatedSection): string {
+  return join(folder, `${section}.json`);
+}
+
+function unfinished(folder: string, section: StatedSection): string {
+  return join(folder, `${section}.unfinished`);
+}
