@@ -3,9 +3,10 @@
  * Modules keep the paths of their sources: `services/ingest/src/main.js` starts ingest.
  */
 
-import { copyFile, readFile, symlink, writeFile } from "node:fs/promises";
+import { copyFile, cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
+import { buildConsole, consoleSite } from "./console.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -68,8 +69,10 @@ export async function bundle(parent: string, { name = "bundle", further = {}, li
     const manifest = join(dirname(dirname(program)), "package.json");
     await copyFile(join(root, manifest), join(folder, manifest));
   }
+  const consoleInputs = await buildConsole();
+  await cp(join(root, consoleSite), join(folder, consoleSite), { recursive: true });
   if (linked) for (const path of ["node_modules", "samples"]) await symlink(join(root, path), join(folder, path));
-  return { folder, inputs: Object.keys(metafile.inputs) };
+  return { folder, inputs: [...Object.keys(metafile.inputs), ...consoleInputs] };
 }
 
 /** Gives `import.meta.url` the path of the source below the folder, though its code may stand in a chunk. */

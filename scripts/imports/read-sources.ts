@@ -65,7 +65,7 @@ export async function readSources(root: string): Promise<Sources> {
       .sort()
       .map((path) => readPackage(root, dirname(path).split(sep).join("/"))),
   );
-  const others = await readFiles(root, "{bench,observability,samples,scripts,test}/**/*.ts");
+  const others = await readFiles(root, "{bench,observability,samples,scripts,test}/**/*.{ts,tsx}");
   const { devDependencies } = await readManifest(root, "package.json");
   return { packages, others, devDependencies: Object.keys(devDependencies ?? {}) };
 }
@@ -95,7 +95,7 @@ async function readPackage(root: string, folder: string): Promise<Package> {
     kind: folder.startsWith("libs/") ? "lib" : "service",
     dependencies: Object.keys(dependencies),
     devDependencies: Object.keys(devDependencies),
-    files: await readFiles(root, `${folder}/{src,test,bench}/**/*.ts`),
+    files: await readFiles(root, `${folder}/{src,test,bench}/**/*.{ts,tsx}`),
   };
 }
 

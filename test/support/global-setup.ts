@@ -7,6 +7,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundle } from "../../scripts/bundle.ts";
+import { buildConsole } from "../../scripts/console.ts";
 import { findMongodb } from "./mongodb.ts";
 import { findNatsServer } from "./nats-server.ts";
 import { findNsd } from "./nsd.ts";
@@ -24,6 +25,7 @@ export let natsServerSought: Promise<unknown> = Promise.resolve();
 export default async function prepareRun({ filter }: { readonly filter?: string | undefined }): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-run-"));
   process.env[runFolderVariable] = folder;
+  await buildConsole();
   if (filter) return;
   // Where it has to be built, files that need it wait for it, and others run meanwhile.
   natsServerSought = findNatsServer().catch(() => undefined);

@@ -12,7 +12,7 @@ import { external } from "../../scripts/bundle.ts";
 import { runFolderVariable } from "./run-folder.ts";
 
 /** Packages that find their own files, or that Jest provides. */
-const outside = [...external, "@jest/globals", "@redocly/openapi-core", "esbuild", "playwright-core"];
+const outside = [...external, "@jest/globals", "@redocly/openapi-core", "esbuild", "playwright-core", "vite"];
 
 /**
  * Writes the bundle of these files into the run's folder, with source maps. A file that does not compile is left out: Jest loads it as it is,

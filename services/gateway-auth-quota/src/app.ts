@@ -11,7 +11,8 @@ import { flagHandler } from "./about/flags-route.ts";
 import { meHandler } from "./about/me-route.ts";
 import { statusHandler } from "./about/status-route.ts";
 import type { GatewayConfig } from "./config.ts";
-import { docsRoutes } from "./docs/docs-routes.ts";
+import { consoleRoutes } from "./console/console-routes.ts";
+import { docsRoutes, referenceAtRoot } from "./docs/docs-routes.ts";
 import { installBodyTime } from "./edge/body-time.ts";
 import { CallerTurns } from "./edge/caller-turns.ts";
 import { Compressor } from "./edge/compression.ts";
@@ -122,9 +123,13 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     { url: "/flags/:country.svg", handler: flagHandler() },
     ...docsRoutes("Netfacts", publicDocument),
   ];
+  const pages = config.CONSOLE ? consoleRoutes() : [];
+  if (config.CONSOLE && pages.length === 0)
+    log.warn({}, "the console is not built, so `/` redirects to `/docs`; run scripts/run.sh scripts/build-console.ts");
+  routes.push(...(pages.length > 0 ? pages : [referenceAtRoot]));
   for (const { url } of routes) metrics.expectRoute(url);
   metrics.expectRoute(batchUrl);
-  const paths = new PathsMeant([...routes.map(({ url }) => url), batchUrl]);
+  const paths = new PathsMeant([...routes.filter((route) => !pages.includes(route)).map(({ url }) => url), batchUrl]);
   installRoutes(http, routes, guard, (url) => paths.of(url));
   const batches = new Batches({
     guard,

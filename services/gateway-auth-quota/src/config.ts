@@ -30,6 +30,10 @@ export const gatewayConfigSchema = Type.Object({
     description:
       "Origins allowed to make cross-origin requests, separated by commas, such as `https://app.example.com`; `*` allows any; empty allows none",
   }),
+  CONSOLE: Type.Boolean({
+    default: true,
+    description: "Whether the console, pages for browsers, is served at `/`; if false, `/` redirects to `/docs`",
+  }),
   HSTS_SECONDS: Type.Integer({
     default: 0,
     minimum: 0,

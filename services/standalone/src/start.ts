@@ -152,6 +152,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
         folder: relative(process.cwd(), folder) || ".",
         generation,
         firstKey,
+        hasConsole: gateway.CONSOLE,
       }),
     );
     log.info({ url, snapshot: generation.id }, "ready");

@@ -15,10 +15,11 @@ export interface WelcomeOptions {
   readonly generation: Generation;
   /** null: the first key was made, and shown, at an earlier start. */
   readonly firstKey: CreatedKey | null;
+  readonly hasConsole: boolean;
 }
 
 /** Lines for people; the line that begins with `curl` works as it stands when the key is new. */
-export function welcomeText({ url, operationsUrl, operatorUrl, folder, generation, firstKey }: WelcomeOptions): string {
+export function welcomeText({ url, operationsUrl, operatorUrl, folder, generation, firstKey, hasConsole }: WelcomeOptions): string {
   const { manifest } = generation;
   const sections = Object.entries(manifest.sections).map(
     ([name, section]) => `  ${name.replaceAll("_", " ").padEnd(12)} as of ${section.as_of}`,
@@ -42,6 +43,7 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
       curlLine(url, "$NETFACTS_KEY"),
     );
   }
+  if (hasConsole) lines.push("", `In a browser, with the key: ${url}/`);
   lines.push("", `API reference with a form for every route: ${url}/docs`);
   if (operatorUrl !== null) {
     lines.push(

@@ -10,6 +10,14 @@ import { referencePage, referenceScript, swaggerUiScript, swaggerUiStyle } from 
 import { robots } from "./robots.ts";
 import { staticHandler } from "./static-file.ts";
 
+/** For a listener without pages of its own at the address that a start prints. */
+export const referenceAtRoot: Route = {
+  url: "/",
+  handler(_request, reply) {
+    return reply.header("cache-control", "no-store").redirect("/docs");
+  },
+};
+
 /** @param document  made when it is first asked for. */
 export function docsRoutes(title: string, document: () => Json): Route[] {
   const openApi = staticHandler(() => ({ contentType: contentTypes.json, body: JSON.stringify(document()) }));
@@ -19,13 +27,6 @@ export function docsRoutes(title: string, document: () => Json): Route[] {
     problemCodes.map((code: ProblemCode) => [code, staticHandler(() => errorPage(code))]),
   );
   return [
-    // The address that a start prints, opened in a browser.
-    {
-      url: "/",
-      handler(_request, reply) {
-        return reply.header("cache-control", "no-store").redirect("/docs");
-      },
-    },
     { url: "/favicon.ico", handler: staticHandler(favicon) },
     { url: "/robots.txt", handler: staticHandler(robots) },
     { url: "/openapi.json", handler: openApi },

@@ -4,7 +4,7 @@ import { ingestPath, ProblemError } from "@netfacts/contracts";
 import { ingestRoutes, operatorDocument } from "@netfacts/contracts/openapi";
 import type { FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
-import { docsRoutes } from "../docs/docs-routes.ts";
+import { docsRoutes, referenceAtRoot } from "../docs/docs-routes.ts";
 import type { Guard } from "../edge/guard.ts";
 import { createListener, type ListenerOptions } from "../edge/listener.ts";
 import { clientErrorHandler, type ProblemOptions } from "../edge/problems.ts";
@@ -37,7 +37,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
   outliveRefusedBodies(app, ({ headers, keyId }) => headers.expect !== undefined && keyId === null);
   installRoutes(
     app,
-    docsRoutes("Netfacts operator API", () => operatorDocument({ ingest: config.INGEST_URL !== "" })),
+    [referenceAtRoot, ...docsRoutes("Netfacts operator API", () => operatorDocument({ ingest: config.INGEST_URL !== "" }))],
     guard,
   );
   installAdminRoutes(app, handlers, guard, problems);

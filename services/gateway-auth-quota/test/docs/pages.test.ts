@@ -20,11 +20,6 @@ test("/openapi.json is the document, to anybody", async () => {
   expect(JSON.parse(answer.body)).toEqual(publicDocument());
 });
 
-test("/ leads to the reference page", async () => {
-  expect(await open("/")).toMatchObject({ status: 302, headers: { location: "/docs", "cache-control": "no-store" } });
-  expect(await harness.request("POST", "/", {})).toMatchObject({ status: 405 });
-});
-
 test("each file that the reference page names is there, and its policy lets the page load it", async () => {
   const page = await open("/docs");
   expect(page).toMatchObject({ status: 200, headers: { "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff" } });

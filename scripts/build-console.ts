@@ -1,0 +1,5 @@
+/** Builds the console, if its sources have changed: `scripts/run.sh scripts/build-console.ts`. */
+
+import { buildConsole } from "./console.ts";
+
+await buildConsole();

@@ -1,0 +1,104 @@
+/**
+ * Builds the console (services/console) into files that the gateway serves: `services/console/dist/site`. Nothing is done when the files are
+ * those of the sources. scripts/build-console.ts is the command; scripts/run.sh gives it before a program that serves the files.
+ */
+
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { extname, join, relative, resolve } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, gzip } from "node:zlib";
+
+const root = resolve(import.meta.dirname, "..");
+const folder = join(root, "services/console");
+
+/** What the gateway reads, from the repository's root and from that of a bundle. */
+export const consoleSite = "services/console/dist/site";
+/** In the site: what it was built of. */
+const builtFile = "built.json";
+/** Files that are served as they are; others are packed, too. */
+const compressed = new Set([".png", ".woff2"]);
+
+interface Built {
+  /** SHA-256 over the sources. */
+  readonly sources: string;
+  /** Modules in the files, from the repository's root. */
+  readonly inputs: readonly string[];
+}
+
+/** @returns the modules in the files, from the repository's root. */
+export async function buildConsole(): Promise<readonly string[]> {
+  const sources = hashOfSources();
+  const built = await readBuilt();
+  if (built?.sources === sources) return built.inputs;
+  await mkdir(join(folder, "dist"), { recursive: true });
+  const work = await mkdtemp(join(folder, "dist/site."));
+  try {
+    const inputs = await runVite(work);
+    for (const name of await readdir(work)) {
+      if (compressed.has(extname(name))) continue;
+      const bytes = await readFile(join(work, name));
+      await writeFile(join(work, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
+      await writeFile(join(work, `${name}.br`), await promisify(brotliCompress)(bytes));
+    }
+    await writeFile(join(work, builtFile), JSON.stringify({ sources, inputs } satisfies Built));
+    await chmod(work, 0o755);
+    await replaceSite(work);
+    return inputs;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Another process may do the same at the same time: either's files are right. */
+async function replaceSite(work: string): Promise<void> {
+  const site = join(root, consoleSite);
+  const old = `${work}.old`;
+  if (existsSync(site)) await rename(site, old).catch(() => {});
+  await rename(work, site).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+  });
+  await rm(old, { recursive: true, force: true });
+}
+
+function hashOfSources(): string {
+  const hash = createHash("sha256");
+  const paths = globSync(
+    ["services/console/{index.html,package.json}", "services/console/src/**/*.*", "libs/{address,client,contracts}/src/**/*.ts"],
+    {
+      cwd: root,
+    },
+  );
+  for (const path of [...paths, "package-lock.json", relative(root, import.meta.filename)].sort())
+    hash.update(path).update(readFileSync(join(root, path)));
+  return hash.digest("hex");
+}
+
+async function readBuilt(): Promise<Built | null> {
+  const text = await readFile(join(root, consoleSite, builtFile), "utf8").catch(() => null);
+  return text === null ? null : (JSON.parse(text) as Built);
+}
+
+async function runVite(outDir: string): Promise<string[]> {
+  const { build } = await import("vite");
+  const output = await build({
+    configFile: false,
+    root: folder,
+    base: "/console/",
+    logLevel: "warn",
+    resolve: { conditions: ["source", "module", "browser", "production"] },
+    oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      assetsDir: "",
+      modulePreload: false,
+      target: "es2022",
+      cssTarget: ["chrome123", "firefox120", "safari17.5"],
+    },
+  });
+  const chunks = [output].flat().flatMap((each) => ("output" in each ? each.output : []));
+  const modules = chunks.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+  return [...new Set(modules.filter((id) => id.startsWith(root)).map((id) => relative(root, id)))].sort();
+}

@@ -1,0 +1,186 @@
+/** The frame of every page: search, navigation, theme, help; and which page a path shows. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { classify, pathOf } from "./domain/classify.ts";
+import { AddressPage } from "./pages/address.tsx";
+import { AsPage } from "./pages/as.tsx";
+import { DataPage } from "./pages/data.tsx";
+import { HomePage } from "./pages/home.tsx";
+import { KeyForm, KeyPage } from "./pages/key.tsx";
+import { PrefixPage } from "./pages/prefix.tsx";
+import { ReverseDnsPage } from "./pages/reverse-dns.tsx";
+import { ValidityForm, ValidityPage } from "./pages/validity.tsx";
+import { followLinks, navigate, path } from "./router.ts";
+import { hasKey } from "./session.ts";
+import { texts } from "./texts.ts";
+import { setTheme, theme, themes } from "./theme.ts";
+
+interface Shown {
+  readonly title: string;
+  readonly needsKey: boolean;
+  readonly page: ComponentChildren;
+}
+
+/** Null for a path of no page. */
+function shownAt(path: string): Shown | null {
+  const [, word, rest = ""] = /^\/([^/]*)(?:\/(.*?))?\/?$/.exec(path) ?? [];
+  let text: string;
+  try {
+    text = decodeURIComponent(rest);
+  } catch {
+    return null;
+  }
+  const of = (title: string, page: ComponentChildren): Shown => ({ title, needsKey: true, page });
+  if (text === "") {
+    if (word === "") return { title: texts.product, needsKey: false, page: <HomePage /> };
+    if (word === "data") return { title: texts.nav.data, needsKey: false, page: <DataPage /> };
+    if (word === "key") return { title: texts.nav.key, needsKey: false, page: <KeyPage /> };
+    return word === "validity" ? { title: "RPKI validity", needsKey: false, page: <ValidityForm /> } : null;
+  }
+  if (word === "address") return of(text, <AddressPage ip={text} />);
+  if (word === "prefix") return of(text, <PrefixPage prefix={text} />);
+  if (word === "as") return of(text, <AsPage asn={text} />);
+  if (word === "reverse-dns") return of(`Names of ${text}`, <ReverseDnsPage ip={text} />);
+  const [, asn, prefix] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
+  if (word !== "validity" || asn === undefined || prefix === undefined) return null;
+  return of(`${asn} and ${prefix}`, <ValidityPage asn={asn} prefix={prefix} />);
+}
+
+export function App() {
+  const [isHelp, setHelp] = useState(false);
+  const shown = shownAt(path.value);
+  const title = shown?.title ?? texts.notFound.title;
+  useEffect(() => {
+    document.title = title === texts.product ? title : `${title} · ${texts.product}`;
+  }, [title]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target instanceof Element && event.target.matches("input:not([type=checkbox]), textarea, select")) return;
+      if (event.key === "?") setHelp(true);
+      if (event.key !== "/") return;
+      event.preventDefault();
+      document.querySelector<HTMLInputElement>("#search")?.focus();
+    };
+    addEventListener("keydown", press);
+    document.addEventListener("click", followLinks);
+    return () => {
+      removeEventListener("keydown", press);
+      document.removeEventListener("click", followLinks);
+    };
+  }, []);
+  return (
+    <>
+      <a class="skip" href="#answer">
+        {texts.skip}
+      </a>
+      <header>
+        <a class="brand" href="/">
+          {texts.product}
+        </a>
+        <Search />
+        <nav aria-label={texts.nav.label}>
+          <a href="/validity">RPKI</a>
+          <a href="/data">{texts.nav.data}</a>
+          <a href="/key">{texts.nav.key}</a>
+          <a href="/docs">{texts.nav.docs}</a>
+          <button type="button" class="quiet" aria-label={texts.nav.help} onClick={() => setHelp(true)}>
+            ?
+          </button>
+          <ThemeChoice />
+        </nav>
+      </header>
+      <main id="answer" tabIndex={-1}>
+        {shown === null ? (
+          <NotFound />
+        ) : shown.needsKey && !hasKey.value ? (
+          <KeyForm title={shown.title} />
+        ) : (
+          <div key={path.value}>{shown.page}</div>
+        )}
+      </main>
+      {isHelp ? <Help close={() => setHelp(false)} /> : null}
+    </>
+  );
+}
+
+function NotFound() {
+  return (
+    <>
+      <h1>{texts.notFound.title}</h1>
+      <p>{texts.notFound.text}</p>
+    </>
+  );
+}
+
+function Search() {
+  const [fault, setFault] = useState("");
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const text = String(new FormData(form).get("search") ?? "");
+    const subject = classify(text);
+    setFault(subject === null && text.trim() !== "" ? texts.search.unknown : "");
+    if (subject === null) return;
+    form.reset();
+    navigate(pathOf(subject));
+  };
+  return (
+    <search>
+      <form onSubmit={submit}>
+        <input
+          id="search"
+          name="search"
+          type="search"
+          maxLength={200}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          aria-label={texts.search.label}
+          aria-describedby="search-fault"
+          placeholder={texts.search.placeholder}
+        />
+        <button type="submit">{texts.search.button}</button>
+      </form>
+      <p id="search-fault" class="fault" role="alert">
+        {fault}
+      </p>
+    </search>
+  );
+}
+
+function ThemeChoice() {
+  return (
+    <select aria-label={texts.theme.label} value={theme.value} onChange={({ currentTarget }) => setTheme(currentTarget.value)}>
+      {themes.map((name) => (
+        <option key={name} value={name}>
+          {texts.theme[name]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Help({ close }: { readonly close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-labelledby="help-title" onClose={close}>
+      <h2 id="help-title">{texts.help.title}</h2>
+      <dl>
+        {texts.help.rows.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <button type="button" onClick={() => dialog.current?.close()}>
+        {texts.help.close}
+      </button>
+    </dialog>
+  );
+}

@@ -1,0 +1,31 @@
+/** What a text in the search field is: decided in the browser, without a request. */
+
+import { formatAddress, formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+
+export type Subject =
+  | { readonly kind: "address"; readonly text: string }
+  | {
+      readonly kind: "prefix";
+      readonly text: string /** Whether bits beyond the length were set, and are not in `text`. */;
+      readonly corrected: boolean;
+    }
+  | { readonly kind: "as"; readonly text: string };
+
+/** @returns null for a text that is none of them: a name, or a typing error. */
+export function classify(input: string): Subject | null {
+  const text = input.trim();
+  const asn = parseAsn(text.replace(/^as[\s-]+/i, "AS"));
+  if (asn !== null) return { kind: "as", text: `AS${asn}` };
+  const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
+  const address = parseAddress(bare);
+  if (address !== null) return { kind: "address", text: formatAddress(address) };
+  if (!text.includes("/")) return null;
+  const reading = parsePrefix(text);
+  if (reading.ok) return { kind: "prefix", text: formatPrefix(reading.prefix), corrected: false };
+  return reading.fault === "host-bits" ? { kind: "prefix", text: formatPrefix(reading.corrected), corrected: true } : null;
+}
+
+/** The path of the page of a subject. */
+export function pathOf({ kind, text }: Pick<Subject, "kind" | "text">): string {
+  return `/${kind}/${text}`;
+}

@@ -1,0 +1,36 @@
+/** Numbers and times as people read them. */
+
+const number = new Intl.NumberFormat("en");
+const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+
+export function count(value: number): string {
+  return number.format(value);
+}
+
+export function share(value: number): string {
+  return percent.format(value);
+}
+
+/** `1 origin`, `2 origins`. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+const steps: readonly (readonly [seconds: number, unit: string])[] = [
+  [365 * 86_400, "year"],
+  [30 * 86_400, "month"],
+  [86_400, "day"],
+  [3_600, "hour"],
+  [60, "minute"],
+];
+
+/** A length of time in its two largest units' first: `3 hours`, `12 years`. */
+export function duration(seconds: number): string {
+  for (const [length, unit] of steps) if (seconds >= length) return counted(Math.floor(seconds / length), unit);
+  return counted(Math.max(0, Math.floor(seconds)), "second");
+}
+
+/** RFC 3339 → `2026-11-21 08:55 UTC`; a date stays one. */
+export function moment(text: string): string {
+  return text.length > 10 ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC` : text;
+}

@@ -1,0 +1,100 @@
+/** The answer of each page in one sentence. Names come from outside and pass through `plainText`. */
+
+import type { AsnRecord, IpRecord, PrefixRecord, ReverseDnsRecord, ValidityRecord } from "@netfacts/client";
+import { count, counted } from "./format.ts";
+import { plainText } from "./plain-text.ts";
+
+type Origin = { readonly asn: number | null; readonly name: string | null };
+
+export function asName({ asn, name }: Origin): string {
+  if (asn === null) return "an unknown AS";
+  return name === null ? `AS${asn}` : `AS${asn} ${plainText(name)}`;
+}
+
+const namedMax = 3;
+
+/** `AS1 A`, `AS1 A and AS2 B`, `AS1, AS2, AS3 and 4 more`. */
+export function listed(items: readonly string[]): string {
+  if (items.length > namedMax) return `${items.slice(0, namedMax).join(", ")} and ${items.length - namedMax} more`;
+  return items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+}
+
+function rpkiClause(state: string | null, reason: string | null, mixed: boolean | null): string {
+  if (mixed) return "RPKI valid for some origins and invalid for others";
+  if (state === null) return "RPKI state unknown";
+  if (state === "not-found") return "RPKI not found: no ROA covers it";
+  if (state === "valid") return "RPKI valid";
+  return reason === "length" ? "RPKI invalid: more specific than the ROA allows" : "RPKI invalid: no ROA names this origin";
+}
+
+function announcedBy(origins: readonly Origin[], asSets: readonly unknown[]): string {
+  if (origins.length > 0) return `announced by ${listed(origins.map(asName))}`;
+  return asSets.length > 0 ? "announced with an AS_SET as its origin" : "announced, with an unknown origin";
+}
+
+export function ipSentence({ ip, routing, rpki, special_purpose, allocation }: IpRecord): string {
+  if (routing.announced === true && routing.prefix !== null)
+    return `${ip} is in ${routing.prefix}, ${announcedBy(routing.origins ?? [], routing.as_set_origins ?? [])}, ${rpkiClause(rpki.state, rpki.reason, rpki.mixed)}.`;
+  if (special_purpose !== null)
+    return `${ip} is in ${special_purpose.block}, reserved for special use: ${plainText(special_purpose.name)}.`;
+  if (routing.announced === null) return `Whether ${ip} is announced is unknown: no routes are loaded.`;
+  if (allocation === null) return `${ip} is not announced, and no registry lists it.`;
+  return `${ip} is not announced. It is ${plainText(allocation.status ?? "registered")} by ${plainText(allocation.registry)}.`;
+}
+
+export function prefixSentence({
+  prefix,
+  announced,
+  match,
+  origins,
+  as_set_origins,
+  rpki,
+  special_purpose,
+  less_specifics,
+}: PrefixRecord): string {
+  if (announced === null) return `Whether ${prefix} is announced is unknown: no routes are loaded.`;
+  if (announced && match !== null)
+    return `${prefix} is ${announcedBy(origins ?? [], as_set_origins ?? [])}, ${rpkiClause(rpki.state, rpki.reason, rpki.mixed)}.`;
+  if (special_purpose !== null) return `${prefix} is not announced. It is reserved for special use: ${plainText(special_purpose.name)}.`;
+  const cover = match?.prefix ?? less_specifics?.[0]?.prefix;
+  return cover === undefined
+    ? `${prefix} is not announced, and no announced prefix covers it.`
+    : `${prefix} is not announced itself; it is inside ${cover}.`;
+}
+
+export function asSentence({ asn, name, announced, counts, rpki, registration_country, special_purpose }: AsnRecord): string {
+  const who = asName({ asn, name });
+  if (special_purpose !== null) return `${who} is reserved for special use.`;
+  const where = registration_country === null ? "" : `, registered in ${plainText(registration_country)},`;
+  if (announced === null) return `Whether ${who} announces anything is unknown: no routes are loaded.`;
+  const prefixes = (counts?.ipv4?.prefixes ?? 0) + (counts?.ipv6?.prefixes ?? 0);
+  if (!announced || prefixes === 0) return `${who}${where} announces no prefix.`;
+  const invalid = rpki?.invalid ?? null;
+  const clause =
+    invalid === null ? "RPKI state unknown" : invalid === 0 ? "none of them RPKI invalid" : `${count(invalid)} of them RPKI invalid`;
+  return `${who}${where} announces ${counted(prefixes, "prefix", "prefixes")}, ${clause}.`;
+}
+
+export function validitySentence({ route, rpki }: ValidityRecord): string {
+  if (rpki.state === null) return `Whether AS${route.asn} may announce ${route.prefix} is unknown: no usable ROAs are loaded.`;
+  if (rpki.state === "valid") return `AS${route.asn} may announce ${route.prefix}: a ROA allows it.`;
+  if (rpki.state === "not-found") return `No ROA covers ${route.prefix}, so RPKI says nothing about AS${route.asn}.`;
+  return rpki.reason === "length"
+    ? `AS${route.asn} must not announce ${route.prefix}: its ROA allows only shorter prefixes.`
+    : `AS${route.asn} must not announce ${route.prefix}: the ROAs name another AS.`;
+}
+
+export function reverseDnsSentence({ ip, status, names, forward_confirmed }: ReverseDnsRecord): string {
+  if (status === "special_purpose") return `${ip} is not reachable from the Internet, so DNS was not asked.`;
+  if (names.length === 0)
+    return status === "ok" || status === "nxdomain" || status === "nodata"
+      ? `${ip} has no name in DNS.`
+      : `The name of ${ip} is unknown: DNS answered “${plainText(status)}”.`;
+  const confirmed =
+    forward_confirmed === true
+      ? "and a name leads back to it"
+      : forward_confirmed === false
+        ? "but no name leads back to it"
+        : "and whether a name leads back is unknown";
+  return `${ip} is ${listed(names.map(({ name }) => plainText(name)))}, ${confirmed}.`;
+}

@@ -1,0 +1,25 @@
+/** The request of a page, for a terminal and for a program. The key stands in neither: both read it from the environment. */
+
+export interface Lookup {
+  /** Path of the API, with the query. */
+  readonly path: string;
+  /** The call of the client: `ip("193.0.6.139")`. */
+  readonly call: string;
+}
+
+/** @param origin  of this page; it is a URL's, so that no quote is in it. */
+export function curl(origin: string, { path }: Lookup): string {
+  return `curl -sS -H "Authorization: Bearer $NETFACTS_KEY" '${origin}${path.replaceAll("'", "%27")}'`;
+}
+
+export function typescript(origin: string, { call }: Lookup): string {
+  return `import { NetfactsClient } from "@netfacts/client";
+
+const netfacts = new NetfactsClient({ url: ${JSON.stringify(origin)}, key: process.env.NETFACTS_KEY });
+const record = await netfacts.${call};`;
+}
+
+/** A call with one text. */
+export function callOf(method: string, ...texts: readonly string[]): string {
+  return `${method}(${texts.map((text) => JSON.stringify(text)).join(", ")})`;
+}

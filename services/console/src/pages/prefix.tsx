@@ -1,0 +1,119 @@
+/** `/prefix/193.0.0.0/21`. */
+
+import type { PrefixRecord } from "@netfacts/client";
+import { useAnswer } from "../answer.ts";
+import { count } from "../domain/format.ts";
+import { prefixSentence } from "../domain/sentences.ts";
+import { callOf } from "../domain/snippets.ts";
+import { Card, Facts, Outside, PrefixLink, Unknown } from "../parts/basics.tsx";
+import { Answered, Failed } from "../parts/failed.tsx";
+import { usePages } from "../parts/pages.ts";
+import { AllocationFacts } from "../parts/registration.tsx";
+import { Related } from "../parts/related.tsx";
+import { Origins, VisibilityBar } from "../parts/routing.tsx";
+import { RpkiDetails } from "../parts/rpki.tsx";
+import { DataBehind, Snippets } from "../parts/shown-as.tsx";
+import { texts } from "../texts.ts";
+
+export function PrefixPage({ prefix }: { readonly prefix: string }) {
+  const [answer, again] = useAnswer(prefix, (client, signal) => client.prefix(prefix, { signal }));
+  return (
+    <Answered answer={answer} again={again}>
+      {(record) => (
+        <>
+          <h1>{prefixSentence(record)}</h1>
+          <div class="cards">
+            <Card title={texts.cards.registration}>
+              {record.special_purpose === null ? null : (
+                <Facts
+                  facts={[
+                    ["Special use", <Outside key="n" text={record.special_purpose.name} />],
+                    ["Reserved by", record.special_purpose.rfc],
+                    ["Block", record.special_purpose.block],
+                  ]}
+                />
+              )}
+              <Registered allocation={record.allocation} isLoaded={record.meta.data.allocations !== undefined} />
+            </Card>
+            <Card title={texts.cards.routing}>
+              <Routed record={record} />
+            </Card>
+            <Card title={texts.cards.rpki}>
+              {record.origins?.length ? (
+                record.origins.map(({ asn, rpki }) => (
+                  <div key={asn}>
+                    {(record.origins ?? []).length > 1 ? <h3>AS{asn}</h3> : null}
+                    <RpkiDetails validation={rpki} />
+                  </div>
+                ))
+              ) : (
+                <p>RPKI judges announcements, and none is known.</p>
+              )}
+            </Card>
+            {record.less_specifics?.length ? (
+              <Card title={`${texts.cards.less} (${record.less_specifics.length})`}>
+                <Related label={texts.cards.less} items={record.less_specifics} />
+              </Card>
+            ) : null}
+            <MoreSpecifics record={record} />
+            <DataBehind meta={record.meta} />
+          </div>
+          <Snippets lookup={{ path: `/api/v1/prefix/${record.prefix}`, call: callOf("prefix", record.prefix) }} record={record} />
+        </>
+      )}
+    </Answered>
+  );
+}
+
+/** As many blocks as a card can show. */
+const blocksMax = 5;
+
+function Registered({ allocation, isLoaded }: { readonly allocation: PrefixRecord["allocation"]; readonly isLoaded: boolean }) {
+  if (allocation === null || allocation.blocks.length === 0)
+    return <Unknown why={isLoaded ? texts.reasons.notListed : texts.reasons.noAllocations} />;
+  return (
+    <>
+      {allocation.blocks.slice(0, blocksMax).map((block) => (
+        <AllocationFacts key={JSON.stringify(block.block)} allocation={block} />
+      ))}
+      {(allocation.total ?? 0) > blocksMax ? <p class="detail">{count((allocation.total ?? 0) - blocksMax)} more blocks</p> : null}
+    </>
+  );
+}
+
+function Routed({ record: { announced, match, visibility, origins, as_set_origins } }: { readonly record: PrefixRecord }) {
+  if (announced === null) return <Unknown why={texts.reasons.noRoutes} />;
+  if (match === null) return <p>Neither this prefix nor one that covers it is announced.</p>;
+  return (
+    <>
+      {match.type === "exact" || match.prefix === null ? null : (
+        <p>
+          Covered by <PrefixLink prefix={match.prefix} />:
+        </p>
+      )}
+      {visibility === null || origins?.length === 1 ? null : <VisibilityBar visibility={visibility} />}
+      <h3>Origins</h3>
+      <Origins origins={origins ?? []} asSets={as_set_origins ?? []} />
+    </>
+  );
+}
+
+function MoreSpecifics({ record }: { readonly record: PrefixRecord }) {
+  const { more_specifics: first, prefix } = record;
+  const { items, more, isLoading, failure } = usePages(
+    first,
+    async (client, cursor, signal) => (await client.prefix(prefix, { cursor, limit: 1_000, signal })).more_specifics,
+  );
+  if (items.length === 0) return null;
+  return (
+    <Card title={`${texts.cards.more} (${first.count === null ? texts.unknown : count(first.count)})`}>
+      <Related label={texts.cards.more} items={items} />
+      {failure !== null && more !== null ? <Failed failure={failure} again={more} /> : null}
+      {more !== null && failure === null ? (
+        <button type="button" onClick={more} disabled={isLoading}>
+          {isLoading ? texts.loading : texts.loadMore}
+        </button>
+      ) : null}
+    </Card>
+  );
+}

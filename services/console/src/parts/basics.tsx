@@ -1,0 +1,67 @@
+/** Small parts of all pages: cards, facts, links to other pages, text from outside. */
+
+import type { ComponentChildren } from "preact";
+import { plainText } from "../domain/plain-text.ts";
+import { texts } from "../texts.ts";
+
+/** Text from outside. */
+export function Outside({ text }: { readonly text: string }) {
+  return <bdi>{plainText(text)}</bdi>;
+}
+
+export function Card({
+  title,
+  wide = false,
+  children,
+}: {
+  readonly title: string;
+  readonly wide?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section class={wide ? "card wide" : "card"}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+export type Fact = readonly [name: string, value: ComponentChildren];
+
+/** Null as a value is shown as unknown. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <dl>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value ?? <span class="unknown">{texts.unknown}</span>}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** What is not known, and why. */
+export function Unknown({ why }: { readonly why: string }) {
+  return <p class="unknown">{why}</p>;
+}
+
+export function AsLink({ asn, name }: { readonly asn: number | null; readonly name?: string | null }) {
+  if (asn === null) return <span class="unknown">unknown AS</span>;
+  return (
+    <span>
+      <a href={`/as/AS${asn}`}>AS{asn}</a>
+      {name ? (
+        <>
+          {" "}
+          <Outside text={name} />
+        </>
+      ) : null}
+    </span>
+  );
+}
+
+export function PrefixLink({ prefix }: { readonly prefix: string }) {
+  return <a href={`/prefix/${prefix}`}>{prefix}</a>;
+}

@@ -1,0 +1,118 @@
+/** What is shown in place of an answer: that it is awaited, or what went wrong and what to do. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Answer, Failure } from "../answer.ts";
+import { forgetKey, hasKey } from "../session.ts";
+import { texts } from "../texts.ts";
+import { Outside } from "./basics.tsx";
+
+/** After this time the page says that the API is slow. */
+const slowMs = 3_000;
+
+interface AnsweredProps<T> {
+  readonly answer: Answer<T>;
+  readonly again: () => void;
+  /** Whether it is a part of a page that has its own answer. */
+  readonly isPart?: boolean;
+  readonly children: (record: T) => ComponentChildren;
+}
+
+/** Shows the answer once it is there. */
+export function Answered<T>({ answer, again, isPart = false, children }: AnsweredProps<T>) {
+  if (answer.state === "answered") return <>{children(answer.record)}</>;
+  return answer.state === "loading" ? <Loading /> : <Failed failure={answer.failure} again={again} isPart={isPart} />;
+}
+
+function Loading() {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), slowMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p class="loading" role="status">
+      {isSlow ? texts.slow : texts.loading}
+    </p>
+  );
+}
+
+interface FailedProps {
+  readonly failure: Failure;
+  readonly again: () => void;
+  readonly isPart?: boolean;
+}
+
+export function Failed({ failure, again, isPart = true }: FailedProps) {
+  const Title = isPart ? "h2" : "h1";
+  const seconds = useCountdown(failure);
+  if (failure.kind === "unreachable")
+    return (
+      <div class="failed" role="alert">
+        <Title>{texts.failed.unreachable}</Title>
+        <p>{navigator.onLine ? texts.failed.unreachableDo : texts.failed.offline}</p>
+        <p class="detail">
+          <Outside text={failure.detail} />
+        </p>
+        <button type="button" onClick={again}>
+          {texts.retry}
+        </button>
+      </div>
+    );
+  const { problem, retryAfter } = failure;
+  return (
+    <div class="failed" role="alert">
+      <Title>
+        <Outside text={problem.title} />
+      </Title>
+      <p>
+        <Outside text={problem.detail} />
+      </p>
+      {problem.errors?.map(({ message, suggestion, location }) => (
+        <p key={location}>
+          <Outside text={message} />
+          {suggestion ? (
+            <>
+              . {texts.failed.suggestion} <Outside text={suggestion} />?
+            </>
+          ) : null}
+        </p>
+      ))}
+      {retryAfter === null ? null : <p class="countdown">{seconds > 0 ? texts.failed.wait(seconds) : texts.failed.ready}</p>}
+      <p>
+        <a href={`/docs/errors/${encodeURIComponent(problem.code)}`}>{texts.failed.meaning}</a>
+      </p>
+      <p class="detail">
+        {texts.failed.requestId}: <code>{problem.request_id}</code>
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={again} disabled={seconds > 0}>
+          {texts.retry}
+        </button>
+        {(problem.status === 401 || problem.status === 403) && hasKey.value ? (
+          <button type="button" onClick={forgetKey}>
+            {texts.failed.anotherKey}
+          </button>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+/** Seconds until the server takes the request again; 0 where it named none. */
+function useCountdown(failure: Failure): number {
+  const wait = failure.kind === "problem" ? (failure.retryAfter ?? 0) : 0;
+  const [seconds, setSeconds] = useState(wait);
+  useEffect(() => {
+    const end = Date.now() + wait * 1_000;
+    const show = () => {
+      const left = Math.max(0, Math.ceil((end - Date.now()) / 1_000));
+      setSeconds(left);
+      if (left === 0) clearInterval(timer);
+    };
+    const timer = setInterval(show, 250);
+    show();
+    return () => clearInterval(timer);
+  }, [wait, failure]);
+  return seconds;
+}

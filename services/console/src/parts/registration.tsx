@@ -1,0 +1,140 @@
+/** Registration: what registries say of address space or an AS, and what kind of network and place it is. */
+
+import type { Allocation, CountryFlag, ListedNetworkType, Location } from "@netfacts/contracts";
+import { count, moment, share } from "../domain/format.ts";
+import { texts } from "../texts.ts";
+import { AsLink, Card, Facts, Outside, Unknown } from "./basics.tsx";
+
+const registries: Readonly<Record<string, string>> = {
+  afrinic: "AFRINIC",
+  apnic: "APNIC",
+  arin: "ARIN",
+  lacnic: "LACNIC",
+  ripencc: "RIPE NCC",
+};
+
+export function registryName(registry: string): string {
+  return registries[registry] ?? registry;
+}
+
+export function Country({ code, flag }: { readonly code: string | null; readonly flag?: CountryFlag | null }) {
+  if (code === null) return <span class="unknown">{texts.unknown}</span>;
+  if (!flag || flag.country !== code || flag.name === null || flag.svg_url === null) return <Outside text={code} />;
+  return (
+    <>
+      <img class="flag" src={flag.svg_url} alt="" width={24} height={16} /> <Outside text={flag.name} /> ({code})
+    </>
+  );
+}
+
+/** As many AS numbers of a holder as a card can show. */
+const holderAsnsMax = 12;
+
+export function AllocationFacts({ allocation, flag }: { readonly allocation: Allocation; readonly flag?: CountryFlag | null }) {
+  const { registry, status, registration_country, block, allocated_on, conflicts, holder } = allocation;
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Registry", registryName(registry)],
+          ["Status", status],
+          ["Country of registration", <Country key="c" code={registration_country} flag={flag ?? null} />],
+          ["Block", `${block.start} – ${block.end}`],
+          ["Since", allocated_on],
+          ["Holder", holder?.name ? <Outside key="h" text={holder.name} /> : null],
+        ]}
+      />
+      {holder && holder.asns.length > 0 ? (
+        <p class="detail">
+          The holder has{" "}
+          {holder.asns.slice(0, holderAsnsMax).map((asn, index) => (
+            <span key={asn}>
+              {index > 0 ? ", " : ""}
+              <AsLink asn={asn} />
+            </span>
+          ))}
+          {holder.asn_count > holderAsnsMax ? ` and ${count(holder.asn_count - Math.min(holderAsnsMax, holder.asns.length))} more` : ""}.
+        </p>
+      ) : null}
+      {conflicts.map((conflict) => (
+        <p key={conflict.registry} class="note">
+          Registries disagree: {registryName(conflict.registry)} lists {conflict.block.start} – {conflict.block.end}, too.
+        </p>
+      ))}
+    </>
+  );
+}
+
+export function NetworkTypesCard({ types, areUnknown }: { readonly types: readonly ListedNetworkType[]; readonly areUnknown: boolean }) {
+  return (
+    <Card title={texts.cards.networkTypes}>
+      {areUnknown ? (
+        <Unknown why={texts.reasons.noTypes} />
+      ) : (
+        <ul class="plain">
+          {types.map((type) => (
+            <li key={JSON.stringify(type)}>
+              <strong>{type.type.replaceAll("_", " ")}</strong>
+              {type.provider ? (
+                <>
+                  {" "}
+                  · <Outside text={type.provider} />
+                </>
+              ) : null}
+              {type.region ? (
+                <>
+                  {" "}
+                  · <Outside text={type.region} />
+                </>
+              ) : null}
+              <p class="detail">
+                {type.prefix ?? (type.asn === null ? "" : `AS${type.asn}`)} · <Outside text={type.basis} />
+                {type.confidence === null ? "" : ` · confidence ${share(type.confidence)}`}
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+export function LocationCard({ location }: { readonly location: Location | null }) {
+  if (location === null)
+    return (
+      <Card title={texts.cards.location}>
+        <Unknown why={texts.reasons.noLocation} />
+      </Card>
+    );
+  const {
+    country,
+    region,
+    city,
+    latitude,
+    longitude,
+    radius_km,
+    basis,
+    confidence,
+    observations,
+    last_observed_at,
+    agrees_with_registration,
+  } = location;
+  const place =
+    latitude === null || longitude === null ? null : `${latitude}, ${longitude}${radius_km === null ? "" : ` ± ${radius_km} km`}`;
+  return (
+    <Card title={texts.cards.location}>
+      <Facts
+        facts={[
+          ["Country", country === null ? null : <Outside key="c" text={country} />],
+          ["Region", region === null ? null : <Outside key="r" text={region} />],
+          ["City", city === null ? null : <Outside key="p" text={city} />],
+          ["Coordinates", place],
+          ["Basis", basis === "geofeed" ? "geofeed: the network says so, unverified" : `${count(observations)} observations`],
+          ["Confidence", confidence === null ? null : share(confidence)],
+          ["Last observed", last_observed_at === null ? null : moment(last_observed_at)],
+        ]}
+      />
+      {agrees_with_registration === false ? <p class="note">This is not the country of registration.</p> : null}
+    </Card>
+  );
+}

@@ -1,0 +1,56 @@
+/** RPKI: a state, and the ROAs behind it with the reason in words. */
+
+import type { OriginValidation, VrpItem } from "@netfacts/contracts";
+import { texts } from "../texts.ts";
+import { AsLink, Outside, PrefixLink, Unknown } from "./basics.tsx";
+
+export function RpkiBadge({ state }: { readonly state: string | null }) {
+  return <span class={`badge ${state ?? "unknown"}`}>{state ?? texts.unknown}</span>;
+}
+
+export function RpkiDetails({ validation }: { readonly validation: OriginValidation }) {
+  const { state, reason, description, vrps } = validation;
+  if (state === null || vrps === null) return <Unknown why={texts.reasons.noVrps} />;
+  const lists = [
+    [texts.rpki.matched, vrps.matched],
+    [texts.rpki.unmatchedAs, vrps.unmatched_as],
+    [texts.rpki.unmatchedLength, vrps.unmatched_length],
+  ] as const;
+  return (
+    <>
+      <p>
+        <RpkiBadge state={state} /> {reason === null ? <Outside text={description ?? ""} /> : texts.rpki.reason[reason]}
+      </p>
+      {lists.every(([, items]) => items.length === 0) ? <p>{texts.rpki.noVrps}</p> : null}
+      {lists.map(([title, items]) => (items.length === 0 ? null : <Vrps key={title} title={title} items={items} />))}
+    </>
+  );
+}
+
+/** As many as a card can show; the JSON has all. */
+const shownMax = 20;
+
+function Vrps({ title, items }: { readonly title: string; readonly items: readonly VrpItem[] }) {
+  return (
+    <>
+      <h3>
+        {title} ({items.length})
+      </h3>
+      <ul class="plain">
+        {items.slice(0, shownMax).map((vrp) => (
+          <li key={`${vrp.asn} ${vrp.prefix} ${vrp.max_length} ${vrp.ta}`}>
+            {vrp.asn === 0 ? texts.rpki.as0 : <AsLink asn={vrp.asn} />} · <PrefixLink prefix={vrp.prefix} /> · {texts.rpki.maxLength}{" "}
+            {vrp.max_length}
+            {vrp.ta === null ? null : (
+              <>
+                {" "}
+                · <Outside text={vrp.ta} />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {items.length > shownMax ? <p class="detail">… {items.length - shownMax} more</p> : null}
+    </>
+  );
+}

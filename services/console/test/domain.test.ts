@@ -1,0 +1,102 @@
+/** What the console decides without asking: what a text is, how it is shown, and the sentence of each page. */
+
+import { expect, test } from "@jest/globals";
+import { examples } from "@netfacts/contracts";
+import { classify, pathOf } from "../src/domain/classify.ts";
+import { duration } from "../src/domain/format.ts";
+import { plainText } from "../src/domain/plain-text.ts";
+import { asSentence, ipSentence, listed, prefixSentence, reverseDnsSentence, validitySentence } from "../src/domain/sentences.ts";
+import { callOf, curl, typescript } from "../src/domain/snippets.ts";
+
+test("a text in the search field is an address, a prefix, an AS number or none of them", () => {
+  const paths = Object.fromEntries(
+    [" 193.0.6.139 ", "2001:DB8::1", "[2001:db8::1]", "193.0.0.0/21", "193.0.6.139/21", "AS3333", "as 3333", "3333", "AS1.10"].map(
+      (text) => {
+        const subject = classify(text);
+        return [text, subject === null ? null : pathOf(subject)];
+      },
+    ),
+  );
+  expect(paths).toEqual({
+    " 193.0.6.139 ": "/address/193.0.6.139",
+    "2001:DB8::1": "/address/2001:db8::1",
+    "[2001:db8::1]": "/address/2001:db8::1",
+    "193.0.0.0/21": "/prefix/193.0.0.0/21",
+    "193.0.6.139/21": "/prefix/193.0.0.0/21",
+    AS3333: "/as/AS3333",
+    "as 3333": "/as/AS3333",
+    "3333": "/as/AS3333",
+    "AS1.10": "/as/AS65546",
+  });
+  for (const text of ["", "ripe", "193.0.6", "1.2.3.4/33", "AS", "AS4294967296", "<script>", "a/b"])
+    expect([text, classify(text)]).toEqual([text, null]);
+});
+
+test("text from outside loses what moves, hides or breaks other text, and has a bounded length", () => {
+  expect(plainText("a\u202eb\u2066c\u200bd\ne\u0000f\u{e0041}g\ud800")).toBe("a�b�c�d�e�f�g�");
+  expect(plainText("Société Générale, ירושלים, 東京 🇳🇱")).toBe("Société Générale, ירושלים, 東京 🇳🇱");
+  expect(plainText("x".repeat(10_000))).toBe(`${"x".repeat(300)}…`);
+  expect(plainText("😀".repeat(400))).toBe(`${"😀".repeat(300)}…`);
+});
+
+test("each page has its answer in a sentence", () => {
+  expect(ipSentence(examples.ip)).toBe("193.0.6.139 is in 193.0.0.0/21, announced by AS3333 RIPE-NCC-AS, RPKI valid.");
+  expect(prefixSentence(examples.prefix)).toBe("193.0.0.0/21 is announced by AS3333 RIPE-NCC-AS, RPKI valid.");
+  expect(asSentence(examples.asn)).toBe("AS3333 RIPE-NCC-AS, registered in NL, announces 10 prefixes, none of them RPKI invalid.");
+  expect(validitySentence(examples.validity)).toBe("AS3333 may announce 193.0.0.0/21: a ROA allows it.");
+  expect(reverseDnsSentence(examples.reverse_dns)).toBe("193.0.6.139 is www.ripe.net, and a name leads back to it.");
+});
+
+test("what is not known is told apart from what is not there", () => {
+  const { ip, prefix, asn, validity, reverse_dns } = examples;
+  const unannounced = { ...ip.routing, announced: false, prefix: null, origins: [] };
+  expect(ipSentence({ ...ip, routing: unannounced })).toBe("193.0.6.139 is not announced. It is assigned by ripencc.");
+  expect(ipSentence({ ...ip, routing: unannounced, allocation: null })).toBe("193.0.6.139 is not announced, and no registry lists it.");
+  expect(ipSentence({ ...ip, routing: { ...unannounced, announced: null } })).toBe(
+    "Whether 193.0.6.139 is announced is unknown: no routes are loaded.",
+  );
+  expect(ipSentence({ ...ip, rpki: { ...ip.rpki, state: null } })).toContain("RPKI state unknown");
+  expect(prefixSentence({ ...prefix, announced: null })).toContain("is unknown: no routes are loaded");
+  expect(asSentence({ ...asn, announced: null })).toContain("is unknown: no routes are loaded");
+  expect(validitySentence({ ...validity, rpki: { ...validity.rpki, state: null } })).toContain("is unknown: no usable ROAs");
+  expect(reverseDnsSentence({ ...reverse_dns, status: "nxdomain", names: [] })).toBe("193.0.6.139 has no name in DNS.");
+  expect(reverseDnsSentence({ ...reverse_dns, status: "timeout", names: [] })).toBe(
+    "The name of 193.0.6.139 is unknown: DNS answered “timeout”.",
+  );
+});
+
+test("the reason of an invalid route is in words", () => {
+  const { validity } = examples;
+  const invalid = (reason: "as" | "length") => validitySentence({ ...validity, rpki: { ...validity.rpki, state: "invalid", reason } });
+  expect(invalid("as")).toBe("AS3333 must not announce 193.0.0.0/21: the ROAs name another AS.");
+  expect(invalid("length")).toBe("AS3333 must not announce 193.0.0.0/21: its ROA allows only shorter prefixes.");
+});
+
+test("lists and times are short", () => {
+  expect([[], ["a"], ["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d", "e"]].map(listed)).toEqual([
+    "",
+    "a",
+    "a and b",
+    "a, b and c",
+    "a, b, c and 2 more",
+  ]);
+  expect([0, 1, 59, 60, 3_599, 7_200, 86_400, 90 * 86_400, 800 * 86_400].map(duration)).toEqual([
+    "0 seconds",
+    "1 second",
+    "59 seconds",
+    "1 minute",
+    "59 minutes",
+    "2 hours",
+    "1 day",
+    "3 months",
+    "2 years",
+  ]);
+});
+
+test("the request for a terminal and for a program holds no key, and text cannot leave its quotes", () => {
+  const lookup = { path: "/api/v1/ip/1'2", call: callOf("ip", 'a"b') };
+  expect(curl("http://127.0.0.1:8080", lookup)).toBe(
+    `curl -sS -H "Authorization: Bearer $NETFACTS_KEY" 'http://127.0.0.1:8080/api/v1/ip/1%272'`,
+  );
+  expect(typescript("http://127.0.0.1:8080", lookup)).toContain('await netfacts.ip("a\\"b");');
+});

@@ -1,0 +1,255 @@
+/** The console in a real browser, in front of a real gateway: each page full, empty, refused and slow; the keyboard; both themes; hostile text; the key. */
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { examples, type OperationName, type RecordOf } from "@netfacts/contracts";
+import { type Browser, findChromium, startChromium } from "../../../test/support/chromium.ts";
+import { toolOrNotRun } from "../../../test/support/debian.ts";
+import { exampleReply, type Harness, startGateway } from "../../gateway-auth-quota/test/support/gateway.ts";
+
+const tool = toolOrNotRun(await findChromium(), "Chromium", 9);
+const inBrowser = tool === null ? test.skip : test;
+const axe = readFileSync(resolve(import.meta.dirname, "../../../node_modules/axe-core/axe.min.js"), "utf8");
+
+let harness: Harness;
+let browser: Browser | null = null;
+let url: string;
+beforeAll(async () => {
+  harness = await startGateway();
+  url = await harness.gateway.listen();
+  if (tool !== null) browser = await startChromium(tool);
+});
+afterEach(() => harness.answers.clear());
+afterAll(async () => {
+  await browser?.stop();
+  await harness.stop();
+});
+
+function answer<O extends OperationName>(op: O, members: Partial<RecordOf<O>>): void {
+  const record = { ...(examples as unknown as Record<O, RecordOf<O>>)[op], ...members };
+  harness.answers.set(op, () => ({ ...exampleReply(op), cacheable: false, etag: "", body: Buffer.from(JSON.stringify(record)) }));
+}
+
+/** Opens a page and notes its requests and what it complains about. The default is a key of every scope; null: none. */
+async function open(path: string, key?: string | null) {
+  const page = await (browser as Browser).context.newPage();
+  // As the time-outs of Jest, these only end what hangs.
+  page.setDefaultTimeout(60_000);
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on("console", (message) => {
+    // An answer of 4xx or 5xx is one of these, too; the page shows it.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => requests.push(request.url()));
+  await page.goto(url + path);
+  const secret = key === undefined ? await harness.key() : key;
+  if (secret !== null) {
+    await page.fill("#key", secret);
+    await page.press("#key", "Enter");
+  }
+  const heading = async () => {
+    await page.locator("main h1").waitFor();
+    return await page.locator("main h1").textContent();
+  };
+  return { page, complaints, requests, heading, key: secret };
+}
+
+async function violations(page: Awaited<ReturnType<typeof open>>["page"]): Promise<string[]> {
+  await page.evaluate(axe);
+  return (await page.evaluate(
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))",
+  )) as string[];
+}
+
+const pages = [
+  ["/address/193.0.6.139", "ip", "193.0.6.139 is in 193.0.0.0/21, announced by AS3333 RIPE-NCC-AS, RPKI valid."],
+  ["/prefix/193.0.0.0/21", "prefix", "193.0.0.0/21 is announced by AS3333 RIPE-NCC-AS, RPKI valid."],
+  ["/as/AS3333", "asn", "AS3333 RIPE-NCC-AS, registered in NL, announces 10 prefixes, none of them RPKI invalid."],
+  ["/validity/AS3333/193.0.0.0/21", "validity", "AS3333 may announce 193.0.0.0/21: a ROA allows it."],
+  ["/reverse-dns/193.0.6.139", "reverse_dns", "193.0.6.139 is www.ripe.net, and a name leads back to it."],
+] as const;
+
+inBrowser("each page answers in a sentence, then shows what is behind it, without a fault that axe finds in either theme", async () => {
+  for (const [path, op, sentence] of pages) {
+    const { page, complaints, heading } = await open(path);
+    await page.locator(".snippets").waitFor();
+    expect(await heading()).toBe(sentence);
+    await page.locator("summary", { hasText: "JSON" }).click();
+    expect(JSON.parse((await page.locator("pre").textContent()) ?? "")).toMatchObject({ ...examples[op], meta: expect.anything() });
+    for (const theme of ["light", "dark"]) {
+      await page.selectOption("nav select", theme);
+      expect([path, theme, await violations(page)]).toEqual([path, theme, []]);
+    }
+    expect([path, complaints]).toEqual([path, []]);
+    await page.close();
+  }
+});
+
+inBrowser("pages that need no key ask for none, and axe finds no fault in them", async () => {
+  for (const [path, title] of [
+    ["/", "What is this address?"],
+    ["/data", "1 section of data are loaded, and none is stale."],
+    ["/validity", "May this AS announce this prefix?"],
+    ["/key", "Your key"],
+  ] as const) {
+    const { page, complaints, heading } = await open(path, null);
+    if (path === "/data") await page.locator(".snippets").waitFor();
+    expect(await heading()).toBe(title);
+    for (const theme of ["light", "dark"]) {
+      await page.selectOption("nav select", theme);
+      expect([path, theme, await violations(page)]).toEqual([path, theme, []]);
+    }
+    expect([path, complaints]).toEqual([path, []]);
+    await page.close();
+  }
+});
+
+inBrowser("what nothing is known about is shown as unknown, with the reason", async () => {
+  const none = { announced: false, prefix: null, origins: [], as_set_origins: [], visibility: null };
+  answer("ip", { allocation: null, network_type: null, network_types: [], location: null, routing: { ...examples.ip.routing, ...none } });
+  const { page, complaints, heading } = await open("/address/193.0.6.139");
+  await page.locator(".snippets").waitFor();
+  expect(await heading()).toBe("193.0.6.139 is not announced, and no registry lists it.");
+  const text = (await page.locator("main").textContent()) ?? "";
+  for (const reason of ["no registry lists it", "no source says what kind of network this is", "there are no observations and no geofeed"])
+    expect(text).toContain(reason);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("a problem is shown with its title, what to do and the request id; too many requests with a countdown", async () => {
+  const wrong = await open("/address/193.0.6.1390");
+  await wrong.page.locator(".failed h1").waitFor();
+  expect(await wrong.page.locator(".failed").textContent()).toMatch(/Request id: [0-9A-Z]{26}/);
+  expect(await violations(wrong.page)).toEqual([]);
+  await wrong.page.close();
+
+  const slowKey = await harness.key({ rate: { limit: 1, windowSeconds: 60 } });
+  const { page } = await open("/validity/AS3333/193.0.0.0/21", slowKey);
+  await page.locator(".snippets").waitFor();
+  await page.locator("header a", { hasText: "RPKI" }).click();
+  await page.fill("#asn", "3333");
+  await page.fill("#prefix", "193.0.0.0/20");
+  await page.press("#prefix", "Enter");
+  await page.locator(".countdown").waitFor();
+  expect(await page.locator(".failed h1").textContent()).toBe("Rate limit exceeded");
+  expect(await page.locator(".countdown").textContent()).toMatch(/^You can try again in \d+ s\.$/);
+  expect(await page.locator(".failed button").first().isDisabled()).toBe(true);
+  await page.close();
+});
+
+inBrowser("a slow answer is awaited and told as slow; a lost connection can be tried again", async () => {
+  let release = () => {};
+  const held = new Promise<void>((done) => {
+    release = done;
+  });
+  harness.answers.set("prefix", async () => {
+    await held;
+    return { ...exampleReply("prefix"), cacheable: false };
+  });
+  const { page, heading } = await open("/prefix/193.0.0.0/21");
+  await page.locator(".loading").waitFor();
+  release();
+  await page.locator(".snippets").waitFor();
+  expect(await heading()).toContain("193.0.0.0/21 is announced by");
+
+  await page.route("**/api/**", (route) => route.abort());
+  await page.fill("#search", "AS3333");
+  await page.press("#search", "Enter");
+  await page.locator(".failed").waitFor();
+  expect(await page.locator(".failed h1").textContent()).toBe("The API cannot be reached");
+  await page.unroute("**/api/**");
+  await page.locator(".failed button", { hasText: "Try again" }).click();
+  await page.locator(".snippets").waitFor();
+  expect(await heading()).toContain("AS3333 RIPE-NCC-AS");
+  await page.close();
+});
+
+inBrowser("the keyboard alone leads from the first page to an answer, to the help and back", async () => {
+  const { page, heading } = await open("/key");
+  await page.locator(".gauge").first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("not an address");
+  await page.keyboard.press("Enter");
+  expect(await page.locator("#search-fault").textContent()).toContain("This is not an IP address");
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("193.0.6.139");
+  await page.keyboard.press("Enter");
+  await page.locator(".snippets").waitFor();
+  expect(page.url()).toBe(`${url}/address/193.0.6.139`);
+  await page.keyboard.press("?");
+  await page.locator("dialog[open]").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("dialog[open]").waitFor({ state: "detached" });
+  await page.locator("main a", { hasText: "193.0.0.0/21" }).first().focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${url}/prefix/193.0.0.0/21`);
+  await page.locator(".snippets").waitFor();
+  expect(await heading()).toContain("193.0.0.0/21 is announced");
+  await page.goBack();
+  await page.waitForURL(`${url}/address/193.0.6.139`);
+  await page.locator(".snippets").waitFor();
+  expect(await heading()).toContain("193.0.6.139 is in");
+  await page.close();
+});
+
+inBrowser("names that carry scripts, directions or ten thousand letters are text, and break no page", async () => {
+  const hostile = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>\u202egnirts\u2066${"W".repeat(10_000)}`;
+  answer("asn", { name: hostile, organisation: hostile });
+  answer("reverse_dns", { names: [{ name: hostile, ttl_seconds: 60, forward: { status: "ok", confirmed: false, addresses: [] } }] });
+  for (const path of ["/as/AS3333", "/reverse-dns/193.0.6.139"]) {
+    const { page, complaints } = await open(path);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.locator(".snippets").waitFor();
+    expect(await page.evaluate("[typeof window.broken, document.querySelectorAll('main img[src=x], main script').length]")).toEqual([
+      "undefined",
+      0,
+    ]);
+    expect(await page.locator(".card").first().textContent()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.close();
+  }
+});
+
+inBrowser("the key is in no URL, cookie, log or storage, unless its owner asks to keep it for the tab", async () => {
+  const { page, requests, key } = await open("/address/193.0.6.139");
+  await page.locator(".snippets").waitFor();
+  const secret = key ?? "";
+  expect(requests.filter((request) => request.includes(secret) || !request.startsWith(`${url}/`))).toEqual([]);
+  expect(await page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]")).toEqual([0, 0, ""]);
+  expect(await page.content()).not.toContain(secret);
+  expect(JSON.stringify(harness.log)).not.toContain(secret);
+  await page.reload();
+  await page.fill("#key", secret);
+  await page.check("input[name=keep]");
+  await page.press("#key", "Enter");
+  await page.locator(".snippets").waitFor();
+  await page.reload();
+  await page.locator(".snippets").waitFor();
+  await page.locator("header a", { hasText: "Key" }).click();
+  await page.locator("button", { hasText: "Forget the key" }).click();
+  await page.locator("#key").waitFor();
+  expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  await page.close();
+});
+
+inBrowser("pages fit screens from 320 px on", async () => {
+  for (const path of ["/", ...pages.map(([path]) => path), "/data", "/key"]) {
+    const { page } = await open(path, path === "/" || path === "/data" ? null : undefined);
+    if (path !== "/") await page.locator(".snippets").waitFor();
+    for (const width of [320, 360, 1_024, 1_920]) {
+      await page.setViewportSize({ width, height: 900 });
+      const fits = await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth");
+      expect([path, width, fits]).toEqual([path, width, true]);
+      for (const theme of process.env.SCREENSHOTS ? ["light", "dark"] : []) {
+        await page.selectOption("nav select", theme);
+        await page.screenshot({ path: `${process.env.SCREENSHOTS}/${path.replaceAll("/", "_")}.${width}.${theme}.png`, fullPage: true });
+      }
+    }
+    await page.close();
+  }
+});

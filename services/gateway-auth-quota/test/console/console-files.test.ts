@@ -1,0 +1,82 @@
+/** The files of the console as the gateway serves them. */
+
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Harness, startGateway } from "../support/gateway.ts";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startGateway();
+});
+afterAll(() => harness.stop());
+
+const open = (url: string, headers: Record<string, string> = {}) => harness.request("GET", url, headers);
+const filesOf = (html: string) => [...html.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, path]) => path ?? "");
+
+test("every page is the same HTML, which is asked for again each time and runs only our own files", async () => {
+  const { body } = await open("/");
+  for (const path of [
+    "/",
+    "/address/193.0.6.139",
+    "/prefix/2001:db8::/32",
+    "/as/AS3333",
+    "/validity/AS1/1.0.0.0/8",
+    "/reverse-dns/::1",
+    "/data",
+    "/key",
+  ]) {
+    const answer = await open(path);
+    expect([path, answer]).toMatchObject([
+      path,
+      { status: 200, body, headers: { "cache-control": "no-cache", "content-type": "text/html; charset=utf-8" } },
+    ]);
+    const policy = String(answer.headers["content-security-policy"]);
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'");
+    expect(policy).not.toContain("unsafe");
+  }
+  expect(body).not.toMatch(/https?:|<style|<script>|\sstyle=/);
+  const { etag = "" } = (await open("/")).headers;
+  expect((await open("/data", { "if-none-match": etag })).status).toBe(304);
+  expect((await harness.request("POST", "/", {})).status).toBe(405);
+});
+
+test("files have the name of their content and may be kept for ever; unknown ones are problems", async () => {
+  const files = filesOf((await open("/")).body);
+  expect(files).toHaveLength(2);
+  for (const file of files) {
+    expect(file).toMatch(/-[\w-]{8}\.(js|css)$/);
+    expect(await open(file)).toMatchObject({ status: 200, headers: { "cache-control": "public, max-age=31536000, immutable" } });
+  }
+  for (const path of [
+    "/console/",
+    "/console/index.html",
+    "/console/built.json",
+    "/console/../package.json",
+    "/console/%2e%2e/%2e%2e/package.json",
+  ])
+    expect([path, (await open(path)).status]).toEqual([path, 404]);
+});
+
+test("files are sent packed to those who take it", async () => {
+  for (const path of ["/", ...filesOf((await open("/")).body)]) {
+    const plain = (await open(path)).body;
+    for (const [accepted, coding, unpack] of [
+      ["gzip, br", "br", brotliDecompressSync],
+      ["gzip", "gzip", gunzipSync],
+    ] as const) {
+      const answer = await harness.gateway.http.inject({ url: path, headers: { "accept-encoding": accepted } });
+      expect(answer.headers).toMatchObject({ "content-encoding": coding, vary: "Accept-Encoding" });
+      expect(unpack(answer.rawPayload).toString()).toBe(plain);
+    }
+  }
+});
+
+test("with CONSOLE=false, / leads to the reference page, and no page is there", async () => {
+  const without = await startGateway({ config: { CONSOLE: false } });
+  try {
+    expect(await without.request("GET", "/")).toMatchObject({ status: 302, headers: { location: "/docs", "cache-control": "no-store" } });
+    expect((await without.request("GET", "/data")).status).toBe(404);
+  } finally {
+    await without.stop();
+  }
+});
