@@ -1,5 +1,6 @@
 /** From sources with URLs to sources with files: what a run reads. */
 
+import type { ReferredFeed } from "../readers/referred-geofeeds.ts";
 import { type BuiltSection, type SourceConfig, type SourcesConfig, sectionOf, storedFormat, type UpdateFiles } from "../sources/index.ts";
 
 /** The file of a source, ready to be read. */
@@ -16,6 +17,8 @@ export interface ReadyFile {
   readonly givenUp?: string;
   /** Of updates: all files that there are of them. `location` is where they were looked for. */
   readonly updates?: UpdateFiles;
+  /** Of a registry dump: its geofeeds, which `sha256` is of too, and the digest of the dump alone. */
+  readonly referred?: { readonly feeds: readonly ReferredFeed[]; readonly dumpSha256: string };
 }
 
 export type ReadyFiles = Readonly<Record<string, ReadyFile>>;
@@ -37,11 +40,12 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
     if (source.format === "rtr") return [rtrSource(source, file)];
     if (source.format === storedFormat) return file === undefined ? [] : [storedFrom(source, file)];
     if (file?.updates !== undefined) return [updatesSource(source, file, file.updates)];
-    if (source.fetch === undefined) return [source];
+    const feeds = file?.referred === undefined ? {} : { feeds: file.referred.feeds };
+    if (source.fetch === undefined) return [{ ...source, ...feeds }];
     // An optional source of which nothing was ever fetched: the run tells that its file is not there.
     if (file === undefined) return [source];
     const { location, url, fetchedAt, lastGood } = file;
-    return [{ ...source, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood } }];
+    return [{ ...source, ...feeds, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood } }];
   });
   return { ...config, sources };
 }

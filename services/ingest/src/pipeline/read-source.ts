@@ -1,5 +1,6 @@
 /** Reads one source with the reader of its format; RIBs are read elsewhere. */
 
+import { referredVersion } from "../fetch/referred-feeds.ts";
 import type { TableSource } from "./listed-sources.ts";
 import { checkMd5Beside } from "./md5-beside.ts";
 import { openSource, type StoredFile } from "./open-source.ts";
@@ -27,7 +28,14 @@ export async function readSource(
   const { content, stored, explained } = openSource(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
   try {
     const named = { ...content, registry: source.format === "delegated" ? registryNamed(source) : null };
-    return { ...(await tableReaders[source.format](named, inputs, source)), stored };
+    const reading = await tableReaders[source.format](named, inputs, source);
+    const { feeds } = source;
+    if (feeds === undefined) return { ...reading, stored };
+    const versioned = () => {
+      const { bytes, sha256 } = stored();
+      return { bytes, sha256: referredVersion(sha256, feeds) };
+    };
+    return { ...reading, stored: versioned };
   } catch (error) {
     throw explained(error);
   }

@@ -16,6 +16,7 @@ import { readPrefixList, readTorExits } from "../readers/prefix-list.ts";
 import { readAwsRanges, readAzureTags, readGoogleRanges, readOracleRanges } from "../readers/provider-ranges.ts";
 import type { ListedRange, RangeDetail } from "../readers/range-list.ts";
 import type { ReaderReport, SourceContent } from "../readers/reader-report.ts";
+import { readReferredGeofeeds } from "../readers/referred-geofeeds.ts";
 import { readRoutinatorCsv } from "../readers/routinator-csv.ts";
 import { readRoutinatorJson, readRoutinatorJsonExt } from "../readers/routinator-json.ts";
 import { readRpkiClientJson } from "../readers/rpki-client-json.ts";
@@ -77,7 +78,7 @@ export interface Reading {
 export type TableFormat = Exclude<BuiltFormat, "mrt">;
 
 /** What a reader knows of its source. */
-export type ReadSource = Pick<SourceConfig, "name" | "rangeType"> & { readonly section: BuiltSection };
+export type ReadSource = Pick<SourceConfig, "name" | "rangeType" | "feeds"> & { readonly section: BuiltSection };
 
 export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: TableInputs, source: ReadSource) => Promise<Reading>> = {
   async delegated(content, inputs) {
@@ -188,6 +189,11 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
     // A provider's geofeed lists its ranges: one file may serve both sections.
     if (source.section === "network_types")
       return ranges({ ranges: records.map(({ prefix }) => ({ prefix, detail: noDetail })), report }, inputs, source);
+    return { report, add: (source) => inputs.locations.add(source, records) };
+  },
+
+  async "rpsl-geofeeds"(content, inputs, { feeds = [] }) {
+    const { records, report } = await readReferredGeofeeds(content, feeds);
     return { report, add: (source) => inputs.locations.add(source, records) };
   },
 

@@ -15,7 +15,7 @@ const carriageReturn = 0x0d;
  * Calls the sink once per line; `\n` and `\r\n` end one. An empty rest after the last break is no line.
  *
  * @returns the number of lines, and whether the last of them was ended by a break (true of an empty text).
- * Throws `SourceError` with the line for one longer than `lineBytesMax`, and passes on what the pieces throw.
+ * Throws `SourceError` with the line for one longer than `lineBytesMax`, unless such lines are skipped, and passes on what the pieces throw.
  *
  * Cost: one native search per line; copies only lines that two pieces share.
  */
@@ -23,6 +23,7 @@ export async function forEachLine(
   file: string,
   chunks: AsyncIterable<Uint8Array>,
   sink: LineSink,
+  longLines: "refuse" | "skip" = "refuse",
 ): Promise<{ lines: number; ended: boolean }> {
   const rest = Buffer.alloc(lineBytesMax + 1);
   let restLength = 0;
@@ -30,7 +31,10 @@ export async function forEachLine(
 
   const emit = (bytes: Uint8Array, start: number, end: number) => {
     line++;
-    if (end - start > lineBytesMax) throw tooLong(file, line);
+    if (end - start > lineBytesMax) {
+      if (longLines === "skip") return;
+      throw tooLong(file, line);
+    }
     sink(bytes, start, end > start && bytes[end - 1] === carriageReturn ? end - 1 : end, line);
   };
 
@@ -43,9 +47,14 @@ export async function forEachLine(
       const end = chunk.indexOf(lineFeed, start);
       const stop = end === -1 ? chunk.length : end;
       if (restLength > 0 || end === -1) {
-        if (restLength + stop - start > lineBytesMax) throw tooLong(file, line + 1);
-        rest.set(chunk.subarray(start, stop), restLength);
-        restLength += stop - start;
+        const isLong = restLength + stop - start > lineBytesMax;
+        if (isLong && longLines === "refuse") throw tooLong(file, line + 1);
+        // One byte more than a line may have tells that it is to be skipped, however much of it follows.
+        if (isLong) restLength = lineBytesMax + 1;
+        else {
+          rest.set(chunk.subarray(start, stop), restLength);
+          restLength += stop - start;
+        }
       }
       if (end === -1) break;
       if (restLength > 0) {

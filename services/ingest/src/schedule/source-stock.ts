@@ -9,8 +9,10 @@ import {
   fetchSteps,
   noteGood,
   pathOf,
+  ReferredFeeds,
   type RemoteSource,
   readFilesOf,
+  referredVersion,
 } from "../fetch/index.ts";
 import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
 import type { IngestMetrics } from "../metrics.ts";
@@ -44,6 +46,8 @@ export interface SourceStockDeps {
   readonly random?: () => number;
 }
 
+/** Of dumps that refer to geofeeds. */
+const referringFormat = "rpsl-geofeeds";
 /** Servers asked at a time; one request at a time to each. */
 const hostsMax = 4;
 /** What a run could not use may be tried again after so long: the fault may have been ours. */
@@ -109,13 +113,31 @@ export class SourceStock {
     if (source.format === storedFormat) return this.#readyOfStored(all);
     if (source.appliesTo !== undefined) return this.#readyUpdates(source, source.appliesTo, all);
     const { file } = this.state(source);
+    const { downloads } = this.#deps.fetching;
+    if (source.format === referringFormat) {
+      const feeds = await new ReferredFeeds(downloads, source.name).list();
+      const ready = await this.#readyFileOf(source, file, all, (sha256) => referredVersion(sha256, feeds));
+      return ready === null
+        ? null
+        : { ...ready, referred: { feeds, dumpSha256: ready.sha256 }, sha256: referredVersion(ready.sha256, feeds) };
+    }
+    return this.#readyFileOf(source, file, all, (sha256) => sha256);
+  }
+
+  /** @param versionOf  what tells a version with this file from others. */
+  async #readyFileOf(
+    source: SourceConfig,
+    file: SourceState["file"],
+    all: boolean,
+    versionOf: (sha256: string) => string,
+  ): Promise<ReadyFile | null> {
     if (source.fetch === undefined) {
-      if (file === null || (!all && this.#isRefused(source, file.sha256))) return null;
+      if (file === null || (!all && this.#isRefused(source, versionOf(file.sha256)))) return null;
       return { location: source.location, sha256: file.sha256, url: null, fetchedAt: null, lastGood: null };
     }
     const { downloads } = this.#deps.fetching;
     const { latest, good } = await readFilesOf(downloads, source.name);
-    const usable = latest !== null && (all || !this.#isRefused(source, latest.sha256)) ? latest : source.required ? null : good;
+    const usable = latest !== null && (all || !this.#isRefused(source, versionOf(latest.sha256))) ? latest : source.required ? null : good;
     if (usable === null) return null;
     const lastGood = good === null || source.required || good.sha256 === usable.sha256 ? null : pathOf(downloads, source.name, good);
     const { sha256, url, fetchedAt } = usable;
@@ -133,7 +155,7 @@ export class SourceStock {
       if (told.sha256 === file.sha256 && told.error === null) {
         const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
         if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
-          await noteGood(fetching.downloads, source.name, file.sha256);
+          await noteGood(fetching.downloads, source.name, file.referred?.dumpSha256 ?? file.sha256);
         if (this.state(source).refused !== null) await states.change(source, { refused: null });
       } else if (told.error !== null) {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
@@ -189,6 +211,7 @@ export class SourceStock {
       else if (source.appliesTo !== undefined && source.fetch.everySeconds > 0)
         await this.#fetchUpdates({ ...source, fetch: source.fetch }, source.appliesTo, signal, onProgress);
       else await this.#fetch({ ...source, fetch: source.fetch }, signal, onProgress);
+      if (source.format === referringFormat) await this.#refreshFeeds(source, signal, onProgress);
       const now = clock.now();
       const nextAt = now + afterSuccess(source, this.#random);
       metrics?.sourceSuccess.set({ source: name }, now / 1_000);
@@ -217,6 +240,26 @@ export class SourceStock {
 
   async #fetch(source: RemoteSource, signal: AbortSignal, onProgress: NonNullable<FetchContext["onProgress"]>): Promise<void> {
     this.#noteFetch(source.name, await fetchSource(source, { ...this.#deps.fetching, signal, onProgress }));
+  }
+
+  /** What fails of a geofeed is no fault of its source. */
+  async #refreshFeeds(source: SourceConfig, signal: AbortSignal, onProgress: NonNullable<FetchContext["onProgress"]>): Promise<void> {
+    const { fetching, log } = this.#deps;
+    const { file } = this.state(source);
+    const { latest } = await readFilesOf(fetching.downloads, source.name);
+    const dump =
+      source.fetch === undefined
+        ? file && { path: source.location, sha256: file.sha256 }
+        : latest && { path: pathOf(fetching.downloads, source.name, latest), sha256: latest.sha256 };
+    if (dump === null) return;
+    const outcome = await new ReferredFeeds(fetching.downloads, source.name).refresh(dump, source, { ...fetching, signal, onProgress });
+    const fields = { source: source.name, feeds: outcome.feeds, failed: outcome.failed };
+    if (outcome.firstError === null) log.info(fields, "geofeeds that a registry dump refers to were asked for");
+    else
+      log.warn(
+        { ...fields, reason: outcome.firstError },
+        "geofeeds that a registry dump refers to are unavailable; their last good versions remain in use",
+      );
   }
 
   #noteFetch(name: string, { changed, file, bytes, seconds, notes }: Omit<FetchOutcome, "path">): void {

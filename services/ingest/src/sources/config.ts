@@ -2,6 +2,7 @@
 
 import type { Prefix } from "@netfacts/address";
 import type { SectionName } from "@netfacts/snapshot";
+import type { ReferredFeed } from "../readers/referred-geofeeds.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import type { BuiltFormat, SourceSection, storedFormat } from "./sections.ts";
 
@@ -39,6 +40,8 @@ export interface SourceConfig {
   updateFiles?: UpdateFiles;
   /** Of an RTR source: why its session gave up the data. What was published of them is to be withdrawn. */
   givenUp?: string;
+  /** Of a registry dump: the geofeeds that it refers to, as they are here now. */
+  feeds?: readonly ReferredFeed[];
   /** Of stored observations: what tells this version of them from others. */
   storedVersion?: string;
   /** False: its failure is a warning, and its last good data stay. */

@@ -63,7 +63,9 @@ const sections = {
     },
   },
   // The largest public geofeeds have ten MB. Of observations: some 7 million.
-  locations: { reading: { formats: ["geofeed", "observations", "observations-csv"], bytesMax: gibibyte, intervalSeconds: 7 * day } },
+  locations: {
+    reading: { formats: ["geofeed", "rpsl-geofeeds", "observations", "observations-csv"], bytesMax: gibibyte, intervalSeconds: 7 * day },
+  },
 } as const satisfies Readonly<Record<Listed<ImportedSection>, SectionSources & Required<Pick<SectionSources, "reading">>>> &
   Readonly<Record<Listed<SectionName>, SectionSources>>;
 
@@ -117,6 +119,7 @@ const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   geofeed: { mark: { line: /^"?(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?"? *,/i } },
   "overrides-csv": { mark: { line: /^"?asn"?, *"?(?:name|organisation|website|network_type)"?/i }, standing: true },
   "prefix-list": { mark: { line: /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?\s*(?:#|$)/i } },
+  "rpsl-geofeeds": { mark: { line: /^(?:inetnum|inet6num):/i } },
   "name-list": { mark: { line: /^\d+\t/ }, steady: true },
   autnums: { mark: { line: /^(?:AS\d[\d.]*[ \t]|\d+ +\S)/ }, steady: true },
 };

@@ -50,6 +50,7 @@ const files: Readonly<Record<string, string | Buffer>> = {
   "tor-exit-list": `ExitNode ${"0A".repeat(20)}\nPublished 2025-11-20 08:50:12\nExitAddress 11.0.0.1 2025-11-20 08:50:12\n`,
   "prefix-list": "11.0.0.0/16\n2001:db8::/32\n",
   geofeed: "# made up\n11.0.0.0/24,NL,NL-NH,Amsterdam,\n2001:db8::/32,DE,,,\n",
+  "rpsl-geofeeds": "inetnum: 11.0.0.0 - 11.0.0.255\nnetname: ONE\n\ninetnum: 11.0.1.0 - 11.0.1.255\ngeofeed: https://feed.example/\n",
   observations: `${json({ ip: "11.0.0.1", country: "NL", observed_at: "2025-11-20T22:14:05Z" })}\n`,
   "observations-csv": "ip,country,observed_at\n11.0.0.1,NL,2025-11-20T22:14:05Z\n",
   mrt: ribFile(),

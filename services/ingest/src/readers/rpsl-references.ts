@@ -1,0 +1,135 @@
+/** Reader of registry dumps in RPSL (RFC 2622): which address ranges refer to a geofeed (RFC 9632 §3). */
+
+import { type Address, firstAddress, lastAddress, parseAddress, parsePrefix } from "@netfacts/address";
+import { addressNumber } from "../assembly/referred-ranges.ts";
+import { boundedContent, type ContentMeter } from "./bounded-content.ts";
+import { cutLine, forEachLine } from "./lines.ts";
+import { type SourceContent, SourceError, Tally } from "./reader-report.ts";
+import { isTimestamp, readTimestamp } from "./timestamp.ts";
+
+/** An inetnum or inet6num object that refers to a geofeed. The range is inclusive. */
+export interface GeofeedReference {
+  readonly start: Address;
+  readonly end: Address;
+  /** An https URL without credentials. */
+  readonly url: string;
+  /** Unix seconds of `last-modified`; 0 if it is not known. */
+  readonly lastModified: number;
+}
+
+export interface ReferencesReading {
+  readonly references: GeofeedReference[];
+  /** Objects by class, whether they refer to a geofeed or not. */
+  readonly objects: { readonly ipv4: number; readonly ipv6: number };
+  /** References that are not followed, with the reason. */
+  readonly refused: ReadonlyMap<string, number>;
+  readonly meter: ContentMeter;
+}
+
+/** All registries together had some 50,000 in 2025. Each takes some 300 bytes. */
+const referencesMax = 1_000_000;
+const urlLettersMax = 2_048;
+/** No network has more than a /8, or a /12 of IPv6: what is larger is a placeholder of the registry. */
+const sizeMax = { 4: 1n << 24n, 6: 1n << 116n } as const;
+
+/**
+ * Streams the dump: memory is that of the references. Objects of other classes, and lines that are longer than any that counts, are ignored.
+ * `geofeed:` counts before `remarks: Geofeed URL`; of several of one kind the first.
+ *
+ * Throws `SourceError` for a file without inetnum and inet6num objects, with more unreadable ranges than allowed, with more than a million
+ * references, or cut within its last line.
+ */
+export async function readGeofeedReferences(content: SourceContent): Promise<ReferencesReading> {
+  const { file, badRecordsMax } = content;
+  const { chunks, meter } = boundedContent(content);
+  const tally = new Tally();
+  const references: GeofeedReference[] = [];
+  const refused = new Map<string, number>();
+  const objects = { ipv4: 0, ipv6: 0 };
+  let object: RpslObject | null = null;
+  let isWithin = false;
+
+  const end = (line: number) => {
+    isWithin = false;
+    if (object === null) return;
+    const { range, isIpv6, geofeed, remark, lastModified } = object;
+    object = null;
+    tally.read++;
+    const found = isIpv6 ? ipv6Range(range) : ipv4Range(range);
+    if (found === null) return tally.bad("has no valid address range", { line }, range);
+    tally.accepted++;
+    objects[isIpv6 ? "ipv6" : "ipv4"]++;
+    const text = geofeed ?? remark;
+    if (text === null) return;
+    const url = feedUrl(text);
+    const why =
+      url === null ? "the geofeed is no https URL" : sizeOf(found) > sizeMax[found.start.version] ? "the range is too large" : null;
+    if (why !== null) return void refused.set(why, (refused.get(why) ?? 0) + 1);
+    if (references.length === referencesMax) throw new SourceError(file, { line }, `has more than ${referencesMax} references to geofeeds`);
+    references.push({ ...found, url: url as string, lastModified: isTimestamp(lastModified) ? (readTimestamp(lastModified) ?? 0) : 0 });
+  };
+
+  const { lines, ended } = await forEachLine(
+    file,
+    chunks,
+    (bytes, start, stop, line) => {
+      if (start === stop) return end(line);
+      // Attributes that count begin with one of these letters, in either case.
+      const first = (bytes[start] as number) | 0x20;
+      if (isWithin && (object === null || (first !== 0x67 && first !== 0x72 && first !== 0x6c))) return;
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, stop - start).toString("latin1");
+      if (text.startsWith("#") || text.startsWith("%")) return;
+      const [, name = "", value = ""] = /^([a-z0-9-]+):\s*(.*?)(?:\s+#.*|\s*)$/i.exec(text) ?? [];
+      const attribute = name.toLowerCase();
+      if (!isWithin) {
+        isWithin = true;
+        const isIpv6 = attribute === "inet6num";
+        if (isIpv6 || attribute === "inetnum") object = { range: value, isIpv6, geofeed: null, remark: null, lastModified: "" };
+        return;
+      }
+      if (object === null) return;
+      if (attribute === "geofeed") object.geofeed ??= value;
+      else if (attribute === "remarks") object.remark ??= /^Geofeed\s+(\S+)/.exec(value)?.[1] ?? null;
+      else if (attribute === "last-modified") object.lastModified = value;
+    },
+    "skip",
+  );
+  if (!ended) throw cutLine(file, lines);
+  end(lines);
+  tally.judge(file, badRecordsMax, "inetnum or inet6num objects", { line: Math.max(1, lines) });
+  return { references, objects, refused, meter };
+}
+
+interface RpslObject {
+  readonly range: string;
+  readonly isIpv6: boolean;
+  geofeed: string | null;
+  remark: string | null;
+  lastModified: string;
+}
+
+type AddressRange = Pick<GeofeedReference, "start" | "end">;
+
+function ipv4Range(text: string): AddressRange | null {
+  const [first = "", last = "", ...more] = text.split("-").map((part) => part.trim());
+  const [start, end] = [parseAddress(first), parseAddress(last)];
+  if (more.length > 0 || start?.version !== 4 || end?.version !== 4 || start.w0 > end.w0) return null;
+  return { start, end };
+}
+
+function ipv6Range(text: string): AddressRange | null {
+  const reading = parsePrefix(text);
+  return reading.ok && reading.prefix.version === 6 ? { start: firstAddress(reading.prefix), end: lastAddress(reading.prefix) } : null;
+}
+
+function sizeOf({ start, end }: AddressRange): bigint {
+  return addressNumber(end) - addressNumber(start) + 1n;
+}
+
+/** As it is asked for; null for anything but https, and for a URL with credentials. */
+function feedUrl(text: string): string | null {
+  const url = text.length > urlLettersMax ? null : URL.parse(text);
+  if (url === null || url.protocol !== "https:" || url.hostname === "" || url.username !== "" || url.password !== "") return null;
+  url.hash = "";
+  return url.href;
+}
