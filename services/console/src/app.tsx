@@ -5,6 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { classify, pathOf } from "./domain/classify.ts";
 import { AddressPage } from "./pages/address.tsx";
 import { AsPage } from "./pages/as.tsx";
+import { BulkPage } from "./pages/bulk.tsx";
+import { CompareForm, ComparePage } from "./pages/compare.tsx";
 import { DataPage } from "./pages/data.tsx";
 import { HomePage } from "./pages/home.tsx";
 import { KeyForm, KeyPage } from "./pages/key.tsx";
@@ -35,9 +37,12 @@ function shownAt(path: string): Shown | null {
   if (text === "") {
     if (word === "") return { title: texts.product, needsKey: false, page: <HomePage /> };
     if (word === "data") return { title: texts.nav.data, needsKey: false, page: <DataPage /> };
+    if (word === "bulk") return { title: texts.bulk.title, needsKey: true, page: <BulkPage /> };
+    if (word === "compare") return { title: texts.nav.compare, needsKey: false, page: <CompareForm /> };
     if (word === "key") return { title: texts.nav.key, needsKey: false, page: <KeyPage /> };
     return word === "validity" ? { title: "RPKI validity", needsKey: false, page: <ValidityForm /> } : null;
   }
+  if (word === "compare") return of(text, <ComparePage subjects={text} />);
   if (word === "address") return of(text, <AddressPage ip={text} />);
   if (word === "prefix") return of(text, <PrefixPage prefix={text} />);
   if (word === "as") return of(text, <AsPage asn={text} />);
@@ -82,6 +87,8 @@ export function App() {
         <Search />
         <nav aria-label={texts.nav.label}>
           <a href="/validity">RPKI</a>
+          <a href="/compare">{texts.nav.compare}</a>
+          <a href="/bulk">{texts.nav.bulk}</a>
           <a href="/data">{texts.nav.data}</a>
           <a href="/key">{texts.nav.key}</a>
           <a href="/docs">{texts.nav.docs}</a>

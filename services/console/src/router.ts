@@ -27,5 +27,5 @@ export function followLinks(event: MouseEvent): void {
 }
 
 function isPage(path: string): boolean {
-  return path === "/" || /^\/(address|prefix|as|validity|reverse-dns|data|key)(\/|$)/.test(path);
+  return path === "/" || /^\/(address|bulk|compare|prefix|as|validity|reverse-dns|data|key)(\/|$)/.test(path);
 }

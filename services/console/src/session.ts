@@ -18,6 +18,12 @@ export const client = computed(() => {
   return new NetfactsClient({ url: location.origin, ...(key !== null && { key }), retry: { attemptsMax: 1 }, timeoutMs });
 });
 
+/** For a batch, which is many requests: it waits for the rate limit, and tries again what failed in between. */
+export const patientClient = computed(() => {
+  const key = keyInUse.value;
+  return new NetfactsClient({ url: location.origin, ...(key !== null && { key }), timeoutMs });
+});
+
 /** @param kept  also for a reload of this tab. @returns false for a text that cannot be a key. */
 export function useKey(text: string, kept: boolean): boolean {
   const key = text.trim();

@@ -8,7 +8,7 @@ import { type Browser, findChromium, startChromium } from "../../../test/support
 import { toolOrNotRun } from "../../../test/support/debian.ts";
 import { exampleReply, type Harness, startGateway } from "../../gateway-auth-quota/test/support/gateway.ts";
 
-const tool = toolOrNotRun(await findChromium(), "Chromium", 9);
+const tool = toolOrNotRun(await findChromium(), "Chromium", 11);
 const inBrowser = tool === null ? test.skip : test;
 const axe = readFileSync(resolve(import.meta.dirname, "../../../node_modules/axe-core/axe.min.js"), "utf8");
 
@@ -234,6 +234,45 @@ inBrowser("the key is in no URL, cookie, log or storage, unless its owner asks t
   await page.locator("button", { hasText: "Forget the key" }).click();
   await page.locator("#key").waitFor();
   expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  await page.close();
+});
+
+inBrowser("a list of 100,000 lines becomes a table that can be filtered, sorted and downloaded", async () => {
+  const key = await harness.key({ scopes: ["ip", "batch"], rate: { limit: 10_000, windowSeconds: 60 } });
+  const { page, complaints } = await open("/bulk", key);
+  await page.locator("#list").waitFor();
+  const list = Array.from({ length: 100_000 }, (_, at) => `line ${at} 10.${at % 7}.${(at >> 3) & 255}.${at % 8} x`).join("\n");
+  await page.locator("#file").setInputFiles({ name: "access.log", mimeType: "text/plain", buffer: Buffer.from(list) });
+  await page.locator("main h1", { hasText: "in 100,000 lines." }).waitFor();
+  await page.fill(".tools input", "10.3.255.");
+  await page.locator(".virtual li", { hasText: "10.3.255." }).first().waitFor();
+  await page.locator(".grid.head button", { hasText: "Address" }).click();
+  for (const theme of ["light", "dark"]) {
+    await page.selectOption("nav select", theme);
+    expect([theme, await violations(page)]).toEqual([theme, []]);
+  }
+  const download = page.waitForEvent("download");
+  await page.locator("button", { hasText: "Download CSV" }).click();
+  const lines = readFileSync(await (await download).path(), "utf8")
+    .trimEnd()
+    .split("\r\n");
+  expect(lines[0]).toBe("ip,lines,prefix,as,name,country,rpki,problem");
+  expect(lines.slice(1).every((line) => line.includes("10.3.255."))).toBe(true);
+  expect(complaints).toEqual([]);
+  if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/bulk.png`, fullPage: true });
+  await page.close();
+});
+
+inBrowser("two subjects stand side by side, and the facts that differ are marked", async () => {
+  const { page, complaints, heading } = await open("/compare/193.0.6.139,AS3333");
+  await page.locator("table.compare").waitFor();
+  expect(await heading()).toBe("193.0.6.139 and AS3333 do not differ in any known fact.");
+  for (const theme of ["light", "dark"]) {
+    await page.selectOption("nav select", theme);
+    expect([theme, await violations(page)]).toEqual([theme, []]);
+  }
+  expect(complaints).toEqual([]);
+  if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/compare.png`, fullPage: true });
   await page.close();
 });
 

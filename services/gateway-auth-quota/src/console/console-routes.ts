@@ -12,7 +12,20 @@ import { matchesEtag } from "../lookups/conditional.ts";
 const site = new URL("../../../console/dist/site/", import.meta.url);
 
 /** Paths of pages; what follows is read by the page. */
-const pagePaths = ["/", "/address/*", "/prefix/*", "/as/*", "/validity", "/validity/*", "/reverse-dns/*", "/data", "/key"];
+const pagePaths = [
+  "/",
+  "/address/*",
+  "/prefix/*",
+  "/as/*",
+  "/validity",
+  "/validity/*",
+  "/reverse-dns/*",
+  "/compare",
+  "/compare/*",
+  "/bulk",
+  "/data",
+  "/key",
+];
 
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

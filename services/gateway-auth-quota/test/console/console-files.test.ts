@@ -23,6 +23,8 @@ test("every page is the same HTML, which is asked for again each time and runs o
     "/validity/AS1/1.0.0.0/8",
     "/reverse-dns/::1",
     "/data",
+    "/bulk",
+    "/compare/AS1,AS2",
     "/key",
   ]) {
     const answer = await open(path);

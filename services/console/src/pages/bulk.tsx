@@ -1,0 +1,245 @@
+/** `/bulk`: a list or a log file is pasted, chosen or dropped; its addresses are asked as a batch, and shown as a table that grows. */
+
+import type { NetfactsClient } from "@netfacts/client";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Failure, failureOf } from "../answer.ts";
+import { type Column, columns, csv, filtered, type Row, rowOf, type Share, sorted, summary } from "../domain/bulk-table.ts";
+import { extractAddresses, linesMax } from "../domain/extract.ts";
+import { count, counted, share } from "../domain/format.ts";
+import { Card, Outside, PrefixLink } from "../parts/basics.tsx";
+import { Failed } from "../parts/failed.tsx";
+import { RpkiBadge } from "../parts/rpki.tsx";
+import { VirtualList } from "../parts/virtual-list.tsx";
+import { patientClient } from "../session.ts";
+import { texts } from "../texts.ts";
+
+/** Work on a large input stops after this time, so that the page can answer its reader. */
+const sliceMs = 12;
+/** Time between two pictures of a table that grows. */
+const showMs = 250;
+/** Longer ones are refused before they are read: 100,000 lines of a log are a tenth of it. */
+const fileBytesMax = 256 << 20;
+
+const columnTitles: Readonly<Record<Column, string>> = texts.bulk.columns;
+
+/** Returns a promise when a slice of time is over, else null. */
+function pauses(): () => Promise<void> | null {
+  let until = performance.now() + sliceMs;
+  return () =>
+    performance.now() < until
+      ? null
+      : new Promise((done) =>
+          setTimeout(() => {
+            until = performance.now() + sliceMs;
+            done();
+          }),
+        );
+}
+
+interface Job {
+  readonly addresses: readonly (readonly [ip: string, lines: number])[];
+  readonly lines: number;
+  readonly isCut: boolean;
+}
+
+export function BulkPage() {
+  const [job, setJob] = useState<Job | null>(null);
+  const [isReading, setReading] = useState(false);
+  const [fault, setFault] = useState("");
+  const read = async (source: string | File | undefined) => {
+    if (source === undefined || isReading) return;
+    setFault("");
+    if (typeof source !== "string" && source.size > fileBytesMax) return setFault(texts.bulk.tooLarge);
+    setReading(true);
+    try {
+      const { addresses, lines, isCut } = await extractAddresses(typeof source === "string" ? source : await source.text(), pauses());
+      if (addresses.size === 0) setFault(texts.bulk.noAddress);
+      else setJob({ addresses: [...addresses], lines, isCut });
+    } catch {
+      setFault(texts.bulk.unreadable);
+    } finally {
+      setReading(false);
+    }
+  };
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    read(String(new FormData(event.currentTarget as HTMLFormElement).get("list") ?? ""));
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    read(event.dataTransfer?.files[0] ?? event.dataTransfer?.getData("text"));
+  };
+  if (job !== null) return <Results key={job.addresses.length} job={job} close={() => setJob(null)} />;
+  return (
+    <>
+      <h1>{texts.bulk.title}</h1>
+      <p>{texts.bulk.lead}</p>
+      <form class="bulk" onSubmit={submit} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+        <label for="list">{texts.bulk.list}</label>
+        <textarea id="list" name="list" rows={10} spellcheck={false} />
+        <label for="file">{texts.bulk.file}</label>
+        <input id="file" type="file" onChange={({ currentTarget }) => read(currentTarget.files?.[0])} />
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+        <button type="submit" disabled={isReading}>
+          {isReading ? texts.bulk.reading : texts.bulk.start}
+        </button>
+      </form>
+    </>
+  );
+}
+
+interface Progress {
+  readonly rows: readonly Row[];
+  readonly failure: Failure | null;
+  readonly isDone: boolean;
+}
+
+/** Asks for what is missing; a failure keeps what is there, and `again` goes on behind it. */
+function useRows(job: Job): [Progress, () => void] {
+  const rows = useRef<Row[]>([]);
+  const [progress, setProgress] = useState<Progress>({ rows: [], failure: null, isDone: false });
+  const [attempt, setAttempt] = useState(0);
+  const client = patientClient.value;
+  // Another attempt asks for the rest.
+  useEffect(() => {
+    const leaving = new AbortController();
+    const show = (failure: Failure | null, isDone: boolean) => setProgress({ rows: [...rows.current], failure, isDone });
+    show(null, false);
+    ask(client, job, rows.current, leaving.signal, () => show(null, false)).then(
+      () => leaving.signal.aborted || show(null, true),
+      (error) => leaving.signal.aborted || show(failureOf(error), false),
+    );
+    return () => leaving.abort();
+  }, [job, client, attempt]);
+  return [progress, () => setAttempt((value) => value + 1)];
+}
+
+const fields: ("ip" | "routing" | "allocation" | "rpki")[] = ["ip", "routing", "allocation", "rpki"];
+
+async function ask(client: NetfactsClient, { addresses }: Job, rows: Row[], signal: AbortSignal, show: () => void): Promise<void> {
+  const rest = addresses.slice(rows.length);
+  const questions = rest.map(([value]) => ({ kind: "ip" as const, value, fields, meta: false }));
+  const pause = pauses();
+  let shown = performance.now();
+  for await (const result of client.batch(questions, { signal })) {
+    const [ip, lines] = rest[result.index] ?? ["", 0];
+    rows.push(rowOf(ip, lines, result));
+    if (performance.now() - shown > showMs) {
+      show();
+      shown = performance.now();
+    }
+    const pausing = pause();
+    if (pausing !== null) await pausing;
+    signal.throwIfAborted();
+  }
+}
+
+function Results({ job, close }: { readonly job: Job; readonly close: () => void }) {
+  const [{ rows, failure, isDone }, again] = useRows(job);
+  const [filter, setFilter] = useState("");
+  const [order, setOrder] = useState<{ column: Column; isDescending: boolean } | null>(null);
+  const shown = useMemo(() => {
+    const kept = filtered(rows, filter);
+    return order === null ? kept : sorted(kept, order.column, order.isDescending);
+  }, [rows, filter, order]);
+  const sort = (column: Column) => setOrder({ column, isDescending: order?.column === column && !order.isDescending });
+  const total = job.addresses.length;
+  return (
+    <>
+      <h1>
+        {isDone
+          ? `${counted(total, "address", "addresses")} in ${counted(job.lines, "line")}.`
+          : `${count(rows.length)} of ${counted(total, "address", "addresses")} asked.`}
+      </h1>
+      {isDone ? null : <progress aria-label={texts.bulk.progress} max={total} value={rows.length} />}
+      {job.isCut ? <p class="note">{texts.bulk.cut(count(linesMax))}</p> : null}
+      {failure === null ? null : <Failed failure={failure} again={again} />}
+      <div class="cards">
+        <Chart title={texts.bulk.charts.as} shares={summary(rows, "as")} total={rows.length} />
+        <Chart title={texts.bulk.charts.country} shares={summary(rows, "country")} total={rows.length} />
+        <Chart title={texts.bulk.charts.rpki} shares={summary(rows, "rpki")} total={rows.length} />
+        <Card title={texts.bulk.table} wide>
+          <div class="buttons tools">
+            <input
+              type="search"
+              aria-label={texts.bulk.filter}
+              placeholder={texts.bulk.filter}
+              value={filter}
+              onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+            />
+            <span class="detail" role="status">
+              {counted(shown.length, "row")}
+            </span>
+            <button type="button" onClick={() => download(csv(shown))} disabled={shown.length === 0}>
+              {texts.bulk.csv}
+            </button>
+            <button type="button" class="quiet" onClick={close}>
+              {texts.bulk.another}
+            </button>
+          </div>
+          <div class="scroll">
+            <div class="grid head">
+              {columns.map((column) => (
+                <button key={column} type="button" class="quiet" aria-pressed={order?.column === column} onClick={() => sort(column)}>
+                  {columnTitles[column]} {order?.column === column ? (order.isDescending ? "↓" : "↑") : ""}
+                </button>
+              ))}
+            </div>
+            <VirtualList label={texts.bulk.table} items={shown} row={(row) => <TableRow row={row} />} />
+          </div>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function TableRow({ row: { ip, lines, prefix, as, name, country, rpki, problem } }: { readonly row: Row }) {
+  return (
+    <span class="grid">
+      <a href={`/address/${ip}`}>{ip}</a>
+      <span>{count(lines)}</span>
+      <span>{prefix === "" ? "" : <PrefixLink prefix={prefix} />}</span>
+      <span>{as === "" ? "" : <a href={`/as/${as}`}>{as}</a>}</span>
+      <span>
+        <Outside text={name} />
+      </span>
+      <span>{country}</span>
+      <span>{rpki === "" ? "" : <RpkiBadge state={rpki} />}</span>
+      <span>
+        <Outside text={problem} />
+      </span>
+    </span>
+  );
+}
+
+function Chart({ title, shares, total }: { readonly title: string; readonly shares: readonly Share[]; readonly total: number }) {
+  return (
+    <Card title={title}>
+      <ul class="plain chart">
+        {shares.map(({ name, addresses }) => (
+          <li key={name}>
+            <span class="row">
+              <span class="fill">
+                <Outside text={name} />
+              </span>
+              <span class="detail">
+                {count(addresses)} · {share(addresses / total)}
+              </span>
+            </span>
+            <meter aria-label={title} min={0} max={total} value={addresses} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function download(text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = "netfacts.csv";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -1,0 +1,90 @@
+/** What a list becomes: its addresses, the rows of the table, their order, the charts and the CSV. */
+
+import { expect, test } from "@jest/globals";
+import { examples } from "@netfacts/contracts";
+import { csv, filtered, type Row, rowOf, sorted, summary } from "../src/domain/bulk-table.ts";
+import { comparedAs, comparedIp, comparedPrefix, rowsOf } from "../src/domain/compare.ts";
+import { extractAddresses, linesMax } from "../src/domain/extract.ts";
+
+const extract = async (text: string) => Object.fromEntries((await extractAddresses(text, () => null)).addresses);
+
+test("addresses of lists and logs are found once each, with the lines that have them", async () => {
+  const log = `193.0.6.139 - - [25/Nov/2026:03:14:16 +0000] "GET /?from=193.0.6.139 HTTP/1.1" 200
+peer 2001:DB8::1 closed
+[2001:db8::1]:443 and 1.1.1.1:53, (8.8.8.8).
+193.0.6.139\r
+version 1.2.3.4.5, 300.1.1.1, 12:34:56, a::b::c, ::`;
+  expect(await extract(log)).toEqual({ "193.0.6.139": 2, "2001:db8::1": 2, "1.1.1.1": 1, "8.8.8.8": 1, "::": 1 });
+  expect(await extract("")).toEqual({});
+});
+
+test("lines behind the first 100,000 are left out, which is told", async () => {
+  const lines = (count: number) => extractAddresses("1.1.1.1\n".repeat(count), () => null);
+  expect(await lines(linesMax)).toMatchObject({ lines: linesMax, isCut: false });
+  expect(await lines(linesMax + 1)).toMatchObject({ lines: linesMax, isCut: true });
+});
+
+const row = (ip: string, members: Partial<Row> = {}): Row => ({
+  ip,
+  lines: 1,
+  prefix: "",
+  as: "",
+  name: "",
+  country: "",
+  rpki: "",
+  problem: "",
+  ...members,
+});
+
+test("a result becomes a row, and a problem stays one", () => {
+  const question = { kind: "ip", value: "193.0.6.139" };
+  const answered = rowOf("193.0.6.139", 3, { index: 0, question, record: examples.ip } as Parameters<typeof rowOf>[2]);
+  expect(answered).toEqual(
+    row("193.0.6.139", { lines: 3, prefix: "193.0.0.0/21", as: "AS3333", name: "RIPE-NCC-AS", country: "NL", rpki: "valid" }),
+  );
+  expect(rowOf("1.1.1.1", 1, { index: 0, question, problem: examples.problem }).problem).toBe("The prefix has host bits set");
+});
+
+test("rows are sorted as addresses and numbers, not as texts, and filtered by any column", () => {
+  const rows = [
+    row("10.0.0.1", { as: "AS100" }),
+    row("2001:db8::10"),
+    row("9.0.0.1", { as: "AS9", name: "Nine" }),
+    row("2001:db8::9"),
+    row("::1"),
+  ];
+  expect(sorted(rows, "ip", false).map(({ ip }) => ip)).toEqual(["9.0.0.1", "10.0.0.1", "::1", "2001:db8::9", "2001:db8::10"]);
+  expect(sorted(rows, "as", false).map(({ as }) => as)).toEqual(["AS9", "AS100", "", "", ""]);
+  expect(filtered(rows, " nine ").map(({ ip }) => ip)).toEqual(["9.0.0.1"]);
+});
+
+test("charts count addresses that have an answer, and sum up the rest", () => {
+  const rows = [..."aabbbcd"].map((country) => row("1.1.1.1", { country }));
+  expect(summary([...rows, row("1.1.1.1", { country: "b", problem: "no" })], "country", 2)).toEqual([
+    { name: "b", addresses: 3 },
+    { name: "a", addresses: 2 },
+    { name: "others", addresses: 2 },
+  ]);
+});
+
+test("the CSV quotes what needs it and holds no formula", () => {
+  expect(csv([row("1.1.1.1", { name: '=HYPERLINK("x"),' })])).toBe(
+    `ip,lines,prefix,as,name,country,rpki,problem\r\n1.1.1.1,1,,,"'=HYPERLINK(""x""),",,,\r\n`,
+  );
+});
+
+test("two subjects are compared by the facts that both have, and unknown is no difference", () => {
+  const left = comparedIp(examples.ip);
+  const other = comparedIp({ ...examples.ip, location: null, routing: { ...examples.ip.routing, prefix: "193.0.0.0/20" } });
+  expect(rowsOf(left, other).filter(({ isDifferent }) => isDifferent)).toEqual([
+    { name: "Prefix", values: ["193.0.0.0/21", "193.0.0.0/20"], isDifferent: true },
+  ]);
+  expect(rowsOf(left, comparedAs(examples.asn)).map(({ name }) => name)).toEqual([
+    "Announced",
+    "Registry",
+    "Country of registration",
+    "Allocated on",
+    "Network type",
+  ]);
+  expect(rowsOf(comparedPrefix(examples.prefix), left).every(({ isDifferent }) => !isDifferent)).toBe(true);
+});
