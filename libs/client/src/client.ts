@@ -17,6 +17,7 @@ import type {
   ReverseDnsRecord,
   RoutingRecord,
   RpkiState,
+  SearchRecord,
   StatusRecord,
   ValidityRecord,
 } from "@netfacts/contracts";
@@ -97,6 +98,11 @@ export class NetfactsClient implements OperationMethods {
   /** Limits of the key, from the last response; null before the first. */
   get limits(): Limits | null {
     return this.#transport.limits;
+  }
+
+  /** What fits a text that somebody typed, best first. For suggestions, ask with a small `limit`, and cancel with `signal` when the text changes. */
+  search(q: string, { signal, asOf, ...query }: PageOptions = {}): Promise<SearchRecord> {
+    return this.#get("/search", { q, ...query, ...past(asOf) }, { ...(signal && { signal }) });
   }
 
   /** Registration, origins, visibility and RPKI state of an address, in short. */

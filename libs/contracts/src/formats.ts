@@ -24,10 +24,12 @@ export const contentTypes: Readonly<Record<Format, string>> = {
   text: "text/plain; charset=utf-8",
 };
 
-/** The list that the formats besides JSON show, and its columns in CSV; NDJSON has the items as they stand in the record, text their prefixes. */
+/** The list that the formats besides JSON show, and its columns in CSV; NDJSON has the items as they stand in the record, text one member of each. */
 export interface ListView {
   readonly list: ListName;
   readonly columns: readonly string[];
+  /** The member in plain text; absent: `prefix`. */
+  readonly line?: string;
 }
 
 /** Lists that page, by their place in the record; a name's place here is its number in cursors and never changes. */
@@ -39,6 +41,7 @@ export const listNames = [
   "vrps.unannounced",
   "allocation.blocks",
   "changes",
+  "results",
 ] as const;
 export type ListName = (typeof listNames)[number];
 

@@ -39,6 +39,7 @@ export {
 export type { PrefixQuestion } from "./operations/prefix.ts";
 export type { ReverseDnsQuestion } from "./operations/reverse-dns.ts";
 export type { RoutingQuestion } from "./operations/routing.ts";
+export { type SearchQuestion, searchCharactersMax, searchText } from "./operations/search.ts";
 export type { StatusQuestion } from "./operations/status.ts";
 export type { ValidityQuestion } from "./operations/validity.ts";
 export {
@@ -117,6 +118,15 @@ export { Problem, ProblemItem, type ResponderProblem, type TimeRange } from "./r
 export { AsProfile, AsProfiles, ProfileFields } from "./records/profiles.ts";
 export { ForwardConfirmation, ReverseDnsName, ReverseDnsRecord, type ReverseDnsStatus } from "./records/reverse-dns.ts";
 export { RoutingRecord } from "./records/routing.ts";
+export {
+  SearchHighlight,
+  type SearchMatch,
+  SearchRecord,
+  SearchResult,
+  type SearchType,
+  searchMatches,
+  searchTypes,
+} from "./records/search.ts";
 export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";
 export { type UsageApart, type UsageClass, UsageItem, UsageItems, usageApart, usageClasses } from "./records/usage.ts";
 export { ValidityRecord } from "./records/validity.ts";

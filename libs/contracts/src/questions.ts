@@ -15,7 +15,7 @@ export class QuestionSyntaxError extends Error {
 
 const described: { readonly [O in OperationName]: { readonly question: Codec<Questions[O]> } } = operations;
 
-/** The one text of this question: printable ASCII without spaces, at most 100 characters. */
+/** The one text of this question: printable ASCII without spaces, at most 100 characters, and of a search at most 1,210. */
 export function encodeQuestion<O extends OperationName>(op: O, question: Questions[O]): string {
   return described[op].question.encode(question);
 }

@@ -18,6 +18,7 @@ test("the numbers in frames never change their meaning", () => {
     reverse_dns: 7,
     asn_changes: 8,
     prefix_changes: 9,
+    search: 10,
   });
 });
 

@@ -12,6 +12,7 @@ import {
   operations,
   QuestionSyntaxError,
   type Questions,
+  searchText,
 } from "../src/index.ts";
 
 const word = fc.oneof(fc.nat(0xffff_ffff), fc.constantFrom(0, 0xffff_ffff, 1));
@@ -25,6 +26,16 @@ const asn = word;
 const limit = fc.integer({ min: 1, max: listLimitMax });
 
 const questions: { [O in OperationName]: fc.Arbitrary<Questions[O]> } = {
+  search: fc.record({
+    q: fc
+      .string({
+        unit: fc.oneof(fc.constantFrom("|", " ", "%", "ß", "\u202e", "\u0000"), fc.string({ unit: "binary", minLength: 1, maxLength: 1 })),
+        maxLength: 100,
+      })
+      .map((text) => searchText(text))
+      .filter((text) => text !== null),
+    limit,
+  }),
   ip: fc.record({ ip }),
   reverse_dns: fc.record({ ip }),
   routing: fc.record({ ip, moreSpecifics: fc.boolean(), upstreams: fc.boolean(), limit }),
@@ -77,7 +88,7 @@ describe.each(names)("operation %s", (op) => {
   test("fits the query field of a message", () => {
     fc.assert(
       fc.property(questions[op] as fc.Arbitrary<Questions[typeof op]>, (question) => {
-        expect(encodeQuestion(op, question)).toMatch(/^[!-~]{0,100}$/);
+        expect(encodeQuestion(op, question)).toMatch(op === "search" ? /^[!-~]{0,1210}$/ : /^[!-~]{0,100}$/);
       }),
       { seed: seed(3), numRuns: runs(300) },
     );
@@ -102,6 +113,11 @@ test("refuses texts that mean a question but are not its canonical form", () => 
     ["asn", "3333|-|unknown|-|1"],
     ["prefix", "193.0.0.0/21"],
     ["status", "-"],
+    ["search", "|10"],
+    ["search", "%20ripe|10"],
+    ["search", "%52ipe|10"],
+    ["search", "%ff|10"],
+    ["search", `${"a".repeat(101)}|10`],
   ];
   for (const [op, text] of refused) expect(() => decodeQuestion(op, text)).toThrow(QuestionSyntaxError);
 });

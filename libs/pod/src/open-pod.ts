@@ -1,6 +1,7 @@
 /** A process that answers from snapshots: it follows those in JetStream, and reports to ingest what it loaded. */
 
 import { hostname } from "node:os";
+import { operations } from "@netfacts/contracts";
 import type { Messaging } from "@netfacts/messaging";
 import type { ServiceApp, ServiceContext } from "@netfacts/runtime";
 import { busConfigSchema, natsConnection } from "@netfacts/runtime/bus";
@@ -55,6 +56,7 @@ export async function openPod(
   const dataset = new SnapshotFollower(store, loaderSource, snapshotEvents(log, metrics), {
     ipv4Index: config.IPV4_INDEX,
     keepMs: config.SNAPSHOT_KEEP_MS,
+    words: operations.search.service === service,
   });
   const past = new PastThread(
     loaderSource,

@@ -23,6 +23,7 @@ export { type AnswerContext, enterDataset, recordHandler, recordHandlers } from 
 export { prefixRecord } from "./prefix-record.ts";
 export { type RecordBuilder, recordBuilders, type SnapshotOperation, type SnapshotService } from "./record-builders.ts";
 export { routingRecord } from "./routing-record.ts";
+export { searchSteps } from "./search-record.ts";
 export { csvCell, listText, shownAnswer } from "./shown-answer.ts";
 export { statusRecord } from "./status-record.ts";
 export { finish, type Steps } from "./steps.ts";

@@ -6,6 +6,7 @@ import { asnRecord } from "./asn-record.ts";
 import { ipRecord } from "./ip-record.ts";
 import { prefixSteps } from "./prefix-record.ts";
 import { routingRecord } from "./routing-record.ts";
+import { searchSteps } from "./search-record.ts";
 import { statusRecord } from "./status-record.ts";
 import type { Steps } from "./steps.ts";
 import { validityRecord } from "./validity-record.ts";
@@ -22,6 +23,7 @@ export type SnapshotOperation = Exclude<OperationOf<SnapshotService>, ChangesNam
 export type RecordBuilder<O extends OperationName> = (question: Questions[O], notes: AnswerNotes) => Steps<Omit<RecordOf<O>, "meta">>;
 
 export const recordBuilders: { readonly [O in SnapshotOperation]: RecordBuilder<O> } = {
+  search: searchSteps,
   ip: inOneStep(({ ip }, notes) => ipRecord(ip, notes)),
   routing: inOneStep(routingRecord),
   validity: inOneStep(validityRecord),

@@ -29,12 +29,12 @@ export function* shownSteps(op: OperationName, notes: AnswerNotes, record: objec
 }
 
 /** Items a line each; empty for none, but for the header line of CSV. */
-export function listText(items: readonly Item[], format: ListFormat, { columns }: ListView): string {
+export function listText(items: readonly Item[], format: ListFormat, { columns, line = "prefix" }: ListView): string {
   switch (format) {
     case "ndjson":
       return items.map((item) => `${JSON.stringify(item)}\n`).join("");
     case "text":
-      return items.map(({ prefix }) => `${prefix}\n`).join("");
+      return items.map((item) => `${item[line]}\n`).join("");
     case "csv":
       return [columns.join(","), ...items.map((item) => columns.map((column) => csvCell(item[column])).join(","))]
         .map((line) => `${line}\r\n`)

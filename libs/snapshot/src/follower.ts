@@ -38,9 +38,17 @@ export interface FollowerOptions {
   readonly retryUnavailableMs?: number;
   /** The form of the IPv4 index of routes. */
   readonly ipv4Index?: Ipv4IndexForm;
+  /** Whether names are indexed for search. Default: false. */
+  readonly words?: boolean;
 }
 
-export const followerDefaults = { keepMs: 60_000, retryRefusedMs: 60_000, retryUnavailableMs: 2_000, ipv4Index: "auto" } as const;
+export const followerDefaults = {
+  keepMs: 60_000,
+  retryRefusedMs: 60_000,
+  retryUnavailableMs: 2_000,
+  ipv4Index: "auto",
+  words: false,
+} as const;
 
 /** Ids that are remembered as gone. Older ones are told by the time in them. */
 const goneMax = 256;
@@ -230,7 +238,7 @@ export class SnapshotFollower implements DatasetHolder {
       // What is wrong with one that cannot be had is the loader's to tell.
       const manifest = await this.#store.getManifest(id).catch(() => null);
       if (manifest !== null) this.#checkComplete(manifest);
-      const loading = { reuse, ipv4Index: this.#options.ipv4Index, manifest };
+      const loading = { reuse, ipv4Index: this.#options.ipv4Index, words: this.#options.words, manifest };
       const loaded = await loadInWorker(this.#source, id, loading, this.#stopping.signal);
       this.#checkComplete(loaded.manifest);
       const loadMs = performance.now() - started;

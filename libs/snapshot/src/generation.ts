@@ -6,11 +6,14 @@ import type { Ipv4IndexForm } from "./ipv4-index.ts";
 import type { RouteOverlay } from "./lookup/route-table.ts";
 import { type Manifest, type SectionName, sectionNames } from "./manifest.ts";
 import { kindOf, type SectionTables } from "./section-kinds.ts";
+import { buildWordIndex, WordIndex, type WordIndexParts } from "./words/word-index.ts";
 
 /** A section as it travels between threads: the object's bytes and the parts of its trie, all in shared memory. */
 export interface LoadedSection {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
   readonly trie: PrefixTrieParts | null;
+  /** Absent: the section has no texts to find, or they are not indexed. */
+  readonly words?: WordIndexParts;
 }
 
 export type LoadedSections = { readonly [S in SectionName]?: LoadedSection };
@@ -25,6 +28,8 @@ export interface LoadedSnapshot {
 export interface SectionLoading {
   /** Default: "auto". Only of routes: the other sections have fewer prefixes, and the compact form. */
   readonly ipv4Index?: Ipv4IndexForm;
+  /** Whether texts are indexed for search; a table that was loaded without builds its index when it is asked for. Default: false. */
+  readonly words?: boolean;
 }
 
 /**
@@ -35,14 +40,23 @@ export interface SectionLoading {
 export function loadSection(
   name: SectionName,
   bytes: Uint8Array<SharedArrayBuffer>,
-  { ipv4Index = "auto" }: SectionLoading = {},
+  { ipv4Index = "auto", words = false }: SectionLoading = {},
 ): LoadedSection {
-  const { format, check, prefixes, ipv4IndexIsSet = false } = kindOf(name);
+  const { format, check, prefixes, texts, ipv4IndexIsSet = false } = kindOf(name);
   const columns = decodeColumns(format, bytes);
   check(columns);
-  if (prefixes === null) return { bytes, trie: null };
+  const found = words && texts !== undefined ? { words: wordsOf(texts.of(columns), texts.isGrouped) } : {};
+  if (prefixes === null) return { bytes, trie: null, ...found };
   const ipv4 = ipv4IndexIsSet ? ipv4Index : "compact";
-  return { bytes, trie: PrefixTrie.build(prefixes(columns), ipv4 === "auto" ? {} : { ipv4 }).parts };
+  return { bytes, trie: PrefixTrie.build(prefixes(columns), ipv4 === "auto" ? {} : { ipv4 }).parts, ...found };
+}
+
+function wordsOf(texts: Iterable<string | null>, grouped: boolean): WordIndexParts {
+  const steps = buildWordIndex(texts, { grouped });
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }
 
 /** The tables as members of an object, so that a lookup reads them from the generation itself. */
@@ -73,7 +87,7 @@ export class Generation extends Tables {
       const section = sections[name];
       if (section === undefined) return kind.none;
       // Columns that the loader has checked are only pointed at; the checksum is not computed twice.
-      return kind.tables(decodeColumns(kind.format, section.bytes, { checked: true }), trieOf(section), overlay);
+      return kind.tables(decodeColumns(kind.format, section.bytes, { checked: true }), trieOf(section), overlay, wordIndexOf(section));
     });
     return new Generation(manifest, Object.assign({}, ...tables) as SectionTables);
   }
@@ -125,6 +139,10 @@ function tablesOf(generation: Generation): SectionTables {
 function trieOf({ trie }: LoadedSection): PrefixTrie {
   // A kind without prefixes takes no trie.
   return trie === null ? (null as unknown as PrefixTrie) : PrefixTrie.fromParts(trie);
+}
+
+function wordIndexOf({ words }: LoadedSection): WordIndex | null {
+  return words === undefined ? null : new WordIndex(words);
 }
 
 /** Sections that a manifest names, in a fixed order. */

@@ -131,3 +131,6 @@ export {
 } from "./store/snapshot-store.ts";
 export { type OpenedStore, type OpenStore, openStoreSource, type StoreSource } from "./store/store-source.ts";
 export { packStrings } from "./strings.ts";
+export { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd } from "./words/folded-words.ts";
+export { matchLevels, WordIndex } from "./words/word-index.ts";
+export { levelOf, type OtherRows, rankOf, ranks, WordSearch } from "./words/word-search.ts";

@@ -358,7 +358,11 @@ function bytesOf(buffers: readonly ArrayBufferLike[]): number {
 
 /** The memory of a snapshot. */
 function buffersOf({ sections }: LoadedSnapshot): ArrayBufferLike[] {
-  return Object.values(sections).flatMap(({ bytes, trie }) => [bytes.buffer, ...(trie === null ? [] : buffersIn(trie))]);
+  return Object.values(sections).flatMap(({ bytes, trie, words }) => [
+    bytes.buffer,
+    ...(trie === null ? [] : buffersIn(trie)),
+    ...(words === undefined ? [] : buffersIn(words)),
+  ]);
 }
 
 function buffersIn(value: object): ArrayBufferLike[] {

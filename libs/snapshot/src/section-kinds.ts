@@ -20,6 +20,7 @@ import { checkNetworkTypes, networkTypePrefixes, networkTypesColumns, networkTyp
 import { checkProfiles, profilesColumns, profilesFormat } from "./sections/profiles.ts";
 import { checkRoutes, routePrefixes, routesFormat } from "./sections/routes.ts";
 import { checkVrps, vrpPrefixes, vrpSetColumns, vrpsFormat } from "./sections/vrps.ts";
+import type { WordIndex } from "./words/word-index.ts";
 
 /** Packs records into columns, whatever they are. */
 type Pack<S extends ColumnSpec> = (...records: never[]) => Columns<S>;
@@ -35,8 +36,10 @@ export interface SectionKind<S extends ColumnSpec, T extends object, P extends P
   readonly prefixes: ((columns: Columns<S>) => PrefixColumns) | null;
   /** Whether the operator chooses the form of its IPv4 index. The others have fewer prefixes, and the compact form. */
   readonly ipv4IndexIsSet?: true;
-  /** Points at loaded columns; `trie` indexes `prefixes`, and must not be read where these are null. */
-  tables(columns: Columns<S>, trie: PrefixTrie, overlay: RouteOverlay | null): T;
+  /** The texts that search finds, one for each row; `isGrouped`: rows with the same text are found together. */
+  readonly texts?: { of(columns: Columns<S>): Iterable<string | null>; readonly isGrouped: boolean };
+  /** Points at loaded columns; `trie` indexes `prefixes`, and must not be read where these are null. `words`: null if `texts` are not indexed. */
+  tables(columns: Columns<S>, trie: PrefixTrie, overlay: RouteOverlay | null, words: WordIndex | null): T;
   /** The tables of a snapshot without the section. */
   readonly none: { readonly [N in keyof T]: null };
   /** The rows that two snapshots are compared by, ascending by key. */
@@ -97,7 +100,8 @@ export const sectionKinds = {
     pack: asNamesColumns,
     check: checkAsNames,
     prefixes: null,
-    tables: (columns) => ({ names: new AsNameTable(columns) }),
+    texts: { of: (columns) => new AsNameTable(columns).texts(), isGrouped: false },
+    tables: (columns, _trie, _overlay, words) => ({ names: new AsNameTable(columns, words) }),
     none: { names: null },
     rows: ({ names }) => nameRows(names),
   }),
@@ -106,7 +110,8 @@ export const sectionKinds = {
     pack: profilesColumns,
     check: checkProfiles,
     prefixes: null,
-    tables: (columns) => ({ profiles: new ProfileTable(columns) }),
+    texts: { of: (columns) => new ProfileTable(columns).texts(), isGrouped: true },
+    tables: (columns, _trie, _overlay, words) => ({ profiles: new ProfileTable(columns, words) }),
     none: { profiles: null },
     rows: ({ profiles }) => profileRows(profiles),
   }),

@@ -46,7 +46,7 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const events = snapshotEvents(log, metrics);
   const { ipv4Index = "auto" } = deps;
   const source = { kind: "folder", path: deps.snapshotsFolder } as const;
-  const dataset = new SnapshotFollower(deps.snapshots, source, events, { ipv4Index });
+  const dataset = new SnapshotFollower(deps.snapshots, source, events, { ipv4Index, words: true });
   const past = new PastThread(
     source,
     dataset,

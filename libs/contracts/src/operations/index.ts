@@ -9,11 +9,12 @@ import type { LookupDescription, ServiceName } from "./operation.ts";
 import { prefix } from "./prefix.ts";
 import { reverseDns } from "./reverse-dns.ts";
 import { routing } from "./routing.ts";
+import { search } from "./search.ts";
 import { status } from "./status.ts";
 import { validity } from "./validity.ts";
 
 /** In the order of the reference page. */
-const all = [ip, routing, asn, prefix, reverseDns, validity, asnChanges, prefixChanges, status] as const;
+const all = [search, ip, routing, asn, prefix, reverseDns, validity, asnChanges, prefixChanges, status] as const;
 
 type Described = (typeof all)[number];
 export type OperationName = Described["name"];

@@ -2,14 +2,19 @@
 
 import type { AsNamesColumns } from "../sections/as-names.ts";
 import { stringAt } from "../strings.ts";
+import { buildWordIndex, WordIndex } from "../words/word-index.ts";
 import { searchAscending } from "./route-table.ts";
 
 /** Immutable; safe from any thread. */
 export class AsNameTable {
   readonly #columns: AsNamesColumns;
 
-  constructor(columns: AsNamesColumns) {
+  #words: WordIndex | null;
+
+  /** @param words as the loader built them; null: they are built when they are asked for. */
+  constructor(columns: AsNamesColumns, words: WordIndex | null = null) {
     this.#columns = columns;
+    this.#words = words;
   }
 
   get size(): number {
@@ -18,13 +23,39 @@ export class AsNameTable {
 
   /** The name, null when no source tells one. */
   lookupName(asn: number): string | null {
-    const at = searchAscending(this.#columns.asn, asn);
-    return at < 0 ? null : stringAt({ start: this.#columns.name_start, bytes: this.#columns.name_bytes }, at);
+    const at = this.rowOf(asn);
+    return at < 0 ? null : this.nameAt(at);
+  }
+
+  /** AS numbers of the rows, ascending. */
+  get asns(): Uint32Array {
+    return this.#columns.asn;
+  }
+
+  /** The row of an AS number; negative: there is none. */
+  rowOf(asn: number): number {
+    return searchAscending(this.#columns.asn, asn);
+  }
+
+  /** The name of a row. */
+  nameAt(row: number): string {
+    return stringAt({ start: this.#columns.name_start, bytes: this.#columns.name_bytes }, row);
+  }
+
+  /** The name of each row. */
+  *texts(): Generator<string> {
+    for (let row = 0; row < this.size; row++) yield this.nameAt(row);
+  }
+
+  /** The index of the names' words, in steps if it is not built yet. */
+  *words(): Generator<void, WordIndex> {
+    this.#words ??= new WordIndex(yield* buildWordIndex(this.texts(), { grouped: false }));
+    return this.#words;
   }
 
   /** Every AS number with its name, ascending. */
   *entries(): Generator<[asn: number, name: string]> {
-    const { asn, name_start, name_bytes } = this.#columns;
-    for (let at = 0; at < asn.length; at++) yield [asn[at] as number, stringAt({ start: name_start, bytes: name_bytes }, at)];
+    const { asn } = this.#columns;
+    for (let at = 0; at < asn.length; at++) yield [asn[at] as number, this.nameAt(at)];
   }
 }

@@ -3,14 +3,19 @@
 import { noType } from "../sections/network-types.ts";
 import { type Profile, type ProfileBasis, type ProfilesColumns, profileBases } from "../sections/profiles.ts";
 import { stringAt } from "../strings.ts";
+import { buildWordIndex, WordIndex } from "../words/word-index.ts";
 import { searchAscending } from "./route-table.ts";
 
 /** Immutable; safe from any thread. */
 export class ProfileTable {
   readonly #columns: ProfilesColumns;
 
-  constructor(columns: ProfilesColumns) {
+  #words: WordIndex | null;
+
+  /** @param words as the loader built them; null: they are built when they are asked for. */
+  constructor(columns: ProfilesColumns, words: WordIndex | null = null) {
     this.#columns = columns;
+    this.#words = words;
   }
 
   get size(): number {
@@ -21,6 +26,27 @@ export class ProfileTable {
   lookupProfile(asn: number): Profile | null {
     const at = searchAscending(this.#columns.asn, asn);
     return at < 0 ? null : this.#profile(at);
+  }
+
+  /** AS numbers of the rows, ascending. */
+  get asns(): Uint32Array {
+    return this.#columns.asn;
+  }
+
+  /** The organisation of a row; null when no source tells one. */
+  organisationAt(row: number): string | null {
+    return stringAt({ start: this.#columns.organisation_start, bytes: this.#columns.organisation_bytes }, row) || null;
+  }
+
+  /** The organisation of each row. */
+  *texts(): Generator<string | null> {
+    for (let row = 0; row < this.size; row++) yield this.organisationAt(row);
+  }
+
+  /** The index of the organisations' words, in steps if it is not built yet. */
+  *words(): Generator<void, WordIndex> {
+    this.#words ??= new WordIndex(yield* buildWordIndex(this.texts(), { grouped: true }));
+    return this.#words;
   }
 
   /** Every AS number with its profile, ascending. */
@@ -35,7 +61,7 @@ export class ProfileTable {
     const also = columns.also_type.subarray(columns.also_start[at] ?? 0, columns.also_start[at + 1] ?? 0);
     const country = String.fromCharCode(...columns.country.subarray(2 * at, 2 * at + 2)).trim();
     return {
-      organisation: stringAt({ start: columns.organisation_start, bytes: columns.organisation_bytes }, at) || null,
+      organisation: this.organisationAt(at),
       website: stringAt({ start: columns.website_start, bytes: columns.website_bytes }, at) || null,
       ...(country !== "" && { country }),
       networkType:

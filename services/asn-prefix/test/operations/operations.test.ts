@@ -55,6 +55,7 @@ const askAsn = (asn: number, options: Partial<Questions["asn"]> = {}) =>
 
 const questions = Object.entries({
   asn: () => askAsn(3333),
+  search: () => ask("search", { q: "193.0.6.139", limit: 100 }),
   prefix: () => ask("prefix", { prefix: prefix("193.0.0.0/21"), limit: 100 }),
 } satisfies Readonly<Record<Exclude<OperationOf<"asn-prefix">, ChangesName>, () => ReturnType<typeof ask>>>);
 
@@ -101,6 +102,22 @@ test("a query that is not canonical fails alone and is told to the operator only
   ]);
   expect(replies.map(({ status }) => status)).toEqual([500, 200]);
   expect(failures).toEqual(["asn"]);
+});
+
+test("an operation that this release does not have fails alone, as a newer gateway asks it", async () => {
+  current = madeGeneration(world);
+  const query = encodeQuestion("search", { q: "ripe", limit: 10 });
+  const [unknown, known] = await Promise.all([send("op-255", query), send("search", query)]);
+  expect([unknown.status, known.status]).toEqual([500, 200]);
+  expect(JSON.parse(Buffer.from(unknown.body).toString()).code).toBe("internal_error");
+});
+
+test("a search as lines has a title in each", async () => {
+  current = madeGeneration(world);
+  const show = async (format: Format) =>
+    Buffer.from((await send("search", encodeQuery("search", { q: "as 3333", limit: 10 }, { ...wholeRecord, format }))).body).toString();
+  expect(await show("text")).toBe("AS3333 RIPE-NCC-AS\n");
+  expect(await show("csv")).toMatch(/^type,match,title,subtitle,link\r\nasn,exact,AS3333 RIPE-NCC-AS,[^,]*,\/api\/v1\/asn\/AS3333\r\n$/);
 });
 
 test("the first page of an AS with very many prefixes stays bounded, and says what it leaves out", async () => {

@@ -4,6 +4,7 @@ import type { RegisterCommand } from "../context.ts";
 
 export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> = {
   lookup: async () => (await import("./lookup.ts")).lookup,
+  search: async () => (await import("./search.ts")).search,
   changes: async () => (await import("./changes.ts")).changes,
   dump: async () => (await import("./dump.ts")).dump,
   export: async () => (await import("./export.ts")).exportCommand,

@@ -9,6 +9,8 @@ import {
   type Questions,
   type RpkiState,
   rpkiStates,
+  searchCharactersMax,
+  searchText,
   wholeRecord,
 } from "@netfacts/contracts";
 import { AnswerNotes, finish, type RecordBuilder, recordBuilders, type SnapshotOperation } from "@netfacts/records";
@@ -30,6 +32,13 @@ type Ask<O extends SnapshotLookup> = (command: Command, question: Questions[O]) 
 
 /** What each operation takes on a command line, in the order of `--help`. */
 const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>) => void } = {
+  search(command, ask) {
+    command
+      .description("addresses, prefixes, ASes, organisations and countries that fit a text")
+      .argument("<text>", "what to search for", textArgument)
+      .addOption(limitOption())
+      .action((q, { limit }: { limit: number }, command) => ask(command, { q, limit }));
+  },
   ip(command, ask) {
     command
       .description("everything known about an address")
@@ -90,7 +99,7 @@ export const lookup: RegisterCommand = (program, context) => {
 };
 
 /** Of the snapshot that the command names, or of one of the past. Throws `CliError`. */
-async function notesOf(command: Command, nowMs: number): Promise<AnswerNotes> {
+export async function notesOf(command: Command, nowMs: number): Promise<AnswerNotes> {
   const { asOf } = command.opts<{ asOf?: string }>();
   if (asOf === undefined) return new AnswerNotes(await loadNamed(command), nowMs);
   const at = parseAsOf(asOf, nowMs);
@@ -107,7 +116,7 @@ function versionOf(family: "4" | "6" | undefined): 4 | 6 | null {
   return family === undefined ? null : family === "4" ? 4 : 6;
 }
 
-function limitOption(): Option {
+export function limitOption(): Option {
   return new Option("--limit <n>", `maximum number of items in each list, up to ${listLimitMax}`)
     .default(listLimitDefault)
     .argParser((text) => {
@@ -116,6 +125,12 @@ function limitOption(): Option {
         throw new InvalidArgumentError(`expected a number from 1 to ${listLimitMax}.`);
       return limit;
     });
+}
+
+export function textArgument(text: string): string {
+  const q = searchText(text);
+  if (q === null) throw new InvalidArgumentError(`expected 1 to ${searchCharactersMax} characters.`);
+  return q;
 }
 
 function addressArgument(text: string) {

@@ -32,6 +32,7 @@ export interface Lookup<O extends LookupName> {
 
 /** How the question of each operation is read out of path and query. */
 const questionReaders: { readonly [O in LookupName]: (reader: QuestionReader) => Questions[O] } = {
+  search: (reader) => ({ q: reader.searchText("q"), limit: reader.limit() }),
   ip: (reader) => ({ ip: reader.ip() }),
   routing(reader) {
     const ip = reader.ip();

@@ -9,6 +9,8 @@ import {
   ProblemError,
   type ProblemItem,
   parseAsOf,
+  searchCharactersMax,
+  searchText,
 } from "@netfacts/contracts";
 import { quoteValue } from "../edge/echo.ts";
 import { wordList } from "../edge/word-list.ts";
@@ -158,6 +160,19 @@ export class QuestionReader {
     return null;
   }
 
+  /** What somebody typed, without spaces around it. */
+  searchText(name: string): string {
+    const text = this.#required(name);
+    const read = text === null ? null : searchText(text);
+    if (text === null || read !== null) return read ?? noText;
+    const [message, detail] =
+      text.trim() === ""
+        ? ["must not be empty", `Parameter ${name} must not be empty.`]
+        : [`must have at most ${searchCharactersMax} characters`, `Parameter ${name} must have at most ${searchCharactersMax} characters.`];
+    this.#add(`query.${name}`, "invalid_parameter", message, null, detail);
+    return noText;
+  }
+
   /** As it stands; empty when absent. */
   text(name: string): string {
     return this.#query.get(name) ?? "";
@@ -225,5 +240,6 @@ export class QuestionReader {
   }
 }
 
-/** Stands for a value that could not be read until `finish` refuses. */
+/** They stand for a value that could not be read until `finish` refuses. */
+const noText = "-";
 const noAddress: Address = { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 };

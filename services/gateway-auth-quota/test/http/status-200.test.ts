@@ -85,6 +85,19 @@ describe("questions are read from URLs", () => {
     }
   });
 
+  test("texts of a search, without the spaces around them", async () => {
+    const texts: [string, string][] = [
+      ["ripe+ncc", "ripe ncc"],
+      ["%20ripe%20", "ripe"],
+      ["Z%C3%BCrich", "Zürich"],
+      ["%00%7C%E2%80%AE", "\u0000|\u202e"],
+      ["%FF", "\ufffd"],
+      ["%F0%9F%91%A9".repeat(100), "👩".repeat(100)],
+    ];
+    for (const [text, q] of texts) expect(await questionOf("search", `/api/v1/search?q=${text}`)).toEqual({ q, limit: 100 });
+    expect(await questionOf("search", "/api/v1/search?limit=7&q=a")).toEqual({ q: "a", limit: 7 });
+  });
+
   test("optional parts, filters and limits", async () => {
     expect(await questionOf("routing", "/api/v1/routing/193.0.6.139")).toEqual({ ip, moreSpecifics: false, upstreams: false, limit: 100 });
     expect(await questionOf("routing", "/api/v1/routing/193.0.6.139?include=upstreams,more_specifics&limit=1000")).toEqual({

@@ -1,0 +1,193 @@
+/** What the text of a search itself names: an AS number, an address, a prefix, or a host name with an address in it. */
+
+import { type Address, formatAddress, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import type { SearchMatch, SearchResult } from "@netfacts/contracts";
+import { lookupSpecialPurpose, lookupSpecialPurposePrefix, matchRoute, type RouteTable } from "@netfacts/snapshot";
+import type { AnswerNotes } from "./answer.ts";
+import { asnResult, asnText } from "./search-results.ts";
+
+export interface Subjects {
+  readonly results: SearchResult[];
+  /** What names are searched for: the text, the domain of a host name, or nothing if the text is an address or a prefix. */
+  readonly searched: string;
+  /** AS numbers among the results. */
+  readonly asns: readonly number[];
+}
+
+/** Origins of a route that are results. */
+const originsMax = 3;
+
+export function subjectsOf(q: string, notes: AnswerNotes): Subjects {
+  const text = hostOfUrl(q);
+  const list = new SubjectList(text, notes);
+  const number = /^ASN?[\s:#-]*(\d[\d.]*)$/i.exec(text)?.[1];
+  const asn = parseAsn(number ?? text);
+  if (asn !== null) list.addAsn(asn, "exact", text);
+  const searched = number === undefined ? addNumbers(text, list) : `AS${number}`;
+  return { results: list.results, searched, asns: list.asns };
+}
+
+/** Adds the address or the prefix that the text is or contains, and returns what names are searched for. */
+function addNumbers(text: string, list: SubjectList): string {
+  const ip = parseAddress(text);
+  const reading = parsePrefix(text);
+  const prefix = reading.ok ? reading.prefix : reading.fault === "host-bits" ? reading.corrected : begunAddress(text);
+  const reversed = reverseName(text);
+  if (ip !== null) list.addAddress(ip, "exact");
+  else if (prefix !== null) list.addPrefix(prefix, reading.ok ? "exact" : "derived");
+  else if (reversed !== null) list.addAddress(reversed, "derived");
+  else {
+    const inside = addressInName(text);
+    if (inside !== null) list.addAddress(inside, "derived");
+    return domainOf(text) ?? text;
+  }
+  return "";
+}
+
+class SubjectList {
+  readonly results: SearchResult[] = [];
+  readonly asns: number[] = [];
+  readonly #text: string;
+  readonly #notes: AnswerNotes;
+
+  constructor(text: string, notes: AnswerNotes) {
+    this.#text = text;
+    this.#notes = notes;
+  }
+
+  addAsn(asn: number, match: SearchMatch, text: string | null): void {
+    if (this.asns.includes(asn)) return;
+    this.asns.push(asn);
+    const result = asnResult(this.#notes.generation, asn, match, []);
+    const end = asnText(asn).length;
+    this.results.push({ ...result, highlights: text === null ? [] : [{ start: /^\d+$/.test(text) ? 2 : 0, end }] });
+  }
+
+  /** The address, its route with the origins, and its reverse DNS. */
+  addAddress(ip: Address, match: SearchMatch): void {
+    this.#notes.use("routes");
+    const { generation } = this.#notes;
+    const { routes } = generation;
+    const entry = routes === null ? -1 : matchRoute(routes, ip, generation.matchPeersMin(ip.version)).entry;
+    const route = routes === null || entry < 0 ? null : { prefix: routes.prefixes.prefixAt(entry), origins: originsOf(routes, entry) };
+    const subtitle =
+      route === null ? (lookupSpecialPurpose(ip)?.name ?? null) : `in ${formatPrefix(route.prefix)}${announcedBy(route.origins)}`;
+    const title = formatAddress(ip);
+    this.#add({ type: "address", match, title, subtitle, link: `/api/v1/ip/${title}` });
+    if (route !== null) {
+      const prefix = formatPrefix(route.prefix);
+      this.#add({
+        type: "prefix",
+        match: "derived",
+        title: prefix,
+        subtitle: told(announcedBy(route.origins)),
+        link: `/api/v1/prefix/${prefix}`,
+      });
+      for (const asn of route.origins.slice(0, originsMax)) this.addAsn(asn, "derived", null);
+    }
+    this.#add({
+      type: "reverse_dns",
+      match: "derived",
+      title,
+      subtitle: "names of this address in DNS",
+      link: `/api/v1/reverse-dns/${title}`,
+    });
+  }
+
+  addPrefix(prefix: Prefix, match: SearchMatch): void {
+    this.#notes.use("routes");
+    const { routes } = this.#notes.generation;
+    const entry = routes === null ? -1 : routes.prefixes.exact(prefix);
+    const origins = routes === null || entry < 0 ? [] : originsOf(routes, entry);
+    const title = formatPrefix(prefix);
+    const subtitle = told(announcedBy(origins)) ?? lookupSpecialPurposePrefix(prefix)?.name ?? null;
+    this.#add({ type: "prefix", match, title, subtitle, link: `/api/v1/prefix/${title}` });
+    for (const asn of origins.slice(0, originsMax)) this.addAsn(asn, "derived", null);
+  }
+
+  /** The whole title if it is what was typed, else what it has in common with that from the beginning. */
+  #add(result: Omit<SearchResult, "highlights">): void {
+    const isNamed = result.match === "exact" || result.title === this.#text;
+    this.results.push({ ...result, highlights: isNamed ? [{ start: 0, end: result.title.length }] : [] });
+  }
+}
+
+function originsOf(routes: RouteTable, entry: number): number[] {
+  return routes.origins(entry).flatMap(({ asn }) => (asn === null ? [] : [asn]));
+}
+
+/** Behind what is announced; empty if no origin is known. */
+function announcedBy(origins: readonly number[]): string {
+  if (origins.length === 0) return "";
+  const more = origins.length - originsMax;
+  return `, announced by ${origins.slice(0, originsMax).map(asnText).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function told(announced: string): string | null {
+  return announced === "" ? null : announced.slice(2);
+}
+
+/** The host of a pasted URL, else the text. */
+function hostOfUrl(text: string): string {
+  return (
+    /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@\s]*@)?(?:\[([0-9a-f:.]+)\]|([^/?#:\s]+))/i
+      .exec(text)
+      ?.slice(1)
+      .find((host) => host !== undefined) ?? text
+  );
+}
+
+/** `193.0` and `2001:67c:` as the prefix of all addresses that begin so. */
+function begunAddress(text: string): Prefix | null {
+  const octets = /^(\d{1,3})\.(?:(\d{1,3})(?:\.(?:(\d{1,3})\.?)?)?)?$/.exec(text);
+  if (octets !== null) {
+    const known = octets.slice(1).filter((octet) => octet !== undefined);
+    return prefixOf(`${[...known, "0", "0", "0"].slice(0, 4).join(".")}/${known.length * 8}`);
+  }
+  const groups = /^((?:[0-9a-f]{1,4}:){1,7})([0-9a-f]{1,4})?:?$/i.exec(text);
+  if (groups === null) return null;
+  const known = text.split(":").filter((group) => group !== "");
+  return known.length > 7 || text.includes("::") ? null : prefixOf(`${known.join(":")}::/${known.length * 16}`);
+}
+
+function prefixOf(text: string): Prefix | null {
+  const reading = parsePrefix(text);
+  return reading.ok ? reading.prefix : null;
+}
+
+/** The address of a name below `in-addr.arpa` or `ip6.arpa` (RFC 1035 §3.5, RFC 3596 §2.5). */
+function reverseName(text: string): Address | null {
+  const ipv4 = /^((?:\d{1,3}\.){4})in-addr\.arpa\.?$/i.exec(text)?.[1];
+  if (ipv4 !== undefined) return parseAddress(ipv4.split(".").slice(0, 4).reverse().join("."));
+  const ipv6 = /^((?:[0-9a-f]\.){32})ip6\.arpa\.?$/i.exec(text)?.[1];
+  if (ipv6 === undefined) return null;
+  return parseAddress(
+    ipv6
+      .replaceAll(".", "")
+      .split("")
+      .reverse()
+      .join("")
+      .replaceAll(/(.{4})(?!$)/g, "$1:"),
+  );
+}
+
+/** Labels, and a last one that is no number. */
+const hostName = /^(?=.{4,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]\.?$/i;
+
+/** The IPv4 address that providers write into names of hosts, as in `host-193-0-6-139.example.net`. */
+function addressInName(text: string): Address | null {
+  if (!hostName.test(text)) return null;
+  const octets = /(?<!\d)(\d{1,3})([-.])(\d{1,3})\2(\d{1,3})\2(\d{1,3})(?!\d)/.exec(text);
+  return octets === null ? null : parseAddress([octets[1], octets[3], octets[4], octets[5]].map(Number).join("."));
+}
+
+/** Second-level labels below which countries register names. */
+const registryLabels = new Set(["co", "com", "net", "org", "ac", "gov", "edu", "or", "ne", "go"]);
+
+/** The label that its holder chose for a domain: `bbc` of `www.bbc.co.uk`; null: the text is no host name. */
+function domainOf(text: string): string | null {
+  if (!hostName.test(text)) return null;
+  const labels = text.toLowerCase().replace(/\.$/, "").split(".");
+  const below = registryLabels.has(labels.at(-2) ?? "") && labels.length > 2 ? 3 : 2;
+  return labels.at(-below) ?? null;
+}
