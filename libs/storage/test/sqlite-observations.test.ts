@@ -4,7 +4,16 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "@jest/globals";
-import { type ObservationStore, openSqliteObservations, openSqliteStore, StoreError } from "../src/index.ts";
+import { parsePrefix } from "@netfacts/address";
+import {
+  backUpSqliteObservations,
+  type ObservationStore,
+  openSqliteObservations,
+  openSqliteStore,
+  restoreSqliteObservations,
+  StoreError,
+  type UploadRecord,
+} from "../src/index.ts";
 import { describeObservations } from "./contract/observations.ts";
 
 let folder: string | null = null;
@@ -34,6 +43,45 @@ describeObservations("SQLite", { open, dispose });
 test("the file can be read by its owner only", async () => {
   await open();
   expect(statSync(path()).mode & 0o077).toBe(0);
+});
+
+test("a copy made during an upload has the rows and the progress of one moment, and the upload resumes from it", async () => {
+  const store = await open();
+  const begun = await store.begin({ id: "one", format: "csv", source: "probes", keyId: null }, 1);
+  const reading = parsePrefix("192.0.2.0/24");
+  if (!reading.ok) throw new Error("no prefix");
+  const { prefix } = reading;
+  const said = { country: "NL", region: null, city: null, latitude: null, longitude: null, accuracyKm: null, observedAt: 5, method: null };
+  const rows = (from: number) => Array.from({ length: 100 }, (_, at) => ({ line: from + at, prefix, ...said }));
+  const progress = (parts: number) => ({
+    offset: parts * 1_000,
+    lines: parts * 100,
+    rows: parts * 100,
+    bad: 0,
+    badLines: [],
+    header: "h",
+    complete: parts === 2,
+  });
+  const half = (await store.store(begun, rows(1), progress(1), 2)) as UploadRecord;
+  const copy = join(folder ?? "", "copy");
+  backUpSqliteObservations(path(), copy);
+  expect(statSync(copy).mode & 0o077).toBe(0);
+  await store.store(half, rows(101), progress(2), 3);
+  expect(() => restoreSqliteObservations(copy, path(), 0)).toThrow(expect.objectContaining({ fault: "locked" }));
+  expect(await store.rowCount()).toBe(200);
+  await stores.pop()?.close();
+  const replaced = restoreSqliteObservations(copy, path(), 0) as string;
+  const restored = await open();
+  expect([await restored.rowCount(), await restored.find("one")]).toEqual([100, half]);
+  await restored.store(half, rows(101), progress(2), 3);
+  expect(await restored.rowCount()).toBe(200);
+  const before = await openSqliteObservations(replaced);
+  stores.push(before);
+  expect(await before.rowCount()).toBe(200);
+  await (await openSqliteStore(join(folder ?? "", "keys"))).close();
+  expect(() => backUpSqliteObservations(join(folder ?? "", "keys"), join(folder ?? "", "no"))).toThrow(
+    expect.objectContaining({ fault: "foreign" }),
+  );
 });
 
 test("a store of keys is not taken for one of observations, and not changed", async () => {

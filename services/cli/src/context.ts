@@ -1,6 +1,7 @@
 /** What a command may touch of the world, and the settings that all commands share. */
 
 import { join } from "node:path";
+import { observationsFile } from "@netfacts/storage";
 import type { Command } from "commander";
 
 export interface CliContext {
@@ -37,4 +38,9 @@ export function ingestFolder({ dataDir }: SharedSettings): string {
 
 export function storePath({ dataDir }: SharedSettings): string {
   return join(dataDir, "store.sqlite");
+}
+
+/** Uploaded observations, once there are any. */
+export function observationsPath({ dataDir }: SharedSettings): string {
+  return join(dataDir, observationsFile);
 }

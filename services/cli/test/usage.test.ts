@@ -76,6 +76,23 @@ test("a backup is whole, is restored in the place of what was there, and is neve
   expect(await runJson(dataDir, "usage")).toMatchObject({ total: { counted: 40, uncounted: 4 } });
 });
 
+test("a backup has uploaded observations in a second file, and a restore puts back both", async () => {
+  const feed = join(dataDir, "feed.csv");
+  writeFileSync(feed, "192.0.2.0/24,NL,,Amsterdam,\n");
+  const uploaded = ["observations", "import", feed, "--format", "geofeed", "--source", "feed"];
+  expect(await run(dataDir, ...uploaded)).toMatchObject({ code: 0 });
+  const copy = join(dataDir, "copy.sqlite");
+  expect(await runJson(dataDir, "backup", copy)).toMatchObject({ file: copy, observations: `${copy}.observations` });
+  rmSync(copy);
+  expect(await run(dataDir, "backup", copy)).toMatchObject({ code: 6, out: "" });
+  expect(existsSync(copy)).toBe(false);
+  rmSync(`${copy}.observations`);
+  expect(await run(dataDir, "backup", copy)).toMatchObject({ code: 0 });
+  rmSync(join(dataDir, "observations.sqlite"));
+  expect(await runJson(dataDir, "restore", copy)).toMatchObject({ observations: { replaced: null } });
+  expect((await run(dataDir, "observations", "export", "192.0.2.1")).out).toContain("Amsterdam");
+});
+
 test("a copy that is no store is refused, without advice that would harm it", async () => {
   const copy = join(dataDir, "no-store");
   writeFileSync(copy, "some other file\n".repeat(100));

@@ -1,10 +1,11 @@
-/** Copies of the store's file: taken while it is in use, and put back while it is not. */
+/** Copies of the store's file, and of that of uploaded observations: taken while it is in use, and put back while it is not. */
 
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { StoreError, type StoreFault } from "../store-error.ts";
 import { SqliteConnection } from "./connection.ts";
 import { checkIsStore } from "./migrations.ts";
+import { checkIsObservations } from "./sqlite-observations.ts";
 
 /**
  * Writes a whole and checked copy, of one moment, while other processes go on to write. Only its owner may read it.
@@ -13,13 +14,25 @@ import { checkIsStore } from "./migrations.ts";
  * @throws StoreError; then there is no copy.
  */
 export function backUpSqliteStore(path: string, target: string): void {
+  backUp(path, target, checkIsStore);
+}
+
+/** The same for the file of uploaded observations, also during an upload: the copy has the rows and the progress of one moment. */
+export function backUpSqliteObservations(path: string, target: string): void {
+  backUp(path, target, checkIsObservations);
+}
+
+/** @throws StoreError for a file of another kind, or of a later version. */
+type CheckKind = (connection: SqliteConnection) => void;
+
+function backUp(path: string, target: string, checkKind: CheckKind): void {
   const source = openExisting(path);
   try {
-    checkIsStore(source);
+    checkKind(source);
     makeEmpty(target);
     try {
       source.run("VACUUM INTO ?", target);
-      checkWhole(target);
+      checkWhole(target, checkKind);
       syncFile(target);
       syncFolder(target);
     } catch (error) {
@@ -39,7 +52,16 @@ export function backUpSqliteStore(path: string, target: string): void {
  * @throws StoreError
  */
 export function restoreSqliteStore(copy: string, path: string, now: number): string | null {
-  checkCopy(copy);
+  return restore(copy, path, { now, checkKind: checkIsStore });
+}
+
+/** The same for the file of uploaded observations. */
+export function restoreSqliteObservations(copy: string, path: string, now: number): string | null {
+  return restore(copy, path, { now, checkKind: checkIsObservations });
+}
+
+function restore(copy: string, path: string, { now, checkKind }: { readonly now: number; readonly checkKind: CheckKind }): string | null {
+  checkCopy(copy, checkKind);
   const incoming = `${path}.restoring`;
   rmSync(incoming, { force: true });
   makeEmpty(incoming);
@@ -65,10 +87,10 @@ export function restoreSqliteStore(copy: string, path: string, now: number): str
 }
 
 /** @throws StoreError unless it is an undamaged store that this program knows. */
-function checkWhole(path: string): void {
+function checkWhole(path: string, checkKind: CheckKind): void {
   const connection = openExisting(path);
   try {
-    checkIsStore(connection);
+    checkKind(connection);
     const check = connection.get("PRAGMA quick_check(1)")?.quick_check;
     if (check !== "ok") throw new StoreError("damaged", path, String(check));
   } finally {
@@ -77,9 +99,9 @@ function checkWhole(path: string): void {
 }
 
 /** As `checkWhole`; what to do about a damaged store is no advice about a damaged copy. */
-function checkCopy(path: string): void {
+function checkCopy(path: string, checkKind: CheckKind): void {
   try {
-    checkWhole(path);
+    checkWhole(path, checkKind);
   } catch (error) {
     if (!(error instanceof StoreError) || error.fault !== "damaged") throw error;
     throw new StoreError("damaged", path, error.explanation, error, "nothing was changed; restore another copy");

@@ -106,6 +106,16 @@ function prepare(connection: SqliteConnection): void {
   });
 }
 
+/** Checks that the file holds observations, of this version or an older one. @throws StoreError `foreign`, `newer`. */
+export function checkIsObservations(connection: SqliteConnection): void {
+  const pragma = (name: "application_id" | "user_version") => Number(connection.get(`PRAGMA ${name}`)?.[name]);
+  if (pragma("application_id") !== applicationId)
+    throw new StoreError("foreign", connection.path, "is not a Netfacts store of observations");
+  const version = pragma("user_version");
+  if (version > schemaVersion)
+    throw new StoreError("newer", connection.path, `has schema version ${version}; this program supports ${schemaVersion}`);
+}
+
 function storeOn(connection: SqliteConnection): ObservationStore {
   const find = (id: string): UploadRecord | null => {
     const row = connection.get("SELECT * FROM uploads WHERE id = ?", id);
