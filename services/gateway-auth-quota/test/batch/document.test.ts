@@ -190,11 +190,11 @@ test("a member that does not fit is told in our words", async () => {
     [{ kind: "prefix", value: null }, "must be a non-empty string"],
     [{ kind: "ip", value: "193.0.6.139", fields: [7] }, "must be a name without commas"],
     [{ kind: "ip", value: "193.0.6.139", feilds: ["ip"] }, "is unknown; ip accepts kind, value, fields and meta", "fields"],
-    [{ kind: "IP", value: "x" }, "must be ip, routing, asn, prefix, reverse_dns or validity", "ip"],
+    [{ kind: "IP", value: "x" }, "must be search, ip, routing, asn, prefix, reverse_dns or validity", "ip"],
     [{ kind: "ip", value: "193.0.6.139", fields: new Array(65).fill(7) }, "must have at most 64 items"],
     [{ kind: "routing", value: "193.0.6.139", include: new Array(65).fill("upstreams") }, "must have at most 64 items"],
     [{ kind: "ip", value: new Array(65).fill("193.0.6.139") }, "must have at most 64 items"],
-    [{ kind: "whois", value: "x" }, "must be ip, routing, asn, prefix, reverse_dns or validity"],
+    [{ kind: "whois", value: "x" }, "must be search, ip, routing, asn, prefix, reverse_dns or validity"],
     // The path of another route is no value of an item.
     [{ kind: "ip", value: "AS3333" }, "is not an IPv4 or IPv6 address: it is an AS number"],
   ];
