@@ -110,7 +110,6 @@ export const texts = {
   reasons: {
     noAllocations: "unknown: no registry data are loaded",
     notListed: "no registry lists it",
-    noRoutes: "unknown: no routes are loaded",
     noTypes: "unknown: no source says what kind of network this is",
     noLocation: "unknown: there are no observations and no geofeed for it",
     noName: "unknown: no source names it",

@@ -3,9 +3,17 @@
 import { expect, test } from "@jest/globals";
 import { examples } from "@netfacts/contracts";
 import { classify, pathOf } from "../src/domain/classify.ts";
-import { duration } from "../src/domain/format.ts";
+import { countryName, duration } from "../src/domain/format.ts";
 import { plainText } from "../src/domain/plain-text.ts";
-import { asSentence, ipSentence, listed, prefixSentence, reverseDnsSentence, validitySentence } from "../src/domain/sentences.ts";
+import {
+  asSentence,
+  dataSentence,
+  ipSentence,
+  listed,
+  prefixSentence,
+  reverseDnsSentence,
+  validitySentence,
+} from "../src/domain/sentences.ts";
 import { callOf, curl, typescript } from "../src/domain/snippets.ts";
 
 test("a text in the search field is an address, a prefix, an AS number or none of them", () => {
@@ -42,7 +50,7 @@ test("text from outside loses what moves, hides or breaks other text, and has a 
 test("each page has its answer in a sentence", () => {
   expect(ipSentence(examples.ip)).toBe("193.0.6.139 is in 193.0.0.0/21, announced by AS3333 RIPE-NCC-AS, RPKI valid.");
   expect(prefixSentence(examples.prefix)).toBe("193.0.0.0/21 is announced by AS3333 RIPE-NCC-AS, RPKI valid.");
-  expect(asSentence(examples.asn)).toBe("AS3333 RIPE-NCC-AS, registered in NL, announces 10 prefixes, none of them RPKI invalid.");
+  expect(asSentence(examples.asn)).toBe("AS3333 RIPE-NCC-AS (Netherlands) announces 10 prefixes, none of them RPKI invalid.");
   expect(validitySentence(examples.validity)).toBe("AS3333 may announce 193.0.0.0/21: a ROA allows it.");
   expect(reverseDnsSentence(examples.reverse_dns)).toBe("193.0.6.139 is www.ripe.net, and a name leads back to it.");
 });
@@ -53,16 +61,30 @@ test("what is not known is told apart from what is not there", () => {
   expect(ipSentence({ ...ip, routing: unannounced })).toBe("193.0.6.139 is not announced. It is assigned by ripencc.");
   expect(ipSentence({ ...ip, routing: unannounced, allocation: null })).toBe("193.0.6.139 is not announced, and no registry lists it.");
   expect(ipSentence({ ...ip, routing: { ...unannounced, announced: null } })).toBe(
-    "Whether 193.0.6.139 is announced is unknown: no routes are loaded.",
+    "Whether 193.0.6.139 is announced is unknown: the loaded routes are not a full table.",
   );
   expect(ipSentence({ ...ip, rpki: { ...ip.rpki, state: null } })).toContain("RPKI state unknown");
-  expect(prefixSentence({ ...prefix, announced: null })).toContain("is unknown: no routes are loaded");
-  expect(asSentence({ ...asn, announced: null })).toContain("is unknown: no routes are loaded");
+  const without = { ...ip.meta, data: {} };
+  expect(prefixSentence({ ...prefix, announced: null, meta: without })).toContain("is unknown: no routes are loaded");
+  expect(prefixSentence({ ...prefix, announced: null })).toContain("is unknown: the loaded routes are not a full table");
+  expect(asSentence({ ...asn, announced: null, meta: without })).toContain("is unknown: no routes are loaded");
   expect(validitySentence({ ...validity, rpki: { ...validity.rpki, state: null } })).toContain("is unknown: no usable ROAs");
   expect(reverseDnsSentence({ ...reverse_dns, status: "nxdomain", names: [] })).toBe("193.0.6.139 has no name in DNS.");
   expect(reverseDnsSentence({ ...reverse_dns, status: "timeout", names: [] })).toBe(
     "The name of 193.0.6.139 is unknown: DNS answered “timeout”.",
   );
+});
+
+test("what is loaded is one sentence", () => {
+  expect([dataSentence(0, []), dataSentence(1, []), dataSentence(8, ["routes", "vrps"])]).toEqual([
+    "No data are loaded yet.",
+    "1 section of data is loaded, and it is not stale.",
+    "8 sections of data are loaded; stale: routes and vrps.",
+  ]);
+});
+
+test("a code that names no country stays a code", () => {
+  expect(["NL", "EU", "ZZ", "AP", "nl", "\u202eNL"].map(countryName)).toEqual(["Netherlands", "European Union", "ZZ", "AP", "nl", "�NL"]);
 });
 
 test("the reason of an invalid route is in words", () => {

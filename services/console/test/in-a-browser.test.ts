@@ -67,7 +67,7 @@ async function violations(page: Awaited<ReturnType<typeof open>>["page"]): Promi
 const pages = [
   ["/address/193.0.6.139", "ip", "193.0.6.139 is in 193.0.0.0/21, announced by AS3333 RIPE-NCC-AS, RPKI valid."],
   ["/prefix/193.0.0.0/21", "prefix", "193.0.0.0/21 is announced by AS3333 RIPE-NCC-AS, RPKI valid."],
-  ["/as/AS3333", "asn", "AS3333 RIPE-NCC-AS, registered in NL, announces 10 prefixes, none of them RPKI invalid."],
+  ["/as/AS3333", "asn", "AS3333 RIPE-NCC-AS (Netherlands) announces 10 prefixes, none of them RPKI invalid."],
   ["/validity/AS3333/193.0.0.0/21", "validity", "AS3333 may announce 193.0.0.0/21: a ROA allows it."],
   ["/reverse-dns/193.0.6.139", "reverse_dns", "193.0.6.139 is www.ripe.net, and a name leads back to it."],
 ] as const;
@@ -91,7 +91,7 @@ inBrowser("each page answers in a sentence, then shows what is behind it, withou
 inBrowser("pages that need no key ask for none, and axe finds no fault in them", async () => {
   for (const [path, title] of [
     ["/", "What is this address?"],
-    ["/data", "1 section of data are loaded, and none is stale."],
+    ["/data", "1 section of data is loaded, and it is not stale."],
     ["/validity", "May this AS announce this prefix?"],
     ["/key", "Your key"],
   ] as const) {

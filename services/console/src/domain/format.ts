@@ -1,5 +1,7 @@
 /** Numbers and times as people read them. */
 
+import { plainText } from "./plain-text.ts";
+
 const number = new Intl.NumberFormat("en");
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
 
@@ -33,4 +35,11 @@ export function duration(seconds: number): string {
 /** RFC 3339 → `2026-11-21 08:55 UTC`; a date stays one. */
 export function moment(text: string): string {
   return text.length > 10 ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC` : text;
+}
+
+const regions = new Intl.DisplayNames("en", { type: "region", fallback: "code" });
+
+/** The English name of an ISO 3166-1 country code. Codes that name no country (`ZZ`, `AP`) and other texts stay as they are, made plain. */
+export function countryName(code: string): string {
+  return /^[A-Z]{2}$/.test(code) && code !== "ZZ" ? (regions.of(code) ?? code) : plainText(code);
 }

@@ -1,8 +1,13 @@
 /** The answer of each page in one sentence. Names come from outside and pass through `plainText`. */
 
 import type { AsnRecord, IpRecord, PrefixRecord, ReverseDnsRecord, ValidityRecord } from "@netfacts/client";
-import { count, counted } from "./format.ts";
+import { count, counted, countryName } from "./format.ts";
 import { plainText } from "./plain-text.ts";
+
+/** Why it is not known what is announced. Without routes of a full-feed peer, an absent route proves nothing (docs/design/semantics.md, "Announced, routed, visible"). */
+export function unroutedWhy({ meta }: { readonly meta: { readonly data: object } }): string {
+  return "routes" in meta.data ? "the loaded routes are not a full table" : "no routes are loaded";
+}
 
 type Origin = { readonly asn: number | null; readonly name: string | null };
 
@@ -32,27 +37,20 @@ function announcedBy(origins: readonly Origin[], asSets: readonly unknown[]): st
   return asSets.length > 0 ? "announced with an AS_SET as its origin" : "announced, with an unknown origin";
 }
 
-export function ipSentence({ ip, routing, rpki, special_purpose, allocation }: IpRecord): string {
+export function ipSentence(record: IpRecord): string {
+  const { ip, routing, rpki, special_purpose, allocation } = record;
   if (routing.announced === true && routing.prefix !== null)
     return `${ip} is in ${routing.prefix}, ${announcedBy(routing.origins ?? [], routing.as_set_origins ?? [])}, ${rpkiClause(rpki.state, rpki.reason, rpki.mixed)}.`;
   if (special_purpose !== null)
     return `${ip} is in ${special_purpose.block}, reserved for special use: ${plainText(special_purpose.name)}.`;
-  if (routing.announced === null) return `Whether ${ip} is announced is unknown: no routes are loaded.`;
+  if (routing.announced === null) return `Whether ${ip} is announced is unknown: ${unroutedWhy(record)}.`;
   if (allocation === null) return `${ip} is not announced, and no registry lists it.`;
   return `${ip} is not announced. It is ${plainText(allocation.status ?? "registered")} by ${plainText(allocation.registry)}.`;
 }
 
-export function prefixSentence({
-  prefix,
-  announced,
-  match,
-  origins,
-  as_set_origins,
-  rpki,
-  special_purpose,
-  less_specifics,
-}: PrefixRecord): string {
-  if (announced === null) return `Whether ${prefix} is announced is unknown: no routes are loaded.`;
+export function prefixSentence(record: PrefixRecord): string {
+  const { prefix, announced, match, origins, as_set_origins, rpki, special_purpose, less_specifics } = record;
+  if (announced === null) return `Whether ${prefix} is announced is unknown: ${unroutedWhy(record)}.`;
   if (announced && match !== null)
     return `${prefix} is ${announcedBy(origins ?? [], as_set_origins ?? [])}, ${rpkiClause(rpki.state, rpki.reason, rpki.mixed)}.`;
   if (special_purpose !== null) return `${prefix} is not announced. It is reserved for special use: ${plainText(special_purpose.name)}.`;
@@ -62,11 +60,12 @@ export function prefixSentence({
     : `${prefix} is not announced itself; it is inside ${cover}.`;
 }
 
-export function asSentence({ asn, name, announced, counts, rpki, registration_country, special_purpose }: AsnRecord): string {
+export function asSentence(record: AsnRecord): string {
+  const { asn, name, announced, counts, rpki, registration_country, special_purpose } = record;
   const who = asName({ asn, name });
   if (special_purpose !== null) return `${who} is reserved for special use.`;
-  const where = registration_country === null ? "" : `, registered in ${plainText(registration_country)},`;
-  if (announced === null) return `Whether ${who} announces anything is unknown: no routes are loaded.`;
+  const where = registration_country === null ? "" : ` (${countryName(registration_country)})`;
+  if (announced === null) return `Whether ${who} announces anything is unknown: ${unroutedWhy(record)}.`;
   const prefixes = (counts?.ipv4?.prefixes ?? 0) + (counts?.ipv6?.prefixes ?? 0);
   if (!announced || prefixes === 0) return `${who}${where} announces no prefix.`;
   const invalid = rpki?.invalid ?? null;
@@ -97,4 +96,12 @@ export function reverseDnsSentence({ ip, status, names, forward_confirmed }: Rev
         ? "but no name leads back to it"
         : "and whether a name leads back is unknown";
   return `${ip} is ${listed(names.map(({ name }) => plainText(name)))}, ${confirmed}.`;
+}
+
+/** @param stale  Names of the sections that are stale. */
+export function dataSentence(sections: number, stale: readonly string[]): string {
+  if (sections === 0) return "No data are loaded yet.";
+  const loaded = `${counted(sections, "section")} of data ${sections === 1 ? "is" : "are"} loaded`;
+  if (stale.length > 0) return `${loaded}; stale: ${listed(stale)}.`;
+  return sections === 1 ? `${loaded}, and it is not stale.` : `${loaded}, none of them stale.`;
 }

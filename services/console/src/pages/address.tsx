@@ -3,7 +3,7 @@
 import { useAnswer } from "../answer.ts";
 import { ipSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
-import { Card, Facts, Outside, PrefixLink, Unknown } from "../parts/basics.tsx";
+import { Card, Facts, Outside, PrefixLink, Unknown, UnknownRouting } from "../parts/basics.tsx";
 import { Answered } from "../parts/failed.tsx";
 import { AllocationFacts, LocationCard, NetworkTypesCard } from "../parts/registration.tsx";
 import { Related } from "../parts/related.tsx";
@@ -38,7 +38,7 @@ export function AddressPage({ ip }: { readonly ip: string }) {
             </Card>
             <Card title={texts.cards.routing}>
               {record.routing.announced === null ? (
-                <Unknown why={texts.reasons.noRoutes} />
+                <UnknownRouting record={record} />
               ) : record.routing.prefix === null ? (
                 <p>No announced prefix holds this address.</p>
               ) : (

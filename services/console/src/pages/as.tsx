@@ -5,7 +5,7 @@ import { useAnswer } from "../answer.ts";
 import { count, moment, share } from "../domain/format.ts";
 import { asSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
-import { AsLink, Card, Facts, Outside, PrefixLink, Unknown } from "../parts/basics.tsx";
+import { AsLink, Card, Facts, Outside, PrefixLink, Unknown, UnknownRouting } from "../parts/basics.tsx";
 import { Answered, Failed } from "../parts/failed.tsx";
 import { usePages } from "../parts/pages.ts";
 import { Country, NetworkTypesCard, registryName } from "../parts/registration.tsx";
@@ -58,8 +58,9 @@ export function AsPage({ asn }: { readonly asn: string }) {
   );
 }
 
-function Counts({ record: { announced, counts, first_seen_at, last_seen_at } }: { readonly record: AsnRecord }) {
-  if (announced === null || counts === null) return <Unknown why={texts.reasons.noRoutes} />;
+function Counts({ record }: { readonly record: AsnRecord }) {
+  const { announced, counts, first_seen_at, last_seen_at } = record;
+  if (announced === null || counts === null) return <UnknownRouting record={record} />;
   const { ipv4, ipv6 } = counts;
   return (
     <Facts

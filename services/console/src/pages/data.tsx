@@ -2,6 +2,7 @@
 
 import { useAnswer } from "../answer.ts";
 import { count, counted, duration, moment } from "../domain/format.ts";
+import { dataSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
 import { Card, Outside, Unknown } from "../parts/basics.tsx";
 import { Answered } from "../parts/failed.tsx";
@@ -16,13 +17,7 @@ export function DataPage() {
         const stale = sections.filter(([, section]) => section.stale).map(([name]) => name.replaceAll("_", " "));
         return (
           <>
-            <h1>
-              {sections.length === 0
-                ? "No data are loaded yet."
-                : stale.length === 0
-                  ? `${counted(sections.length, "section")} of data are loaded, and none is stale.`
-                  : `${counted(sections.length, "section")} of data are loaded; stale: ${stale.join(", ")}.`}
-            </h1>
+            <h1>{dataSentence(Object.keys(record.sections).length, stale)}</h1>
             {record.meta.warnings.map(({ code, detail }) => (
               <p key={code} class="note">
                 <Outside text={detail} />

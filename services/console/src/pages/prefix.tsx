@@ -5,7 +5,7 @@ import { useAnswer } from "../answer.ts";
 import { count } from "../domain/format.ts";
 import { prefixSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
-import { Card, Facts, Outside, PrefixLink, Unknown } from "../parts/basics.tsx";
+import { Card, Facts, Outside, PrefixLink, Unknown, UnknownRouting } from "../parts/basics.tsx";
 import { Answered, Failed } from "../parts/failed.tsx";
 import { usePages } from "../parts/pages.ts";
 import { AllocationFacts } from "../parts/registration.tsx";
@@ -81,8 +81,9 @@ function Registered({ allocation, isLoaded }: { readonly allocation: PrefixRecor
   );
 }
 
-function Routed({ record: { announced, match, visibility, origins, as_set_origins } }: { readonly record: PrefixRecord }) {
-  if (announced === null) return <Unknown why={texts.reasons.noRoutes} />;
+function Routed({ record }: { readonly record: PrefixRecord }) {
+  const { announced, match, visibility, origins, as_set_origins } = record;
+  if (announced === null) return <UnknownRouting record={record} />;
   if (match === null) return <p>Neither this prefix nor one that covers it is announced.</p>;
   return (
     <>

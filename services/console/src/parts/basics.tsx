@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { plainText } from "../domain/plain-text.ts";
+import { unroutedWhy } from "../domain/sentences.ts";
 import { texts } from "../texts.ts";
 
 /** Text from outside. */
@@ -45,6 +46,11 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
 /** What is not known, and why. */
 export function Unknown({ why }: { readonly why: string }) {
   return <p class="unknown">{why}</p>;
+}
+
+/** Why it is not known what is announced. */
+export function UnknownRouting({ record }: { readonly record: Parameters<typeof unroutedWhy>[0] }) {
+  return <Unknown why={`${texts.unknown}: ${unroutedWhy(record)}`} />;
 }
 
 export function AsLink({ asn, name }: { readonly asn: number | null; readonly name?: string | null }) {

@@ -70,10 +70,11 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
       </p>
       {problem.errors?.map(({ message, suggestion, location }) => (
         <p key={location}>
-          <Outside text={message} />
+          {problem.detail.includes(message) ? null : <Outside text={message} />}
           {suggestion ? (
             <>
-              . {texts.failed.suggestion} <Outside text={suggestion} />?
+              {" "}
+              {texts.failed.suggestion} <Outside text={suggestion} />?
             </>
           ) : null}
         </p>
@@ -86,9 +87,11 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
         {texts.failed.requestId}: <code>{problem.request_id}</code>
       </p>
       <div class="buttons">
-        <button type="button" onClick={again} disabled={seconds > 0}>
-          {texts.retry}
-        </button>
+        {mayPass(problem.status) ? (
+          <button type="button" onClick={again} disabled={seconds > 0}>
+            {texts.retry}
+          </button>
+        ) : null}
         {(problem.status === 401 || problem.status === 403) && hasKey.value ? (
           <button type="button" onClick={forgetKey}>
             {texts.failed.anotherKey}
@@ -97,6 +100,11 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
       </div>
     </div>
   );
+}
+
+/** Whether the same request may get another answer later. */
+function mayPass(status: number): boolean {
+  return status >= 500 || status === 408 || status === 429;
 }
 
 /** Seconds until the server takes the request again; 0 where it named none. */

@@ -1,7 +1,7 @@
 /** Registration: what registries say of address space or an AS, and what kind of network and place it is. */
 
 import type { Allocation, CountryFlag, ListedNetworkType, Location } from "@netfacts/contracts";
-import { count, moment, share } from "../domain/format.ts";
+import { count, countryName, moment, share } from "../domain/format.ts";
 import { texts } from "../texts.ts";
 import { AsLink, Card, Facts, Outside, Unknown } from "./basics.tsx";
 
@@ -19,7 +19,10 @@ export function registryName(registry: string): string {
 
 export function Country({ code, flag }: { readonly code: string | null; readonly flag?: CountryFlag | null }) {
   if (code === null) return <span class="unknown">{texts.unknown}</span>;
-  if (!flag || flag.country !== code || flag.name === null || flag.svg_url === null) return <Outside text={code} />;
+  if (!flag || flag.country !== code || flag.name === null || flag.svg_url === null) {
+    const name = countryName(code);
+    return name === code ? <Outside text={code} /> : <Outside text={`${name} (${code})`} />;
+  }
   return (
     <>
       <img class="flag" src={flag.svg_url} alt="" width={24} height={16} /> <Outside text={flag.name} /> ({code})
@@ -125,7 +128,7 @@ export function LocationCard({ location }: { readonly location: Location | null 
     <Card title={texts.cards.location}>
       <Facts
         facts={[
-          ["Country", country === null ? null : <Outside key="c" text={country} />],
+          ["Country", <Country key="c" code={country} />],
           ["Region", region === null ? null : <Outside key="r" text={region} />],
           ["City", city === null ? null : <Outside key="p" text={city} />],
           ["Coordinates", place],
