@@ -23,7 +23,7 @@ interface Group {
 
 /** In the order of the navigation. A page belongs to the first group that has it. */
 const groups: readonly Group[] = [
-  { text: "Start", pages: ["README.md", "docs/getting-started.md", "docs/concepts.md", "samples/README.md"] },
+  { text: "Start", pages: ["README.md", "docs/getting-started.md", "docs/concepts.md", "docs/comparison.md", "samples/README.md"] },
   { text: "Guides", pages: ["docs/guides/*.md"] },
   {
     text: "API",
