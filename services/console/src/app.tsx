@@ -3,16 +3,20 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { classify, pathOf } from "./domain/classify.ts";
-import { AddressPage } from "./pages/address.tsx";
-import { AsPage } from "./pages/as.tsx";
-import { BulkPage } from "./pages/bulk.tsx";
-import { CompareForm, ComparePage } from "./pages/compare.tsx";
-import { DataPage } from "./pages/data.tsx";
 import { HomePage } from "./pages/home.tsx";
 import { KeyForm, KeyPage } from "./pages/key.tsx";
-import { PrefixPage } from "./pages/prefix.tsx";
-import { ReverseDnsPage } from "./pages/reverse-dns.tsx";
-import { ValidityForm, ValidityPage } from "./pages/validity.tsx";
+import {
+  AddressPage,
+  AsPage,
+  BulkPage,
+  CompareForm,
+  ComparePage,
+  DataPage,
+  PrefixPage,
+  ReverseDnsPage,
+  ValidityForm,
+  ValidityPage,
+} from "./pages/lazy.ts";
 import { followLinks, navigate, path } from "./router.ts";
 import { hasKey } from "./session.ts";
 import { texts } from "./texts.ts";

@@ -42,6 +42,12 @@ export const texts = {
     ],
     close: "Close",
   },
+  page: {
+    loading: "Loading this page…",
+    failed: "This page could not be loaded",
+    failedDo: "The connection failed, or a new version was installed. Reload the page.",
+    reload: "Reload",
+  },
   loading: "Asking the API…",
   slow: "The API has not answered yet. It may be busy; this page waits up to 30 seconds.",
   retry: "Try again",

@@ -1,68 +1,24 @@
 /** The console in a real browser, in front of a real gateway: each page full, empty, refused and slow; the keyboard; both themes; hostile text; the key. */
 
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
-import { examples, type OperationName, type RecordOf } from "@netfacts/contracts";
-import { type Browser, findChromium, startChromium } from "../../../test/support/chromium.ts";
-import { toolOrNotRun } from "../../../test/support/debian.ts";
-import { exampleReply, type Harness, startGateway } from "../../gateway-auth-quota/test/support/gateway.ts";
+import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { examples } from "@netfacts/contracts";
+import { exampleReply, type Harness } from "../../gateway-auth-quota/test/support/gateway.ts";
+import { browserTest, type ConsoleInBrowser, startConsole, violations } from "./support/console-browser.ts";
 
-const tool = toolOrNotRun(await findChromium(), "Chromium", 11);
-const inBrowser = tool === null ? test.skip : test;
-const axe = readFileSync(resolve(import.meta.dirname, "../../../node_modules/axe-core/axe.min.js"), "utf8");
+const inBrowser = browserTest(13);
 
+let site: ConsoleInBrowser;
 let harness: Harness;
-let browser: Browser | null = null;
 let url: string;
+let open: ConsoleInBrowser["open"];
+let answer: ConsoleInBrowser["answer"];
 beforeAll(async () => {
-  harness = await startGateway();
-  url = await harness.gateway.listen();
-  if (tool !== null) browser = await startChromium(tool);
+  site = await startConsole();
+  ({ harness, url, open, answer } = site);
 });
 afterEach(() => harness.answers.clear());
-afterAll(async () => {
-  await browser?.stop();
-  await harness.stop();
-});
-
-function answer<O extends OperationName>(op: O, members: Partial<RecordOf<O>>): void {
-  const record = { ...(examples as unknown as Record<O, RecordOf<O>>)[op], ...members };
-  harness.answers.set(op, () => ({ ...exampleReply(op), cacheable: false, etag: "", body: Buffer.from(JSON.stringify(record)) }));
-}
-
-/** Opens a page and notes its requests and what it complains about. The default is a key of every scope; null: none. */
-async function open(path: string, key?: string | null) {
-  const page = await (browser as Browser).context.newPage();
-  // As the time-outs of Jest, these only end what hangs.
-  page.setDefaultTimeout(60_000);
-  const complaints: string[] = [];
-  const requests: string[] = [];
-  page.on("console", (message) => {
-    // An answer of 4xx or 5xx is one of these, too; the page shows it.
-    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("request", (request) => requests.push(request.url()));
-  await page.goto(url + path);
-  const secret = key === undefined ? await harness.key() : key;
-  if (secret !== null) {
-    await page.fill("#key", secret);
-    await page.press("#key", "Enter");
-  }
-  const heading = async () => {
-    await page.locator("main h1").waitFor();
-    return await page.locator("main h1").textContent();
-  };
-  return { page, complaints, requests, heading, key: secret };
-}
-
-async function violations(page: Awaited<ReturnType<typeof open>>["page"]): Promise<string[]> {
-  await page.evaluate(axe);
-  return (await page.evaluate(
-    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))",
-  )) as string[];
-}
+afterAll(() => site.stop());
 
 const pages = [
   ["/address/193.0.6.139", "ip", "193.0.6.139 is in 193.0.0.0/21, announced by AS3333 RIPE-NCC-AS, RPKI valid."],
@@ -105,6 +61,37 @@ inBrowser("pages that need no key ask for none, and axe finds no fault in them",
     expect([path, complaints]).toEqual([path, []]);
     await page.close();
   }
+});
+
+inBrowser("the first page loads its own code only, below 120 kB, and each page what it needs, from files that are kept", async () => {
+  const { page, requests } = await open("/", null);
+  await page.locator("main h1").waitFor();
+  const scripts = () => requests.filter((request) => request.endsWith(".js"));
+  expect(scripts()).toHaveLength(1);
+  const bytes = await page.evaluate("performance.getEntries().reduce((sum, { encodedBodySize = 0 }) => sum + encodedBodySize, 0)");
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(120_000);
+  await page.locator("header a", { hasText: "Data" }).click();
+  await page.locator(".snippets").waitFor();
+  expect(scripts().filter((script) => script.includes("/data-"))).toHaveLength(1);
+  const loaded = scripts().length;
+  await page.locator(".brand").click();
+  await page.locator("header a", { hasText: "Data" }).click();
+  await page.locator(".snippets").waitFor();
+  expect(scripts()).toHaveLength(loaded);
+  await page.close();
+});
+
+inBrowser("a page whose code cannot be loaded says so and offers a reload", async () => {
+  const { page } = await open("/", null);
+  await page.route("**/console/data-*.js", (route) => route.abort());
+  await page.locator("header a", { hasText: "Data" }).click();
+  await page.locator(".failed h1", { hasText: "This page could not be loaded" }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.unroute("**/console/data-*.js");
+  await page.locator(".failed button").click();
+  await page.locator(".snippets").waitFor();
+  await page.close();
 });
 
 inBrowser("what nothing is known about is shown as unknown, with the reason", async () => {

@@ -1,5 +1,7 @@
 /** The files of the console as the gateway serves them. */
 
+import { readdirSync } from "node:fs";
+import { resolve } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Harness, startGateway } from "../support/gateway.ts";
@@ -45,7 +47,11 @@ test("every page is the same HTML, which is asked for again each time and runs o
 test("files have the name of their content and may be kept for ever; unknown ones are problems", async () => {
   const files = filesOf((await open("/")).body);
   expect(files).toHaveLength(2);
-  for (const file of files) {
+  const lazy = readdirSync(resolve(import.meta.dirname, "../../../console/dist/site"))
+    .filter((name) => name.endsWith(".js"))
+    .map((name) => `/console/${name}`);
+  expect(lazy.length).toBeGreaterThan(5);
+  for (const file of [...files, ...lazy]) {
     expect(file).toMatch(/-[\w-]{8}\.(js|css)$/);
     expect(await open(file)).toMatchObject({ status: 200, headers: { "cache-control": "public, max-age=31536000, immutable" } });
   }

@@ -1,0 +1,90 @@
+/** The console in a real browser, in front of a real gateway. */
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { test } from "@jest/globals";
+import { examples, type OperationName, type RecordOf } from "@netfacts/contracts";
+import type { Page } from "playwright-core";
+import { findChromium, startChromium } from "../../../../test/support/chromium.ts";
+import { toolOrNotRun } from "../../../../test/support/debian.ts";
+import { exampleReply, type Harness, startGateway } from "../../../gateway-auth-quota/test/support/gateway.ts";
+
+const found = await findChromium();
+const axe = readFileSync(resolve(import.meta.dirname, "../../../../node_modules/axe-core/axe.min.js"), "utf8");
+
+export interface OpenedPage {
+  readonly page: Page;
+  /** What the browser complained about: errors of scripts, and what the policy forbids. */
+  readonly complaints: string[];
+  readonly requests: string[];
+  readonly key: string | null;
+  /** The text of the first heading, once it is there. */
+  heading(): Promise<string | null>;
+}
+
+export interface ConsoleInBrowser {
+  readonly harness: Harness;
+  readonly url: string;
+  /** Answers an operation with its example, changed. */
+  answer<O extends OperationName>(op: O, members: Partial<RecordOf<O>>): void;
+  /** Opens a page and gives it a key. The default is a key of every scope; null: none. */
+  open(path: string, key?: string | null): Promise<OpenedPage>;
+  stop(): Promise<void>;
+}
+
+/** @param tests  in the file; they are reported as not run where there is no browser. */
+export function browserTest(tests: number): typeof test | typeof test.skip {
+  return toolOrNotRun(found, "Chromium", tests) === null ? test.skip : test;
+}
+
+/** Without a browser, there is a gateway only. */
+export async function startConsole(): Promise<ConsoleInBrowser> {
+  const harness = await startGateway();
+  const url = await harness.gateway.listen();
+  const browser = found.found ? await startChromium(found) : null;
+  return {
+    harness,
+    url,
+    answer(op, members) {
+      const record = { ...(examples as unknown as Record<typeof op, RecordOf<typeof op>>)[op], ...members };
+      harness.answers.set(op, () => ({ ...exampleReply(op), cacheable: false, etag: "", body: Buffer.from(JSON.stringify(record)) }));
+    },
+    async open(path, key) {
+      if (browser === null) throw new Error("no browser");
+      const page = await browser.context.newPage();
+      // As the time-outs of Jest, these only end what hangs.
+      page.setDefaultTimeout(60_000);
+      const complaints: string[] = [];
+      const requests: string[] = [];
+      page.on("console", (message) => {
+        // An answer of 4xx or 5xx is one of these, too; the page shows it.
+        if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("request", (request) => requests.push(request.url()));
+      await page.goto(url + path);
+      const secret = key === undefined ? await harness.key() : key;
+      if (secret !== null) {
+        await page.fill("#key", secret);
+        await page.press("#key", "Enter");
+      }
+      const heading = async () => {
+        await page.locator("main h1").waitFor();
+        return await page.locator("main h1").textContent();
+      };
+      return { page, complaints, requests, heading, key: secret };
+    },
+    async stop() {
+      await browser?.stop();
+      await harness.stop();
+    },
+  };
+}
+
+/** What axe finds wrong with a page. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return (await page.evaluate(
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))",
+  )) as string[];
+}
