@@ -229,17 +229,23 @@ test("a process is held again and again: an alert on its event loop", async () =
 test("one copy restarts again and again and is gone, as are one nameserver and the last process of a service: an alert for each", async () => {
   const { all, world, prometheus } = system;
   const copy = all.services["ip-routing"][1];
-  for (let restarts = 0; restarts < 3; restarts++) {
-    await all.kill("ip-routing", 1);
-    copy?.launch();
-    await copy?.untilReady("/healthz");
-    await sleep(2 * scrapeMs);
-  }
+  let isOn = true;
+  const restarts = (async () => {
+    while (isOn) {
+      await all.kill("ip-routing", 1);
+      copy?.launch();
+      await copy?.untilReady("/healthz");
+      await sleep(2 * scrapeMs);
+    }
+  })();
   await untilFiring(
     ["NetfactsRestarting"],
     // A copy that starts has no snapshot at first.
     ["NetfactsProcessDown", "NetfactsErrorBudgetBurnsFast", "NetfactsErrorBudgetBurnsSlowly", "NetfactsPodWithoutSnapshot"],
-  );
+  ).finally(() => {
+    isOn = false;
+  });
+  await restarts;
   await all.kill("ip-routing", 1);
   await all.kill("asn-prefix", 0);
   // The one that is asked: the other one takes over.

@@ -4,6 +4,7 @@ import { setImmediate as nextImmediate, setTimeout as sleep } from "node:timers/
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { createKey } from "@netfacts/keys";
 import { MongoClient, MongoServerError } from "mongodb";
+import { until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { type MongodbProxy, startMongodbProxy } from "../../../test/support/mongodb-proxy.ts";
 import { type LimitWindow, type Store, StoreError } from "../src/index.ts";
@@ -69,11 +70,18 @@ describe("a server that is killed", () => {
     const store = await open();
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round++) {
-      const killed = sleep(150).then(() => server.kill());
-      try {
-        for (;;) acknowledged.push((await createKey(store, spec)).key.id);
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
+      const before = acknowledged.length;
+      let isKilled = false;
+      const killed = until(() => acknowledged.length >= before + 2).then(() => {
+        isKilled = true;
+        return server.kill();
+      });
+      while (!isKilled) {
+        try {
+          acknowledged.push((await createKey(store, spec)).key.id);
+        } catch (error) {
+          if (!(error instanceof StoreError)) throw error;
+        }
       }
       await killed;
       await server.restart();
