@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { classify, pathOf } from "./domain/classify.ts";
+import { plainText } from "./domain/plain-text.ts";
+import { searchedText } from "./domain/search.ts";
 import { HomePage } from "./pages/home.tsx";
 import { KeyForm, KeyPage } from "./pages/key.tsx";
 import {
@@ -17,7 +18,9 @@ import {
   ValidityForm,
   ValidityPage,
 } from "./pages/lazy.ts";
-import { followLinks, navigate, path } from "./router.ts";
+import { SearchPage } from "./pages/search.tsx";
+import { SearchField } from "./parts/search-field.tsx";
+import { followLinks, path, query } from "./router.ts";
 import { hasKey } from "./session.ts";
 import { texts } from "./texts.ts";
 import { setTheme, theme, themes } from "./theme.ts";
@@ -29,7 +32,7 @@ interface Shown {
 }
 
 /** Null for a path of no page. */
-function shownAt(path: string): Shown | null {
+function shownAt(path: string, query: string): Shown | null {
   const [, word, rest = ""] = /^\/([^/]*)(?:\/(.*?))?\/?$/.exec(path) ?? [];
   let text: string;
   try {
@@ -43,6 +46,7 @@ function shownAt(path: string): Shown | null {
     if (word === "data") return { title: texts.nav.data, needsKey: false, page: <DataPage /> };
     if (word === "bulk") return { title: texts.bulk.title, needsKey: true, page: <BulkPage /> };
     if (word === "compare") return { title: texts.nav.compare, needsKey: false, page: <CompareForm /> };
+    if (word === "search") return resultsOf(searchedText(query));
     if (word === "key") return { title: texts.nav.key, needsKey: false, page: <KeyPage /> };
     return word === "validity" ? { title: "RPKI validity", needsKey: false, page: <ValidityForm /> } : null;
   }
@@ -56,9 +60,14 @@ function shownAt(path: string): Shown | null {
   return of(`${asn} and ${prefix}`, <ValidityPage asn={asn} prefix={prefix} />);
 }
 
+/** Results for a text from the URL, which anybody can have written. */
+function resultsOf(q: string): Shown {
+  return { title: q === "" ? texts.results.title : texts.results.titleOf(plainText(q)), needsKey: q !== "", page: <SearchPage q={q} /> };
+}
+
 export function App() {
   const [isHelp, setHelp] = useState(false);
-  const shown = shownAt(path.value);
+  const shown = shownAt(path.value, query.value);
   const title = shown?.title ?? texts.notFound.title;
   useEffect(() => {
     document.title = title === texts.product ? title : `${title} · ${texts.product}`;
@@ -70,7 +79,7 @@ export function App() {
       if (event.key === "?") setHelp(true);
       if (event.key !== "/") return;
       event.preventDefault();
-      document.querySelector<HTMLInputElement>("#search")?.focus();
+      document.querySelector<HTMLInputElement>("#search")?.select();
     };
     addEventListener("keydown", press);
     document.addEventListener("click", followLinks);
@@ -88,7 +97,7 @@ export function App() {
         <a class="brand" href="/">
           {texts.product}
         </a>
-        <Search />
+        <SearchField />
         <nav aria-label={texts.nav.label}>
           <a href="/validity">RPKI</a>
           <a href="/compare">{texts.nav.compare}</a>
@@ -122,42 +131,6 @@ function NotFound() {
       <h1>{texts.notFound.title}</h1>
       <p>{texts.notFound.text}</p>
     </>
-  );
-}
-
-function Search() {
-  const [fault, setFault] = useState("");
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const text = String(new FormData(form).get("search") ?? "");
-    const subject = classify(text);
-    setFault(subject === null && text.trim() !== "" ? texts.search.unknown : "");
-    if (subject === null) return;
-    form.reset();
-    navigate(pathOf(subject));
-  };
-  return (
-    <search>
-      <form onSubmit={submit}>
-        <input
-          id="search"
-          name="search"
-          type="search"
-          maxLength={200}
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          aria-label={texts.search.label}
-          aria-describedby="search-fault"
-          placeholder={texts.search.placeholder}
-        />
-        <button type="submit">{texts.search.button}</button>
-      </form>
-      <p id="search-fault" class="fault" role="alert">
-        {fault}
-      </p>
-    </search>
   );
 }
 

@@ -1,20 +1,29 @@
-/** The page that is shown, by the path of the URL. Links stay links: they open in a new tab, and work with the keyboard. */
+/** The page that is shown, by the path and the query of the URL. Links stay links: they open in a new tab, and work with the keyboard. */
 
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 
 /** Without the query and the fragment, which no page uses. */
 export const path = signal(location.pathname);
+/** With `?`; empty without one. */
+export const query = signal(location.search);
 
-addEventListener("popstate", () => {
-  path.value = location.pathname;
-});
+addEventListener("popstate", () => show(location.pathname, location.search));
 
 /** Shows a page of the console and moves the reader to its top. */
 export function navigate(to: string): void {
-  if (to !== location.pathname) history.pushState(null, "", to);
-  path.value = to;
+  if (to !== location.pathname + location.search) history.pushState(null, "", to);
+  const mark = to.indexOf("?");
+  if (mark < 0) show(to, "");
+  else show(to.slice(0, mark), to.slice(mark));
   scrollTo(0, 0);
   document.querySelector("main")?.focus({ preventScroll: true });
+}
+
+function show(pathname: string, search: string): void {
+  batch(() => {
+    path.value = pathname;
+    query.value = search;
+  });
 }
 
 /** For the whole document: clicks on links to pages of the console. */
@@ -23,9 +32,9 @@ export function followLinks(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (link === null || link.origin !== location.origin || link.target !== "" || !isPage(link.pathname)) return;
   event.preventDefault();
-  navigate(link.pathname);
+  navigate(link.pathname + link.search);
 }
 
 function isPage(path: string): boolean {
-  return path === "/" || /^\/(address|bulk|compare|prefix|as|validity|reverse-dns|data|key)(\/|$)/.test(path);
+  return path === "/" || /^\/(address|bulk|compare|prefix|as|search|validity|reverse-dns|data|key)(\/|$)/.test(path);
 }

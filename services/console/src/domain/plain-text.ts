@@ -1,12 +1,13 @@
 /** Text from outside (names of ASes, PTR names, sources) as it may be shown: no character that moves or hides others, and a bounded length. */
 
-const charactersMax = 300;
+/** Characters that are shown of a text from outside. */
+export const shownMax = 300;
 
 /** Controls of C0 and C1, marks and overrides of direction (Unicode UAX #9), zero-width characters and tags. */
 const unshowable = /[\p{Cc}\p{Cs}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
 /** Replaces each such character by U+FFFD and cuts after 300 characters. Show the result in `<bdi>`: letters have a direction, too. */
-export function plainText(text: string): string {
+export function plainText(text: string, charactersMax = shownMax): string {
   const head = text.length > 2 * charactersMax ? text.slice(0, 2 * charactersMax) : text;
   const characters = [...head.replaceAll(unshowable, "\ufffd")];
   const isCut = characters.length > charactersMax || head.length < text.length;

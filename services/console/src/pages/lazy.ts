@@ -1,4 +1,4 @@
-/** The pages that are loaded when they are first shown: all but the first page and that of the key. */
+/** The pages that are loaded when they are first shown: all but the first page, that of the key and the results of a search, which are small. */
 
 import { lazyPage } from "../parts/lazy-page.tsx";
 

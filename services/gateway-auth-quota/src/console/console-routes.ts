@@ -23,6 +23,7 @@ const pagePaths = [
   "/compare",
   "/compare/*",
   "/bulk",
+  "/search",
   "/data",
   "/key",
 ];

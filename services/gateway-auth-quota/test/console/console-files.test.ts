@@ -26,6 +26,7 @@ test("every page is the same HTML, which is asked for again each time and runs o
     "/reverse-dns/::1",
     "/data",
     "/bulk",
+    "/search?q=ripe",
     "/compare/AS1,AS2",
     "/key",
   ]) {
