@@ -5,10 +5,12 @@
  */
 
 import { writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startDistributed } from "../support/distributed.ts";
-import { request } from "../support/http.ts";
+import { median, request, until } from "../support/http.ts";
 import {
   type Ended,
   endAll,
@@ -31,13 +33,37 @@ interface World {
   stop(): Promise<unknown>;
 }
 
-function sourcesWithNames(): string {
+/** A server of a registry's file, which can be told to leave its callers waiting. */
+class RegistryServer {
+  isSlow = false;
+  readonly waiting: ServerResponse[] = [];
+  readonly #server = createServer((_request, response) => {
+    if (this.isSlow) this.waiting.push(response);
+    else response.end("2|arin|20261121|1|19930901|20261120|+0000\narin|*|ipv4|*|1|summary\narin|US|ipv4|192.0.2.0|256|19930901|assigned\n");
+  });
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/arin`;
+  }
+
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+function sourcesWithNames(registry: string): string {
   const sources = smallSources(temporaryFolder(), "NL");
   const names = Array.from({ length: 50 }, (_, at) => `${at + 1}\tNAME-${at + 1}\n`);
   writeFileSync(join(dirname(sources), "names"), `3333\tRIPE-NCC-AS\n${names.join("")}`);
   writeFileSync(
     sources,
-    "sources:\n  - {name: ripencc, section: allocations, format: delegated, location: ripencc.txt}\n  - {name: names, section: as_names, format: name-list, location: names}\n",
+    `sources:
+  - {name: ripencc, section: allocations, format: delegated, location: ripencc.txt}
+  - {name: arin, section: allocations, format: delegated, location: "${registry}", allow_private: true, required: false}
+  - {name: names, section: as_names, format: name-list, location: names}
+`,
   );
   return sources;
 }
@@ -77,12 +103,25 @@ describe.each([
   ["in one process", inOneProcess],
   ["as services", asServices],
 ])("%s", (_form, start) => {
-  const sources = sourcesWithNames();
+  const registry = new RegistryServer();
+  let sources: string;
   let world: World;
+  let admin: (method: string, path: string, body?: object) => ReturnType<typeof request>;
   beforeAll(async () => {
+    sources = sourcesWithNames(await registry.start());
     world = await start(sources);
+    const { code, out } = await world.run("keys", "create", "--label", "operator", "--scopes", "admin", "--json");
+    expect(code).toBe(0);
+    const { secret } = JSON.parse(out) as { secret: string };
+    admin = (method, path, body) => {
+      const content = body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      return request(`${world.operatorUrl}/admin/v1${path}`, { key: secret, method, ...content });
+    };
   });
-  afterAll(() => world?.stop());
+  afterAll(async () => {
+    await world?.stop();
+    registry.stop();
+  });
 
   async function profile() {
     const { status, json } = await request(`${world.url}/api/v1/asn/AS3333?limit=1`, { key: world.key });
@@ -127,28 +166,54 @@ describe.each([
   });
 
   test("an override by the operators' API is answered, found, and gone after its deletion", async () => {
-    const { code, out } = await world.run("keys", "create", "--label", "operator", "--scopes", "admin", "--json");
-    expect(code).toBe(0);
-    const { secret } = JSON.parse(out) as { secret: string };
-    const admin = async (method: string, path: string, body?: object) => {
-      const content = body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-      return request(`${world.operatorUrl}/admin/v1/profiles${path}`, { key: secret, method, ...content });
-    };
     const override = { name: "By HTTP", organisation: "Org, “Ltd”", network_types: ["ix"] };
-    expect(await admin("PUT", "/AS3333", override)).toMatchObject({ status: 201 });
+    expect(await admin("PUT", "/profiles/AS3333", override)).toMatchObject({ status: 201 });
     const delays = [await delayUntil({ ...sourced, name: "By HTTP", organisation: "Org, “Ltd”", types: ["ix operator:overrides"] })];
-    expect((await admin("GET", "?q=by%20http")).json).toMatchObject({ items: [{ asn: 3333, override }], next_cursor: null });
+    expect((await admin("GET", "/profiles?q=by%20http")).json).toMatchObject({ items: [{ asn: 3333, override }], next_cursor: null });
     // What sources say is kept beside everything else, after the run that read it.
     const others = [{ value: "RIPE-NCC-AS", source: "names" }];
-    const field = async () => ((await admin("GET", "/AS3333")).json as { fields: { others: object[] }[] }).fields[0];
+    const field = async () => ((await admin("GET", "/profiles/AS3333")).json as { fields: { others: object[] }[] }).fields[0];
     for (let tries = 0; tries < 100 && (await field())?.others.length === 0; tries++)
       await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await field()).toMatchObject({ field: "name", value: "By HTTP", source: "override", others });
-    expect((await admin("GET", "?source=names&q=as3333")).json).toMatchObject({ items: [{ asn: 3333, override }], next_cursor: null });
-    expect(await admin("DELETE", "/AS3333")).toMatchObject({ status: 204 });
+    expect((await admin("GET", "/profiles?source=names&q=as3333")).json).toMatchObject({
+      items: [{ asn: 3333, override }],
+      next_cursor: null,
+    });
+    expect(await admin("DELETE", "/profiles/AS3333")).toMatchObject({ status: 204 });
     delays.push(await delayUntil(sourced));
     console.log(`ms from request to answer: ${delays.map(Math.round).join(", ")}`);
     expect(Math.max(...delays)).toBeLessThan(2 * deadlineMs);
+  });
+
+  test("of ten overrides during an import that waits for a server, half are answered within two seconds", async () => {
+    registry.isSlow = true;
+    let started = await admin("POST", "/ingest/runs");
+    // A run of overrides that were made before may be in progress.
+    await until(async () => {
+      if (started.status === 409) started = await admin("POST", "/ingest/runs");
+      return started.status === 202;
+    });
+    const { id } = started.json as { id: string };
+    await until(() => registry.waiting.length > 0);
+    const delays: number[] = [];
+    for (let at = 0; at < 10; at++) {
+      const name = `DURING ${at}`;
+      expect((await admin("PUT", "/profiles/AS3333", { name })).status).toBe(at === 0 ? 201 : 200);
+      delays.push(await delayUntil({ ...sourced, name }));
+    }
+    expect((await admin("GET", `/ingest/runs/${id}`)).json).toMatchObject({ state: "running" });
+    console.log(`ms from request to answer during an import: ${delays.map(Math.round).join(", ")}`);
+    expect(median(delays)).toBeLessThan(deadlineMs);
+    expect(Math.max(...delays)).toBeLessThan(10 * deadlineMs);
+
+    registry.isSlow = false;
+    for (const response of registry.waiting.splice(0)) response.end("2|arin|20261122|0|19930901|20261120|+0000\narin|*|ipv4|*|0|summary\n");
+    await until(async () => ((await admin("GET", `/ingest/runs/${id}`)).json as { state: string }).state !== "running");
+    expect((await admin("GET", `/ingest/runs/${id}`)).json).toMatchObject({ state: "succeeded" });
+    expect(await profile()).toMatchObject({ name: "DURING 9" });
+    expect((await admin("DELETE", "/profiles/AS3333")).status).toBe(204);
+    await delayUntil(sourced);
   });
 
   if (start === inOneProcess)

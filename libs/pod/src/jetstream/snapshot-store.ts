@@ -81,7 +81,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     getObject: (digest, bytes) => objects.get(digest, bytes),
     objectsMark: () => objects.mark(),
 
-    async publish(manifest, { replaces } = {}) {
+    async publish(manifest, { replaces, removes = true } = {}) {
       await keys.makeBucket();
       // First, so that whatever happens from here on lets the move below fail.
       const before = await keys.pointer();
@@ -98,7 +98,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       if (!(await keys.movePointer(record, before?.revision ?? 0)))
         throw new PublicationConflictError(manifest.id, await pointer().then((now) => now?.published ?? null));
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
-      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects).catch(() => undefined);
+      if (removes) await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects).catch(() => undefined);
     },
 
     async activate(id) {

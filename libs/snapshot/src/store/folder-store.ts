@@ -230,7 +230,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       return marks.join("\n");
     },
 
-    async publish(manifest, { replaces } = {}) {
+    async publish(manifest, { replaces, removes = true } = {}) {
       await mkdir(manifests, { recursive: true });
       const current = (await readIds(pointer))[0] ?? null;
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
@@ -248,7 +248,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       await writeWhole(folder, "history", [Buffer.from(sealedText(kept.whole))]);
       await writeWhole(folder, "current", [Buffer.from(`${manifest.id}\n`)]);
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
-      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects).catch(() => {});
+      if (removes) await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects).catch(() => {});
     },
 
     // What is published is served: everybody who follows a folder is one process.

@@ -1,10 +1,11 @@
 /** A run of ingest: read, build, verify, publish. What served before stays until the last step. */
 
-import { type Manifest, sealManifest, sectionNames } from "@netfacts/snapshot";
+import { type Manifest, type SectionName, sealManifest, sectionNames } from "@netfacts/snapshot";
 import type { StatedSection } from "@netfacts/storage";
 import type { CollectorSample } from "../verify/check-routes.ts";
 import { verifySnapshot } from "../verify/verify-snapshot.ts";
 import { OngoingReport, type Stage } from "./ongoing-report.ts";
+import { joinOthers, type PublishTurn } from "./publish-turn.ts";
 import { type ReadSources, readAll } from "./read-all.ts";
 import { beginRun, type Run, type RunOptions } from "./run.ts";
 import type { RunReport } from "./run-report.ts";
@@ -35,8 +36,8 @@ export async function runIngest(options: RunOptions): Promise<RunReport> {
     const run = await beginRun(options, report);
     try {
       const manifest = await prepare(run);
-      await options.beforePublish?.();
-      return await publish(run, manifest);
+      const turn = (await options.beforePublish?.()) ?? { others: [], isAlone: true };
+      return await publish(run, manifest, turn);
     } finally {
       await run.ribReaders.stop();
     }
@@ -92,14 +93,33 @@ async function verify({ store, config, report }: Run, manifest: Manifest, sample
   report.sections = report.sections.map((section) => ({ ...section, checked: checked[section.name] ?? 0 }));
 }
 
-async function publish(run: Run, manifest: Manifest): Promise<RunReport> {
-  const { store, replaces, previous, report, onProgress } = run;
+async function publish(run: Run, built: Manifest, { others, isAlone }: PublishTurn): Promise<RunReport> {
+  const { store, report, onProgress } = run;
+  const { manifest, replaces, theirs } = await joinOthers(run, built, others);
   // What was read and kept is of the snapshot that was current then: over another one it must not go.
-  await stage(run, "publish", () => store.publish(manifest, { replaces }));
+  await stage(run, "publish", () => store.publish(manifest, { replaces, removes: isAlone }));
+  report.sections = joinedReports(report.sections, manifest, theirs);
   commitStatements(run);
   onProgress({ label: "publish", done: 1, total: 1, unit: "steps" });
-  return report.complete({ snapshot: manifest.id, unchanged: previous?.id === manifest.id, error: null });
+  return report.complete({ snapshot: manifest.id, unchanged: replaces === manifest.id, error: null });
 }
+
+function joinedReports(reports: RunReport["sections"], { sections }: Manifest, theirs: ReadonlySet<SectionName>): RunReport["sections"] {
+  if (theirs.size === 0) return reports;
+  return sectionNames.flatMap((name): RunReport["sections"] => {
+    const own = reports.find((report) => report.name === name);
+    const entry = sections[name];
+    if (!theirs.has(name)) return own === undefined ? [] : [own];
+    if (entry === undefined) return [];
+    const { version, counts } = entry;
+    const before = own ?? { name, version, kept: true, refused: null, checked: 0, counts };
+    const notes = before.kept ? [] : [joinedNote];
+    return [{ ...before, version, counts, kept: true, refused: null, checked: 0, ...(notes.length > 0 && { notes }) }];
+  });
+}
+
+const joinedNote =
+  "another run published this section while this run was in progress; its version is in use, and the next run compares the sources again";
 
 /** What was published is what operators are shown. */
 function commitStatements({ statements, report }: Run): void {

@@ -7,6 +7,7 @@ import type { StatementFiles } from "../statements/statement-files.ts";
 import { isRibSource, type ListedSource, listedSources } from "./listed-sources.ts";
 import type { OngoingReport } from "./ongoing-report.ts";
 import type { ProgressListener } from "./progress.ts";
+import type { PublishTurn } from "./publish-turn.ts";
 import { RibReaders } from "./rib-readers.ts";
 import { SectionShrink } from "./section-shrink.ts";
 
@@ -16,8 +17,8 @@ export interface RunOptions {
   readonly onProgress?: ProgressListener;
   /** Ends the run within a moment; nothing is published then. */
   readonly signal?: AbortSignal;
-  /** Awaited before the pointer moves; a rejection ends the run, and nothing is published. */
-  beforePublish?(): Promise<void>;
+  /** Awaited before the pointer moves; a rejection ends the run, and nothing is published. Undefined: no other run is in progress. */
+  beforePublish?(): Promise<PublishTurn | undefined>;
   /** Sections that may lose what they like against the last snapshot, and their sources against their last good versions. */
   readonly acceptShrink?: readonly SectionName[];
   /** Where stored observations are; absent: none are read. */

@@ -2,13 +2,14 @@
 
 import { Worker } from "node:worker_threads";
 import type { ProgressListener } from "../pipeline/progress.ts";
+import type { PublishTurn } from "../pipeline/publish-turn.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { FromRun, RunRequest, ToRun } from "./run-messages.ts";
 
 export interface WorkerRunOptions extends RunRequest {
   readonly onProgress: ProgressListener;
   /** Asked before the pointer moves; a rejection ends the run, and nothing is published. */
-  confirm(): Promise<void>;
+  confirm(): Promise<PublishTurn>;
   /** Ends the run; nothing is published that was not yet. */
   readonly signal: AbortSignal;
 }
@@ -51,7 +52,7 @@ export function runInWorker({ onProgress, confirm, signal, ...request }: WorkerR
       if (message.kind === "progress") onProgress(message.event);
       else if (message.kind === "confirm") {
         confirm().then(
-          () => answer(signal.aborted ? { kind: "refused", message: stopMessage(signal) } : { kind: "confirmed" }),
+          (turn) => answer(signal.aborted ? { kind: "refused", message: stopMessage(signal) } : { kind: "confirmed", turn }),
           (error: Error) => answer({ kind: "refused", message: error.message }),
         );
       } else if (message.kind === "succeeded") told({ ok: true, report: message.report });

@@ -1,4 +1,4 @@
-/** Runs of the leader: one at a time, each kept in the store from its start to its end, whatever becomes of its process. */
+/** Runs of the leader: one at a time, and one of overrides beside it. Each is kept in the store from its start to its end, whatever becomes of its process. */
 
 import type { SectionName, SnapshotStore } from "@netfacts/snapshot";
 import type { RunRecord, Store } from "@netfacts/storage";
@@ -7,6 +7,7 @@ import { type IngestMetrics, observeRun } from "../metrics.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import type { RunReport, SourceReport } from "../pipeline/run-report.ts";
 import { type RunScope, SourcesAwayError } from "../schedule/run-scope.ts";
+import { PublishOrder, type PublishPlace } from "./publish-order.ts";
 import { stopMessage, type WorkerRunOptions, type WorkerRunOutcome } from "./run-in-worker.ts";
 import { type KeptReport, newRunId, reportOf } from "./run-record.ts";
 
@@ -27,7 +28,7 @@ export interface RunManagerDeps {
   /** What a run of everything reads, brought up to date. @throws SourcesFileError, SourcesAwayError */
   prepare(signal: AbortSignal, onProgress: ProgressListener): Promise<RunScope>;
   execute(
-    options: Pick<WorkerRunOptions, "files" | "only" | "acceptShrink" | "onProgress" | "confirm" | "signal">,
+    options: Pick<WorkerRunOptions, "files" | "only" | "acceptShrink" | "isBeside" | "onProgress" | "confirm" | "signal">,
   ): Promise<WorkerRunOutcome>;
   /** Learns from a run that came so far as to read. */
   settle(scope: RunScope, report: RunReport | null): Promise<void>;
@@ -67,6 +68,8 @@ interface Occupation {
   free(): void;
 }
 
+type RunForm = Pick<WorkerRunOptions, "acceptShrink" | "isBeside">;
+
 /** How many of the last runs are looked through for one whose process died. */
 const runsLookedAt = 100;
 const runsLookedAtForSections = [10, 1_000];
@@ -78,8 +81,9 @@ export class RunManager {
   readonly #deps: RunManagerDeps;
   readonly #term: Term;
   readonly #activation: Activation;
-  /** What keeps a run from being started. */
-  #current: Occupation | null = null;
+  /** What keeps a run from being started, and one that runs beside others. */
+  readonly #occupied: { current: Occupation | null; beside: Occupation | null } = { current: null, beside: null };
+  readonly #order = new PublishOrder();
   readonly #stopping = new AbortController();
 
   constructor(deps: RunManagerDeps, term: Term, activation: Activation) {
@@ -91,7 +95,7 @@ export class RunManager {
   /** Puts in order what a leader before left behind; on a fresh installation begins the first import. */
   async takeOver(): Promise<void> {
     const { snapshots, sources, log } = this.#deps;
-    const occupation = this.#occupy();
+    const occupation = this.#occupy("current");
     try {
       await this.#endAbandonedRuns();
       await this.#activation.resume();
@@ -112,12 +116,17 @@ export class RunManager {
 
   /** Begins a run of everything; resolves with its record. @throws RunInProgressError, LeadershipLostError, StoreError */
   async start(starter: Starter, acceptShrink: readonly SectionName[] = []): Promise<RunRecord> {
-    return (await this.#begin(starter, null, acceptShrink)).run;
+    return (await this.#begin(starter, null, { acceptShrink, isBeside: false })).run;
   }
 
   /** A run of some sections, to its end. @throws as `start` */
   async run(starter: Starter, scope: RunScope): Promise<WorkerRunOutcome> {
-    return (await this.#begin(starter, scope, [])).outcome;
+    return (await this.#begin(starter, scope, { acceptShrink: [], isBeside: false })).outcome;
+  }
+
+  /** The same beside a run that may be in progress, for a few small sections. What both build is of the one that publishes first. @throws as `start` */
+  async runBeside(starter: Starter, scope: RunScope): Promise<WorkerRunOutcome> {
+    return (await this.#begin(starter, scope, { acceptShrink: [], isBeside: true })).outcome;
   }
 
   /** What the last run that published the section read of its sources; null where none is kept. */
@@ -138,16 +147,17 @@ export class RunManager {
 
   /** Resolves when no run is in progress; another may begin in the next turn. */
   async idle(): Promise<void> {
-    while (this.#current !== null) await this.#current.ended;
+    while (this.#occupied.current !== null) await this.#occupied.current.ended;
   }
 
   /** @param scope  null: everything, which is brought up to date first. */
   async #begin(
     starter: Starter,
     scope: RunScope | null,
-    acceptShrink: readonly SectionName[],
+    form: RunForm,
   ): Promise<{ readonly run: RunRecord; readonly outcome: Promise<WorkerRunOutcome> }> {
-    const occupation = this.#occupy();
+    const { acceptShrink } = form;
+    const occupation = this.#occupy(form.isBeside ? "beside" : "current");
     const { store, clock, log } = this.#deps;
     try {
       await this.#term.confirm();
@@ -160,7 +170,7 @@ export class RunManager {
       await store.runs.save(run);
       occupation.id = run.id;
       log.info({ run: run.id, started_by: actor, ...(scope?.only && { sections: scope.only }), ...details }, "run started");
-      const outcome = this.#run(run, scope, acceptShrink).finally(() => occupation.free());
+      const outcome = this.#run(run, scope, form).finally(() => occupation.free());
       return { run, outcome };
     } catch (error) {
       occupation.free();
@@ -171,33 +181,33 @@ export class RunManager {
   /** Ends the run in progress, and resolves when its end was kept. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#current?.ended;
+    await Promise.all([this.#occupied.current?.ended, this.#occupied.beside?.ended]);
   }
 
   /** @throws RunInProgressError */
-  #occupy(): Occupation {
-    if (this.#current !== null) throw new RunInProgressError(this.#current.id);
+  #occupy(place: "current" | "beside"): Occupation {
+    const before = this.#occupied[place];
+    if (before !== null) throw new RunInProgressError(before.id);
     const { promise, resolve } = Promise.withResolvers<void>();
     const occupation: Occupation = {
       id: null,
       ended: promise,
       free: () => {
-        if (this.#current === occupation) this.#current = null;
+        if (this.#occupied[place] === occupation) this.#occupied[place] = null;
         resolve();
       },
     };
-    this.#current = occupation;
+    this.#occupied[place] = occupation;
     return occupation;
   }
 
   /** Never rejects. */
-  async #run(run: RunRecord, scope: RunScope | null, acceptShrink: readonly SectionName[]): Promise<WorkerRunOutcome> {
+  async #run(run: RunRecord, scope: RunScope | null, form: RunForm): Promise<WorkerRunOutcome> {
     const { sources, log, clock, metrics } = this.#deps;
-    const built: WorkerRunOutcome =
+    const outcome: WorkerRunOutcome =
       sources === ""
         ? { ok: false, message: "no sources are configured: set SOURCES to a sources.yaml", report: null }
-        : await this.#build(progressLines(log, run.id), scope, acceptShrink);
-    const outcome = await this.#activated(built);
+        : await this.#build(progressLines(log, run.id), scope, form);
     const endedAt = clock.now();
     observeRun(metrics, outcome, endedAt - run.startedAt);
     for (const { name: section, refused } of outcome.report?.sections ?? [])
@@ -214,21 +224,34 @@ export class RunManager {
     return outcome;
   }
 
-  async #build(onProgress: ProgressListener, given: RunScope | null, acceptShrink: readonly SectionName[]): Promise<WorkerRunOutcome> {
+  async #build(onProgress: ProgressListener, given: RunScope | null, form: RunForm): Promise<WorkerRunOutcome> {
     const { restore, prepare, execute, settle, log } = this.#deps;
     const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
+    let place: PublishPlace | null = null;
     try {
       await restore();
       const scope = given ?? (await prepare(signal, onProgress));
       const { files, only } = scope;
-      const outcome = await execute({ files, only, acceptShrink, onProgress, confirm: () => this.#term.confirm(), signal });
-      await settle(scope, outcome.report).catch((err: unknown) =>
+      const entered = await this.#order.enter();
+      place = entered;
+      let replaced: string | null = null;
+      const confirm = async () => {
+        const turn = await entered.turn();
+        await this.#term.confirm();
+        replaced = await this.#deps.snapshots.currentId();
+        return turn;
+      };
+      const built = await execute({ files, only, ...form, onProgress, confirm, signal });
+      await settle(scope, built.report).catch((err: unknown) =>
         log.error({ err }, "the state of the sources found by a run could not be saved"),
       );
-      return outcome;
+      if (built.ok && built.report.snapshot !== null) entered.published({ replaced, id: built.report.snapshot });
+      return await this.#activated(built);
     } catch (error) {
       const report = error instanceof SourcesAwayError ? error.report : null;
       return { ok: false, message: signal.aborted ? stopMessage(signal) : (error as Error).message, report };
+    } finally {
+      place?.leave();
     }
   }
 

@@ -3,6 +3,7 @@
 import type { SectionName, StoreSource } from "@netfacts/snapshot";
 import type { ReadyFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
+import type { PublishTurn } from "../pipeline/publish-turn.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { BuiltSection } from "../sources/index.ts";
 import type { ObservationSource } from "../uploads/open-observations.ts";
@@ -23,6 +24,8 @@ export interface RunRequest {
   readonly statements: string;
   /** Sections that may shrink this time. */
   readonly acceptShrink: readonly SectionName[];
+  /** It runs beside the run of everything else. */
+  readonly isBeside: boolean;
 }
 
 export type FromRun =
@@ -33,4 +36,7 @@ export type FromRun =
   /** `report`: how far it came; null when it could not begin. */
   | { readonly kind: "failed"; readonly message: string; readonly report: RunReport | null };
 
-export type ToRun = { readonly kind: "confirmed" } | { readonly kind: "refused"; readonly message: string } | { readonly kind: "stop" };
+export type ToRun =
+  | { readonly kind: "confirmed"; readonly turn: PublishTurn }
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "stop" };

@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { openStoreSource } from "@netfacts/snapshot";
 import { type ReadyFiles, readyFile, withFiles } from "../fetch/ready-files.ts";
 import type { ProgressEvent } from "../pipeline/progress.ts";
+import type { PublishTurn } from "../pipeline/publish-turn.ts";
 import { IngestError, runIngest } from "../pipeline/run-ingest.ts";
 import { readSources, type SourcesConfig, storedFormat } from "../sources/index.ts";
 import { StatementFiles } from "../statements/statement-files.ts";
@@ -11,7 +12,8 @@ import { openObservations } from "../uploads/open-observations.ts";
 import { storedSource } from "../uploads/stored-source.ts";
 import type { FromRun, RunRequest, ToRun } from "./run-messages.ts";
 
-const { sources, overrides, snapshots, files, only, observations: observationSource, statements, acceptShrink } = workerData as RunRequest;
+const { sources, overrides, snapshots, files, only, statements, acceptShrink, isBeside, ...request } = workerData as RunRequest;
+const { observations: observationSource } = request;
 const stopping = new AbortController();
 let answerConfirm: (answer: ToRun) => void = () => {};
 const tell = (message: FromRun) => parentPort?.postMessage(message);
@@ -21,13 +23,14 @@ parentPort?.on("message", (message: ToRun) => {
   else answerConfirm(message);
 });
 
-async function confirm(): Promise<void> {
+async function confirm(): Promise<PublishTurn> {
   const answer = new Promise<ToRun>((resolve) => {
     answerConfirm = resolve;
   });
   tell({ kind: "confirm" });
   const given = await answer;
-  if (given.kind === "refused") throw new Error(given.message);
+  if (given.kind === "confirmed") return given.turn;
+  throw new Error(given.kind === "refused" ? given.message : "stopped");
 }
 
 /** The list as the process read it that asks for the run. */
@@ -51,7 +54,7 @@ try {
       beforePublish: confirm,
       acceptShrink,
       observations,
-      statements: new StatementFiles(statements),
+      statements: new StatementFiles(statements, isBeside ? "beside" : "alone"),
     });
     tell({ kind: "succeeded", report });
   } finally {

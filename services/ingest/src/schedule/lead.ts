@@ -56,13 +56,16 @@ export class Lead {
   readonly #overrides: OverrideFile;
   readonly #statements: StatementKeeper;
   #scheduler: Scheduler | null = null;
+  /** Runs of this process that have the folder; together they hold its lock. */
+  #folder: { users: number; readonly free: Promise<() => void> } | null = null;
 
   constructor(deps: LeadDeps) {
     this.#deps = deps;
     const { stateFolder, rtrMetrics: metrics, rtrDelayMs: delayMs, log } = deps;
     const onChange = () => this.#scheduler?.poke();
     this.#rtr = new RtrSources({ folder: join(stateFolder, "rtr"), metrics, delayMs, log, onChange });
-    this.#overrides = new OverrideFile({ stateFolder, profiles: deps.profiles, log, onChange });
+    const onOverride = () => this.#scheduler?.pokeFollowed();
+    this.#overrides = new OverrideFile({ stateFolder, profiles: deps.profiles, log, onChange: onOverride });
     this.#statements = new StatementKeeper({ folder: this.statementFolder, statements: deps.statements, log });
     this.#stock = openStock({ ...deps, rtr: this.#rtr });
     this.#stock.catch(() => undefined);
@@ -101,16 +104,29 @@ export class Lead {
     return new Map(await Promise.all(sources.map(async (source) => [source.name, await scheduleOf(source, stock)] as const)));
   }
 
-  /** Does the work of a run while no other process runs in the same folder. */
+  /** Does the work of a run while no other process runs in the same folder. The signal is that of all runs. */
   async alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { stateFolder, log } = this.#deps;
-    const free = await lockRuns(stateFolder, signal, () =>
-      log.info({ folder: stateFolder }, "another import is using the same folder; the run is waiting"),
-    );
+    this.#folder ??= {
+      users: 0,
+      free: lockRuns(stateFolder, signal, () =>
+        log.info({ folder: stateFolder }, "another import is using the same folder; the run is waiting"),
+      ),
+    };
+    const folder = this.#folder;
+    folder.users++;
     try {
+      await folder.free;
       return await work();
     } finally {
-      free();
+      folder.users--;
+      if (folder.users === 0) {
+        this.#folder = null;
+        await folder.free.then(
+          (free) => free(),
+          () => undefined,
+        );
+      }
     }
   }
 

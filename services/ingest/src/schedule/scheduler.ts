@@ -3,6 +3,7 @@
 import type { Manifest, SnapshotStore } from "@netfacts/snapshot";
 import { type ReadyFile, readyFile } from "../fetch/ready-files.ts";
 import type { RtrSources } from "../rtr/index.ts";
+import type { WorkerRunOutcome } from "../runs/run-in-worker.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
 import {
   type BuiltSection,
@@ -16,7 +17,7 @@ import {
 import { type StoredStock, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
 import { differs, planOf } from "./plan.ts";
-import { readyFiles } from "./run-scope.ts";
+import { type RunScope, readyFiles } from "./run-scope.ts";
 import type { SourceStock } from "./source-stock.ts";
 
 export interface SchedulerDeps {
@@ -30,7 +31,7 @@ export interface SchedulerDeps {
   /** What is stored of uploads; absent: nothing is. */
   readonly stored?: StoredStock | undefined;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
-  readonly runs: Pick<RunManager, "run" | "idle" | "lastBuilt">;
+  readonly runs: Pick<RunManager, "run" | "runBeside" | "idle" | "lastBuilt">;
   readonly clock: { now(): number };
   readonly log: {
     info(fields: object, message: string): void;
@@ -52,6 +53,8 @@ const waitMsDefault = 20_000;
 const runRetryMs = 60_000;
 const runRetryMsMax = 600_000;
 
+type Run = (scope: RunScope) => Promise<WorkerRunOutcome>;
+
 const bySchedule: Starter = { actor: "schedule", keyId: null, address: null };
 
 export class Scheduler {
@@ -60,6 +63,7 @@ export class Scheduler {
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
   #isPoked = false;
+  #followedTurn: Promise<void> = Promise.resolve();
   #failedRuns = 0;
   /** Sections that stay as they are, with what they would have been built from and compared with: of the same they are not built again. */
   readonly #held = new Map<BuiltSection, string>();
@@ -80,6 +84,7 @@ export class Scheduler {
   /** Resolves when nothing of it is under way; the signal has ended it. */
   async ended(): Promise<void> {
     await this.#turn;
+    await this.#followedTurn;
     await this.#asking.ended();
   }
 
@@ -91,29 +96,52 @@ export class Scheduler {
     this.#turn = this.#takeTurn();
   }
 
+  /** Looks now at what is followed, whatever else is under way. */
+  pokeFollowed(): void {
+    void this.#lookAtFollowed();
+  }
+
   /** One look: asks for what is due, and runs what has changed. */
   async look(): Promise<void> {
     const { runs, signal, waitMs = waitMsDefault } = this.#deps;
+    await this.#lookAtFollowed();
     await runs.idle();
     if (signal.aborted) return;
     const listed = await this.#readList();
     if (listed === null) return;
     const config = await withStored(listed, this.#deps.stored, this.#deps.snapshots, false);
     await this.#followSessions(config.sources);
-    // What is followed is a file that was just written: no server delays it.
-    const followed = config.sources.filter(({ isFollowed }) => isFollowed === true);
-    if (followed.length > 0) {
-      await this.#asking.ask(followed, waitMs);
-      await this.#runAll(config);
-    }
     await this.#asking.ask(this.#due(config.sources), waitMs);
-    await this.#runAll(config);
+    await this.#runAll(config, (scope) => runs.run(bySchedule, scope));
   }
 
-  async #runAll(config: SourcesConfig): Promise<void> {
+  /** One after the other. What is followed is a file that was just written: no server and no run delays it. */
+  #lookAtFollowed(): Promise<void> {
+    this.#followedTurn = this.#followedTurn
+      .then(() => this.#runFollowed())
+      .catch((err: unknown) => {
+        if (!this.#deps.signal.aborted) this.#deps.log.error({ err }, "the overrides could not be processed; retrying shortly");
+      });
+    return this.#followedTurn;
+  }
+
+  async #runFollowed(): Promise<void> {
+    const { runs, stock, signal } = this.#deps;
+    if (signal.aborted) return;
+    const listed = await this.#readList();
+    const followed = listed?.sources.filter(({ isFollowed }) => isFollowed === true) ?? [];
+    // Alone they are no snapshot: the first import has them.
+    if (listed === null || followed.length === 0 || (await this.#current()) === null) return;
+    await stock.refresh(followed, signal);
+    const sections = new Set(followed.map(sectionOf));
+    const config = { ...listed, sources: listed.sources.filter((source) => sections.has(sectionOf(source))) };
+    await this.#runAll(config, (scope) => runs.runBeside(bySchedule, scope));
+  }
+
+  async #runAll(config: SourcesConfig, run: Run): Promise<void> {
     const { signal } = this.#deps;
     // A run that a source's fault ended tells which: without its section the others can go on.
-    for (let tries = 0; tries <= config.sources.length && !signal.aborted; tries++) if (!(await this.#runChanged(config))) return;
+    for (let tries = 0; tries <= config.sources.length && !signal.aborted; tries++) if (!(await this.#runChanged(config, run))) return;
   }
 
   async #takeTurn(): Promise<void> {
@@ -188,8 +216,8 @@ export class Scheduler {
   }
 
   /** @returns whether it is worth looking again at once. */
-  async #runChanged(config: SourcesConfig): Promise<boolean> {
-    const { stock, runs, clock, log } = this.#deps;
+  async #runChanged(config: SourcesConfig, run: Run): Promise<boolean> {
+    const { stock, clock, log } = this.#deps;
     if (clock.now() < this.#noRunBefore) return false;
     const files = await readyFiles(config.sources, stock, false);
     const current = await this.#current();
@@ -207,14 +235,15 @@ export class Scheduler {
     if (sections.length === 0) return false;
     const sources = config.sources.filter((source) => sections.includes(sectionOf(source)));
     try {
-      const outcome = await runs.run(bySchedule, { sources, files, only: sections });
+      const outcome = await run({ sources, files, only: sections });
       if (outcome.ok) {
         this.#failedRuns = 0;
         for (const section of sections) {
           const isRefused = outcome.report.sections.some(({ name, refused }) => name === section && refused !== null);
           if (isRefused) this.#held.set(section, attemptOf(section, config, versions, current));
         }
-        return false;
+        // Another run published them meanwhile, perhaps of other versions.
+        return outcome.report.sections.some(({ name, kept, refused }) => kept && refused === null && planned.some((one) => one === name));
       }
       if (outcome.report?.sources.some(({ state }) => state === "failed") === true) return true;
       this.#noRunBefore = clock.now() + Math.min(runRetryMsMax, runRetryMs * 2 ** Math.min(this.#failedRuns++, 20));

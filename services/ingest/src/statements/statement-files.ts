@@ -55,12 +55,15 @@ export function rowsFile(folder: string, section: StatedSection, { version }: St
 /** Of one run. None of its methods throws: a run does not end because of them. */
 export class StatementFiles {
   readonly #folder: string;
+  readonly #place: "alone" | "beside";
   readonly #written = new Map<StatedSection, StatedVersion>();
   /** By section, why it has no new file. */
   readonly faults = new Map<StatedSection, string>();
 
-  constructor(folder: string) {
+  /** @param place  "beside": another run may be writing in the folder meanwhile. */
+  constructor(folder: string, place: "alone" | "beside" = "alone") {
     this.#folder = folder;
+    this.#place = place;
   }
 
   /** Writes the rows under another name, unless the same sources made the last ones. Memory: one row. */
@@ -69,7 +72,7 @@ export class StatementFiles {
       const version = statedVersion(entries);
       if (lastVersion(this.#folder, section) === version.version) return;
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      writeRows(unfinished(this.#folder, section), rows());
+      writeRows(this.#unfinished(section), rows());
       this.#written.set(section, version);
     });
   }
@@ -79,9 +82,9 @@ export class StatementFiles {
     const folder = this.#folder;
     for (const [section, version] of this.#written) {
       this.#guard(section, () => {
-        if (!sections.has(section)) return rmSync(unfinished(folder, section), { force: true });
+        if (!sections.has(section)) return rmSync(this.#unfinished(section), { force: true });
         const path = rowsFile(folder, section, version);
-        renameSync(unfinished(folder, section), path);
+        renameSync(this.#unfinished(section), path);
         const named = versionFile(folder, section);
         writeFileSync(`${named}.tmp`, JSON.stringify(version));
         renameSync(`${named}.tmp`, named);
@@ -90,6 +93,10 @@ export class StatementFiles {
       });
     }
     this.#written.clear();
+  }
+
+  #unfinished(section: StatedSection): string {
+    return join(this.#folder, `${section}.${this.#place === "beside" ? "beside." : ""}unfinished`);
   }
 
   #guard(section: StatedSection, work: () => void): void {
@@ -135,8 +142,4 @@ function writeAll(file: number, text: string): void {
 
 function versionFile(folder: string, section: StatedSection): string {
   return join(folder, `${section}.json`);
-}
-
-function unfinished(folder: string, section: StatedSection): string {
-  return join(folder, `${section}.unfinished`);
 }

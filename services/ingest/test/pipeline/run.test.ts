@@ -520,6 +520,7 @@ describe("a run that must not publish", () => {
       let theirs: string | null = null;
       const beforePublish = async () => {
         theirs = (await runIngest({ config: other, store: place.store })).snapshot;
+        return undefined;
       };
       const error = await failed(runIngest({ config, store: place.store, beforePublish }));
       expect(error.message).toContain("another publisher was first");

@@ -25,8 +25,9 @@ test("a run whose store is away leaves no thread behind", async () => {
       observations: null,
       statements: join(folder, "statements"),
       acceptShrink: [],
+      isBeside: false,
       onProgress: () => undefined,
-      confirm: async () => undefined,
+      confirm: async () => ({ others: [], isAlone: true }),
       signal: new AbortController().signal,
     });
     expect(outcome).toEqual({ ok: false, message: "the store is away", report: null });

@@ -107,7 +107,7 @@ export async function scheduled(): Promise<Scheduled> {
       sources,
       stock,
       snapshots: store,
-      runs: { run, lastBuilt, idle: async () => undefined },
+      runs: { run, runBeside: run, lastBuilt, idle: async () => undefined },
       clock,
       log: logger,
       signal,
