@@ -101,7 +101,9 @@ async function publish(run: Run, built: Manifest, { others, isAlone }: PublishTu
   report.sections = joinedReports(report.sections, manifest, theirs);
   commitStatements(run);
   onProgress({ label: "publish", done: 1, total: 1, unit: "steps" });
-  return report.complete({ snapshot: manifest.id, unchanged: replaces === manifest.id, error: null });
+  // One that is damaged was replaced, although its id is the same.
+  const before = replaces === run.replaces ? run.previous?.id : replaces;
+  return report.complete({ snapshot: manifest.id, unchanged: before === manifest.id, error: null });
 }
 
 function joinedReports(reports: RunReport["sections"], { sections }: Manifest, theirs: ReadonlySet<SectionName>): RunReport["sections"] {
