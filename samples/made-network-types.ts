@@ -13,6 +13,7 @@ resource,network_type,confidence
 AS3333,non_profit,
 AS15169,content hosting,
 AS37063,isp,0.8
+AS20011,isp hosting,0.7
 8.8.8.0/24,anycast,0.9
 198.51.100.0/24,enterprise vpn,0.7
 `,

@@ -1,4 +1,4 @@
-/** Makes `samples/data` anew: real files byte for byte, a made geofeed, made observations and made network types, and the part of an RPKI export that concerns the sample's routes. */
+/** Makes `samples/data` anew: real files byte for byte, a made geofeed, made observations, made network types and made profiles, and the part of an RPKI export that concerns the sample's routes. */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -8,6 +8,7 @@ import { openContent } from "@netfacts/content";
 import { scanRib } from "@netfacts/mrt";
 import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
 import { networkTypeLists } from "./made-network-types.ts";
+import { profileLists } from "./made-profiles.ts";
 
 /** Taken byte for byte, under the same name. */
 const copied = [
@@ -16,7 +17,7 @@ const copied = [
   "real-2014/delegated-arin-latest.20130813.gz",
   "real-2014/delegated-lacnic-latest.20140522.gz",
   "real-2014/delegated-ripencc-latest.20140522.gz",
-  "modern/delegated-afrinic-latest.20250721.gz",
+  "modern/delegated-afrinic-extended-latest.20260505.gz",
   "real-2014/autnums-potaroo.20140524.txt.gz",
 ];
 const ribFile = "routeviews.route-views.jinx.ribs.1401487200.bz2";
@@ -31,6 +32,9 @@ const geofeed = `# Made for the samples of Netfacts: no network has published it
 # Without a location, inside a prefix that has one.
 198.51.100.128/25,,,,
 2001:db8::/32,JP,JP-13,Tokyo,
+# Announced prefixes whose pages are to be full.
+41.77.72.0/21,UG,UG-102,Kampala,
+2001:4308::/32,ZA,ZA-GP,Johannesburg,
 `;
 
 const observationsFile = "observations-made.ndjson";
@@ -38,7 +42,7 @@ const amsterdam = { lat: 52.37, lon: 4.9, accuracy_km: 10, country: "NL", region
 const observations = [
   ...[28, 29, 30].map((day) => ({ ...amsterdam, observed_at: `2014-05-${day}T12:00:00Z`, method: "made-up" })),
   // One that names another place.
-  { lat: 52.52, lon: 13.4, country: "DE", city: "Berlin", observed_at: "2014-05-27T12:00:00Z", method: "made-up" },
+  { lat: 52.52, lon: 13.4, country: "DE", region: "DE-BE", city: "Berlin", observed_at: "2014-05-27T12:00:00Z", method: "made-up" },
 ]
   .map((one) => `${JSON.stringify({ ip: "193.0.6.139", ...one })}\n`)
   .join("");
@@ -73,8 +77,9 @@ export async function makeSamples(dataFolder: string, target: string): Promise<v
   writeFileSync(join(target, vrpsFile), gzipSync(exportText(whole, concerning(whole.roas, routes)), { level: 9 }));
   writeFileSync(join(target, geofeedFile), geofeed);
   writeFileSync(join(target, observationsFile), observations);
-  for (const [file, content] of Object.entries(networkTypeLists)) writeFileSync(join(target, file), content);
-  const made = [geofeedFile, observationsFile, ...Object.keys(networkTypeLists)];
+  const lists = { ...networkTypeLists, ...profileLists };
+  for (const [file, content] of Object.entries(lists)) writeFileSync(join(target, file), content);
+  const made = [geofeedFile, observationsFile, ...Object.keys(lists)];
   const known = new Set([...copied.map((file) => basename(file)), vrpsFile, ...made]);
   for (const file of readdirSync(target)) if (!known.has(file)) console.log(`not made by this script: ${join(target, file)}`);
 }

@@ -101,7 +101,7 @@ export function askEverything(start: () => Promise<Target>): void {
           last_observed_at: "2014-05-30T12:00:00Z",
           outliers: {
             observations: 1,
-            items: [{ country: "DE", region: null, city: "Berlin", distance_km: 576, observations: 1, last_observed_on: "2014-05-27" }],
+            items: [{ country: "DE", region: "DE-BE", city: "Berlin", distance_km: 576, observations: 1, last_observed_on: "2014-05-27" }],
           },
           agrees_with_registration: true,
         },
@@ -284,6 +284,7 @@ export function askEverything(start: () => Promise<Target>): void {
         "aspas",
         "locations",
         "network_types",
+        "profiles",
         "routes",
         "vrps",
       ]);

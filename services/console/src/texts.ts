@@ -34,8 +34,13 @@ export const texts = {
   home: {
     title: "What is this address?",
     lead: "Look up who holds an address, who announces it, and whether RPKI allows that. All answers come from the data of this installation.",
-    examples: "Worth a look",
-    whys: { registry: "a registry’s own network", invalid: "may this network announce it?", special: "reserved: nobody may announce it" },
+    examples: "Worth a look in the sample dataset",
+    whys: {
+      located: "RPKI valid; a made location that one observation contradicts; the type of its network",
+      contested: "two networks announce it, and RPKI allows only one; its holder is known",
+      inside: "an IPv6 prefix with a more specific one inside; two made network types",
+    },
+    own: "Which data are in service, and how old they are",
   },
   key: {
     title: "Your key",

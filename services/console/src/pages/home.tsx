@@ -1,24 +1,35 @@
-/** `/`: what the console is for, and addresses worth a look. */
+/** `/`: what the console is for; addresses worth a look if the samples are in service, else what is. */
 
+import { useAnswer } from "../answer.ts";
+import { sampleAddresses } from "../domain/sample-addresses.ts";
 import { texts } from "../texts.ts";
 
-/** They mean something in the samples and in today's Internet. */
-const examples = [
-  ["193.0.6.139", texts.home.whys.registry],
-  ["1.1.1.1", texts.home.whys.invalid],
-  ["192.0.2.1", texts.home.whys.special],
-] as const;
-
 export function HomePage() {
+  const [answer] = useAnswer("status", (client, signal) => client.status({ signal }));
   return (
     <>
       <h1>{texts.home.title}</h1>
       <p class="lead">{texts.home.lead}</p>
+      {answer.state !== "answered" ? null : answer.record.meta.warnings.some(({ code }) => code === "sample_data") ? (
+        <SampleAddresses />
+      ) : (
+        <p>
+          <a href="/data">{texts.home.own}</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** They are in the samples; an operator's own data may know nothing about them. */
+function SampleAddresses() {
+  return (
+    <>
       <h2>{texts.home.examples}</h2>
       <ul class="examples">
-        {examples.map(([ip, why]) => (
+        {sampleAddresses.map(({ ip, why }) => (
           <li key={ip}>
-            <a href={`/address/${ip}`}>{ip}</a> <span class="detail">{why}</span>
+            <a href={`/address/${ip}`}>{ip}</a> <span class="detail">{texts.home.whys[why]}</span>
           </li>
         ))}
       </ul>
