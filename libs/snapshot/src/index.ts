@@ -105,7 +105,7 @@ export { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns,
 export { linkSeen, originKind, type RoutesColumns, routesFormat } from "./sections/routes.ts";
 export { type VrpsColumns, vrpSectionColumns, vrpsFormat } from "./sections/vrps.ts";
 export { type FolderStoreOptions, openFolderStore } from "./store/folder-store.ts";
-export { type OpenedSnapshot, openDataFolder, openSnapshot, snapshotsFolder } from "./store/open-snapshot.ts";
+export { type OpenedSnapshot, openDataFolder, openSnapshot, openSnapshots, snapshotsFolder } from "./store/open-snapshot.ts";
 export { openPack, writePack } from "./store/pack.ts";
 export {
   decideKept,

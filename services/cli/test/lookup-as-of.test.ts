@@ -1,8 +1,9 @@
 /** `netfacts lookup --as-of` and `netfacts changes`: the past out of a data folder. */
 
-import { rmSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { openDataFolder } from "@netfacts/snapshot";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { openDataFolder, snapshotsFolder } from "@netfacts/snapshot";
 import { madeLocations, madeNames, madeRoutes, route } from "../../../libs/snapshot/test/support/made-sections.ts";
 import { publishMade } from "../../../libs/snapshot/test/support/made-snapshot.ts";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -65,6 +66,7 @@ test("changes come newest first, with the publications between which they happen
       { ...last, change: "origin_appeared", prefix: "192.0.2.0/24", origin: 64501 },
     ],
     truncated: false,
+    skipped: [],
     earliest: "2026-01-01T12:00:00Z",
     latest: "2026-01-03T12:00:00Z",
   });
@@ -78,4 +80,45 @@ test("changes come newest first, with the publications between which they happen
   expect(await changesOf("198.51.100.0/24")).toMatchObject({ items: [], earliest: "2026-01-01T12:00:00Z" });
   expect((await run(dataDir, "changes", "AS64500")).out).toMatch(/^AFTER .*\n.*name_changed +– +– +DAY-1 +DAY-2\n/);
   expect((await run(dataDir, "changes", "192.0.2.1/24")).code).toBe(exitCodes.usage);
+});
+
+describe("damaged snapshots", () => {
+  const copies: string[] = [];
+  afterAll(() => {
+    for (const copy of copies) rmSync(copy, { recursive: true });
+  });
+
+  /** A copy of the folder in which these manifests are damaged. */
+  function damaged(...days: number[]): string {
+    const copy = temporaryFolder();
+    copies.push(copy);
+    cpSync(dataDir, copy, { recursive: true });
+    for (const day of days) writeFileSync(join(copy, snapshotsFolder, "manifests", `${ids[day]}.json`), "{}");
+    return copy;
+  }
+  const changesIn = (folder: string, ...words: string[]) => run(folder, "changes", "AS64500", ...words);
+
+  test.each([
+    ["between others", 1, ["DAY-0 DAY-2"]],
+    ["the latest", 2, ["DAY-0 DAY-1"]],
+    ["the earliest", 0, ["DAY-1 DAY-2"]],
+  ])("%s: it is passed and told, and its neighbours are compared", async (_which, day, names) => {
+    const folder = damaged(day);
+    const { items, skipped } = JSON.parse((await changesIn(folder, "--json")).out);
+    const named = items.filter(({ change }: { change: string }) => change === "name_changed");
+    expect(named.map(({ from, to }: { from: string; to: string }) => `${from} ${to}`)).toEqual(names);
+    expect(skipped).toEqual([{ snapshot: ids[day], published_at: `2026-01-0${day + 1}T12:00:00Z` }]);
+    const { code, out } = await changesIn(folder);
+    expect([code, out]).toEqual([exitCodes.ok, expect.stringContaining(`skipped, because it is damaged: ${ids[day]}, published at`)]);
+  });
+
+  test("the latest does not keep an earlier one from answering", async () => {
+    const { code, out } = await run(damaged(2), "lookup", "asn", "64500", "--as-of", "2026-01-02", "--json");
+    expect([code, JSON.parse(out).name]).toEqual([exitCodes.ok, "DAY-1"]);
+  });
+
+  test("all of them: says what is wrong", async () => {
+    const { code, err } = await changesIn(damaged(0, 1, 2));
+    expect([code, err]).toEqual([exitCodes.untrusted, expect.stringContaining(`${ids[0]}.json: the manifest is invalid`)]);
+  });
 });

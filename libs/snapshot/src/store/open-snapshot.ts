@@ -33,6 +33,14 @@ export interface OpenedSnapshot {
  * Throws `SnapshotError` when there is none, or it is damaged.
  */
 export async function openSnapshot(path: string): Promise<OpenedSnapshot> {
+  const { store, id, packed } = await openSnapshots(path);
+  return { store, manifest: await store.getManifest(id), packed };
+}
+
+/** The same without reading the manifest, which may be damaged. */
+export async function openSnapshots(
+  path: string,
+): Promise<{ readonly store: SnapshotStore; readonly id: string; readonly packed: boolean }> {
   const kind = await stat(path).catch((cause: Error) => {
     throw new SnapshotError(`${path}: ${(cause as NodeJS.ErrnoException).code === "ENOENT" ? "no such file or folder" : cause.message}`, {
       cause,
@@ -43,14 +51,13 @@ export async function openSnapshot(path: string): Promise<OpenedSnapshot> {
     const store = inside?.isDirectory() ? openDataFolder(path, keepingAll) : openFolderStore(path, keepingAll);
     const id = await store.currentId();
     if (id === null) throw new SnapshotError(`${path}: has no snapshot; run \`netfacts ingest run\` to make one`);
-    return { store, manifest: await store.getManifest(id), packed: false };
+    return { store, id, packed: false };
   }
   if (kind.isFile() && (await isPack(path))) {
     const store = await openPack(path);
-    return { store, manifest: await store.getManifest((await store.currentId()) as string), packed: true };
+    return { store, id: (await store.currentId()) as string, packed: true };
   }
   if (!kind.isFile() || !path.endsWith(".json") || basename(dirname(path)) !== "manifests")
     throw new SnapshotError(`${path}: is not a data folder, a manifest in one, or a pack`);
-  const store = openFolderStore(dirname(dirname(path)), keepingAll);
-  return { store, manifest: await store.getManifest(basename(path, ".json")), packed: false };
+  return { store: openFolderStore(dirname(dirname(path)), keepingAll), id: basename(path, ".json"), packed: false };
 }

@@ -1,15 +1,25 @@
-/** `netfacts changes`: what changed for a prefix or an AS between the snapshots that a data folder keeps, newest first. */
+/** `netfacts changes`: what changed for a prefix or an AS between the kept snapshots of a data folder or of services, newest first. */
 
 import { parseAsn, parsePrefix } from "@netfacts/address";
 import { listLimitDefault } from "@netfacts/contracts";
 import { type Change, type ChangeSubject, changesOf, finish } from "@netfacts/records";
-import { Generation, type LoadedSnapshot, loadSnapshot, openSnapshot, type Publication, pastManifest } from "@netfacts/snapshot";
+import {
+  Generation,
+  type LoadedSnapshot,
+  loadSnapshot,
+  type Publication,
+  pastManifest,
+  SnapshotError,
+  type SnapshotStore,
+  SnapshotUnavailableError,
+} from "@netfacts/snapshot";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type RegisterCommand, sharedSettings } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { none, printJson, printLines, tableLines } from "../output.ts";
 import { refuse } from "../snapshot-option.ts";
+import { natsOption, withSnapshots } from "./snapshot/snapshots.ts";
 
 /** The largest `--limit`. */
 const limitMax = 10_000;
@@ -23,33 +33,67 @@ export const changes: RegisterCommand = (program, context) => {
     .description("show what changed for a prefix or an AS between the kept snapshots, newest first")
     .argument("<prefix or AS>", "a prefix such as 193.0.0.0/21, or an AS number such as AS3333", subjectArgument)
     .addOption(new Option("--limit <n>", `maximum number of changes, up to ${limitMax}`).default(listLimitDefault).argParser(limitArgument))
+    .addOption(natsOption())
     .action(async (subject: ChangeSubject, { limit }: { limit: number }, command: Command) => {
-      const settings = sharedSettings(command);
-      const { store } = await openSnapshot(settings.dataDir).catch(refuse);
-      const publications = await store.publications().catch(refuse);
-      const [earliest, latest] = [publications[0]?.at ?? null, publications.at(-1)?.at ?? null];
-      const items: DatedChange[] = [];
-      let newer: { readonly publication: Publication; readonly loaded: LoadedSnapshot } | null = null;
-      for (const publication of publications.toReversed()) {
-        if (items.length > limit) break;
-        const manifest = pastManifest(await store.getManifest(publication.id).catch(refuse));
-        const loaded: LoadedSnapshot = await loadSnapshot(store, manifest, { reuse: newer === null ? [] : [newer.loaded] }).catch(refuse);
-        if (newer !== null)
-          for (const change of finish(changesOf(subject, Generation.of(loaded), Generation.of(newer.loaded))))
-            items.push({ after: publication.at, before: newer.publication.at, snapshot: newer.publication.id, ...change });
-        newer = { publication, loaded };
-      }
+      const { place, earliest, latest, items, skipped } = await withSnapshots(command, async ({ place: at, storeOf }) => ({
+        place: at,
+        ...(await findChanges(await storeOf(), subject, limit)),
+      }));
       const shown = items.slice(0, limit);
-      if (settings.json) return printJson(context, { items: shown, truncated: items.length > limit, earliest, latest });
-      if (earliest === null) throw new CliError(exitCodes.notFound, `${settings.dataDir}: nothing says when its snapshots were published`);
+      const isTruncated = items.length > limit;
+      if (sharedSettings(command).json) {
+        const damaged = skipped.map(({ id, at }) => ({ snapshot: id, published_at: at }));
+        return printJson(context, { items: shown, truncated: isTruncated, skipped: damaged, earliest, latest });
+      }
+      if (earliest === null) throw new CliError(exitCodes.notFound, `${place}: nothing says when its snapshots were published`);
       const rows = shown.map(({ after, before, change, ...rest }) => [after, before, change, ...cellsOf(rest)]);
       printLines(context, [
         ...(rows.length === 0 ? ["no changes"] : tableLines(titles, rows)),
         "",
-        `kept since ${earliest}${items.length > limit ? `; only the newest ${limit} changes are shown` : ""}`,
+        ...skipped.map(({ id, at }) => `skipped, because it is damaged: ${id}, published at ${at}`),
+        `kept since ${earliest}${isTruncated ? `; only the newest ${limit} changes are shown` : ""}`,
       ]);
     });
 };
+
+interface FoundChanges {
+  /** One more than the limit: there are more. */
+  readonly items: readonly DatedChange[];
+  /** Damaged ones, newest first. Their neighbours are compared with each other. */
+  readonly skipped: readonly Publication[];
+  readonly earliest: string | null;
+  readonly latest: string | null;
+}
+
+/** Holds two snapshots in memory. Throws `CliError` when no kept snapshot can be read, or the store does not answer. */
+async function findChanges(store: SnapshotStore, subject: ChangeSubject, limit: number): Promise<FoundChanges> {
+  const publications = await store.publications().catch(refuse);
+  const items: DatedChange[] = [];
+  const skipped: Publication[] = [];
+  let fault: unknown = null;
+  let newer: { readonly publication: Publication; readonly loaded: LoadedSnapshot } | null = null;
+  for (const publication of publications.toReversed()) {
+    if (items.length > limit) break;
+    let loaded: LoadedSnapshot;
+    try {
+      const manifest = pastManifest(await store.getManifest(publication.id));
+      loaded = await loadSnapshot(store, manifest, { reuse: newer === null ? [] : [newer.loaded] });
+    } catch (error) {
+      if (!(error instanceof SnapshotError) || error instanceof SnapshotUnavailableError) return refuse(error);
+      fault = error;
+      // An import may have removed it meanwhile, which is no damage.
+      const isKept = (await store.publications().catch(refuse)).some(({ id }) => id === publication.id);
+      if (isKept) skipped.push(publication);
+      continue;
+    }
+    if (newer !== null)
+      for (const change of finish(changesOf(subject, Generation.of(loaded), Generation.of(newer.loaded))))
+        items.push({ after: publication.at, before: newer.publication.at, snapshot: newer.publication.id, ...change });
+    newer = { publication, loaded };
+  }
+  if (newer === null && fault !== null) return refuse(fault);
+  return { items, skipped, earliest: publications[0]?.at ?? null, latest: publications.at(-1)?.at ?? null };
+}
 
 const titles = ["AFTER", "UP TO", "CHANGE", "PREFIX", "ORIGIN", "FROM", "TO"];
 

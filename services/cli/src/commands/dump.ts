@@ -9,8 +9,9 @@ import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import type { RegisterCommand } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { loadNamed } from "../named-snapshot.ts";
 import { writeMany } from "../record-text.ts";
-import { loadNamed, snapshotOption, snapshotPath } from "../snapshot-option.ts";
+import { snapshotOption, snapshotPath } from "../snapshot-option.ts";
 
 /** Stands for what is not known. */
 const none = "-";

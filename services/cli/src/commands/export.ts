@@ -11,8 +11,10 @@ import type { RegisterCommand } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { addressRows } from "../export/address-row.ts";
 import { formats } from "../export/formats.ts";
+import { loadNamed } from "../named-snapshot.ts";
 import { writeMany } from "../record-text.ts";
-import { loadNamed, snapshotOption } from "../snapshot-option.ts";
+import { snapshotOption } from "../snapshot-option.ts";
+import { natsOption } from "./snapshot/snapshots.ts";
 
 interface Options {
   readonly output?: string;
@@ -30,7 +32,7 @@ export const exportCommand: RegisterCommand = (program, context) => {
   const group = program.command("export").description("write what a snapshot knows about all addresses to a file");
   for (const [name, format] of Object.entries(formats) as [keyof typeof formats, (typeof formats)["csv"]][]) {
     const isText = name === "csv" || name === "ndjson";
-    const command = group.command(name).description(descriptions[name]).addOption(snapshotOption());
+    const command = group.command(name).description(descriptions[name]).addOption(snapshotOption()).addOption(natsOption());
     if (isText) command.option("-o, --output <file>", "file to write (default: standard output)");
     else command.requiredOption("-o, --output <file>", "file to write");
     if (name === "mmdb")

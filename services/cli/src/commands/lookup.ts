@@ -18,9 +18,11 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type RegisterCommand, sharedSettings } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { loadNamed, loadPast } from "../named-snapshot.ts";
 import { printJson, printLines } from "../output.ts";
 import { recordLines } from "../record-text.ts";
-import { asOfOption, loadNamed, loadPast, snapshotOption } from "../snapshot-option.ts";
+import { asOfOption, snapshotOption } from "../snapshot-option.ts";
+import { natsOption } from "./snapshot/snapshots.ts";
 
 /** Stands where the API names the request. */
 const requestId = "lookup";
@@ -88,7 +90,8 @@ export const lookup: RegisterCommand = (program, context) => {
   const group = program.command("lookup").description("look up a record in a snapshot, as the API returns it");
   const add = <O extends SnapshotLookup>(op: O): void => {
     const build: RecordBuilder<O> = recordBuilders[op];
-    commands[op](group.command(op.replaceAll("_", "-")).addOption(snapshotOption()).addOption(asOfOption()), async (command, question) => {
+    const command = group.command(op.replaceAll("_", "-")).addOption(snapshotOption()).addOption(natsOption()).addOption(asOfOption());
+    commands[op](command, async (command, question) => {
       const notes = await notesOf(command, context.now());
       const body = { ...finish(build(question, notes)), meta: notes.meta(requestId) };
       if (sharedSettings(command).json) printJson(context, body);

@@ -6,6 +6,7 @@ import { type RegisterCommand, sharedSettings } from "../context.ts";
 import { none, printJson, printLines, tableLines } from "../output.ts";
 import { asOfOption, snapshotOption } from "../snapshot-option.ts";
 import { limitOption, notesOf, textArgument } from "./lookup.ts";
+import { natsOption } from "./snapshot/snapshots.ts";
 
 const titles = ["TYPE", "MATCH", "TITLE", "SUBTITLE"];
 
@@ -16,6 +17,7 @@ export const search: RegisterCommand = (program, context) => {
     .argument("<text>", "what to search for", textArgument)
     .addOption(limitOption())
     .addOption(snapshotOption())
+    .addOption(natsOption())
     .addOption(asOfOption())
     .action(async (q: string, { limit }: { limit: number }, command: Command) => {
       const notes: AnswerNotes = await notesOf(command, context.now());

@@ -2,7 +2,7 @@
 
 import type { ActivationOutcome } from "@netfacts/ingest/app";
 import type { ConnectOptions } from "@netfacts/messaging/nats";
-import { Generation, loadSnapshot, type OpenedSnapshot, openSnapshot, type SnapshotStore } from "@netfacts/snapshot";
+import { Generation, loadSnapshot, type OpenedSnapshot, openSnapshot, openSnapshots, type SnapshotStore } from "@netfacts/snapshot";
 import { type Command, Option } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { sharedSettings } from "../../context.ts";
@@ -14,6 +14,8 @@ export interface Snapshots {
   readonly place: string;
   /** The snapshot of an id, of a path to a data folder, manifest or pack, or the current one. Throws `CliError`. */
   find(name?: string): Promise<OpenedSnapshot>;
+  /** The store of a path, or of the place: not one of its snapshots is read. Throws `CliError` when it has none. */
+  storeOf(path?: string): Promise<SnapshotStore>;
   /** Lets the snapshot that was published last be served by all pods at once; null where publishing is that already. */
   activate: ((id: string) => Promise<ActivationOutcome>) | null;
 }
@@ -36,11 +38,13 @@ export async function withSnapshots<T>(command: Command, work: (snapshots: Snaps
     const { store, packed } = await openSnapshot(dataDir).catch(refuse);
     return { store, packed, manifest: await store.getManifest(name).catch(refuse) };
   };
-  return work({ place: dataDir, find, activate: null });
+  const storeOf = async (path: string = dataDir) => (await openSnapshots(path).catch(refuse)).store;
+  return work({ place: dataDir, find, storeOf, activate: null });
 }
 
-/** An option of the command line goes before the environment; null: the data folder. */
+/** An option of the command line goes before the environment; null: the data folder, as for every command without the option. */
 function sharedServers(command: Command): { readonly servers?: string } | null {
+  if (!command.options.some((option) => option.attributeName() === "nats")) return null;
   const { nats } = command.opts<{ nats?: string }>();
   if (nats !== undefined) return { servers: nats };
   const isShared = Boolean(process.env.NATS_URL || process.env.NATS_URL_FILE);
@@ -58,14 +62,20 @@ async function withShared<T>({ servers }: { readonly servers?: string }, work: (
   const connection = natsConnection(servers);
   const opened = await connectJetStreamStore({ bucket, connection, retention: null }).catch(noServer);
   const { store } = opened;
+  const noSnapshot = () => new CliError(exitCodes.notFound, `${place}: contains no snapshot; run an import to publish one`);
   const find = async (name?: string): Promise<OpenedSnapshot> => {
     if (name !== undefined && !idPattern.test(name)) return openSnapshot(name).catch(refuse);
     const id = name ?? (await store.currentId().catch(refuse));
-    if (id === null) throw new CliError(exitCodes.notFound, `${place}: contains no snapshot; run an import to publish one`);
+    if (id === null) throw noSnapshot();
     return { store, packed: false, manifest: await store.getManifest(id).catch(refuse) };
   };
+  const storeOf = async (path?: string): Promise<SnapshotStore> => {
+    if (path !== undefined) return (await openSnapshots(path).catch(refuse)).store;
+    if ((await store.currentId().catch(refuse)) === null) throw noSnapshot();
+    return store;
+  };
   try {
-    return await work({ place, find, activate: (id) => activateAll(connection, store, id) });
+    return await work({ place, find, storeOf, activate: (id) => activateAll(connection, store, id) });
   } finally {
     await opened.close();
   }
