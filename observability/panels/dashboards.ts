@@ -154,6 +154,50 @@ const data: Dashboard = {
         }),
       ],
     },
+    {
+      title: "The past",
+      panels: [
+        number(
+          "Snapshots kept",
+          "short",
+          "Publications that `as_of` can ask about, with those for rollbacks. The leader of ingest counts them.",
+          {
+            kept: `max(netfacts_history_publications${where()})`,
+          },
+        ),
+        number("Kept since", "s", "Age of the earliest of them.", {
+          age: `time() - min(netfacts_history_earliest_timestamp_seconds${where()})`,
+        }),
+        number(
+          "Size of the store",
+          "bytes",
+          "Objects of all kept snapshots, each once. `SNAPSHOT_DAYS_MIB_MAX` limits those of earlier days.",
+          {
+            size: `max(netfacts_history_store_bytes${where()})`,
+          },
+        ),
+        number("Threads replaced", "short", "Threads for requests about the past that failed in the last day.", {
+          threads: `sum(increase(netfacts_history_thread_failures_total${where()}[1d]))`,
+        }),
+        lines("Requests about the past", "ops", "`answered`, or the code of the problem.", {
+          "{{service}} {{result}}": sum(rate("netfacts_history_requests_total"), "service", "result"),
+        }),
+        lines(
+          "Waiting",
+          "short",
+          "Requests about the past that wait for their answers. Each process has room for 256, and one key for at most 192.",
+          {
+            [each]: `netfacts_history_waiting${where()}`,
+          },
+        ),
+        lines("Memory of the past", "bytes", "Snapshots of the past in memory, without what they share with those in service.", {
+          [each]: `netfacts_history_bytes${where()}`,
+        }),
+        lines("Loads of the past", "short", "Snapshots of the past loaded in the last hour, by outcome.", {
+          "{{service}} {{outcome}}": sum(`increase(netfacts_history_loads_total${where()}[1h])`, "service", "outcome"),
+        }),
+      ],
+    },
   ],
 };
 

@@ -143,4 +143,14 @@ export {
 export { sharedAnswersStream, sharedAnswersSubject } from "./shared-answers.ts";
 export { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";
 export { timestamp } from "./timestamp.ts";
-export { decodeQuery, encodeQuery, membersOf, type Page, type PastView, shownMembers, type View, wholeRecord } from "./view.ts";
+export {
+  decodeQuery,
+  encodeQuery,
+  membersOf,
+  type Page,
+  type PastView,
+  pastCallerOf,
+  shownMembers,
+  type View,
+  wholeRecord,
+} from "./view.ts";

@@ -84,6 +84,11 @@ export function decodeQuery<O extends OperationName>(op: O, query: string): { re
   return { question, view };
 }
 
+/** Who asks about the past (`PastView`), told by the end of the query alone; empty: it is not about the past. */
+export function pastCallerOf(query: string): string {
+  return pastPattern.exec(query.slice(query.lastIndexOf(separator) + 1))?.[3] ?? "";
+}
+
 function readView(op: OperationName, text: string): View | null {
   const [formatText, fieldsText, pageText, ...marks] = text.split(separator);
   const past = readPast(marks.at(-1));

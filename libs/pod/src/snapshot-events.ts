@@ -80,6 +80,10 @@ export function pastEvents(log: Logger, metrics: Metrics, past: () => Pick<PastT
     name: "netfacts_history_thread_failures_total",
     help: "Threads for requests about the past that failed and were replaced",
   });
+  // A rate does not see a first failure in a series that begins with it.
+  for (const result of ["answered", "history_loading", "history_unavailable"]) questions.inc({ result }, 0);
+  for (const outcome of ["loaded", "failed"]) loads.inc({ outcome }, 0);
+  ends.inc({}, 0);
   metrics.gauge({
     name: "netfacts_history_bytes",
     help: "Memory of the snapshots of the past, in bytes, without what they share with those in service",
@@ -89,6 +93,11 @@ export function pastEvents(log: Logger, metrics: Metrics, past: () => Pick<PastT
     name: "netfacts_history_snapshots",
     help: "Snapshots of the past in memory",
     collect: (gauge) => gauge.set({}, past().state.kept),
+  });
+  metrics.gauge({
+    name: "netfacts_history_waiting",
+    help: "Requests about the past and for changes that wait for their answers",
+    collect: (gauge) => gauge.set({}, past().state.waiting),
   });
   return {
     loaded(snapshot, loadMs) {

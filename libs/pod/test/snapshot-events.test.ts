@@ -39,7 +39,7 @@ test("a section that is too old is shown, and one that is gone is not shown any 
 
 test("what is asked about the past, loaded for it and held of it is counted", async () => {
   const registry = createRegistry();
-  const state = { bytes: 4_096, kept: 2 };
+  const state = { bytes: 4_096, kept: 2, waiting: 3 };
   const events = pastEvents(createLogger({ service: "x", level: "fatal" }), createMetrics("x", registry), () => ({ state }));
   for (const result of ["answered", "answered", "history_loading"]) events.answered?.(result);
   events.loaded?.("20261121T080000Z-0000004d", 1_500);
@@ -54,6 +54,7 @@ test("what is asked about the past, loaded for it and held of it is counted", as
     'netfacts_history_load_seconds_sum{service="x"} 1.5',
     'netfacts_history_snapshots{service="x"} 2',
     'netfacts_history_bytes{service="x"} 4096',
+    'netfacts_history_waiting{service="x"} 3',
     'netfacts_history_thread_failures_total{service="x"} 1',
   ])
     expect(text).toContain(line);

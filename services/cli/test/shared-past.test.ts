@@ -51,7 +51,9 @@ test("answers come from the snapshot in service, and from that of a time", async
     name: "DAY-1",
     meta: { history: { snapshot: ids[1], published_at: "2026-01-02T12:00:00Z" } },
   });
-  expect(await run("search", "day-0", "--as-of", "2026-01-01T12:00:00Z")).toMatchObject({ results: { items: [{ title: "DAY-0" }] } });
+  expect(await run("search", "day-0", "--as-of", "2026-01-01T12:00:00Z")).toMatchObject({
+    results: { items: [{ title: "AS64500 DAY-0" }] },
+  });
 });
 
 test("changes are those between the snapshots that services keep", async () => {

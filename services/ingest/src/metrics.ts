@@ -91,6 +91,21 @@ export function createIngestMetrics(metrics: Metrics) {
     fetchSeconds,
     sourceSuccess,
     sourceNext,
+    kept: metrics.gauge({
+      name: "netfacts_history_publications",
+      help: "Publications whose snapshots are kept, for rollbacks and for requests about the past",
+      labelNames: [],
+    }),
+    keptBytes: metrics.gauge({
+      name: "netfacts_history_store_bytes",
+      help: "Bytes of the objects of all kept snapshots, each object once",
+      labelNames: [],
+    }),
+    keptSince: metrics.gauge({
+      name: "netfacts_history_earliest_timestamp_seconds",
+      help: "Time of the earliest kept publication, as Unix time",
+      labelNames: [],
+    }),
     rtr: createRtrMetrics(metrics),
     pods: metrics.gauge({
       name: "netfacts_ingest_pods",

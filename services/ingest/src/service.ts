@@ -17,6 +17,7 @@ import { Leadership, type Term } from "./leadership/leadership.ts";
 import { createIngestMetrics } from "./metrics.ts";
 import { overridesIn } from "./overrides/override-file.ts";
 import { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
+import { measureKept } from "./publish/kept-snapshots.ts";
 import { SnapshotCopy } from "./publish/snapshot-copy.ts";
 import { runInWorker } from "./runs/run-in-worker.ts";
 import { RunManager } from "./runs/run-manager.ts";
@@ -181,6 +182,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       if (term.signal.aborted) return undefined;
       copy.start();
       stored.start();
+      measureKept(snapshots, metrics, term.signal);
       return own.follow(ownRuns, term.signal);
     });
   };

@@ -1,7 +1,8 @@
 /** A process's side of its thread of the past: forwards questions, and replaces a thread that ended or does not respond. */
 
 import { Worker } from "node:worker_threads";
-import { problemReply, type ReplyItem, type RequestItem } from "@netfacts/messaging";
+import { pastCallerOf } from "@netfacts/contracts";
+import { problemReply, type ReplyItem, type RequestItem, type Share, Shares } from "@netfacts/messaging";
 import { type LoadedSnapshot, type PastOptions, pastDefaults, type StoreSource } from "@netfacts/snapshot";
 import type { FromPastThread, PastThreadData, PresentChange, SharedSnapshot, ToPastThread } from "./past-messages.ts";
 
@@ -15,7 +16,7 @@ export interface PastThreadEvents {
 }
 
 export interface PastThreadOptions extends PastOptions {
-  /** Questions that wait for their answers; one more is refused. Default: 256. */
+  /** Questions that wait for their answers; one more is refused. The last quarter is for callers with less than a quarter. Default: 256. */
   readonly questionsMax?: number;
   /** Time without a response after which the thread is replaced. Default: 15 s, which is longer than opening a store takes. */
   readonly hungMs?: number;
@@ -38,6 +39,7 @@ interface Waiting {
   readonly settle: (reply: ReplyItem) => void;
   readonly reject: (cause: unknown) => void;
   readonly deadline: NodeJS.Timeout;
+  readonly share: Share;
 }
 
 /** Costs nothing until it is asked. */
@@ -47,6 +49,7 @@ export class PastThread {
   readonly #events: PastThreadEvents;
   readonly #options: PastThreadOptions & typeof optionDefaults;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #shares: Shares;
   readonly #keys = new WeakMap<LoadedSnapshot, number>();
   #keysMade = 0;
   #asked = 0;
@@ -75,6 +78,7 @@ export class PastThread {
     this.#present = present;
     this.#events = events;
     this.#options = { ...optionDefaults, ...options };
+    this.#shares = new Shares(this.#options.questionsMax, "kept free");
   }
 
   /** Whether questions are answered at all. */
@@ -82,9 +86,9 @@ export class PastThread {
     return this.#options.snapshotsMax > 0;
   }
 
-  /** The snapshots of the past in memory, as the thread told last, and their bytes without what is in memory anyway. */
-  get state(): { readonly bytes: number; readonly kept: number } {
-    return this.#state;
+  /** The snapshots of the past in memory, as the thread told last, and their bytes without what is in memory anyway; questions that wait. */
+  get state(): { readonly bytes: number; readonly kept: number; readonly waiting: number } {
+    return { ...this.#state, waiting: this.#shares.used };
   }
 
   /**
@@ -108,19 +112,19 @@ export class PastThread {
 
   #ask({ op, query, requestId, budgetMs }: RequestItem, nowMs: number): Promise<ReplyItem> {
     if (this.#stopped) return Promise.resolve(stopping());
-    if (this.#waiting.size >= this.#options.questionsMax)
-      return Promise.resolve(problemReply({ code: "history_loading", detail: "Too many requests about the past are waiting." }));
     const thread = this.#thread ?? this.#start();
     if (thread === null) return Promise.resolve(problemReply({ code: this.#refusal }));
+    const share = this.#shares.enter(pastCallerOf(query));
+    if (share === null) {
+      const whose = this.#shares.hasQuarter(pastCallerOf(query)) ? " of this key" : "";
+      return Promise.resolve(problemReply({ code: "history_loading", detail: `Too many requests${whose} about the past are waiting.` }));
+    }
     this.#tellPresent(thread);
     const id = ++this.#asked;
     return new Promise((resolve, reject) => {
-      const late = () => {
-        this.#waiting.delete(id);
-        resolve(problemReply({ code: "history_loading" }));
-      };
+      const late = () => this.#waitingFor(id)?.settle(problemReply({ code: "history_loading" }));
       const deadline = setTimeout(late, Math.max(0, budgetMs - returnMs));
-      this.#waiting.set(id, { settle: resolve, reject, deadline });
+      this.#waiting.set(id, { settle: resolve, reject, deadline, share });
       thread.postMessage({ kind: "ask", id, item: { op, query, requestId, budgetMs }, nowMs } satisfies ToPastThread);
     });
   }
@@ -192,8 +196,10 @@ export class PastThread {
   /** No longer waiting; undefined: its time was over. */
   #waitingFor(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
-    clearTimeout(waiting?.deadline);
+    if (waiting === undefined) return undefined;
+    clearTimeout(waiting.deadline);
     this.#waiting.delete(id);
+    this.#shares.leave(waiting.share);
     return waiting;
   }
 

@@ -93,8 +93,8 @@ describe("a thread with a store", () => {
 });
 
 describe("a thread that fails", () => {
-  const ask = (thread: PastThread, op: string, ms = budgetMs) =>
-    thread.ask({ op, query: op, requestId: "1", traceparent: null, budgetMs: ms }, 0);
+  const ask = (thread: PastThread, op: string, ms = budgetMs, query = op) =>
+    thread.ask({ op, query, requestId: "1", traceparent: null, budgetMs: ms }, 0);
   const faulty = (options: Partial<PastThreadOptions> = {}) => {
     const ends: string[] = [];
     const module = new URL("./faulty-thread.ts", import.meta.url);
@@ -147,5 +147,18 @@ describe("a thread that fails", () => {
     expect([codeOf(refused), textOf(refused)]).toEqual(["history_loading", expect.stringContaining("Too many requests")]);
     await Promise.all(waiting);
     expect(textOf(await ask(thread, "well"))).toBe("well");
+  });
+
+  test("has room for others while one caller asks without end", async () => {
+    const { thread } = faulty({ questionsMax: 16 });
+    const by = (caller: number) =>
+      encodeQuery("asn", decodeQuestion("asn", "1|-|-|-|100"), { ...wholeRecord, past: { at: 1, snapshotId: null, turn: caller } });
+    const greedy = Array.from({ length: 40 }, () => ask(thread, "silent", 2_000, by(1)));
+    expect(thread.state.waiting).toBe(12);
+    const refused = await ask(thread, "well", budgetMs, by(1));
+    expect([codeOf(refused), textOf(refused)]).toEqual(["history_loading", expect.stringContaining("Too many requests of this key")]);
+    expect(textOf(await ask(thread, "well", budgetMs, by(2)))).toBe(by(2));
+    expect((await Promise.all(greedy)).map(codeOf)).toEqual(greedy.map(() => "history_loading"));
+    expect(thread.state.waiting).toBe(0);
   });
 });

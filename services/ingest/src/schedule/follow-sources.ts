@@ -7,6 +7,7 @@ import { fetchContext } from "../fetch/config.ts";
 import type { FetchConfig } from "../fetch/config-schema.ts";
 import type { Term } from "../leadership/leadership.ts";
 import { createIngestMetrics, type IngestMetrics } from "../metrics.ts";
+import { measureKept } from "../publish/kept-snapshots.ts";
 import { rtrDelayMsDefault } from "../rtr/index.ts";
 import { runInWorker } from "../runs/run-in-worker.ts";
 import { RunManager } from "../runs/run-manager.ts";
@@ -111,6 +112,7 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
   );
   await runs.takeOver();
   stored?.start();
+  measureKept(snapshots, metrics, ending.signal);
   await lead.follow(runs, term.signal);
   return {
     runs,
