@@ -34,7 +34,7 @@ const sizeMax = { 4: 1n << 24n, 6: 1n << 116n } as const;
 
 /**
  * Streams the dump: memory is that of the references. Objects of other classes, and lines that are longer than any that counts, are ignored.
- * `geofeed:` counts before `remarks: Geofeed URL`; of several of one kind the first.
+ * `geofeed:` counts before `remarks: Geofeed URL`; of several of one kind the first. A value goes on in continuation lines (RFC 2622 §2).
  *
  * Throws `SourceError` for a file without inetnum and inet6num objects, with more unreadable ranges than allowed, with more than a million
  * references, or cut within its last line.
@@ -48,10 +48,12 @@ export async function readGeofeedReferences(content: SourceContent): Promise<Ref
   const objects = { ipv4: 0, ipv6: 0 };
   let object: RpslObject | null = null;
   let isWithin = false;
+  let lastLine = 0;
 
   const end = (line: number) => {
     isWithin = false;
     if (object === null) return;
+    closeAttribute(object);
     const { range, isIpv6, geofeed, remark, lastModified } = object;
     object = null;
     tally.read++;
@@ -73,24 +75,30 @@ export async function readGeofeedReferences(content: SourceContent): Promise<Ref
     file,
     chunks,
     (bytes, start, stop, line) => {
+      // Of a line that is too long nothing is known but that it was there.
+      const isNext = line === lastLine + 1;
+      lastLine = line;
       if (start === stop) return end(line);
-      // Attributes that count begin with one of these letters, in either case.
-      const first = (bytes[start] as number) | 0x20;
-      if (isWithin && (object === null || (first !== 0x67 && first !== 0x72 && first !== 0x6c))) return;
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, stop - start).toString("latin1");
-      if (text.startsWith("#") || text.startsWith("%")) return;
-      const [, name = "", value = ""] = /^([a-z0-9-]+):\s*(.*?)(?:\s+#.*|\s*)$/i.exec(text) ?? [];
-      const attribute = name.toLowerCase();
-      if (!isWithin) {
-        isWithin = true;
-        const isIpv6 = attribute === "inet6num";
-        if (isIpv6 || attribute === "inetnum") object = { range: value, isIpv6, geofeed: null, remark: null, lastModified: "" };
+      if (isWithin && object === null) return;
+      const first = bytes[start] as number;
+      if (object !== null && !isNext) closeAttribute(object);
+      if (object !== null && isContinuation(first)) {
+        if (object.open !== null) continueAttribute(object.open, textOf(bytes, start + 1, stop));
         return;
       }
-      if (object === null) return;
-      if (attribute === "geofeed") object.geofeed ??= value;
-      else if (attribute === "remarks") object.remark ??= /^Geofeed\s+(\S+)/.exec(value)?.[1] ?? null;
-      else if (attribute === "last-modified") object.lastModified = value;
+      if (first === hash || first === percent) return;
+      if (object !== null) {
+        closeAttribute(object);
+        if (!begunBy.includes(first | 0x20)) return;
+      }
+      const [attribute, value] = attributeOf(textOf(bytes, start, stop).replace(line === 1 ? byteOrderMark : "", ""));
+      const isIpv6 = attribute === "inet6num";
+      if (object !== null) object.open = { attribute, value };
+      else if (isIpv6 || attribute === "inetnum") {
+        const open = { attribute: "range", value };
+        object = { range: "", isIpv6, geofeed: null, remark: null, lastModified: "", open };
+      }
+      isWithin = true;
     },
     "skip",
   );
@@ -100,12 +108,60 @@ export async function readGeofeedReferences(content: SourceContent): Promise<Ref
   return { references, objects, refused, meter };
 }
 
+interface Attribute {
+  readonly attribute: string;
+  value: string;
+}
+
 interface RpslObject {
-  readonly range: string;
+  range: string;
   readonly isIpv6: boolean;
   geofeed: string | null;
   remark: string | null;
   lastModified: string;
+  /** Read last: further lines may belong to it. Null: those that follow count for nothing. */
+  open: Attribute | null;
+}
+
+const hash = 0x23;
+const percent = 0x25;
+/** Attributes that count begin with one of these letters: geofeed, remarks, last-modified. */
+const begunBy = [0x67, 0x72, 0x6c];
+const byteOrderMark = "\u00ef\u00bb\u00bf";
+
+function textOf(bytes: Uint8Array, start: number, stop: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, stop - start).toString("latin1");
+}
+
+/** RFC 2622 §2: a space, a tab or a plus in place of a name. */
+function isContinuation(first: number): boolean {
+  return first === 0x20 || first === 0x09 || first === 0x2b;
+}
+
+/** Name in lower case, and value without its comment; both empty for a line that is no attribute. */
+function attributeOf(text: string): [string, string] {
+  const [, name = "", value = ""] = /^([a-z0-9-]+):(.*)$/is.exec(text) ?? [];
+  return [name.toLowerCase(), withoutComment(value)];
+}
+
+/** A comment begins with a hash behind white space: a URL may have one. */
+function withoutComment(value: string): string {
+  return value.replace(/\s#.*$/s, "").trim();
+}
+
+/** A value takes no more than a URL may have, and some: of more it is known that it is too long. */
+function continueAttribute(open: Attribute, text: string): void {
+  const more = withoutComment(` ${text}`);
+  if (more !== "" && open.value.length <= 2 * urlLettersMax) open.value = open.value === "" ? more : `${open.value} ${more}`;
+}
+
+function closeAttribute(object: RpslObject): void {
+  const { open } = object;
+  object.open = null;
+  if (open?.attribute === "range") object.range = open.value;
+  else if (open?.attribute === "geofeed") object.geofeed ??= open.value;
+  else if (open?.attribute === "remarks") object.remark ??= /^Geofeed\s+(\S+)/.exec(open.value)?.[1] ?? null;
+  else if (open?.attribute === "last-modified") object.lastModified = open.value;
 }
 
 type AddressRange = Pick<GeofeedReference, "start" | "end">;
@@ -128,7 +184,7 @@ function sizeOf({ start, end }: AddressRange): bigint {
 
 /** As it is asked for; null for anything but https, and for a URL with credentials. */
 function feedUrl(text: string): string | null {
-  const url = text.length > urlLettersMax ? null : URL.parse(text);
+  const url = text.length > urlLettersMax || /\s/.test(text) ? null : URL.parse(text);
   if (url === null || url.protocol !== "https:" || url.hostname === "" || url.username !== "" || url.password !== "") return null;
   url.hash = "";
   return url.href;

@@ -1,6 +1,6 @@
 /** Damaged lists of lines: read exactly as the oracle reads them, or refused with place and cause. */
 
-import { type Address, formatPrefix } from "@netfacts/address";
+import { type Address, formatAddress, formatPrefix } from "@netfacts/address";
 import { type AsNameRecord, readAutnums, readNameList } from "../../src/readers/as-names.ts";
 import { type DelegationRecord, readDelegated } from "../../src/readers/delegated.ts";
 import { readGeofeed } from "../../src/readers/geofeed.ts";
@@ -8,6 +8,7 @@ import { readObservations, readObservationsCsv } from "../../src/readers/observa
 import { readNetworkTypesCsv, readOverridesCsv } from "../../src/readers/operator-csv.ts";
 import type { SourceContent } from "../../src/readers/reader-report.ts";
 import { readRoutinatorCsv } from "../../src/readers/routinator-csv.ts";
+import { readGeofeedReferences } from "../../src/readers/rpsl-references.ts";
 import { mutatedText, type TextForm } from "../support/mutate-text.ts";
 import { cases } from "../support/mutation-run.ts";
 import { badRecordsMax, format } from "./damaged-format.ts";
@@ -15,6 +16,7 @@ import { obviousReading } from "./delegated-oracle.ts";
 import { obviousGeofeed } from "./oracles/geofeed.ts";
 import { obviousNames, obviousOverrides, obviousTypes, obviousVrpCsv } from "./oracles/lists.ts";
 import { obviousLatest, obviousObservations, obviousObservationsCsv, obviousText } from "./oracles/observations.ts";
+import { obviousReferences } from "./oracles/rpsl.ts";
 
 const encodings = ["\u00a0", "\u0085", "\u00e9", "\u00c3\u00a9", "\u00c3\u0192\u00c2\u00a9", "\u0000", "\ufeff", "\u2028", "東京"];
 
@@ -226,6 +228,42 @@ format("geofeed", {
   oracle: (bytes) => obviousGeofeed(bytes, badRecordsMax),
   // A prefix without a place taken for one that is not listed.
   bug: ({ asOf, records }) => ({ asOf, records: records.filter((record) => !record.endsWith(" null")) }),
+});
+
+format("rpsl-geofeeds", {
+  make: (random) =>
+    mutatedText(random, {
+      separator: ":",
+      text: "# a dump\n\ninetnum:192.0.2.0 - 192.0.2.255\nnetname:ONE\ngeofeed:https://one.example/feed.csv # here\nlast-modified:2024-08-07T15:09:20Z\n\ninet6num:2001:db8::/32\nremarks:words\n+more\nremarks:Geofeed\n+\n\thttps://six.example/\n\norganisation:ORG\ngeofeed:https://no.example/\n\ninetnum:198.51.100.0 -\n 198.51.100.63\nremarks:Geofeed https://remark.example/\n\ninetnum:203.0.113.0 - 203.0.113.255\ngeofeed:\n+ https://next.example/a # b\n+ # c\nsource:TEST\n",
+      nasty: [
+        ...["inetnum", "INET6NUM", "Geofeed", "remarks", "last-modified", "+", " ", "\t", "+Geofeed https", " https", "%", "# x", " # x"],
+        ...["0.0.0.0 - 255.255.255.255", "192.0.2.9 - 192.0.2.1", "192.0.2.0/24", "::/0", "2000::/12", "10.0.0.0 - 10.255.255.255"],
+        ...[
+          "https://user@x.example/",
+          "http://x.example/",
+          "//x.example/#f",
+          "https",
+          "2024-02-30T00:00:00Z",
+          "\n",
+          "\n\n",
+          "a\u00a0b",
+          ...csvNasty,
+        ],
+      ],
+    }),
+  read: async (source) => {
+    const { references, objects, refused } = await readGeofeedReferences(source);
+    return {
+      references: references.map(
+        ({ start, end, url, lastModified }) => `${formatAddress(start)} ${formatAddress(end)} ${url} ${lastModified}`,
+      ),
+      objects: objects.ipv4 + objects.ipv6,
+      refused: refused.values().reduce((sum, count) => sum + count, 0),
+    };
+  },
+  oracle: (bytes) => obviousReferences(bytes, badRecordsMax),
+  // A continuation line taken for nothing.
+  bug: (reading) => ({ ...reading, references: reading.references.filter((reference) => !reference.includes("//next.example/")) }),
 });
 
 format("observations", {

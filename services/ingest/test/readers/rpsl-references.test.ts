@@ -57,6 +57,45 @@ remarks:        Geofeed https://organisation.example/
   expect(await referencesIn(dump.replaceAll("\n", "\r\n"), 7)).toEqual(expected);
 });
 
+test("a value goes on in lines that begin with a space, a tab or a plus", async () => {
+  const dump = `inetnum:        192.0.2.0 -
+                192.0.2.255
+remarks:        Geofeed
++               # where it is
++
+\thttps://one.example/feed.csv
+netname:        ONE
+                geofeed: https://name.example/
+
+inetnum:        198.51.100.0 - 198.51.100.255
+remarks:        some words
+                Geofeed https://words.example/
+geofeed:
+# between
++               https://two.example/
+source:         TEST
+
+inetnum:        203.0.113.0 - 203.0.113.255
+geofeed:        https://split.example/
++               feed.csv
+`;
+  const { references, refused } = await readGeofeedReferences({ ...bounds, chunks: pieces(dump, 11) });
+  expect(references.map(({ url }) => url)).toEqual(["https://one.example/feed.csv", "https://two.example/"]);
+  expect(Object.fromEntries(refused)).toEqual({ "the geofeed is no https URL": 1 });
+});
+
+test("a value without end takes no memory, and is refused", async () => {
+  const line = Buffer.from(`+${"a".repeat(10_000)}\n`);
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from("inetnum: 192.0.2.0 - 192.0.2.255\ngeofeed: https://x.example/\n");
+    for (let at = 0; at < 50_000; at++) yield line;
+  }
+  const before = process.memoryUsage().heapUsed;
+  const { refused } = await readGeofeedReferences({ ...bounds, chunks: endless() });
+  expect(Object.fromEntries(refused)).toEqual({ "the geofeed is no https URL": 1 });
+  expect((process.memoryUsage().heapUsed - before) / 2 ** 20).toBeLessThan(100);
+}, 60_000);
+
 test("references that are not followed are counted with the reason", async () => {
   const at = (range: string, url: string) => `inetnum: ${range}\ngeofeed: ${url}\n\n`;
   const one = "192.0.2.0 - 192.0.2.255";

@@ -16,7 +16,7 @@ export function obviousText(one: Readonly<Record<string, unknown>>): string {
   return [prefix, country, region, city, degrees(latitude), degrees(longitude), accuracyKm, observedAt].join(" | ");
 }
 
-function timeOf(text: unknown): number | null {
+export function timeOf(text: unknown): number | null {
   if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return null;
   const day = text.slice(0, 10);
   if (Number(day.slice(0, 4)) < 1900 || new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) !== true) return null;
