@@ -46,6 +46,10 @@ export const feedBounds: FeedBounds = {
 const hostsAtOnce = 16;
 /** A server of a geofeed that is silent for so long is away. */
 const stallMs = 10_000;
+/** A geofeed that lost more than this share of its entries, and more than so many, may be cut: it is used once it has been like this for a day. */
+const shrinkMax = 0.5;
+const lossFree = 50;
+const shrunkMs = 86_400_000;
 
 /** As it was when it was last asked for. */
 interface FeedRecord {
@@ -53,6 +57,10 @@ interface FeedRecord {
   /** Of the last good version; null: there is none. */
   readonly sha256: string | null;
   readonly bytes: number;
+  /** Of the last good version; absent: it is not known. */
+  readonly entries?: number;
+  /** A version that lost too many of them: how many it had, and since when it is like this, in Unix ms. Absent: there is none. */
+  readonly shrunk?: { readonly entries: number; readonly since: number };
   readonly error: string | null;
   /** Unix ms; 0: never. */
   readonly checkedAt: number;
@@ -183,14 +191,24 @@ function keptPath(folder: string, sha256: string): string {
   return join(folder, "kept", sha256);
 }
 
-/** What is wrong with a geofeed; null: nothing. */
-async function fault(path: string): Promise<string | null> {
+/** How many entries a geofeed has, or what is wrong with it. */
+async function entriesIn(path: string): Promise<number | string> {
   try {
-    await readFeedEntries(path);
-    return null;
+    return (await readFeedEntries(path)).entries.length;
   } catch (error) {
     return (error as Error).message.replaceAll(`${path}: `, "");
   }
+}
+
+function isShrunk(entries: number, before: number | undefined): boolean {
+  return before !== undefined && entries < before * (1 - shrinkMax) && before - entries > lossFree;
+}
+
+/** A version with too few entries; null: it is not, or has been like this for long enough to be meant. */
+function shrunkSince({ entries: before, shrunk }: FeedRecord, entries: number, now: number): FeedRecord["shrunk"] | null {
+  if (!isShrunk(entries, before)) return null;
+  const since = shrunk === undefined || isShrunk(entries, shrunk.entries) ? now : shrunk.since;
+  return now - since >= shrunkMs ? null : { entries, since };
 }
 
 function unlessThere(error: NodeJS.ErrnoException): void {
@@ -261,14 +279,21 @@ class FeedRound {
     try {
       const source = { name, bytesMax, secondsMax, fetch: { url, ...feedSettings } };
       const { path, file } = await fetchSource(source, { stallMs, ...this.#context, downloads: this.#folder, onProgress });
-      const why = await fault(path);
-      if (why === null) await link(path, keptPath(this.#folder, file.sha256)).catch(unlessThere);
-      // What is no geofeed would be kept beside each good one.
-      else await rm(folder, { recursive: true, force: true });
-      if (why !== null) return { ...feed, error: why, checkedAt };
+      const entries = await entriesIn(path);
+      const shrunk = typeof entries === "number" ? shrunkSince(feed, entries, checkedAt) : null;
+      if (typeof entries === "string" || shrunk !== null) {
+        // What is not used would be kept beside each good one.
+        await rm(folder, { recursive: true, force: true });
+        const error =
+          typeof entries === "string"
+            ? entries
+            : `has ${entries} entries, compared with ${feed.entries} before; it is used if it stays so for a day`;
+        return { ...feed, error, checkedAt, ...(shrunk !== null && { shrunk }) };
+      }
+      await link(path, keptPath(this.#folder, file.sha256)).catch(unlessThere);
       host.kept += file.bytes - feed.bytes;
       this.#all.kept += file.bytes - feed.bytes;
-      return { url, sha256: file.sha256, bytes: file.bytes, error: null, checkedAt };
+      return { url, sha256: file.sha256, bytes: file.bytes, entries, error: null, checkedAt };
     } catch (error) {
       if (this.#context.signal.aborted) return feed;
       // The rest of what is too long or too slow is of no use.

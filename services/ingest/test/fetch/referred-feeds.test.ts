@@ -40,7 +40,7 @@ let version = 0;
 async function refresh(
   places: readonly string[],
   bounds: Partial<FeedBounds> = {},
-  more: { caFile?: string; refuse?: (text: string) => string | null } = {},
+  more: { caFile?: string; refuse?: (text: string) => string | null; now?: () => number } = {},
 ) {
   const path = join(folder, "dump");
   const url = (place: string) => (place.startsWith("/") ? `${server.url}${place}` : place);
@@ -155,6 +155,39 @@ test.each<[string, Behaviour, Partial<FeedBounds>, RegExp]>([
   },
   30_000,
 );
+
+const manyEntries = (count: number, city = "City") =>
+  Array.from({ length: count }, (_, at) => `10.${at >> 8}.${at & 255}.0/24,NL,,${city},\n`).join("");
+
+test("a geofeed that lost most of its entries keeps its last good version, until it has been so for a day", async () => {
+  const hour = 3_600_000;
+  let time = Date.parse("2026-11-25T00:00:00Z");
+  const check = async (text: string) => {
+    files.set("/a", good(text));
+    await refresh(["/a"], {}, { now: () => time });
+    const [content, error] = (await now())["/a"] ?? [];
+    time += hour;
+    return [content?.split("\n").length, error];
+  };
+  const refused = (entries: number, before: number) =>
+    `has ${entries} entries, compared with ${before} before; it is used if it stays so for a day`;
+  expect(await check(manyEntries(300))).toEqual([301, null]);
+  // Half of them is no cut file.
+  expect(await check(manyEntries(150))).toEqual([151, null]);
+  expect(await check(manyEntries(74))).toEqual([151, refused(74, 150)]);
+  expect(await check(manyEntries(74))).toEqual([151, refused(74, 150)]);
+  expect(await check(manyEntries(150, "Back"))).toEqual([151, null]);
+  expect(await check(manyEntries(74))).toEqual([151, refused(74, 150)]);
+  time += 10 * hour;
+  // Others of it, as each check has another last line: the day goes on.
+  expect(await check(manyEntries(70))).toEqual([151, refused(70, 150)]);
+  // Cut once more: another day.
+  expect(await check(manyEntries(3))).toEqual([151, refused(3, 150)]);
+  time += 23 * hour;
+  expect(await check(manyEntries(3))).toEqual([4, null]);
+  // Of few entries some come and go.
+  expect(await check(manyEntries(1))).toEqual([2, null]);
+});
 
 test("addresses that are not global are refused, whatever the settings of the source are", async () => {
   files.set("/a", good(entry(0)));
