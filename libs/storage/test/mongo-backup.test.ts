@@ -5,12 +5,13 @@ import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { makePrefix } from "@netfacts/address";
 import { createKey, revokeKey } from "@netfacts/keys";
 import { Long, MongoClient } from "mongodb";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
-import type { Store, StoreError } from "../src/index.ts";
+import type { ObservationRepository, ObservationRow, Store, StoredRow, StoreError } from "../src/index.ts";
 import { CopyWriter } from "../src/mongo/copy-file.ts";
-import { backUpMongoStore, openMongoStore, restoreMongoStore } from "../src/mongo/index.ts";
+import { backUpMongoObservations, backUpMongoStore, type MongoStore, openMongoStore, restoreMongoStore } from "../src/mongo/index.ts";
 import { rejection } from "./store-faults.ts";
 
 let server: Mongodb;
@@ -46,7 +47,7 @@ const month = { bucket: "7Q9M3W8K", policy: "month", start: Date.UTC(2026, 10, 1
 const usage = { keyId: "7Q9M3W8K", bucket: "7Q9M3W8K", day: "2026-11-21", routeClass: "ip", counted: 40, uncounted: 2 };
 const days = { from: "2026-11-01", to: "2026-11-30" };
 
-async function open(uri: string): Promise<Store> {
+async function open(uri: string): Promise<MongoStore> {
   const store = await openMongoStore(uri);
   stores.push(store);
   return store;
@@ -104,7 +105,7 @@ test("a copy of more than fits one page is whole", async () => {
   const increments = Array.from({ length: 401 }, (_, at) => ({ ...usage, keyId: `K${at}` }));
   await store.usage.add({ writer: "one", sequence: 1, increments });
   expect(await backUpMongoStore(from(), copy(), now)).toBe(401);
-  expect(await restoreMongoStore(copy(), to(), { now })).toEqual({ documents: 401, replaced: null });
+  expect(await restoreMongoStore(copy(), to(), { now })).toEqual({ documents: 401, replaced: null, replacedObservations: null });
   expect(await (await open(to())).usage.list(days)).toEqual(await store.usage.list(days));
 });
 
@@ -118,7 +119,11 @@ test("a database that is not empty is refused, and replaced when that is said: w
   expect((await other.keys.list()).map(({ label }) => label)).toEqual(["there"]);
 
   const replacedTo = join(folder, "replaced.ndjson");
-  expect(await restoreMongoStore(copy(), to(), { now, replacedTo })).toEqual({ documents: 1, replaced: replacedTo });
+  expect(await restoreMongoStore(copy(), to(), { now, replacedTo })).toEqual({
+    documents: 1,
+    replaced: replacedTo,
+    replacedObservations: null,
+  });
   expect((await other.keys.list()).map(({ label }) => label)).toEqual(["copied"]);
   await restoreMongoStore(replacedTo, to(), { now, replacedTo: join(folder, "again.ndjson") });
   expect(await other.keys.find(key.id)).toEqual(key);
@@ -144,7 +149,7 @@ test("a store that is only partly restored is opened by nobody, and whole after 
   const refused = await rejection(openMongoStore(to()));
   expect([refused.fault, refused.message]).toEqual(["unavailable", expect.stringContaining("run `netfacts restore` again")]);
   expect((await rejection(backUpMongoStore(to(), join(folder, "half"), now))).fault).toBe("unavailable");
-  expect(await restoreMongoStore(copy(), to(), { now })).toEqual({ documents: 1, replaced: null });
+  expect(await restoreMongoStore(copy(), to(), { now })).toEqual({ documents: 1, replaced: null, replacedObservations: null });
   expect((await (await open(to())).keys.list()).map(({ label }) => label)).toEqual(["copied"]);
 });
 
@@ -178,4 +183,100 @@ test("neither takes what is no whole copy, and nothing of it is written", async 
   expect(readFileSync(join(folder, "there"), "utf8")).toBe("x");
   expect((await rejection(backUpMongoStore("mongodb://127.0.0.1:9/none", join(folder, "away"), now))).fault).toBe("unavailable");
   expect([existsSync(join(folder, "away")), readdirSync(folder).sort()]).toEqual([false, ["copy.ndjson", "there", "wrong"]]);
+});
+
+const begun = { offset: 0, lines: 0, rows: 0, bad: 0, badLines: [], header: null, complete: false };
+
+/** Another upload of so many rows, which is not complete. */
+async function upload(to: ObservationRepository, id: string, rows: number) {
+  const made = Array.from({ length: rows }, (_, at): ObservationRow => {
+    const prefix = makePrefix(4, 0xc0000200 + at, 0, 0, 0, 32);
+    return {
+      line: at + 1,
+      prefix,
+      country: "NL",
+      region: null,
+      city: `C${at}`,
+      latitude: 52.5,
+      longitude: 4,
+      accuracyKm: 1,
+      observedAt: at,
+      method: "gps",
+    };
+  });
+  const begunUpload = await to.begin({ id, format: "ndjson", source: "probes", keyId: null }, now);
+  return to.store(begunUpload, made, { ...begun, offset: 10 * rows, lines: rows, rows }, now);
+}
+
+async function rowsOf(repository: ObservationRepository): Promise<StoredRow[]> {
+  const all: StoredRow[] = [];
+  for await (const group of repository.all()) all.push(...group);
+  return all;
+}
+
+test("uploaded observations have a copy of their own, and an upload resumes where it was", async () => {
+  const store = await open(from());
+  const rows = `${copy()}.observations`;
+  expect(await backUpMongoObservations(from(), rows, now)).toBeNull();
+  expect(existsSync(rows)).toBe(false);
+
+  const first = await upload(store.observations, "first", 2_005);
+  await upload(store.observations, "second", 3);
+  await createKey(store, { label: "copied", scopes: ["ip"] });
+  expect(await backUpMongoStore(from(), copy(), now)).toBe(1);
+  expect(await backUpMongoObservations(from(), rows, now)).toBe(2 + 2_008 + 1);
+  expect(statSync(rows).mode & 0o777).toBe(0o600);
+
+  const restored = await restoreMongoStore(copy(), to(), { now, observations: rows });
+  expect(restored).toEqual({ documents: 1, replaced: null, replacedObservations: null });
+  const { observations } = await open(to());
+  expect(await rowsOf(observations)).toEqual(await rowsOf(store.observations));
+  expect(await observations.find("first")).toEqual(first);
+  // Rows that no run has seen, whatever was seen before in that database.
+  expect(await observations.revision()).toBeGreaterThan(now);
+  const again = await observations.begin({ id: "third", format: "csv", source: "x", keyId: null }, now);
+  expect(again.number).toBe(3);
+});
+
+test("observations of a database are replaced only when that is said, and stay when the copy has none", async () => {
+  const [store, other] = [await open(from()), await open(to())];
+  const rows = `${copy()}.observations`;
+  await upload(store.observations, "copied", 2);
+  await backUpMongoStore(from(), copy(), now);
+  await backUpMongoObservations(from(), rows, now);
+  await upload(other.observations, "there", 1);
+  expect(await restoreMongoStore(copy(), to(), { now, observations: rows })).toBeNull();
+  expect((await other.observations.uploads(9)).map(({ id }) => id)).toEqual(["there"]);
+
+  expect(await restoreMongoStore(copy(), to(), { now })).toEqual({ documents: 0, replaced: null, replacedObservations: null });
+  expect((await other.observations.uploads(9)).map(({ id }) => id)).toEqual(["there"]);
+
+  const replacedTo = join(folder, "replaced");
+  const replacedObservations = `${replacedTo}.observations`;
+  expect(await restoreMongoStore(copy(), to(), { now, observations: rows, replacedTo })).toEqual({
+    documents: 0,
+    replaced: null,
+    replacedObservations,
+  });
+  expect((await rowsOf(other.observations)).map(({ city }) => city)).toEqual(["C0", "C1"]);
+  await restoreMongoStore(copy(), to(), { now: now + 1, observations: replacedObservations, replacedTo: join(folder, "again") });
+  expect((await other.observations.uploads(9)).map(({ id }) => id)).toEqual(["there"]);
+});
+
+test("rows of an upload that begins during the copy are left out, and a damaged copy changes nothing", async () => {
+  const store = await open(from());
+  const rows = `${copy()}.observations`;
+  await upload(store.observations, "copied", 2);
+  // As when it begins after the uploads were read.
+  const late = { _id: 2 ** 30 * 5 + 1, prefix: "4c000020020" };
+  await raw.db(databaseOf("from")).collection<{ _id: number }>("observations").insertOne(late);
+  await backUpMongoStore(from(), copy(), now);
+  expect(await backUpMongoObservations(from(), rows, now)).toBe(1 + 2 + 1);
+
+  const text = readFileSync(rows, "utf8");
+  writeFileSync(rows, text.replace('"C1"', '"C2"'));
+  expect((await rejection(restoreMongoStore(copy(), to(), { now, observations: rows }))).message).toContain("digest");
+  writeFileSync(rows, text);
+  expect((await rejection(restoreMongoStore(rows, to(), { now }))).message).toContain("has documents of uploads");
+  expect(await raw.db(databaseOf("to")).collections()).toEqual([]);
 });

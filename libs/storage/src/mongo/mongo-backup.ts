@@ -1,22 +1,26 @@
 /** Copies of a database's store: taken while it is in use, and put into one that is not. By plain operations, on every server that speaks the protocol. */
 
 import type { AnyBulkWriteOperation, Document } from "mongodb";
+import { rowId } from "../observation-keys.ts";
 import { StoreError } from "../store-error.ts";
 import { CopyWriter, copyFault, readCopy } from "./copy-file.ts";
 import { MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
-import { isRestoring, makeSchema, prepareSchema, type RestoringDocument } from "./mongo-schema.ts";
+import { isRestoring, makeSchema, type ObservationStateDocument, prepareSchema, type RestoringDocument } from "./mongo-schema.ts";
 
 /**
- * Everything but leases, which say who leads at the moment, the clock, what sources say of ASes, which runs make again, and uploaded observations, whose files their senders have. One collection is read after the other, so the order is what keeps
+ * Everything but leases, which say who leads at the moment, the clock, what sources say of ASes, which runs make again, and uploaded observations, which have a copy of their own. One collection is read after the other, so the order is what keeps
  * them together: a change is in the audit before it is made, a key's plan and Idempotency-Key are there before the key, and units are
  * leased before they are counted as used. What is read later may know more, and never less.
  */
 const collections = ["keys", "plans", "idempotency", "audit", "usage", "limit_windows", "markers", "profiles", "runs"] as const;
+/** In this order, as an upload's rows are stored before its progress and after its beginning. */
+const observationCollections = ["uploads", "observations", "observation_state"] as const;
 /** Of the markers; that of the schema is made where a copy is put. */
 const markersCopied = ["bootstrap"];
-/** In one request: a run's report may have some hundred kilobytes. */
+/** In one request: a run's report may have some hundred kilobytes, and a row of observations some hundred bytes. */
 const documentsRead = 200;
+const rowsRead = 2_000;
 
 const appName = "netfacts-copy";
 
@@ -33,12 +37,28 @@ const asStored = { promoteValues: false, promoteLongs: false } as const;
 export async function backUpMongoStore(uri: string, target: string, now: number): Promise<number> {
   return await withConnection(uri, async (connection) => {
     await prepareSchema(connection);
-    return await copyTo(connection, target, now);
+    return await copyTo(connection, target, now, collections);
+  });
+}
+
+/**
+ * Writes a copy of the uploaded observations, also during an upload, which can resume after a restore. Rows of an upload that is deleted
+ * meanwhile may be in it.
+ *
+ * @returns how many documents it holds; null: nothing was uploaded, and there is no copy.
+ * @throws StoreError; then there is no copy.
+ */
+export async function backUpMongoObservations(uri: string, target: string, now: number): Promise<number | null> {
+  return await withConnection(uri, async (connection) => {
+    await prepareSchema(connection);
+    return (await holdsAnything(connection, ["uploads"])) ? await copyTo(connection, target, now, observationCollections) : null;
   });
 }
 
 export interface RestoreOptions {
   readonly now: number;
+  /** A copy of uploaded observations. Absent: those of the database stay as they are. */
+  readonly observations?: string | null;
   /** Takes the place of what is in the database, which is copied to this file first. Absent: only an empty one is written to. */
   readonly replacedTo?: string;
 }
@@ -47,6 +67,13 @@ export interface RestoreOutcome {
   readonly documents: number;
   /** Where what was there is copied to; null where nothing was, or only the half of a restore that was broken off. */
   readonly replaced: string | null;
+  /** The same for uploaded observations. */
+  readonly replacedObservations: string | null;
+}
+
+/** Where the copy of uploaded observations is, beside that of the store. */
+export function observationsOf(copy: string): string {
+  return `${copy}.observations`;
 }
 
 /**
@@ -56,23 +83,44 @@ export interface RestoreOutcome {
  * @returns null for a database that is not empty; nothing of it was changed.
  * @throws StoreError: `foreign`, `newer` or `damaged` for the copy, `locked` for a database that is written to meanwhile.
  */
-export async function restoreMongoStore(copy: string, uri: string, { now, replacedTo }: RestoreOptions): Promise<RestoreOutcome | null> {
-  for await (const { collection } of readCopy(copy)) {
-    if (!(collections as readonly string[]).includes(collection)) throw copyFault("damaged", copy, `has documents of ${collection}`);
-  }
+export async function restoreMongoStore(copy: string, uri: string, options: RestoreOptions): Promise<RestoreOutcome | null> {
+  const { now, observations = null, replacedTo } = options;
+  await checkCopy(copy, collections);
+  if (observations !== null) await checkCopy(observations, observationCollections);
   return await withConnection(uri, async (connection) => {
     await makeSchema(connection);
     const isHalf = await isRestoring(connection);
-    const isInUse = !isHalf && (await holdsAnything(connection));
-    if (isInUse && replacedTo === undefined) return null;
+    const isInUse = !isHalf && (await holdsAnything(connection, collections));
+    const hasObservations = !isHalf && observations !== null && (await holdsAnything(connection, ["uploads"]));
+    if ((isInUse || hasObservations) && replacedTo === undefined) return null;
     const replaced = isInUse && replacedTo !== undefined ? replacedTo : null;
-    if (replaced !== null) await copyTo(connection, replaced, now);
+    const replacedObservations = hasObservations && replacedTo !== undefined ? observationsOf(replacedTo) : null;
+    if (replaced !== null) await copyTo(connection, replaced, now, collections);
+    if (replacedObservations !== null) await copyTo(connection, replacedObservations, now, observationCollections);
     await mark(connection, now);
     for (const name of collections) await empty(connection, name);
     const documents = await fill(connection, copy);
+    if (observations !== null) {
+      for (const name of observationCollections) await empty(connection, name);
+      await fill(connection, observations);
+      await raiseRevision(connection, now);
+    }
     await connection.within(operationTimeoutMs, () => markersOf(connection).deleteOne({ _id: "restoring" }));
-    return { documents, replaced };
+    return { documents, replaced, replacedObservations };
   });
+}
+
+async function checkCopy(copy: string, names: readonly string[]): Promise<void> {
+  for await (const { collection } of readCopy(copy))
+    if (!names.includes(collection)) throw copyFault("damaged", copy, `has documents of ${collection}`);
+}
+
+/** No run has seen these rows, whatever the revision of the copy is: they are read again. */
+async function raiseRevision(connection: MongoConnection, now: number): Promise<void> {
+  const state = connection.db.collection<ObservationStateDocument>("observation_state");
+  const filter = { _id: "state" } as const;
+  await connection.within(operationTimeoutMs, () => state.updateOne(filter, { $max: { revision: now } }, { upsert: true }));
+  await connection.within(operationTimeoutMs, () => state.updateOne(filter, { $inc: { revision: 1 } }));
 }
 
 async function withConnection<T>(uri: string, work: (connection: MongoConnection) => Promise<T>): Promise<T> {
@@ -85,11 +133,17 @@ async function withConnection<T>(uri: string, work: (connection: MongoConnection
   }
 }
 
-async function copyTo(connection: MongoConnection, target: string, now: number): Promise<number> {
+async function copyTo(connection: MongoConnection, target: string, now: number, names: readonly string[]): Promise<number> {
   const writer = await CopyWriter.create(target, now);
+  /** Of the uploads: rows of later ones are left out. */
+  let lastUpload = 0;
   try {
-    for (const name of collections) {
-      for await (const document of documentsOf(connection, name)) await writer.write(name, document);
+    for (const name of names) {
+      const filter = name === "observations" ? { _id: { $lt: rowId(lastUpload + 1, 0) } } : {};
+      for await (const document of documentsOf(connection, name, filter)) {
+        if (name === "uploads") lastUpload = Math.max(lastUpload, Number((document as { number?: unknown }).number));
+        await writer.write(name, document);
+      }
     }
     return await writer.end();
   } catch (error) {
@@ -99,25 +153,31 @@ async function copyTo(connection: MongoConnection, target: string, now: number):
 }
 
 /** By pages in the order of ids, so that each has its time, and no document is met twice or left out though others are written. */
-async function* documentsOf(connection: MongoConnection, name: string): AsyncGenerator<Document> {
+async function* documentsOf(connection: MongoConnection, name: string, only: object = {}): AsyncGenerator<Document> {
   const collection = connection.db.collection<{ _id: unknown }>(name);
+  const most = pageOf(name);
+  const own = name === "markers" ? { _id: { $in: markersCopied } } : only;
   for (let after: unknown; ; ) {
-    const filter = { ...(name === "markers" && { _id: { $in: markersCopied } }), ...(after !== undefined && { _id: { $gt: after } }) };
+    const filter = after === undefined ? own : { $and: [own, { _id: { $gt: after } }] };
     const page: Document[] = await connection.within(operationTimeoutMs, () =>
       collection
         .find(filter as object, asStored)
         .sort({ _id: 1 })
-        .limit(documentsRead)
+        .limit(most)
         .toArray(),
     );
     yield* page;
     after = page.at(-1)?._id;
-    if (page.length < documentsRead || name === "markers") return;
+    if (page.length < most || name === "markers") return;
   }
 }
 
-async function holdsAnything(connection: MongoConnection): Promise<boolean> {
-  for (const name of collections) {
+function pageOf(collection: string): number {
+  return collection === "observations" ? rowsRead : documentsRead;
+}
+
+async function holdsAnything(connection: MongoConnection, names: readonly string[]): Promise<boolean> {
+  for (const name of names) {
     for await (const _ of documentsOf(connection, name)) return true;
   }
   return false;
@@ -135,7 +195,7 @@ async function mark(connection: MongoConnection, now: number): Promise<void> {
 /** By pages, too: a year of usage takes longer to delete than one operation may. */
 async function empty(connection: MongoConnection, name: string): Promise<void> {
   for (let ids: unknown[] = []; ; ids = []) {
-    for await (const { _id } of documentsOf(connection, name)) if (ids.push(_id) === documentsRead) break;
+    for await (const { _id } of documentsOf(connection, name)) if (ids.push(_id) === pageOf(name)) break;
     if (ids.length === 0) return;
     const collection = connection.db.collection<{ _id: unknown }>(name);
     await connection.within(operationTimeoutMs, () => collection.deleteMany({ _id: { $in: ids } } as object));
@@ -152,7 +212,7 @@ async function fill(connection: MongoConnection, copy: string): Promise<number> 
     held = [];
   };
   for await (const { collection, document } of readCopy(copy)) {
-    if (collection !== into || held.length === documentsRead) await write();
+    if (collection !== into || held.length === pageOf(collection)) await write();
     into = collection;
     held.push({ insertOne: { document } });
   }

@@ -13,7 +13,7 @@ export const backup: RegisterCommand = (program, context) => {
   program
     .command("backup")
     .description(
-      "copy the store (keys, limits, usage, audit log) and, of a data folder, uploaded observations to <file>.observations, also while services are running; only the owner can read the copy",
+      "copy the store (keys, limits, usage, audit log) to <file> and uploaded observations to <file>.observations, also while services are running; only the owner can read the copy",
     )
     .argument("<file>", "file to create; it must not exist")
     .action(async (file: string, _options, command: Command) => {
@@ -22,11 +22,10 @@ export const backup: RegisterCommand = (program, context) => {
       if (uri === "" && !existsSync(path)) {
         throw new CliError(exitCodes.notFound, `there is no store ${path}: check --data-dir, or set MONGODB_URI`);
       }
-      const observations = uri === "" && existsSync(observationsPath(sharedSettings(command))) ? observationsOf(file) : null;
-      for (const target of [file, ...(observations === null ? [] : [observations])])
+      for (const target of [file, observationsOf(file)])
         if (existsSync(target)) throw new CliError(exitCodes.refused, `${target} already exists: choose another path, or remove it first`);
-      if (uri === "") backUpFiles(sharedSettings(command), file, observations);
-      else await (await import("@netfacts/storage/mongo")).backUpMongoStore(uri, file, context.now());
+      const hasObservations = uri === "" ? backUpFiles(sharedSettings(command), file) : await backUpDatabase(uri, file, context.now());
+      const observations = hasObservations ? observationsOf(file) : null;
       const bytes = statSync(file).size;
       if (sharedSettings(command).json) return printJson(context, { file, bytes, observations });
       printLines(context, [
@@ -47,12 +46,8 @@ export const restore: RegisterCommand = (program, context) => {
       const uri = databaseUri();
       const path = storePath(sharedSettings(command));
       const store = uri === "" ? path : "the database";
-      const hasObservations = uri === "" && existsSync(observationsOf(file));
-      // First: while a service runs, nothing is changed.
-      const observations = hasObservations
-        ? { replaced: restoreSqliteObservations(observationsOf(file), observationsPath(sharedSettings(command)), context.now()) }
-        : null;
-      const replaced = uri === "" ? restoreSqliteStore(file, path, context.now()) : await restoreDatabase(file, uri, replace, context);
+      const { replaced, observations } =
+        uri === "" ? restoreFiles(sharedSettings(command), file, context.now()) : await restoreDatabase(file, uri, replace, context);
       if (sharedSettings(command).json) printJson(context, { store, replaced, observations });
       else
         printLines(context, [
@@ -78,23 +73,53 @@ function observationsOf(file: string): string {
   return `${file}.observations`;
 }
 
-/** Both, or none. */
-function backUpFiles(settings: SharedSettings, file: string, observations: string | null): void {
+/** Both, or none. @returns whether there are observations. */
+function backUpFiles(settings: SharedSettings, file: string): boolean {
   backUpSqliteStore(storePath(settings), file);
   try {
-    if (observations !== null) backUpSqliteObservations(observationsPath(settings), observations);
+    const hasObservations = existsSync(observationsPath(settings));
+    if (hasObservations) backUpSqliteObservations(observationsPath(settings), observationsOf(file));
+    return hasObservations;
   } catch (error) {
     rmSync(file, { force: true });
     throw error;
   }
 }
 
-/** @returns the copy of what was there. */
-async function restoreDatabase(file: string, uri: string, replace: boolean, context: CliContext): Promise<string | null> {
+/** As `backUpFiles`. */
+async function backUpDatabase(uri: string, file: string, now: number): Promise<boolean> {
+  const { backUpMongoObservations, backUpMongoStore } = await import("@netfacts/storage/mongo");
+  await backUpMongoStore(uri, file, now);
+  try {
+    return (await backUpMongoObservations(uri, observationsOf(file), now)) !== null;
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/** Copies of what was there; null: nothing was. */
+interface Restored {
+  readonly replaced: string | null;
+  /** Null: none were restored. */
+  readonly observations: { readonly replaced: string | null } | null;
+}
+
+/** Observations first: while a service runs, nothing is changed. */
+function restoreFiles(settings: SharedSettings, file: string, now: number): Restored {
+  const observations = existsSync(observationsOf(file))
+    ? { replaced: restoreSqliteObservations(observationsOf(file), observationsPath(settings), now) }
+    : null;
+  return { replaced: restoreSqliteStore(file, storePath(settings), now), observations };
+}
+
+async function restoreDatabase(file: string, uri: string, replace: boolean, context: CliContext): Promise<Restored> {
   const { restoreMongoStore } = await import("@netfacts/storage/mongo");
   const replacedTo = `${file}.replaced-${new Date(context.now()).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
-  const outcome = await restoreMongoStore(file, uri, { now: context.now(), ...(replace && { replacedTo }) });
-  if (outcome !== null) return outcome.replaced;
+  const observations = existsSync(observationsOf(file)) ? observationsOf(file) : null;
+  const outcome = await restoreMongoStore(file, uri, { now: context.now(), observations, ...(replace && { replacedTo }) });
+  if (outcome !== null)
+    return { replaced: outcome.replaced, observations: observations === null ? null : { replaced: outcome.replacedObservations } };
   throw new CliError(
     exitCodes.refused,
     "the database is not empty: restore into an empty one, or use --replace to back up its content and replace it",
