@@ -51,6 +51,11 @@ const shrinkMax = 0.5;
 const lossFree = 50;
 const shrunkMs = 86_400_000;
 
+interface ShrunkVersion {
+  readonly entries: number;
+  readonly since: number;
+}
+
 /** As it was when it was last asked for. */
 interface FeedRecord {
   readonly url: string;
@@ -60,7 +65,7 @@ interface FeedRecord {
   /** Of the last good version; absent: it is not known. */
   readonly entries?: number;
   /** A version that lost too many of them: how many it had, and since when it is like this, in Unix ms. Absent: there is none. */
-  readonly shrunk?: { readonly entries: number; readonly since: number };
+  readonly shrunk?: ShrunkVersion;
   readonly error: string | null;
   /** Unix ms; 0: never. */
   readonly checkedAt: number;
@@ -205,7 +210,7 @@ function isShrunk(entries: number, before: number | undefined): boolean {
 }
 
 /** A version with too few entries; null: it is not, or has been like this for long enough to be meant. */
-function shrunkSince({ entries: before, shrunk }: FeedRecord, entries: number, now: number): FeedRecord["shrunk"] | null {
+function shrunkSince({ entries: before, shrunk }: FeedRecord, entries: number, now: number): ShrunkVersion | null {
   if (!isShrunk(entries, before)) return null;
   const since = shrunk === undefined || isShrunk(entries, shrunk.entries) ? now : shrunk.since;
   return now - since >= shrunkMs ? null : { entries, since };

@@ -34,7 +34,7 @@ export class KeptReader {
       if (manifest !== null)
         for (const [object, bytes] of objectsOf(whole.has(id) ? manifest : pastManifest(manifest))) objects.set(object, bytes);
     }
-    const bytes = objects.values().reduce((sum, each) => sum + each, 0);
+    const bytes = [...objects.values()].reduce((sum, each) => sum + each, 0);
     return { publications: publications.length, bytes, earliest: publications[0]?.at ?? null };
   }
 

@@ -258,7 +258,7 @@ format("rpsl-geofeeds", {
         ({ start, end, url, lastModified }) => `${formatAddress(start)} ${formatAddress(end)} ${url} ${lastModified}`,
       ),
       objects: objects.ipv4 + objects.ipv6,
-      refused: refused.values().reduce((sum, count) => sum + count, 0),
+      refused: [...refused.values()].reduce((sum, count) => sum + count, 0),
     };
   },
   oracle: (bytes) => obviousReferences(bytes, badRecordsMax),
