@@ -37,8 +37,8 @@ export const texts = {
     examples: "Worth a look in the sample dataset",
     whys: {
       located: "RPKI valid; a made location that one observation contradicts; the type of its network",
-      contested: "two networks announce it, and RPKI allows only one; its holder is known",
-      inside: "an IPv6 prefix with a more specific one inside; two made network types",
+      contested: "two networks announce it, and RPKI allows only the one of its holder",
+      inside: "an IPv6 prefix with a more specific one inside; three made network types",
     },
     own: "Which data are in service, and how old they are",
   },
