@@ -134,6 +134,14 @@ export class JetStreamObjects {
     for (const subject of await this.#subjects("C")) if (!keptChunks.has(subject)) await this.#purge(subject);
   }
 
+  async remove(names: Iterable<string>): Promise<void> {
+    for (const name of names) {
+      const info = await this.#info(name);
+      await this.#purge(this.#metaSubject(name));
+      if (info !== null) await this.#purge(`$O.${this.#bucket}.C.${info.nuid}`);
+    }
+  }
+
   #place(name: string): string {
     return `bucket ${this.#bucket}, object ${name}`;
   }

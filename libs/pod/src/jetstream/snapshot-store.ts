@@ -65,10 +65,17 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       throw error;
     });
 
-  /** Removes manifests that are not kept, objects that no kept one needs, and what crashes left behind. */
-  const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>): Promise<void> => {
-    for (const id of await keys.manifestIds()) if (!ids.includes(id)) await keys.removeManifest(id);
-    await objects.removeExcept(named);
+  /** Removes manifests that are not kept and objects that no kept one needs; who is alone also those that none names, and what crashes left behind. */
+  const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> => {
+    const spare = new Set<string>();
+    for (const id of await keys.manifestIds()) {
+      if (ids.includes(id)) continue;
+      const manifest = isAlone ? null : await readKept(id);
+      for (const object of manifest === null ? [] : objectsOf(manifest)) if (!named.has(object)) spare.add(object);
+      await keys.removeManifest(id);
+    }
+    if (isAlone) await objects.removeExcept(named);
+    else await objects.remove(spare);
   };
 
   const pointer = async (): Promise<SnapshotPointer | null> => {
@@ -81,7 +88,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     getObject: (digest, bytes) => objects.get(digest, bytes),
     objectsMark: () => objects.mark(),
 
-    async publish(manifest, { replaces, removes = true } = {}) {
+    async publish(manifest, { replaces, isAlone = true } = {}) {
       await keys.makeBucket();
       // First, so that whatever happens from here on lets the move below fail.
       const before = await keys.pointer();
@@ -98,7 +105,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       if (!(await keys.movePointer(record, before?.revision ?? 0)))
         throw new PublicationConflictError(manifest.id, await pointer().then((now) => now?.published ?? null));
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
-      if (removes) await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects).catch(() => undefined);
+      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, isAlone).catch(() => undefined);
     },
 
     async activate(id) {

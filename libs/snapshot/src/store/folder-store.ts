@@ -175,12 +175,23 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     }
   };
 
-  /** Removes manifests that are not kept, objects that no kept one needs, and what crashes left behind. */
-  const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>): Promise<void> => {
+  /** Removes manifests that are not kept and objects that no kept one needs; who is alone also those that none names, and what crashes left behind. */
+  const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> => {
     const keptFiles = new Set(ids.map((id) => `${id}.json`));
-    for (const file of await readdir(manifests)) if (!keptFiles.has(file)) await rm(join(manifests, file));
-    for (const file of await readdir(objects).catch(() => [])) if (!named.has(file)) await rm(join(objects, file));
-    for (const file of await readdir(folder)) if (isLeftover(file)) await rm(join(folder, file));
+    const unkept = (await readdir(manifests)).filter((file) => !keptFiles.has(file));
+    const spare = isAlone ? await readdir(objects).catch(() => []) : await namedBy(unkept);
+    for (const file of unkept) await rm(join(manifests, file));
+    for (const file of spare) if (!named.has(file)) await rm(join(objects, file), { force: true });
+    if (isAlone) for (const file of await readdir(folder)) if (isLeftover(file)) await rm(join(folder, file));
+  };
+
+  const namedBy = async (files: readonly string[]): Promise<Set<string>> => {
+    const found = new Set<string>();
+    for (const file of files) {
+      const manifest = file.endsWith(".json") ? await readKept(file.slice(0, -".json".length)).catch(() => null) : null;
+      for (const object of manifest === null ? [] : objectsOf(manifest)) found.add(object);
+    }
+    return found;
   };
 
   return {
@@ -230,7 +241,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       return marks.join("\n");
     },
 
-    async publish(manifest, { replaces, removes = true } = {}) {
+    async publish(manifest, { replaces, isAlone = true } = {}) {
       await mkdir(manifests, { recursive: true });
       const current = (await readIds(pointer))[0] ?? null;
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
@@ -248,7 +259,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       await writeWhole(folder, "history", [Buffer.from(sealedText(kept.whole))]);
       await writeWhole(folder, "current", [Buffer.from(`${manifest.id}\n`)]);
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
-      if (removes) await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects).catch(() => {});
+      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, isAlone).catch(() => {});
     },
 
     // What is published is served: everybody who follows a folder is one process.

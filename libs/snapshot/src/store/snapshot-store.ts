@@ -17,8 +17,11 @@ export interface PublishOptions {
    * Left out: only a publication during the call itself is one that it loses to.
    */
   readonly replaces?: string | null;
-  /** False: removes nothing, as another publisher is storing objects that no manifest names yet. A later publication removes it. Default: true. */
-  readonly removes?: boolean;
+  /**
+   * False: another publisher may be storing objects that no manifest names yet. So only manifests that are not kept are removed, with the
+   * objects that they alone name. Default: true.
+   */
+  readonly isAlone?: boolean;
 }
 
 /** An object's bytes: whole, or in pieces that follow one another. */

@@ -313,6 +313,18 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
     });
 
     // What changes between a caller's own reading and the watcher's first one would else be told to nobody.
+    test("a publisher that is not alone leaves objects that no manifest names, and those that only it named go", async () => {
+      const unnamed = await store.putObject(Buffer.from("of a run in progress"));
+      const publish = (number: number) => publishMade(store, numbered(number), { isAlone: false });
+      const manifests: Manifest[] = [];
+      for (const number of [1, 2, 3, 4, 5]) manifests.push(await publish(number));
+      expect(await store.list()).toEqual(manifests.slice(2).map(({ id }) => id));
+      const named = manifests.slice(2).flatMap(({ sections }) => Object.values(sections).map(({ object }) => object));
+      expect((await harness.objects()).sort()).toEqual([...new Set([...named, unnamed])].sort());
+      await publishNumber(store, 6);
+      expect(await harness.objects()).not.toContain(unnamed);
+    });
+
     test("a watcher is told what is there, and each change", async () => {
       const first = await publishNumber(store, 1);
       const seen: string[] = [];

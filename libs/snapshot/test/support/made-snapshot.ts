@@ -18,6 +18,7 @@ import {
   type Manifest,
   type NetworkTypesColumns,
   type ProfilesColumns,
+  type PublishOptions,
   type RouteOverlay,
   type RoutesColumns,
   type SectionColumns,
@@ -115,10 +116,10 @@ export function madeOverlay(columns: RoutesColumns): RouteOverlay {
 }
 
 /** Stores the objects and publishes the manifest. */
-export async function publishMade(store: SnapshotStore, made: MadeSnapshot): Promise<Manifest> {
+export async function publishMade(store: SnapshotStore, made: MadeSnapshot, options: PublishOptions = {}): Promise<Manifest> {
   for (const object of Object.values(madeObjects(made))) await store.putObject(object);
   const manifest = madeManifest(made);
-  await store.publish(manifest);
+  await store.publish(manifest, options);
   return manifest;
 }
 

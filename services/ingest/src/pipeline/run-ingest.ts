@@ -97,7 +97,7 @@ async function publish(run: Run, built: Manifest, { others, isAlone }: PublishTu
   const { store, report, onProgress } = run;
   const { manifest, replaces, theirs } = await joinOthers(run, built, others);
   // What was read and kept is of the snapshot that was current then: over another one it must not go.
-  await stage(run, "publish", () => store.publish(manifest, { replaces, removes: isAlone }));
+  await stage(run, "publish", () => store.publish(manifest, { replaces, isAlone }));
   report.sections = joinedReports(report.sections, manifest, theirs);
   commitStatements(run);
   onProgress({ label: "publish", done: 1, total: 1, unit: "steps" });
