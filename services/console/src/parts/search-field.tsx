@@ -1,7 +1,7 @@
 /** The search field with its suggestions: a combobox with a list (WAI-ARIA Authoring Practices), which never moves the focus. */
 
 import type { SearchResult } from "@netfacts/contracts";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { classify, pathOf } from "../domain/classify.ts";
 import { count } from "../domain/format.ts";
 import { pageOf, searchedText, searchPath, wantsSuggestions } from "../domain/search.ts";
@@ -71,6 +71,8 @@ export function SearchField() {
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value);
+            // Those that are still there are for the previous text: Enter means the new one.
+            setActive(-1);
             if (!event.isComposing) suggest(event.currentTarget.value);
           }}
           onCompositionEnd={({ currentTarget }) => suggest(currentTarget.value)}
@@ -167,7 +169,8 @@ function useSuggestions() {
   );
   useEffect(() => () => suggester.type(null), [suggester]);
   const [page, search] = [path.value, query.value];
-  useEffect(() => setText(page === "/search" ? searchedText(search) : ""), [page, search]);
+  // Before the next letter can be typed.
+  useLayoutEffect(() => setText(page === "/search" ? searchedText(search) : ""), [page, search]);
   const suggest = (typed: string) => suggester.type(hasKey.value && wantsSuggestions(typed) ? typed.trim() : null);
   return { text, setText, suggestions, isOpen, setOpen, active, setActive, suggest };
 }

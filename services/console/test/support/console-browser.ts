@@ -27,8 +27,12 @@ export interface ConsoleInBrowser {
   readonly url: string;
   /** Answers an operation with its example, changed. */
   answer<O extends OperationName>(op: O, members: Partial<RecordOf<O>>): void;
-  /** Opens a page and gives it a key. The default is a key of every scope; null: none. */
-  open(path: string, key?: string | null): Promise<OpenedPage>;
+  /**
+   * Opens a page and gives it a key. The default is a key of every scope; null: none.
+   *
+   * @param at  URL of another gateway, whose key this is.
+   */
+  open(path: string, key?: string | null, at?: string): Promise<OpenedPage>;
   stop(): Promise<void>;
 }
 
@@ -49,7 +53,7 @@ export async function startConsole(): Promise<ConsoleInBrowser> {
       const record = { ...(examples as unknown as Record<typeof op, RecordOf<typeof op>>)[op], ...members };
       harness.answers.set(op, () => ({ ...exampleReply(op), cacheable: false, etag: "", body: Buffer.from(JSON.stringify(record)) }));
     },
-    async open(path, key) {
+    async open(path, key, at = url) {
       if (browser === null) throw new Error("no browser");
       const page = await browser.context.newPage();
       // As the time-outs of Jest, these only end what hangs.
@@ -62,7 +66,7 @@ export async function startConsole(): Promise<ConsoleInBrowser> {
       });
       page.on("pageerror", (error) => complaints.push(error.message));
       page.on("request", (request) => requests.push(request.url()));
-      await page.goto(url + path);
+      await page.goto(at + path);
       const secret = key === undefined ? await harness.key() : key;
       if (secret !== null) {
         await page.fill("#key", secret);
