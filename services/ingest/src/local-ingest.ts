@@ -8,6 +8,7 @@ import type { ObservationRepository, Store } from "@netfacts/storage";
 import { installObservationRoutes } from "./http/observation-routes.ts";
 import { installOperatorRoutes } from "./http/operator-routes.ts";
 import { createServer } from "./http/server.ts";
+import { installSnapshotRoutes } from "./http/snapshot-routes.ts";
 import { createIngestMetrics } from "./metrics.ts";
 import { overridesIn } from "./overrides/override-file.ts";
 import type { FollowDeps, Following } from "./schedule/follow-sources.ts";
@@ -61,6 +62,8 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
       throw new ProblemError("upstream_unavailable", { detail });
     },
   });
+  // Services of the same process load what is published by themselves.
+  installSnapshotRoutes(http, { snapshots, pods: () => null, handOn: null });
   const url = await http.listen({ host: "127.0.0.1", port: 0 });
   return {
     url,

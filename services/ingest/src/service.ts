@@ -13,6 +13,7 @@ import { handOn, ownerName } from "./http/hand-on.ts";
 import { installObservationRoutes } from "./http/observation-routes.ts";
 import { installOperatorRoutes } from "./http/operator-routes.ts";
 import { createServer } from "./http/server.ts";
+import { installSnapshotRoutes } from "./http/snapshot-routes.ts";
 import { Leadership, type Term } from "./leadership/leadership.ts";
 import { createIngestMetrics } from "./metrics.ts";
 import { overridesIn } from "./overrides/override-file.ts";
@@ -74,8 +75,10 @@ export function buildService(deps: IngestDeps): IngestApp {
   let runs: RunManager | null = null;
   let lead: Lead | null = null;
   let watch: StoredWatch | null = null;
+  let activations: ActivationCoordinator | null = null;
 
   const http = createServer({ proxyToken: config.PROXY_TOKEN, errorDocsBase: config.ERROR_DOCS_BASE, metrics, log });
+  const handOnToLeader = handOn({ proxyToken: config.PROXY_TOKEN, leader: async () => (await leadership?.leader()) ?? null });
   installOperatorRoutes(http, {
     store,
     sources: config.SOURCES,
@@ -84,8 +87,10 @@ export function buildService(deps: IngestDeps): IngestApp {
     clock,
     runs: () => (leadership?.term ? runs : null),
     lead: () => (leadership?.term ? lead : null),
-    handOn: handOn({ proxyToken: config.PROXY_TOKEN, leader: async () => (await leadership?.leader()) ?? null }),
+    handOn: handOnToLeader,
   });
+
+  installSnapshotRoutes(http, { snapshots, pods: () => (leadership?.term ? (activations?.pods() ?? null) : null), handOn: handOnToLeader });
 
   const { repository } = deps.observations;
   const uploads = new Uploads({ ...uploadBounds(config), repository, audit: store.audit, clock });
@@ -111,6 +116,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       },
     });
     activation.start();
+    activations = activation;
     const copy = new SnapshotCopy({
       folder: join(config.INGEST_STATE_DIR, "serving"),
       store: snapshots,

@@ -20,6 +20,7 @@ import {
 import { metaWithoutData } from "./meta.ts";
 import { observationsDeletedExample, storedObservationExample, uploadExample, uploadsExample } from "./observations.ts";
 import { profileExample, profileFieldsExample, profilesExample } from "./profiles.ts";
+import { snapshotsExample } from "./snapshots.ts";
 import { usageExample } from "./usage.ts";
 
 const meExample: MeRecord = {
@@ -65,6 +66,7 @@ export const examples = {
   run_request: runRequestExample,
   runs: runsExample,
   sources: sourcesExample,
+  snapshots: snapshotsExample,
   upload: uploadExample,
   uploads: uploadsExample,
   stored_observation: storedObservationExample,

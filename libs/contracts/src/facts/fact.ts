@@ -23,6 +23,8 @@ export const factSources = {
   source: "the files of the source",
   schedule: "the schedule of ingest",
   run: "the ingest run",
+  store: "the store of snapshots",
+  pods: "the reports of pods",
   upload: "the upload",
   observations: "the stored observations",
   iana: "the IANA special-purpose registries",

@@ -36,6 +36,7 @@ import {
 } from "../records/observations.ts";
 import { Problem, problemFacts } from "../records/problem.ts";
 import { AsProfile, AsProfiles, asProfileFacts, asProfilesFacts } from "../records/profiles.ts";
+import { KeptSnapshots, snapshotsFacts } from "../records/snapshots.ts";
 import { UsageItems, usageFacts } from "../records/usage.ts";
 import type { FactsOf } from "./fact.ts";
 
@@ -89,6 +90,13 @@ const operatorPages = {
   runs: page("Ingest runs", "The most recent ingest runs.", IngestRuns, runsFacts, examples.runs),
   run: page("Ingest run", "An ingest run with its report.", IngestRun, runFacts, examples.run),
   sources: page("Sources", "The state and the schedule of each source.", IngestSources, sourcesFacts, examples.sources),
+  snapshots: page(
+    "Snapshots",
+    "The snapshots that are kept, and which pods serve them.",
+    KeptSnapshots,
+    snapshotsFacts,
+    examples.snapshots,
+  ),
   upload: page("Upload of observations", "How much of an upload is stored.", ObservationUpload, uploadFacts, examples.upload),
   uploads: page("Uploads of observations", "The most recent uploads.", ObservationUploads, uploadsFacts, examples.uploads),
   stored_observation: page(

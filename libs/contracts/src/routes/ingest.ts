@@ -4,6 +4,7 @@ import Type from "typebox";
 import { examples } from "../examples/index.ts";
 import { ingestPath } from "../headers.ts";
 import { IngestRun, IngestRuns, IngestSources, RunRequest } from "../records/ingest.ts";
+import { KeptSnapshots } from "../records/snapshots.ts";
 import { observationRoutes } from "./observations.ts";
 import type { RouteDescription } from "./route.ts";
 
@@ -87,6 +88,25 @@ export const ingestRoutes: readonly RouteDescription[] = [
         status: 200,
         description: "The sources.",
         content: [{ type: "application/json", schema: IngestSources, example: examples.sources }],
+      },
+    ],
+    problems: upstream,
+  },
+  {
+    method: "get",
+    path: `${ingestPath}/snapshots`,
+    id: "listSnapshots",
+    tag,
+    summary: "Kept snapshots and the pods that serve them",
+    description:
+      "The snapshots that are kept whole, with the versions and counts of their sections. `netfacts snapshot diff` lists the changes between two, and `netfacts snapshot rollback` makes an earlier one the current one.",
+    scope: "admin",
+    parameters: [],
+    answers: [
+      {
+        status: 200,
+        description: "The snapshots.",
+        content: [{ type: "application/json", schema: KeptSnapshots, example: examples.snapshots }],
       },
     ],
     problems: upstream,

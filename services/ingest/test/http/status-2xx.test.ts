@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { IngestRun, IngestRuns, IngestSources, internalHeaders } from "@netfacts/contracts";
+import { IngestRun, IngestRuns, IngestSources, internalHeaders, KeptSnapshots, reloadSubjects } from "@netfacts/contracts";
 import { Value } from "typebox/value";
 import { runsPath, type ServiceHarness, startedRun, startService } from "../support/service.ts";
 
@@ -88,4 +88,16 @@ test("without SOURCES a run says what to set", async () => {
     list_sha256: null,
   });
   await alone.stop();
+});
+
+test("kept snapshots are listed, the newest first, with what pods reported", async () => {
+  const report = { pod: "pod-a", service: "ip-routing", serving: null, snapshot: null, outcome: null, reason: null };
+  service.broadcast.publish(reloadSubjects.loaded, report);
+  const { json } = await service.ask("GET", "/admin/v1/ingest/snapshots");
+  expect([...Value.Errors(KeptSnapshots, json)]).toEqual([]);
+  expect(json.items.map(({ id }: { id: string }) => id)).toEqual((await service.snapshots.list()).toReversed());
+  expect(json.items[0]).toMatchObject({ id: await service.snapshots.currentId(), current: true, served: true, sample_data: false });
+  expect(json.items[0].sections).toMatchObject([{ name: "allocations", counts: expect.anything() }]);
+  expect(json.pods).toEqual([report]);
+  expect((await service.ask("HEAD", "/admin/v1/ingest/snapshots")).status).toBe(200);
 });

@@ -36,6 +36,9 @@ describe("400", () => {
   provokes("invalid_parameter", "a limit that is none", () => service.ask("GET", `${runsPath}?limit=1e2`));
   provokes("invalid_parameter", "a limit above the bound", () => service.ask("GET", `${runsPath}?limit=101`));
   provokes("invalid_parameter", "two limits", () => service.ask("GET", `${runsPath}?limit=1&limit=2`));
+  provokes("invalid_parameter", "a parameter of a route that has none", () =>
+    service.ask("GET", "/admin/v1/ingest/snapshots?id=1&%3Cb%3E=2"),
+  );
   provokes("invalid_parameter", "an unknown parameter", () => service.ask("POST", `${runsPath}?force=1`));
   test("one fault is told in the detail, with what is taken", async () => {
     expect((await service.ask("GET", `${runsPath}?limit=0`)).json.detail).toBe("query.limit must be a number from 1 to 100.");

@@ -1,6 +1,7 @@
 /** What the operator API answers when nobody leads, and when the store is away. */
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { SnapshotUnavailableError } from "@netfacts/snapshot";
 import { StoreError } from "@netfacts/storage";
 import { provokes } from "../support/provokes.ts";
 import { runsPath, type ServiceHarness, startService } from "../support/service.ts";
@@ -38,6 +39,23 @@ test("who does not lead still tells runs and sources", async () => {
     items: [{ name: "ripencc", state: "unknown" }],
     faults: [],
   });
+});
+
+test("who does not lead still tells kept snapshots, and that pods are unknown", async () => {
+  expect((await follower.ask("GET", "/admin/v1/ingest/snapshots")).json).toEqual({ items: [], pods: null });
+});
+
+provokes("upstream_unavailable", "the store of snapshots is away, and the answer says nothing of where it is", async () => {
+  const failing = await startService({
+    deps: (deps) => ({
+      ...deps,
+      snapshots: { ...deps.snapshots, list: () => Promise.reject(new SnapshotUnavailableError("secret-host is away")) },
+    }),
+  });
+  const answer = await failing.ask("GET", "/admin/v1/ingest/snapshots");
+  await failing.stop();
+  expect(answer.body).not.toContain("secret-host");
+  return answer;
 });
 
 const failingWith = async (error: Error) => {

@@ -24,6 +24,8 @@ export interface HttpAnswer {
 
 export interface ServiceHarness {
   readonly app: IngestApp;
+  /** What pods report on. */
+  readonly broadcast: IngestDeps["broadcast"];
   readonly store: Store;
   readonly observations: ObservationStore;
   readonly folder: string;
@@ -118,6 +120,7 @@ export async function startService({
   };
   return {
     app,
+    broadcast: messaging,
     store,
     observations,
     folder: home,
