@@ -15,6 +15,11 @@ const folder = join(root, "services/console");
 
 /** What the gateway reads, from the repository's root and from that of a bundle. */
 export const consoleSite = "services/console/dist/site";
+/** Two builds, so that the public files hold nothing of the operators' pages. */
+const sites = [
+  { page: "index.html", folder: "" },
+  { page: "operator.html", folder: "operator" },
+] as const;
 /** In the site: what it was built of. */
 const builtFile = "built.json";
 /** Files that are served as they are; others are packed, too. */
@@ -35,17 +40,18 @@ export async function buildConsole(): Promise<readonly string[]> {
   await mkdir(join(folder, "dist"), { recursive: true });
   const work = await mkdtemp(join(folder, "dist/site."));
   try {
-    const inputs = await runVite(work);
-    for (const name of await readdir(work)) {
-      if (compressed.has(extname(name))) continue;
+    const inputs = new Set<string>();
+    for (const { page, folder } of sites) for (const input of await runVite(page, join(work, folder))) inputs.add(input);
+    for (const name of await readdir(work, { recursive: true })) {
+      if (extname(name) === "" || compressed.has(extname(name))) continue;
       const bytes = await readFile(join(work, name));
       await writeFile(join(work, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
       await writeFile(join(work, `${name}.br`), await promisify(brotliCompress)(bytes));
     }
-    await writeFile(join(work, builtFile), JSON.stringify({ sources, inputs } satisfies Built));
+    await writeFile(join(work, builtFile), JSON.stringify({ sources, inputs: [...inputs].sort() } satisfies Built));
     await chmod(work, 0o755);
     await replaceSite(work);
-    return inputs;
+    return [...inputs].sort();
   } finally {
     await rm(work, { recursive: true, force: true });
   }
@@ -65,7 +71,7 @@ async function replaceSite(work: string): Promise<void> {
 function hashOfSources(): string {
   const hash = createHash("sha256");
   const paths = globSync(
-    ["services/console/{index.html,package.json}", "services/console/src/**/*.*", "libs/{address,client,contracts}/src/**/*.ts"],
+    ["services/console/{*.html,package.json}", "services/console/src/**/*.*", "libs/{address,client,contracts}/src/**/*.ts"],
     {
       cwd: root,
     },
@@ -80,7 +86,7 @@ async function readBuilt(): Promise<Built | null> {
   return text === null ? null : (JSON.parse(text) as Built);
 }
 
-async function runVite(outDir: string): Promise<string[]> {
+async function runVite(page: string, outDir: string): Promise<string[]> {
   const { build } = await import("vite");
   const output = await build({
     configFile: false,
@@ -92,6 +98,7 @@ async function runVite(outDir: string): Promise<string[]> {
     build: {
       outDir,
       emptyOutDir: true,
+      rollupOptions: { input: join(folder, page) },
       assetsDir: "",
       modulePreload: false,
       target: "es2022",
@@ -100,5 +107,5 @@ async function runVite(outDir: string): Promise<string[]> {
   });
   const chunks = [output].flat().flatMap((each) => ("output" in each ? each.output : []));
   const modules = chunks.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
-  return [...new Set(modules.filter((id) => id.startsWith(root)).map((id) => relative(root, id)))].sort();
+  return modules.filter((id) => id.startsWith(root)).map((id) => relative(root, id));
 }

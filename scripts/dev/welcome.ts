@@ -38,6 +38,7 @@ export function welcomeText({ rows, notes, key, url, operatorUrl, env }: Welcome
     "Keys and limits of these processes:",
     `${settings.join(" ")} bin/netfacts keys list`,
     "",
+    `Pages for operators: ${operatorUrl}/`,
     `Operator API: ${operatorUrl}/docs, with a key that has the scope admin:`,
     `${settings.join(" ")} bin/netfacts keys create --label operator --scopes admin`,
     "",

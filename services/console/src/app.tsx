@@ -20,10 +20,10 @@ import {
 } from "./pages/lazy.ts";
 import { SearchPage } from "./pages/search.tsx";
 import { SearchField } from "./parts/search-field.tsx";
+import { ThemeChoice } from "./parts/theme-choice.tsx";
 import { followLinks, path, query } from "./router.ts";
 import { hasKey } from "./session.ts";
 import { texts } from "./texts.ts";
-import { setTheme, theme, themes } from "./theme.ts";
 
 interface Shown {
   readonly title: string;
@@ -131,18 +131,6 @@ function NotFound() {
       <h1>{texts.notFound.title}</h1>
       <p>{texts.notFound.text}</p>
     </>
-  );
-}
-
-function ThemeChoice() {
-  return (
-    <select aria-label={texts.theme.label} value={theme.value} onChange={({ currentTarget }) => setTheme(currentTarget.value)}>
-      {themes.map((name) => (
-        <option key={name} value={name}>
-          {texts.theme[name]}
-        </option>
-      ))}
-    </select>
   );
 }
 

@@ -2,6 +2,14 @@
 
 import { render } from "preact";
 import { App } from "./app.tsx";
+import { KeyInUse } from "./parts/failed.tsx";
+import { forgetKey, hasKey } from "./session.ts";
 
 const place = document.querySelector("#console");
-if (place !== null) render(<App />, place);
+if (place !== null)
+  render(
+    <KeyInUse.Provider value={{ hasKey, forget: forgetKey }}>
+      <App />
+    </KeyInUse.Provider>,
+    place,
+  );

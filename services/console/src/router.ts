@@ -26,14 +26,19 @@ function show(pathname: string, search: string): void {
   });
 }
 
-/** For the whole document: clicks on links to pages of the console. */
-export function followLinks(event: MouseEvent): void {
-  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  const link = event.target instanceof Element ? event.target.closest("a") : null;
-  if (link === null || link.origin !== location.origin || link.target !== "" || !isPage(link.pathname)) return;
-  event.preventDefault();
-  navigate(link.pathname + link.search);
+/** For the whole document: what handles clicks on links to pages, so that they are shown without a new document. */
+export function linkFollower(isPage: (path: string) => boolean): (event: MouseEvent) => void {
+  return (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (link === null || link.origin !== location.origin || link.target !== "" || link.download !== "" || !isPage(link.pathname)) return;
+    event.preventDefault();
+    navigate(link.pathname + link.search);
+  };
 }
+
+/** Of the public pages. */
+export const followLinks = linkFollower(isPage);
 
 function isPage(path: string): boolean {
   return path === "/" || /^\/(address|bulk|compare|prefix|as|search|validity|reverse-dns|data|key)(\/|$)/.test(path);

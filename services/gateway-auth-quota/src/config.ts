@@ -32,7 +32,8 @@ export const gatewayConfigSchema = Type.Object({
   }),
   CONSOLE: Type.Boolean({
     default: true,
-    description: "Whether the console, pages for browsers, is served at `/`; if false, `/` redirects to `/docs`",
+    description:
+      "Whether the console, pages for browsers, is served at `/` of the public and of the operator listener; if false, `/` redirects to `/docs`",
   }),
   HSTS_SECONDS: Type.Integer({
     default: 0,

@@ -46,6 +46,7 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
   if (hasConsole) lines.push("", `In a browser, with the key: ${url}/`);
   lines.push("", `API reference with a form for every route: ${url}/docs`);
   if (operatorUrl !== null) {
+    if (hasConsole) lines.push("", `Pages for operators: ${operatorUrl}/`);
     lines.push(
       "",
       `Operator API: ${operatorUrl}/docs, with a key that has the scope admin:`,

@@ -1,11 +1,14 @@
 /** What is shown in place of an answer: that it is awaited, or what went wrong and what to do. */
 
-import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import type { Answer, Failure } from "../answer.ts";
-import { forgetKey, hasKey } from "../session.ts";
+import type { ReadonlySignal } from "@preact/signals";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
+import type { Answer, Failure } from "../asked.ts";
 import { texts } from "../texts.ts";
 import { Outside } from "./basics.tsx";
+
+/** The key that the pages ask with; null: they have none. */
+export const KeyInUse = createContext<{ readonly hasKey: ReadonlySignal<boolean>; readonly forget: () => void } | null>(null);
 
 /** After this time the page says that the API is slow. */
 const slowMs = 3_000;
@@ -46,6 +49,7 @@ interface FailedProps {
 export function Failed({ failure, again, isPart = true }: FailedProps) {
   const Title = isPart ? "h2" : "h1";
   const seconds = useCountdown(failure);
+  const inUse = useContext(KeyInUse);
   if (failure.kind === "unreachable")
     return (
       <div class="failed" role="alert">
@@ -92,8 +96,8 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
             {texts.retry}
           </button>
         ) : null}
-        {(problem.status === 401 || problem.status === 403) && hasKey.value ? (
-          <button type="button" onClick={forgetKey}>
+        {(problem.status === 401 || problem.status === 403) && inUse?.hasKey.value ? (
+          <button type="button" onClick={inUse.forget}>
             {texts.failed.anotherKey}
           </button>
         ) : null}

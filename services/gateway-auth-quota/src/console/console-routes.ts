@@ -1,4 +1,7 @@
-/** The console: one HTML page for every path of its pages, and the files that it loads, whose names follow from their content. */
+/**
+ * The console: one HTML page for every path of its pages, and the files that it loads, whose names follow from their content. The pages for
+ * operators are files of their own, for the operators' listener only.
+ */
 
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -11,8 +14,8 @@ import { matchesEtag } from "../lookups/conditional.ts";
 /** Written by scripts/console.ts. */
 const site = new URL("../../../console/dist/site/", import.meta.url);
 
-/** Paths of pages; what follows is read by the page. */
-const pagePaths = [
+/** Paths of public pages; what follows is read by the page. */
+const publicPaths = [
   "/",
   "/address/*",
   "/prefix/*",
@@ -28,6 +31,9 @@ const pagePaths = [
   "/key",
 ];
 
+/** Paths of the pages for operators. None but `/` is a public one. */
+const operatorPaths = ["/", "/keys", "/keys/*", "/sources", "/runs/*", "/snapshots", "/usage", "/audit", "/plans", "/observations"];
+
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -42,23 +48,32 @@ const filePolicy = "default-src 'none'; frame-ancestors 'none'";
 const pageHeaders = { "cache-control": "no-cache", "content-security-policy": pagePolicy };
 const fileHeaders = { "cache-control": "public, max-age=31536000, immutable", "content-security-policy": filePolicy };
 
-/** Reads the files; empty where the console is not built. */
+/** Reads the public files; empty where the console is not built. */
 export function consoleRoutes(): Route[] {
-  if (!existsSync(new URL("index.html", site))) return [];
-  const page = packedHandler("index.html", pageHeaders);
-  const names = readdirSync(site).filter((name) => name !== "index.html" && contentTypes[extname(name)] !== undefined);
+  return routesOf(site, "index.html", publicPaths);
+}
+
+/** Reads the files for operators; empty where the console is not built. */
+export function operatorConsoleRoutes(): Route[] {
+  return routesOf(new URL("operator/", site), "operator.html", operatorPaths);
+}
+
+function routesOf(folder: URL, pageName: string, pagePaths: readonly string[]): Route[] {
+  if (!existsSync(new URL(pageName, folder))) return [];
+  const page = packedHandler(folder, pageName, pageHeaders);
+  const names = readdirSync(folder).filter((name) => name !== pageName && contentTypes[extname(name)] !== undefined);
   return [
     ...pagePaths.map((url) => ({ url, handler: page })),
-    ...names.map((name) => ({ url: `/console/${name}`, handler: packedHandler(name, fileHeaders) })),
+    ...names.map((name) => ({ url: `/console/${name}`, handler: packedHandler(folder, name, fileHeaders) })),
   ];
 }
 
 /** Sends a file in the coding that the caller prefers, packed when the console was built. */
-function packedHandler(name: string, headers: Readonly<Record<string, string>>): RouteHandlerMethod {
+function packedHandler(folder: URL, name: string, headers: Readonly<Record<string, string>>): RouteHandlerMethod {
   const bodies = {
-    identity: readFileSync(new URL(name, site)),
-    br: readFileSync(new URL(`${name}.br`, site)),
-    gzip: readFileSync(new URL(`${name}.gz`, site)),
+    identity: readFileSync(new URL(name, folder)),
+    br: readFileSync(new URL(`${name}.br`, folder)),
+    gzip: readFileSync(new URL(`${name}.gz`, folder)),
   };
   // Weak: the same for each coding.
   const etag = `W/"${hash("sha256", bodies.identity, "base64url").slice(0, 22)}"`;

@@ -4,6 +4,7 @@ import { ingestPath, ProblemError } from "@netfacts/contracts";
 import { ingestRoutes, operatorDocument } from "@netfacts/contracts/openapi";
 import type { FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
+import { operatorConsoleRoutes } from "../console/console-routes.ts";
 import { docsRoutes, referenceAtRoot } from "../docs/docs-routes.ts";
 import type { Guard } from "../edge/guard.ts";
 import { createListener, type ListenerOptions } from "../edge/listener.ts";
@@ -35,11 +36,9 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
   app.decorateRequest("keyId", null);
   // Who waits for permission to send has sent nothing.
   outliveRefusedBodies(app, ({ headers, keyId }) => headers.expect !== undefined && keyId === null);
-  installRoutes(
-    app,
-    [referenceAtRoot, ...docsRoutes("Netfacts operator API", () => operatorDocument({ ingest: config.INGEST_URL !== "" }))],
-    guard,
-  );
+  const pages = config.CONSOLE ? operatorConsoleRoutes() : [];
+  const docs = docsRoutes("Netfacts operator API", () => operatorDocument({ ingest: config.INGEST_URL !== "" }));
+  installRoutes(app, [...(pages.length > 0 ? pages : [referenceAtRoot]), ...docs], guard);
   installAdminRoutes(app, handlers, guard, problems);
   if (config.INGEST_URL !== "") {
     app.register(async (scope) => {

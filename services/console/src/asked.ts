@@ -1,0 +1,48 @@
+/** One question of a page: loading, answered or failed; asked when the page is shown and when who is asked or the question changes. */
+
+import { NetfactsProblem, type Problem } from "@netfacts/client";
+import { useCallback, useEffect, useState } from "preact/hooks";
+
+export type Failure =
+  | { readonly kind: "problem"; readonly problem: Problem /** Seconds, when the server named them. */; readonly retryAfter: number | null }
+  | { readonly kind: "unreachable"; readonly detail: string };
+
+export type Answer<T> =
+  | { readonly state: "loading" }
+  | { readonly state: "failed"; readonly failure: Failure }
+  | { readonly state: "answered"; readonly record: T };
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof NetfactsProblem) return { kind: "problem", problem: error.problem, retryAfter: error.retryAfterSeconds };
+  return { kind: "unreachable", detail: error instanceof Error ? error.message : String(error) };
+}
+
+/**
+ * @param asked     who answers: another one is asked again.
+ * @param question  names what is asked: another one asks again.
+ * @returns the answer, and a function that asks again.
+ */
+export function useAsked<C, T>(asked: C, question: string, ask: (asked: C, signal: AbortSignal) => Promise<T>): [Answer<T>, () => void] {
+  const [answer, setAnswer] = useState<{ readonly question: string; readonly answer: Answer<T> }>({
+    question,
+    answer: { state: "loading" },
+  });
+  const [attempt, setAttempt] = useState(0);
+  // `ask` is a new function each time; `question` says whether it asks something else.
+  useEffect(() => {
+    const leaving = new AbortController();
+    setAnswer({ question, answer: { state: "loading" } });
+    ask(asked, leaving.signal).then(
+      (record) => {
+        if (!leaving.signal.aborted) setAnswer({ question, answer: { state: "answered", record } });
+      },
+      (error) => {
+        if (!leaving.signal.aborted) setAnswer({ question, answer: { state: "failed", failure: failureOf(error) } });
+      },
+    );
+    return () => leaving.abort();
+  }, [question, asked, attempt]);
+  const again = useCallback(() => setAttempt((value) => value + 1), []);
+  // The answer to the previous question is not shown below the new one.
+  return [answer.question === question ? answer.answer : { state: "loading" }, again];
+}

@@ -1,0 +1,55 @@
+/** The key of a tab: in memory, and in `sessionStorage` only when its owner asks. */
+
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+
+export interface KeyHolder {
+  readonly key: ReadonlySignal<string | null>;
+  readonly hasKey: ReadonlySignal<boolean>;
+  /** Whether it is also kept for a reload of the tab. */
+  readonly isKept: Signal<boolean>;
+  /** @param kept  also for a reload of this tab. @returns false for a text that cannot be a key. */
+  use(text: string, kept: boolean): boolean;
+  forget(): void;
+}
+
+/** @param storedName  in `sessionStorage`: another one for each kind of key. */
+export function createKeyHolder(storedName: string): KeyHolder {
+  const key = signal<string | null>(readStored(storedName));
+  const isKept = signal(key.value !== null);
+  return {
+    key,
+    hasKey: computed(() => key.value !== null),
+    isKept,
+    use(text, kept) {
+      const given = text.trim();
+      if (!/^[!-~]+$/.test(given)) return false;
+      key.value = given;
+      isKept.value = kept && store(storedName, given);
+      return true;
+    },
+    forget() {
+      key.value = null;
+      isKept.value = false;
+      store(storedName, null);
+    },
+  };
+}
+
+/** Storage can be forbidden by the browser's settings. */
+function readStored(name: string): string | null {
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function store(name: string, key: string | null): boolean {
+  try {
+    if (key === null) sessionStorage.removeItem(name);
+    else sessionStorage.setItem(name, key);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,16 @@
+/** One answer of the operator API for a page. */
+
+import { type Answer, useAsked } from "../asked.ts";
+import type { OperatorClient } from "./operator-client.ts";
+import { client } from "./session.ts";
+
+/**
+ * @param question  names what is asked: another one asks again.
+ * @returns the answer, and a function that asks again.
+ */
+export function useOperatorAnswer<T>(
+  question: string,
+  ask: (client: OperatorClient, signal: AbortSignal) => Promise<T>,
+): [Answer<T>, () => void] {
+  return useAsked(client.value, question, ask);
+}

@@ -1,0 +1,15 @@
+/** The program of the pages for operators. */
+
+import { render } from "preact";
+import { KeyInUse } from "../parts/failed.tsx";
+import { OperatorApp } from "./app.tsx";
+import { forgetKey, hasKey } from "./session.ts";
+
+const place = document.querySelector("#console");
+if (place !== null)
+  render(
+    <KeyInUse.Provider value={{ hasKey, forget: forgetKey }}>
+      <OperatorApp />
+    </KeyInUse.Provider>,
+    place,
+  );

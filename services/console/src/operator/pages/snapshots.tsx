@@ -1,0 +1,157 @@
+/** `/snapshots`: what is kept, which pods serve which, two side by side, and how to roll back. */
+
+import type { KeptSnapshot, KeptSnapshots } from "@netfacts/contracts";
+import { useState } from "preact/hooks";
+import { count, counted, moment } from "../../domain/format.ts";
+import { Card, Outside, Unknown } from "../../parts/basics.tsx";
+import { useOperatorAnswer } from "../asking.ts";
+import { IngestAnswered } from "../parts/ingest-answered.tsx";
+import { StateBadge } from "../parts/state-badge.tsx";
+import { Table } from "../parts/table.tsx";
+import { podsBySnapshot, sectionChanges } from "../snapshot-changes.ts";
+import { texts } from "../texts.ts";
+
+const t = texts.snapshots;
+
+export function SnapshotsPage() {
+  const [answer, again] = useOperatorAnswer("snapshots", (client, signal) => client.listSnapshots(signal));
+  return (
+    <IngestAnswered answer={answer} again={again}>
+      {(record) => <Snapshots record={record} again={again} />}
+    </IngestAnswered>
+  );
+}
+
+function Snapshots({ record: { items, pods }, again }: { readonly record: KeptSnapshots; readonly again: () => void }) {
+  const current = items.find(({ current }) => current);
+  const isServed = current?.served === true;
+  return (
+    <>
+      <h1>{items.length === 0 ? t.none : `${counted(items.length, "snapshot")}${isServed ? "; the current one is served." : "."}`}</h1>
+      {items.length === 0 || isServed ? null : <p class="note">{t.notServed}</p>}
+      <div class="buttons tools">
+        <button type="button" class="quiet" onClick={again}>
+          {t.again}
+        </button>
+      </div>
+      <div class="cards">
+        {items.length === 0 ? null : (
+          <Card title={t.kept} wide>
+            <Table label={t.kept} columns={t.columns}>
+              {items.map((snapshot) => (
+                <SnapshotRow key={snapshot.id} snapshot={snapshot} />
+              ))}
+            </Table>
+          </Card>
+        )}
+        <Pods pods={pods} />
+        {items.length < 2 ? null : <Compare items={items} />}
+      </div>
+    </>
+  );
+}
+
+function SnapshotRow({ snapshot: { id, current, served, sample_data, sections } }: { readonly snapshot: KeptSnapshot }) {
+  return (
+    <tr>
+      <th scope="row">{id}</th>
+      <td>
+        {current ? <StateBadge state="current" /> : null} {served ? <StateBadge state="served" /> : null}{" "}
+        {sample_data ? <StateBadge state="sample" /> : null}
+      </td>
+      <td class="long">{sections.map(({ name, as_of }) => `${name.replaceAll("_", " ")} of ${moment(as_of)}`).join("; ")}</td>
+    </tr>
+  );
+}
+
+function Pods({ pods }: { readonly pods: KeptSnapshots["pods"] }) {
+  if (pods === null)
+    return (
+      <Card title={t.pods}>
+        <Unknown why={t.podsUnknown} />
+      </Card>
+    );
+  const refused = pods.filter(({ outcome }) => outcome === "refused");
+  return (
+    <Card title={t.pods} wide>
+      {pods.length === 0 ? <Unknown why={t.noPods} /> : null}
+      {refused.map(({ pod, snapshot, reason }) => (
+        <p key={pod} class="note">
+          <Outside text={pod} /> {t.rejected} {snapshot}: {reason === null ? t.noReason : <Outside text={reason} />}
+        </p>
+      ))}
+      <ul class="plain">
+        {podsBySnapshot(pods).map(({ snapshot, pods }) => (
+          <li key={snapshot}>
+            <strong>{snapshot ?? t.servesNone}</strong>: {counted(pods.length, "pod")}{" "}
+            <span class="detail">
+              {pods.map((pod, at) => (
+                <>
+                  {at === 0 ? "" : ", "}
+                  <Outside text={pod} />
+                </>
+              ))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
+  const [ids, setIds] = useState({ from: items[1]?.id ?? "", to: items[0]?.id ?? "" });
+  const [from, to] = [ids.from, ids.to].map((id) => items.find((item) => item.id === id));
+  const choice = (name: "from" | "to") => (
+    <label>
+      {t[name]}{" "}
+      <select value={ids[name]} onChange={({ currentTarget }) => setIds({ ...ids, [name]: currentTarget.value })}>
+        {items.map(({ id }) => (
+          <option key={id} value={id}>
+            {id}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <Card title={t.compare} wide>
+      <div class="buttons tools">
+        {choice("from")} {choice("to")}
+      </div>
+      {from === undefined || to === undefined ? null : (
+        <>
+          <Table label={t.compare} columns={t.compareColumns}>
+            {sectionChanges(from, to).map(({ name, from, to, counts }) => (
+              <tr key={name}>
+                <th scope="row">{name.replaceAll("_", " ")}</th>
+                <td>{from ?? t.lacks}</td>
+                <td>{to ?? t.lacks}</td>
+                <td>
+                  {counts.map(({ kind, from, to }) => (
+                    <p key={kind}>
+                      {kind.replaceAll("_", " ")}: {from === null ? t.lacks : count(from)} → {to === null ? t.lacks : count(to)}
+                      {from === null || to === null || from === to ? "" : ` (${to > from ? "+" : "−"}${count(Math.abs(to - from))})`}
+                    </p>
+                  ))}
+                </td>
+              </tr>
+            ))}
+          </Table>
+          <p>{t.each}</p>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
+          <pre tabIndex={0}>{`netfacts snapshot diff ${from.id} ${to.id}`}</pre>
+          {from.current ? null : (
+            <>
+              <p>
+                {t.rollBack} <strong>{items.find(({ current }) => current)?.id ?? t.noCurrent}</strong> {t.by} <strong>{from.id}</strong>:
+              </p>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
+              <pre tabIndex={0}>{`netfacts snapshot rollback ${from.id}`}</pre>
+            </>
+          )}
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,67 @@
+/** A dialog in front of a change: it says what will happen, and shows what went wrong in the dialog. */
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type Failure, failureOf } from "../../asked.ts";
+import { Failed } from "../../parts/failed.tsx";
+import { texts } from "../texts.ts";
+
+interface ConfirmProps {
+  readonly title: ComponentChildren;
+  readonly action: string;
+  /** Whether the change cannot be undone. */
+  readonly isFinal?: boolean;
+  /** Makes the change. The dialog closes when it is made. */
+  readonly change: (form: FormData) => Promise<void>;
+  readonly close: () => void;
+  readonly children?: ComponentChildren;
+}
+
+export function Confirm({ title, action, isFinal = false, change, close, children }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+    // Enter alone does not confirm what is final.
+    const wanted = isFinal ? "button.quiet" : "input:not([type=checkbox])";
+    const field = form.current?.querySelector<HTMLElement>(wanted) ?? form.current?.querySelector<HTMLElement>("button[type=submit]");
+    field?.focus();
+  }, []);
+  const make = () => {
+    if (isBusy || form.current === null) return;
+    setFailure(null);
+    setBusy(true);
+    change(new FormData(form.current)).then(
+      () => dialog.current?.close(),
+      (error) => {
+        setFailure(failureOf(error));
+        setBusy(false);
+      },
+    );
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="confirm-title" onClose={close}>
+      <form
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          make();
+        }}
+      >
+        <h2 id="confirm-title">{title}</h2>
+        {children}
+        {failure === null ? null : <Failed failure={failure} again={make} />}
+        <div class="buttons">
+          <button type="submit" class={isFinal ? "danger" : ""} disabled={isBusy}>
+            {action}
+          </button>
+          <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+            {texts.cancel}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,29 @@
+/** A table that scrolls by itself where the screen is narrow. */
+
+import type { ComponentChildren } from "preact";
+
+interface TableProps {
+  readonly label: string;
+  readonly columns: readonly string[];
+  readonly children: ComponentChildren;
+}
+
+export function Table({ label, columns, children }: TableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+    <section class="scroll" tabIndex={0} aria-label={label}>
+      <table class="rows">
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+/** Sources as an operator wants to see them: those that fail first, with what to do. Pure. */
+
+import type { IngestSource } from "@netfacts/contracts";
+
+const ranks: Readonly<Record<IngestSource["state"], number>> = { failed: 0, kept: 1, unknown: 3, read: 4 };
+
+const rankOf = ({ state, stale }: IngestSource) => (stale === true && ranks[state] > 2 ? 2 : ranks[state]);
+
+/** Failed ones, then those with an older version in service, then stale ones; else in the order of the list. */
+export function failingFirst(sources: readonly IngestSource[]): IngestSource[] {
+  return sources.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** What to do about a source; null if nothing. */
+export function adviceFor({ state, error, stale, required, schedule }: IngestSource): string | null {
+  if (error !== null) {
+    const served =
+      state === "kept"
+        ? "The previous version stays in service."
+        : required
+          ? "Runs fail until it can be read."
+          : "Answers are without it.";
+    return `${served} ${remedyOf(error, schedule?.next_check_at !== null && schedule !== null)}`;
+  }
+  if (stale === true) return "No newer version was published, or none was fetched. Check its location, or look for a newer file.";
+  if (state === "unknown") return "No stored run read it. Start a run.";
+  return null;
+}
+
+function remedyOf(error: string, isChecked: boolean): string {
+  const again = isChecked ? "Ingest asks again by itself." : "Start a run to ask again.";
+  if (/\bshr(?:a|u|i)nk/.test(error)) return "If so many records are really gone, start a run that accepts it.";
+  if (/bad_records_max/.test(error))
+    return "Too many records are invalid: the report of the run shows examples. Fix the file, or set bad_records_max for this source.";
+  if (/status 40[13]/.test(error)) return "The server refuses us: check the credentials and the location in the list of sources.";
+  if (/status 4\d\d/.test(error)) return "The location may have changed: check it in the list of sources.";
+  if (/status 5\d\d|timed? ?out|time limit|ECONN|ENOTFOUND|EAI_AGAIN|unreachable|socket|network/i.test(error))
+    return `The server or the way to it fails. ${again}`;
+  if (/ENOENT|no such file/i.test(error)) return "The file is not there: check the path in the list of sources.";
+  return `The content cannot be used. Check the file and its format in the list of sources. ${again}`;
+}

@@ -1,0 +1,215 @@
+/** The operators' pages of sources, runs and observations in a real browser, in front of a real gateway and a real ingest. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect } from "@jest/globals";
+import { reloadSubjects } from "@netfacts/contracts";
+import { startLocal } from "../../ingest/test/support/local.ts";
+import { proxyToken, type ServiceHarness, startedRun, startService } from "../../ingest/test/support/service.ts";
+import { observation } from "../../ingest/test/support/uploading.ts";
+import { browserTest } from "./support/console-browser.ts";
+import { faultsInBothThemes, type OperatorInBrowser, startOperator, tooNarrow } from "./support/operator-browser.ts";
+
+const inBrowser = browserTest(7);
+
+let ingest: ServiceHarness;
+let operator: OperatorInBrowser;
+beforeAll(async () => {
+  ingest = await startService({
+    deps: (deps) => ({ ...deps, config: { ...deps.config, OBSERVATIONS_INTERVAL_SECONDS: 3_600 } }),
+  });
+  await startedRun(ingest).then((id) => ingest.ended(id));
+  operator = await startOperator({ INGEST_URL: ingest.app.url(), PROXY_TOKEN: proxyToken });
+});
+afterAll(async () => {
+  await operator.stop();
+  await ingest.stop();
+});
+
+const hostile = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>\u202egnirts\u2066`;
+
+inBrowser("a run is started with the keyboard, followed to its end, and its report names skipped records with examples", async () => {
+  const folder = join(ingest.folder, "sources");
+  writeFileSync(
+    join(folder, "ripencc.txt"),
+    [
+      "2|ripencc|20261121|201|19930901|20261120|+0000",
+      "ripencc|*|ipv4|*|201|summary",
+      ...Array.from({ length: 200 }, (_, at) => `ripencc|NL|ipv4|193.0.${at}.0|256|19930901|assigned`),
+      `ripencc|NL|ipv4|${hostile}|256|19930901|assigned`,
+      "",
+    ].join("\n"),
+  );
+  const { page, complaints } = await operator.open("/sources");
+  await page.locator("main h1", { hasText: "1 source, and none fails or is stale." }).waitFor();
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.locator("main button", { hasText: "Start a run" }).press("Enter");
+  await page.locator("dialog[open]").waitFor();
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/runs\//);
+  await page.locator("main h1 .badge", { hasText: "succeeded" }).waitFor();
+  const skipped = page.locator(".part summary", { hasText: "skipped" }).first();
+  await skipped.press("Enter");
+  expect(await page.locator(".part li code").first().textContent()).toContain("onerror");
+  expect(await page.locator(".part li code").first().textContent()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+  expect(await page.evaluate("[typeof window.broken, document.querySelectorAll('main img, main script').length]")).toEqual([
+    "undefined",
+    0,
+  ]);
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  expect(await tooNarrow(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("a source that fails comes first, with its reason and what to do; a list with faults is shown with its lines", async () => {
+  const folder = join(ingest.folder, "sources");
+  const list = (names: readonly string[]) =>
+    writeFileSync(
+      join(folder, "sources.yaml"),
+      [
+        "sources:",
+        ...names.map((name) => `  - {name: ${name}, section: allocations, format: delegated, location: ${name}.txt, stale_after: never}`),
+        "",
+      ].join("\n"),
+    );
+  writeFileSync(join(folder, "broken.txt"), `<html>${hostile}</html>\n`);
+  list(["ripencc", "broken"]);
+  const { page, complaints } = await operator.open("/sources");
+  await page.locator("main button", { hasText: "Start a run" }).click();
+  await page.locator("dialog button", { hasText: "Start a run" }).click();
+  await page.waitForURL(/\/runs\//);
+  await page.locator(".failed", { hasText: "The run failed" }).waitFor();
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.locator("nav a", { hasText: "Sources" }).click();
+  await page.locator("main h1", { hasText: "failed: broken" }).waitFor();
+  await page.locator(".failed", { hasText: "The last run failed" }).waitFor();
+  expect(await page.locator(".card h2").first().textContent()).toContain("broken");
+  expect(await page.locator(".card").first().textContent()).toContain("Check the file and its format in the list of sources");
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  expect(await tooNarrow(page)).toEqual([]);
+  writeFileSync(join(folder, "sources.yaml"), "sources:\n  - {name: ripencc, formt: delegated}\n");
+  await page.reload();
+  await page.fill("#key", operator.adminKey);
+  await page.press("#key", "Enter");
+  await page.locator(".failed li", { hasText: "formt" }).first().waitFor();
+  expect(await page.locator("main h1").textContent()).toBe("The list of sources cannot be used.");
+  list(["ripencc"]);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("kept snapshots are listed and compared, with the pods that serve them and the way back", async () => {
+  const report = {
+    ...{ service: "ip-routing", serving: null, snapshot: "20261120T000000Z-68c25abe", outcome: "refused" },
+    reason: hostile,
+  };
+  ingest.broadcast.publish(reloadSubjects.loaded, { ...report, pod: "pod-b" });
+  ingest.broadcast.publish(reloadSubjects.loaded, { ...report, pod: "pod-a", serving: report.snapshot, outcome: "loaded", reason: null });
+  const { page, complaints } = await operator.open("/snapshots");
+  await page.locator("main h1", { hasText: "the current one is served." }).waitFor();
+  expect(await page.locator("ul.plain li").allTextContents()).toEqual([`${report.snapshot}: 1 pod pod-a`, "no snapshot yet: 1 pod pod-b"]);
+  expect(await page.locator(".note").textContent()).toContain("pod-b rejected");
+  expect(await page.evaluate("[typeof window.broken, document.querySelectorAll('main img, main script').length]")).toEqual([
+    "undefined",
+    0,
+  ]);
+  const [current, previous] = await page.locator("table.rows tbody th").allTextContents();
+  expect(await page.locator("pre").allTextContents()).toEqual([
+    `netfacts snapshot diff ${previous} ${current}`,
+    `netfacts snapshot rollback ${previous}`,
+  ]);
+  expect(await page.locator("table.rows").last().textContent()).toMatch(/allocations.*ipv4.*1 → 200 \(\+199\)/);
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  expect(await tooNarrow(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("a file of observations is sent, and its bad lines are shown by number and reason", async () => {
+  const { page, complaints } = await operator.open("/observations");
+  await page.locator(".unknown", { hasText: "Nothing was uploaded yet." }).waitFor();
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  const lines = [observation("192.0.2.1"), "{", observation("192.0.2.2", { observed_at: "2099-01-01T00:00:00Z" })];
+  await page.setInputFiles("#file", { name: "probes.ndjson", mimeType: "", buffer: Buffer.from(`${lines.join("\n")}\n`) });
+  await page.fill("#source", "probes");
+  await page.fill("#upload", "first");
+  await page.press("#upload", "Enter");
+  await page.locator("[role=status]", { hasText: "1 line stored, 2 bad lines." }).waitFor();
+  await page.locator("summary", { hasText: "Bad lines" }).first().press("Enter");
+  expect(await page.locator("table.rows tbody tr").allTextContents()).toEqual(
+    expect.arrayContaining(["2is not JSON", "3observed_at is in the future"]),
+  );
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  expect(await tooNarrow(page)).toEqual([]);
+  expect((await ingest.observations.find("first"))?.rows).toBe(1);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("an upload that the connection breaks is resumed behind what is stored, and stores each line once", async () => {
+  const { page } = await operator.open("/observations");
+  const line = (at: number) => observation(`198.51.${at >> 8}.${at & 255}`, { lat: 50 + (at % 7) });
+  const text = Array.from({ length: 40_000 }, (_, at) => `${line(at)}\n`).join("");
+  // What an earlier try brought before its connection broke.
+  const begun = text.slice(0, 100_000);
+  await fetch(`${operator.url}/admin/v1/ingest/observations?upload=broken&source=probes&part=true`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${operator.adminKey}`, "content-type": "application/x-ndjson" },
+    body: begun,
+  });
+  const offset = (await ingest.observations.find("broken"))?.offset ?? 0;
+  expect(offset).toBeGreaterThan(90_000);
+  let breaks = 1;
+  await page.route("**/observations?*", (route) => (breaks-- > 0 ? route.abort() : route.continue()));
+  await page.setInputFiles("#file", { name: "probes.ndjson", mimeType: "", buffer: Buffer.from(text) });
+  await page.fill("#source", "probes");
+  await page.fill("#upload", "broken");
+  await page.press("#upload", "Enter");
+  await page.locator(".failed", { hasText: "cannot be reached" }).waitFor();
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/observations?"));
+  await page.locator("button", { hasText: "Send the rest" }).click();
+  expect(new URL((await sent).url()).searchParams.get("offset")).toBe(String(offset));
+  await page.locator("[role=status]", { hasText: "40,000 lines stored, 0 bad lines." }).waitFor();
+  await page.close();
+});
+
+inBrowser("the one-process form without a list of sources says so, and that pods are unknown there", async () => {
+  const local = await startLocal(ingest.snapshots);
+  const one = await startOperator({ INGEST_URL: local.url, PROXY_TOKEN: local.proxyToken });
+  try {
+    const { page, complaints } = await one.open("/sources");
+    await page.locator(".failed li", { hasText: "SOURCES does not name a sources.yaml" }).waitFor();
+    await page.locator("main button", { hasText: "Start a run" }).click();
+    await page.locator("dialog button", { hasText: "Start a run" }).click();
+    await page.locator("dialog .failed", { hasText: "start with SOURCES=" }).waitFor();
+    expect(await faultsInBothThemes(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.locator("nav a", { hasText: "Snapshots" }).click();
+    await page.locator(".unknown", { hasText: "In the one-process form there are no pods" }).waitFor();
+    expect(await faultsInBothThemes(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.close();
+  } finally {
+    await one.stop();
+    await local.stop();
+  }
+});
+
+inBrowser("a gateway without ingest says so, and what to do instead", async () => {
+  const without = await startOperator();
+  try {
+    for (const path of ["/sources", "/snapshots", "/observations", "/runs/r1"]) {
+      const { page, complaints } = await without.open(path);
+      await page.locator(".note", { hasText: "netfacts ingest" }).waitFor();
+      expect(await page.locator("main").textContent()).toContain("This gateway has no ingest service");
+      expect([path, await faultsInBothThemes(page)]).toEqual([path, []]);
+      expect(complaints).toEqual([]);
+      await page.close();
+    }
+  } finally {
+    await without.stop();
+  }
+});

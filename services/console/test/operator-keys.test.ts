@@ -1,0 +1,175 @@
+/** The pages for operators in a real browser, in front of a real gateway: keys from their first to their last day, the keyboard, both themes, hostile text. */
+
+import { afterAll, beforeAll, expect } from "@jest/globals";
+import { browserTest } from "./support/console-browser.ts";
+import { faultsInBothThemes, type OperatorInBrowser, startOperator, tooNarrow } from "./support/operator-browser.ts";
+
+const inBrowser = browserTest(6);
+
+let operator: OperatorInBrowser;
+beforeAll(async () => {
+  operator = await startOperator();
+});
+afterAll(() => operator.stop());
+
+const statusAt = async (path: string, key: string) =>
+  (await fetch(operator.publicUrl + path, { headers: { authorization: `Bearer ${key}` } })).status;
+
+inBrowser("a key is created, shown once, rotated, disabled, enabled and revoked, with the keyboard alone", async () => {
+  const { page, complaints, requests } = await operator.open("/keys");
+  await page.locator("button", { hasText: "Create a key" }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator("#label:focus").waitFor();
+  await page.keyboard.type("siem-prod");
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.keyboard.press("Enter");
+  await page.locator("#secret").waitFor();
+  const secret = await page.inputValue("#secret");
+  expect(await statusAt("/api/v1/ip/193.0.6.139", secret)).toBe(200);
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.locator("button", { hasText: "Copy" }).press("Enter");
+  await page.locator("button", { hasText: "Copied" }).waitFor();
+  await page.locator("button", { hasText: "I have stored it" }).press("Enter");
+  expect(await page.content()).not.toContain(secret);
+
+  await page.fill("input[type=search]", "siem-prod active");
+  await page.locator(".virtual a", { hasText: "siem-prod" }).press("Enter");
+  await page.locator("main h1", { hasText: "siem-prod" }).waitFor();
+  expect(await page.locator("main").textContent()).toContain("of the plan");
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  const id = new URL(page.url()).pathname.slice("/keys/".length);
+
+  const act = async (action: string, state: string) => {
+    await page.locator(".tools button", { hasText: action }).press("Enter");
+    await page.locator("dialog[open]").waitFor();
+    expect(await page.locator("dialog h2").textContent()).toBe(`${action} “siem-prod” (${id})?`);
+    expect([action, await faultsInBothThemes(page)]).toEqual([action, []]);
+    await page.locator("dialog button", { hasText: action }).press("Enter");
+    await page.locator("main h1 .badge", { hasText: state }).waitFor();
+  };
+  await page.locator(".tools button", { hasText: "Change" }).press("Enter");
+  await page.locator("dialog[open]").waitFor();
+  await page.fill("dialog #cidrs", "127.0.0.0/8");
+  await page.fill("dialog #rate", "7");
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.press("dialog #rate", "Enter");
+  await page.locator(".card dd", { hasText: "7 units per second (of the key)" }).waitFor();
+  expect(await page.locator(".card").first().textContent()).toContain("127.0.0.0/8");
+
+  await act("Disable", "disabled");
+  expect(await statusAt("/api/v1/ip/193.0.6.139", secret)).toBe(403);
+  await act("Enable", "active");
+  expect(await statusAt("/api/v1/ip/193.0.6.139", secret)).toBe(200);
+
+  await page.locator(".tools button", { hasText: "Rotate" }).press("Enter");
+  await page.fill("dialog input", "0.5");
+  await page.keyboard.press("Enter");
+  await page.locator("#secret").waitFor();
+  const successor = await page.inputValue("#secret");
+  expect(await statusAt("/api/v1/ip/193.0.6.139", successor)).toBe(200);
+  expect(await faultsInBothThemes(page)).toEqual([]);
+
+  await page.locator(".tools button", { hasText: "Revoke" }).press("Enter");
+  await page.locator("dialog[open]").waitFor();
+  // Enter alone cancels what is final.
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  await act("Revoke", "revoked");
+  expect(await statusAt("/api/v1/ip/193.0.6.139", secret)).toBe(401);
+  expect(await tooNarrow(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  expect(requests.filter((request) => request.includes(secret) || !request.startsWith(`${operator.url}/`))).toEqual([]);
+  await page.close();
+});
+
+inBrowser("a change of one member leaves the others of a key as they are", async () => {
+  const text = await operator.harness.key({ label: "before", plan: "team", scopes: ["ip", "batch"], month: { limit: 7 } });
+  const id = text.split("_")[2] ?? "";
+  const before = await operator.harness.store.keys.find(id);
+  const { page, complaints } = await operator.open(`/keys/${id}`);
+  await page.locator(".tools button", { hasText: "Change" }).click();
+  await page.fill("dialog #label", "after");
+  await page.press("dialog #label", "Enter");
+  await page.locator("main h1", { hasText: "after" }).waitFor();
+  expect(await operator.harness.store.keys.find(id)).toEqual({ ...before, label: "after", version: 2 });
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("a refused change is shown in its dialog with what to do and the request id", async () => {
+  const own = operator.adminKey.split("_")[2];
+  const { page, complaints } = await operator.open(`/keys/${own}`);
+  await page.locator(".note", { hasText: "You are using this key" }).waitFor();
+  await page.locator(".tools button", { hasText: "Revoke" }).click();
+  await page.locator("dialog button", { hasText: "Revoke" }).click();
+  await page.locator("dialog .failed").waitFor();
+  expect(await page.locator("dialog .failed").textContent()).toMatch(/^Last admin key.*Nothing was changed.*Request id: [0-9A-Z]{26}/);
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("labels that carry scripts are text; a list of 2,500 keys is loaded in pages and filtered", async () => {
+  const hostile = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>${"W".repeat(30)}`;
+  await operator.harness.key({ label: hostile });
+  for (let at = 0; at < 2_500; at++) await operator.harness.key({ label: `probe ${at}` });
+  const { page, complaints } = await operator.open("/keys");
+  const more = page.locator("button", { hasText: "Load more" });
+  await more.click();
+  await page.locator("[role=status]", { hasText: "2,000 keys" }).waitFor();
+  await more.click();
+  await more.waitFor({ state: "detached" });
+  await page.fill("input[type=search]", "probe 2499");
+  await page.locator(".virtual a", { hasText: "probe 2499" }).waitFor();
+  expect(await page.locator(".virtual li").count()).toBe(1);
+  await page.fill("input[type=search]", "onerror");
+  await page.locator(".virtual a", { hasText: "onerror" }).click();
+  await page.locator("main h1", { hasText: "onerror" }).waitFor();
+  await page.locator(".tools button", { hasText: "Revoke" }).click();
+  expect(await page.evaluate("[typeof window.broken, document.querySelectorAll('main img, main script').length]")).toEqual([
+    "undefined",
+    0,
+  ]);
+  expect(await tooNarrow(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("without a key a page asks for one; a key without the scope is refused with the reason", async () => {
+  const { page, complaints } = await operator.open("/", null);
+  await page.locator("#key").waitFor();
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  expect(await tooNarrow(page)).toEqual([]);
+  await page.fill("#key", await operator.harness.key());
+  await page.press("#key", "Enter");
+  await page.locator("main a", { hasText: "Keys" }).click();
+  await page.locator(".failed").first().waitFor();
+  expect(await page.locator(".failed").first().textContent()).toMatch(/scope.*admin.*Request id/s);
+  await page.locator(".failed button", { hasText: "Use another key" }).click();
+  await page.locator("#key").waitFor();
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("the admin key is in no URL, cookie or log, and in storage only if its owner asks", async () => {
+  const { page, requests } = await operator.open("/keys");
+  await page.locator(".virtual").waitFor();
+  expect(requests.filter((request) => request.includes(operator.adminKey))).toEqual([]);
+  expect(await page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]")).toEqual([0, 0, ""]);
+  expect(await page.content()).not.toContain(operator.adminKey);
+  expect(JSON.stringify(operator.harness.log)).not.toContain(operator.adminKey);
+  await page.reload();
+  await page.fill("#key", operator.adminKey);
+  await page.check("input[name=keep]");
+  await page.press("#key", "Enter");
+  await page.locator(".virtual").waitFor();
+  expect(await page.evaluate("Object.keys(sessionStorage)")).toEqual(["netfacts-operator-key"]);
+  await page.reload();
+  await page.locator(".virtual").waitFor();
+  await page.locator("button", { hasText: "Forget the key" }).click();
+  await page.locator("#key").waitFor();
+  expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  await page.close();
+});

@@ -1,0 +1,104 @@
+/** The operators' pages of usage, the audit and plans in a real browser, in front of a real gateway. */
+
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect } from "@jest/globals";
+import { browserTest } from "./support/console-browser.ts";
+import { faultsInBothThemes, type OperatorInBrowser, startOperator, tooNarrow } from "./support/operator-browser.ts";
+
+const inBrowser = browserTest(3);
+
+let operator: OperatorInBrowser;
+beforeAll(async () => {
+  operator = await startOperator({ USAGE_FLUSH_MS: 50 });
+});
+afterAll(() => operator.stop());
+
+inBrowser("usage is shown as bars and rows, and saved as CSV with every row", async () => {
+  const key = await operator.harness.key({ label: "reader" });
+  for (let at = 0; at < 3; at++)
+    await fetch(`${operator.publicUrl}/api/v1/ip/193.0.6.139`, { headers: { authorization: `Bearer ${key}` } });
+  const id = key.split("_")[2] ?? "";
+  const from = new Date().toISOString().slice(0, 10);
+  while ((await operator.harness.store.usage.list({ from, to: from, keyId: id })).length === 0)
+    await new Promise((done) => setTimeout(done, 20));
+  const { page, complaints } = await operator.open("/usage");
+  await page.fill("input[name=key]", id);
+  await page.press("input[name=key]", "Enter");
+  await page.locator(".lead", { hasText: "3 requests counted towards quotas" }).waitFor();
+  await page.locator("table.rows td", { hasText: id }).waitFor();
+  expect(await page.locator("table.rows th").allTextContents()).toEqual(["Key", "Day", "Kind", "Counted towards quota", "Not counted"]);
+  await page.locator("figure svg").waitFor();
+  expect(await page.locator("figure svg").getAttribute("aria-label")).toContain("most on");
+  expect(await page.locator("ul.bars li").allTextContents()).toEqual([`${id}3`, "ip3"]);
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  expect(await tooNarrow(page)).toEqual([]);
+  const download = page.waitForEvent("download");
+  await page.locator("button", { hasText: "Download CSV" }).click();
+  const lines = readFileSync(await (await download).path(), "utf8")
+    .trim()
+    .split(/\r?\n/);
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toContain(id);
+  await page.fill("input[name=key]", "NOSUCHKEY");
+  await page.press("input[name=key]", "Enter");
+  await page.locator(".unknown", { hasText: "No usage is stored" }).first().waitFor();
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("a plan is created, changed and deleted; one that keys refer to is not deleted, and the dialog says why", async () => {
+  const { page, complaints } = await operator.open("/plans");
+  await page.locator("main button", { hasText: "Create a plan" }).click();
+  await page.fill("dialog input[name=name]", "team");
+  await page.fill("dialog input[name=rate]", "20");
+  await page.fill("dialog input[name=month]", "50000");
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.press("dialog input[name=month]", "Enter");
+  await page.locator("table.rows tr", { hasText: "team" }).waitFor();
+  expect(await page.locator("table.rows tr", { hasText: "team" }).textContent()).toContain(
+    "20 units per second50,000 requests per monthno limit",
+  );
+  await page.locator("button[aria-label='Change team']").click();
+  await page.fill("dialog input[name=concurrency]", "4");
+  await page.press("dialog input[name=concurrency]", "Enter");
+  await page.locator("table.rows tr", { hasText: "4 at a time" }).waitFor();
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  expect(await tooNarrow(page)).toEqual([]);
+  await operator.harness.key({ plan: "team" });
+  await page.locator("button[aria-label='Delete team']").click();
+  await page.locator("dialog[open]").waitFor();
+  expect(await page.locator("dialog h2").textContent()).toBe("Delete the plan team?");
+  await page.locator("dialog button", { hasText: "Delete" }).click();
+  await page.locator("dialog .failed").waitFor();
+  expect(await page.locator("dialog .failed").textContent()).toMatch(/Request id: [0-9A-Z]{26}/);
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("the audit is shown in pages, newest first, with filters", async () => {
+  const { page, complaints } = await operator.open("/plans");
+  await page.locator("table.rows").waitFor();
+  const headers = { authorization: `Bearer ${operator.adminKey}`, "content-type": "application/json" };
+  for (let at = 0; at < 150; at++)
+    await fetch(`${operator.url}/admin/v1/plans/p${at}`, {
+      method: "PUT",
+      headers,
+      body: JSON.stringify({ rate: { limit: 1, window_seconds: 1 }, month: { limit: at + 1 } }),
+    });
+  await page.locator("nav a", { hasText: "Audit" }).click();
+  await page.locator("[role=status]", { hasText: "100 entries are loaded; there are more" }).waitFor();
+  expect(await page.locator("table.rows tbody tr").first().textContent()).toContain("p149");
+  await page.locator("button", { hasText: "Load more" }).click();
+  await page.locator("table.rows td", { hasText: /^p0$/ }).waitFor();
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  expect(await tooNarrow(page)).toEqual([]);
+  await page.fill("input[name=target]", "p7");
+  await page.press("input[name=target]", "Enter");
+  await page.locator("[role=status]", { hasText: "1 entry" }).waitFor();
+  await page.locator("summary", { hasText: "Details" }).press("Enter");
+  expect(await page.locator("table.rows code").textContent()).toContain('"month"');
+  expect(complaints).toEqual([]);
+  await page.close();
+});

@@ -1,0 +1,88 @@
+/** The pages for operators in a real browser, in front of a real gateway. */
+
+import type { Page } from "playwright-core";
+import { findChromium, startChromium } from "../../../../test/support/chromium.ts";
+import { type GatewayOptions, type Harness, startGateway } from "../../../gateway-auth-quota/test/support/gateway.ts";
+import { violations } from "./console-browser.ts";
+
+export interface OperatorPage {
+  readonly page: Page;
+  /** What the browser complained about: errors of scripts, and what the policy forbids. */
+  readonly complaints: string[];
+  readonly requests: string[];
+}
+
+export interface OperatorInBrowser {
+  readonly harness: Harness;
+  /** Of the operators' listener. */
+  readonly url: string;
+  readonly publicUrl: string;
+  readonly adminKey: string;
+  /** Opens a page and gives it the admin key, or another one; null: none. */
+  open(path: string, key?: string | null): Promise<OperatorPage>;
+  stop(): Promise<void>;
+}
+
+/** Without a browser, there is a gateway only. */
+export async function startOperator(config: GatewayOptions["config"] = {}): Promise<OperatorInBrowser> {
+  const found = await findChromium();
+  const harness = await startGateway({ config: { OPERATOR_PORT: 0, ...config } });
+  const publicUrl = await harness.gateway.listen();
+  const url = harness.gateway.operator?.listeningOrigin ?? "";
+  const adminKey = await harness.key({ label: "admin", scopes: ["admin"], rate: { limit: 10_000, windowSeconds: 1 } });
+  const browser = found.found ? await startChromium(found) : null;
+  return {
+    harness,
+    url,
+    publicUrl,
+    adminKey,
+    async open(path, key = adminKey) {
+      if (browser === null) throw new Error("no browser");
+      const page = await browser.context.newPage();
+      // As the time-outs of Jest, these only end what hangs.
+      page.setDefaultTimeout(60_000);
+      const complaints: string[] = [];
+      const requests: string[] = [];
+      page.on("console", (message) => {
+        // An answer of 4xx or 5xx is one of these, too; the page shows it.
+        if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("request", (request) => requests.push(request.url()));
+      await page.goto(url + path);
+      if (key !== null) {
+        await page.fill("#key", key);
+        await page.press("#key", "Enter");
+      }
+      return { page, complaints, requests };
+    },
+    async stop() {
+      await browser?.stop();
+      await harness.stop();
+    },
+  };
+}
+
+/** What axe finds wrong with a page, in both themes. */
+export async function faultsInBothThemes(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const theme of ["light", "dark"]) {
+    await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
+    found.push(...(await violations(page)).map((fault) => `${theme}: ${fault}`));
+  }
+  return found;
+}
+
+/** Widths of screens, from 320 px on, that the page does not fit. With `SCREENSHOTS` set, it is pictured in each. */
+export async function tooNarrow(page: Page): Promise<number[]> {
+  const narrow: number[] = [];
+  for (const width of [320, 360, 1_024, 1_920]) {
+    await page.setViewportSize({ width, height: 900 });
+    if (!(await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))) narrow.push(width);
+    if (process.env.SCREENSHOTS) {
+      const name = new URL(page.url()).pathname.replaceAll("/", "_");
+      await page.screenshot({ path: `${process.env.SCREENSHOTS}/operator${name}.${width}.png`, fullPage: true });
+    }
+  }
+  return narrow;
+}
