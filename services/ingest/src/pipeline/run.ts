@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly observations?: ObservationRepository | undefined;
   /** Where it leaves what sources say of ASes, for operators; absent: nowhere. */
   readonly statements?: StatementFiles;
+  /** A run of small sections that somebody waits for: sections that it keeps are not read again. They serve, and others look after them. */
+  readonly isBeside?: boolean;
   /** Size of a stored RIB from which on a thread of its own reads it; default 1 MiB. */
   readonly ribThreadBytesMin?: number;
 }
@@ -33,6 +35,7 @@ export interface RunOptions {
 export interface Run extends Required<Pick<RunOptions, "config" | "store" | "onProgress" | "signal" | "acceptShrink">> {
   readonly observations: ObservationRepository | undefined;
   readonly statements: StatementFiles | null;
+  readonly isBeside: boolean;
   /** The sources, as they are read. */
   readonly listed: readonly ListedSource[];
   /** Has begun to read the large RIBs; to be stopped when the run ends. */
@@ -48,7 +51,7 @@ export interface Run extends Required<Pick<RunOptions, "config" | "store" | "onP
 /** Throws the reason of `signal`, and `SnapshotUnavailableError`. */
 export async function beginRun(options: RunOptions, report: OngoingReport): Promise<Run> {
   const { config, store, onProgress = () => {}, acceptShrink = [], observations, ribThreadBytesMin: threadBytesMin } = options;
-  const { statements = null } = options;
+  const { statements = null, isBeside = false } = options;
   const signal = options.signal ?? new AbortController().signal;
   signal.throwIfAborted();
   const replaces = await store.currentId();
@@ -64,6 +67,7 @@ export async function beginRun(options: RunOptions, report: OngoingReport): Prom
     acceptShrink,
     observations,
     statements,
+    isBeside,
     listed,
     ribReaders,
     replaces,

@@ -229,7 +229,8 @@ export class RunManager {
     const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
     let place: PublishPlace | null = null;
     try {
-      await restore();
+      // Beside others there is a snapshot in service, which somebody has read.
+      if (!form.isBeside) await restore();
       const scope = given ?? (await prepare(signal, onProgress));
       const { files, only } = scope;
       const entered = await this.#order.enter();

@@ -54,6 +54,7 @@ try {
       beforePublish: confirm,
       acceptShrink,
       observations,
+      isBeside,
       statements: new StatementFiles(statements, isBeside ? "beside" : "alone"),
     });
     tell({ kind: "succeeded", report });

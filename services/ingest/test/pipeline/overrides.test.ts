@@ -49,3 +49,24 @@ test("overrides need no other source of names or profiles, and the last one can 
     expect(await known(place, list, {})).toEqual([null, null, null]);
   });
 });
+
+test("a run beside others reads nothing of the sections that it keeps", async () => {
+  await atWork(async (place) => {
+    await known(place, names, { 1: { name: "ONE" } });
+    await place.write("overrides", overridesText([{ asn: 1, profile: { name: "TWO" }, source: "", updatedAt: 2 }]));
+    const config = await readSources(join(place.folder, "sources.yaml"), { overrides: join(place.folder, "overrides") });
+    const sources = config.sources.filter(({ section }) => section !== "allocations");
+    const read = async (isBeside: boolean) => {
+      const objects: string[] = [];
+      const getObject = (digest: string, bytes: number) => {
+        objects.push(digest);
+        return place.store.getObject(digest, bytes);
+      };
+      const { snapshot } = await runIngest({ config: { ...config, sources }, store: { ...place.store, getObject }, isBeside });
+      const { sections } = await place.store.getManifest(snapshot as string);
+      return Object.entries(sections).flatMap(([name, { object }]) => (objects.includes(object) ? [name] : []));
+    };
+    expect((await read(true)).sort()).toEqual(["as_names", "profiles"]);
+    expect((await read(false)).sort()).toEqual(["allocations", "as_names", "profiles"]);
+  });
+});
