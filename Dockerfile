@@ -15,7 +15,7 @@ RUN export NODE_USE_SYSTEM_CA=1 && npm install --no-save --no-audit --no-fund --
 
 # For skaffold.yaml: runs the sources, and again when one changes (docs/operations/skaffold.md). Files are where the image for production has them.
 FROM source AS development
-RUN node scripts/build-console.ts && mkdir original /data && cp -r libs services original && touch libs/.filled services/.filled && \
+RUN node scripts/build-console.ts && node scripts/build-docs.ts && mkdir original /data && cp -r libs services original && touch libs/.filled services/.filled && \
     ln -s scripts/images/development.ts netfacts.js && chown -R 65532:65532 libs services /data
 ENV NODE_ENV=development \
     NODE_OPTIONS=--max-old-space-size-percentage=50 \

@@ -39,8 +39,8 @@ sbom: ## list the parts of the source tree (SBOM, CycloneDX) in dist/netfacts.cd
 pictures: ## draw each dashboard into docs/operations/dashboards, from a run of the services under load (MINUTES=4)
 	@exec scripts/run.sh scripts/pictures.ts
 
-docs: ## build the documentation site into docs/.vitepress/dist; dead links fail
-	@exec scripts/docs.sh
+docs: ## build the documentation site into docs/dist
+	@exec scripts/run.sh scripts/build-docs.ts --where
 
 bench: ## run the benchmarks one after another (BENCH=name for one)
 	@exec scripts/run.sh scripts/bench.ts $(BENCH)

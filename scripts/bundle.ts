@@ -7,6 +7,7 @@ import { copyFile, cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { buildConsole, consoleSite } from "./console.ts";
+import { buildDocs, docsSite } from "./docs-site/site.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -70,9 +71,10 @@ export async function bundle(parent: string, { name = "bundle", further = {}, li
     await copyFile(join(root, manifest), join(folder, manifest));
   }
   const consoleInputs = await buildConsole();
-  await cp(join(root, consoleSite), join(folder, consoleSite), { recursive: true });
+  const docsInputs = await buildDocs();
+  for (const site of [consoleSite, docsSite]) await cp(join(root, site), join(folder, site), { recursive: true });
   if (linked) for (const path of ["node_modules", "samples"]) await symlink(join(root, path), join(folder, path));
-  return { folder, inputs: [...Object.keys(metafile.inputs), ...consoleInputs] };
+  return { folder, inputs: [...Object.keys(metafile.inputs), ...consoleInputs, ...docsInputs] };
 }
 
 /** Gives `import.meta.url` the path of the source below the folder, though its code may stand in a chunk. */

@@ -2,4 +2,4 @@
 # Removes what `make build`, `make images`, `make check` and `make docs` make.
 set -eu
 cd "$(dirname -- "$0")/.."
-rm -rf dist libs/*/dist services/*/dist docs/.vitepress/dist docs/.vitepress/cache
+rm -rf dist libs/*/dist services/*/dist docs/dist

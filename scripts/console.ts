@@ -4,11 +4,12 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { globSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { extname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
+import { replaceFolder } from "./replace-folder.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const folder = join(root, "services/console");
@@ -49,23 +50,11 @@ export async function buildConsole(): Promise<readonly string[]> {
       await writeFile(join(work, `${name}.br`), await promisify(brotliCompress)(bytes));
     }
     await writeFile(join(work, builtFile), JSON.stringify({ sources, inputs: [...inputs].sort() } satisfies Built));
-    await chmod(work, 0o755);
-    await replaceSite(work);
+    await replaceFolder(work, join(root, consoleSite));
     return [...inputs].sort();
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-}
-
-/** Another process may do the same at the same time: either's files are right. */
-async function replaceSite(work: string): Promise<void> {
-  const site = join(root, consoleSite);
-  const old = `${work}.old`;
-  if (existsSync(site)) await rename(site, old).catch(() => {});
-  await rename(work, site).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
-  });
-  await rm(old, { recursive: true, force: true });
 }
 
 function hashOfSources(): string {

@@ -11,8 +11,8 @@ find_node
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$cache/compiled}"
 program=$1
 shift
-# Those that serve the console's files as they are in this checkout.
+# Those that serve the files of the console and of the documentation as they are in this checkout.
 case $program in
-services/standalone/src/main.ts | services/gateway-auth-quota/src/main.ts | scripts/dev.ts) node --conditions=source "$root/scripts/build-console.ts" ;;
+services/standalone/src/main.ts | services/gateway-auth-quota/src/main.ts | scripts/dev.ts) for site in console docs; do node --conditions=source "$root/scripts/build-$site.ts"; done ;;
 esac
 exec node --conditions=source --disable-warning=ExperimentalWarning "$root/$program" "$@"

@@ -15,7 +15,7 @@ for file in "$downloads"/cluster/pids/*; do
 done
 
 set --
-for folder in .netfacts node_modules libs/*/node_modules services/*/node_modules dist libs/*/dist services/*/dist docs/node_modules docs/.vitepress/dist docs/.vitepress/cache "$downloads"; do
+for folder in .netfacts node_modules libs/*/node_modules services/*/node_modules dist libs/*/dist services/*/dist docs/dist "$downloads"; do
   [ -d "$folder" ] && set -- "$@" "$folder"
 done
 if [ $# -eq 0 ]; then

@@ -55,7 +55,8 @@ export function anchorOf(title: string): string {
     .replaceAll(/\s/g, "-");
 }
 
-function unused(anchor: string, used: ReadonlySet<string>): string {
+/** @returns the anchor, with a number where it is used already. */
+export function unused(anchor: string, used: ReadonlySet<string>): string {
   for (let number = 0; ; number++) {
     const candidate = number === 0 ? anchor : `${anchor}-${number}`;
     if (!used.has(candidate)) return candidate;

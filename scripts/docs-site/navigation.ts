@@ -90,7 +90,8 @@ export function linkedFile(root: string, page: string, href: string): string | n
   return pages.find((inside) => basename(inside) === "README.md") ?? pages[0] ?? null;
 }
 
-/** Path of a page on the site: `/docs/concepts`, `/services/ingest/`. */
+/** Path of a page on the site: `/docs/concepts` of `docs/concepts.md`, `/docs/services/ingest/` of `services/ingest/README.md`. */
 export function linkOf(path: string): string {
-  return `/${basename(path) === "README.md" ? path.slice(0, -"README.md".length) : path.slice(0, -".md".length)}`;
+  const page = path.startsWith("docs/") ? path.slice("docs/".length) : path;
+  return `/docs/${basename(page) === "README.md" ? page.slice(0, -"README.md".length) : page.slice(0, -".md".length)}`;
 }

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from "@jest/globals";
 import { readMarkdown } from "../../scripts/citations/markdown.ts";
 import { foreignRequests } from "../../scripts/docs-site/foreign-requests.ts";
 import { linkedFile, linkOf, navigation, sitePages } from "../../scripts/docs-site/navigation.ts";
+import { docsSite } from "../../scripts/docs-site/site.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const folder = mkdtempSync(join(tmpdir(), "netfacts-site-"));
@@ -15,7 +16,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test("every page of the site is in the navigation once", () => {
   const links = navigation(root).flatMap(({ items }) => items.map(({ link }) => link));
   expect([...links].sort()).toEqual(sitePages(root).map(linkOf).sort());
-  expect(links).toEqual(expect.arrayContaining(["/", "/docs/concepts", "/docs/api/records/ip", "/services/ingest/", "/CHANGELOG"]));
+  expect(links).toEqual(
+    expect.arrayContaining(["/docs/", "/docs/concepts", "/docs/api/records/ip", "/docs/services/ingest/", "/docs/CHANGELOG"]),
+  );
+});
+
+test("the built site asks no other host for anything", () => {
+  expect(foreignRequests(join(root, docsSite))).toEqual([]);
 });
 
 test("a page links to no page that the site lacks", () => {

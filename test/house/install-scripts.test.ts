@@ -10,9 +10,7 @@ const root = resolve(import.meta.dirname, "../..");
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "netfacts-scripts-"));
-  mkdirSync(join(folder, "docs"));
-  for (const name of ["package-lock.json", ".npmrc", "docs/package-lock.json", "docs/.npmrc"])
-    writeFileSync(join(folder, name), readFileSync(join(root, name)));
+  for (const name of ["package-lock.json", ".npmrc"]) writeFileSync(join(folder, name), readFileSync(join(root, name)));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundle } from "../../scripts/bundle.ts";
 import { buildConsole } from "../../scripts/console.ts";
+import { buildDocs } from "../../scripts/docs-site/site.ts";
 import { findMongodb } from "./mongodb.ts";
 import { findNatsServer } from "./nats-server.ts";
 import { findNsd } from "./nsd.ts";
@@ -26,6 +27,7 @@ export default async function prepareRun({ filter }: { readonly filter?: string 
   const folder = mkdtempSync(join(tmpdir(), "netfacts-run-"));
   process.env[runFolderVariable] = folder;
   await buildConsole();
+  await buildDocs();
   if (filter) return;
   // Where it has to be built, files that need it wait for it, and others run meanwhile.
   natsServerSought = findNatsServer().catch(() => undefined);

@@ -29,7 +29,7 @@ export const texts = {
     noCountry: "A country has no page of its own. The page of an AS or a prefix says where it is registered.",
     similar: "similar spelling",
   },
-  nav: { bulk: "List", compare: "Compare", data: "Data", key: "Key", docs: "API reference", help: "Keyboard help", label: "Pages" },
+  nav: { bulk: "List", compare: "Compare", data: "Data", key: "Key", docs: "Documentation", help: "Keyboard help", label: "Pages" },
   theme: { label: "Theme", auto: "System", light: "Light", dark: "Dark" },
   home: {
     title: "What is this address?",

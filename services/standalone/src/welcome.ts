@@ -44,7 +44,7 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
     );
   }
   if (hasConsole) lines.push("", `In a browser, with the key: ${url}/`);
-  lines.push("", `API reference with a form for every route: ${url}/docs`);
+  lines.push("", `API reference with a form for every route: ${url}/docs/reference`);
   if (operatorUrl !== null) {
     if (hasConsole) lines.push("", `Pages for operators: ${operatorUrl}/`);
     lines.push(

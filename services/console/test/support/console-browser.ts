@@ -1,7 +1,3 @@
-/** The console in a real browser, in front of a real gateway. */
-
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { test } from "@jest/globals";
 import { examples, type OperationName, type RecordOf } from "@netfacts/contracts";
 import type { Page } from "playwright-core";
@@ -10,7 +6,8 @@ import { toolOrNotRun } from "../../../../test/support/debian.ts";
 import { exampleReply, type Harness, startGateway } from "../../../gateway-auth-quota/test/support/gateway.ts";
 
 const found = await findChromium();
-const axe = readFileSync(resolve(import.meta.dirname, "../../../../node_modules/axe-core/axe.min.js"), "utf8");
+
+export { violations } from "../../../../test/support/accessibility.ts";
 
 export interface OpenedPage {
   readonly page: Page;
@@ -83,12 +80,4 @@ export async function startConsole(): Promise<ConsoleInBrowser> {
       await harness.stop();
     },
   };
-}
-
-/** What axe finds wrong with a page. */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return (await page.evaluate(
-    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))",
-  )) as string[];
 }

@@ -1,8 +1,9 @@
-/** The open pages of a listener: its OpenAPI document, the reference page, what each problem means, and their icon. */
+/** The open pages of a listener: the documentation, its OpenAPI document with the reference page, what each problem means, and their icon. */
 
 import { contentTypes, type ProblemCode, ProblemError, problemCodes } from "@netfacts/contracts";
 import type { Json } from "@netfacts/contracts/openapi";
 import type { Route } from "../edge/routes.ts";
+import { docsSiteRoutes } from "./docs-site.ts";
 import { errorIndex, errorPage } from "./error-pages.ts";
 import { favicon } from "./favicon.ts";
 import { pageStyle } from "./page.ts";
@@ -26,12 +27,13 @@ export function docsRoutes(title: string, document: () => Json): Route[] {
   const errorPages = new Map<string, ReturnType<typeof staticHandler>>(
     problemCodes.map((code: ProblemCode) => [code, staticHandler(() => errorPage(code))]),
   );
+  const site = docsSiteRoutes();
   return [
+    ...(site.length > 0 ? site : ["/docs", "/docs/"].map((url) => ({ url, handler: reference }))),
     { url: "/favicon.ico", handler: staticHandler(favicon) },
     { url: "/robots.txt", handler: staticHandler(robots) },
     { url: "/openapi.json", handler: openApi },
-    { url: "/docs", handler: reference },
-    { url: "/docs/", handler: reference },
+    { url: "/docs/reference", handler: reference },
     { url: "/docs/reference.js", handler: staticHandler(() => referenceScript("/openapi.json")) },
     { url: "/docs/swagger-ui.css", handler: staticHandler(swaggerUiStyle) },
     { url: "/docs/swagger-ui-bundle.js", handler: staticHandler(swaggerUiScript) },

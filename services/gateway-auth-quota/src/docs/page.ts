@@ -13,7 +13,7 @@ export function page(title: string, main: string): StaticFile {
   return htmlDocument(
     `${title} · Netfacts`,
     "/docs/page.css",
-    `<nav><a href="/docs">API reference</a> <a href="/docs/errors">Problems</a> <a href="/openapi.json">OpenAPI</a></nav>
+    `<nav><a href="/docs">Documentation</a> <a href="/docs/reference">API reference</a> <a href="/docs/errors">Problems</a> <a href="/openapi.json">OpenAPI</a></nav>
 <main>
 ${main}
 </main>`,

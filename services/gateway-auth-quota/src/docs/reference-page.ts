@@ -1,4 +1,4 @@
-/** The reference page at `/docs`: Swagger UI over the OpenAPI document that is served beside it. It can call the API. */
+/** The reference page at `/docs/reference`: Swagger UI over the OpenAPI document that is served beside it. It can call the API. */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,7 +1,8 @@
 /** Files that are the same for everybody: kept in memory, packed once, answered by their entity tag. */
 
 import { hash } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { RouteHandlerMethod } from "fastify";
 import { preferredCoding } from "../edge/accept.ts";
 import { matchesEtag } from "../lookups/conditional.ts";
@@ -18,6 +19,9 @@ export interface StaticFile {
 export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** The same, for pages without styles in attributes. */
+export const sitePolicy = pagePolicy.replace(" 'unsafe-inline'", "");
+
 const nothingPolicy = "default-src 'none'; frame-ancestors 'none'";
 
 /** Packing shorter ones saves no packet. */
@@ -25,10 +29,10 @@ const gzipBytesMin = 1_024;
 
 /** @param load  called at the first question, as most processes are never asked for it. */
 export function staticHandler(load: () => StaticFile): RouteHandlerMethod {
-  let served: { file: StaticFile; plain: Buffer; packed: Buffer | null; etag: string } | null = null;
+  let served: ReturnType<typeof prepare> | null = null;
   return async (request, reply) => {
     served ??= prepare(load());
-    const { file, plain, packed, etag } = served;
+    const { file, plain, packed, etag } = await served;
     reply.headers({
       "cache-control": "public, max-age=3600",
       "content-security-policy": file.contentSecurityPolicy ?? nothingPolicy,
@@ -42,9 +46,9 @@ export function staticHandler(load: () => StaticFile): RouteHandlerMethod {
   };
 }
 
-function prepare(file: StaticFile) {
+async function prepare(file: StaticFile) {
   const plain = Buffer.from(file.body);
   // Weak: the same for the packed form.
   const etag = `W/"${hash("sha256", plain, "base64url").slice(0, 22)}"`;
-  return { file, plain, packed: plain.length < gzipBytesMin ? null : gzipSync(plain), etag };
+  return { file, plain, packed: plain.length < gzipBytesMin ? null : await promisify(gzip)(plain), etag };
 }

@@ -1,12 +1,13 @@
-/** The reference page in a real browser: it shows every operation, takes a key, and calls the API. */
+/** The documentation in a real browser: its pages and their search; the reference, which shows every operation, takes a key, and calls the API. */
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { publicRoutes } from "@netfacts/contracts/openapi";
+import { violations } from "../../../../test/support/accessibility.ts";
 import { type Browser, findChromium, startChromium } from "../../../../test/support/chromium.ts";
 import { toolOrNotRun } from "../../../../test/support/debian.ts";
 import { type Harness, startGateway } from "../support/gateway.ts";
 
-const tool = toolOrNotRun(await findChromium(), "Chromium", 2);
+const tool = toolOrNotRun(await findChromium(), "Chromium", 4);
 const inBrowser = tool === null ? test.skip : test;
 
 let harness: Harness;
@@ -36,9 +37,9 @@ async function open(path: string) {
   return { page, complaints };
 }
 
-inBrowser("/docs shows every operation, and asks /me with the key that it was given", async () => {
+inBrowser("/docs/reference shows every operation, and asks /me with the key that it was given", async () => {
   const key = await harness.key();
-  const { page, complaints } = await open("/docs");
+  const { page, complaints } = await open("/docs/reference");
   for (const { id, summary } of publicRoutes) {
     const operation = page.locator(`[id$="-${id}"]`);
     await operation.waitFor();
@@ -87,4 +88,36 @@ inBrowser("a problem's page can be read", async () => {
   await page.locator("td", { hasText: "prefix_has_host_bits" }).first().waitFor();
   expect(complaints).toEqual([]);
   if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}.errors.png` });
+});
+
+inBrowser("the documentation is read and searched by keyboard, in both themes, without a fault that axe finds", async () => {
+  const { page, complaints } = await open("/docs/");
+  expect(await page.locator("h1").first().textContent()).toBe("Netfacts");
+  await page.keyboard.press("/");
+  await page.keyboard.type("expired vrps");
+  const first = page.locator("#found a").first();
+  await first.waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/docs\/.+#/);
+  await page.keyboard.press("/");
+  await page.keyboard.type("nothing has xyzzy");
+  await page.locator("#found", { hasText: "Nothing found." }).waitFor();
+  await page.keyboard.press("Escape");
+  expect(await page.locator("#found").textContent()).toBe("");
+
+  for (const path of ["/docs/", "/docs/operations/sources", "/docs/api/records/ip", "/docs/decisions/"])
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(url + path);
+      expect([path, colorScheme, await violations(page)]).toEqual([path, colorScheme, []]);
+    }
+  expect(complaints).toEqual([]);
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}.docs.png` });
+});
+
+inBrowser("a page of the documentation fits a narrow screen", async () => {
+  const { page } = await open("/docs/operations/sources");
+  await page.setViewportSize({ width: 320, height: 600 });
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
 });

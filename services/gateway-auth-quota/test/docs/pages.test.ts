@@ -1,5 +1,7 @@
 /** The open pages: the OpenAPI document, the reference page and its files, and what each problem means. */
 
+import { globSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { errors, problemCodes } from "@netfacts/contracts";
@@ -21,17 +23,59 @@ test("/openapi.json is the document, to anybody", async () => {
 });
 
 test("each file that the reference page names is there, and its policy lets the page load it", async () => {
-  const page = await open("/docs");
+  const page = await open("/docs/reference");
   expect(page).toMatchObject({ status: 200, headers: { "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff" } });
   expect(page.body).not.toMatch(/<script>|https?:/);
   const files = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? "");
   expect(files.length).toBeGreaterThan(3);
   for (const file of files) expect([file, (await open(file)).status]).toEqual([file, 200]);
-  expect((await open("/docs/")).body).toBe(page.body);
+});
+
+test("every page and file of the documentation site is there, and all that the pages load and link to", async () => {
+  const site = resolve(import.meta.dirname, "../../../../docs/dist");
+  const pages = globSync("**/*.html", { cwd: site }).map(
+    (path) => `/docs/${path.replace(/(^|\/)index\.html$/, "$1").replace(/\.html$/, "")}`,
+  );
+  expect(pages.length).toBeGreaterThan(150);
+  const found = new Map<string, string>();
+  for (const path of pages) {
+    const { status, body, headers } = await open(path);
+    expect([path, status, headers["content-type"]]).toEqual([path, 200, "text/html; charset=utf-8"]);
+    expect(String(headers["content-security-policy"])).not.toContain("unsafe");
+    expect([path, /<style|<script>|\sstyle=|<!--/.exec(body.replaceAll(/<pre[\s\S]*?<\/pre>|<code>[\s\S]*?<\/code>/g, ""))]).toEqual([
+      path,
+      null,
+    ]);
+    for (const [, target = ""] of body.matchAll(/ (?:src|href)="(\/[^"]*)"/g)) found.set(target.replace(/#.*$/, ""), path);
+  }
+  for (const [target, page] of found) expect([page, target, (await open(target)).status]).toEqual([page, target, 200]);
+  expect((await open("/docs/")).body).toBe((await open("/docs")).body);
+});
+
+test("a link of the documentation to a heading leads to one", async () => {
+  const site = resolve(import.meta.dirname, "../../../../docs/dist");
+  for (const path of globSync("**/*.html", { cwd: site }))
+    for (const [, target = "", anchor = ""] of readFileSync(join(site, path), "utf8").matchAll(/ href="(\/docs\/[^"#]*)#([^"]+)"/g)) {
+      const { body } = await open(target);
+      if (!target.includes(".")) expect([path, target, body.includes(` id="${decodeURIComponent(anchor)}"`)]).toEqual([path, target, true]);
+    }
+});
+
+test("what is no page of the documentation is a problem", async () => {
+  for (const path of [
+    "/docs/nothing",
+    "/docs/../package.json",
+    "/docs/%2e%2e/package.json",
+    "/docs/index.html",
+    "/docs/built.jsonx",
+    "/docs//",
+  ])
+    expect([path, (await open(path)).status]).toEqual([path, 404]);
+  expect(await harness.request("POST", "/docs/concepts", {})).toMatchObject({ status: 405 });
 });
 
 test("pages run their own scripts only, and cannot be framed", async () => {
-  for (const path of ["/docs", "/docs/errors", "/docs/errors/rate_limit_exceeded"]) {
+  for (const path of ["/docs", "/docs/operations/keys", "/docs/reference", "/docs/errors", "/docs/errors/rate_limit_exceeded"]) {
     const directives = String((await open(path)).headers["content-security-policy"]).split("; ");
     expect([path, directives]).toEqual([
       path,
