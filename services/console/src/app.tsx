@@ -15,10 +15,10 @@ import {
   DataPage,
   PrefixPage,
   ReverseDnsPage,
+  SearchPage,
   ValidityForm,
   ValidityPage,
 } from "./pages/lazy.ts";
-import { SearchPage } from "./pages/search.tsx";
 import { SearchField } from "./parts/search-field.tsx";
 import { ThemeChoice } from "./parts/theme-choice.tsx";
 import { followLinks, path, query } from "./router.ts";

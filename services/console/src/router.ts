@@ -30,10 +30,14 @@ function show(pathname: string, search: string): void {
 export function linkFollower(isPage: (path: string) => boolean): (event: MouseEvent) => void {
   return (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    // Of a drawing, too: its links have no `origin`, and their `target` is an object.
     const link = event.target instanceof Element ? event.target.closest("a") : null;
-    if (link === null || link.origin !== location.origin || link.target !== "" || link.download !== "" || !isPage(link.pathname)) return;
+    const href = link?.getAttribute("href") ?? null;
+    if (link === null || href === null || link.hasAttribute("target") || link.hasAttribute("download")) return;
+    const to = new URL(href, location.href);
+    if (to.origin !== location.origin || !isPage(to.pathname)) return;
     event.preventDefault();
-    navigate(link.pathname + link.search);
+    navigate(to.pathname + to.search);
   };
 }
 

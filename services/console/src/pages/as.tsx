@@ -1,13 +1,17 @@
 /** `/as/AS3333`. */
 
 import type { AsnRecord } from "@netfacts/client";
+import { useMemo } from "preact/hooks";
 import { useAnswer } from "../answer.ts";
 import { count, moment, share } from "../domain/format.ts";
 import { asSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
-import { AsLink, Card, Facts, Outside, PrefixLink, Unknown, UnknownRouting } from "../parts/basics.tsx";
-import { Answered, Failed } from "../parts/failed.tsx";
-import { usePages } from "../parts/pages.ts";
+import { AddressMapCard } from "../parts/address-map.tsx";
+import { Card, Facts, Outside, PrefixLink, Unknown, UnknownRouting } from "../parts/basics.tsx";
+import { Answered } from "../parts/failed.tsx";
+import { Further } from "../parts/further.tsx";
+import { NeighboursCard } from "../parts/neighbours.tsx";
+import { pageItems, usePages } from "../parts/pages.ts";
 import { Country, NetworkTypesCard, registryName } from "../parts/registration.tsx";
 import { RpkiBadge } from "../parts/rpki.tsx";
 import { DataBehind, Snippets } from "../parts/shown-as.tsx";
@@ -47,8 +51,8 @@ export function AsPage({ asn }: { readonly asn: string }) {
               types={record.network_types ?? []}
               areUnknown={record.network_type === null && !record.network_types?.length}
             />
-            <Neighbours record={record} />
-            <Prefixes record={record} />
+            <Prefixes record={record} again={again} />
+            <NeighboursCard record={record} />
             <DataBehind meta={record.meta} />
           </div>
           <Snippets lookup={{ path: `/api/v1/asn/AS${record.asn}`, call: callOf("asn", `AS${record.asn}`) }} record={record} />
@@ -90,62 +94,46 @@ function Rpki({ record: { rpki, aspa } }: { readonly record: AsnRecord }) {
   );
 }
 
-function Neighbours({ record: { neighbours } }: { readonly record: AsnRecord }) {
-  const items = neighbours?.items ?? [];
-  if (items.length === 0) return null;
-  return (
-    <Card title={texts.cards.neighbours}>
-      <p class="detail">{texts.neighbours}</p>
-      <VirtualList
-        label={texts.cards.neighbours}
-        items={items}
-        row={({ asn, name, position, share: part }) => (
-          <span class="row">
-            <span class="fill">
-              <AsLink asn={asn} name={name} />
-            </span>
-            <span class="detail">
-              {position}
-              {part === null ? "" : ` · ${share(part)}`}
-            </span>
-          </span>
-        )}
-      />
-    </Card>
-  );
-}
-
-function Prefixes({ record }: { readonly record: AsnRecord }) {
+function Prefixes({ record, again }: { readonly record: AsnRecord; readonly again: () => void }) {
   const { prefixes: first, asn } = record;
-  const { items, more, isLoading, failure } = usePages(
+  const pages = usePages(
     first,
-    async (client, cursor, signal) => (await client.asn(asn, { cursor, limit: 1_000, signal })).prefixes,
+    async (client, cursor, signal) => (await client.asn(asn, { cursor, limit: pageItems, signal })).prefixes,
+    again,
+  );
+  const { items, settled } = pages;
+  const mapped = useMemo(
+    () =>
+      settled.map(({ prefix, rpki_state, is_moas }) => ({
+        prefix,
+        rpki: rpki_state,
+        origin: is_moas === null ? texts.unknown : is_moas ? texts.map.severalOrigins : texts.map.onlyOrigin(`AS${asn}`),
+      })),
+    [settled, asn],
   );
   if (items.length === 0) return null;
   return (
-    <Card title={`${texts.cards.prefixes} (${first.total === null ? texts.unknown : count(first.total)})`}>
-      <VirtualList
-        label={texts.cards.prefixes}
-        items={items}
-        row={({ prefix, visibility_ratio, rpki_state, is_moas }) => (
-          <span class="row">
-            <span class="fill">
-              <PrefixLink prefix={prefix} />
+    <>
+      <Card title={`${texts.cards.prefixes} (${first.total === null ? texts.unknown : count(first.total)})`}>
+        <VirtualList
+          label={texts.cards.prefixes}
+          items={items}
+          row={({ prefix, visibility_ratio, rpki_state, is_moas }) => (
+            <span class="row">
+              <span class="fill">
+                <PrefixLink prefix={prefix} />
+              </span>
+              <span class="detail">
+                {is_moas ? "several origins · " : ""}
+                {visibility_ratio === null ? "" : share(visibility_ratio)}
+              </span>
+              <RpkiBadge state={rpki_state} />
             </span>
-            <span class="detail">
-              {is_moas ? "several origins · " : ""}
-              {visibility_ratio === null ? "" : share(visibility_ratio)}
-            </span>
-            <RpkiBadge state={rpki_state} />
-          </span>
-        )}
-      />
-      {failure !== null && more !== null ? <Failed failure={failure} again={more} /> : null}
-      {more !== null && failure === null ? (
-        <button type="button" onClick={more} disabled={isLoading}>
-          {isLoading ? texts.loading : texts.loadMore}
-        </button>
-      ) : null}
-    </Card>
+          )}
+        />
+        <Further pages={pages} total={first.total} />
+      </Card>
+      <AddressMapCard items={mapped} isCut={pages.isCut} subject={null} empty={texts.map.nothing} />
+    </>
   );
 }

@@ -10,5 +10,6 @@ export const ComparePage = lazyPage(async () => (await import("./compare.tsx")).
 export const DataPage = lazyPage(async () => (await import("./data.tsx")).DataPage);
 export const PrefixPage = lazyPage(async () => (await import("./prefix.tsx")).PrefixPage);
 export const ReverseDnsPage = lazyPage(async () => (await import("./reverse-dns.tsx")).ReverseDnsPage);
+export const SearchPage = lazyPage(async () => (await import("./search.tsx")).SearchPage);
 export const ValidityForm = lazyPage(async () => (await import("./validity.tsx")).ValidityForm);
 export const ValidityPage = lazyPage(async () => (await import("./validity.tsx")).ValidityPage);

@@ -1,15 +1,18 @@
 /** `/prefix/193.0.0.0/21`. */
 
-import type { PrefixRecord } from "@netfacts/client";
+import type { PrefixRecord, RelatedPrefix } from "@netfacts/client";
+import { useMemo } from "preact/hooks";
 import { useAnswer } from "../answer.ts";
+import type { MapItem } from "../domain/address-map.ts";
 import { count } from "../domain/format.ts";
 import { prefixSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
+import { AddressMapCard } from "../parts/address-map.tsx";
 import { Card, Facts, Outside, PrefixLink, Unknown, UnknownRouting } from "../parts/basics.tsx";
-import { Answered, Failed } from "../parts/failed.tsx";
-import { usePages } from "../parts/pages.ts";
+import { Answered } from "../parts/failed.tsx";
+import { pageItems, usePages } from "../parts/pages.ts";
+import { lengthOf, originsOf, PrefixTreeCard } from "../parts/prefix-tree.tsx";
 import { AllocationFacts } from "../parts/registration.tsx";
-import { Related } from "../parts/related.tsx";
 import { Origins, VisibilityBar } from "../parts/routing.tsx";
 import { RpkiDetails } from "../parts/rpki.tsx";
 import { DataBehind, Snippets } from "../parts/shown-as.tsx";
@@ -50,12 +53,7 @@ export function PrefixPage({ prefix }: { readonly prefix: string }) {
                 <p>RPKI judges announcements, and none is known.</p>
               )}
             </Card>
-            {record.less_specifics?.length ? (
-              <Card title={`${texts.cards.less} (${record.less_specifics.length})`}>
-                <Related label={texts.cards.less} items={record.less_specifics} />
-              </Card>
-            ) : null}
-            <MoreSpecifics record={record} />
+            <Around record={record} again={again} />
             <DataBehind meta={record.meta} />
           </div>
           <Snippets lookup={{ path: `/api/v1/prefix/${record.prefix}`, call: callOf("prefix", record.prefix) }} record={record} />
@@ -99,22 +97,32 @@ function Routed({ record }: { readonly record: PrefixRecord }) {
   );
 }
 
-function MoreSpecifics({ record }: { readonly record: PrefixRecord }) {
-  const { more_specifics: first, prefix } = record;
-  const { items, more, isLoading, failure } = usePages(
-    first,
-    async (client, cursor, signal) => (await client.prefix(prefix, { cursor, limit: 1_000, signal })).more_specifics,
+/** The prefixes around it as a tree, and on the map; both show what is loaded of the list. */
+function Around({ record, again }: { readonly record: PrefixRecord; readonly again: () => void }) {
+  const { prefix, announced, origins, rpki, less_specifics, more_specifics } = record;
+  const pages = usePages(
+    more_specifics,
+    async (client, cursor, signal) => (await client.prefix(prefix, { cursor, limit: pageItems, signal })).more_specifics,
+    again,
   );
-  if (items.length === 0) return null;
+  const mapped = useMemo(
+    () => [
+      // What covers the prefix covers the whole map; the nearest one says who.
+      ...(announced
+        ? [{ prefix, rpki: rpki.state, origin: originsOf((origins ?? []).map(({ asn }) => asn)) }]
+        : [...(less_specifics ?? [])].sort((a, b) => lengthOf(a.prefix) - lengthOf(b.prefix)).map(itemOf)),
+      ...pages.settled.map(itemOf),
+    ],
+    [record, pages.settled],
+  );
   return (
-    <Card title={`${texts.cards.more} (${first.count === null ? texts.unknown : count(first.count)})`}>
-      <Related label={texts.cards.more} items={items} />
-      {failure !== null && more !== null ? <Failed failure={failure} again={more} /> : null}
-      {more !== null && failure === null ? (
-        <button type="button" onClick={more} disabled={isLoading}>
-          {isLoading ? texts.loading : texts.loadMore}
-        </button>
-      ) : null}
-    </Card>
+    <>
+      <PrefixTreeCard record={record} pages={pages} />
+      <AddressMapCard items={mapped} isCut={pages.isCut} subject={prefix} empty={texts.map.nothing} />
+    </>
   );
+}
+
+function itemOf({ prefix, rpki_state, origins }: RelatedPrefix): MapItem {
+  return { prefix, rpki: rpki_state, origin: originsOf(origins) };
 }

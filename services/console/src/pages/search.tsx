@@ -40,7 +40,7 @@ function Results({ q }: { readonly q: string }) {
             {record.results.total === 0 ? texts.results.none : `${counted(record.results.total, "result")} for`} “<Outside text={q} />”
           </h1>
           <MissingData meta={record.meta} />
-          {record.results.total === 0 ? <p>{texts.results.noneDo}</p> : <List q={q} record={record} />}
+          {record.results.total === 0 ? <p>{texts.results.noneDo}</p> : <List q={q} record={record} again={again} />}
           <div class="cards">
             <DataBehind meta={record.meta} />
           </div>
@@ -61,10 +61,11 @@ function MissingData({ meta: { data } }: { readonly meta: Meta }) {
   );
 }
 
-function List({ q, record }: { readonly q: string; readonly record: SearchRecord }) {
+function List({ q, record, again }: { readonly q: string; readonly record: SearchRecord; readonly again: () => void }) {
   const { items, more, isLoading, failure } = usePages(
     record.results,
     async (client, cursor, signal) => (await client.search(q, { cursor, signal })).results,
+    again,
   );
   return (
     <>

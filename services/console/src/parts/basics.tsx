@@ -68,6 +68,11 @@ export function AsLink({ asn, name }: { readonly asn: number | null; readonly na
   );
 }
 
-export function PrefixLink({ prefix }: { readonly prefix: string }) {
-  return <a href={`/prefix/${prefix}`}>{prefix}</a>;
+/** @param inTree  without a stop of the Tab key of its own. */
+export function PrefixLink({ prefix, inTree = false }: { readonly prefix: string; readonly inTree?: boolean }) {
+  return (
+    <a href={`/prefix/${prefix}`} tabIndex={inTree ? -1 : undefined}>
+      {prefix}
+    </a>
+  );
 }

@@ -1,15 +1,22 @@
 /** Further pages of a list of the public API. */
 
 import type { NetfactsClient } from "@netfacts/client";
-import { client } from "../session.ts";
+import { client, patientClient } from "../session.ts";
 import { type Page, type Pages, useFurtherPages } from "./further-pages.ts";
 
-export type { Page } from "./further-pages.ts";
+export { itemsMax, type Page, type Pages } from "./further-pages.ts";
 
-/** @param first  the page that the answer has; another one begins anew. */
+/** Items of each further page. */
+export const pageItems = 1_000;
+
+/**
+ * @param first  the page that the answer has; another one begins anew.
+ * @param again  asks for `first` anew.
+ */
 export function usePages<T>(
   first: Page<T>,
   ask: (client: NetfactsClient, cursor: string, signal: AbortSignal) => Promise<Page<T>>,
+  again: () => void,
 ): Pages<T> {
-  return useFurtherPages(first, (cursor, signal) => ask(client.value, cursor, signal));
+  return useFurtherPages(first, (cursor, signal, isPatient) => ask((isPatient ? patientClient : client).value, cursor, signal), again);
 }

@@ -4,6 +4,7 @@ import type { Allocation, CountryFlag, ListedNetworkType, Location } from "@netf
 import { count, countryName, moment, share } from "../domain/format.ts";
 import { texts } from "../texts.ts";
 import { AsLink, Card, Facts, Outside, Unknown } from "./basics.tsx";
+import { LocationMap } from "./location-map.tsx";
 
 const registries: Readonly<Record<string, string>> = {
   afrinic: "AFRINIC",
@@ -137,6 +138,7 @@ export function LocationCard({ location }: { readonly location: Location | null 
           ["Last observed", last_observed_at === null ? null : moment(last_observed_at)],
         ]}
       />
+      <LocationMap location={location} />
       {agrees_with_registration === false ? <p class="note">This is not the country of registration.</p> : null}
     </Card>
   );

@@ -1,12 +1,55 @@
 /** A list of any length, of which only the rows in sight are in the document. It has the focus as a whole; arrows and Page keys scroll it. */
 
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import type { ComponentChildren, RefObject } from "preact";
+import { useRef, useState } from "preact/hooks";
 
 const rowPixels = 36;
 const viewPixels = 360;
 /** Rows above and below those in sight. */
 const spareRows = 8;
+
+export const rowsInSight = viewPixels / rowPixels;
+
+interface Window<E extends Element> {
+  /** The rows that belong into the document: from `first` to before `last`. */
+  readonly first: number;
+  readonly last: number;
+  /** In pixels, of what scrolls and of all rows. */
+  readonly height: number;
+  readonly fullHeight: number;
+  readonly scrolling: RefObject<E | null>;
+  readonly onScroll: () => void;
+  /** Scrolls as little as shows the row. */
+  reveal(row: number): void;
+}
+
+/** For parts that place their rows themselves. */
+export function useRowsInSight<E extends HTMLElement>(rows: number): Window<E> {
+  const [top, setTop] = useState(0);
+  const scrolling = useRef<E>(null);
+  const height = Math.min(viewPixels, rows * rowPixels);
+  return {
+    first: Math.max(0, Math.floor(top / rowPixels) - spareRows),
+    last: Math.min(rows, Math.ceil((top + height) / rowPixels) + spareRows),
+    height,
+    fullHeight: rows * rowPixels,
+    scrolling,
+    onScroll: () => setTop(scrolling.current?.scrollTop ?? 0),
+    reveal(row) {
+      const element = scrolling.current;
+      if (element === null) return;
+      const start = row * rowPixels;
+      const shown = Math.min(start, Math.max(element.scrollTop, start + rowPixels - height));
+      element.scrollTop = shown;
+      setTop(shown);
+    },
+  };
+}
+
+/** Where a row is, from the start of all rows. */
+export function rowPlace(row: number): { readonly insetBlockStart: string } {
+  return { insetBlockStart: `${row * rowPixels}px` };
+}
 
 interface VirtualListProps<T> {
   readonly label: string;
@@ -15,27 +58,20 @@ interface VirtualListProps<T> {
 }
 
 export function VirtualList<T>({ label, items, row }: VirtualListProps<T>) {
-  const [top, setTop] = useState(0);
-  const height = Math.min(viewPixels, items.length * rowPixels);
-  const first = Math.max(0, Math.floor(top / rowPixels) - spareRows);
-  const last = Math.min(items.length, Math.ceil((top + height) / rowPixels) + spareRows);
+  const { first, last, height, fullHeight, scrolling, onScroll } = useRowsInSight<HTMLElement>(items.length);
   return (
     <section
       class="virtual"
       aria-label={label}
+      ref={scrolling}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
       tabIndex={0}
       style={{ blockSize: `${height}px` }}
-      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      onScroll={onScroll}
     >
-      <ul style={{ blockSize: `${items.length * rowPixels}px` }}>
+      <ul style={{ blockSize: `${fullHeight}px` }}>
         {items.slice(first, last).map((item, index) => (
-          <li
-            key={first + index}
-            aria-setsize={items.length}
-            aria-posinset={first + index + 1}
-            style={{ insetBlockStart: `${(first + index) * rowPixels}px` }}
-          >
+          <li key={first + index} aria-setsize={items.length} aria-posinset={first + index + 1} style={rowPlace(first + index)}>
             {row(item)}
           </li>
         ))}

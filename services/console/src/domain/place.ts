@@ -1,0 +1,56 @@
+/** A place on the map: whether there is one, how much of the Earth is shown around it, and how sure it is in words. */
+
+import type { Location } from "@netfacts/contracts";
+
+export interface Place {
+  readonly latitude: number;
+  readonly longitude: number;
+  /** 0 where it is not known. */
+  readonly radiusKm: number;
+  /** Distances of the places that other observations name. */
+  readonly outliersKm: readonly number[];
+}
+
+/** Null for a location without coordinates that can be drawn. */
+export function placeOf({ latitude, longitude, radius_km, outliers }: Location): Place | null {
+  if (latitude === null || longitude === null) return null;
+  if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return null;
+  return {
+    latitude,
+    longitude,
+    radiusKm: Math.max(0, radius_km ?? 0),
+    outliersKm: (outliers?.items ?? []).flatMap(({ distance_km }) => (distance_km === null ? [] : [distance_km])),
+  };
+}
+
+/** Half of the Earth's circumference. */
+const farthestKm = 20_015;
+/** The coasts of the map are too coarse for less. */
+const shownKmMin = 1_200;
+
+/** The distance from the place to the nearest edge of the map. */
+export function shownKm({ radiusKm, outliersKm }: Place): number {
+  return Math.min(farthestKm, Math.max(shownKmMin, 3 * radiusKm, ...outliersKm.map((km) => 1.15 * km)));
+}
+
+/** The angle at the centre of the Earth, in degrees. */
+export function degreesOf(km: number): number {
+  return (Math.min(km, farthestKm) / farthestKm) * 180;
+}
+
+/** `52.37° N, 4.89° E`. */
+export function coordinates({ latitude, longitude }: Pick<Place, "latitude" | "longitude">): string {
+  return `${Math.abs(latitude)}° ${latitude < 0 ? "S" : "N"}, ${Math.abs(longitude)}° ${longitude < 0 ? "W" : "E"}`;
+}
+
+const words = [
+  [0.9, "very likely"],
+  [0.7, "likely"],
+  [0.5, "more likely than not"],
+  [0, "rather a guess"],
+] as const;
+
+/** A probability in words. */
+export function confidenceWords(confidence: number): string {
+  return words.find(([least]) => confidence >= least)?.[1] ?? "rather a guess";
+}

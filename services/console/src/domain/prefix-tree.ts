@@ -1,0 +1,100 @@
+/** Prefixes that lie in one another as a tree in its reading order: each before those inside it. */
+
+import { containsPrefix, type Prefix, parsePrefix } from "@netfacts/address";
+
+export interface TreePrefix {
+  readonly prefix: string;
+}
+
+export interface TreeRow<T> {
+  readonly item: T;
+  /** 1 for a prefix that nothing covers. */
+  readonly level: number;
+  /** The row of the nearest prefix around it; -1 where there is none. */
+  readonly parent: number;
+  /** Its place among the rows with the same parent, from 1. */
+  readonly place: number;
+  children: number;
+}
+
+/** Grows at its end in amortised constant time for each prefix. */
+export class PrefixTree<T extends TreePrefix> {
+  readonly rows: TreeRow<T>[] = [];
+  /** The last row and those around it, outermost first. */
+  readonly #open: { readonly row: number; readonly prefix: Prefix }[] = [];
+  #roots = 0;
+
+  /** Adds prefixes in ascending order of network, then of length. Text that is no prefix is left out. */
+  add(items: readonly T[]): void {
+    for (const item of items) {
+      const reading = parsePrefix(item.prefix);
+      if (!reading.ok) continue;
+      while (true) {
+        const last = this.#open.at(-1);
+        if (last === undefined || containsPrefix(last.prefix, reading.prefix)) break;
+        this.#open.pop();
+      }
+      const parent = this.#open.at(-1)?.row ?? -1;
+      const above = this.rows[parent];
+      const place = above === undefined ? ++this.#roots : ++above.children;
+      this.#open.push({ row: this.rows.length, prefix: reading.prefix });
+      this.rows.push({ item, level: this.#open.length, parent, place, children: 0 });
+    }
+  }
+
+  /** How many rows have this one's parent. */
+  siblings({ parent }: TreeRow<T>): number {
+    return this.rows[parent]?.children ?? this.#roots;
+  }
+
+  /** The rows that are in no folded one, as indexes. Cost: one step for each row. */
+  shown(folded: ReadonlySet<number>): number[] {
+    const shown: number[] = [];
+    let hiddenBelow = Number.POSITIVE_INFINITY;
+    for (const [index, { level }] of this.rows.entries()) {
+      if (level > hiddenBelow) continue;
+      hiddenBelow = folded.has(index) ? level : Number.POSITIVE_INFINITY;
+      shown.push(index);
+    }
+    return shown;
+  }
+}
+
+/** What a key does in a tree: a row (its place among the shown ones) that becomes the active one, or one that is folded or unfolded. */
+export type TreeMove = { readonly to: number } | { readonly fold: number } | { readonly unfold: number };
+
+/**
+ * The keys of a tree (WAI-ARIA, tree view).
+ *
+ * @param shown  as `PrefixTree.shown` returns it; `active` is a place in it.
+ * @param pageRows  as many as are in sight.
+ * @returns null for a key that does nothing.
+ */
+export function treeMove<T extends TreePrefix>(key: string, { tree, folded, shown, active, pageRows }: TreePosition<T>): TreeMove | null {
+  const index = shown[active];
+  const row = index === undefined ? undefined : tree.rows[index];
+  if (index === undefined || row === undefined) return null;
+  const to = (place: number) => ({ to: Math.max(0, Math.min(shown.length - 1, place)) });
+  const isOpen = row.children > 0 && !folded.has(index);
+  if (key === "ArrowDown") return to(active + 1);
+  if (key === "ArrowUp") return to(active - 1);
+  if (key === "PageDown") return to(active + pageRows);
+  if (key === "PageUp") return to(active - pageRows);
+  if (key === "Home") return to(0);
+  if (key === "End") return to(shown.length - 1);
+  if (key === "ArrowRight") {
+    if (isOpen) return to(active + 1);
+    return row.children > 0 ? { unfold: index } : null;
+  }
+  if (key !== "ArrowLeft") return null;
+  if (isOpen) return { fold: index };
+  return row.parent < 0 ? null : to(shown.lastIndexOf(row.parent, active));
+}
+
+export interface TreePosition<T extends TreePrefix> {
+  readonly tree: PrefixTree<T>;
+  readonly folded: ReadonlySet<number>;
+  readonly shown: readonly number[];
+  readonly active: number;
+  readonly pageRows: number;
+}

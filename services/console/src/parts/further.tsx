@@ -1,0 +1,50 @@
+/** Below a list that has further pages: how much of it is shown, and what loads more. */
+
+import { count } from "../domain/format.ts";
+import { texts } from "../texts.ts";
+import { Failed } from "./failed.tsx";
+import { itemsMax, type Pages, pageItems } from "./pages.ts";
+
+interface FurtherProps {
+  readonly pages: Pages<unknown>;
+  /** Null where the API does not know. */
+  readonly total: number | null;
+}
+
+export function Further({ pages: { items, more, all, stop, isLoading, isCut, failure, restart }, total }: FurtherProps) {
+  if (!isCut) return null;
+  const wanted = Math.min(itemsMax, total ?? itemsMax);
+  const requests = Math.ceil((wanted - items.length) / pageItems);
+  return (
+    <>
+      <p role="status">
+        {texts.further.shown(count(items.length), total === null ? null : count(total))}
+        {more === null ? ` ${texts.further.full(count(itemsMax))}` : ""}
+      </p>
+      {isLoading ? <progress aria-label={texts.further.progress} value={items.length} max={wanted} /> : null}
+      {failure !== null && more !== null ? <Failed failure={failure} again={more} /> : null}
+      <p class="buttons">
+        {restart === null ? null : (
+          <button type="button" onClick={restart}>
+            {texts.further.restart}
+          </button>
+        )}
+        {isLoading ? (
+          <button type="button" onClick={stop}>
+            {texts.further.stop}
+          </button>
+        ) : null}
+        {isLoading || failure !== null || more === null ? null : (
+          <button type="button" onClick={more}>
+            {texts.loadMore}
+          </button>
+        )}
+        {isLoading || failure !== null || all === null || requests < 2 ? null : (
+          <button type="button" class="quiet" onClick={all}>
+            {texts.further.all(count(wanted), count(requests))}
+          </button>
+        )}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,204 @@
+/** The announced prefixes around a prefix as a tree. The tree has the focus as a whole; its keys are those of WAI-ARIA's tree view. */
+
+import type { PrefixRecord, RelatedPrefix } from "@netfacts/client";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { count, counted, share } from "../domain/format.ts";
+import { PrefixTree, type TreeRow, treeMove } from "../domain/prefix-tree.ts";
+import { listed } from "../domain/sentences.ts";
+import { navigate } from "../router.ts";
+import { texts } from "../texts.ts";
+import { Card, PrefixLink, UnknownRouting } from "./basics.tsx";
+import { Further } from "./further.tsx";
+import type { Pages } from "./pages.ts";
+import { RpkiBadge } from "./rpki.tsx";
+import { rowPlace, rowsInSight, useRowsInSight } from "./virtual-list.tsx";
+
+interface Node extends Omit<RelatedPrefix, "as_set_origins"> {
+  /** Whether the page is about it. */
+  readonly isThis: boolean;
+  /** Null: not known. */
+  readonly isAnnounced: boolean | null;
+}
+
+interface PrefixTreeProps {
+  readonly record: PrefixRecord;
+  /** The prefixes inside it. */
+  readonly pages: Pages<RelatedPrefix>;
+}
+
+export function PrefixTreeCard({ record, pages }: PrefixTreeProps) {
+  const { announced, less_specifics, more_specifics } = record;
+  const tree = useTree(record, pages.items);
+  const around = less_specifics?.length ?? 0;
+  const inside = more_specifics.count;
+  return (
+    <Card title={texts.cards.tree} wide>
+      {around === 0 && pages.items.length === 0 ? (
+        announced === null ? (
+          <UnknownRouting record={record} />
+        ) : (
+          <p>{texts.tree.alone}</p>
+        )
+      ) : (
+        <>
+          <p>
+            {texts.tree.counts(counted(around, "prefix", "prefixes"), inside === null ? texts.unknown : count(inside))}
+            {more_specifics.announced_share === null ? "" : ` ${texts.tree.share(share(more_specifics.announced_share))}`}
+          </p>
+          <Tree tree={tree} rows={tree.rows.length} isWhole={!pages.isCut} />
+          <Further pages={pages} total={inside} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** The tree of a record, which grows with the items of its further pages. */
+function useTree(record: PrefixRecord, items: readonly RelatedPrefix[]): PrefixTree<Node> {
+  const built = useRef<{ readonly record: PrefixRecord; readonly tree: PrefixTree<Node>; added: number }>(null);
+  if (built.current?.record !== record) {
+    const tree = new PrefixTree<Node>();
+    tree.add([...(record.less_specifics ?? [])].sort((a, b) => lengthOf(a.prefix) - lengthOf(b.prefix)).map(nodeOf));
+    const isAnnounced = record.announced;
+    tree.add([
+      {
+        prefix: record.prefix,
+        origins: isAnnounced ? (record.origins ?? []).map(({ asn }) => asn) : [],
+        rpki_state: isAnnounced ? record.rpki.state : null,
+        visibility_ratio: isAnnounced ? (record.visibility?.ratio ?? null) : null,
+        isThis: true,
+        isAnnounced,
+      },
+    ]);
+    built.current = { record, tree, added: 0 };
+  }
+  const now = built.current;
+  now.tree.add(items.slice(now.added).map(nodeOf));
+  now.added = items.length;
+  return now.tree;
+}
+
+function nodeOf(related: RelatedPrefix): Node {
+  return { ...related, isThis: false, isAnnounced: true };
+}
+
+export function lengthOf(prefix: string): number {
+  return Number(prefix.slice(prefix.indexOf("/") + 1));
+}
+
+/** @param rows  changes when the tree has grown. */
+function Tree({ tree, rows, isWhole }: { readonly tree: PrefixTree<Node>; readonly rows: number; readonly isWhole: boolean }) {
+  const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
+  const shown = useMemo(() => tree.shown(folded), [tree, rows, folded]);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const start = useMemo(() => tree.rows.findIndex(({ item }) => item.isThis), [tree]);
+  // A row that was folded away leaves the place to the one that holds it.
+  const active = Math.max(
+    0,
+    shown.findLastIndex((index) => index <= (chosen ?? start)),
+  );
+  const { first, last, height, fullHeight, scrolling, onScroll, reveal } = useRowsInSight<HTMLDivElement>(shown.length);
+
+  const setIsFolded = (index: number, isFolded: boolean) => {
+    const next = new Set(folded);
+    if (isFolded) next.add(index);
+    else next.delete(index);
+    setFolded(next);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isRightToLeft = scrolling.current !== null && getComputedStyle(scrolling.current).direction === "rtl";
+    const key = isRightToLeft ? (mirrored[event.key] ?? event.key) : event.key;
+    const row = tree.rows[shown[active] ?? -1];
+    if (key === "Enter" && row !== undefined) {
+      event.preventDefault();
+      navigate(`/prefix/${row.item.prefix}`);
+      return;
+    }
+    const move = treeMove(key, { tree, folded, shown, active, pageRows: rowsInSight - 1 });
+    if (move === null) return;
+    event.preventDefault();
+    if ("fold" in move) setIsFolded(move.fold, true);
+    else if ("unfold" in move) setIsFolded(move.unfold, false);
+    else {
+      setChosen(shown[move.to] ?? null);
+      reveal(move.to);
+    }
+  };
+  const click = ({ target }: MouseEvent) => {
+    if (!(target instanceof Element)) return;
+    const index = Number(target.closest("[data-row]")?.getAttribute("data-row") ?? -1);
+    if (index < 0) return;
+    setChosen(index);
+    if (target.closest(".twist") !== null) setIsFolded(index, !folded.has(index));
+  };
+  // The active row is in the document wherever the list was scrolled to: assistive technology reads it.
+  const rendered = shown.slice(first, last).map((index, at) => [index, first + at] as const);
+  if (active < first || active >= last) rendered.push([shown[active] ?? 0, active]);
+  return (
+    <div
+      class="virtual tree"
+      role="tree"
+      aria-label={texts.cards.tree}
+      tabIndex={0}
+      aria-activedescendant={`row-${shown[active]}`}
+      ref={scrolling}
+      style={{ blockSize: `${height}px` }}
+      onScroll={onScroll}
+      onKeyDown={press}
+      onClick={click}
+    >
+      <div role="presentation" style={{ blockSize: `${fullHeight}px` }}>
+        {rendered.map(([index, at]) => {
+          const row = tree.rows[index];
+          if (row === undefined) return null;
+          return (
+            // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus and names its active row
+            <div
+              key={index}
+              id={`row-${index}`}
+              data-row={index}
+              role="treeitem"
+              class={at === active ? "active" : ""}
+              aria-level={row.level}
+              aria-posinset={row.place}
+              // The number of siblings is not known before all pages are loaded.
+              aria-setsize={isWhole ? tree.siblings(row) : -1}
+              aria-expanded={row.children === 0 ? undefined : !folded.has(index)}
+              aria-selected={at === active}
+              aria-current={row.item.isThis ? "true" : undefined}
+              style={rowPlace(at)}
+            >
+              <Row row={row} isFolded={folded.has(index)} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+const mirrored: Readonly<Record<string, string>> = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
+
+/** Deeper rows are not indented further: on a small screen they would have no room. */
+const indentsMax = 8;
+
+function Row({ row: { item, level, children }, isFolded }: { readonly row: TreeRow<Node>; readonly isFolded: boolean }) {
+  const { prefix, origins, rpki_state, visibility_ratio, isThis, isAnnounced } = item;
+  return (
+    <span class="row" style={{ paddingInlineStart: `${Math.min(indentsMax, level - 1)}rem` }}>
+      <span class="twist" aria-hidden="true">
+        {children === 0 ? "" : isFolded ? "▸" : "▾"}
+      </span>
+      <PrefixLink prefix={prefix} inTree />
+      {isThis ? <strong>{texts.tree.isThis}</strong> : null}
+      <span class="fill">{isAnnounced ? originsOf(origins) : isAnnounced === null ? texts.unknown : texts.tree.silent}</span>
+      <span class="detail">{visibility_ratio === null ? "" : share(visibility_ratio)}</span>
+      {isAnnounced ? <RpkiBadge state={rpki_state} /> : null}
+    </span>
+  );
+}
+
+export function originsOf(origins: Node["origins"]): string {
+  return listed(origins.map((asn) => (asn === null ? texts.tree.unknownAs : `AS${asn}`)));
+}
