@@ -87,6 +87,24 @@ test("a code that names no country stays a code", () => {
   expect(["NL", "EU", "ZZ", "AP", "nl", "\u202eNL"].map(countryName)).toEqual(["Netherlands", "European Union", "ZZ", "AP", "nl", "�NL"]);
 });
 
+test("an AS whose prefixes are known in one family only is told to announce those", () => {
+  const { asn } = examples;
+  const counts = (ipv4: number | null, ipv6: number | null) => ({
+    ...asn,
+    counts: {
+      ...asn.counts,
+      ipv4: { ...asn.counts?.ipv4, prefixes: ipv4 },
+      ipv6: { ...asn.counts?.ipv6, prefixes: ipv6 },
+    } as typeof asn.counts,
+  });
+  expect([counts(8, null), counts(null, null), counts(0, 0), counts(0, null)].map(asSentence)).toEqual([
+    "AS3333 RIPE-NCC-AS (Netherlands) announces 8 prefixes (IPv6: unknown), none of them RPKI invalid.",
+    "AS3333 RIPE-NCC-AS (Netherlands) announces an unknown number of prefixes.",
+    "AS3333 RIPE-NCC-AS (Netherlands) announces no prefix.",
+    "AS3333 RIPE-NCC-AS (Netherlands) announces 0 prefixes (IPv6: unknown), none of them RPKI invalid.",
+  ]);
+});
+
 test("the reason of an invalid route is in words", () => {
   const { validity } = examples;
   const invalid = (reason: "as" | "length") => validitySentence({ ...validity, rpki: { ...validity.rpki, state: "invalid", reason } });

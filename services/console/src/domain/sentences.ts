@@ -66,12 +66,16 @@ export function asSentence(record: AsnRecord): string {
   if (special_purpose !== null) return `${who} is reserved for special use.`;
   const where = registration_country === null ? "" : ` (${countryName(registration_country)})`;
   if (announced === null) return `Whether ${who} announces anything is unknown: ${unroutedWhy(record)}.`;
-  const prefixes = (counts?.ipv4?.prefixes ?? 0) + (counts?.ipv6?.prefixes ?? 0);
-  if (!announced || prefixes === 0) return `${who}${where} announces no prefix.`;
+  const families = Object.entries({ IPv4: counts?.ipv4?.prefixes ?? null, IPv6: counts?.ipv6?.prefixes ?? null });
+  const unknown = families.filter(([, prefixes]) => prefixes === null);
+  const prefixes = families.reduce((sum, [, of]) => sum + (of ?? 0), 0);
+  if (!announced || (prefixes === 0 && unknown.length === 0)) return `${who}${where} announces no prefix.`;
+  if (unknown.length === families.length) return `${who}${where} announces an unknown number of prefixes.`;
+  const missing = unknown.map(([family]) => ` (${family}: unknown)`).join("");
   const invalid = rpki?.invalid ?? null;
   const clause =
     invalid === null ? "RPKI state unknown" : invalid === 0 ? "none of them RPKI invalid" : `${count(invalid)} of them RPKI invalid`;
-  return `${who}${where} announces ${counted(prefixes, "prefix", "prefixes")}, ${clause}.`;
+  return `${who}${where} announces ${counted(prefixes, "prefix", "prefixes")}${missing}, ${clause}.`;
 }
 
 export function validitySentence({ route, rpki }: ValidityRecord): string {

@@ -62,6 +62,11 @@ export function AsPage({ asn }: { readonly asn: string }) {
   );
 }
 
+/** Null, which is shown as unknown, of a count that is not known. */
+function known(value: number | null | undefined): string | null {
+  return value === null || value === undefined ? null : count(value);
+}
+
 function Counts({ record }: { readonly record: AsnRecord }) {
   const { announced, counts, first_seen_at, last_seen_at } = record;
   if (announced === null || counts === null) return <UnknownRouting record={record} />;
@@ -69,9 +74,9 @@ function Counts({ record }: { readonly record: AsnRecord }) {
   return (
     <Facts
       facts={[
-        ["IPv4 prefixes", ipv4 === null ? null : count(ipv4.prefixes ?? 0)],
-        ["IPv4 addresses", ipv4 === null ? null : count(ipv4.addresses ?? 0)],
-        ["IPv6 prefixes", ipv6 === null ? null : count(ipv6.prefixes ?? 0)],
+        ["IPv4 prefixes", known(ipv4?.prefixes)],
+        ["IPv4 addresses", known(ipv4?.addresses)],
+        ["IPv6 prefixes", known(ipv6?.prefixes)],
         ["First seen", first_seen_at === null ? null : moment(first_seen_at)],
         ["Last seen", last_seen_at === null ? null : moment(last_seen_at)],
       ]}
