@@ -215,8 +215,10 @@ test("no lookup sends more queries than allowed, whatever the nameserver does", 
     expect(record.status).toBe("ok");
     expect(record.forward_confirmed).not.toBe(true);
     expect(record.resolver?.attempts).toBeLessThanOrEqual(12);
-    // A nameserver that is silent about a name is probed.
-    expect(server.queries.filter(({ name }) => !name.startsWith("1.0.0.127.")).length).toBe(record.resolver?.attempts);
+    // A nameserver that is silent about a name is probed. An attempt that is given up before it is connected sends nothing.
+    const received = server.queries.filter(({ name }) => !name.startsWith("1.0.0.127."));
+    expect(received.length).toBeGreaterThan(1);
+    expect(received.length).toBeLessThanOrEqual(record.resolver?.attempts ?? 0);
   }
 });
 
@@ -242,12 +244,15 @@ test("names that nobody answers about leave the answer within one budget, and ar
 });
 
 test("who has little time does not leave others with names that were not looked up", async () => {
-  const delayMs = ({ type }: Query) => (type === "A" ? 700 : 0);
-  const { service } = await both((query) => {
-    const reaction = named(["a.example"], ({ name }) => ({ answers: [address(name, "193.0.6.1")] }))(query);
-    return [reaction].flat().map((one) => ({ ...one, delayMs: delayMs(query) }));
-  });
-  expect((await service.ask("193.0.6.1", 400)).record).toMatchObject({ status: "ok", forward_confirmed: null });
+  const delayMs = ({ type }: Query) => (type === "A" ? 1_500 : 0);
+  const { service } = await both(
+    (query) => {
+      const reaction = named(["a.example"], ({ name }) => ({ answers: [address(name, "193.0.6.1")] }))(query);
+      return [reaction].flat().map((one) => ({ ...one, delayMs: delayMs(query) }));
+    },
+    { RDNS_TIMEOUT_MS: "3000", RDNS_BUDGET_MS: "8000" },
+  );
+  expect((await service.ask("193.0.6.1", 1_200)).record).toMatchObject({ status: "ok", forward_confirmed: null });
   expect((await service.ask("193.0.6.1", 10_000)).record).toMatchObject({ status: "ok", forward_confirmed: true });
 });
 
