@@ -5,19 +5,22 @@
 
 import { execFile } from "node:child_process";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type Distributed, startDistributed } from "../../test/support/distributed.ts";
 import type { ServiceEnd } from "../../test/support/service-process.ts";
 import { LineStream } from "./lines.ts";
 import { findNameserver, type Nameserver } from "./nameserver.ts";
 import { devPorts } from "./ports.ts";
-import { type Row, welcomeText } from "./welcome.ts";
+import { exampleAddress, type Row, welcomeText } from "./welcome.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const replicas = { "ip-routing": 2, "asn-prefix": 1, "rdns-resolver": 1, ingest: 1, "gateway-auth-quota": 2 };
 const names = Object.entries(replicas).flatMap(([service, count]) => Array.from({ length: count }, (_, index) => `${service}-${index}`));
 const lastLines = 20;
 const watchIntervalMs = 250;
+/** After this time it says where everything is, though no request was answered. */
+const answeredMsMax = 30_000;
 
 /** Settings of the developer that reach every service; Node keeps there what it has compiled, which makes the next starts cheaper. */
 const passedOn = /^(OTEL_|LOG_LEVEL$|NODE_COMPILE_CACHE$)/;
@@ -89,14 +92,27 @@ async function welcome(running: Distributed, { unbound, note }: Nameserver): Pro
     operations: operationsUrl,
   }));
   const [gateway] = gateways;
+  const key = await firstKey(env);
+  if (gateway !== undefined) await untilAnswered(gateway.url, key);
   return welcomeText({
     rows: [...servers, ...rows],
     notes: [note],
-    key: await firstKey(env),
+    key,
     url: gateway?.url ?? "",
     operatorUrl: gateway?.operatorUrl ?? "",
     env,
   });
+}
+
+/** The first request of a key is the first that writes to a database that has just started, which can take longer than a request may. */
+async function untilAnswered(url: string, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  for (const end = performance.now() + answeredMsMax; performance.now() < end; await sleep(200, undefined, { signal })) {
+    const bounds = AbortSignal.any([signal, AbortSignal.timeout(5_000)]);
+    const answer = await fetch(`${url}/api/v1/ip/${exampleAddress}`, { headers, signal: bounds }).catch(() => null);
+    await answer?.body?.cancel();
+    if (answer !== null && answer.status < 500) return;
+  }
 }
 
 /** By the command line, as a developer would. */

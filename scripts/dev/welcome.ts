@@ -20,7 +20,8 @@ export interface Welcome {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const exampleAddress = "193.0.6.139";
+/** What the printed request asks about. */
+export const exampleAddress = "193.0.6.139";
 
 /** Lines for people; the line that begins with `curl` works as it stands. */
 export function welcomeText({ rows, notes, key, url, operatorUrl, env }: Welcome): string {
