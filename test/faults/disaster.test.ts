@@ -62,6 +62,16 @@ async function done(env: Readonly<Record<string, string>>, ...args: string[]): P
   expect(await netfactsWith(env, home, ...args)).toMatchObject({ code: 0 });
 }
 
+/** The first answer with a record: a busy machine may refuse some before. */
+async function answered(installation: Awaited<ReturnType<typeof install>>, secret: string): ReturnType<typeof ask> {
+  let answer = await ask(installation, secret);
+  await until(async () => {
+    if (answer.status !== 200) answer = await ask(installation, secret);
+    return answer.status === 200;
+  }, patient);
+  return answer;
+}
+
 test("an installation that lost everything but its two backups has its keys, usage, audit, snapshot and history again", async () => {
   const state = join(home, "state");
   const first = await install({ sources: samples, state });
@@ -69,10 +79,9 @@ test("an installation that lost everything but its two backups has its keys, usa
     netfactsJsonWith<{ id: string; secret: string }>(first.env, home, "keys", "create", "--label", label, "--scopes", "ip");
   const [caller, gone] = [await create("caller"), await create("gone")];
   await done(first.env, "keys", "revoke", gone.id);
-  await until(async () => (await ask(first, caller.secret)).status === 200, patient);
+  const answer = await answered(first, caller.secret);
   const usage = ["usage", "--by", "key,day,route_class"];
   await until(async () => JSON.stringify(await shown(first.env, ...usage)).includes(caller.id), patient);
-  const answer = await ask(first, caller.secret);
   const info = await shown(first.env, "snapshot", "info", "--nats", first.nats.url);
   expect(Object.keys((info as { ingest_objects: object }).ingest_objects)).toContain("history/sample");
   const copied = () => netfactsWith({}, home, "snapshot", "verify", "--snapshot", join(state, "serving"));
@@ -101,7 +110,6 @@ test("an installation that lost everything but its two backups has its keys, usa
   expect(await shown(second.env, "snapshot", "info", "--nats", second.nats.url)).toEqual(info);
   const after = await Promise.all([shown(second.env, ...usage), shown(second.env, "audit"), shown(second.env, "keys", "list")]);
   expect(after).toEqual(before);
-  const again = await ask(second, caller.secret);
-  expect([again.status, again.headers.get("etag")]).toEqual([200, answer.headers.get("etag")]);
+  expect((await answered(second, caller.secret)).headers.get("etag")).toBe(answer.headers.get("etag"));
   expect((await ask(second, gone.secret)).json.code).toBe("revoked_api_key");
 });
