@@ -36,7 +36,7 @@ const questions = [
     "asn-prefix",
     "asn",
     encodeQuery("asn", { asn: 3333, family: null, rpki: null, aggregate: false, limit: 100 }, wholeRecord),
-    { asn: 3333, network_types: [{ type: "non_profit" }] },
+    { asn: 3333, network_type: { type: "non_profit" } },
   ],
   ["asn-prefix", "prefix", encodeQuery("prefix", { prefix, limit: 100 }, wholeRecord), { prefix: "193.0.0.0/21", announced: true }],
 ] as const;
