@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
 import type { RouteHandlerMethod } from "fastify";
 import { preferredCoding } from "../edge/accept.ts";
+import { filePolicy, pagePolicy } from "../edge/page-policies.ts";
 import type { Route } from "../edge/routes.ts";
 import { matchesEtag } from "../lookups/conditional.ts";
 
@@ -39,11 +40,6 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
 };
-
-/** Scripts, styles and requests of this origin only: nothing inline, and no frame. */
-const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const filePolicy = "default-src 'none'; frame-ancestors 'none'";
 
 const pageHeaders = { "cache-control": "no-cache", "content-security-policy": pagePolicy };
 const fileHeaders = { "cache-control": "public, max-age=31536000, immutable", "content-security-policy": filePolicy };

@@ -4,8 +4,9 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { ProblemError } from "@netfacts/contracts";
 import type { RouteHandlerMethod } from "fastify";
+import { pagePolicy } from "../edge/page-policies.ts";
 import type { Route } from "../edge/routes.ts";
-import { sitePolicy, staticHandler } from "./static-file.ts";
+import { staticHandler } from "./static-file.ts";
 
 const site = new URL("../../../../docs/dist/", import.meta.url);
 
@@ -23,7 +24,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 export function docsSiteRoutes(): Route[] {
   if (!existsSync(new URL("index.html", site))) return [];
   const handlers = new Map<string, RouteHandlerMethod>();
-  for (const path of globSync("**/*.*", { cwd: site })) handlers.set(urlOf(path), fileHandler(path));
+  for (const path of globSync("**/*.*", { cwd: site, exclude: ["built.json"] })) handlers.set(urlOf(path), fileHandler(path));
   const handler: RouteHandlerMethod = function (request, reply) {
     const path = (request.params as { readonly "*"?: string })["*"] ?? "";
     const found = handlers.get(path) ?? handlers.get(`${path}/`);
@@ -42,7 +43,7 @@ function fileHandler(path: string): RouteHandlerMethod {
   const type = extname(path);
   return staticHandler(() => ({
     contentType: contentTypes[type] ?? "text/plain; charset=utf-8",
-    ...(type === ".html" && { contentSecurityPolicy: sitePolicy }),
+    ...(type === ".html" && { contentSecurityPolicy: pagePolicy }),
     body: readFileSync(new URL(path, site)),
   }));
 }

@@ -1,6 +1,7 @@
 /** The frame of our own pages: plain HTML that works without scripts. */
 
-import { pagePolicy, type StaticFile } from "./static-file.ts";
+import { inlineStylePolicy } from "../edge/page-policies.ts";
+import type { StaticFile } from "./static-file.ts";
 
 /** Text of ours or a code, made safe for HTML; `backticks` become code. */
 export function inline(text: string): string {
@@ -24,7 +25,7 @@ ${main}
 export function htmlDocument(title: string, stylesheet: string, body: string): StaticFile {
   return {
     contentType: "text/html; charset=utf-8",
-    contentSecurityPolicy: pagePolicy,
+    contentSecurityPolicy: inlineStylePolicy,
     body: `<!doctype html>
 <html lang="en">
 <head>

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { RouteHandlerMethod } from "fastify";
 import { preferredCoding } from "../edge/accept.ts";
+import { filePolicy } from "../edge/page-policies.ts";
 import { matchesEtag } from "../lookups/conditional.ts";
 
 /** One file as it is served. */
@@ -14,15 +15,6 @@ export interface StaticFile {
   /** What the file may do where it is opened as a page; without it, nothing. */
   readonly contentSecurityPolicy?: string;
 }
-
-/** A page that loads only what comes from here, and stands in no frame. */
-export const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/** The same, for pages without styles in attributes. */
-export const sitePolicy = pagePolicy.replace(" 'unsafe-inline'", "");
-
-const nothingPolicy = "default-src 'none'; frame-ancestors 'none'";
 
 /** Packing shorter ones saves no packet. */
 const gzipBytesMin = 1_024;
@@ -35,7 +27,7 @@ export function staticHandler(load: () => StaticFile): RouteHandlerMethod {
     const { file, plain, packed, etag } = await served;
     reply.headers({
       "cache-control": "public, max-age=3600",
-      "content-security-policy": file.contentSecurityPolicy ?? nothingPolicy,
+      "content-security-policy": file.contentSecurityPolicy ?? filePolicy,
       vary: "Accept-Encoding",
       etag,
     });

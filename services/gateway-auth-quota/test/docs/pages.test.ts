@@ -67,7 +67,7 @@ test("what is no page of the documentation is a problem", async () => {
     "/docs/../package.json",
     "/docs/%2e%2e/package.json",
     "/docs/index.html",
-    "/docs/built.jsonx",
+    "/docs/built.json",
     "/docs//",
   ])
     expect([path, (await open(path)).status]).toEqual([path, 404]);
