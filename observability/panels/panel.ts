@@ -1,5 +1,8 @@
 /** What a dashboard shows: rows of panels, each with its queries, its unit, and the pages to read when it looks bad. */
 
+/** Labels of a panel for each process. */
+export const each = "{{service}} {{instance}}";
+
 export interface Query {
   /** `$namespace` and `$instance` are the dashboard's variables, `$__rate_interval` is Grafana's. */
   readonly expr: string;
