@@ -1,7 +1,7 @@
 import { test } from "@jest/globals";
 import { examples, type OperationName, type RecordOf } from "@netfacts/contracts";
 import type { Page } from "playwright-core";
-import { findChromium, startChromium } from "../../../../test/support/chromium.ts";
+import { type Browser, findChromium, startChromium } from "../../../../test/support/chromium.ts";
 import { toolOrNotRun } from "../../../../test/support/debian.ts";
 import { exampleReply, type Harness, startGateway } from "../../../gateway-auth-quota/test/support/gateway.ts";
 
@@ -33,6 +33,22 @@ export interface ConsoleInBrowser {
   stop(): Promise<void>;
 }
 
+/** A new page, with what the browser complains about and what it asks for. */
+export async function watchedPage({ context }: Browser): Promise<Pick<OpenedPage, "page" | "complaints" | "requests">> {
+  const page = await context.newPage();
+  // As the time-outs of Jest, these only end what hangs.
+  page.setDefaultTimeout(60_000);
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on("console", (message) => {
+    // An answer of 4xx or 5xx is one of these, too; the page shows it.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => requests.push(request.url()));
+  return { page, complaints, requests };
+}
+
 /** @param tests  in the file; they are reported as not run where there is no browser. */
 export function browserTest(tests: number): typeof test | typeof test.skip {
   return toolOrNotRun(found, "Chromium", tests) === null ? test.skip : test;
@@ -52,17 +68,7 @@ export async function startConsole(): Promise<ConsoleInBrowser> {
     },
     async open(path, key, at = url) {
       if (browser === null) throw new Error("no browser");
-      const page = await browser.context.newPage();
-      // As the time-outs of Jest, these only end what hangs.
-      page.setDefaultTimeout(60_000);
-      const complaints: string[] = [];
-      const requests: string[] = [];
-      page.on("console", (message) => {
-        // An answer of 4xx or 5xx is one of these, too; the page shows it.
-        if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
-      });
-      page.on("pageerror", (error) => complaints.push(error.message));
-      page.on("request", (request) => requests.push(request.url()));
+      const { page, complaints, requests } = await watchedPage(browser);
       await page.goto(at + path);
       const secret = key === undefined ? await harness.key() : key;
       if (secret !== null) {

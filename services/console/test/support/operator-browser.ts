@@ -3,14 +3,7 @@
 import type { Page } from "playwright-core";
 import { findChromium, startChromium } from "../../../../test/support/chromium.ts";
 import { type GatewayOptions, type Harness, startGateway } from "../../../gateway-auth-quota/test/support/gateway.ts";
-import { violations } from "./console-browser.ts";
-
-export interface OperatorPage {
-  readonly page: Page;
-  /** What the browser complained about: errors of scripts, and what the policy forbids. */
-  readonly complaints: string[];
-  readonly requests: string[];
-}
+import { violations, watchedPage } from "./console-browser.ts";
 
 export interface OperatorInBrowser {
   readonly harness: Harness;
@@ -19,7 +12,7 @@ export interface OperatorInBrowser {
   readonly publicUrl: string;
   readonly adminKey: string;
   /** Opens a page and gives it the admin key, or another one; null: none. */
-  open(path: string, key?: string | null): Promise<OperatorPage>;
+  open(path: string, key?: string | null): ReturnType<typeof watchedPage>;
   stop(): Promise<void>;
 }
 
@@ -38,23 +31,14 @@ export async function startOperator(config: GatewayOptions["config"] = {}): Prom
     adminKey,
     async open(path, key = adminKey) {
       if (browser === null) throw new Error("no browser");
-      const page = await browser.context.newPage();
-      // As the time-outs of Jest, these only end what hangs.
-      page.setDefaultTimeout(60_000);
-      const complaints: string[] = [];
-      const requests: string[] = [];
-      page.on("console", (message) => {
-        // An answer of 4xx or 5xx is one of these, too; the page shows it.
-        if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(message.text());
-      });
-      page.on("pageerror", (error) => complaints.push(error.message));
-      page.on("request", (request) => requests.push(request.url()));
+      const opened = await watchedPage(browser);
+      const { page } = opened;
       await page.goto(url + path);
       if (key !== null) {
         await page.fill("#key", key);
         await page.press("#key", "Enter");
       }
-      return { page, complaints, requests };
+      return opened;
     },
     async stop() {
       await browser?.stop();
