@@ -17,7 +17,7 @@ export const KeptSnapshot = record({
   current: member(Type.Boolean(), "Whether it was published last."),
   served: member(
     Type.Boolean(),
-    "Whether pods are told to serve it. It differs from `current` while pods load, or after every pod rejected the current one.",
+    "Whether it is the snapshot that pods are to serve. The current one is not yet served while pods load it, and never if every pod rejects it.",
   ),
   sample_data: member(Type.Boolean(), "Whether it contains the sample dataset."),
   sections: member(Type.Array(SnapshotSection), "Its sections."),
