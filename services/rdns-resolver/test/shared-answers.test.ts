@@ -32,7 +32,7 @@ async function startServer(behaviour: Behaviour): Promise<DnsServer> {
 }
 
 async function start(server: DnsServer, env: NodeJS.ProcessEnv = {}, openShared: OpenShared = inFile): Promise<Service> {
-  const settings = { RESOLVERS: server.address, RDNS_TIMEOUT_MS: "50", RDNS_BUDGET_MS: "500", ...env };
+  const settings = { RESOLVERS: server.address, RDNS_TIMEOUT_MS: "500", RDNS_BUDGET_MS: "2000", ...env };
   const service = await startService(settings, openShared);
   running.push(service);
   return service;
