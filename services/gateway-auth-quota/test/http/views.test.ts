@@ -72,9 +72,9 @@ describe("formats", () => {
   });
 
   test("each has a tag of its own", async () => {
-    const tags = await Promise.all(
-      ["json", "ndjson", "csv", "text"].map(async (format) => (await harness.get(`/api/v1/asn/3333?format=${format}`)).headers.etag),
-    );
+    const all = await Promise.all(["json", "ndjson", "csv", "text"].map((format) => harness.get(`/api/v1/asn/3333?format=${format}`)));
+    expect(all.filter(({ status }) => status !== 200)).toEqual([]);
+    const tags = all.map(({ headers }) => headers.etag);
     expect(new Set(tags).size).toBe(4);
     expect((await harness.get("/api/v1/asn/3333")).headers.etag).toBe(tags[0]);
   });
