@@ -1,6 +1,6 @@
 /** What sources say of autonomous systems, as the last runs of ingest read it: derived data, which the next runs make again. */
 
-/** Sections of the snapshot whose sources describe ASes. Only appended to: the place of a section is part of the keys of rows. */
+/** Sections of the snapshot whose sources describe ASes. Only appended to: the place of a section is part of keys in the store. */
 export const statedSections = ["allocations", "as_names", "profiles"] as const;
 export type StatedSection = (typeof statedSections)[number];
 
@@ -22,20 +22,9 @@ export interface StatedVersion {
 export interface StatementRepository {
   /** In ascending order, from the AS after `after` on. */
   list(section: StatedSection, limit: number, after?: number): Promise<StatementRow[]>;
-  /** Inserts, replaces, and removes rows whose text is null. Not atomic: repeat it where it failed. At most 1,000 rows. */
+  /** Inserts, replaces, and removes rows whose text is null. Not atomic, and for one writer: repeat it where it failed. At most 1,000 rows. */
   write(section: StatedSection, rows: readonly { readonly asn: number; readonly text: string | null }[]): Promise<void>;
   /** Null: nothing of the section was ever stored whole. */
   version(section: StatedSection): Promise<StatedVersion | null>;
   setVersion(section: StatedSection, version: StatedVersion): Promise<void>;
-}
-
-const asNumbers = 2 ** 32;
-
-/** The key of a row, by which the rows of a section are one range in the order of AS numbers. */
-export function statementKey(section: StatedSection, asn: number): number {
-  return statedSections.indexOf(section) * asNumbers + asn;
-}
-
-export function asnOfStatementKey(key: number): number {
-  return key % asNumbers;
 }

@@ -4,6 +4,7 @@ import type { AuditEntry, KeyRecord, PlanRecord } from "@netfacts/keys";
 import type { IndexDescription, Long } from "mongodb";
 import type { UploadRecord } from "../observation-repository.ts";
 import type { RunRecord } from "../run-repository.ts";
+import type { StatementRow } from "../statement-repository.ts";
 import { StoreError } from "../store-error.ts";
 import type { MongoConnection } from "./mongo-connection.ts";
 import { operationTimeoutMs } from "./mongo-connection.ts";
@@ -55,10 +56,10 @@ export interface ProfileDocument {
   source: string;
   updatedAt: number;
 }
-/** `_id`: place of the section, and AS number. */
+/** `_id`: place of the section, and the first bits of the AS numbers. The rows are in ascending order. */
 export interface StatementDocument {
   _id: number;
-  statements: string;
+  rows: StatementRow[];
 }
 /** `_id`: the section; `asOf` as JSON text: names of sources are anything. */
 export interface StatementVersionDocument {

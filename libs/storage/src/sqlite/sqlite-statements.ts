@@ -1,7 +1,7 @@
 /** What sources say of ASes, in SQLite. */
 
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { asnOfStatementKey, type StatedVersion, type StatementRepository, statementKey } from "../statement-repository.ts";
+import { type StatedSection, type StatedVersion, type StatementRepository, statedSections } from "../statement-repository.ts";
 import type { SqliteConnection } from "./connection.ts";
 
 const put = "INSERT INTO as_statements (id, statements) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET statements = excluded.statements";
@@ -10,14 +10,14 @@ export function sqliteStatements(connection: SqliteConnection): StatementReposit
   return {
     async list(section, limit, after = -1) {
       const sql = "SELECT id, statements FROM as_statements WHERE id > ? AND id < ? ORDER BY id LIMIT ?";
-      const rows = connection.all(sql, statementKey(section, after), statementKey(section, 2 ** 32), limit);
-      return rows.map(({ id, statements }) => ({ asn: asnOfStatementKey(id as number), text: statements as string }));
+      const rows = connection.all(sql, rowKey(section, after), rowKey(section, asNumbers), limit);
+      return rows.map(({ id, statements }) => ({ asn: (id as number) % asNumbers, text: statements as string }));
     },
 
     async write(section, rows) {
       connection.transaction(() => {
         for (const { asn, text } of rows) {
-          const id = statementKey(section, asn);
+          const id = rowKey(section, asn);
           if (text === null) connection.run("DELETE FROM as_statements WHERE id = ?", id);
           else connection.run(put, id, text);
         }
@@ -35,4 +35,11 @@ export function sqliteStatements(connection: SqliteConnection): StatementReposit
       connection.run(sql, section, version, JSON.stringify(asOf));
     },
   };
+}
+
+const asNumbers = 2 ** 32;
+
+/** The rows of a section are one range, in the order of AS numbers. */
+function rowKey(section: StatedSection, asn: number): number {
+  return statedSections.indexOf(section) * asNumbers + asn;
 }

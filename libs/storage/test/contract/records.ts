@@ -103,6 +103,29 @@ export function describeRecords(name: string, factory: StoreFactory): void {
       expect(await statements.list("as_names", 2_000)).toEqual(many);
     });
 
+    test("lists and writes what lies at the edges of what is stored together", async () => {
+      const { statements } = await factory.open();
+      const asns = [0, 63, 64, 127, 128, 4_294_967_231, 4_294_967_232, 4_294_967_295];
+      const held = asns.map((asn) => ({ asn, text: `[${asn}]` }));
+      for (const row of held.toReversed()) await statements.write("allocations", [row]);
+      await statements.write("as_names", held.slice(0, 1));
+      for (const [at, asn] of asns.entries()) {
+        for (const limit of [1, 2, 3, 10])
+          expect(await statements.list("allocations", limit, asn)).toEqual(held.slice(at + 1, at + 1 + limit));
+      }
+      await statements.write(
+        "allocations",
+        [63, 128, 4_294_967_295].map((asn) => ({ asn, text: null })),
+      );
+      expect((await statements.list("allocations", 10)).map(({ asn }) => asn)).toEqual([0, 64, 127, 4_294_967_231, 4_294_967_232]);
+      await statements.write(
+        "allocations",
+        asns.map((asn) => ({ asn, text: null })),
+      );
+      expect(await statements.list("allocations", 10)).toEqual([]);
+      expect(await statements.list("as_names", 10)).toEqual(held.slice(0, 1));
+    });
+
     test("tells the version that was set last, of each section", async () => {
       const [one, two] = [await factory.open(), await factory.open()];
       expect(await two.statements.version("profiles")).toBeNull();

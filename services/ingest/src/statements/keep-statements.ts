@@ -2,11 +2,14 @@
 
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type StatedSection, type StatementRepository, type StatementRow, statedSections } from "@netfacts/storage";
 import { committedVersion, rowsFile } from "./statement-files.ts";
 
 const rowsRead = 500;
 const rowsWritten = 500;
+/** After each write, at most. */
+const pauseMsMax = 1_000;
 
 export interface KeepOptions {
   /** Where runs leave their files. */
@@ -37,7 +40,10 @@ async function keepRows(statements: StatementRepository, section: StatedSection,
   let held: { readonly asn: number; readonly text: string | null }[] = [];
   const write = async (): Promise<void> => {
     signal?.throwIfAborted();
+    const from = performance.now();
     if (held.length > 0) await statements.write(section, held);
+    // Callers wait for the same store: half of the time is theirs.
+    await sleep(Math.min(performance.now() - from, pauseMsMax), undefined, signal && { signal });
     changed += held.length;
     held = [];
   };
