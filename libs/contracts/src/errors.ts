@@ -135,6 +135,12 @@ const table = {
     "There is no ingest run with this id.",
     "Take the id from `GET /admin/v1/ingest/runs`. The oldest runs are deleted over time.",
   ),
+  snapshot_not_found: entry(
+    404,
+    "Snapshot not found",
+    "No snapshot with this id is kept whole.",
+    "Take the id from `GET /admin/v1/ingest/snapshots`.",
+  ),
   upload_not_found: entry(
     404,
     "Upload not found",
@@ -168,6 +174,12 @@ const table = {
     "Wait until that run has ended. `GET /admin/v1/ingest/runs` shows its state.",
     "later",
     5,
+  ),
+  snapshot_conflict: entry(
+    409,
+    "Another snapshot is the current one",
+    "Nothing was changed: `replaces` is not the current snapshot, or `snapshot` is the current one already.",
+    "Look at `GET /admin/v1/ingest/snapshots` again. Another snapshot may have been published meanwhile.",
   ),
   upload_conflict: entry(
     409,

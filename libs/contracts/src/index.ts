@@ -82,6 +82,7 @@ export {
   IngestRuns,
   IngestSource,
   IngestSources,
+  RollbackRequest,
   RunReport,
   RunRequest,
   RunSource,

@@ -51,6 +51,7 @@ export {
   lostSections,
   type Manifest,
   ManifestError,
+  rollbackManifest,
   type SectionEntry,
   type SectionName,
   type SourceEntry,

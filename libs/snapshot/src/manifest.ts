@@ -43,6 +43,14 @@ export function lostSections(before: Manifest, next: Manifest): SectionName[] {
   );
 }
 
+/** The earlier snapshot as it replaces the current one: pods give up a section only for a manifest that says so. */
+export function rollbackManifest(current: Manifest, earlier: Manifest): Manifest {
+  const lost = lostSections(current, earlier);
+  if (lost.length === 0) return earlier;
+  const { id: _id, format: _format, format_version: _version, ...content } = earlier;
+  return sealManifest({ ...content, removed_sections: [...(content.removed_sections ?? []), ...lost] });
+}
+
 /** The manifest as it stands in a file. */
 export function encodeManifest(manifest: Manifest): Buffer {
   return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);

@@ -100,7 +100,7 @@ inBrowser("a source that fails comes first, with its reason and what to do; a li
   await page.close();
 });
 
-inBrowser("kept snapshots are listed and compared, with the pods that serve them and the way back", async () => {
+inBrowser("kept snapshots are listed and compared, with the pods that serve them, and one is rolled back to", async () => {
   const report = {
     ...{ service: "ip-routing", serving: null, snapshot: "20261120T000000Z-68c25abe", outcome: "refused" },
     reason: hostile,
@@ -116,13 +116,36 @@ inBrowser("kept snapshots are listed and compared, with the pods that serve them
     0,
   ]);
   const [current, previous] = await page.locator("table.rows tbody th").allTextContents();
-  expect(await page.locator("pre").allTextContents()).toEqual([
-    `netfacts snapshot diff ${previous} ${current}`,
-    `netfacts snapshot rollback ${previous}`,
-  ]);
+  expect(await page.locator("pre").allTextContents()).toEqual([`netfacts snapshot diff ${previous} ${current}`]);
   expect(await page.locator("table.rows").last().textContent()).toMatch(/allocations.*ipv4.*1 → 200 \(\+199\)/);
   expect(await faultsInBothThemes(page)).toEqual([]);
   expect(await tooNarrow(page)).toEqual([]);
+  await page.locator(`button[aria-label="Roll back to ${previous}"]`).press("Enter");
+  const dialog = page.locator("dialog[open]");
+  expect(await dialog.textContent()).toContain(`${previous} becomes the current snapshot, and replaces ${current}.`);
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  // Enter alone gives up.
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await page.locator(`button[aria-label="Roll back to ${previous}"]`).click();
+  await dialog.locator("button.danger").click();
+  await page.waitForURL(/\/runs\//);
+  await page.locator("[role=status]", { hasText: "The rollback is in progress." }).waitFor();
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.locator("main h1 .badge", { hasText: "succeeded" }).waitFor();
+  expect(await page.locator("main h1").textContent()).toContain("Rollback");
+  expect(await page.locator(".card").first().textContent()).toContain(`Replaces${current}`);
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  expect(await tooNarrow(page)).toEqual([]);
+  await page.locator("nav a", { hasText: "Sources" }).click();
+  await page.locator("table.rows td", { hasText: `${previous}, rollback from ${current}` }).waitFor();
+  // What another has published meanwhile is not taken back.
+  const stale = await fetch(`${operator.url}/admin/v1/ingest/rollbacks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${operator.adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ snapshot: previous, replaces: current }),
+  });
+  expect([stale.status, await stale.json()]).toMatchObject([409, { code: "snapshot_conflict" }]);
   expect(complaints).toEqual([]);
   await page.close();
 });

@@ -49,6 +49,10 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
   const http = createServer({ proxyToken, errorDocsBase, metrics, log });
   const uploads = new Uploads({ ...uploadBounds(config), repository: observations.repository, audit: store.audit, clock });
   installObservationRoutes(http, { uploads, sources });
+  const handOn = async (): Promise<never> => {
+    const detail = "No sources are followed: start with SOURCES=, or use `netfacts ingest run` and `netfacts snapshot rollback`.";
+    throw new ProblemError("upstream_unavailable", { detail });
+  };
   installOperatorRoutes(http, {
     store,
     sources,
@@ -57,13 +61,10 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
     clock,
     runs: () => following?.runs ?? null,
     lead: () => following?.lead ?? null,
-    async handOn() {
-      const detail = "No sources are followed: start with SOURCES=, or use `netfacts ingest run`.";
-      throw new ProblemError("upstream_unavailable", { detail });
-    },
+    handOn,
   });
   // Services of the same process load what is published by themselves.
-  installSnapshotRoutes(http, { snapshots, pods: () => null, handOn: null });
+  installSnapshotRoutes(http, { snapshots, pods: () => null, hasPods: false, runs: () => following?.runs ?? null, handOn });
   const url = await http.listen({ host: "127.0.0.1", port: 0 });
   return {
     url,

@@ -90,7 +90,13 @@ export function buildService(deps: IngestDeps): IngestApp {
     handOn: handOnToLeader,
   });
 
-  installSnapshotRoutes(http, { snapshots, pods: () => (leadership?.term ? (activations?.pods() ?? null) : null), handOn: handOnToLeader });
+  installSnapshotRoutes(http, {
+    snapshots,
+    pods: () => (leadership?.term ? (activations?.pods() ?? null) : null),
+    hasPods: true,
+    runs: () => (leadership?.term ? runs : null),
+    handOn: handOnToLeader,
+  });
 
   const { repository } = deps.observations;
   const uploads = new Uploads({ ...uploadBounds(config), repository, audit: store.audit, clock });

@@ -3,7 +3,7 @@
 import { type OperationName, operations, type RecordOf } from "../operations/index.ts";
 import type { MeRecord } from "../records/me.ts";
 import type { Problem } from "../records/problem.ts";
-import { runExample, runRequestExample, runsExample, sourcesExample } from "./ingest.ts";
+import { rollbackExample, rollbackRequestExample, runExample, runRequestExample, runsExample, sourcesExample } from "./ingest.ts";
 import {
   auditExample,
   createdKeyExample,
@@ -64,6 +64,8 @@ export const examples = {
   me: meExample,
   run: runExample,
   run_request: runRequestExample,
+  rollback: rollbackExample,
+  rollback_request: rollbackRequestExample,
   runs: runsExample,
   sources: sourcesExample,
   snapshots: snapshotsExample,

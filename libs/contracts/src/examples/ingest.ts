@@ -1,6 +1,6 @@
 /** Examples of ingest's records. */
 
-import type { IngestRun, IngestRuns, IngestSources, RunRequest } from "../records/ingest.ts";
+import type { IngestRun, IngestRuns, IngestSources, RollbackRequest, RunRequest } from "../records/ingest.ts";
 
 const summary = {
   id: "20261121T085500Z-3f9a1c",
@@ -9,11 +9,13 @@ const summary = {
   ended_at: "2026-11-21T08:56:10Z",
   started_by: "key:7Q9M3W8K",
   snapshot: "4f1d9b6a2c7e4f0d8b31",
+  replaces: null,
   error: null,
 } as const;
 
 export const runExample: IngestRun = {
   ...summary,
+  progress: null,
   report: {
     snapshot: "4f1d9b6a2c7e4f0d8b31",
     unchanged: false,
@@ -49,6 +51,19 @@ export const runExample: IngestRun = {
 };
 
 export const runRequestExample: RunRequest = { accept_shrink: ["as_names"] };
+
+export const rollbackRequestExample: RollbackRequest = { snapshot: "20261120T080000Z-4f1d9b6a", replaces: "20261121T080000Z-2c7e4f0d" };
+
+/** While it goes on. */
+export const rollbackExample: IngestRun = {
+  ...summary,
+  state: "running",
+  ended_at: null,
+  snapshot: null,
+  replaces: rollbackRequestExample.replaces,
+  progress: { stage: "verify", done: 3, total: 9, unit: "steps" },
+  report: null,
+};
 
 export const runsExample: IngestRuns = { items: [summary] };
 

@@ -87,6 +87,13 @@ export const RunRequest = record({
 });
 export type RunRequest = Static<typeof RunRequest>;
 
+/** Both snapshots are named, so that nobody takes back what somebody else has published meanwhile. */
+export const RollbackRequest = record({
+  snapshot: member(Type.String({ minLength: 1, maxLength: 64 }), "Id of the kept snapshot that becomes the current one."),
+  replaces: member(Type.String({ minLength: 1, maxLength: 64 }), "Id of the snapshot that is the current one now."),
+});
+export type RollbackRequest = Static<typeof RollbackRequest>;
+
 const publishedSnapshot = "Snapshot that was published, or that already existed with the same content; null if none.";
 
 /** What a run tells at its end, or when it failed: how far it came. */
@@ -141,6 +148,7 @@ const summaryMembers = {
     "Initiator of the run: `key:<id>` for an operator's key, `start` for the first import of an installation, `schedule`; null if unknown.",
   ),
   snapshot: member(NullableText, publishedSnapshot),
+  replaces: member(NullableText, "For a rollback: the snapshot that was to be replaced by an earlier one. Null for an import."),
   error: member(NullableText, "Why the run failed; null if it did not fail."),
 };
 
@@ -148,8 +156,20 @@ const summaryMembers = {
 export const IngestRunSummary = record(summaryMembers);
 export type IngestRunSummary = Static<typeof IngestRunSummary>;
 
+/** What a run is doing. */
+const RunProgress = record({
+  stage: member(Type.String(), "What is being done, such as `read rrc00`, `build routes`, `verify` or `publish`."),
+  done: member(Count, "How much of it is done."),
+  total: member(NullableCount, "How much there is to do; null if unknown."),
+  unit: member(oneOf(["bytes", "steps"]), "Unit of `done` and `total`. `bytes` are those of the stored file."),
+});
+
 export const IngestRun = record({
   ...summaryMembers,
+  progress: member(
+    nullable(RunProgress),
+    "What the run is doing; null if it has ended or has just started, or if the process that leads cannot be asked.",
+  ),
   report: member(
     nullable(RunReport),
     "Report of what was read, skipped and built; null while the run is in progress, or if its process died.",
@@ -263,11 +283,20 @@ const summaryFacts: FactsOf<IngestRunSummary> = {
   ended_at: "run",
   started_by: "run",
   snapshot: "run",
+  replaces: { from: "run", example: "20261121T080000Z-2c7e4f0d" },
   error: { from: "run", example: unusable },
 };
 
+const inUnit = "as in `unit`";
+
 export const runFacts: FactsOf<IngestRun> = {
   ...summaryFacts,
+  progress: {
+    stage: { from: "run", example: "verify" },
+    done: { from: "run", unit: inUnit, example: 3 },
+    total: { from: "run", unit: inUnit, example: 9 },
+    unit: { from: "run", example: "steps" },
+  },
   report: {
     snapshot: "run",
     unchanged: "run",

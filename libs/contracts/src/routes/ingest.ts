@@ -3,7 +3,7 @@
 import Type from "typebox";
 import { examples } from "../examples/index.ts";
 import { ingestPath } from "../headers.ts";
-import { IngestRun, IngestRuns, IngestSources, RunRequest } from "../records/ingest.ts";
+import { IngestRun, IngestRuns, IngestSources, RollbackRequest, RunRequest } from "../records/ingest.ts";
 import { KeptSnapshots } from "../records/snapshots.ts";
 import { observationRoutes } from "./observations.ts";
 import type { RouteDescription } from "./route.ts";
@@ -99,7 +99,7 @@ export const ingestRoutes: readonly RouteDescription[] = [
     tag,
     summary: "Kept snapshots and the pods that serve them",
     description:
-      "The snapshots that are kept whole, with the versions and counts of their sections. `netfacts snapshot diff` lists the changes between two, and `netfacts snapshot rollback` makes an earlier one the current one.",
+      "The snapshots that are kept whole, with the versions and counts of their sections. `netfacts snapshot diff` lists the changes between two. `POST /admin/v1/ingest/rollbacks` makes an earlier one the current one.",
     scope: "admin",
     parameters: [],
     answers: [
@@ -110,6 +110,31 @@ export const ingestRoutes: readonly RouteDescription[] = [
       },
     ],
     problems: upstream,
+  },
+  {
+    method: "post",
+    path: `${ingestPath}/rollbacks`,
+    id: "rollBack",
+    tag,
+    summary: "Make an earlier snapshot the current one",
+    description:
+      "All objects of the earlier snapshot are read and verified first. Then pods have 10 s to load it, and serve it together. An import in progress continues, and keeps what was taken back. The schedule does not rebuild what was taken back until its sources have newer versions. The response is sent when the rollback has started; it is listed among the runs.",
+    scope: "admin",
+    parameters: [],
+    body: {
+      description: "The two snapshots.",
+      required: true,
+      content: [{ type: "application/json", schema: RollbackRequest, example: examples.rollback_request }],
+    },
+    answers: [
+      {
+        status: 202,
+        description: "The rollback has started.",
+        headers: ["location"],
+        content: [{ type: "application/json", schema: IngestRun, example: examples.rollback }],
+      },
+    ],
+    problems: [...upstream, "run_in_progress", "snapshot_not_found", "snapshot_conflict", "invalid_body"],
   },
   ...observationRoutes,
 ];

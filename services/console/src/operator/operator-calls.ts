@@ -19,6 +19,7 @@ export const operatorCalls = {
   startRun: ["POST", "/admin/v1/ingest/runs"],
   getRun: ["GET", "/admin/v1/ingest/runs/{id}"],
   listSnapshots: ["GET", "/admin/v1/ingest/snapshots"],
+  rollBack: ["POST", "/admin/v1/ingest/rollbacks"],
   listSources: ["GET", "/admin/v1/ingest/sources"],
   uploadObservations: ["POST", "/admin/v1/ingest/observations"],
   listUploads: ["GET", "/admin/v1/ingest/observations/uploads"],

@@ -19,6 +19,7 @@ import type {
   PlanLimits,
   Plans,
   Problem,
+  RollbackRequest,
   RotatedKey,
   RunRequest,
   UsageItems,
@@ -74,6 +75,7 @@ export class OperatorClient {
   startRun = (body: RunRequest) => this.#json<IngestRun>("startRun", { body });
   getRun = (id: string, signal?: AbortSignal) => this.#json<IngestRun>("getRun", { id, signal });
   listSnapshots = (signal?: AbortSignal) => this.#json<KeptSnapshots>("listSnapshots", { signal });
+  rollBack = (body: RollbackRequest) => this.#json<IngestRun>("rollBack", { body });
   listSources = (signal?: AbortSignal) => this.#json<IngestSources>("listSources", { signal });
   listUploads = (query: Query, signal?: AbortSignal) => this.#json<ObservationUploads>("listUploads", { query, signal });
   getUpload = (id: string, signal?: AbortSignal) => this.#json<ObservationUpload>("getUpload", { id, signal });

@@ -2,7 +2,7 @@
 
 import { type IngestRuns, type IngestSources, ingestPath, internalHeaders, ProblemError, RunRequest } from "@netfacts/contracts";
 import { type Manifest, type SectionName, type SnapshotStore, sectionNames } from "@netfacts/snapshot";
-import type { Store } from "@netfacts/storage";
+import type { RunRecord, Store } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from "fastify";
 import { Compile } from "typebox/compile";
 import { LeadershipLostError } from "../leadership/leadership.ts";
@@ -54,7 +54,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
       const run = await runs.start(starterOf(request), acceptShrink).catch((error: unknown) => {
         throw startProblem(error);
       });
-      return sendJson(reply.code(202).header("location", `${ingestPath}/runs/${run.id}`), runRecord(run));
+      return sendStarted(reply, run);
     },
   });
 
@@ -63,7 +63,13 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
       readLimit(request, []);
       const run = await store.runs.find((request.params as { readonly id: string }).id);
       if (run === null) throw new ProblemError("run_not_found");
-      return sendJson(reply, runRecord(run));
+      const runs = deps.runs();
+      // What it is doing, the leader knows.
+      if (run.state === "running" && runs === null) {
+        const answered = await handedOn(request, reply, deps.handOn);
+        if (answered !== null) return answered;
+      }
+      return sendJson(reply, runRecord(run, run.state === "running" ? runs?.progressOf(run.id) : null));
     },
   });
 
@@ -73,10 +79,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
       const lead = deps.lead();
       // The leader knows when each is due. While nobody leads there is what the runs tell.
       if (lead === null) {
-        const answered = await deps.handOn(request, reply).catch((error: unknown) => {
-          if (error instanceof ProblemError) return null;
-          throw error;
-        });
+        const answered = await handedOn(request, reply, deps.handOn);
         if (answered !== null) return answered;
       }
       const { config, faults, sha256 } = await listOfSources(deps.sources, deps.overrides);
@@ -89,6 +92,18 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
       const body: IngestSources = { items: sourceHealth(sources, known, clock.now()), faults, list_sha256: sha256 };
       return sendJson(reply, body);
     },
+  });
+}
+
+/** What the leader answers; null where it cannot be asked. */
+export async function handedOn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handOn: OperatorRoutesDeps["handOn"],
+): Promise<FastifyReply | null> {
+  return handOn(request, reply).catch((error: unknown) => {
+    if (error instanceof ProblemError) return null;
+    throw error;
   });
 }
 
@@ -110,6 +125,10 @@ export function route(app: FastifyInstance, path: string, methods: Methods): voi
 
 export function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" }).send(JSON.stringify(body));
+}
+
+export function sendStarted(reply: FastifyReply, run: RunRecord): FastifyReply {
+  return sendJson(reply.code(202).header("location", `${ingestPath}/runs/${run.id}`), runRecord(run));
 }
 
 /** @param known  parameters that the route takes: `limit` or none. */
@@ -155,7 +174,7 @@ function textOf(header: string | string[] | undefined): string | null {
   return typeof header === "string" ? header.slice(0, 64) : null;
 }
 
-function startProblem(error: unknown): unknown {
+export function startProblem(error: unknown): unknown {
   if (error instanceof RunInProgressError) {
     const detail =
       error.runId === null

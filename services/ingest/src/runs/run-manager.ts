@@ -1,11 +1,12 @@
-/** Runs of the leader: one at a time, and one of overrides beside it. Each is kept in the store from its start to its end, whatever becomes of its process. */
+/** Runs of the leader: one at a time, and beside it one of overrides or a rollback. Each is kept in the store from its start to its end, whatever becomes of its process. */
 
 import type { SectionName, SnapshotStore } from "@netfacts/snapshot";
 import type { RunRecord, Store } from "@netfacts/storage";
 import type { Term } from "../leadership/leadership.ts";
 import { type IngestMetrics, observeRun } from "../metrics.ts";
-import type { ProgressListener } from "../pipeline/progress.ts";
+import type { ProgressEvent, ProgressListener } from "../pipeline/progress.ts";
 import type { RunReport, SourceReport } from "../pipeline/run-report.ts";
+import { type Rollback, rollBack } from "../publish/roll-back.ts";
 import { type RunScope, SourcesAwayError } from "../schedule/run-scope.ts";
 import { PublishOrder, type PublishPlace } from "./publish-order.ts";
 import { stopMessage, type WorkerRunOptions, type WorkerRunOutcome } from "./run-in-worker.ts";
@@ -20,7 +21,7 @@ export interface Activation {
 
 export interface RunManagerDeps {
   readonly store: Pick<Store, "runs" | "audit">;
-  readonly snapshots: Pick<SnapshotStore, "currentId">;
+  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "getObject" | "publish">;
   /** Puts back what served where the store lost everything, so that no run takes an empty store for a first import. @throws SnapshotError */
   restore(): Promise<void>;
   /** Path of the sources.yaml; empty: none is set. */
@@ -63,12 +64,26 @@ export class RunInProgressError extends Error {
 interface Occupation {
   /** Of the run, once it has one. */
   id: string | null;
+  progress: ProgressEvent | null;
   readonly ended: Promise<void>;
   /** Once, at its end. */
   free(): void;
 }
 
 type RunForm = Pick<WorkerRunOptions, "acceptShrink" | "isBeside">;
+
+/** What a run is to do, and how the audit has it. */
+interface Task {
+  readonly place: "current" | "beside";
+  readonly action: "run.start" | "snapshot.rollback";
+  /** Default: the run. */
+  readonly target?: string;
+  readonly details: object | null;
+  /** For the log. */
+  readonly told: object;
+  readonly kept?: Pick<KeptReport, "replaces">;
+  work(run: RunRecord, onProgress: ProgressListener): Promise<WorkerRunOutcome>;
+}
 
 /** How many of the last runs are looked through for one whose process died. */
 const runsLookedAt = 100;
@@ -116,17 +131,43 @@ export class RunManager {
 
   /** Begins a run of everything; resolves with its record. @throws RunInProgressError, LeadershipLostError, StoreError */
   async start(starter: Starter, acceptShrink: readonly SectionName[] = []): Promise<RunRecord> {
-    return (await this.#begin(starter, null, { acceptShrink, isBeside: false })).run;
+    return (await this.#begin(starter, this.#import(null, { acceptShrink, isBeside: false }))).run;
   }
 
   /** A run of some sections, to its end. @throws as `start` */
   async run(starter: Starter, scope: RunScope): Promise<WorkerRunOutcome> {
-    return (await this.#begin(starter, scope, { acceptShrink: [], isBeside: false })).outcome;
+    return (await this.#begin(starter, this.#import(scope, { acceptShrink: [], isBeside: false }))).outcome;
   }
 
   /** The same beside a run that may be in progress, for a few small sections. What both build is of the one that publishes first. @throws as `start` */
   async runBeside(starter: Starter, scope: RunScope): Promise<WorkerRunOutcome> {
-    return (await this.#begin(starter, scope, { acceptShrink: [], isBeside: true })).outcome;
+    return (await this.#begin(starter, this.#import(scope, { acceptShrink: [], isBeside: true }))).outcome;
+  }
+
+  /** Begins to make an earlier snapshot the current one; resolves with the record of the run that does it. @throws as `start` */
+  async rollBack(starter: Starter, asked: Rollback): Promise<RunRecord> {
+    const { log } = this.#deps;
+    const task: Task = {
+      place: "beside",
+      action: "snapshot.rollback",
+      target: asked.snapshot,
+      details: { replaces: asked.replaces },
+      told: asked,
+      kept: { replaces: asked.replaces },
+      work: async (run, onProgress) => {
+        const outcome = await this.#rollBack(asked, onProgress);
+        if (outcome.ok) log.info({ run: run.id, snapshot: outcome.report.snapshot, replaces: asked.replaces }, "rollback succeeded");
+        else log.error({ run: run.id, reason: outcome.message }, "rollback failed");
+        return outcome;
+      },
+    };
+    return (await this.#begin(starter, task)).run;
+  }
+
+  /** What a run in progress is doing; null: it is not in progress, or has not told so far. */
+  progressOf(id: string): ProgressEvent | null {
+    const { current, beside } = this.#occupied;
+    return [current, beside].find((occupation) => occupation?.id === id)?.progress ?? null;
   }
 
   /** What the last run that published the section read of its sources; null where none is kept. */
@@ -151,26 +192,33 @@ export class RunManager {
   }
 
   /** @param scope  null: everything, which is brought up to date first. */
-  async #begin(
-    starter: Starter,
-    scope: RunScope | null,
-    form: RunForm,
-  ): Promise<{ readonly run: RunRecord; readonly outcome: Promise<WorkerRunOutcome> }> {
-    const { acceptShrink } = form;
-    const occupation = this.#occupy(form.isBeside ? "beside" : "current");
+  #import(scope: RunScope | null, form: RunForm): Task {
+    const { acceptShrink, isBeside } = form;
+    const details = acceptShrink.length === 0 ? null : { accept_shrink: acceptShrink };
+    return {
+      place: isBeside ? "beside" : "current",
+      action: "run.start",
+      details,
+      told: { ...(scope?.only && { sections: scope.only }), ...details },
+      work: (run, onProgress) => this.#importNow(run, scope, form, onProgress),
+    };
+  }
+
+  async #begin(starter: Starter, task: Task): Promise<{ readonly run: RunRecord; readonly outcome: Promise<WorkerRunOutcome> }> {
+    const { action, target, details, told } = task;
+    const occupation = this.#occupy(task.place);
     const { store, clock, log } = this.#deps;
     try {
       await this.#term.confirm();
       const startedAt = clock.now();
-      const kept: KeptReport = { started_by: starter.actor };
+      const kept: KeptReport = { started_by: starter.actor, ...task.kept };
       const run: RunRecord = { id: newRunId(startedAt), startedAt, endedAt: null, state: "running", report: kept };
       const { actor, keyId, address } = starter;
-      const details = acceptShrink.length === 0 ? null : { accept_shrink: acceptShrink };
-      await store.audit.append({ at: startedAt, actor, action: "run.start", target: run.id, address, keyId, details });
+      await store.audit.append({ at: startedAt, actor, action, target: target ?? run.id, address, keyId, details });
       await store.runs.save(run);
       occupation.id = run.id;
-      log.info({ run: run.id, started_by: actor, ...(scope?.only && { sections: scope.only }), ...details }, "run started");
-      const outcome = this.#run(run, scope, form).finally(() => occupation.free());
+      log.info({ run: run.id, started_by: actor, ...told }, action === "run.start" ? "run started" : "rollback started");
+      const outcome = this.#run(run, task, occupation).finally(() => occupation.free());
       return { run, outcome };
     } catch (error) {
       occupation.free();
@@ -191,6 +239,7 @@ export class RunManager {
     const { promise, resolve } = Promise.withResolvers<void>();
     const occupation: Occupation = {
       id: null,
+      progress: null,
       ended: promise,
       free: () => {
         if (this.#occupied[place] === occupation) this.#occupied[place] = null;
@@ -202,26 +251,54 @@ export class RunManager {
   }
 
   /** Never rejects. */
-  async #run(run: RunRecord, scope: RunScope | null, form: RunForm): Promise<WorkerRunOutcome> {
+  async #run(run: RunRecord, task: Task, occupation: Occupation): Promise<WorkerRunOutcome> {
+    const { log, clock } = this.#deps;
+    const tell = progressLines(log, run.id);
+    const outcome = await task.work(run, (event) => {
+      occupation.progress = event;
+      tell(event);
+    });
+    await this.#keepEnd({
+      ...run,
+      endedAt: clock.now(),
+      state: outcome.ok ? "succeeded" : "failed",
+      report: { ...(run.report as KeptReport), ...outcome.report, error: outcome.ok ? null : outcome.message },
+    });
+    return outcome;
+  }
+
+  /** Never rejects. */
+  async #importNow(run: RunRecord, scope: RunScope | null, form: RunForm, onProgress: ProgressListener): Promise<WorkerRunOutcome> {
     const { sources, log, clock, metrics } = this.#deps;
     const outcome: WorkerRunOutcome =
       sources === ""
         ? { ok: false, message: "no sources are configured: set SOURCES to a sources.yaml", report: null }
-        : await this.#build(progressLines(log, run.id), scope, form);
-    const endedAt = clock.now();
-    observeRun(metrics, outcome, endedAt - run.startedAt);
+        : await this.#build(onProgress, scope, form);
+    observeRun(metrics, outcome, clock.now() - run.startedAt);
     for (const { name: section, refused } of outcome.report?.sections ?? [])
       if (refused !== null)
         log.warn({ run: run.id, section, reason: refused }, "a section shrank too much; the previous version remains in use");
     if (outcome.ok) log.info({ run: run.id, snapshot: outcome.report.snapshot, unchanged: outcome.report.unchanged }, "run succeeded");
     else log.error({ run: run.id, reason: outcome.message }, "run failed; the previous snapshot remains in service");
-    await this.#keepEnd({
-      ...run,
-      endedAt,
-      state: outcome.ok ? "succeeded" : "failed",
-      report: { ...(run.report as KeptReport), ...outcome.report, error: outcome.ok ? null : outcome.message },
-    });
     return outcome;
+  }
+
+  /** Never rejects. */
+  async #rollBack(asked: Rollback, onProgress: ProgressListener): Promise<WorkerRunOutcome> {
+    const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
+    const place = await this.#order.enter();
+    try {
+      const { snapshots } = this.#deps;
+      const confirm = () => this.#term.confirm();
+      return await this.#activated({
+        ok: true,
+        report: await rollBack({ ...asked, store: snapshots, place, confirm, onProgress, signal }),
+      });
+    } catch (error) {
+      return { ok: false, message: signal.aborted ? stopMessage(signal) : (error as Error).message, report: null };
+    } finally {
+      place.leave();
+    }
   }
 
   async #build(onProgress: ProgressListener, given: RunScope | null, form: RunForm): Promise<WorkerRunOutcome> {

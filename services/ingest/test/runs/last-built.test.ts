@@ -20,7 +20,7 @@ beforeAll(async () => {
   runs = new RunManager(
     {
       store,
-      snapshots: { currentId: async () => null },
+      snapshots: { currentId: unused, getManifest: unused, getObject: unused, publish: unused },
       restore: unused,
       sources: "",
       prepare: unused,

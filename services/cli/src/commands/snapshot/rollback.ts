@@ -1,7 +1,7 @@
 /** `netfacts snapshot rollback`: makes an earlier snapshot the current one. */
 
 import type { ActivationOutcome } from "@netfacts/ingest/app";
-import { lostSections, sealManifest } from "@netfacts/snapshot";
+import { rollbackManifest } from "@netfacts/snapshot";
 import type { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
@@ -38,11 +38,7 @@ async function rollBack(snapshots: Snapshots, named: string | undefined) {
     throw new CliError(exitCodes.refused, `${earlier} is already the current snapshot; nothing was changed`);
   const wanted = await snapshots.find(earlier);
   await load(wanted);
-  // Pods give up a section only for a manifest that says so.
-  const lost = lostSections(current, wanted.manifest);
-  const { id: _id, format: _format, format_version: _version, ...content } = wanted.manifest;
-  const manifest =
-    lost.length === 0 ? wanted.manifest : sealManifest({ ...content, removed_sections: [...(content.removed_sections ?? []), ...lost] });
+  const manifest = rollbackManifest(current, wanted.manifest);
   const { id } = manifest;
   // Published, and not served by anybody: whoever began to go back to it did not come to an end.
   if (id !== current.id) await store.publish(manifest, { replaces: current.id }).catch(refuse);

@@ -27,20 +27,21 @@ export function RunPage({ id }: { readonly id: string }) {
 }
 
 function Run({ run }: { readonly run: IngestRun }) {
-  const { id, state, started_at, ended_at, started_by, error, report } = run;
+  const { id, state, started_at, ended_at, started_by, replaces, error, report } = run;
+  const isRollback = replaces !== null;
   return (
     <>
       <h1>
-        {texts.run.title} {id} <StateBadge state={state} />
+        {isRollback ? texts.run.rollbackTitle : texts.run.title} {id} <StateBadge state={state} />
       </h1>
-      {state === "running" ? <Running since={started_at} /> : null}
+      {state === "running" ? <Running run={run} /> : null}
       {error === null ? null : (
         <div class="failed" role="alert">
-          <h2>{texts.run.failed}</h2>
+          <h2>{isRollback ? texts.run.rollbackFailed : texts.run.failed}</h2>
           <p>
             <Outside text={error} />
           </p>
-          <p>{texts.run.failedDo}</p>
+          <p>{isRollback ? texts.run.rollbackFailedDo : texts.run.failedDo}</p>
         </div>
       )}
       <div class="cards">
@@ -51,7 +52,8 @@ function Run({ run }: { readonly run: IngestRun }) {
               ["Ended", ended_at === null ? "not yet" : moment(ended_at)],
               ["Started by", started_by === null ? null : <Outside key="b" text={started_by} />],
               ["Snapshot", run.snapshot ?? (state === "running" ? "not yet" : "none published")],
-              ...(report === null
+              ...(replaces === null ? [] : ([["Replaces", replaces]] as const)),
+              ...(report === null || isRollback
                 ? []
                 : ([
                     ["Content", report.unchanged ? "unchanged" : "new"],
@@ -67,7 +69,7 @@ function Run({ run }: { readonly run: IngestRun }) {
   );
 }
 
-function Running({ since }: { readonly since: string }) {
+function Running({ run: { started_at: since, replaces, progress } }: { readonly run: IngestRun }) {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {
     const show = () => setSeconds((Date.now() - Date.parse(since)) / 1_000);
@@ -75,15 +77,28 @@ function Running({ since }: { readonly since: string }) {
     show();
     return () => clearInterval(timer);
   }, [since]);
+  // Without an end the bar shows only that something goes on.
+  const bar = progress === null || progress.total === null ? {} : { value: progress.done, max: Math.max(progress.total, 1) };
   return (
     <>
-      <progress aria-label={texts.run.progress} />
-      <p role="status">{texts.run.running}</p>
+      <progress aria-label={texts.run.progress} {...bar} />
+      <p role="status">{replaces === null ? texts.run.running : texts.run.rollback}</p>
+      {progress === null ? null : (
+        <p>
+          {texts.run.stage}: <Outside text={progress.stage} /> ({amount(progress)})
+        </p>
+      )}
       <p class="detail">
         {texts.run.since} {duration(seconds)}.
       </p>
     </>
   );
+}
+
+/** `3 of 9 steps`, `1.5 of 402.7 MiB`. */
+function amount({ done, total, unit }: NonNullable<IngestRun["progress"]>): string {
+  const shown = (value: number) => (unit === "bytes" ? (value / 1_048_576).toFixed(1) : count(value));
+  return `${shown(done)}${total === null ? "" : ` of ${shown(total)}`} ${unit === "bytes" ? "MiB" : unit}`;
 }
 
 const stages = ["read", "build", "verify", "publish"] as const;
@@ -96,11 +111,13 @@ function Report({ report }: { readonly report: RunReport }) {
       <Card title={texts.run.stages}>
         <Facts facts={stages.map((stage) => [stage, `${report.stages[stage].toFixed(1)} s`])} />
       </Card>
-      <Card title={texts.run.sources} wide>
-        {sources.map((source) => (
-          <SourceReport key={source.name} source={source} />
-        ))}
-      </Card>
+      {sources.length === 0 ? null : (
+        <Card title={texts.run.sources} wide>
+          {sources.map((source) => (
+            <SourceReport key={source.name} source={source} />
+          ))}
+        </Card>
+      )}
       <Card title={texts.run.sections} wide>
         <Table label={texts.run.sections} columns={texts.run.sectionColumns}>
           {report.sections.map(({ name, version, kept, refused, counts, notes }) => (

@@ -1,13 +1,16 @@
-/** `/snapshots`: what is kept, which pods serve which, two side by side, and how to roll back. */
+/** `/snapshots`: what is kept, which pods serve which, two side by side, and the way back. */
 
 import type { KeptSnapshot, KeptSnapshots } from "@netfacts/contracts";
 import { useState } from "preact/hooks";
 import { count, counted, moment } from "../../domain/format.ts";
 import { Card, Outside, Unknown } from "../../parts/basics.tsx";
+import { navigate } from "../../router.ts";
 import { useOperatorAnswer } from "../asking.ts";
+import { Confirm } from "../parts/confirm.tsx";
 import { IngestAnswered } from "../parts/ingest-answered.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Table } from "../parts/table.tsx";
+import { client } from "../session.ts";
 import { podsBySnapshot, sectionChanges } from "../snapshot-changes.ts";
 import { texts } from "../texts.ts";
 
@@ -23,6 +26,7 @@ export function SnapshotsPage() {
 }
 
 function Snapshots({ record: { items, pods }, again }: { readonly record: KeptSnapshots; readonly again: () => void }) {
+  const [earlier, setEarlier] = useState<string | null>(null);
   const current = items.find(({ current }) => current);
   const isServed = current?.served === true;
   return (
@@ -39,7 +43,7 @@ function Snapshots({ record: { items, pods }, again }: { readonly record: KeptSn
           <Card title={t.kept} wide>
             <Table label={t.kept} columns={t.columns}>
               {items.map((snapshot) => (
-                <SnapshotRow key={snapshot.id} snapshot={snapshot} />
+                <SnapshotRow key={snapshot.id} snapshot={snapshot} rollBack={current === undefined ? null : setEarlier} />
               ))}
             </Table>
           </Card>
@@ -47,11 +51,20 @@ function Snapshots({ record: { items, pods }, again }: { readonly record: KeptSn
         <Pods pods={pods} />
         {items.length < 2 ? null : <Compare items={items} />}
       </div>
+      {earlier === null || current === undefined ? null : (
+        <RollBack snapshot={earlier} replaces={current.id} close={() => setEarlier(null)} />
+      )}
     </>
   );
 }
 
-function SnapshotRow({ snapshot: { id, current, served, sample_data, sections } }: { readonly snapshot: KeptSnapshot }) {
+interface RowProps {
+  readonly snapshot: KeptSnapshot;
+  /** Null: there is no current one to be replaced. */
+  readonly rollBack: ((id: string) => void) | null;
+}
+
+function SnapshotRow({ snapshot: { id, current, served, sample_data, sections }, rollBack }: RowProps) {
   return (
     <tr>
       <th scope="row">{id}</th>
@@ -60,7 +73,34 @@ function SnapshotRow({ snapshot: { id, current, served, sample_data, sections } 
         {sample_data ? <StateBadge state="sample" /> : null}
       </td>
       <td class="long">{sections.map(({ name, as_of }) => `${name.replaceAll("_", " ")} of ${moment(as_of)}`).join("; ")}</td>
+      <td>
+        {current || rollBack === null ? null : (
+          <button type="button" class="quiet" aria-label={t.rollBackTo(id)} onClick={() => rollBack(id)}>
+            {t.rollBack}
+          </button>
+        )}
+      </td>
     </tr>
+  );
+}
+
+function RollBack({ snapshot, replaces, close }: { readonly snapshot: string; readonly replaces: string; readonly close: () => void }) {
+  return (
+    <Confirm
+      title={t.rollBackTitle}
+      action={t.rollBack}
+      isFinal
+      change={async () => {
+        const { id } = await client.value.rollBack({ snapshot, replaces });
+        navigate(`/runs/${encodeURIComponent(id)}`);
+      }}
+      close={close}
+    >
+      <p>
+        <strong>{snapshot}</strong> {t.becomes} <strong>{replaces}</strong>.
+      </p>
+      <p>{t.consequence}</p>
+    </Confirm>
   );
 }
 
@@ -141,15 +181,6 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
           <p>{t.each}</p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
           <pre tabIndex={0}>{`netfacts snapshot diff ${from.id} ${to.id}`}</pre>
-          {from.current ? null : (
-            <>
-              <p>
-                {t.rollBack} <strong>{items.find(({ current }) => current)?.id ?? t.noCurrent}</strong> {t.by} <strong>{from.id}</strong>:
-              </p>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
-              <pre tabIndex={0}>{`netfacts snapshot rollback ${from.id}`}</pre>
-            </>
-          )}
         </>
       )}
     </Card>

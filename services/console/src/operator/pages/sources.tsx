@@ -155,7 +155,7 @@ function SourceCard({ source }: { readonly source: IngestSource }) {
   );
 }
 
-function RunRow({ run: { id, state, started_at, ended_at, started_by, snapshot, error } }: { readonly run: IngestRunSummary }) {
+function RunRow({ run: { id, state, started_at, ended_at, started_by, snapshot, replaces, error } }: { readonly run: IngestRunSummary }) {
   return (
     <tr>
       <td>
@@ -167,7 +167,10 @@ function RunRow({ run: { id, state, started_at, ended_at, started_by, snapshot, 
       <td>{moment(started_at)}</td>
       <td>{ended_at === null ? "" : duration((Date.parse(ended_at) - Date.parse(started_at)) / 1_000)}</td>
       <td>{started_by === null ? "unknown" : <Outside text={started_by} />}</td>
-      <td>{snapshot ?? "none"}</td>
+      <td>
+        {snapshot ?? "none"}
+        {replaces === null ? "" : `, ${texts.sources.rollback} ${replaces}`}
+      </td>
       <td class="long">{error === null ? "" : <Outside text={error} />}</td>
     </tr>
   );

@@ -9,7 +9,7 @@ import { texts } from "../texts.ts";
 interface ConfirmProps {
   readonly title: ComponentChildren;
   readonly action: string;
-  /** Whether the change cannot be undone. */
+  /** Whether the change cannot be undone, or reaches every caller. */
   readonly isFinal?: boolean;
   /** Makes the change. The dialog closes when it is made. */
   readonly change: (form: FormData) => Promise<void>;

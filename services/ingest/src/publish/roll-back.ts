@@ -1,0 +1,65 @@
+/** An earlier snapshot becomes the current one again, as a run of its own: beside an import, which then keeps what was taken back. */
+
+import { type Manifest, rollbackManifest, type SectionEntry, type SectionName, type SnapshotStore } from "@netfacts/snapshot";
+import type { ProgressListener } from "../pipeline/progress.ts";
+import type { RunReport } from "../pipeline/run-report.ts";
+import type { PublishPlace } from "../runs/publish-order.ts";
+
+export interface Rollback {
+  /** Id of the earlier snapshot. */
+  readonly snapshot: string;
+  /** Id of the current one. */
+  readonly replaces: string;
+}
+
+export interface RollBackOptions extends Rollback {
+  readonly store: Pick<SnapshotStore, "getManifest" | "getObject" | "publish">;
+  readonly place: PublishPlace;
+  /** Called right before it publishes. Throws when this process leads no more. */
+  readonly confirm: () => Promise<void>;
+  readonly onProgress: ProgressListener;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads every object of the earlier snapshot, which checks their digests, and publishes it in the place of the other.
+ *
+ * @throws SnapshotError, with `PublicationConflictError` among them where another snapshot was published meanwhile; the signal's reason.
+ */
+export async function rollBack({ store, place, confirm, onProgress, signal, ...asked }: RollBackOptions): Promise<RunReport> {
+  const started = performance.now();
+  const current = await store.getManifest(asked.replaces);
+  const manifest = rollbackManifest(current, await store.getManifest(asked.snapshot));
+  const objects = [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)];
+  for (const [done, { object, bytes }] of objects.entries()) {
+    signal.throwIfAborted();
+    onProgress({ label: "verify", done, total: objects.length, unit: "steps" });
+    await store.getObject(object, bytes);
+  }
+  const verified = performance.now();
+  onProgress({ label: "publish", done: 0, total: 1, unit: "steps" });
+  const { isAlone } = await place.turn();
+  await confirm();
+  // What an import beside it has stored so far stays.
+  await store.publish(manifest, { replaces: asked.replaces, isAlone });
+  place.published({ replaced: asked.replaces, id: manifest.id });
+  return report(manifest, { read: 0, build: 0, verify: seconds(started, verified), publish: seconds(verified, performance.now()) });
+}
+
+function report(manifest: Manifest, stages: RunReport["stages"]): RunReport {
+  const sections = Object.entries(manifest.sections) as [SectionName, SectionEntry][];
+  return {
+    snapshot: manifest.id,
+    unchanged: false,
+    sample_data: manifest.sample_data,
+    sources: [],
+    sections: sections.map(([name, { version, counts }]) => ({ name, version, kept: true, refused: null, checked: 0, counts })),
+    stages,
+    peak_rss_bytes: process.memoryUsage.rss(),
+    error: null,
+  };
+}
+
+function seconds(from: number, to: number): number {
+  return Math.round(to - from) / 1_000;
+}

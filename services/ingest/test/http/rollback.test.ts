@@ -1,0 +1,121 @@
+/** The way back to an earlier snapshot by the operator API: what it changes, what it refuses, and what an import in progress makes of it. */
+
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "@jest/globals";
+import { IngestRun, IngestRuns } from "@netfacts/contracts";
+import { snapshotsFolder } from "@netfacts/snapshot";
+import { Value } from "typebox/value";
+import { smallSources } from "../../../../test/support/small-sources.ts";
+import { atGate, openGate } from "../support/gated-store.ts";
+import { heldSource, holdNext } from "../support/held-store.ts";
+import { runsPath, type ServiceHarness, startedRun, startService } from "../support/service.ts";
+
+const path = "/admin/v1/ingest/rollbacks";
+const headers = { "content-type": "application/json", "x-netfacts-key-id": "7Q9M3W8K" };
+
+let service: ServiceHarness;
+afterEach(() => service.stop());
+
+async function imported(country: string): Promise<string> {
+  smallSources(join(service.folder, "sources"), country);
+  const { state, snapshot } = await service.ended(await startedRun(service));
+  expect(state).toBe("succeeded");
+  return snapshot;
+}
+
+const rollBack = (body: unknown) => service.ask("POST", path, { headers, body: JSON.stringify(body) });
+const currentId = () => service.snapshots.currentId();
+
+test("an earlier snapshot becomes the current one, and once more undoes it; both are among the runs and in the audit", async () => {
+  service = await startService();
+  const [first, second] = [await imported("NL"), await imported("DE")];
+  const answer = await rollBack({ snapshot: first, replaces: second });
+  expect(answer).toMatchObject({ status: 202, json: { state: "running", replaces: second, snapshot: null, report: null } });
+  expect(answer.headers.location).toBe(`${runsPath}/${answer.json.id}`);
+  const ended = await service.ended(answer.json.id);
+  expect([...Value.Errors(IngestRun, ended)]).toEqual([]);
+  expect(ended).toMatchObject({
+    ...{ state: "succeeded", snapshot: first, replaces: second, started_by: "key:7Q9M3W8K", progress: null, error: null },
+    report: { sources: [], sections: [{ name: "allocations", kept: true, counts: { ipv4: 1 } }] },
+  });
+  expect(await service.snapshots.pointer()).toMatchObject({ published: first, active: first });
+  expect((await service.store.audit.list({ limit: 1 }))[0]).toMatchObject({
+    ...{ actor: "key:7Q9M3W8K", action: "snapshot.rollback", target: first, details: { replaces: second } },
+  });
+  const { json } = await service.ask("GET", runsPath);
+  expect([...Value.Errors(IngestRuns, json)]).toEqual([]);
+  expect(json.items[0]).toMatchObject({ id: answer.json.id, replaces: second });
+  const back = await rollBack({ snapshot: second, replaces: first });
+  expect(await service.ended(back.json.id)).toMatchObject({ state: "succeeded", snapshot: second });
+});
+
+test("what is not kept, not the current one, or current already is refused, and nothing changes", async () => {
+  service = await startService();
+  const [first, second] = [await imported("NL"), await imported("DE")];
+  const unknown = "20200101T000000Z-00000000";
+  const refused = [
+    [{ snapshot: unknown, replaces: second }, 404, "snapshot_not_found"],
+    [{ snapshot: first, replaces: first }, 409, "snapshot_conflict"],
+    [{ snapshot: first, replaces: unknown }, 409, "snapshot_conflict"],
+    [{ snapshot: second, replaces: second }, 409, "snapshot_conflict"],
+    [{ snapshot: first }, 400, "invalid_body"],
+    [{ snapshot: "", replaces: second }, 400, "invalid_body"],
+    [{ snapshot: first, replaces: second, force: true }, 400, "invalid_body"],
+    [[], 400, "invalid_body"],
+  ] as const;
+  for (const [body, status, code] of refused) expect([body, await rollBack(body)]).toMatchObject([body, { status, json: { code } }]);
+  expect((await service.ask("POST", `${path}?force=true`, { headers, body: "{}" })).json).toMatchObject({ code: "invalid_parameter" });
+  expect((await service.ask("GET", path)).headers.allow).toBe("POST");
+  expect(await currentId()).toBe(second);
+  expect(await service.store.audit.list({ limit: 1 })).toMatchObject([{ action: "run.start" }]);
+});
+
+test("a snapshot with a damaged object stays what it is: the rollback fails and names the object", async () => {
+  service = await startService();
+  const [first, second] = [await imported("NL"), await imported("DE")];
+  const { sections } = await service.snapshots.getManifest(first);
+  const object = sections.allocations?.object ?? "";
+  const folder = join(service.folder, snapshotsFolder);
+  const file = readdirSync(folder, { recursive: true }).find((name) => String(name).includes(object.slice(2))) as string;
+  const bytes = readFileSync(join(folder, file));
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+  writeFileSync(join(folder, file), bytes);
+  const { json } = await rollBack({ snapshot: first, replaces: second });
+  const ended = await service.ended(json.id);
+  expect(ended).toMatchObject({ state: "failed", snapshot: null, replaces: second });
+  expect(ended.error).toContain(object.slice(0, 12));
+  expect(await currentId()).toBe(second);
+});
+
+test("beside an import in progress it does not wait, and the import keeps what was taken back", async () => {
+  service = await startService({
+    deps: (deps) => {
+      const folder = join(deps.config.INGEST_STATE_DIR, "..");
+      return { ...deps, snapshotSource: heldSource(join(folder, snapshotsFolder), folder) };
+    },
+  });
+  const [first, second] = [await imported("NL"), await imported("DE")];
+  smallSources(join(service.folder, "sources"), "FR");
+  holdNext(service.folder);
+  const run = await startedRun(service);
+  await atGate(service.folder);
+  const busy = (await service.ask("GET", `${runsPath}/${run}`)).json;
+  expect([...Value.Errors(IngestRun, busy)]).toEqual([]);
+  expect(busy.progress).toMatchObject({ stage: expect.any(String), unit: "steps" });
+  const { json } = await rollBack({ snapshot: first, replaces: second });
+  expect(await service.ended(json.id)).toMatchObject({ state: "succeeded", snapshot: first });
+  openGate(service.folder);
+  expect(await service.ended(run)).toMatchObject({ state: "succeeded", progress: null, error: null });
+  expect(await currentId()).toBe(first);
+});
+
+test("a process that does not lead lets the leader do it, and tells its progress", async () => {
+  service = await startService();
+  const [first, second] = [await imported("NL"), await imported("DE")];
+  const standby = await startService({ folder: service.folder });
+  const { status, json } = await standby.ask("POST", path, { headers, body: JSON.stringify({ snapshot: first, replaces: second }) });
+  expect(status).toBe(202);
+  expect(await standby.ended(json.id)).toMatchObject({ state: "succeeded", snapshot: first });
+  await standby.stop();
+});
