@@ -1,11 +1,12 @@
 /** A generation: one snapshot in memory, base sections and overlay, ready to be asked. */
 
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
-import { decodeColumns } from "./columns.ts";
+import { type ColumnSpec, type Columns, decodeColumns } from "./columns.ts";
 import type { Ipv4IndexForm } from "./ipv4-index.ts";
 import type { RouteOverlay } from "./lookup/route-table.ts";
 import { type Manifest, type SectionName, sectionNames } from "./manifest.ts";
 import { kindOf, type SectionTables } from "./section-kinds.ts";
+import { changedWordIndex } from "./words/changed-word-index.ts";
 import { buildWordIndex, WordIndex, type WordIndexParts } from "./words/word-index.ts";
 
 /** A section as it travels between threads: the object's bytes and the parts of its trie, all in shared memory. */
@@ -30,6 +31,8 @@ export interface SectionLoading {
   readonly ipv4Index?: Ipv4IndexForm;
   /** Whether texts are indexed for search; a table that was loaded without builds its index when it is asked for. Default: false. */
   readonly words?: boolean;
+  /** The same section of a snapshot in memory: the index of its texts is taken over but for what differs. */
+  readonly before?: LoadedSection | undefined;
 }
 
 /**
@@ -40,19 +43,27 @@ export interface SectionLoading {
 export function loadSection(
   name: SectionName,
   bytes: Uint8Array<SharedArrayBuffer>,
-  { ipv4Index = "auto", words = false }: SectionLoading = {},
+  { ipv4Index = "auto", words = false, before }: SectionLoading = {},
 ): LoadedSection {
   const { format, check, prefixes, texts, ipv4IndexIsSet = false } = kindOf(name);
   const columns = decodeColumns(format, bytes);
   check(columns);
-  const found = words && texts !== undefined ? { words: wordsOf(texts.of(columns), texts.isGrouped) } : {};
+  const found = words && texts !== undefined ? { words: wordsOf(name, columns, before) } : {};
   if (prefixes === null) return { bytes, trie: null, ...found };
   const ipv4 = ipv4IndexIsSet ? ipv4Index : "compact";
   return { bytes, trie: PrefixTrie.build(prefixes(columns), ipv4 === "auto" ? {} : { ipv4 }).parts, ...found };
 }
 
-function wordsOf(texts: Iterable<string | null>, grouped: boolean): WordIndexParts {
-  const steps = buildWordIndex(texts, { grouped });
+function wordsOf(name: SectionName, columns: Columns<ColumnSpec>, before: LoadedSection | undefined): WordIndexParts {
+  const { format, texts } = kindOf(name);
+  if (texts === undefined) throw new TypeError(`section ${name} has no texts`);
+  const [now, grouped] = [texts.of(columns), texts.isGrouped];
+  if (before?.words !== undefined) {
+    const old = texts.of(decodeColumns(format, before.bytes, { checked: true }));
+    const changed = changedWordIndex({ ...old, parts: before.words }, now, { grouped });
+    if (changed !== null) return changed;
+  }
+  const steps = buildWordIndex(texts.of(columns).texts, { grouped });
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

@@ -6,8 +6,8 @@ import type { Manifest, SectionName } from "./manifest.ts";
 import { SnapshotError, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import type { StoreSource } from "./store/store-source.ts";
 
-export interface SnapshotLoading extends SectionLoading {
-  /** Snapshots in memory, whose sections are taken over where they are the same. */
+export interface SnapshotLoading extends Omit<SectionLoading, "before"> {
+  /** Snapshots in memory, whose sections are taken over where they are the same. The index of texts of others is taken over in part. */
   readonly reuse?: readonly LoadedSnapshot[];
 }
 
@@ -37,8 +37,9 @@ export async function loadSnapshot(
       sections[name] = before;
       continue;
     }
+    const indexed = reuse.map((loaded) => loaded.sections[name]).find((section) => section?.words !== undefined);
     try {
-      sections[name] = loadSection(name, await store.getObject(entry.object, entry.bytes), loading);
+      sections[name] = loadSection(name, await store.getObject(entry.object, entry.bytes), { ...loading, before: indexed });
     } catch (cause) {
       throw new SnapshotError(`snapshot ${manifest.id}, section ${name}: ${(cause as Error).message}`, { cause });
     }

@@ -20,6 +20,7 @@ import { checkNetworkTypes, networkTypePrefixes, networkTypesColumns, networkTyp
 import { checkProfiles, profilesColumns, profilesFormat } from "./sections/profiles.ts";
 import { checkRoutes, routePrefixes, routesFormat } from "./sections/routes.ts";
 import { checkVrps, vrpPrefixes, vrpSetColumns, vrpsFormat } from "./sections/vrps.ts";
+import type { KeyedTexts } from "./words/changed-word-index.ts";
 import type { WordIndex } from "./words/word-index.ts";
 
 /** Packs records into columns, whatever they are. */
@@ -36,8 +37,8 @@ export interface SectionKind<S extends ColumnSpec, T extends object, P extends P
   readonly prefixes: ((columns: Columns<S>) => PrefixColumns) | null;
   /** Whether the operator chooses the form of its IPv4 index. The others have fewer prefixes, and the compact form. */
   readonly ipv4IndexIsSet?: true;
-  /** The texts that search finds, one for each row; `isGrouped`: rows with the same text are found together. */
-  readonly texts?: { of(columns: Columns<S>): Iterable<string | null>; readonly isGrouped: boolean };
+  /** The texts that search finds, one for each row, with its key; `isGrouped`: rows with the same text are found together. */
+  readonly texts?: { of(columns: Columns<S>): KeyedTexts; readonly isGrouped: boolean };
   /** Points at loaded columns; `trie` indexes `prefixes`, and must not be read where these are null. `words`: null if `texts` are not indexed. */
   tables(columns: Columns<S>, trie: PrefixTrie, overlay: RouteOverlay | null, words: WordIndex | null): T;
   /** The tables of a snapshot without the section. */
@@ -100,7 +101,7 @@ export const sectionKinds = {
     pack: asNamesColumns,
     check: checkAsNames,
     prefixes: null,
-    texts: { of: (columns) => new AsNameTable(columns).texts(), isGrouped: false },
+    texts: { of: (columns) => ({ keys: columns.asn, texts: new AsNameTable(columns).texts() }), isGrouped: false },
     tables: (columns, _trie, _overlay, words) => ({ names: new AsNameTable(columns, words) }),
     none: { names: null },
     rows: ({ names }) => nameRows(names),
@@ -110,7 +111,7 @@ export const sectionKinds = {
     pack: profilesColumns,
     check: checkProfiles,
     prefixes: null,
-    texts: { of: (columns) => new ProfileTable(columns).texts(), isGrouped: true },
+    texts: { of: (columns) => ({ keys: columns.asn, texts: new ProfileTable(columns).texts() }), isGrouped: true },
     tables: (columns, _trie, _overlay, words) => ({ profiles: new ProfileTable(columns, words) }),
     none: { profiles: null },
     rows: ({ profiles }) => profileRows(profiles),

@@ -17,7 +17,7 @@ import {
   SnapshotFollower,
 } from "../src/index.ts";
 import { numbered, publishNumber, until } from "./store/contract.ts";
-import { madeAllocations, madeRoutes, madeVrps } from "./support/made-sections.ts";
+import { madeAllocations, madeNames, madeProfiles, madeRoutes, madeVrps } from "./support/made-sections.ts";
 import { inFolder, publishMade } from "./support/made-snapshot.ts";
 import { address } from "./support/text.ts";
 
@@ -116,6 +116,26 @@ describe("loading in a worker", () => {
       const edges = prefixes.flatMap((prefix) => edgesOf(prefix));
       expect(edges.map((edge) => direct.longest(edge))).toEqual(edges.map((edge) => compact.longest(edge)));
       expect(prefixes.map((prefix) => direct.covering(prefix))).toEqual(prefixes.map((prefix) => compact.covering(prefix)));
+    });
+  });
+
+  test("the words of a table that changed a little are those of one that is loaded alone", async () => {
+    await inFolder(async (folder) => {
+      const store = openFolderStore(folder);
+      const names = Object.fromEntries(Array.from({ length: 100 }, (_, asn) => [asn + 1, `NAME-${asn} Réseau ${asn % 7}`]));
+      const profiles = Object.fromEntries(Array.from({ length: 100 }, (_, asn) => [asn + 1, { organisation: `Org ${asn % 9}` }]));
+      const publish = async () => publishMade(store, { names: madeNames(names), profiles: madeProfiles(profiles) });
+      const source = { kind: "folder", path: folder } as const;
+      const first = await loadInWorker(source, (await publish()).id, { words: true });
+      names[5] = "Another";
+      profiles[1] = { organisation: "New Org" };
+      const { id } = await publish();
+      const changed = await loadInWorker(source, id, { words: true, reuse: [first] });
+      const alone = await loadInWorker(source, id, { words: true });
+      for (const name of ["as_names", "profiles"] as const) {
+        expect(changed.sections[name]?.words).toEqual(alone.sections[name]?.words);
+        expect(changed.sections[name]?.words).not.toEqual(first.sections[name]?.words);
+      }
     });
   });
 

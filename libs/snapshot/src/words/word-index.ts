@@ -171,7 +171,8 @@ interface SharedArray<A> {
   readonly BYTES_PER_ELEMENT: number;
 }
 
-function shared<A extends Uint8Array | Uint16Array | Uint32Array>(type: SharedArray<A>, length: number, from?: A): A {
+/** An array in a SharedArrayBuffer. */
+export function shared<A extends Uint8Array | Uint16Array | Uint32Array>(type: SharedArray<A>, length: number, from?: A): A {
   const array = new type(new SharedArrayBuffer(length * type.BYTES_PER_ELEMENT));
   if (from !== undefined) array.set(from);
   return array;
@@ -216,6 +217,17 @@ export class WordIndex {
   /** Rows with the same text as this one, itself first; only of an index whose rows are grouped. */
   *sameText(row: number): Generator<number> {
     for (let at = row; at !== noRow; at = this.parts.nextSame[at] as number) yield at;
+  }
+
+  /** The place of a word, or where it would stand. */
+  placeOf(word: string): { readonly at: number; readonly isThere: boolean } {
+    const at = this.#firstNotBelow(word, false);
+    return { at, isThere: at < this.parts.byEnd.length && this.#text(at) === word };
+  }
+
+  /** Where a word that is not there would stand in the order of units read backwards. */
+  placeByEnd(word: string): number {
+    return this.#firstByEnd(word, false);
   }
 
   /** Words one edit away. Either the first half of the word stands unchanged at their beginning, or its second half at their end, or the letters in the middle are swapped. */
