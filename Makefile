@@ -1,6 +1,6 @@
 # What can be done here: make help. Each target is a script; variables given to make (PORT=8081) reach it through the environment.
 
-.PHONY: help up dev test test-unit test-long test-cluster check docs build images sbom pictures bench soak doctor clean uninstall
+.PHONY: help up dev test test-unit test-long test-cluster check docs build images sbom pictures console-pictures bench soak doctor clean uninstall
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -38,6 +38,9 @@ sbom: ## list the parts of the source tree (SBOM, CycloneDX) in dist/netfacts.cd
 
 pictures: ## draw each dashboard into docs/operations/dashboards, from a run of the services under load (MINUTES=4)
 	@exec scripts/run.sh scripts/pictures.ts
+
+console-pictures: ## draw the pages of the console into docs/guides/console
+	@exec scripts/run.sh scripts/console-pictures.ts
 
 docs: ## build the documentation site into docs/dist
 	@exec scripts/run.sh scripts/build-docs.ts --where

@@ -7,12 +7,12 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Page } from "playwright-core";
 import { ruleFile, times } from "../observability/alerts/index.ts";
 import { queryOf, startWatchedSystem, type WatchedSystem } from "../test/observability/watched-system.ts";
 import { findChromium, startChromium } from "../test/support/chromium.ts";
 import type { Series } from "./pictures/chart.ts";
 import { type DashboardFile, dashboardPage, legendOf, type PanelFile, pageWidth } from "./pictures/dashboard-page.ts";
+import { webpOf } from "./pictures/webp.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const folder = join(root, "docs/operations/dashboards");
@@ -60,13 +60,6 @@ async function main(): Promise<void> {
   } finally {
     await system.stop();
   }
-}
-
-/** The whole page. Playwright itself writes PNG and JPEG only, which take several times as many bytes. */
-async function webpOf(page: Page): Promise<Buffer> {
-  const session = await page.context().newCDPSession(page);
-  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 75, captureBeyondViewport: true });
-  return Buffer.from(data, "base64");
 }
 
 /** What happens until then: new versions of sources all the time, and two faults. */

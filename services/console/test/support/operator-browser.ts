@@ -11,8 +11,8 @@ export interface OperatorInBrowser {
   readonly url: string;
   readonly publicUrl: string;
   readonly adminKey: string;
-  /** Opens a page and gives it the admin key, or another one; null: none. */
-  open(path: string, key?: string | null): ReturnType<typeof watchedPage>;
+  /** Opens a page and gives it the admin key, or another one; null: none. @param at  another way to the listener. */
+  open(path: string, key?: string | null, at?: string): ReturnType<typeof watchedPage>;
   stop(): Promise<void>;
 }
 
@@ -29,11 +29,11 @@ export async function startOperator(config: GatewayOptions["config"] = {}): Prom
     url,
     publicUrl,
     adminKey,
-    async open(path, key = adminKey) {
+    async open(path, key = adminKey, at = url) {
       if (browser === null) throw new Error("no browser");
       const opened = await watchedPage(browser);
       const { page } = opened;
-      await page.goto(url + path);
+      await page.goto(at + path);
       if (key !== null) {
         await page.fill("#key", key);
         await page.press("#key", "Enter");

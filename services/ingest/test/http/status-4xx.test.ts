@@ -17,6 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+const rollBack = async (snapshot: string | null) =>
+  service.ask("POST", "/admin/v1/ingest/rollbacks", {
+    body: JSON.stringify({ snapshot, replaces: await service.snapshots.currentId() }),
+    headers: { "content-type": "application/json" },
+  });
+
 describe("400", () => {
   provokes("invalid_body", "a run takes no other body", () =>
     service.ask("POST", runsPath, { body: '{"sources":"other"}', headers: { "content-type": "application/json" } }),
@@ -69,6 +75,7 @@ describe("401", () => {
 
 describe("404 and 405", () => {
   provokes("run_not_found", "an unknown run", () => service.ask("GET", `${runsPath}/20261121T000000Z-000000`));
+  provokes("snapshot_not_found", "a rollback to a snapshot that is not kept", () => rollBack("20200101T000000Z-00000000"));
   provokes("route_not_found", "an unknown path", () => service.ask("GET", "/admin/v1/ingest/nothing"));
   provokes("method_not_allowed", "a run cannot be deleted", () => service.ask("DELETE", `${runsPath}/x`));
 
@@ -80,6 +87,10 @@ describe("404 and 405", () => {
 });
 
 describe("409", () => {
+  provokes("snapshot_conflict", "a rollback to the snapshot that is the current one", async () =>
+    rollBack(await service.snapshots.currentId()),
+  );
+
   let slow: ServiceHarness;
   let gate: string;
   beforeAll(async () => {
