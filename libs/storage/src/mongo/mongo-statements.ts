@@ -9,8 +9,8 @@ import type { StatementDocument, StatementVersionDocument } from "./mongo-schema
 /** AS numbers of one document. With a document for each AS an import would be 200,000 changes of a database that callers wait for. */
 const asnsBits = 6;
 const blocksOfSection = 2 ** (32 - asnsBits);
-/** Some 250 kB. */
-const blocksWritten = 32;
+/** Some 60 kB. */
+const blocksWritten = 8;
 
 type Row = Parameters<StatementRepository["write"]>[1][number];
 

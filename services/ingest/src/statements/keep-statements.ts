@@ -7,8 +7,9 @@ import { type StatedSection, type StatementRepository, type StatementRow, stated
 import { committedVersion, rowsFile } from "./statement-files.ts";
 
 const rowsRead = 500;
-const rowsWritten = 500;
-/** After each write, at most. */
+const rowsWritten = 200;
+/** Pauses are so many times as long as the write before. */
+const pausesOfWrite = 4;
 const pauseMsMax = 1_000;
 
 export interface KeepOptions {
@@ -42,8 +43,8 @@ async function keepRows(statements: StatementRepository, section: StatedSection,
     signal?.throwIfAborted();
     const from = performance.now();
     if (held.length > 0) await statements.write(section, held);
-    // Callers wait for the same store: half of the time is theirs.
-    await sleep(Math.min(performance.now() - from, pauseMsMax), undefined, signal && { signal });
+    // Callers wait for the same store, for a quarter of a second and no longer.
+    await sleep(Math.min(pausesOfWrite * (performance.now() - from), pauseMsMax), undefined, signal && { signal });
     changed += held.length;
     held = [];
   };
