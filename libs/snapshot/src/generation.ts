@@ -57,10 +57,10 @@ export function loadSection(
 function wordsOf(name: SectionName, columns: Columns<ColumnSpec>, before: LoadedSection | undefined): WordIndexParts {
   const { format, texts } = kindOf(name);
   if (texts === undefined) throw new TypeError(`section ${name} has no texts`);
-  const [now, grouped] = [texts.of(columns), texts.isGrouped];
+  const grouped = texts.isGrouped;
   if (before?.words !== undefined) {
     const old = texts.of(decodeColumns(format, before.bytes, { checked: true }));
-    const changed = changedWordIndex({ ...old, parts: before.words }, now, { grouped });
+    const changed = changedWordIndex({ ...old, parts: before.words }, texts.of(columns), { grouped });
     if (changed !== null) return changed;
   }
   const steps = buildWordIndex(texts.of(columns).texts, { grouped });

@@ -64,7 +64,7 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
     handOn,
   });
   // Services of the same process load what is published by themselves.
-  installSnapshotRoutes(http, { snapshots, pods: () => null, hasPods: false, runs: () => following?.runs ?? null, handOn });
+  installSnapshotRoutes(http, { snapshots, pods: () => null, runs: () => following?.runs ?? null, handOn });
   const url = await http.listen({ host: "127.0.0.1", port: 0 });
   return {
     url,

@@ -93,7 +93,6 @@ export function buildService(deps: IngestDeps): IngestApp {
   installSnapshotRoutes(http, {
     snapshots,
     pods: () => (leadership?.term ? (activations?.pods() ?? null) : null),
-    hasPods: true,
     runs: () => (leadership?.term ? runs : null),
     handOn: handOnToLeader,
   });

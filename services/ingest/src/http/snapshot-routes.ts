@@ -18,8 +18,6 @@ export interface SnapshotRoutesDeps extends Pick<OperatorRoutesDeps, "handOn"> {
   readonly snapshots: Pick<SnapshotStore, "list" | "pointer" | "getManifest">;
   /** What pods report to this process while it leads; null: it does not lead. */
   pods(): readonly PodReport[] | null;
-  /** Whether there are pods that report to the leader. */
-  readonly hasPods: boolean;
   /** The runs of this process while it leads. */
   runs(): Pick<RunManager, "rollBack"> | null;
 }
@@ -27,14 +25,14 @@ export interface SnapshotRoutesDeps extends Pick<OperatorRoutesDeps, "handOn"> {
 const rollbackRequest = Compile(RollbackRequest);
 
 export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutesDeps): void {
-  const { snapshots, pods, hasPods, runs, handOn } = deps;
+  const { snapshots, pods, runs, handOn } = deps;
 
   route(app, "/snapshots", {
     async GET(request, reply) {
       refuseParameters(request);
       const reported = pods();
-      if (reported === null && hasPods) {
-        // While nobody leads there is what the store tells.
+      if (reported === null) {
+        // While nobody leads, and where there are no pods, there is what the store tells.
         const answered = await handedOn(request, reply, handOn);
         if (answered !== null) return answered;
       }
