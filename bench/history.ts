@@ -1,9 +1,12 @@
 /**
  * Questions about the past beside those of today: p50 and p99 of `/ip` at a fixed rate, through a gateway and one pod with the full table, alone and
- * while two callers ask about two days in turn. The pod holds one of them, so it loads a full snapshot all the time. Then what a day takes on disk.
+ * while two callers ask about two days in turn. The pod holds one of them, so it loads a full snapshot all the time. Beside that, what another process of
+ * the lowest priority that copies memory does to the same latency: that much is the machine. Then what a day takes on disk.
  * `scripts/run.sh bench/history.ts [--rounds 3] [--rate 500] [--seconds 10]`
  */
 
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -70,9 +73,12 @@ async function run(backing: Backing): Promise<void> {
   // Everything is compiled and every text is made.
   await load(5);
 
-  const rounds: { alone: Latency; beside: Latency; past: readonly number[]; failed: number }[] = [];
+  const rounds: { alone: Latency; copying: Latency; beside: Latency; past: readonly number[]; failed: number }[] = [];
   for (let round = 0; round < Number(values.rounds); round++) {
     const alone = await load();
+    const copier = copyMemory(Number(values.seconds));
+    const copying = await load();
+    await stopped(copier);
     let asking = true;
     const past: number[] = [];
     let failed = 0;
@@ -89,7 +95,7 @@ async function run(backing: Backing): Promise<void> {
     const beside = await load();
     asking = false;
     await Promise.all(askers);
-    rounds.push({ alone, beside, past, failed });
+    rounds.push({ alone, copying, beside, past, failed });
   }
   const loads = loadsOf(await readFile(join(backing.folder, "pod.log"), "utf8"));
   const line = (name: string, numbers: readonly number[], digits = 2) =>
@@ -106,6 +112,10 @@ async function run(backing: Backing): Promise<void> {
     rounds.map(({ alone }) => alone.p50Ms),
   );
   line(
+    "p50 beside another process that copies memory, ms",
+    rounds.map(({ copying }) => copying.p50Ms),
+  );
+  line(
     "p50 beside questions about the past, ms",
     rounds.map(({ beside }) => beside.p50Ms),
   );
@@ -114,12 +124,16 @@ async function run(backing: Backing): Promise<void> {
     rounds.map(({ alone }) => alone.p99Ms),
   );
   line(
+    "p99 beside another process that copies memory, ms",
+    rounds.map(({ copying }) => copying.p99Ms),
+  );
+  line(
     "p99 beside questions about the past, ms",
     rounds.map(({ beside }) => beside.p99Ms),
   );
   line(
     "failed, of today",
-    rounds.map(({ alone, beside }) => alone.failed + beside.failed),
+    rounds.map(({ alone, copying, beside }) => alone.failed + copying.failed + beside.failed),
     0,
   );
   line(
@@ -147,6 +161,22 @@ async function run(backing: Backing): Promise<void> {
     console.log(`snapshot ${index}: ${mib(kept)} MiB kept of a day, ${mib(ofIngest)} MiB that only ingest reads`);
   }
   console.log(JSON.stringify({ bench: "history", rounds, memoryBefore, memory }));
+}
+
+/** Another process with the lowest priority, which copies 64 MiB to and fro and ends by itself. */
+function copyMemory(seconds: number): ChildProcess {
+  const script = `
+    require("node:os").setPriority(require("node:os").constants.priority.PRIORITY_LOW);
+    const [from, to] = [Buffer.alloc(2 ** 26, 1), Buffer.alloc(2 ** 26)];
+    const end = Date.now() + ${(seconds + 5) * 1_000};
+    while (Date.now() < end) from.copy(to);`;
+  return spawn(process.execPath, ["--eval", script], { stdio: "inherit" });
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill();
+  await once(child, "close");
 }
 
 /** How long loads took, from the log of the pod. */

@@ -20,6 +20,7 @@ const loadedByUrl = [
   "libs/pod/src/jetstream/loader-store.ts",
   "libs/pod/src/past/past-worker.ts",
   "libs/snapshot/src/loader-worker.ts",
+  "services/ingest/src/compare/compare-worker.ts",
   "services/ingest/src/pipeline/rib-thread.ts",
   "services/ingest/src/runs/run-worker.ts",
 ];

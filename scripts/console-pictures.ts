@@ -144,7 +144,7 @@ async function draw(
     }
     await page.selectOption("nav select", screen.theme);
     await page.setViewportSize(screen);
-    await page.locator("main h1").waitFor();
+    await page.locator("main h1:not(.loading)").waitFor();
     await act?.(page);
     await page.waitForLoadState("networkidle");
     await new Promise((done) => setTimeout(done, settleMs));

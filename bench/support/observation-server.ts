@@ -29,15 +29,11 @@ const ingest = await startLocalIngest({
   stateFolder: join(folder, "ingest"),
   store,
   snapshots: openDataFolder(folder),
+  snapshotSource: { kind: "folder", path: join(folder, snapshotsFolder) },
   observations,
   clock: systemClock,
   log: createLogger({ service: "bench", level: "error" }),
   metrics: createMetrics("ingest"),
 });
-const fetching = { FETCH_CONTACT: "", FETCH_CA_FILE: "" };
-await ingest.follow({
-  sources,
-  fetching,
-  snapshotSource: { kind: "folder", path: join(folder, snapshotsFolder) },
-});
+await ingest.follow({ sources, fetching: { FETCH_CONTACT: "", FETCH_CA_FILE: "" } });
 process.send?.({ url: ingest.url, proxyToken: ingest.proxyToken });

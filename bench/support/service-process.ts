@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -32,14 +32,14 @@ export interface ProcessOptions {
 }
 
 /**
- * Starts a program, a file below the repository's root. With BENCH_CPU_PROF it writes a profile of its processor time into a folder of
+ * Starts a program by its path from the repository's root. With BENCH_CPU_PROF it writes a profile of its processor time into a folder of
  * its name there.
  */
 export function startProcess(program: string, { name, folder, env, args = [], nodeArgs = [] }: ProcessOptions): ServiceProcess {
   const log = join(folder, `${name}.log`);
   const file = openSync(log, "a");
   const profile = process.env.BENCH_CPU_PROF === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.env.BENCH_CPU_PROF}/${name}`];
-  const own = ["--conditions=source", "--no-warnings", ...profile, ...nodeArgs, join(root, program), ...args];
+  const own = ["--conditions=source", "--no-warnings", ...profile, ...nodeArgs, resolve(root, program), ...args];
   const child: ChildProcess = spawn(process.execPath, own, {
     env: { ...process.env, NODE_OPTIONS: "", PORT: "0", TELEMETRY_PORT: "0", ...env },
     stdio: ["ignore", file, file],

@@ -12,6 +12,7 @@ export const libOrder = [
   "rpki",
   "content",
   "mrt",
+  "threads",
   "snapshot",
   "records",
   "messaging",

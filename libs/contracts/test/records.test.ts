@@ -32,6 +32,8 @@ import {
   RollbackRequest,
   RotatedKey,
   RunRequest,
+  SnapshotChangeCounts,
+  SnapshotChangeLine,
   StoredObservation,
   UsageItems,
 } from "../src/index.ts";
@@ -54,6 +56,8 @@ const schemas: Record<keyof typeof examples, TSchema> = {
   upload: ObservationUpload,
   uploads: ObservationUploads,
   stored_observation: StoredObservation,
+  snapshot_change: SnapshotChangeLine,
+  snapshot_change_counts: SnapshotChangeCounts,
   observations_deleted: ObservationsDeleted,
   managed_key: ManagedKey,
   managed_keys: ManagedKeys,

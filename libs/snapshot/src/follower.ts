@@ -2,7 +2,7 @@
 
 import { Generation, type LoadedSnapshot } from "./generation.ts";
 import type { Ipv4IndexForm } from "./ipv4-index.ts";
-import { loadInWorker, RefusedSnapshotError } from "./loader.ts";
+import { LoaderThreads, RefusedSnapshotError } from "./loader.ts";
 import { lostSections, type Manifest } from "./manifest.ts";
 import { type SnapshotPointer, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import type { StoreSource } from "./store/store-source.ts";
@@ -84,7 +84,7 @@ export interface FollowerState {
  */
 export class SnapshotFollower implements DatasetHolder {
   readonly #store: SnapshotStore;
-  readonly #source: StoreSource;
+  readonly #loader: LoaderThreads;
   readonly #options: Required<FollowerOptions>;
   readonly #listeners: FollowerEvents[];
   readonly #stopping = new AbortController();
@@ -104,7 +104,7 @@ export class SnapshotFollower implements DatasetHolder {
   /** @param source  the same store for the loader's thread. */
   constructor(store: SnapshotStore, source: StoreSource, events: FollowerEvents = {}, options: FollowerOptions = {}) {
     this.#store = store;
-    this.#source = source;
+    this.#loader = new LoaderThreads(source);
     this.#listeners = [events];
     this.#options = { ...followerDefaults, ...options };
   }
@@ -168,6 +168,7 @@ export class SnapshotFollower implements DatasetHolder {
     this.#stopWatching = null;
     clearTimeout(this.#timer);
     this.#stopping.abort(new Error("the follower was stopped"));
+    void this.#loader.close();
   }
 
   #follow(pointer: SnapshotPointer): void {
@@ -239,7 +240,7 @@ export class SnapshotFollower implements DatasetHolder {
       const manifest = await this.#store.getManifest(id).catch(() => null);
       if (manifest !== null) this.#checkComplete(manifest);
       const loading = { reuse, ipv4Index: this.#options.ipv4Index, words: this.#options.words, manifest };
-      const loaded = await loadInWorker(this.#source, id, loading, this.#stopping.signal);
+      const loaded = await this.#loader.load(id, loading, this.#stopping.signal);
       this.#checkComplete(loaded.manifest);
       const loadMs = performance.now() - started;
       this.#held.set(id, { loaded, generation: Generation.of(loaded), loadMs, dropAtMs: null });

@@ -130,7 +130,7 @@ export {
   type SnapshotStore,
   SnapshotUnavailableError,
 } from "./store/snapshot-store.ts";
-export { type OpenedStore, type OpenStore, openStoreSource, type StoreSource } from "./store/store-source.ts";
+export { type OpenedStore, type OpenStore, openStoreSource, prepareStoreSource, type StoreSource } from "./store/store-source.ts";
 export { packStrings } from "./strings.ts";
 export { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd } from "./words/folded-words.ts";
 export { matchLevels, WordIndex } from "./words/word-index.ts";

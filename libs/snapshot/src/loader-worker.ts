@@ -1,30 +1,35 @@
-/** The loader's thread: reads, checks and indexes one snapshot over a connection of its own, posts it, ends. */
+/** The loader's thread: waits for the id of a snapshot, reads, checks and indexes it over a connection of its own, posts it, ends. */
 
+import { once } from "node:events";
 import { constants, setPriority } from "node:os";
-import { parentPort, workerData } from "node:worker_threads";
-import { type LoadReply, type LoadRequest, loadSnapshot } from "./loader.ts";
-import type { Manifest } from "./manifest.ts";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type LoaderData, type LoadReply, type LoadRequest, loadSnapshot } from "./loader.ts";
 import { SnapshotUnavailableError } from "./store/snapshot-store.ts";
-import { openStoreSource } from "./store/store-source.ts";
+import { openStoreSource, prepareStoreSource } from "./store/store-source.ts";
 
-const { source, id, given, loading, background } = workerData as LoadRequest;
+const port = parentPort as MessagePort;
+const { source, background } = workerData as LoaderData;
 if (background) yieldProcessor();
-let manifest: Manifest | null = given;
-let reply: LoadReply;
-try {
-  const { store, close } = await openStoreSource(source);
+prepareStoreSource(source);
+const [request] = (await once(port, "message")) as [LoadRequest];
+port.postMessage(await load(request));
+
+async function load({ id, given, loading }: LoadRequest): Promise<LoadReply> {
+  let manifest = given;
   try {
-    manifest ??= await store.getManifest(id);
-    reply = { ok: true, loaded: await loadSnapshot(store, manifest, loading) };
-  } finally {
-    await close();
+    const { store, close } = await openStoreSource(source);
+    try {
+      manifest ??= await store.getManifest(id);
+      return { ok: true, loaded: await loadSnapshot(store, manifest, loading) };
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    const { message, cause } = error as Error;
+    const unavailable = error instanceof SnapshotUnavailableError || cause instanceof SnapshotUnavailableError;
+    return { ok: false, message, unavailable, manifest };
   }
-} catch (error) {
-  const { message, cause } = error as Error;
-  const unavailable = error instanceof SnapshotUnavailableError || cause instanceof SnapshotUnavailableError;
-  reply = { ok: false, message, unavailable, manifest };
 }
-parentPort?.postMessage(reply);
 
 /** Linux has a priority for each thread, and 0 is the one that asks; where it is the whole process's, it stays. */
 function yieldProcessor(): void {

@@ -1,6 +1,7 @@
 /** Loads snapshots in a worker thread, so that answering never waits for loading. */
 
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { SpareThread } from "@netfacts/threads";
 import { type LoadedSections, type LoadedSnapshot, loadSection, type SectionLoading, sectionsOf } from "./generation.ts";
 import type { Manifest, SectionName } from "./manifest.ts";
 import { SnapshotError, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
@@ -14,6 +15,9 @@ export interface SnapshotLoading extends Omit<SectionLoading, "before"> {
 export interface WorkerLoading extends SnapshotLoading {
   /** As the store told it. Default: the worker asks for it, which takes longer than loading most sections, as it has yet to load what reads one. */
   readonly manifest?: Manifest | null;
+}
+
+export interface BackgroundLoading extends WorkerLoading {
   /** Whether the thread has a low priority: for work that no answer of today waits for. Default: false. */
   readonly background?: boolean;
 }
@@ -47,13 +51,17 @@ export async function loadSnapshot(
   return { manifest, sections };
 }
 
-/** What the loader worker is asked, and what it answers. */
-export interface LoadRequest {
+/** What the loader's thread gets at its start. */
+export interface LoaderData {
   readonly source: StoreSource;
+  readonly background: boolean;
+}
+
+/** What it is asked, once, and what it answers. */
+export interface LoadRequest {
   readonly id: string;
   readonly given: Manifest | null;
   readonly loading: SnapshotLoading;
-  readonly background: boolean;
 }
 export type LoadReply =
   | { readonly ok: true; readonly loaded: LoadedSnapshot }
@@ -70,6 +78,29 @@ export class RefusedSnapshotError extends SnapshotError {
   }
 }
 
+/** Loads snapshots of one store, each in a thread of its own. After a load the thread of the next one is started, and waits with its modules loaded. */
+export class LoaderThreads {
+  readonly #threads: SpareThread;
+
+  constructor(source: StoreSource) {
+    this.#threads = threadsOf({ source, background: false });
+  }
+
+  /** As `loadInWorker`. */
+  async load(id: string, loading: WorkerLoading = {}, signal?: AbortSignal): Promise<LoadedSnapshot> {
+    try {
+      return await loadIn(this.#threads, id, loading, signal);
+    } finally {
+      this.#threads.prepare();
+    }
+  }
+
+  /** Ends the thread that waits. */
+  close(): Promise<void> {
+    return this.#threads.close();
+  }
+}
+
 /**
  * Loads a snapshot in a worker thread, which opens the store itself, and hands it over in shared memory.
  *
@@ -79,14 +110,26 @@ export class RefusedSnapshotError extends SnapshotError {
 export function loadInWorker(
   source: StoreSource,
   id: string,
-  { manifest: given = null, background = false, ...loading }: WorkerLoading = {},
+  { background = false, ...loading }: BackgroundLoading = {},
+  signal?: AbortSignal,
+): Promise<LoadedSnapshot> {
+  return loadIn(threadsOf({ source, background }), id, loading, signal);
+}
+
+function threadsOf(workerData: LoaderData): SpareThread {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return new SpareThread(new URL(`./loader-worker.${extension}`, import.meta.url), { workerData });
+}
+
+function loadIn(
+  threads: SpareThread,
+  id: string,
+  { manifest: given = null, ...loading }: WorkerLoading,
   signal?: AbortSignal,
 ): Promise<LoadedSnapshot> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const request: LoadRequest = { source, id, given, loading, background };
-    const worker = new Worker(new URL(`./loader-worker.${extension}`, import.meta.url), { workerData: request });
+    const worker: Worker = threads.take();
     // A connection that will not close must not keep the thread.
     const end = (): void => void worker.terminate();
     const abort = (): void => {
@@ -105,6 +148,7 @@ export function loadInWorker(
       signal?.removeEventListener("abort", abort);
       reject(new SnapshotError(`snapshot ${id}: the loader ended with code ${code}`));
     });
+    worker.postMessage({ id, given, loading } satisfies LoadRequest);
   });
 }
 

@@ -1,8 +1,9 @@
 /** Observations in an SQLite file: the contract, and what is particular to the file. */
 
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, test } from "@jest/globals";
 import { parsePrefix } from "@netfacts/address";
 import {
@@ -43,6 +44,18 @@ describeObservations("SQLite", { open, dispose });
 test("the file can be read by its owner only", async () => {
   await open();
   expect(statSync(path()).mode & 0o077).toBe(0);
+});
+
+test("a new file has pages of 1 KiB, and one that has pages of 4 KiB keeps them and its rows", async () => {
+  const pageBytes = () => readFileSync(path()).readUInt16BE(16);
+  await (await open()).begin({ id: "one", format: "csv", source: "probes", keyId: null }, 1);
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  expect(pageBytes()).toBe(1_024);
+  const database = new DatabaseSync(path());
+  database.exec("PRAGMA journal_mode = DELETE; PRAGMA page_size = 4096; VACUUM");
+  database.close();
+  expect(await (await open()).find("one")).toMatchObject({ number: 1, source: "probes" });
+  expect(pageBytes()).toBe(4_096);
 });
 
 test("a copy made during an upload has the rows and the progress of one moment, and the upload resumes from it", async () => {

@@ -116,8 +116,14 @@ inBrowser("kept snapshots are listed and compared, with the pods that serve them
     0,
   ]);
   const [current, previous] = await page.locator("table.rows tbody th").allTextContents();
-  expect(await page.locator("pre").allTextContents()).toEqual([`netfacts snapshot diff ${previous} ${current}`]);
   expect(await page.locator("table.rows").last().textContent()).toMatch(/allocations.*ipv4.*1 → 200 \(\+199\)/);
+  await page.locator("select", { hasText: "no section" }).selectOption("allocations");
+  await page.locator("[role=status]", { hasText: "200 added, 1 removed, 0 changed." }).waitFor();
+  const rows = page.locator("section[aria-label='Changes of allocations'] li");
+  expect(await rows.nth(1).textContent()).toMatch(/^\w+ start 193\.0\.\d+\.0, end 193\.0\.\d+\.255, registry ripencc/);
+  await page.locator("select", { hasText: "removed" }).selectOption("removed");
+  expect(await rows.count()).toBe(1);
+  await page.locator("select", { hasText: "removed" }).selectOption("");
   expect(await faultsInBothThemes(page)).toEqual([]);
   expect(await tooNarrow(page)).toEqual([]);
   await page.locator(`button[aria-label="Roll back to ${previous}"]`).press("Enter");

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { ProblemError } from "@netfacts/contracts";
 import type { Logger, Metrics } from "@netfacts/runtime";
-import type { SnapshotStore } from "@netfacts/snapshot";
+import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
 import type { ObservationRepository, Store } from "@netfacts/storage";
 import { installObservationRoutes } from "./http/observation-routes.ts";
 import { installOperatorRoutes } from "./http/operator-routes.ts";
@@ -26,6 +26,8 @@ export interface LocalIngestDeps {
   readonly stateFolder: string;
   readonly store: Pick<Store, "runs" | "audit" | "profiles" | "statements">;
   readonly snapshots: SnapshotStore;
+  /** How a thread opens the same store. */
+  readonly snapshotSource: StoreSource;
   readonly observations: { readonly repository: ObservationRepository; readonly source: ObservationSource };
   readonly clock: { now(): number };
   readonly log: Pick<Logger, "info" | "warn" | "error">;
@@ -37,12 +39,12 @@ export interface LocalIngest {
   readonly url: string;
   readonly proxyToken: string;
   /** Follows the sources and what is uploaded; until then nothing runs. */
-  follow(deps: Pick<FollowDeps, "sources" | "fetching" | "snapshotSource">): Promise<void>;
+  follow(deps: Pick<FollowDeps, "sources" | "fetching">): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalIngest> {
-  const { config, errorDocsBase, sources, stateFolder, store, snapshots, observations, clock, log } = deps;
+  const { config, errorDocsBase, sources, stateFolder, store, snapshots, snapshotSource, observations, clock, log } = deps;
   const metrics = createIngestMetrics(deps.metrics);
   const proxyToken = randomBytes(32).toString("hex");
   let following: Following | null = null;
@@ -64,7 +66,7 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
     handOn,
   });
   // Services of the same process load what is published by themselves.
-  installSnapshotRoutes(http, { snapshots, pods: () => null, runs: () => following?.runs ?? null, handOn });
+  installSnapshotRoutes(http, { snapshots, source: snapshotSource, pods: () => null, runs: () => following?.runs ?? null, handOn });
   const url = await http.listen({ host: "127.0.0.1", port: 0 });
   return {
     url,
@@ -77,6 +79,7 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
         observations: followedObservations,
         store,
         snapshots,
+        snapshotSource,
         clock,
         log,
         metrics,

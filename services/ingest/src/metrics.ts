@@ -2,7 +2,7 @@
 
 import type { Metrics } from "@netfacts/runtime";
 import { createRtrMetrics } from "./rtr/index.ts";
-import type { WorkerRunOutcome } from "./runs/run-in-worker.ts";
+import type { RunOutcome } from "./runs/run-threads.ts";
 
 /** Seconds: from a list of names to a full table of many collectors. */
 const durationBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
@@ -122,7 +122,7 @@ export function createIngestMetrics(metrics: Metrics) {
 
 export type IngestMetrics = ReturnType<typeof createIngestMetrics>;
 
-export function observeRun(metrics: IngestMetrics, { ok, report }: WorkerRunOutcome, durationMs: number): void {
+export function observeRun(metrics: IngestMetrics, { ok, report }: RunOutcome, durationMs: number): void {
   const outcome = ok ? "succeeded" : "failed";
   metrics.runs.inc({ outcome });
   metrics.durations.observe({ outcome }, durationMs / 1_000);

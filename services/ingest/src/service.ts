@@ -20,8 +20,8 @@ import { overridesIn } from "./overrides/override-file.ts";
 import { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
 import { measureKept } from "./publish/kept-snapshots.ts";
 import { SnapshotCopy } from "./publish/snapshot-copy.ts";
-import { runInWorker } from "./runs/run-in-worker.ts";
 import { RunManager } from "./runs/run-manager.ts";
+import { RunThreads } from "./runs/run-threads.ts";
 import { Lead } from "./schedule/lead.ts";
 import { StateFolder } from "./state-folder.ts";
 import { type ObservationsConfig, uploadBounds } from "./uploads/config-schema.ts";
@@ -92,6 +92,7 @@ export function buildService(deps: IngestDeps): IngestApp {
 
   installSnapshotRoutes(http, {
     snapshots,
+    source: deps.snapshotSource,
     pods: () => (leadership?.term ? (activations?.pods() ?? null) : null),
     runs: () => (leadership?.term ? runs : null),
     handOn: handOnToLeader,
@@ -162,6 +163,8 @@ export function buildService(deps: IngestDeps): IngestApp {
       clock,
     });
     lead = own;
+    const threads = new RunThreads(deps.snapshotSource);
+    term.signal.addEventListener("abort", () => void threads.close(), { once: true });
     const ownRuns = new RunManager(
       {
         store,
@@ -172,11 +175,10 @@ export function buildService(deps: IngestDeps): IngestApp {
         sources: config.SOURCES,
         execute: (options) =>
           own.alone(options.signal, () =>
-            runInWorker({
+            threads.run({
               sources: config.SOURCES,
               overrides: own.overrides,
               statements: own.statementFolder,
-              snapshots: deps.snapshotSource,
               observations: deps.observations.source,
               ...options,
             }),
@@ -194,6 +196,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       copy.start();
       stored.start();
       measureKept(snapshots, metrics, term.signal);
+      threads.prepare();
       return own.follow(ownRuns, term.signal);
     });
   };

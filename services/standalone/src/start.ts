@@ -101,6 +101,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       stateFolder,
       store,
       snapshots,
+      snapshotSource: { kind: "folder", path: join(folder, snapshotsFolder) },
       observations: { repository: observations, source: { kind: "sqlite", path: observationsPath } },
       clock: systemClock,
       log: logOf("ingest"),
@@ -139,8 +140,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
     undo.push(() => operations.close());
     const url = await app.gateway.listen();
     home.answersAt(url);
-    const snapshotSource = { kind: "folder", path: join(folder, snapshotsFolder) } as const;
-    if (followed !== "") await ingest.follow({ sources: followed, fetching: own, snapshotSource });
+    if (followed !== "") await ingest.follow({ sources: followed, fetching: own });
     const operatorOrigin = app.gateway.operator?.listeningOrigin;
     // Last, since its secret is shown once: a start that fails before has not used it up.
     const firstKey = await createFirstKey(store);

@@ -36,7 +36,14 @@ import {
 } from "../records/observations.ts";
 import { Problem, problemFacts } from "../records/problem.ts";
 import { AsProfile, AsProfiles, asProfileFacts, asProfilesFacts } from "../records/profiles.ts";
-import { KeptSnapshots, snapshotsFacts } from "../records/snapshots.ts";
+import {
+  KeptSnapshots,
+  SnapshotChangeCounts,
+  SnapshotChangeLine,
+  snapshotChangeCountsFacts,
+  snapshotChangeFacts,
+  snapshotsFacts,
+} from "../records/snapshots.ts";
 import { UsageItems, usageFacts } from "../records/usage.ts";
 import type { FactsOf } from "./fact.ts";
 
@@ -96,6 +103,20 @@ const operatorPages = {
     KeptSnapshots,
     snapshotsFacts,
     examples.snapshots,
+  ),
+  snapshot_change: page(
+    "Change between snapshots",
+    "One line of the changes of a section between two snapshots.",
+    SnapshotChangeLine,
+    snapshotChangeFacts,
+    examples.snapshot_change,
+  ),
+  snapshot_change_counts: page(
+    "Number of changes between snapshots",
+    "The last line of the changes of a section between two snapshots.",
+    SnapshotChangeCounts,
+    snapshotChangeCountsFacts,
+    examples.snapshot_change_counts,
   ),
   upload: page("Upload of observations", "How much of an upload is stored.", ObservationUpload, uploadFacts, examples.upload),
   uploads: page("Uploads of observations", "The most recent uploads.", ObservationUploads, uploadsFacts, examples.uploads),

@@ -42,6 +42,39 @@ export const KeptSnapshots = record({
 });
 export type KeptSnapshots = Static<typeof KeptSnapshots>;
 
+const RowValues = Type.Record(Type.String(), Type.Unknown());
+
+export const SnapshotChangeLine = record({
+  change: member(oneOf(["added", "removed", "changed"]), "What happened to the row."),
+  row: member(RowValues, "What names the row: prefix and origin of routes, prefix, maximum length and AS of VRPs, AS number of names."),
+  from: member(nullable(RowValues), "Its other values in the snapshot `from`; null if it is not there."),
+  to: member(nullable(RowValues), "Its other values in the snapshot `to`; null if it is not there."),
+});
+export type SnapshotChangeLine = Static<typeof SnapshotChangeLine>;
+
+/** The last line of a list of changes. */
+export const SnapshotChangeCounts = record({
+  complete: member(Type.Literal(true), "Marks the last line. A response without it was cut off."),
+  added: member(Count, "Number of rows that only the snapshot `to` has."),
+  removed: member(Count, "Number of rows that only the snapshot `from` has."),
+  changed: member(Count, "Number of rows with other values."),
+});
+export type SnapshotChangeCounts = Static<typeof SnapshotChangeCounts>;
+
+export const snapshotChangeFacts: FactsOf<SnapshotChangeLine> = {
+  change: "store",
+  row: { from: "store" },
+  from: { from: "store" },
+  to: { from: "store" },
+};
+
+export const snapshotChangeCountsFacts: FactsOf<SnapshotChangeCounts> = {
+  complete: "store",
+  added: { from: "store", unit: "rows" },
+  removed: { from: "store", unit: "rows" },
+  changed: { from: "store", unit: "rows" },
+};
+
 export const snapshotsFacts: FactsOf<KeptSnapshots> = {
   items: {
     id: "store",

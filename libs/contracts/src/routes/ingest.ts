@@ -4,12 +4,17 @@ import Type from "typebox";
 import { examples } from "../examples/index.ts";
 import { ingestPath } from "../headers.ts";
 import { IngestRun, IngestRuns, IngestSources, RollbackRequest, RunRequest } from "../records/ingest.ts";
-import { KeptSnapshots } from "../records/snapshots.ts";
+import { type KeptSnapshot, KeptSnapshots, SnapshotChangeCounts, SnapshotChangeLine } from "../records/snapshots.ts";
+import { oneOf } from "../schema.ts";
+import { sectionNames } from "../sections.ts";
 import { observationRoutes } from "./observations.ts";
 import type { RouteDescription } from "./route.ts";
 
 const tag = "Ingest";
 const upstream = ["upstream_error", "upstream_timeout"] as const;
+
+const [{ id: later }, { id: earlier }] = examples.snapshots.items as [KeptSnapshot, KeptSnapshot];
+const snapshotParameter = { in: "query", required: true, schema: Type.String({ minLength: 1 }) } as const;
 
 /** Under `/admin/v1/ingest`, on the operators' listener of gateways that have an `INGEST_URL`. */
 export const ingestRoutes: readonly RouteDescription[] = [
@@ -99,7 +104,7 @@ export const ingestRoutes: readonly RouteDescription[] = [
     tag,
     summary: "Kept snapshots and the pods that serve them",
     description:
-      "The snapshots that are kept whole, with the versions and counts of their sections. `netfacts snapshot diff` lists the changes between two. `POST /admin/v1/ingest/rollbacks` makes an earlier one the current one.",
+      "The snapshots that are kept whole, with the versions and counts of their sections. `GET /admin/v1/ingest/snapshots/changes` lists the changes between two. `POST /admin/v1/ingest/rollbacks` makes an earlier one the current one.",
     scope: "admin",
     parameters: [],
     answers: [
@@ -110,6 +115,49 @@ export const ingestRoutes: readonly RouteDescription[] = [
       },
     ],
     problems: upstream,
+  },
+  {
+    method: "get",
+    path: `${ingestPath}/snapshots/changes`,
+    id: "compareSnapshots",
+    tag,
+    summary: "Changes of a section between two snapshots",
+    description:
+      "One line for each row that differs, in the order of the section, and a last line with the numbers of them. With a full table, the first line comes after some seconds. One comparison can be in progress in each process of ingest.",
+    scope: "admin",
+    parameters: [
+      { ...snapshotParameter, name: "from", description: "Id of the earlier snapshot. It must be kept whole.", examples: [earlier] },
+      { ...snapshotParameter, name: "to", description: "Id of the later snapshot. It must be kept whole.", examples: [later] },
+      {
+        name: "section",
+        in: "query",
+        description: "The section, as in the list of snapshots.",
+        required: true,
+        schema: oneOf(sectionNames),
+        examples: ["routes"],
+      },
+      {
+        name: "limit",
+        in: "query",
+        description: "Maximum number of changes, 1 to 100,000. The last line counts those that are left out, too. Default: all.",
+        schema: Type.Integer({ minimum: 1, maximum: 100_000 }),
+        examples: ["1000"],
+      },
+    ],
+    answers: [
+      {
+        status: 200,
+        description: "The changes.",
+        content: [
+          {
+            type: "application/x-ndjson",
+            schema: Type.Union([SnapshotChangeLine, SnapshotChangeCounts]),
+            example: examples.snapshot_change,
+          },
+        ],
+      },
+    ],
+    problems: [...upstream, "snapshot_not_found"],
   },
   {
     method: "post",

@@ -16,6 +16,11 @@ export interface OpenedStore {
 
 export type OpenStore = (options: unknown) => Promise<OpenedStore>;
 
+/** Loads what `openStoreSource` needs, and opens nothing. What cannot be loaded is told by `openStoreSource`. */
+export function prepareStoreSource(source: StoreSource): void {
+  if (source.kind === "module") import(source.url).catch(() => undefined);
+}
+
 /** Opens a store with a connection of its own. Throws what the module throws. */
 export async function openStoreSource(source: StoreSource): Promise<OpenedStore> {
   if (source.kind === "folder") return { store: openFolderStore(source.path), close: async () => undefined };

@@ -68,6 +68,18 @@ const progressSql = `
   UPDATE uploads SET updated_at = ?, stored_bytes = ?, lines = ?, rows = ?, bad = ?, bad_lines = ?, header = ?, complete = ?
   WHERE number = ? AND stored_bytes = ? AND lines = ? AND complete = ?`;
 
+/**
+ * Rows come in any order of prefix and time, so each one changes a page of both indexes, and every changed page is written whole, first into the log and
+ * at a checkpoint into the file. Pages of 1 KiB and a checkpoint for each 64 MiB of log write a quarter of what SQLite's defaults write (2 million rows:
+ * 8 KiB a row instead of 36), and take a third of the time. The size of pages is that of new files; others keep theirs.
+ */
+const writeSettings = `
+  PRAGMA page_size = 1024;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA cache_size = -32768;`;
+const logBytes = 64 << 20;
+
 const groupRows = 1_000;
 
 /**
@@ -81,7 +93,9 @@ export async function openSqliteObservations(path: string): Promise<ObservationS
   const isNew = !existsSync(path);
   const connection = new SqliteConnection(path);
   try {
-    connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768");
+    connection.exec(writeSettings);
+    const pageBytes = Number(connection.get("PRAGMA page_size")?.page_size);
+    connection.exec(`PRAGMA wal_autocheckpoint = ${logBytes / pageBytes}`);
     if (isNew) chmodSync(path, 0o600);
     prepare(connection);
     return storeOn(connection);

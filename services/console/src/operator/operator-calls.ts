@@ -19,6 +19,7 @@ export const operatorCalls = {
   startRun: ["POST", "/admin/v1/ingest/runs"],
   getRun: ["GET", "/admin/v1/ingest/runs/{id}"],
   listSnapshots: ["GET", "/admin/v1/ingest/snapshots"],
+  compareSnapshots: ["GET", "/admin/v1/ingest/snapshots/changes"],
   rollBack: ["POST", "/admin/v1/ingest/rollbacks"],
   listSources: ["GET", "/admin/v1/ingest/sources"],
   uploadObservations: ["POST", "/admin/v1/ingest/observations"],

@@ -1,6 +1,6 @@
 /** Two snapshots side by side: versions and counts of their sections. Pure. */
 
-import type { KeptSnapshot } from "@netfacts/contracts";
+import type { KeptSnapshot, SnapshotChangeCounts, SnapshotChangeLine } from "@netfacts/contracts";
 
 export interface SectionChange {
   readonly name: string;
@@ -24,6 +24,44 @@ export function sectionChanges(from: KeptSnapshot, to: KeptSnapshot): SectionCha
       counts: kinds.map((kind) => ({ kind, from: before?.counts[kind] ?? null, to: after?.counts[kind] ?? null })),
     };
   });
+}
+
+export interface SnapshotComparison {
+  readonly changes: readonly SnapshotChangeLine[];
+  readonly counts: SnapshotChangeCounts;
+}
+
+/** @param text  lines of JSON, the last one with the numbers. @throws Error if that one is missing: the response was cut off. */
+export function snapshotComparison(text: string): SnapshotComparison {
+  const lines = text.trimEnd().split("\n");
+  const counts = JSON.parse(lines.pop() ?? "") as SnapshotChangeCounts;
+  if (counts.complete !== true) throw new Error("the list of changes ends too early");
+  return { changes: lines.map((line) => JSON.parse(line) as SnapshotChangeLine), counts };
+}
+
+/** What names a row: `prefix 193.0.0.0/21, origin 3333`. */
+export function rowName({ row }: SnapshotChangeLine): string {
+  return Object.entries(row)
+    .map(([name, value]) => `${worded(name)} ${valueText(value)}`)
+    .join(", ");
+}
+
+/** Its values, or what changed of them: `peers seeing 2 → 3`. */
+export function rowValues({ from, to }: SnapshotChangeLine): string {
+  const names = Object.keys(to ?? from ?? {});
+  const changed = from === null || to === null ? names : names.filter((name) => valueText(from[name]) !== valueText(to[name]));
+  return changed
+    .map((name) => `${worded(name)} ${[from, to].flatMap((side) => (side === null ? [] : [valueText(side[name])])).join(" → ")}`)
+    .join(", ");
+}
+
+function worded(name: string): string {
+  return name.replaceAll("_", " ");
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return "–";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 export interface PodGroup {

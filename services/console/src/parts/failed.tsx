@@ -24,20 +24,17 @@ interface AnsweredProps<T> {
 /** Shows the answer once it is there. */
 export function Answered<T>({ answer, again, isPart = false, children }: AnsweredProps<T>) {
   if (answer.state === "answered") return <>{children(answer.record)}</>;
-  return answer.state === "loading" ? <Loading /> : <Failed failure={answer.failure} again={again} isPart={isPart} />;
+  return answer.state === "loading" ? <Loading isPart={isPart} /> : <Failed failure={answer.failure} again={again} isPart={isPart} />;
 }
 
-function Loading() {
+function Loading({ isPart }: { readonly isPart: boolean }) {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), slowMs);
     return () => clearTimeout(timer);
   }, []);
-  return (
-    <p class="loading" role="status">
-      {isSlow ? texts.slow : texts.loading}
-    </p>
-  );
+  const text = isSlow ? texts.slow : texts.loading;
+  return <div role="status">{isPart ? <p class="loading">{text}</p> : <h1 class="loading">{text}</h1>}</div>;
 }
 
 interface FailedProps {

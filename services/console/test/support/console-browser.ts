@@ -76,8 +76,8 @@ export async function startConsole(): Promise<ConsoleInBrowser> {
         await page.press("#key", "Enter");
       }
       const heading = async () => {
-        await page.locator("main h1").waitFor();
-        return await page.locator("main h1").textContent();
+        await page.locator("main h1:not(.loading)").waitFor();
+        return await page.locator("main h1:not(.loading)").textContent();
       };
       return { page, complaints, requests, heading, key: secret };
     },

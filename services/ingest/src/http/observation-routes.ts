@@ -1,14 +1,16 @@
 /** The operator API of uploaded observations. Any process of ingest answers: what is stored is the store's, not the leader's. */
 
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
-import { type ObservationUpload, type ObservationUploads, ProblemError, type ProblemItem, timestamp } from "@netfacts/contracts";
+import { type ObservationUpload, type ObservationUploads, ProblemError, timestamp } from "@netfacts/contracts";
 import type { UploadFormat, UploadRecord } from "@netfacts/storage";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { observationSettings } from "../uploads/settings.ts";
 import { exportedLines } from "../uploads/stored-rows.ts";
 import type { Deletion, Uploads } from "../uploads/uploads.ts";
 import { route, sendJson, starterOf } from "./operator-routes.ts";
+import { Query } from "./query.ts";
+import { sendLines } from "./send-lines.ts";
 
 export interface ObservationRoutesDeps {
   readonly uploads: Uploads;
@@ -36,7 +38,7 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
 
     route(scope, path, {
       async POST(request, reply) {
-        const query = new Query(request, ["upload", "offset", "source", "part"]);
+        const query = new ObservationQuery(request, ["upload", "offset", "source", "part"]);
         const id = query.text("upload", uploadIdForm, "1 to 64 letters, digits, hyphens and underscores");
         const source = query.text("source", sourceForm, "1 to 64 letters, digits, dots, hyphens and underscores");
         const offset = query.text("offset", /^(?:0|[1-9]\d{0,14})$/, "a number of bytes");
@@ -58,24 +60,17 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
       },
 
       async GET(request, reply) {
-        const query = new Query(request, ["address", "prefix"]);
+        const query = new ObservationQuery(request, ["address", "prefix"]);
         const [what] = query.selectors();
         query.refuseFaults(what === undefined || !("address" in what || "prefix" in what));
         const { halfLifeSeconds } = await observationSettings(sources);
         const prefix = (what as { readonly address?: Prefix }).address ?? (what as { readonly prefix: Prefix }).prefix;
         const lines = exportedLines(repository, prefix, halfLifeSeconds);
-        // The first ones before the status is sent: a store that is away is told as such.
-        const first = await lines.next();
-        async function* text() {
-          if (first.done !== true) yield first.value;
-          yield* lines;
-        }
-        reply.headers({ "content-type": "application/x-ndjson; charset=utf-8", "cache-control": "no-store" });
-        return reply.send(Readable.from(text(), { objectMode: false }));
+        return sendLines(reply, lines);
       },
 
       async DELETE(request, reply) {
-        const query = new Query(request, ["address", "prefix", "source", "key_id"]);
+        const query = new ObservationQuery(request, ["address", "prefix", "source", "key_id"]);
         const [what] = query.selectors();
         query.refuseFaults(what === undefined);
         return sendJson(reply, await uploads.delete(what as Deletion, starterOf(request)));
@@ -84,7 +79,7 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
 
     route(scope, `${path}/uploads`, {
       async GET(request, reply) {
-        const query = new Query(request, ["limit"]);
+        const query = new ObservationQuery(request, ["limit"]);
         const limit = query.text("limit", /^(?:[1-9]\d?|100)$/, `a number from 1 to ${limitMax}`);
         query.refuseFaults();
         const body: ObservationUploads = { items: (await repository.uploads(Number(limit ?? limitDefault))).map(uploadRecord) };
@@ -94,7 +89,7 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
 
     route(scope, `${path}/uploads/:id`, {
       async GET(request, reply) {
-        new Query(request, []).refuseFaults();
+        new ObservationQuery(request, []).refuseFaults();
         const upload = await repository.find((request.params as { readonly id: string }).id.slice(0, 64));
         if (upload === null) throw new ProblemError("upload_not_found");
         return sendJson(reply, uploadRecord(upload));
@@ -131,31 +126,7 @@ function uploadRecord(upload: UploadRecord): ObservationUpload {
   };
 }
 
-/** The parameters of a request; all that is wrong with them is told at once. */
-class Query {
-  readonly #given: URLSearchParams;
-  readonly #known: readonly string[];
-  readonly #faults: ProblemItem[] = [];
-
-  constructor({ url }: FastifyRequest, known: readonly string[]) {
-    const at = url.indexOf("?");
-    this.#given = new URLSearchParams(at < 0 ? "" : url.slice(at + 1));
-    this.#known = known;
-    const takes = known.length === 0 ? "this route has no parameters" : `this route accepts ${known.join(", ")}`;
-    const unknown = [...new Set(this.#given.keys())].filter((name) => !known.includes(name));
-    for (const name of unknown.slice(0, 10)) this.#fault(name.slice(0, 40).replaceAll(/[^\w.-]/g, "?"), `is unknown; ${takes}`);
-  }
-
-  /** Null: it is absent, or wrong. */
-  text(name: string, form: RegExp, expected: string): string | null {
-    const values = this.#given.getAll(name);
-    if (values.length === 0) return null;
-    const [value] = values;
-    if (values.length === 1 && value !== undefined && form.test(value)) return value;
-    this.#fault(name, `must be ${expected}, given once`);
-    return null;
-  }
-
+class ObservationQuery extends Query {
   /** What is selected; there must be exactly one. */
   selectors(): Deletion[] {
     const found: Deletion[] = [];
@@ -165,32 +136,17 @@ class Query {
     const key = this.text("key_id", /^[\w-]{1,64}$/, "the id of a key");
     if (address !== null) {
       const parsed = parseAddress(address);
-      if (parsed === null) this.#fault("address", "must be an IPv4 or IPv6 address, given once");
+      if (parsed === null) this.fault("address", "must be an IPv4 or IPv6 address, given once");
       else found.push({ address: makePrefix(parsed.version, parsed.w0, parsed.w1, parsed.w2, parsed.w3, parsed.version === 4 ? 32 : 128) });
     }
     if (prefix !== null) {
       const reading = parsePrefix(prefix);
       if (reading.ok) found.push({ prefix: reading.prefix });
-      else this.#fault("prefix", "must be a prefix such as 192.0.2.0/24, without host bits, given once");
+      else this.fault("prefix", "must be a prefix such as 192.0.2.0/24, without host bits, given once");
     }
     if (source !== null) found.push({ source });
     if (key !== null) found.push({ key });
-    if (found.length > 1) this.#fault(this.#known[0] ?? "", `cannot be combined: give one of ${this.#known.join(", ")}`);
+    if (found.length > 1) this.fault(this.known[0] ?? "", `cannot be combined: give one of ${this.known.join(", ")}`);
     return found;
-  }
-
-  /** @param isMissing  a parameter that is needed is absent. @throws ProblemError */
-  refuseFaults(isMissing = false): void {
-    if (isMissing && this.#faults.length === 0) this.#fault(this.#known[0] ?? "", `is missing: give one of ${this.#known.join(", ")}`);
-    const errors = this.#faults;
-    const [first] = errors;
-    if (first === undefined) return;
-    const detail =
-      errors.length === 1 ? `${first.location} ${first.message}.` : `The request has ${errors.length} errors, listed in errors[].`;
-    throw new ProblemError("invalid_parameter", { detail, errors });
-  }
-
-  #fault(name: string, message: string): void {
-    this.#faults.push({ location: `query.${name}`, code: "invalid_parameter", message });
   }
 }

@@ -1,35 +1,46 @@
 /** The operator API of kept snapshots: what the store has, which of it is served, what the pods report to the leader, and the way back. */
 
+import { type KeptSnapshot, type KeptSnapshots, type PodReport, ProblemError, RollbackRequest } from "@netfacts/contracts";
 import {
-  type KeptSnapshot,
-  type KeptSnapshots,
-  type PodReport,
-  ProblemError,
-  type ProblemItem,
-  RollbackRequest,
-} from "@netfacts/contracts";
-import type { Manifest, SectionEntry, SnapshotPointer, SnapshotStore } from "@netfacts/snapshot";
+  type Manifest,
+  type SectionEntry,
+  type SectionName,
+  type SnapshotPointer,
+  type SnapshotStore,
+  type StoreSource,
+  sectionNames,
+} from "@netfacts/snapshot";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Compile } from "typebox/compile";
+import { Comparisons } from "../compare/compare.ts";
 import type { RunManager } from "../runs/run-manager.ts";
 import { handedOn, type OperatorRoutesDeps, route, sendJson, sendStarted, starterOf, startProblem } from "./operator-routes.ts";
+import { Query } from "./query.ts";
+import { sendLines } from "./send-lines.ts";
 
 export interface SnapshotRoutesDeps extends Pick<OperatorRoutesDeps, "handOn"> {
   readonly snapshots: Pick<SnapshotStore, "list" | "pointer" | "getManifest">;
+  /** How a thread opens the same store. */
+  readonly source: StoreSource;
   /** What pods report to this process while it leads; null: it does not lead. */
   pods(): readonly PodReport[] | null;
   /** The runs of this process while it leads. */
   runs(): Pick<RunManager, "rollBack"> | null;
 }
 
+const idForm = /^[\w-]{1,64}$/;
+const comparedMax = 100_000;
+const sectionForm = new RegExp(`^(?:${sectionNames.join("|")})$`);
 const rollbackRequest = Compile(RollbackRequest);
 
 export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutesDeps): void {
-  const { snapshots, pods, runs, handOn } = deps;
+  const { snapshots, source, pods, runs, handOn } = deps;
+  const comparisons = new Comparisons();
+  app.addHook("onClose", () => comparisons.stop());
 
   route(app, "/snapshots", {
     async GET(request, reply) {
-      refuseParameters(request);
+      new Query(request, []).refuseFaults();
       const reported = pods();
       if (reported === null) {
         // While nobody leads, and where there are no pods, there is what the store tells.
@@ -41,9 +52,28 @@ export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutes
     },
   });
 
+  // The store is all that it needs: any process answers.
+  route(app, "/snapshots/changes", {
+    async GET(request, reply) {
+      const query = new Query(request, ["from", "to", "section", "limit"]);
+      const from = query.needed("from", idForm, "the id of a kept snapshot");
+      const to = query.needed("to", idForm, "the id of a kept snapshot");
+      const section = query.needed("section", sectionForm, `one of ${sectionNames.join(", ")}`) as SectionName;
+      const limit = query.text("limit", /^(?:[1-9]\d{0,4}|100000)$/, `a number from 1 to ${comparedMax}`);
+      query.refuseFaults();
+      const ids = await snapshots.list().catch(storeAway);
+      for (const id of [from, to])
+        if (!ids.includes(id)) throw new ProblemError("snapshot_not_found", { detail: `Snapshot ${id} is not kept.` });
+      return sendLines(
+        reply,
+        comparisons.lines({ source, from, to, section, limit: limit === null ? Number.POSITIVE_INFINITY : Number(limit) }),
+      );
+    },
+  });
+
   route(app, "/rollbacks", {
     async POST(request, reply) {
-      refuseParameters(request);
+      new Query(request, []).refuseFaults();
       const asked = readRollback(request);
       const leading = runs();
       if (leading === null) return handOn(request, reply);
@@ -91,18 +121,4 @@ function keptSnapshot({ id, sample_data, sections }: Manifest, pointer: Snapshot
     sample_data,
     sections: entries.map(([name, { version, as_of, counts }]) => ({ name, version, as_of, counts })),
   };
-}
-
-function refuseParameters({ url }: FastifyRequest): void {
-  const at = url.indexOf("?");
-  const names = [...new Set(new URLSearchParams(at < 0 ? "" : url.slice(at + 1)).keys())];
-  if (names.length === 0) return;
-  const errors = names.slice(0, 10).map(
-    (name): ProblemItem => ({
-      location: `query.${name.slice(0, 40).replaceAll(/[^\w.-]/g, "?")}`,
-      code: "invalid_parameter",
-      message: "is unknown; this route has no parameters",
-    }),
-  );
-  throw new ProblemError("invalid_parameter", { detail: "This route has no parameters.", errors });
 }

@@ -9,8 +9,8 @@ import type { RunReport, SourceReport } from "../pipeline/run-report.ts";
 import { type Rollback, rollBack } from "../publish/roll-back.ts";
 import { type RunScope, SourcesAwayError } from "../schedule/run-scope.ts";
 import { PublishOrder, type PublishPlace } from "./publish-order.ts";
-import { stopMessage, type WorkerRunOptions, type WorkerRunOutcome } from "./run-in-worker.ts";
 import { type KeptReport, newRunId, reportOf } from "./run-record.ts";
+import { type RunOutcome, stopMessage, type ThreadRunOptions } from "./run-threads.ts";
 
 export interface Activation {
   /** Lets the published snapshot be served, when the pods had time to load it; not when all refused it. */
@@ -29,8 +29,8 @@ export interface RunManagerDeps {
   /** What a run of everything reads, brought up to date. @throws SourcesFileError, SourcesAwayError */
   prepare(signal: AbortSignal, onProgress: ProgressListener): Promise<RunScope>;
   execute(
-    options: Pick<WorkerRunOptions, "files" | "only" | "acceptShrink" | "isBeside" | "onProgress" | "confirm" | "signal">,
-  ): Promise<WorkerRunOutcome>;
+    options: Pick<ThreadRunOptions, "files" | "only" | "acceptShrink" | "isBeside" | "onProgress" | "confirm" | "signal">,
+  ): Promise<RunOutcome>;
   /** Learns from a run that came so far as to read. */
   settle(scope: RunScope, report: RunReport | null): Promise<void>;
   readonly metrics: IngestMetrics;
@@ -70,7 +70,7 @@ interface Occupation {
   free(): void;
 }
 
-type RunForm = Pick<WorkerRunOptions, "acceptShrink" | "isBeside">;
+type RunForm = Pick<ThreadRunOptions, "acceptShrink" | "isBeside">;
 
 /** What a run is to do, and how the audit has it. */
 interface Task {
@@ -82,7 +82,7 @@ interface Task {
   /** For the log. */
   readonly told: object;
   readonly kept?: Pick<KeptReport, "replaces">;
-  work(run: RunRecord, onProgress: ProgressListener): Promise<WorkerRunOutcome>;
+  work(run: RunRecord, onProgress: ProgressListener): Promise<RunOutcome>;
 }
 
 /** How many of the last runs are looked through for one whose process died. */
@@ -135,12 +135,12 @@ export class RunManager {
   }
 
   /** A run of some sections, to its end. @throws as `start` */
-  async run(starter: Starter, scope: RunScope): Promise<WorkerRunOutcome> {
+  async run(starter: Starter, scope: RunScope): Promise<RunOutcome> {
     return (await this.#begin(starter, this.#import(scope, { acceptShrink: [], isBeside: false }))).outcome;
   }
 
   /** The same beside a run that may be in progress, for a few small sections. What both build is of the one that publishes first. @throws as `start` */
-  async runBeside(starter: Starter, scope: RunScope): Promise<WorkerRunOutcome> {
+  async runBeside(starter: Starter, scope: RunScope): Promise<RunOutcome> {
     return (await this.#begin(starter, this.#import(scope, { acceptShrink: [], isBeside: true }))).outcome;
   }
 
@@ -204,7 +204,7 @@ export class RunManager {
     };
   }
 
-  async #begin(starter: Starter, task: Task): Promise<{ readonly run: RunRecord; readonly outcome: Promise<WorkerRunOutcome> }> {
+  async #begin(starter: Starter, task: Task): Promise<{ readonly run: RunRecord; readonly outcome: Promise<RunOutcome> }> {
     const { action, target, details, told } = task;
     const occupation = this.#occupy(task.place);
     const { store, clock, log } = this.#deps;
@@ -251,7 +251,7 @@ export class RunManager {
   }
 
   /** Never rejects. */
-  async #run(run: RunRecord, task: Task, occupation: Occupation): Promise<WorkerRunOutcome> {
+  async #run(run: RunRecord, task: Task, occupation: Occupation): Promise<RunOutcome> {
     const { log, clock } = this.#deps;
     const tell = progressLines(log, run.id);
     const outcome = await task.work(run, (event) => {
@@ -268,9 +268,9 @@ export class RunManager {
   }
 
   /** Never rejects. */
-  async #importNow(run: RunRecord, scope: RunScope | null, form: RunForm, onProgress: ProgressListener): Promise<WorkerRunOutcome> {
+  async #importNow(run: RunRecord, scope: RunScope | null, form: RunForm, onProgress: ProgressListener): Promise<RunOutcome> {
     const { sources, log, clock, metrics } = this.#deps;
-    const outcome: WorkerRunOutcome =
+    const outcome: RunOutcome =
       sources === ""
         ? { ok: false, message: "no sources are configured: set SOURCES to a sources.yaml", report: null }
         : await this.#build(onProgress, scope, form);
@@ -284,7 +284,7 @@ export class RunManager {
   }
 
   /** Never rejects. */
-  async #rollBack(asked: Rollback, onProgress: ProgressListener): Promise<WorkerRunOutcome> {
+  async #rollBack(asked: Rollback, onProgress: ProgressListener): Promise<RunOutcome> {
     const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
     const place = await this.#order.enter();
     try {
@@ -301,7 +301,7 @@ export class RunManager {
     }
   }
 
-  async #build(onProgress: ProgressListener, given: RunScope | null, form: RunForm): Promise<WorkerRunOutcome> {
+  async #build(onProgress: ProgressListener, given: RunScope | null, form: RunForm): Promise<RunOutcome> {
     const { restore, prepare, execute, settle, log } = this.#deps;
     const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
     let place: PublishPlace | null = null;
@@ -334,7 +334,7 @@ export class RunManager {
   }
 
   /** A run has succeeded when its snapshot is served. */
-  async #activated(built: WorkerRunOutcome): Promise<WorkerRunOutcome> {
+  async #activated(built: RunOutcome): Promise<RunOutcome> {
     if (!built.ok || built.report.snapshot === null) return built;
     const { report } = built;
     try {

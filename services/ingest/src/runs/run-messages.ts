@@ -8,12 +8,16 @@ import type { RunReport } from "../pipeline/run-report.ts";
 import type { BuiltSection } from "../sources/index.ts";
 import type { ObservationSource } from "../uploads/open-observations.ts";
 
+/** What the thread gets at its start, when no run may have begun. */
+export interface RunThreadData {
+  readonly snapshots: StoreSource;
+}
+
 export interface RunRequest {
   /** Path of the sources.yaml. */
   readonly sources: string;
   /** File of the operator's overrides; it need not be there. */
   readonly overrides: string;
-  readonly snapshots: StoreSource;
   /** What was fetched of them. */
   readonly files: ReadyFiles;
   /** Sections to be built; null: all. */
@@ -37,6 +41,8 @@ export type FromRun =
   | { readonly kind: "failed"; readonly message: string; readonly report: RunReport | null };
 
 export type ToRun =
+  /** The first message. */
+  | { readonly kind: "begin"; readonly request: RunRequest }
   | { readonly kind: "confirmed"; readonly turn: PublishTurn }
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "stop" };

@@ -9,8 +9,8 @@ import type { Term } from "../leadership/leadership.ts";
 import { createIngestMetrics, type IngestMetrics } from "../metrics.ts";
 import { measureKept } from "../publish/kept-snapshots.ts";
 import { rtrDelayMsDefault } from "../rtr/index.ts";
-import { runInWorker } from "../runs/run-in-worker.ts";
 import { RunManager } from "../runs/run-manager.ts";
+import { RunThreads } from "../runs/run-threads.ts";
 import type { ObservationsConfig } from "../uploads/config-schema.ts";
 import type { ObservationSource } from "../uploads/open-observations.ts";
 import { observationSettings } from "../uploads/settings.ts";
@@ -82,6 +82,7 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
     log,
     clock,
   });
+  const threads = new RunThreads(snapshotSource);
   const runs = new RunManager(
     {
       store,
@@ -93,11 +94,10 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
       settle: (scope, report) => lead.settle(scope, report),
       execute: (options) =>
         lead.alone(options.signal, () =>
-          runInWorker({
+          threads.run({
             sources,
             overrides: lead.overrides,
             statements: lead.statementFolder,
-            snapshots: snapshotSource,
             observations: observations?.source ?? null,
             ...options,
           }),
@@ -114,11 +114,12 @@ export async function followSources(deps: FollowDeps): Promise<Following> {
   stored?.start();
   measureKept(snapshots, metrics, ending.signal);
   await lead.follow(runs, term.signal);
+  threads.prepare();
   return {
     runs,
     lead,
     async stop() {
-      await Promise.all([lead.stop(), runs.stop(), stored?.stop()]);
+      await Promise.all([lead.stop(), runs.stop(), stored?.stop(), threads.close()]);
       ending.abort();
     },
   };

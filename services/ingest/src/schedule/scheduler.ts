@@ -3,8 +3,8 @@
 import type { Manifest, SnapshotStore } from "@netfacts/snapshot";
 import { type ReadyFile, readyFile } from "../fetch/ready-files.ts";
 import type { RtrSources } from "../rtr/index.ts";
-import type { WorkerRunOutcome } from "../runs/run-in-worker.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
+import type { RunOutcome } from "../runs/run-threads.ts";
 import {
   type BuiltSection,
   readSources,
@@ -53,7 +53,7 @@ const waitMsDefault = 20_000;
 const runRetryMs = 60_000;
 const runRetryMsMax = 600_000;
 
-type Run = (scope: RunScope) => Promise<WorkerRunOutcome>;
+type Run = (scope: RunScope) => Promise<RunOutcome>;
 
 const bySchedule: Starter = { actor: "schedule", keyId: null, address: null };
 

@@ -8,8 +8,8 @@ import type { SnapshotStore } from "@netfacts/snapshot";
 import { observationsFile, openSqliteObservations, openSqliteStore } from "@netfacts/storage";
 import { type LocalIngest, startLocalIngest } from "../../src/app.ts";
 
-/** @returns the ingest, whose `stop` removes its folder, too. */
-export async function startLocal(snapshots: SnapshotStore): Promise<LocalIngest> {
+/** @param snapshotsPath  folder of the same store, for comparisons. @returns the ingest, whose `stop` removes its folder, too. */
+export async function startLocal(snapshots: SnapshotStore, snapshotsPath = ""): Promise<LocalIngest> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-local-ingest-"));
   const store = await openSqliteStore(join(folder, "store.sqlite"));
   const path = join(folder, observationsFile);
@@ -24,6 +24,7 @@ export async function startLocal(snapshots: SnapshotStore): Promise<LocalIngest>
     stateFolder: join(folder, "ingest"),
     store,
     snapshots,
+    snapshotSource: { kind: "folder", path: snapshotsPath },
     observations: { repository, source: { kind: "sqlite", path } },
     clock: { now: () => Date.now() },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },

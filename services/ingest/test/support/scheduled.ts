@@ -10,7 +10,7 @@ import { withFiles } from "../../src/fetch/ready-files.ts";
 import { createIngestMetrics } from "../../src/metrics.ts";
 import { IngestError, runIngest } from "../../src/pipeline/run-ingest.ts";
 import type { RunReport } from "../../src/pipeline/run-report.ts";
-import type { WorkerRunOutcome } from "../../src/runs/run-in-worker.ts";
+import type { RunOutcome } from "../../src/runs/run-threads.ts";
 import type { RunScope } from "../../src/schedule/run-scope.ts";
 import { Scheduler } from "../../src/schedule/scheduler.ts";
 import { SourceStates } from "../../src/schedule/source-state.ts";
@@ -72,12 +72,12 @@ export async function scheduled(): Promise<Scheduled> {
     return report?.sources.filter((source) => source.section === section) ?? null;
   };
 
-  const run = async (_starter: unknown, scope: RunScope): Promise<WorkerRunOutcome> => {
+  const run = async (_starter: unknown, scope: RunScope): Promise<RunOutcome> => {
     runs.push(scope.only);
     const config = withFiles(await readSources(sources, { files: "later" }), scope.files, scope.only);
     const outcome = await runIngest({ config, store }).then(
-      (report): WorkerRunOutcome => ({ ok: true, report }),
-      (error: unknown): WorkerRunOutcome => {
+      (report): RunOutcome => ({ ok: true, report }),
+      (error: unknown): RunOutcome => {
         if (error instanceof IngestError) return { ok: false, message: error.message, report: error.report };
         throw error;
       },

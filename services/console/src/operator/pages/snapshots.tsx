@@ -8,6 +8,7 @@ import { navigate } from "../../router.ts";
 import { useOperatorAnswer } from "../asking.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { IngestAnswered } from "../parts/ingest-answered.tsx";
+import { SectionRows } from "../parts/section-rows.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Table } from "../parts/table.tsx";
 import { client } from "../session.ts";
@@ -141,7 +142,9 @@ function Pods({ pods }: { readonly pods: KeptSnapshots["pods"] }) {
 
 function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
   const [ids, setIds] = useState({ from: items[1]?.id ?? "", to: items[0]?.id ?? "" });
+  const [section, setSection] = useState("");
   const [from, to] = [ids.from, ids.to].map((id) => items.find((item) => item.id === id));
+  const sections = from === undefined || to === undefined ? [] : sectionChanges(from, to);
   const choice = (name: "from" | "to") => (
     <label>
       {t[name]}{" "}
@@ -162,7 +165,7 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
       {from === undefined || to === undefined ? null : (
         <>
           <Table label={t.compare} columns={t.compareColumns}>
-            {sectionChanges(from, to).map(({ name, from, to, counts }) => (
+            {sections.map(({ name, from, to, counts }) => (
               <tr key={name}>
                 <th scope="row">{name.replaceAll("_", " ")}</th>
                 <td>{from ?? t.lacks}</td>
@@ -178,9 +181,20 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
               </tr>
             ))}
           </Table>
-          <p>{t.each}</p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
-          <pre tabIndex={0}>{`netfacts snapshot diff ${from.id} ${to.id}`}</pre>
+          <div class="buttons tools">
+            <label>
+              {t.rowsOf}{" "}
+              <select value={section} onChange={({ currentTarget }) => setSection(currentTarget.value)}>
+                <option value="">{t.noSection}</option>
+                {sections.map(({ name }) => (
+                  <option key={name} value={name}>
+                    {name.replaceAll("_", " ")}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </div>
+          {section === "" ? null : <SectionRows from={from.id} to={to.id} section={section} />}
         </>
       )}
     </Card>

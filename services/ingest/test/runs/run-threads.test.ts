@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { runInWorker } from "../../src/runs/run-in-worker.ts";
+import { RunThreads } from "../../src/runs/run-threads.ts";
 import { atWork } from "../support/made-files.ts";
 
 /** A store that is away, whose client does not give up. */
@@ -16,10 +16,14 @@ test("a run whose store is away leaves no thread behind", async () => {
     await write("names", "1 ONE, US\n");
     const { file } = await sources("sources:\n  - {name: names, section: as_names, format: name-list, location: names}\n");
     const turns = new Int32Array(new SharedArrayBuffer(4));
-    const outcome = await runInWorker({
+    const threads = new RunThreads({
+      kind: "module",
+      url: `data:text/javascript,${encodeURIComponent(module)}`,
+      options: { turns },
+    });
+    const outcome = await threads.run({
       sources: file,
       overrides: "",
-      snapshots: { kind: "module", url: `data:text/javascript,${encodeURIComponent(module)}`, options: { turns } },
       files: {},
       only: null,
       observations: null,
@@ -30,6 +34,7 @@ test("a run whose store is away leaves no thread behind", async () => {
       confirm: async () => ({ others: [], isAlone: true }),
       signal: new AbortController().signal,
     });
+    await threads.close();
     expect(outcome).toEqual({ ok: false, message: "the store is away", report: null });
     const end = performance.now() + 10_000;
     for (let before = -1; before !== turns[0]; await new Promise((resolve) => setTimeout(resolve, 500))) {

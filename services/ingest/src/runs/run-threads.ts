@@ -1,0 +1,102 @@
+/** Runs ingest in a thread of its own; what the thread must ask or tell goes through here. */
+
+import type { StoreSource } from "@netfacts/snapshot";
+import { SpareThread } from "@netfacts/threads";
+import type { ProgressListener } from "../pipeline/progress.ts";
+import type { PublishTurn } from "../pipeline/publish-turn.ts";
+import type { RunReport } from "../pipeline/run-report.ts";
+import type { FromRun, RunRequest, RunThreadData, ToRun } from "./run-messages.ts";
+
+export interface ThreadRunOptions extends RunRequest {
+  readonly onProgress: ProgressListener;
+  /** Asked before the pointer moves; a rejection ends the run, and nothing is published. */
+  confirm(): Promise<PublishTurn>;
+  /** Ends the run; nothing is published that was not yet. */
+  readonly signal: AbortSignal;
+}
+
+export type RunOutcome =
+  | { readonly ok: true; readonly report: RunReport }
+  | { readonly ok: false; readonly message: string; readonly report: RunReport | null };
+
+/** A thread that builds hears nothing; it may be ended, as it cannot publish without being told to. */
+const stopMsMax = 2_000;
+
+/** A run reads millions of records that are soon done with: left to itself the engine keeps 128 MiB for those alone. */
+const youngMbMax = 48;
+
+/** Runs into one store, each in a thread of its own. After a run the thread of the next one is started, and waits with its modules loaded. */
+export class RunThreads {
+  readonly #threads: SpareThread;
+
+  /** @param snapshots  where runs publish. */
+  constructor(snapshots: StoreSource) {
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    this.#threads = new SpareThread(new URL(`./run-worker.${extension}`, import.meta.url), {
+      workerData: { snapshots } satisfies RunThreadData,
+      resourceLimits: { maxYoungGenerationSizeMb: youngMbMax },
+    });
+  }
+
+  /** Starts the thread of the first run. */
+  prepare(): void {
+    this.#threads.prepare();
+  }
+
+  /** Never rejects. */
+  async run(options: ThreadRunOptions): Promise<RunOutcome> {
+    const outcome = await this.#run(options);
+    this.prepare();
+    return outcome;
+  }
+
+  /** Ends the thread that waits. A run in progress is ended by its signal. */
+  close(): Promise<void> {
+    return this.#threads.close();
+  }
+
+  #run({ onProgress, confirm, signal, ...request }: ThreadRunOptions): Promise<RunOutcome> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve({ ok: false, message: stopMessage(signal), report: null });
+      const worker = this.#threads.take();
+      let killing: NodeJS.Timeout | undefined;
+      const answer = (message: ToRun) => worker.postMessage(message);
+      const endSoon = (): void => {
+        killing ??= setTimeout(() => void worker.terminate(), stopMsMax);
+      };
+      const stop = (): void => {
+        answer({ kind: "stop" });
+        endSoon();
+      };
+      // What it leaves open, as a connection that is still being tried, must not keep the thread.
+      const told = (outcome: RunOutcome): void => {
+        resolve(outcome);
+        endSoon();
+      };
+      signal.addEventListener("abort", stop, { once: true });
+      worker.on("message", (message: FromRun) => {
+        if (message.kind === "progress") onProgress(message.event);
+        else if (message.kind === "confirm") {
+          confirm().then(
+            (turn) => answer(signal.aborted ? { kind: "refused", message: stopMessage(signal) } : { kind: "confirmed", turn }),
+            (error: Error) => answer({ kind: "refused", message: error.message }),
+          );
+        } else if (message.kind === "succeeded") told({ ok: true, report: message.report });
+        else told({ ok: false, message: signal.aborted ? stopMessage(signal) : message.message, report: message.report });
+      });
+      worker.once("error", (error: Error) => resolve({ ok: false, message: `the run's thread failed: ${error.message}`, report: null }));
+      worker.once("exit", (code) => {
+        clearTimeout(killing);
+        signal.removeEventListener("abort", stop);
+        const message = signal.aborted ? stopMessage(signal) : `the run's thread ended with code ${code}`;
+        resolve({ ok: false, message, report: null });
+      });
+      answer({ kind: "begin", request });
+    });
+  }
+}
+
+/** What ended a run that was told to end. */
+export function stopMessage({ reason }: AbortSignal): string {
+  return Error.isError(reason) && reason.name !== "AbortError" ? reason.message : "stopped; nothing was published";
+}
