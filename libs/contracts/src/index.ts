@@ -128,7 +128,7 @@ export {
   searchMatches,
   searchTypes,
 } from "./records/search.ts";
-export { KeptSnapshot, KeptSnapshots, SnapshotChangeCounts, SnapshotChangeLine } from "./records/snapshots.ts";
+export { KeptSnapshot, KeptSnapshots, type SnapshotChange, SnapshotChanges } from "./records/snapshots.ts";
 export { SectionStatus, SourceStatus, StatusRecord } from "./records/status.ts";
 export { type UsageApart, type UsageClass, UsageItem, UsageItems, usageApart, usageClasses } from "./records/usage.ts";
 export { ValidityRecord } from "./records/validity.ts";

@@ -1,15 +1,16 @@
 /** The loader's thread: waits for the id of a snapshot, reads, checks and indexes it over a connection of its own, posts it, ends. */
 
 import { once } from "node:events";
-import { constants, setPriority } from "node:os";
+import { constants } from "node:os";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { lowerPriority } from "@netfacts/threads";
 import { type LoaderData, type LoadReply, type LoadRequest, loadSnapshot } from "./loader.ts";
 import { SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import { openStoreSource, prepareStoreSource } from "./store/store-source.ts";
 
 const port = parentPort as MessagePort;
 const { source, background } = workerData as LoaderData;
-if (background) yieldProcessor();
+if (background) lowerPriority(constants.priority.PRIORITY_LOW);
 prepareStoreSource(source);
 const [request] = (await once(port, "message")) as [LoadRequest];
 port.postMessage(await load(request));
@@ -28,15 +29,5 @@ async function load({ id, given, loading }: LoadRequest): Promise<LoadReply> {
     const { message, cause } = error as Error;
     const unavailable = error instanceof SnapshotUnavailableError || cause instanceof SnapshotUnavailableError;
     return { ok: false, message, unavailable, manifest };
-  }
-}
-
-/** Linux has a priority for each thread, and 0 is the one that asks; where it is the whole process's, it stays. */
-function yieldProcessor(): void {
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(0, constants.priority.PRIORITY_LOW);
-  } catch {
-    // A sandbox that does not allow it costs others some time, and nothing else.
   }
 }

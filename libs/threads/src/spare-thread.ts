@@ -24,7 +24,6 @@ export class SpareThread {
     const waiting = this.#waiting;
     if (waiting === null) return new Worker(this.#module, this.#options);
     this.#waiting = null;
-    waiting.removeAllListeners();
     waiting.ref();
     return waiting;
   }

@@ -20,7 +20,7 @@ import {
 import { metaWithoutData } from "./meta.ts";
 import { observationsDeletedExample, storedObservationExample, uploadExample, uploadsExample } from "./observations.ts";
 import { profileExample, profileFieldsExample, profilesExample } from "./profiles.ts";
-import { snapshotChangeCountsExample, snapshotChangeExample, snapshotsExample } from "./snapshots.ts";
+import { snapshotChangesExample, snapshotsExample } from "./snapshots.ts";
 import { usageExample } from "./usage.ts";
 
 const meExample: MeRecord = {
@@ -69,8 +69,7 @@ export const examples = {
   runs: runsExample,
   sources: sourcesExample,
   snapshots: snapshotsExample,
-  snapshot_change: snapshotChangeExample,
-  snapshot_change_counts: snapshotChangeCountsExample,
+  snapshot_changes: snapshotChangesExample,
   upload: uploadExample,
   uploads: uploadsExample,
   stored_observation: storedObservationExample,

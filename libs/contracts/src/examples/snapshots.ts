@@ -1,6 +1,6 @@
 /** Examples of the kept snapshots. */
 
-import type { KeptSnapshots, SnapshotChangeCounts, SnapshotChangeLine } from "../records/snapshots.ts";
+import type { KeptSnapshots, SnapshotChanges } from "../records/snapshots.ts";
 
 const vrps = { name: "vrps", version: "20261121T085012Z", as_of: "2026-11-21T08:50:12Z", counts: { ipv4: 512_004, ipv6: 180_377 } };
 
@@ -39,11 +39,19 @@ export const snapshotsExample: KeptSnapshots = {
   ],
 };
 
-export const snapshotChangeExample: SnapshotChangeLine = {
-  change: "changed",
-  row: { prefix: "193.0.0.0/21", origin: 3333 },
-  from: { peers_seeing: 2, partial_peers_seeing: 1 },
-  to: { peers_seeing: 3, partial_peers_seeing: 0 },
+export const snapshotChangesExample: SnapshotChanges = {
+  from: "20261121T075500Z-8be1042d",
+  to: "20261121T085500Z-3f9a1c07",
+  section: "routes",
+  added: 812,
+  removed: 734,
+  changed: 2_904,
+  items: [
+    {
+      change: "changed",
+      row: { prefix: "193.0.0.0/21", origin: 3333 },
+      from: { peers_seeing: 2, partial_peers_seeing: 1 },
+      to: { peers_seeing: 3, partial_peers_seeing: 0 },
+    },
+  ],
 };
-
-export const snapshotChangeCountsExample: SnapshotChangeCounts = { complete: true, added: 812, removed: 734, changed: 2_904 };

@@ -36,14 +36,7 @@ import {
 } from "../records/observations.ts";
 import { Problem, problemFacts } from "../records/problem.ts";
 import { AsProfile, AsProfiles, asProfileFacts, asProfilesFacts } from "../records/profiles.ts";
-import {
-  KeptSnapshots,
-  SnapshotChangeCounts,
-  SnapshotChangeLine,
-  snapshotChangeCountsFacts,
-  snapshotChangeFacts,
-  snapshotsFacts,
-} from "../records/snapshots.ts";
+import { KeptSnapshots, SnapshotChanges, snapshotChangesFacts, snapshotsFacts } from "../records/snapshots.ts";
 import { UsageItems, usageFacts } from "../records/usage.ts";
 import type { FactsOf } from "./fact.ts";
 
@@ -104,19 +97,12 @@ const operatorPages = {
     snapshotsFacts,
     examples.snapshots,
   ),
-  snapshot_change: page(
-    "Change between snapshots",
-    "One line of the changes of a section between two snapshots.",
-    SnapshotChangeLine,
-    snapshotChangeFacts,
-    examples.snapshot_change,
-  ),
-  snapshot_change_counts: page(
-    "Number of changes between snapshots",
-    "The last line of the changes of a section between two snapshots.",
-    SnapshotChangeCounts,
-    snapshotChangeCountsFacts,
-    examples.snapshot_change_counts,
+  snapshot_changes: page(
+    "Changes between snapshots",
+    "The changes of a section between two snapshots.",
+    SnapshotChanges,
+    snapshotChangesFacts,
+    examples.snapshot_changes,
   ),
   upload: page("Upload of observations", "How much of an upload is stored.", ObservationUpload, uploadFacts, examples.upload),
   uploads: page("Uploads of observations", "The most recent uploads.", ObservationUploads, uploadsFacts, examples.uploads),

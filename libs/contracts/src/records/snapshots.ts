@@ -42,37 +42,35 @@ export const KeptSnapshots = record({
 });
 export type KeptSnapshots = Static<typeof KeptSnapshots>;
 
-const RowValues = Type.Record(Type.String(), Type.Unknown());
+const RowValues = Type.Record(Type.String(), Type.Unsafe<unknown>({ type: ["string", "number", "boolean", "array", "object", "null"] }));
 
-export const SnapshotChangeLine = record({
+const SnapshotChange = record({
   change: member(oneOf(["added", "removed", "changed"]), "What happened to the row."),
   row: member(RowValues, "What names the row: prefix and origin of routes, prefix, maximum length and AS of VRPs, AS number of names."),
-  from: member(nullable(RowValues), "Its other values in the snapshot `from`; null if it is not there."),
-  to: member(nullable(RowValues), "Its other values in the snapshot `to`; null if it is not there."),
+  from: member(nullable(RowValues), "Its other values in the earlier snapshot; null if it is not there."),
+  to: member(nullable(RowValues), "Its other values in the later snapshot; null if it is not there."),
 });
-export type SnapshotChangeLine = Static<typeof SnapshotChangeLine>;
+export type SnapshotChange = Static<typeof SnapshotChange>;
 
-/** The last line of a list of changes. */
-export const SnapshotChangeCounts = record({
-  complete: member(Type.Literal(true), "Marks the last line. A response without it was cut off."),
-  added: member(Count, "Number of rows that only the snapshot `to` has."),
-  removed: member(Count, "Number of rows that only the snapshot `from` has."),
+export const SnapshotChanges = record({
+  from: member(Type.String(), "Id of the earlier snapshot."),
+  to: member(Type.String(), "Id of the later snapshot."),
+  section: member(Type.String(), "The section."),
+  added: member(Count, "Number of rows that only the later snapshot has."),
+  removed: member(Count, "Number of rows that only the earlier snapshot has."),
   changed: member(Count, "Number of rows with other values."),
+  items: member(Type.Array(SnapshotChange), "The first of these changes, as many as `limit`, in the order of the section."),
 });
-export type SnapshotChangeCounts = Static<typeof SnapshotChangeCounts>;
+export type SnapshotChanges = Static<typeof SnapshotChanges>;
 
-export const snapshotChangeFacts: FactsOf<SnapshotChangeLine> = {
-  change: "store",
-  row: { from: "store" },
-  from: { from: "store" },
-  to: { from: "store" },
-};
-
-export const snapshotChangeCountsFacts: FactsOf<SnapshotChangeCounts> = {
-  complete: "store",
+export const snapshotChangesFacts: FactsOf<SnapshotChanges> = {
+  from: "request",
+  to: "request",
+  section: "request",
   added: { from: "store", unit: "rows" },
   removed: { from: "store", unit: "rows" },
   changed: { from: "store", unit: "rows" },
+  items: { change: "store", row: { from: "store" }, from: { from: "store" }, to: { from: "store" } },
 };
 
 export const snapshotsFacts: FactsOf<KeptSnapshots> = {

@@ -4,7 +4,7 @@ import Type from "typebox";
 import { examples } from "../examples/index.ts";
 import { ingestPath } from "../headers.ts";
 import { IngestRun, IngestRuns, IngestSources, RollbackRequest, RunRequest } from "../records/ingest.ts";
-import { type KeptSnapshot, KeptSnapshots, SnapshotChangeCounts, SnapshotChangeLine } from "../records/snapshots.ts";
+import { type KeptSnapshot, KeptSnapshots, SnapshotChanges } from "../records/snapshots.ts";
 import { oneOf } from "../schema.ts";
 import { sectionNames } from "../sections.ts";
 import { observationRoutes } from "./observations.ts";
@@ -14,7 +14,7 @@ const tag = "Ingest";
 const upstream = ["upstream_error", "upstream_timeout"] as const;
 
 const [{ id: later }, { id: earlier }] = examples.snapshots.items as [KeptSnapshot, KeptSnapshot];
-const snapshotParameter = { in: "query", required: true, schema: Type.String({ minLength: 1 }) } as const;
+const snapshotParameter = { in: "query", required: true, schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }) } as const;
 
 /** Under `/admin/v1/ingest`, on the operators' listener of gateways that have an `INGEST_URL`. */
 export const ingestRoutes: readonly RouteDescription[] = [
@@ -123,7 +123,7 @@ export const ingestRoutes: readonly RouteDescription[] = [
     tag,
     summary: "Changes of a section between two snapshots",
     description:
-      "One line for each row that differs, in the order of the section, and a last line with the numbers of them. With a full table, the first line comes after some seconds. One comparison can be in progress in each process of ingest.",
+      "The number of rows that differ, and the first of them. With a full table this takes some seconds. Each process of ingest makes one comparison after the other, and lets two requests wait.",
     scope: "admin",
     parameters: [
       { ...snapshotParameter, name: "from", description: "Id of the earlier snapshot. It must be kept whole.", examples: [earlier] },
@@ -139,22 +139,16 @@ export const ingestRoutes: readonly RouteDescription[] = [
       {
         name: "limit",
         in: "query",
-        description: "Maximum number of changes, 1 to 100,000. The last line counts those that are left out, too. Default: all.",
-        schema: Type.Integer({ minimum: 1, maximum: 100_000 }),
-        examples: ["1000"],
+        description: "Maximum number of changes in `items`, 1 to 10,000. All are counted.",
+        schema: Type.Integer({ minimum: 1, maximum: 10_000, default: 100 }),
+        examples: ["100"],
       },
     ],
     answers: [
       {
         status: 200,
         description: "The changes.",
-        content: [
-          {
-            type: "application/x-ndjson",
-            schema: Type.Union([SnapshotChangeLine, SnapshotChangeCounts]),
-            example: examples.snapshot_change,
-          },
-        ],
+        content: [{ type: "application/json", schema: SnapshotChanges, example: examples.snapshot_changes }],
       },
     ],
     problems: [...upstream, "snapshot_not_found"],

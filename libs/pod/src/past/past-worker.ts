@@ -3,16 +3,18 @@
  * answer of today. It ends with its process, or when that ends it.
  */
 
-import { constants, setPriority } from "node:os";
+import { constants } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { createResponder, type ReplyItem } from "@netfacts/messaging";
 import { type OpenedStore, openStoreSource, PastGenerations } from "@netfacts/snapshot";
+import { lowerPriority } from "@netfacts/threads";
 import { pastHandlers } from "./past-handlers.ts";
 import type { AskedItem, FromPastThread, PastThreadData, ToPastThread } from "./past-messages.ts";
 import { PresentSnapshots } from "./present-snapshots.ts";
 
 const { source, options } = workerData as PastThreadData;
-yieldProcessor();
+// Behind the answers of today.
+lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 try {
   answerAll(await openStoreSource(source));
 } catch (cause) {
@@ -64,14 +66,4 @@ function tell(message: FromPastThread, memory: ArrayBuffer[] = []): void {
 function tellAnswer(id: number, reply: ReplyItem): void {
   const body = Uint8Array.from(reply.body);
   tell({ kind: "answer", id, reply: { ...reply, body } }, [body.buffer]);
-}
-
-/** Behind the answers of today. Linux has a priority for each thread, and 0 is the one that asks; where it is the whole process's, it stays. */
-function yieldProcessor(): void {
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // A sandbox that does not allow it costs others some time, and nothing else.
-  }
 }

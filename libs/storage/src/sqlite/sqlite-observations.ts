@@ -197,6 +197,8 @@ function storeOn(connection: SqliteConnection): ObservationStore {
         if (inserted > 0) changed(inserted);
         return true;
       });
+      // What is told as complete survives a power failure.
+      if (done && progress.complete) connection.exec("PRAGMA wal_checkpoint(PASSIVE)");
       // Whoever else waits for this thread is served between two batches.
       await nextTurn();
       return done ? { ...upload, ...progress, updatedAt: at } : null;

@@ -1,4 +1,4 @@
-/** Answers its first message with how long it has been there, and ends; `fail` makes it throw, at once or when it is told. */
+/** Answers its first message with that message and its own id, and ends; `fail` makes it throw at once. */
 
 import { parentPort, threadId, workerData } from "node:worker_threads";
 

@@ -22,10 +22,10 @@ import type {
   RollbackRequest,
   RotatedKey,
   RunRequest,
+  SnapshotChanges,
   UsageItems,
 } from "@netfacts/contracts";
 import { operatorCalls } from "./operator-calls.ts";
-import { snapshotComparison } from "./snapshot-changes.ts";
 
 type CallName = keyof typeof operatorCalls;
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -76,8 +76,7 @@ export class OperatorClient {
   startRun = (body: RunRequest) => this.#json<IngestRun>("startRun", { body });
   getRun = (id: string, signal?: AbortSignal) => this.#json<IngestRun>("getRun", { id, signal });
   listSnapshots = (signal?: AbortSignal) => this.#json<KeptSnapshots>("listSnapshots", { signal });
-  compareSnapshots = (query: Query, signal?: AbortSignal) =>
-    this.#ask("compareSnapshots", { query, signal }, async (response) => snapshotComparison(await response.text()));
+  compareSnapshots = (query: Query, signal?: AbortSignal) => this.#json<SnapshotChanges>("compareSnapshots", { query, signal });
   rollBack = (body: RollbackRequest) => this.#json<IngestRun>("rollBack", { body });
   listSources = (signal?: AbortSignal) => this.#json<IngestSources>("listSources", { signal });
   listUploads = (query: Query, signal?: AbortSignal) => this.#json<ObservationUploads>("listUploads", { query, signal });

@@ -1,6 +1,6 @@
 /** Two snapshots side by side: versions and counts of their sections. Pure. */
 
-import type { KeptSnapshot, SnapshotChangeCounts, SnapshotChangeLine } from "@netfacts/contracts";
+import type { KeptSnapshot, SnapshotChange } from "@netfacts/contracts";
 
 export interface SectionChange {
   readonly name: string;
@@ -26,28 +26,15 @@ export function sectionChanges(from: KeptSnapshot, to: KeptSnapshot): SectionCha
   });
 }
 
-export interface SnapshotComparison {
-  readonly changes: readonly SnapshotChangeLine[];
-  readonly counts: SnapshotChangeCounts;
-}
-
-/** @param text  lines of JSON, the last one with the numbers. @throws Error if that one is missing: the response was cut off. */
-export function snapshotComparison(text: string): SnapshotComparison {
-  const lines = text.trimEnd().split("\n");
-  const counts = JSON.parse(lines.pop() ?? "") as SnapshotChangeCounts;
-  if (counts.complete !== true) throw new Error("the list of changes ends too early");
-  return { changes: lines.map((line) => JSON.parse(line) as SnapshotChangeLine), counts };
-}
-
 /** What names a row: `prefix 193.0.0.0/21, origin 3333`. */
-export function rowName({ row }: SnapshotChangeLine): string {
+export function rowName({ row }: SnapshotChange): string {
   return Object.entries(row)
     .map(([name, value]) => `${worded(name)} ${valueText(value)}`)
     .join(", ");
 }
 
 /** Its values, or what changed of them: `peers seeing 2 → 3`. */
-export function rowValues({ from, to }: SnapshotChangeLine): string {
+export function rowValues({ from, to }: SnapshotChange): string {
   const names = Object.keys(to ?? from ?? {});
   const changed = from === null || to === null ? names : names.filter((name) => valueText(from[name]) !== valueText(to[name]));
   return changed

@@ -1,55 +1,47 @@
-/** The thread that compares: loads one section of two snapshots, and tells each change as a line. */
+/** The thread that compares: loads one section of two snapshots, and counts and tells what differs. */
 
-import { once } from "node:events";
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import type { SnapshotChangeCounts, SnapshotChangeLine } from "@netfacts/contracts";
-import { Generation, loadSnapshot, openStoreSource, type SectionName, type SnapshotStore, sectionChanges } from "@netfacts/snapshot";
-import type { CompareRequest, FromCompare } from "./compare-messages.ts";
+import { constants } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
+import type { SnapshotChange, SnapshotChanges } from "@netfacts/contracts";
+import { Generation, type LoadedSnapshot, loadSnapshot, openStoreSource, sectionChanges } from "@netfacts/snapshot";
+import { lowerPriority } from "@netfacts/threads";
+import type { CompareReply, CompareRequest } from "./compare-request.ts";
 
-/** Of UTF-16 units: some hundred changes. */
-const textLengthMin = 65_536;
-
-const port = parentPort as MessagePort;
-const tell = (message: FromCompare) => port.postMessage(message);
-const request = workerData as CompareRequest;
+lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+let reply: CompareReply;
 try {
-  await compare(request);
+  reply = { ok: true, text: JSON.stringify(await compare(workerData as CompareRequest)) };
 } catch (error) {
-  tell({ kind: "failed", message: (error as Error).message });
+  reply = { ok: false, message: (error as Error).message };
 }
-port.close();
+parentPort?.postMessage(reply);
 
-async function compare({ source, section, limit, ...ids }: CompareRequest): Promise<void> {
+async function compare({ limit, ...asked }: CompareRequest): Promise<SnapshotChanges> {
+  const [before, after] = await loaded(asked);
+  const { from, to, section } = asked;
+  const counts = { added: 0, removed: 0, changed: 0 };
+  const items: SnapshotChange[] = [];
+  for (const { change, identity, from, to } of sectionChanges(Generation.of(before), Generation.of(after), section)) {
+    counts[change] += 1;
+    if (items.length < limit) items.push({ change, row: identity, from, to });
+  }
+  return { from, to, section, ...counts, items };
+}
+
+/** Both snapshots with this section alone, or with none where they have none. The same object is loaded once. */
+async function loaded({ source, from, to, section }: Omit<CompareRequest, "limit">): Promise<readonly [LoadedSnapshot, LoadedSnapshot]> {
   const { store, close } = await openStoreSource(source);
-  let from: Generation;
-  let to: Generation;
+  const load = async (id: string, reuse: readonly LoadedSnapshot[]): Promise<LoadedSnapshot> => {
+    const manifest = await store.getManifest(id);
+    const entry = manifest.sections[section];
+    const sections = entry === undefined ? {} : { [section]: entry };
+    // Rows are read in their order, which needs no direct index.
+    return loadSnapshot(store, { ...manifest, sections }, { reuse, ipv4Index: "compact" });
+  };
   try {
-    from = await sectionOf(store, ids.from, section);
-    to = await sectionOf(store, ids.to, section);
+    const before = await load(from, []);
+    return [before, await load(to, [before])];
   } finally {
     await close();
   }
-  const counts = { added: 0, removed: 0, changed: 0 };
-  let told = 0;
-  let text = "";
-  for (const { change, identity, from: before, to: after } of sectionChanges(from, to, section)) {
-    counts[change] += 1;
-    if (told === limit) continue;
-    told += 1;
-    text += `${JSON.stringify({ change, row: identity, from: before, to: after } satisfies SnapshotChangeLine)}\n`;
-    if (text.length < textLengthMin) continue;
-    const wanted = once(port, "message");
-    tell({ kind: "lines", text });
-    text = "";
-    await wanted;
-  }
-  tell({ kind: "lines", text: `${text}${JSON.stringify({ complete: true, ...counts } satisfies SnapshotChangeCounts)}\n` });
-  tell({ kind: "end" });
-}
-
-/** The snapshot with this section alone; with none where it has none. */
-async function sectionOf(store: SnapshotStore, id: string, section: SectionName): Promise<Generation> {
-  const manifest = await store.getManifest(id);
-  const entry = manifest.sections[section];
-  return Generation.of(await loadSnapshot(store, { ...manifest, sections: entry === undefined ? {} : { [section]: entry } }));
 }

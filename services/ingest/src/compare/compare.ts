@@ -2,91 +2,80 @@
 
 import { Worker } from "node:worker_threads";
 import { ProblemError } from "@netfacts/contracts";
-import type { CompareRequest, FromCompare, ToCompare } from "./compare-messages.ts";
+import type { CompareReply, CompareRequest } from "./compare-request.ts";
 
-export interface ComparisonsOptions {
-  /** How long a reader may take for one piece of text before the comparison is ended, in ms. Default: 30 s. */
-  readonly stallMs?: number;
-}
-
-const stallMsDefault = 30_000;
+/** Longer than a gateway waits. */
+const compareMsMax = 60_000;
+const waitingMax = 2;
 const retryAfterSeconds = 5;
 
-/** One comparison at a time: with a full table its thread holds half a GiB. */
+/** One comparison after the other: with a full table its thread holds two tables. */
 export class Comparisons {
-  readonly #stallMs: number;
-  #current: Worker | null = null;
+  readonly #stopping = new AbortController();
+  readonly #compareMs: number;
+  #last: Promise<unknown> = Promise.resolve();
+  #asked = 0;
 
-  constructor({ stallMs = stallMsDefault }: ComparisonsOptions = {}) {
-    this.#stallMs = stallMs;
+  /** @param compareMs  after which a comparison is ended. Default: 60 s. */
+  constructor(compareMs = compareMsMax) {
+    this.#compareMs = compareMs;
   }
 
   /**
-   * Lines of JSON, in pieces: one for each change, in the order of the section, and one with their numbers. A comparison without that last line is
-   * incomplete.
+   * The changes as JSON (`SnapshotChanges` of the contracts).
    *
-   * @throws ProblemError  `temporarily_overloaded` while another comparison is in progress; `upstream_unavailable` if a snapshot cannot be read.
+   * @param signal  ends it: nobody waits for it any more.
+   * @throws ProblemError  `temporarily_overloaded` while others wait, `upstream_error` if a snapshot cannot be read, `upstream_timeout`, and
+   *   `shutting_down`.
    */
-  async *lines(request: CompareRequest): AsyncGenerator<string, void> {
-    if (this.#current !== null)
-      throw new ProblemError("temporarily_overloaded", {
-        detail: "Another comparison of snapshots is in progress. Repeat the request when it has ended.",
-        retryAfterSeconds,
-      });
-    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const worker = new Worker(new URL(`./compare-worker.${extension}`, import.meta.url), { workerData: request });
-    this.#current = worker;
-    const messages = arriving(worker);
-    let stalling: NodeJS.Timeout | undefined;
+  async compare(request: CompareRequest, signal: AbortSignal): Promise<string> {
+    if (this.#asked > waitingMax) {
+      const detail = "Other comparisons of snapshots are in progress. Repeat the request when they have ended.";
+      throw new ProblemError("temporarily_overloaded", { detail, retryAfterSeconds });
+    }
+    this.#asked += 1;
+    const before = this.#last;
+    const { promise, resolve: leave } = Promise.withResolvers<void>();
+    this.#last = promise;
     try {
-      for (;;) {
-        const message = await messages.next();
-        if (message.kind === "end") return;
-        if (message.kind === "failed") throw unreadable(message.message);
-        stalling = setTimeout(() => void worker.terminate(), this.#stallMs);
-        yield message.text;
-        clearTimeout(stalling);
-        worker.postMessage("more" satisfies ToCompare);
-      }
+      await before;
+      const bound = AbortSignal.timeout(this.#compareMs);
+      const ending = AbortSignal.any([signal, this.#stopping.signal]);
+      const reply = await inThread(request, AbortSignal.any([ending, bound]));
+      if (reply.ok) return reply.text;
+      if (this.#stopping.signal.aborted) throw new ProblemError("shutting_down");
+      if (bound.aborted) throw new ProblemError("upstream_timeout", { detail: "The comparison took too long." });
+      const detail = `The snapshots could not be compared: ${reply.message}.`;
+      throw new ProblemError("upstream_error", { detail, ...(!ending.aborted && { cause: new Error(reply.message) }) });
     } finally {
-      clearTimeout(stalling);
-      await worker.terminate();
-      this.#current = null;
+      this.#asked -= 1;
+      leave();
     }
   }
 
-  /** Ends the one in progress; whoever reads it gets an error. */
-  async stop(): Promise<void> {
-    await this.#current?.terminate();
+  /** Ends the one in progress, and those that wait. */
+  stop(): void {
+    this.#stopping.abort();
   }
 }
 
-interface Messages {
-  next(): Promise<FromCompare>;
-}
-
-/** The messages of a thread, one after the other; its end is one as well. */
-function arriving(worker: Worker): Messages {
-  const waiting: FromCompare[] = [];
-  let wake: () => void = () => undefined;
-  const add = (message: FromCompare): void => {
-    waiting.push(message);
-    wake();
-  };
-  worker.on("message", add);
-  worker.once("error", ({ message }: Error) => add({ kind: "failed", message }));
-  worker.once("exit", () => add({ kind: "failed", message: "the comparison was ended" }));
-  return {
-    async next() {
-      while (waiting[0] === undefined)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      return waiting.shift() as FromCompare;
-    },
-  };
-}
-
-function unreadable(message: string): ProblemError {
-  return new ProblemError("upstream_unavailable", { detail: `The snapshots could not be compared: ${message}.` });
+/** Never rejects. */
+function inThread(request: CompareRequest, signal: AbortSignal): Promise<CompareReply> {
+  return new Promise((resolve) => {
+    const fail = (message: string) => resolve({ ok: false, message });
+    if (signal.aborted) return fail("it was ended");
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const worker = new Worker(new URL(`./compare-worker.${extension}`, import.meta.url), { workerData: request });
+    const end = (): void => void worker.terminate();
+    signal.addEventListener("abort", end, { once: true });
+    worker.once("message", (reply: CompareReply) => {
+      resolve(reply);
+      end();
+    });
+    worker.once("error", ({ message }: Error) => fail(message));
+    worker.once("exit", () => {
+      signal.removeEventListener("abort", end);
+      fail("it was ended");
+    });
+  });
 }

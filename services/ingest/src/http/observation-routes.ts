@@ -1,6 +1,6 @@
 /** The operator API of uploaded observations. Any process of ingest answers: what is stored is the store's, not the leader's. */
 
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { type ObservationUpload, type ObservationUploads, ProblemError, timestamp } from "@netfacts/contracts";
 import type { UploadFormat, UploadRecord } from "@netfacts/storage";
@@ -10,7 +10,6 @@ import { exportedLines } from "../uploads/stored-rows.ts";
 import type { Deletion, Uploads } from "../uploads/uploads.ts";
 import { route, sendJson, starterOf } from "./operator-routes.ts";
 import { Query } from "./query.ts";
-import { sendLines } from "./send-lines.ts";
 
 export interface ObservationRoutesDeps {
   readonly uploads: Uploads;
@@ -66,7 +65,14 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
         const { halfLifeSeconds } = await observationSettings(sources);
         const prefix = (what as { readonly address?: Prefix }).address ?? (what as { readonly prefix: Prefix }).prefix;
         const lines = exportedLines(repository, prefix, halfLifeSeconds);
-        return sendLines(reply, lines);
+        // The first ones before the status is sent: a store that is away is told as such.
+        const first = await lines.next();
+        async function* text() {
+          if (first.done !== true) yield first.value;
+          yield* lines;
+        }
+        reply.headers({ "content-type": "application/x-ndjson; charset=utf-8", "cache-control": "no-store" });
+        return reply.send(Readable.from(text(), { objectMode: false }));
       },
 
       async DELETE(request, reply) {

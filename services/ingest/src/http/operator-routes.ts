@@ -124,7 +124,12 @@ export function route(app: FastifyInstance, path: string, methods: Methods): voi
 }
 
 export function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
-  return reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" }).send(JSON.stringify(body));
+  return sendText(reply, JSON.stringify(body));
+}
+
+/** @param json  made already. */
+export function sendText(reply: FastifyReply, json: string): FastifyReply {
+  return reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" }).send(json);
 }
 
 export function sendStarted(reply: FastifyReply, run: RunRecord): FastifyReply {

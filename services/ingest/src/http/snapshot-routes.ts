@@ -14,9 +14,8 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Compile } from "typebox/compile";
 import { Comparisons } from "../compare/compare.ts";
 import type { RunManager } from "../runs/run-manager.ts";
-import { handedOn, type OperatorRoutesDeps, route, sendJson, sendStarted, starterOf, startProblem } from "./operator-routes.ts";
+import { handedOn, type OperatorRoutesDeps, route, sendJson, sendStarted, sendText, starterOf, startProblem } from "./operator-routes.ts";
 import { Query } from "./query.ts";
-import { sendLines } from "./send-lines.ts";
 
 export interface SnapshotRoutesDeps extends Pick<OperatorRoutesDeps, "handOn"> {
   readonly snapshots: Pick<SnapshotStore, "list" | "pointer" | "getManifest">;
@@ -29,14 +28,18 @@ export interface SnapshotRoutesDeps extends Pick<OperatorRoutesDeps, "handOn"> {
 }
 
 const idForm = /^[\w-]{1,64}$/;
-const comparedMax = 100_000;
+const comparedDefault = 100;
+const comparedMax = 10_000;
 const sectionForm = new RegExp(`^(?:${sectionNames.join("|")})$`);
 const rollbackRequest = Compile(RollbackRequest);
 
 export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutesDeps): void {
   const { snapshots, source, pods, runs, handOn } = deps;
   const comparisons = new Comparisons();
-  app.addHook("onClose", () => comparisons.stop());
+  app.addHook("preClose", (done) => {
+    comparisons.stop();
+    done();
+  });
 
   route(app, "/snapshots", {
     async GET(request, reply) {
@@ -59,15 +62,15 @@ export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutes
       const from = query.needed("from", idForm, "the id of a kept snapshot");
       const to = query.needed("to", idForm, "the id of a kept snapshot");
       const section = query.needed("section", sectionForm, `one of ${sectionNames.join(", ")}`) as SectionName;
-      const limit = query.text("limit", /^(?:[1-9]\d{0,4}|100000)$/, `a number from 1 to ${comparedMax}`);
+      const limit = query.text("limit", /^(?:[1-9]\d{0,3}|10000)$/, `a number from 1 to ${comparedMax}`);
       query.refuseFaults();
       const ids = await snapshots.list().catch(storeAway);
       for (const id of [from, to])
         if (!ids.includes(id)) throw new ProblemError("snapshot_not_found", { detail: `Snapshot ${id} is not kept.` });
-      return sendLines(
-        reply,
-        comparisons.lines({ source, from, to, section, limit: limit === null ? Number.POSITIVE_INFINITY : Number(limit) }),
-      );
+      const leaving = new AbortController();
+      reply.raw.once("close", () => leaving.abort());
+      const asked = { source, from, to, section, limit: Number(limit ?? comparedDefault) };
+      return sendText(reply, await comparisons.compare(asked, leaving.signal));
     },
   });
 

@@ -92,6 +92,8 @@ export class RunThreads {
         resolve({ ok: false, message, report: null });
       });
       answer({ kind: "begin", request });
+      // An override that is made during an import does not wait for modules either.
+      if (!request.isBeside) this.prepare();
     });
   }
 }

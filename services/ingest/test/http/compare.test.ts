@@ -3,16 +3,15 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { SnapshotChangeCounts, SnapshotChangeLine } from "@netfacts/contracts";
+import { internalHeaders, SnapshotChanges } from "@netfacts/contracts";
 import { Generation, loadSnapshot, sectionChanges, snapshotsFolder } from "@netfacts/snapshot";
 import { Value } from "typebox/value";
 import { smallSources } from "../../../../test/support/small-sources.ts";
 import { Comparisons } from "../../src/compare/compare.ts";
-import { type ServiceHarness, startedRun, startService } from "../support/service.ts";
+import { proxyToken, type ServiceHarness, startedRun, startService } from "../support/service.ts";
 
 const path = "/admin/v1/ingest/snapshots/changes";
 const headers = { "x-netfacts-key-id": "7Q9M3W8K" };
-/** So many that their lines come in several pieces. */
 const blocks = 2_000;
 
 let service: ServiceHarness;
@@ -42,31 +41,23 @@ async function imported(country: string, has: (block: number) => boolean): Promi
 const ask = (query: string) => service.ask("GET", `${path}${query}`, { headers });
 const source = () => ({ kind: "folder", path: join(service.folder, snapshotsFolder) }) as const;
 
-async function linesOf(from: string, to: string, section: string): Promise<unknown[]> {
-  const { status, body: text, headers } = await ask(`?from=${from}&to=${to}&section=${section}`);
-  expect([status, headers["content-type"]]).toEqual([200, "application/x-ndjson; charset=utf-8"]);
-  expect(text.endsWith("\n")).toBe(true);
-  return text
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as unknown);
+async function changesOf(from: string, to: string, section: string): Promise<SnapshotChanges> {
+  const { status, json } = await ask(`?from=${from}&to=${to}&section=${section}`);
+  expect([status, [...Value.Errors(SnapshotChanges, json)]]).toEqual([200, []]);
+  return json;
 }
 
-test("every row that differs is a line, as the comparison of both snapshots in this process says, and the last line has their numbers", async () => {
-  const lines = await linesOf(first, second, "allocations");
-  const last = lines.pop();
-  expect(last).toEqual({ complete: true, added: 1, removed: 1, changed: blocks - 2 - 3 });
-  expect([...Value.Errors(SnapshotChangeCounts, last)]).toEqual([]);
-  for (const line of lines) expect([...Value.Errors(SnapshotChangeLine, line)]).toEqual([]);
+const numbers = { added: 1, removed: 1, changed: blocks - 2 - 3 };
+
+test("every row that differs is told and counted, as the comparison of both snapshots in this process says", async () => {
+  const { items, ...told } = await changesOf(first, second, "allocations&limit=10000");
+  expect(told).toEqual({ from: first, to: second, section: "allocations", ...numbers });
   const load = async (id: string) => Generation.of(await loadSnapshot(service.snapshots, await service.snapshots.getManifest(id)));
   const expected = [...sectionChanges(await load(first), await load(second), "allocations")].map(({ change, identity, from, to }) => ({
-    change,
-    row: identity,
-    from,
-    to,
+    ...{ change, row: identity, from, to },
   }));
-  expect(lines).toEqual(expected);
-  expect(lines).toContainEqual({
+  expect(items).toEqual(expected);
+  expect(items).toContainEqual({
     change: "removed",
     row: { start: "193.0.9.0", end: "193.0.9.255", registry: "ripencc" },
     from: { status: "assigned", registration_country: "NL", allocated_on: "1993-09-01" },
@@ -74,16 +65,15 @@ test("every row that differs is a line, as the comparison of both snapshots in t
   });
 });
 
-test("a limit leaves out lines, and nothing of their numbers", async () => {
-  const lines = await linesOf(first, second, "allocations&limit=2");
-  expect(lines).toHaveLength(3);
-  expect(lines.at(-1)).toEqual({ complete: true, added: 1, removed: 1, changed: blocks - 2 - 3 });
+test("a limit leaves out rows, and nothing of their numbers; 100 is the default", async () => {
+  expect(await changesOf(first, second, "allocations&limit=2")).toMatchObject({ ...numbers, items: { length: 2 } });
+  expect(await changesOf(first, second, "allocations")).toMatchObject({ ...numbers, items: { length: 100 } });
 });
 
 test("the same snapshot twice, and a section that neither has, differ in nothing", async () => {
-  const none = [{ complete: true, added: 0, removed: 0, changed: 0 }];
-  expect(await linesOf(first, first, "allocations")).toEqual(none);
-  expect(await linesOf(first, second, "routes")).toEqual(none);
+  const none = { added: 0, removed: 0, changed: 0, items: [] };
+  expect(await changesOf(first, first, "allocations")).toMatchObject(none);
+  expect(await changesOf(first, second, "routes")).toMatchObject(none);
 });
 
 test("what is missing, unknown or not kept is refused", async () => {
@@ -105,30 +95,44 @@ test("what is missing, unknown or not kept is refused", async () => {
   expect((await service.ask("POST", path)).headers.allow).toBe("GET, HEAD");
 });
 
-test("one comparison is in progress at a time; when its reader leaves, the next one begins", async () => {
+test("comparisons are made one after the other, two requests wait, and one more is refused", async () => {
   const comparisons = new Comparisons();
-  const request = { source: source(), from: first, to: second, section: "allocations", limit: Number.POSITIVE_INFINITY } as const;
-  const reader = comparisons.lines(request);
-  expect((await reader.next()).value).toContain("\n");
-  await expect(comparisons.lines(request).next()).rejects.toMatchObject({ code: "temporarily_overloaded" });
-  await reader.return();
-  let text = "";
-  for await (const piece of comparisons.lines(request)) text += piece;
-  expect(text).toContain('"complete":true');
+  const request = { source: source(), from: first, to: second, section: "allocations", limit: 1 } as const;
+  const { signal } = new AbortController();
+  const asked = Array.from({ length: 3 }, () => comparisons.compare(request, signal));
+  await expect(comparisons.compare(request, signal)).rejects.toMatchObject({ code: "temporarily_overloaded" });
+  for (const text of await Promise.all(asked)) expect(JSON.parse(text)).toMatchObject(numbers);
+  expect(JSON.parse(await comparisons.compare(request, signal))).toMatchObject(numbers);
 });
 
-test("a reader who does not go on loses the comparison, and the next one may begin", async () => {
-  const comparisons = new Comparisons({ stallMs: 50 });
-  const request = { source: source(), from: first, to: second, section: "allocations", limit: Number.POSITIVE_INFINITY } as const;
-  const reader = comparisons.lines(request);
-  await reader.next();
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  await expect(reader.next()).rejects.toThrow(/ended/);
-  expect((await comparisons.lines(request).next()).value).toContain("\n");
-  await comparisons.stop();
+/** A store that never answers. */
+const silent = `export const openStore = () => new Promise(() => setInterval(() => {}, 1_000));`;
+const silentSource = { kind: "module", url: `data:text/javascript,${encodeURIComponent(silent)}`, options: null } as const;
+
+test("a comparison ends when nobody waits for it, when it takes too long, and with the process; the next one begins", async () => {
+  const comparisons = new Comparisons(1_500);
+  const request = { source: silentSource, from: first, to: second, section: "allocations", limit: 1 } as const;
+  const left = new AbortController();
+  const given = comparisons.compare(request, left.signal);
+  setTimeout(() => left.abort(), 100);
+  await expect(given).rejects.toMatchObject({ code: "upstream_error" });
+  const { signal } = new AbortController();
+  await expect(comparisons.compare(request, signal)).rejects.toMatchObject({ code: "upstream_timeout" });
+  const last = [comparisons.compare(request, signal), comparisons.compare(request, signal)];
+  setTimeout(() => comparisons.stop(), 100);
+  for (const one of last) await expect(one).rejects.toMatchObject({ code: "shutting_down" });
 });
 
-test("a damaged snapshot is told by its object, before the first line", async () => {
+test("a client that leaves ends its comparison, and the next client gets an answer", async () => {
+  const leaving = new AbortController();
+  const url = `${service.app.url()}${path}?from=${first}&to=${second}&section=allocations`;
+  const gone = fetch(url, { headers: { [internalHeaders.proxyToken]: proxyToken }, signal: leaving.signal });
+  setTimeout(() => leaving.abort(), 50);
+  await expect(gone).rejects.toThrow();
+  expect(await changesOf(first, second, "allocations")).toMatchObject(numbers);
+});
+
+test("a damaged snapshot is told by its object", async () => {
   const { sections } = await service.snapshots.getManifest(first);
   const object = sections.allocations?.object ?? "";
   const folder = join(service.folder, snapshotsFolder);
@@ -138,7 +142,7 @@ test("a damaged snapshot is told by its object, before the first line", async ()
   damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1;
   writeFileSync(file, damaged);
   const { status, json } = await ask(`?from=${first}&to=${second}&section=allocations`);
-  expect([status, json.code]).toEqual([503, "upstream_unavailable"]);
+  expect([status, json.code]).toEqual([502, "upstream_error"]);
   expect(json.detail).toMatch(/could not be compared: .*section allocations.*damaged/);
   writeFileSync(file, whole);
 });

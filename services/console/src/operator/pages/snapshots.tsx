@@ -8,7 +8,7 @@ import { navigate } from "../../router.ts";
 import { useOperatorAnswer } from "../asking.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { IngestAnswered } from "../parts/ingest-answered.tsx";
-import { SectionRows } from "../parts/section-rows.tsx";
+import { type ComparedSection, SectionRows } from "../parts/section-rows.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Table } from "../parts/table.tsx";
 import { client } from "../session.ts";
@@ -142,9 +142,13 @@ function Pods({ pods }: { readonly pods: KeptSnapshots["pods"] }) {
 
 function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
   const [ids, setIds] = useState({ from: items[1]?.id ?? "", to: items[0]?.id ?? "" });
-  const [section, setSection] = useState("");
+  const [asked, setAsked] = useState<ComparedSection | null>(null);
   const [from, to] = [ids.from, ids.to].map((id) => items.find((item) => item.id === id));
   const sections = from === undefined || to === undefined ? [] : sectionChanges(from, to);
+  const show = (event: SubmitEvent) => {
+    event.preventDefault();
+    setAsked({ ...ids, section: String(new FormData(event.currentTarget as HTMLFormElement).get("section") ?? "") });
+  };
   const choice = (name: "from" | "to") => (
     <label>
       {t[name]}{" "}
@@ -181,11 +185,10 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
               </tr>
             ))}
           </Table>
-          <div class="buttons tools">
+          <form class="buttons tools" onSubmit={show}>
             <label>
               {t.rowsOf}{" "}
-              <select value={section} onChange={({ currentTarget }) => setSection(currentTarget.value)}>
-                <option value="">{t.noSection}</option>
+              <select name="section">
                 {sections.map(({ name }) => (
                   <option key={name} value={name}>
                     {name.replaceAll("_", " ")}
@@ -193,8 +196,11 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
                 ))}
               </select>
             </label>
-          </div>
-          {section === "" ? null : <SectionRows from={from.id} to={to.id} section={section} />}
+            <button type="submit" class="quiet">
+              {t.rowsShow}
+            </button>
+          </form>
+          {asked === null ? null : <SectionRows {...asked} />}
         </>
       )}
     </Card>

@@ -1,12 +1,13 @@
 /** Each row of a section that differs between two snapshots. */
 
+import type { SnapshotChanges } from "@netfacts/contracts";
 import { useState } from "preact/hooks";
 import { count } from "../../domain/format.ts";
 import { Outside } from "../../parts/basics.tsx";
 import { Answered } from "../../parts/failed.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { useOperatorAnswer } from "../asking.ts";
-import { rowName, rowValues, type SnapshotComparison } from "../snapshot-changes.ts";
+import { rowName, rowValues } from "../snapshot-changes.ts";
 import { texts } from "../texts.ts";
 
 const t = texts.snapshots;
@@ -14,38 +15,40 @@ const t = texts.snapshots;
 const limit = 10_000;
 const kinds = ["added", "removed", "changed"] as const;
 
-interface Compared {
+export interface ComparedSection {
   /** Ids of snapshots. */
   readonly from: string;
   readonly to: string;
   readonly section: string;
 }
 
-export function SectionRows({ from, to, section }: Compared) {
+export function SectionRows({ from, to, section }: ComparedSection) {
   const [answer, again] = useOperatorAnswer(`changes ${from} ${to} ${section}`, (client, signal) =>
     client.compareSnapshots({ from, to, section, limit }, signal),
   );
   return (
-    <Answered answer={answer} again={again} isPart>
-      {(comparison) => <Rows comparison={comparison} compared={{ from, to, section }} />}
-    </Answered>
+    <section aria-live="polite">
+      <h3>{t.rowsTitle(section.replaceAll("_", " "), from, to)}</h3>
+      <Answered answer={answer} again={again} isPart>
+        {(changes) => <Rows changes={changes} />}
+      </Answered>
+    </section>
   );
 }
 
-function Rows({ comparison: { changes, counts }, compared }: { readonly comparison: SnapshotComparison; readonly compared: Compared }) {
+function Rows({ changes: { from, to, section, added, removed, changed, items } }: { readonly changes: SnapshotChanges }) {
   const [kind, setKind] = useState("");
-  const { added, removed, changed } = counts;
-  const shown = kind === "" ? changes : changes.filter(({ change }) => change === kind);
-  const title = t.rowsTitle(compared.section.replaceAll("_", " "));
-  if (added + removed + changed === 0) return <p role="status">{t.rowsSame}</p>;
+  const all = added + removed + changed;
+  if (all === 0) return <p>{t.rowsSame}</p>;
+  const shown = kind === "" ? items : items.filter(({ change }) => change === kind);
   return (
     <>
-      <p role="status">{t.rowsCounted(count(added), count(removed), count(changed))}</p>
-      {changes.length === added + removed + changed ? null : (
+      <p>{t.rowsCounted(count(added), count(removed), count(changed))}</p>
+      {items.length === all ? null : (
         <>
-          <p>{t.rowsCut(count(changes.length))}</p>
+          <p>{t.rowsCut(count(items.length))}</p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
-          <pre tabIndex={0}>{`netfacts snapshot diff --ndjson --section ${compared.section} ${compared.from} ${compared.to}`}</pre>
+          <pre tabIndex={0}>{`netfacts snapshot diff ${from} ${to} --ndjson --section ${section}`}</pre>
         </>
       )}
       <div class="buttons tools">
@@ -61,18 +64,22 @@ function Rows({ comparison: { changes, counts }, compared }: { readonly comparis
           </select>
         </label>
       </div>
-      <VirtualList
-        label={title}
-        items={shown}
-        row={(line) => (
-          <>
-            <span class="badge">{line.change}</span> <Outside text={rowName(line)} />{" "}
-            <span class="detail">
-              <Outside text={rowValues(line)} />
-            </span>
-          </>
-        )}
-      />
+      {shown.length === 0 ? (
+        <p>{t.rowsNone}</p>
+      ) : (
+        <VirtualList
+          label={t.rowsList}
+          items={shown}
+          row={(change) => (
+            <>
+              <span class="badge">{change.change}</span> <Outside text={rowName(change)} />{" "}
+              <span class="detail">
+                <Outside text={rowValues(change)} />
+              </span>
+            </>
+          )}
+        />
+      )}
     </>
   );
 }
