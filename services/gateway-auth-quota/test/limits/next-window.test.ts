@@ -96,3 +96,35 @@ test("are here too when the store answers after the window has begun", async () 
   await gate.stop();
   expect(bench.store.counters.get(nextCounter)).toBe(1);
 });
+
+test("a window that began is not left again when a quicker reply puts the clock back, and none of its units is lost", async () => {
+  const small = limitedKey({ rate: 40, windowSeconds: 60, month: 1_000_000 });
+  const { time, take } = bench.store;
+  // The first reply was 200 ms on its way to the store: the time told from it is 100 ms ahead. All others take 2 ms.
+  bench.store.time = async () => {
+    bench.pass(200);
+    return time.call(bench.store);
+  };
+  bench.store.take = async (...args) => {
+    bench.pass(1);
+    const outcome = await take.apply(bench.store, args);
+    bench.pass(1);
+    return outcome;
+  };
+  const minute = 60_000;
+  bench.pass(minute - (bench.store.now % minute) - 250);
+  const windowStart = (bench.store.now + 250) / 1_000;
+  const gate = bench.limiter();
+  let admitted = 0;
+  const ask = async (): Promise<void> => {
+    const decision = await gate.admit(small, { month: 1 });
+    if (!decision.admitted) return;
+    gate.settle(decision, true);
+    if (decision.charge.rateWindowStart === windowStart) admitted += 1;
+  };
+  await ask();
+  bench.pass(1_000);
+  for (let i = 0; i < 60; i++) await ask();
+  expect(bench.store.counters.get(`7Q9M3W8K:rate:${windowStart}`)).toBe(40);
+  expect(admitted).toBe(40);
+});

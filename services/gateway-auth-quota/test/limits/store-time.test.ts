@@ -65,3 +65,16 @@ test("follows a store whose clock was set, forth and back", () => {
   ask(30, 30);
   expect(time.now()).toBe(storeNow());
 });
+
+test("stands still rather than goes back when a better reading comes", () => {
+  const { time, ask, pass, storeNow } = world();
+  ask(200, 0);
+  const before = time.now();
+  expect(before).toBe(storeNow() + 100);
+  ask(1, 1);
+  expect(time.now()).toBe(before);
+  pass(97);
+  expect(time.now()).toBe(before);
+  pass(10);
+  expect(time.now()).toBe(storeNow());
+});
