@@ -36,4 +36,6 @@ const ingest = await startLocalIngest({
   metrics: createMetrics("ingest"),
 });
 await ingest.follow({ sources, fetching: { FETCH_CONTACT: "", FETCH_CA_FILE: "" } });
+// With its parent.
+process.once("disconnect", () => process.exit());
 process.send?.({ url: ingest.url, proxyToken: ingest.proxyToken });
