@@ -7,8 +7,6 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundle } from "../../scripts/bundle.ts";
-import { buildConsole } from "../../scripts/console.ts";
-import { buildDocs } from "../../scripts/docs-site/site.ts";
 import { findMongodb } from "./mongodb.ts";
 import { findNatsServer } from "./nats-server.ts";
 import { findNsd } from "./nsd.ts";
@@ -26,9 +24,11 @@ export let natsServerSought: Promise<unknown> = Promise.resolve();
 export default async function prepareRun({ filter }: { readonly filter?: string | undefined }): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-run-"));
   process.env[runFolderVariable] = folder;
-  await buildConsole();
-  await buildDocs();
-  if (filter) return;
+  if (filter) {
+    // Its threads load their modules from the bundle.
+    await bundle(folder);
+    return;
+  }
   // Where it has to be built, files that need it wait for it, and others run meanwhile.
   natsServerSought = findNatsServer().catch(() => undefined);
   await bundle(folder, { further: Object.fromEntries(testPrograms().map((path) => [path.replace(/\.ts$/, ""), path])) });

@@ -28,15 +28,17 @@ export function detachedBody(body: Readable): PassThrough {
 const discardBytesMax = 1 << 20;
 const discardMsMax = 5_000;
 
-/** Reads and forgets the rest of a body: until it ends, 1 MiB of it came, nothing came for `quietMs`, or 5 s are over. */
+/** Reads and forgets the rest of a body: until it ends, its connection closes, 1 MiB of it came, nothing came for `quietMs`, or 5 s are over. */
 export function discardBody(request: IncomingMessage, quietMs = discardMsMax): Promise<void> {
-  if (request.complete || request.destroyed) return Promise.resolve();
+  const { socket } = request;
+  if (request.complete || request.destroyed || socket.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     let bytes = 0;
     const done = () => {
       clearTimeout(timer);
       clearTimeout(quiet);
       request.off("data", count);
+      socket.off("close", done);
       request.pause();
       resolve();
     };
@@ -49,6 +51,8 @@ export function discardBody(request: IncomingMessage, quietMs = discardMsMax): P
     const quiet = setTimeout(done, quietMs);
     request.on("data", count);
     for (const event of ["end", "close", "error"]) request.once(event, done);
+    // A request whose answer is out is not told of the end of its connection.
+    socket.once("close", done);
     request.resume();
   });
 }
