@@ -6,9 +6,10 @@
  */
 
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { apiServersVariable, endApiServer } from "../test/cluster/support/api-server.ts";
 import { endCluster } from "../test/cluster/support/running-cluster.ts";
 import { longVariable, seedVariable } from "../test/support/runs.ts";
 import { type Count, countLine, countReport, type JestReport, slowestLines, timeLine } from "./test-report.ts";
@@ -17,8 +18,8 @@ const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
 /** One more than the smallest machine has processors, as a file that starts processes waits for much of its time. Tests of deadlines run alone. */
 const workers = 3;
-/** Ends what hangs: the whole suite takes half of it on two quiet processors. */
-const minutesMax = 40;
+/** Ends what hangs. On two quiet processors the suite takes a third of it, and Kubernetes, which its first run builds, a fifth. */
+const minutesMax = 50;
 /** With all inputs of every property. */
 const longMinutesMax = 240;
 /** Time for Jest to end once it has reported; longer means that a test left something open. */
@@ -79,7 +80,12 @@ async function runJest(
       detached: true,
       // Jest prints its report to standard output too; people read standard error.
       stdio: ["ignore", "ignore", "inherit"],
-      env: { ...process.env, ...env, NODE_OPTIONS: "--experimental-vm-modules --conditions=source --disable-warning=ExperimentalWarning" },
+      env: {
+        ...process.env,
+        ...env,
+        [apiServersVariable]: folder,
+        NODE_OPTIONS: "--experimental-vm-modules --conditions=source --disable-warning=ExperimentalWarning",
+      },
     },
   );
   let fault: string | null = null;
@@ -138,5 +144,7 @@ try {
   process.exitCode = count.failed === 0 ? 0 : 1;
   if (tier === clusterTier && process.env.CI && !process.env.KUBECONFIG) await endCluster();
 } finally {
+  // Its programs are in no process group of Jest.
+  for (const name of readdirSync(folder)) await endApiServer(join(folder, name));
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,11 +1,7 @@
 /** Both charts in an empty cluster: from two commands to the first answer, a second installation beside it, and what uninstalling leaves. */
 
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { parse } from "yaml";
-import { everything, minimal, switches } from "../charts/netfacts-cases.ts";
-import { findHelm, helm, type Manifest } from "../support/helm.ts";
+import type { Manifest } from "../support/helm.ts";
 import { request, until } from "../support/http.ts";
 import { type Cluster, openCluster } from "./support/cluster.ts";
 import { lookups } from "./support/questions.ts";
@@ -23,7 +19,6 @@ import {
 } from "./support/release.ts";
 import { unboundImage } from "./support/server-images.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const first = "nf-first";
 const second = "nf-second";
 
@@ -148,47 +143,3 @@ describe("a second installation, with three NATS servers and a name server", () 
     expect((await request(`${urls.node}/api/v1/ip/193.0.6.139`, { key })).status).toBe(200);
   });
 });
-
-test("the API server accepts every rendering", async () => {
-  const tool = await findHelm();
-  if (!tool.found) throw new Error(`Helm is needed: ${tool.remedy}`);
-  const { render } = helm(tool);
-  const namespace = "nf-renderings";
-  await makeNamespace(cluster, namespace);
-  const cases = [
-    { name: "minimal", chart: charts.netfacts, values: minimal },
-    { name: "everything", chart: charts.netfacts, values: everything },
-    { name: "evaluation", chart: charts.netfacts, values: parse(readFileSync(evaluation, "utf8")) },
-    ...switches.map(({ name, values }) => ({ name, chart: charts.netfacts, values: joined(minimal, values) })),
-    { name: "backing", chart: charts.backing, values: {} },
-    { name: "whole backing", chart: charts.backing, values: { nats: { replicas: 3 }, unbound: { enabled: true, image: unboundImage } } },
-  ];
-  const refused: string[] = [];
-  for (const { name, chart, values } of cases) {
-    const { objects } = await render(resolve(root, chart), values);
-    // Kinds of operators that are not installed.
-    const known = objects.filter(({ apiVersion }) => !/monitoring\.coreos\.com|gateway\.networking\.k8s\.io/.test(apiVersion));
-    const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: known });
-    await cluster.kubectlWith(list, "-n", namespace, "apply", "--dry-run=server", "-f", "-").then(
-      (printed) => {
-        if (/warning/i.test(printed)) refused.push(`${name}: ${printed}`);
-      },
-      (error: Error) => refused.push(`${name}: ${error.message}`),
-    );
-  }
-  expect(refused).toEqual([]);
-});
-
-/** Maps are joined, anything else replaced: as Helm does with values. */
-function joined(base: object, over: object): object {
-  const result: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(over)) {
-    const below = result[name];
-    result[name] = isMap(below) && isMap(value) ? joined(below, value) : value;
-  }
-  return result;
-}
-
-function isMap(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -13,6 +13,7 @@ import { clusterFolder, clusterTool, makeRoom, runTool } from "./running-cluster
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "../../..");
 const outputBytesMax = 1 << 26;
+const addressesOfNodes = 'jsonpath={.items[*].status.addresses[?(@.type=="InternalIP")].address}';
 
 /** What a command printed. @throws Error with what it printed, when it fails. */
 async function output(command: string, args: readonly string[], options: ExecFileOptions = {}): Promise<string> {
@@ -27,7 +28,7 @@ async function output(command: string, args: readonly string[], options: ExecFil
 
 export interface Cluster {
   readonly kubeconfig: string;
-  /** Address of a node, for NodePorts. */
+  /** Address of a node, for NodePorts; empty where there is none. */
   readonly nodeAddress: string;
   /** `kubectl`, for what goes on while something else is done. */
   readonly program: string;
@@ -107,7 +108,7 @@ export async function openCluster(kubeconfig: string): Promise<Cluster> {
   return {
     kubeconfig,
     program,
-    nodeAddress: await kubectl("get", "nodes", "-o", 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}'),
+    nodeAddress: /^\S*/.exec(await kubectl("get", "nodes", "-o", addressesOfNodes))?.[0] ?? "",
     kubectl,
     async get(namespace, ...args) {
       const { items } = JSON.parse(await kubectl("-n", namespace, "get", ...args, "-o", "json"));

@@ -73,7 +73,7 @@ describe("a thread with a store", () => {
     await withDays(2, async (store, folder, ids) => {
       const present = [await loadSnapshot(store, await store.getManifest(ids[1] as string))];
       await rm(join(folder, "objects"), { recursive: true });
-      const thread = threadOf({ kind: "folder", path: folder }, held(present), {}, { ...pastDefaults, retryMs: 0, hungMs: 1_000 });
+      const thread = threadOf({ kind: "folder", path: folder }, held(present), {}, { ...pastDefaults, retryMs: 0 });
       expect(nameIn(await thread.ask(question(1), 0))).toBe("DAY-1");
       expect(codeOf(await thread.ask(question(0), 0))).toBe("snapshot_unreadable");
       present.pop();
