@@ -24,20 +24,8 @@ const loadedByUrl = [
   "services/ingest/src/pipeline/rib-thread.ts",
   "services/ingest/src/runs/run-worker.ts",
 ];
-/**
- * Traces are made by hooks that find these packages by their names as they are loaded; the last is read as files. `@opentelemetry/api` is in the
- * bundle: each copy of it uses the tracer that the first one registers in the process.
- */
-export const external = [
-  "@opentelemetry/core",
-  "@opentelemetry/exporter-*",
-  "@opentelemetry/instrumentation*",
-  "@opentelemetry/resources",
-  "@opentelemetry/sdk-node",
-  "@fastify/otel",
-  "mongodb",
-  "@fastify/swagger-ui",
-];
+/** Traces are made by hooks that find these packages by their names as they are loaded; the last is read as files. */
+export const external = ["@opentelemetry/*", "@fastify/otel", "mongodb", "@fastify/swagger-ui"];
 
 export interface BundleOptions {
   /** Name of the folder, by which a module that is bundled finds it; no folder below has it. Default: `bundle`. */
