@@ -2,20 +2,21 @@
  * Lighthouse on pages of the console and of the documentation, in one process with the sample data: each page with an empty cache, as a desktop
  * computer and as a mobile phone of Lighthouse's model. Lighthouse is downloaded into the cache. Needs a whole Chromium (`chromium` on PATH, or
  * `CHROMIUM`): builds for servers crash while they are traced.
- * `scripts/run.sh bench/lighthouse.ts [--pages /,/asn/AS3333] [--operator-pages /keys]`
+ * `scripts/run.sh bench/lighthouse.ts [--pages /,/as/AS3333] [--operator-pages /keys]`
  */
 
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { buildConsole } from "../scripts/console.ts";
 import { buildDocs } from "../scripts/docs-site/site.ts";
 import { findInstalledTool, isProgram } from "../test/support/debian.ts";
 import { freePort } from "../test/support/free-ports.ts";
 import { toolCache } from "../test/support/tool-cache.ts";
+import { keyOf } from "./support/data-folder-key.ts";
 import { startProcess } from "./support/service-process.ts";
 
 const defaultPages = [
@@ -29,7 +30,6 @@ const { values } = parseArgs({
     "operator-pages": { type: "string", default: defaultOperatorPages.join(",") },
   },
 });
-const root = fileURLToPath(new URL("../", import.meta.url));
 const version = "13.5.0";
 const categories = ["performance", "accessibility", "best-practices"] as const;
 /** Those of Lighthouse's own configurations; the mobile one is its default. */
@@ -75,11 +75,6 @@ async function installLighthouse(): Promise<string> {
   const args = ["install", "--prefix", folder, "--ignore-scripts", "--no-save", "--no-audit", "--no-fund", `lighthouse@${version}`];
   execFileSync("npm", args, { cwd: folder, env: { ...process.env, NODE_USE_SYSTEM_CA: "1" }, stdio: ["ignore", "ignore", "inherit"] });
   return modules;
-}
-
-function keyOf(home: string, ...options: string[]): string {
-  const args = ["keys", "create", "--label", "bench", ...options, "--data-dir", home, "--json"];
-  return (JSON.parse(execFileSync(join(root, "bin/netfacts"), args, { encoding: "utf8" })) as { readonly secret: string }).secret;
 }
 
 async function measure(chromium: string): Promise<void> {

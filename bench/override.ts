@@ -4,14 +4,13 @@
  * `scripts/run.sh bench/override.ts [--overrides 12] [--bundle FOLDER (runs from a bundle, as images do)]`
  */
 
-import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { requireData } from "./support/data.ts";
+import { keyOf } from "./support/data-folder-key.ts";
 import { writeModernSources } from "./support/modern.ts";
 import { median } from "./support/rounds.ts";
 import { residentMib, startProcess } from "./support/service-process.ts";
@@ -21,7 +20,6 @@ const { values } = parseArgs({ options: { overrides: { type: "string", default: 
 const askMs = 10;
 /** What an override starts has ended by then. */
 const restMs = 3_000;
-const root = fileURLToPath(new URL("../", import.meta.url));
 
 const folder = await mkdtemp(join(tmpdir(), "netfacts-bench-"));
 try {
@@ -64,11 +62,6 @@ async function measure(sources: string): Promise<void> {
   } finally {
     await child.stop();
   }
-}
-
-function keyOf(home: string, ...options: string[]): string {
-  const args = ["keys", "create", "--label", "bench", ...options, "--data-dir", home, "--json"];
-  return (JSON.parse(execFileSync(join(root, "bin/netfacts"), args, { encoding: "utf8" })) as { readonly secret: string }).secret;
 }
 
 async function nameOf(url: string, key: string): Promise<string | null> {

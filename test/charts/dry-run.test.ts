@@ -12,7 +12,7 @@ import { type Cluster, openCluster } from "../cluster/support/cluster.ts";
 import { charts, evaluation, makeNamespace } from "../cluster/support/release.ts";
 import { unboundImage } from "../cluster/support/server-images.ts";
 import { findHelm, helm, type Manifest } from "../support/helm.ts";
-import { everything, minimal, switches } from "./netfacts-cases.ts";
+import { everything, joined, minimal, switches } from "./netfacts-cases.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const namespace = "renderings";
@@ -80,17 +80,3 @@ test("it would tell of a field that does not exist, a value that cannot be, and 
   const privileged = changed((container) => Object.assign(container.securityContext, { allowPrivilegeEscalation: true }));
   expect(await objectionTo(privileged)).toContain("allowPrivilegeEscalation != false");
 });
-
-/** Maps are joined, anything else replaced: as Helm does with values. */
-function joined(base: object, over: object): object {
-  const result: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(over)) {
-    const below = result[name];
-    result[name] = isMap(below) && isMap(value) ? joined(below, value) : value;
-  }
-  return result;
-}
-
-function isMap(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -203,3 +203,17 @@ export const switches: readonly { readonly name: string; readonly values: object
   { name: "no login at NATS", values: { nats: { auth: { method: "none", existingSecret: "" } } } },
   { name: "a load balancer", values: { gateway: { service: { type: "LoadBalancer" } } } },
 ];
+
+/** Maps are joined, anything else replaced: as Helm does with values. */
+export function joined(base: object, over: object): object {
+  const result: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries(over)) {
+    const below = result[name];
+    result[name] = isMap(below) && isMap(value) ? joined(below, value) : value;
+  }
+  return result;
+}
+
+export function isMap(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

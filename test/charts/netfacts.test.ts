@@ -15,27 +15,12 @@ import { loadRdnsConfig, rdnsConfigSchema } from "../../services/rdns-resolver/s
 import { toolOrNotRun } from "../support/debian.ts";
 import { findHelm, helm, type Manifest, type Rendering } from "../support/helm.ts";
 import { isLong } from "../support/runs.ts";
-import { services as components, everything, minimal, policies, switches } from "./netfacts-cases.ts";
+import { services as components, everything, isMap, joined, minimal, policies, switches } from "./netfacts-cases.ts";
 
 const chart = resolve(import.meta.dirname, "../../charts/netfacts");
 const tool = toolOrNotRun(await findHelm(), "Helm", 20);
 const testWithHelm = tool === null ? test.skip : test;
 const { render, notes, refusal } = helm(tool ?? { found: true, command: "helm", env: {}, origin: "path" });
-
-/** Maps are joined, anything else replaced: as Helm does with values. */
-function joined(base: object, over: object): object {
-  const result: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(over)) {
-    const below = result[key];
-    const areMaps = isMap(below) && isMap(value);
-    result[key] = areMaps ? joined(below, value) : value;
-  }
-  return result;
-}
-
-function isMap(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 const renderings = new Map<string, Rendering>();
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** A Kubernetes API server without a node, for what it says of manifests: of the cluster tool, beside any cluster that runs on this machine. */
+/** A Kubernetes API server without a node, for what it says of manifests: of the cluster tool, on ports of its own. */
 
 import { access, mkdir, mkdtemp, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
