@@ -163,6 +163,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const operator = config.OPERATOR_PORT < 0 ? null : createOperatorListener({ ...listenerOptions, guard, handlers });
   await operator?.ready();
   const whois = config.WHOIS_PORT < 0 ? null : new WhoisServer({ config, dispatcher, shedder, metrics, log, clock });
+  await limiter.learnTime();
   await ensureFirstAdminKey(store, config.ADMIN_KEY, log, config.PEPPERS.current);
 
   return {

@@ -24,7 +24,7 @@ const serverSelectionTimeoutMs = 3_000;
  * `timeoutMS` does nothing since driver 7.8, and before 7.8 it could give one operation the reply of another (CVE-2026-119179). So each
  * stage of an operation has its bound here, and `within` bounds their sum.
  */
-function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number): MongoClientOptions {
+function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number, minPoolSize: number): MongoClientOptions {
   return {
     appName,
     // The driver repeats a write whose reply was lost. Servers that know sessions recognise the second; others would add an $inc twice.
@@ -32,8 +32,7 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number):
     writeConcern: { w: "majority", journal: true },
     readPreference: "primary",
     maxPoolSize,
-    // The first lease after a quiet time waits for no connection.
-    minPoolSize: 1,
+    minPoolSize,
     serverSelectionTimeoutMS: Math.min(timeoutMs, serverSelectionTimeoutMs),
     connectTimeoutMS: connectTimeoutMs,
     socketTimeoutMS: timeoutMs,
@@ -61,10 +60,11 @@ export class MongoConnection {
     const { shown, database } = readMongoUri(uri);
     this.shown = shown;
     this.patience = patience;
-    const make = (timeoutMs: number, maxPoolSize: number) => () =>
-      makeClient(uri, shown, clientOptions(appName, timeoutMs * patience, maxPoolSize));
-    this.#main = new LastingClient(make(operationTimeoutMs, 20), database);
-    this.#limits = new LastingClient(make(limitsTimeoutMs, 50), database);
+    const make = (timeoutMs: number, maxPoolSize: number, minPoolSize: number) => () =>
+      makeClient(uri, shown, clientOptions(appName, timeoutMs * patience, maxPoolSize, minPoolSize));
+    this.#main = new LastingClient(make(operationTimeoutMs, 20, 1), database);
+    // The first request of a key after a quiet time asks for rate and month at once, and waits for no connection.
+    this.#limits = new LastingClient(make(limitsTimeoutMs, 50, 2), database);
     this.#pulse = new Pulse(() => this.limitsWithin(limitsTimeoutMs, () => this.limitsDb.command({ ping: 1 })), patience);
   }
 

@@ -1,27 +1,14 @@
 /** One bucket's share of one policy: units leased from the store in blocks, spent here without asking (docs/design/protocols.md#limits-by-leases). */
 
-import type { LimitMark, LimitReading, LimitRepository, LimitWindow } from "@netfacts/storage";
+import type { LimitMark, LimitReading, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
 import { atMost } from "./at-most.ts";
-import { Debt, type DebtEvent } from "./debt.ts";
+import { Debt } from "./debt.ts";
+import type { LeaseDeps } from "./lease-deps.ts";
 import { NextLease, type Unknown } from "./next-lease.ts";
 import { OthersPace } from "./others-pace.ts";
 import { OwnPace } from "./own-pace.ts";
-import type { StoreTime } from "./store-time.ts";
-import type { LimiterSettings } from "./surface.ts";
 import { type Spending, Waiters } from "./waiters.ts";
-
-export interface LeaseDeps {
-  readonly limits: LimitRepository;
-  readonly time: StoreTime;
-  readonly monotonic: () => number;
-  readonly settings: LimiterSettings;
-  readonly onDebt: (event: DebtEvent, policy: PolicyName, units: number) => void;
-  /** Of the marks. */
-  readonly owner: string;
-  /** A mark for each change of a counter. */
-  readonly nextMark: () => LimitMark;
-}
 
 /** What is known of the window; `remaining` is null while nothing is. */
 export interface LeaseStanding {
@@ -282,7 +269,8 @@ export class Lease {
     if (!mayAsk || (this.#unspent === 0 && this.#next.isEmpty)) return;
     await this.#exclusively(async () => {
       if (this.#unspent > 0) await this.#giveBack(this.#unspent);
-      await this.#next.giveBack();
+      const late = await this.#next.giveBack();
+      if (late !== null && this.#isHere(late)) this.#unknown = late;
     });
   }
 
@@ -399,12 +387,10 @@ export class Lease {
     const next = windowAt(this.policy.windowSeconds, window.endMs);
     const sentAt = this.#deps.monotonic();
     const units = this.#holdMax(0, this.#own.perSecond());
-    const { take, isLate } = await this.#next.take(next, this.policy.limit, units);
-    if (take === null) return;
-    if (take.outcome === "unknown") {
-      this.#careful = true;
-      return this.#turnAway();
-    }
+    const taking = await this.#next.take(next, this.policy.limit, units);
+    if (taking === null) return;
+    const { take, change, isLate } = taking;
+    if (take.outcome === "unknown") return this.#loseTouch(change);
     this.#hear(take.at, sentAt);
     if (!isLate || this.#window?.start !== next.start || take.outcome !== "granted") return;
     this.#unspent += units;
@@ -516,10 +502,17 @@ export class Lease {
 
   /** The units may be taken or not: until that is known they count as lost, those of debt as owed, and are never asked for again. */
   #loseTouch(change: Unknown): void {
-    if (this.#leased !== null && change.kind === "take") this.#leased = Math.min(this.policy.limit, this.#leased + change.units);
     this.#careful = true;
-    if (this.#window === change.window) this.#unknown = change;
+    if (this.#isHere(change)) {
+      if (this.#leased !== null && change.kind === "take") this.#leased = Math.min(this.policy.limit, this.#leased + change.units);
+      this.#unknown = change;
+    }
     this.#turnAway();
+  }
+
+  /** Of an ended window it is of no interest, and one to come keeps its own. */
+  #isHere(change: Unknown): boolean {
+    return this.#window?.start === change.window.start;
   }
 
   #turnAway(): void {

@@ -4,7 +4,8 @@ import { randomUUID } from "node:crypto";
 import type { UsageClass } from "@netfacts/contracts";
 import { limitHeaders } from "../domain/limit-headers.ts";
 import { atMost } from "./at-most.ts";
-import { Lease, type LeaseDeps } from "./lease.ts";
+import { Lease } from "./lease.ts";
+import type { LeaseDeps } from "./lease-deps.ts";
 import { defaultLimiterSettings } from "./settings.ts";
 import { StoreTime } from "./store-time.ts";
 import type {
@@ -245,6 +246,10 @@ class LeasedLimiter implements Limiter {
     if (this.#stopped) void Promise.all([account.rate.stop(), account.month.stop()]);
     this.#accounts.set(key.bucket, account);
     return account;
+  }
+
+  learnTime(): Promise<void> {
+    return this.#learnTime(this.#deadline());
   }
 
   /** Windows cannot be known before the store's time is. */

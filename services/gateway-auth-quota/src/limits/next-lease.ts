@@ -2,7 +2,7 @@
 
 import type { LimitMark, LimitWindow, TakeOutcome } from "@netfacts/storage";
 import type { Window } from "../domain/limit-windows.ts";
-import type { LeaseDeps } from "./lease.ts";
+import type { LeaseDeps } from "./lease-deps.ts";
 
 /** A change whose outcome is unknown, to be looked up once the store answers. */
 export interface Unknown {
@@ -37,36 +37,43 @@ export class NextLease {
   /**
    * Takes once for each window.
    *
-   * @returns `take` null when that was done before; `isLate` when the window began meanwhile, without these units.
+   * @returns null when that was done before; `isLate` when the window began meanwhile, without these units: `change` is then the caller's.
    */
-  async take(window: Window, limit: number, units: number): Promise<{ take: TakeOutcome | null; isLate: boolean }> {
-    if (this.#window?.start === window.start) return { take: null, isLate: false };
+  async take(window: Window, limit: number, units: number): Promise<{ take: TakeOutcome; change: Unknown; isLate: boolean } | null> {
+    if (this.#window?.start === window.start) return null;
     this.#forget();
     this.#window = window;
     const mark = { ...this.#deps.nextMark(), held: units };
+    const change: Unknown = { kind: "take", window, units, mark };
     const take = await this.#deps.limits.take(this.#counter(window), limit, units, mark);
-    if (this.#window !== window) return { take, isLate: true };
-    if (take.outcome === "unknown") this.#unknown = { kind: "take", window, units, mark };
+    if (this.#window !== window) return { take, change, isLate: true };
+    if (take.outcome === "unknown") this.#unknown = change;
     else {
       this.#leased = take.leased;
       this.#held = take.held ?? 0;
       if (take.outcome === "granted") this.#units = units;
     }
-    return { take, isLate: false };
+    return { take, change, isLate: false };
   }
 
-  /** Once, and only what is known to be here. */
-  async giveBack(): Promise<void> {
+  /**
+   * Once, and only what is known to be here.
+   *
+   * @returns a change of unknown outcome whose window began meanwhile: it is the caller's.
+   */
+  async giveBack(): Promise<Unknown | null> {
     const window = this.#window;
     const units = this.#units;
-    if (window === null || units === 0) return;
+    if (window === null || units === 0) return null;
     this.#units = 0;
     const mark = { ...this.#deps.nextMark(), held: 0 };
     const reply = await this.#deps.limits.giveBack(this.#counter(window), units, mark);
-    if (this.#window !== window) return;
-    if (reply.outcome === "unknown") this.#unknown = { kind: "return", window, units, mark };
+    const change: Unknown | null = reply.outcome === "unknown" ? { kind: "return", window, units, mark } : null;
+    if (this.#window !== window) return change;
+    if (change !== null) this.#unknown = change;
     // It may be taken again.
     else this.#forget();
+    return null;
   }
 
   /** The window of the lease begins: what is here for it; null where nothing was asked for. */

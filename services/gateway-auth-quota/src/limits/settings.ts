@@ -3,7 +3,7 @@
 import type { LimiterSettings } from "./surface.ts";
 
 export const defaultLimiterSettings: LimiterSettings = {
-  waitMs: 250,
+  waitMs: 500,
   waitersMax: 1_024,
   askAgainMs: 250,
   idleReturnMs: 1_000,

@@ -90,9 +90,11 @@ export interface ConcurrencyStanding {
 export type LimitStanding = WindowStanding | ConcurrencyStanding;
 
 export interface Limiter {
+  /** Asks the store for its time, so that the first requests wait for their units only. Waits as `admit` does, and never throws. */
+  learnTime(): Promise<void>;
   /**
    * Takes one of the key's requests at a time where it has a bound of these, then charges `cost.rate` rate units and `cost.month` month
-   * units (all or nothing), in this order; what refuses gives back what was taken before it. Waits at most 250 ms, and only when the local block is used up; else the decision is there at once. Never throws.
+   * units (all or nothing), in this order; what refuses gives back what was taken before it. Waits at most 500 ms, and only when the local block is used up; else the decision is there at once. Never throws.
    */
   admit(key: LimitedKey, cost: Cost): Decision | Promise<Decision>;
   /**
@@ -128,7 +130,7 @@ export interface Limiter {
 }
 
 export interface LimiterSettings {
-  /** How long a request may wait for a lease. */
+  /** How long a request may wait for a lease: as long as the store may take for it. */
   readonly waitMs: number;
   /** Requests that may wait for one lease at a time. */
   readonly waitersMax: number;

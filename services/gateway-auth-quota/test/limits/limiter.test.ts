@@ -370,6 +370,22 @@ describe("the store away", () => {
     expect(store.calls).toHaveLength(2);
   });
 
+  test("a gateway that has learnt the time asks for units only", async () => {
+    const gate = limiter();
+    await gate.learnTime();
+    store.calls.length = 0;
+    expect(await gate.admit(key(600, 1_000), { month: 1 })).toMatchObject({ admitted: true });
+    expect(store.calls).toEqual(["take rate 3", "take month 3"]);
+  });
+
+  test("the time is not waited for longer than units are, where the store is silent", async () => {
+    const gate = limiter({ waitMs: 20 });
+    store.hang();
+    await gate.learnTime();
+    store.release();
+    expect(await gate.admit(key(600, 1_000), { month: 1 })).toMatchObject({ admitted: true });
+  });
+
   test("a reply that is there is taken, however late the event loop gets to it", async () => {
     // So long that no pause of a busy machine reaches it before the reply is sent.
     const gate = limiter({ waitMs: 300 });

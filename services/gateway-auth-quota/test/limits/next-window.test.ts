@@ -81,7 +81,7 @@ test("are looked up in their window when it is unknown whether they were leased"
 });
 
 test("are here too when the store answers after the window has begun", async () => {
-  const gate = bench.limiter();
+  const gate = bench.limiter({ settings: { waitMs: 10 } });
   const { promise, resolve } = Promise.withResolvers<void>();
   onNextTake(async (take) => {
     const outcome = await take();
@@ -95,6 +95,54 @@ test("are here too when the store answers after the window has begun", async () 
   expect(await first).toMatchObject({ admitted: true });
   await gate.stop();
   expect(bench.store.counters.get(nextCounter)).toBe(1);
+});
+
+test("are looked up too when the store falls silent as the window begins", async () => {
+  const gate = bench.limiter({ settings: { waitMs: 10 } });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  onNextTake(async (take) => {
+    await take();
+    await promise;
+    return { outcome: "unknown", cause: new StoreError("unavailable", "test", "says nothing") };
+  });
+  await load(gate, 36);
+  bench.pass(1_000);
+  // It is the next window, and nobody knows yet what of it is leased here.
+  const first = gate.admit(key, { month: 1 });
+  resolve();
+  await first;
+  bench.pass(1_000);
+  await load(gate, 1);
+  expect(bench.store.calls.filter((call) => call === "recover rate")).toHaveLength(1);
+  await gate.stop();
+  // What was admitted, and nothing else.
+  expect(bench.store.counters.get(nextCounter)).toBe(5);
+});
+
+test("are looked up when the window begins while they go back, and the store falls silent", async () => {
+  const gate = bench.limiter({ settings: { idleReturnMs: 1_000, idleReturnMsMax: 1_000 } });
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const giveBack = bench.store.giveBack.bind(bench.store);
+  bench.store.giveBack = async (window, ...rest) => {
+    if (`${window.bucket}:${window.policy}:${window.start}` !== nextCounter || bench.store.now >= window.start * 1_000)
+      return giveBack(window, ...rest);
+    isAsked();
+    await promise;
+    return { outcome: "unknown", cause: new StoreError("unavailable", "test", "says nothing") };
+  };
+  await load(gate, 25);
+  expect(bench.store.counters.get(nextCounter)).toBe(37);
+  bench.pass(1_001);
+  await asked;
+  bench.pass(11_000);
+  const first = gate.admit(key, { month: 1 });
+  resolve();
+  await first;
+  bench.pass(1_000);
+  await load(gate, 1);
+  await gate.stop();
+  expect(bench.store.counters.get(nextCounter)).toBe(6);
 });
 
 test("a window that began is not left again when a quicker reply puts the clock back, and none of its units is lost", async () => {

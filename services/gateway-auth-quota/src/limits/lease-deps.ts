@@ -1,0 +1,19 @@
+/** What the leases of one gateway share. */
+
+import type { LimitMark, LimitRepository } from "@netfacts/storage";
+import type { PolicyName } from "../domain/limit-windows.ts";
+import type { DebtEvent } from "./debt.ts";
+import type { StoreTime } from "./store-time.ts";
+import type { LimiterSettings } from "./surface.ts";
+
+export interface LeaseDeps {
+  readonly limits: LimitRepository;
+  readonly time: StoreTime;
+  readonly monotonic: () => number;
+  readonly settings: LimiterSettings;
+  readonly onDebt: (event: DebtEvent, policy: PolicyName, units: number) => void;
+  /** Of the marks. */
+  readonly owner: string;
+  /** A mark for each change of a counter. */
+  readonly nextMark: () => LimitMark;
+}
