@@ -10,6 +10,7 @@ import * as layers from "./generate-layers.ts";
 import * as natsDocs from "./generate-nats-docs.ts";
 import { documents } from "./generate-openapi.ts";
 import { documents as recordPages } from "./generate-record-docs.ts";
+import { documents as routePages } from "./generate-route-docs.ts";
 import * as rules from "./generate-rules.ts";
 
 /** One generated file: where it stands, from the repository's root, and what should stand there. */
@@ -23,6 +24,7 @@ export const generated: readonly Generated[] = [
   errorDocs,
   ...documents,
   ...recordPages,
+  ...routePages,
   decisionIndex,
   layers,
   natsDocs,

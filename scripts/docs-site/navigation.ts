@@ -29,6 +29,7 @@ const groups: readonly Group[] = [
     text: "API",
     pages: [
       "docs/api/conventions.md",
+      "docs/api/routes.md",
       "docs/api/headers.md",
       "docs/api/batch.md",
       "docs/api/errors.md",

@@ -121,7 +121,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     { url: "/api/v1/me", handler: meHandler(guard, limiter, clock) },
     { url: "/api/v1/status", handler: statusHandler(dispatcher, clock, config.STATUS_CACHE_MS) },
     { url: "/flags/:country.svg", handler: flagHandler() },
-    ...docsRoutes("Netfacts", publicDocument),
+    ...docsRoutes("Netfacts", "/docs/api/routes", publicDocument),
   ];
   const pages = config.CONSOLE ? consoleRoutes() : [];
   if (config.CONSOLE && pages.length === 0)

@@ -9,7 +9,7 @@ export { ingestRoutes } from "../routes/ingest.ts";
 export { keysPath } from "../routes/keys.ts";
 export { plansPath } from "../routes/plans.ts";
 export { profilesPath } from "../routes/profiles.ts";
-export type { RouteAnswer, RouteContent, RouteDescription, RouteParameter } from "../routes/route.ts";
+export { commonProblems, type RouteAnswer, type RouteContent, type RouteDescription, type RouteParameter } from "../routes/route.ts";
 export { CalendarDate, Timestamp } from "../schema.ts";
 export { operatorDocument } from "./operator-document.ts";
 export { publicDocument } from "./public-document.ts";

@@ -19,15 +19,18 @@ export const referenceAtRoot: Route = {
   },
 };
 
-/** @param document  made when it is first asked for. */
-export function docsRoutes(title: string, document: () => Json): Route[] {
+/**
+ * @param routesPage  the page of the documentation with the same routes.
+ * @param document  made when it is first asked for.
+ */
+export function docsRoutes(title: string, routesPage: string, document: () => Json): Route[] {
   const openApi = staticHandler(() => ({ contentType: contentTypes.json, body: JSON.stringify(document()) }));
-  const reference = staticHandler(() => referencePage(title));
   const index = staticHandler(errorIndex);
   const errorPages = new Map<string, ReturnType<typeof staticHandler>>(
     problemCodes.map((code: ProblemCode) => [code, staticHandler(() => errorPage(code))]),
   );
   const site = docsSiteRoutes();
+  const reference = staticHandler(() => referencePage(title, site.length > 0 ? routesPage : null));
   return [
     ...(site.length > 0 ? site : ["/docs", "/docs/"].map((url) => ({ url, handler: reference }))),
     { url: "/favicon.ico", handler: staticHandler(favicon) },

@@ -7,11 +7,13 @@ import type { StaticFile } from "./static-file.ts";
 
 const require = createRequire(import.meta.url);
 
-export function referencePage(title: string): StaticFile {
+/** @param routesPage  the same routes without forms; null: there is no such page. */
+export function referencePage(title: string, routesPage: string | null): StaticFile {
+  const link = routesPage === null ? "" : `<nav><a href="${routesPage}">The same routes as a plain page</a></nav>\n`;
   return htmlDocument(
     title,
     "/docs/swagger-ui.css",
-    `<div id="reference"></div>
+    `${link}<div id="reference"></div>
 <noscript>This page needs JavaScript. The same content as a document: <a href="/openapi.json">openapi.json</a></noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/reference.js"></script>`,
@@ -40,6 +42,8 @@ fetch(${JSON.stringify(documentPath)})
   .then((answer) => answer.json())
   .then((document) => {
     const domNode = window.document.getElementById("reference");
+    // There is one, this; and its field has no name that a screen reader could tell.
+    delete document.servers;
     SwaggerUIBundle({ ...${JSON.stringify(options)}, spec: withoutOptionalExamples(document), domNode });
   });
 `,
@@ -54,8 +58,21 @@ const withoutOptionalExamples = `function withoutOptionalExamples(document) {
   return document;
 }`;
 
+/** Colours of Swagger UI that are too pale to be read (WCAG 2, 1.4.3), darkened; and the line above it. */
+const ownStyle = `nav { padding: 20px 28px 0; font: 14px sans-serif; }
+.swagger-ui .info .title small, .swagger-ui .info .title small.version-stamp { background: #4a4f57; }
+nav a, .swagger-ui .info a, .swagger-ui a.link { color: #1a5fb4; }
+.swagger-ui .btn.authorize, .swagger-ui .btn.authorize span { color: #1c7a4a; border-color: #1c7a4a; }
+.swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1f6ab0; }
+.swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1c7a4a; }
+.swagger-ui .opblock.opblock-put .opblock-summary-method { background: #8f5a00; }
+.swagger-ui .opblock.opblock-patch .opblock-summary-method { background: #16706a; }
+.swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #b3261e; }
+`;
+
 export function swaggerUiStyle(): StaticFile {
-  return { contentType: "text/css; charset=utf-8", body: readFileSync(require.resolve("@fastify/swagger-ui/static/swagger-ui.css")) };
+  const style = readFileSync(require.resolve("@fastify/swagger-ui/static/swagger-ui.css"), "utf8");
+  return { contentType: "text/css; charset=utf-8", body: `${style}\n${ownStyle}` };
 }
 
 export function swaggerUiScript(): StaticFile {

@@ -37,7 +37,9 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
   // Who waits for permission to send has sent nothing.
   outliveRefusedBodies(app, ({ headers, keyId }) => headers.expect !== undefined && keyId === null);
   const pages = config.CONSOLE ? operatorConsoleRoutes() : [];
-  const docs = docsRoutes("Netfacts operator API", () => operatorDocument({ ingest: config.INGEST_URL !== "" }));
+  const docs = docsRoutes("Netfacts operator API", "/docs/api/operator-routes", () =>
+    operatorDocument({ ingest: config.INGEST_URL !== "" }),
+  );
   installRoutes(app, [...(pages.length > 0 ? pages : [referenceAtRoot]), ...docs], guard);
   installAdminRoutes(app, handlers, guard, problems);
   if (config.INGEST_URL !== "") {

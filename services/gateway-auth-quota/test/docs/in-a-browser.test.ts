@@ -72,6 +72,20 @@ inBrowser("/docs/reference shows every operation, and asks /me with the key that
   expect(await asn.locator(".request-url pre").textContent()).not.toMatch(/fields|format|family|rpki/);
 });
 
+inBrowser(
+  "/docs/reference has no fault of access but those of Swagger UI's own structure, and leads to the routes as a plain page",
+  async () => {
+    const { page, complaints } = await open("/docs/reference");
+    await page.locator('[id$="-getMe"]').waitFor();
+    const rules = (await violations(page)).map((found) => found.split(" ")[0]);
+    expect(["heading-order", "nested-interactive", "region"]).toEqual(expect.arrayContaining(rules));
+    await page.locator("nav a").click();
+    await page.locator("h1", { hasText: "Routes of the API" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  },
+);
+
 inBrowser("the icon is one that a browser can decode", async () => {
   const { page, complaints } = await open("/docs/errors");
   const size = await page.evaluate(
