@@ -111,6 +111,7 @@ async function measure(): Promise<void> {
     const medians = [...table].map(([name, results]) => [name, medianOf(results)] as const);
     printScenes(medians);
     printGrowth(medians);
+    printP18(medians);
     await memoryOfConnections(backing, load);
     const mongodb = await operationsOfMongodb(backing, paths);
     const one = medians.find(([name]) => name === `1 × 1, ${planned}`)?.[1] as Measured;
@@ -139,8 +140,10 @@ const besideOthers: readonly Scene[] = [3, 6].map((burners) => ({
   connections: 64,
   burners,
 }));
+const belowSaturation = "1,000 requests/s over 64 connections";
 const slowScenes: readonly Scene[] = [
-  { name: "1,000 requests/s over 64", gateways: 1, connections: 64, requestsPerSecond: 1_000 },
+  { name: belowSaturation, gateways: 1, connections: 64, requestsPerSecond: 1_000 },
+  { name: belowSaturation, gateways: gatewaysMax, connections: 64, requestsPerSecond: 1_000 },
   { name: "100 requests/s for each gateway", gateways: 1, connections: 16, requestsPerSecond: 100 },
   { name: "100 requests/s for each gateway", gateways: gatewaysMax, connections: 64, requestsPerSecond: 400 },
 ];
@@ -334,6 +337,18 @@ function printGrowth(scenes: readonly (readonly [string, Measured])[]): void {
       `${name.padEnd(46)} ${sum(measured).toFixed(0)} µs: ${sum(base).toFixed(0)} + ${shared.toFixed(0)} by frames + ${rest.toFixed(0)} by processors`,
     );
   }
+}
+
+/** P18: the same rate over more copies, while processors are idle. */
+function printP18(scenes: readonly (readonly [string, Measured])[]): void {
+  const table = new Map(scenes);
+  const [one, many] = ["1 × 1", `${gatewaysMax} × 3`].map((copies) => {
+    const { gatewayUs, podUs, natsUs } = table.get(`${copies}, ${belowSaturation}`) as Measured;
+    return gatewayUs + podUs + natsUs;
+  }) as [number, number];
+  console.log(
+    `\nP18, ${belowSaturation}: ${many.toFixed(0)} µs at ${gatewaysMax} × 3, ${one.toFixed(0)} at 1 × 1: ${(many / one).toFixed(2)} ×`,
+  );
 }
 
 const idleConnections = 1_000;

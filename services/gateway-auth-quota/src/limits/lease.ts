@@ -279,8 +279,11 @@ export class Lease {
     this.#stopped = true;
     this.#waiters.turnAway("unavailable");
     await this.#busy;
-    if (this.#unknown !== null) await this.#exclusively(async () => void (await this.#recover()));
-    if (this.#debt.owed > 0) await this.#exclusively(async () => void (await this.#payDebt()));
+    await this.#exclusively(async () => {
+      await this.#next.recover();
+      await this.#recover();
+      if (this.#debt.owed > 0) await this.#payDebt();
+    });
     this.#debt.writeOff(this.#debt.owed);
     await this.giveBackIdle();
   }
@@ -329,7 +332,8 @@ export class Lease {
   #exclusively(work: () => Promise<void>): Promise<void> {
     this.#busy = work().finally(() => {
       this.#busy = null;
-      if (this.#waiters.units > 0 || this.#excess() > 0) this.#work(false);
+      // An unavailable store is asked again by `settleDebt`, not at once.
+      if (this.#waiters.units > 0 || (this.#excess() > 0 && !this.#away)) this.#work(false);
     });
     return this.#busy;
   }
@@ -342,6 +346,8 @@ export class Lease {
     let most = Number.POSITIVE_INFINITY;
     while ((this.#waiters.units > 0 || ahead) && !this.#stopped) {
       this.#roll();
+      // A window that has just begun may have brought one, which no later mark may hide.
+      if (this.#unknown !== null && !(await this.#recover())) return;
       const window = this.#window;
       if (window === null) return this.#waiters.turnAway("unavailable");
       const units = Math.min(this.#wanted(), most, this.policy.limit);
@@ -529,25 +535,25 @@ export class Lease {
    */
   async #recover(): Promise<boolean> {
     this.#roll();
-    const change = this.#unknown;
-    if (change === null) return true;
-    const sentAt = this.#deps.monotonic();
-    const found = await this.#deps.limits.recover(this.#counter(change.window), change.mark);
-    if (found.outcome === "unknown") {
-      this.#turnAway();
-      return false;
+    for (let change = this.#unknown; change !== null; change = this.#unknown) {
+      const sentAt = this.#deps.monotonic();
+      const found = await this.#deps.limits.recover(this.#counter(change.window), change.mark);
+      if (found.outcome === "unknown") {
+        this.#turnAway();
+        return false;
+      }
+      this.#hear(found.at, sentAt);
+      // The window has ended meanwhile, and the next one may have brought another.
+      if (this.#unknown !== change) continue;
+      this.#unknown = null;
+      this.#leased = found.leased;
+      this.#othersHeld = found.held ?? 0;
+      const isDone = found.outcome === "done";
+      // A block that was taken is ours; one that was not returned is still ours; debt that was not taken is still owed.
+      if (change.kind === "debt") this.#settled(isDone ? change.units : 0);
+      else if (isDone === (change.kind === "take")) this.#unspent += change.units;
+      this.#serve();
     }
-    this.#hear(found.at, sentAt);
-    // The window has ended meanwhile.
-    if (this.#unknown !== change) return true;
-    this.#unknown = null;
-    this.#leased = found.leased;
-    this.#othersHeld = found.held ?? 0;
-    const isDone = found.outcome === "done";
-    // A block that was taken is ours; one that was not returned is still ours; debt that was not taken is still owed.
-    if (change.kind === "debt") this.#settled(isDone ? change.units : 0);
-    else if (isDone === (change.kind === "take")) this.#unspent += change.units;
-    this.#serve();
     return true;
   }
 

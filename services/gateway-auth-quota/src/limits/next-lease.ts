@@ -76,6 +76,16 @@ export class NextLease {
     return null;
   }
 
+  /** Looks up what is unknown before its window has begun: when the gateway ends. If the window begins meanwhile, the caller looks it up again. */
+  async recover(): Promise<void> {
+    const change = this.#unknown;
+    if (change === null) return;
+    const found = await this.#deps.limits.recover(this.#counter(change.window), change.mark);
+    if (found.outcome === "unknown" || this.#unknown !== change) return;
+    this.#unknown = null;
+    if ((found.outcome === "done") === (change.kind === "take")) this.#units += change.units;
+  }
+
   /** The window of the lease begins: what is here for it; null where nothing was asked for. */
   enter(window: Window): { units: number; leased: number | null; held: number; unknown: Unknown | null } | null {
     const isThis = this.#window?.start === window.start;

@@ -1,0 +1,26 @@
+import { test } from "@jest/globals";
+import { LimiterBench, limitedKey } from "../support/limited-keys.ts";
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+test("scratch", async () => {
+  const bench = new LimiterBench();
+  const key = limitedKey({ rate: 600, month: 20_000 });
+  const gate = bench.limiter();
+  const a = await gate.reserveMonth(key, 1000);
+  const b = await gate.reserveMonth(key, 1000);
+  await turn();
+  const calls = () => bench.store.calls.length;
+  let n = 0;
+  const recover = bench.store.recover.bind(bench.store);
+  bench.store.recover = async (...args) => { if (++n > 100_000) bench.store.mode = "works"; return recover(...args); };
+  bench.store.mode = "fails";
+  let before = calls();
+  gate.settle(a, 0);
+  await turn();
+  console.log("first", calls() - before);
+  before = calls();
+  gate.settle(b, 0);
+  await turn();
+  console.log("second", calls() - before, n);
+  bench.store.mode = "works";
+  await bench.stop();
+});
