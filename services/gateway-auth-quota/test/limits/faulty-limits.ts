@@ -83,7 +83,7 @@ export class FaultyLimits implements LimitRepository {
       const left = Math.min(units - 1, Math.max(0, limit - counter.leased));
       return { outcome: "does-not-fit", left, ...this.#reading(counter, mark.owner) };
     };
-    return (await this.#sent(take, `take ${window.policy} ${window.start % 100} ${units} m${mark.number}`)) ?? { outcome: "unknown", cause: away };
+    return (await this.#sent(take)) ?? { outcome: "unknown", cause: away };
   }
 
   async giveBack(window: LimitWindow, units: number, mark: LimitMark): Promise<GiveBackOutcome> {
@@ -99,7 +99,7 @@ export class FaultyLimits implements LimitRepository {
       this.#note(counter, mark);
       return { outcome: "returned", ...this.#reading(counter, mark.owner) };
     };
-    return (await this.#sent(giveBack, `giveBack ${window.policy} ${window.start % 100} ${units} m${mark.number}`)) ?? { outcome: "unknown", cause: away };
+    return (await this.#sent(giveBack)) ?? { outcome: "unknown", cause: away };
   }
 
   async recover(window: LimitWindow, { owner, number }: LimitMark): Promise<RecoverOutcome> {
@@ -109,7 +109,7 @@ export class FaultyLimits implements LimitRepository {
       const isDone = counter.marks.get(owner) === number;
       return { outcome: isDone ? "done" : "not-done", ...this.#reading(counter, owner) };
     };
-    return (await this.#sent(recover, `recover ${window.policy} ${window.start % 100} m${number}`)) ?? { outcome: "unknown", cause: away };
+    return (await this.#sent(recover)) ?? { outcome: "unknown", cause: away };
   }
 
   async read(window: LimitWindow, owner?: string): Promise<LimitReading> {
@@ -125,22 +125,18 @@ export class FaultyLimits implements LimitRepository {
   }
 
   /** @returns null where nothing was heard in time. */
-  #sent<T>(work: () => T, what = "?"): Promise<T | null> {
+  #sent<T>(work: () => T): Promise<T | null> {
     this.calls += 1;
-    const LOG = (t: string) => process.env.LOGT && process.stderr.write(`${(this.#now() % 100000)} ${t}\n`);
-    const ID = this.calls;
-    LOG(`#${ID} ask ${what}`);
     const { promise, resolve } = Promise.withResolvers<T | null>();
     const { wayMsMax, lost, mute, late, failsAtOnce } = this.weather;
     const way = (): number => 1 + Math.floor(this.#random() * wayMsMax);
     const fate = this.#random() * 100;
-    if (fate < lost + mute + late) setTimeout(() => { LOG(`#${ID} unknown`); resolve(null); }, failsAtOnce ? 1 : timeoutMs);
+    if (fate < lost + mute + late) setTimeout(() => resolve(null), failsAtOnce ? 1 : timeoutMs);
     if (fate < lost) return promise;
     const isLate = fate >= lost + mute && fate < lost + mute + late;
     const arrive = (): void => {
       if (!this.#late.delete(arrive)) return;
       const answer = work();
-      LOG(`#${ID} arrive ${JSON.stringify(answer)}`);
       if (fate >= lost + mute + late) setTimeout(() => resolve(answer), way());
     };
     this.#late.add(arrive);

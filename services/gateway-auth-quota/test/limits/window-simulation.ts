@@ -83,10 +83,16 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("settle" as const), answered: fc.boolean() }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("pass" as const), ms: fc.constantFrom(20, 200, 501, 1_300, 2_600, 5_100, 9_900) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant("pass" as const), ms: fc.constantFrom(20, 200, 501, 1_300, 2_600, 5_100, 9_900) }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("edge" as const), beforeMs: fc.integer({ min: 1, max: 700 }) }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant("weather" as const), weather: fc.oneof(weathers, fc.constant(calm)) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("policy" as const), rate: rates, month: months, windowSeconds: fc.constantFrom(10, 20, 5) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("policy" as const), rate: rates, month: months, windowSeconds: fc.constantFrom(10, 20, 5) }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const), gateway }) },
 );
 
@@ -109,7 +115,6 @@ export interface Outcome {
   /** Broken promises, in words; empty when all were kept. */
   readonly faults: readonly string[];
   readonly admissions: number;
-  readonly calls: number;
   /** Whether the month has ended within it. */
   readonly monthEnded: boolean;
 }
@@ -150,7 +155,7 @@ export class Simulation {
   #admissions = 0;
   #key: LimitedKey;
 
-  /** Timers and the clock must be faked. @param wrap  puts something between the limiters and the store, to plant a fault. */
+  /** Timers and the clock must be faked. */
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
     jest.setSystemTime(monthEnd - scenario.monthEndsInMs);
@@ -169,7 +174,7 @@ export class Simulation {
     this.#store.arrive();
     this.#compare("after late requests have arrived");
     const faults = [...this.#faults, ...this.#store.violations];
-    return { faults, admissions: this.#admissions, calls: this.#store.calls, monthEnded: Date.now() >= monthEnd };
+    return { faults, admissions: this.#admissions, monthEnded: Date.now() >= monthEnd };
   }
 
   async #do(command: Command): Promise<void> {
@@ -243,7 +248,12 @@ export class Simulation {
       this.#admissions += 1;
       const { month, monthWindowStart, rate, rateWindowStart } = decision.charge;
       if (month > 0) this.#book("month", monthWindowStart, month);
-      if (rate > 0 && !this.#scenario.lengths && ((rateWindowStart + this.#scenario.windowSeconds) * 1_000 < askedAt - clockErrorMs || rateWindowStart * 1_000 > Date.now() + clockErrorMs))
+      if (
+        rate > 0 &&
+        !this.#scenario.lengths &&
+        ((rateWindowStart + this.#scenario.windowSeconds) * 1_000 < askedAt - clockErrorMs ||
+          rateWindowStart * 1_000 > Date.now() + clockErrorMs)
+      )
         this.#faults.add(`admitted in a window of another time, ${rateWindowStart * 1_000 - askedAt} ms`);
       then(decision);
     };
@@ -272,7 +282,12 @@ export class Simulation {
 
   #book(policy: "rate" | "month", start: number, units: number): void {
     const id = `${policy} ${start}`;
-    const endMs = policy === "rate" ? (start + this.#scenario.windowSeconds) * 1_000 : start * 1_000 < monthEnd - 1 ? monthEnd : Number.POSITIVE_INFINITY;
+    const endMs =
+      policy === "rate"
+        ? (start + this.#scenario.windowSeconds) * 1_000
+        : start * 1_000 < monthEnd - 1
+          ? monthEnd
+          : Number.POSITIVE_INFINITY;
     const book = this.#books.get(id) ?? { policy, start, endMs, net: 0 };
     this.#books.set(id, book);
     book.net += units;
@@ -287,7 +302,11 @@ export class Simulation {
     for (const [id, { window, leased }] of this.#store.counters) {
       if (window.policy === "rate" && this.#scenario.lengths) continue;
       const windowMs = window.policy === "rate" ? this.#scenario.windowSeconds * 1_000 : 28 * 86_400_000;
-      if (window.start * 1_000 + windowMs <= Date.now() || (window.policy === "month" && window.start * 1_000 < monthEnd && Date.now() >= monthEnd)) continue;
+      if (
+        window.start * 1_000 + windowMs <= Date.now() ||
+        (window.policy === "month" && window.start * 1_000 < monthEnd && Date.now() >= monthEnd)
+      )
+        continue;
       const net = this.#books.get(id)?.net ?? 0;
       if (leased > net || net > leased + this.#debtMax) this.#faults.add(`${id}, ${when}: leased ${leased}, admitted ${net}`);
     }
