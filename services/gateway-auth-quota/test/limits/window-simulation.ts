@@ -136,8 +136,8 @@ interface Open {
 const monthEnd = Date.UTC(2027, 0, 1);
 /** A window may be told wrong by half of the way to the store and back. */
 const clockErrorMs = 600;
-/** Of a gateway of which nothing is asked: those that were under way, and those of the sweep. */
-const callsMax = 8;
+/** Of a gateway of which nothing is asked: those that follow from what was under way, and those of the sweep. A loop makes thousands. */
+const callsMax = 40;
 const callsPerSecondMax = 12;
 /** No promise to wait may last longer. */
 const patienceMs = 20_000;
