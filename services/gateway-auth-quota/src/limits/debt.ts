@@ -10,6 +10,7 @@ export class Debt {
   #owed = 0;
   /** Of this window: units that no counter will ever know of. They use up the allowance until the window ends. */
   #writtenOff = 0;
+  #windowStart = Number.NaN;
 
   constructor(max: number, tell: (event: DebtEvent, units: number) => void) {
     this.#max = max;
@@ -28,9 +29,12 @@ export class Debt {
     return true;
   }
 
-  /** Refunded units are owed no more. @returns how many of them were owed. */
+  /** Refunded units are owed no more, and use up no allowance. @returns how many of them no counter knows of: these cannot be spent again. */
   forgive(units: number): number {
-    return this.#lower(units, "refunded");
+    const owed = this.#lower(units, "refunded");
+    const writtenOff = Math.min(units - owed, this.#writtenOff);
+    this.#writtenOff -= writtenOff;
+    return owed + writtenOff;
   }
 
   /** The store has given them out. @returns how many of them were owed. */
@@ -43,8 +47,10 @@ export class Debt {
     this.#writtenOff += this.#lower(units, "written_off");
   }
 
-  /** What is owed of an ended window limits nothing any more. */
-  enterWindow(): void {
+  /** What is owed of an ended window limits nothing any more. @param start  of the window; a longer or shorter one of the same start goes on. */
+  enterWindow(start: number): void {
+    if (start === this.#windowStart) return;
+    this.#windowStart = start;
     this.#lower(this.#owed, "written_off");
     this.#writtenOff = 0;
   }

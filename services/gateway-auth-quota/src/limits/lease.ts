@@ -304,7 +304,7 @@ export class Lease {
     this.#othersHeld = early?.held ?? 0;
     this.#unknown = early?.unknown ?? null;
     this.#others.reset();
-    this.#debt.enterWindow();
+    this.#debt.enterWindow(next.start);
     // A window that began under our eyes: nothing is leased in it as far as we know.
     this.#leased = early?.leased ?? (window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null);
     this.#prefetchAt = Math.floor(this.#unspent / 4) || -1;
