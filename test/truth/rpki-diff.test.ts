@@ -47,9 +47,9 @@ test("the difference of two snapshots names exactly the VRPs that the two export
     const [earlier, later] = imports as [Imported, Imported];
     const told = new Map<string, string>();
     for (const line of await later.changesSince(earlier.folder, "vrps")) {
-      const { section, change, prefix, max_length, asn, from, to } = JSON.parse(line);
+      const { section, change, row, from, to } = JSON.parse(line);
       if (section !== "vrps") throw new Error(`a change of ${section}`);
-      told.set(`${prefix} ${max_length} ${asn}`, `${change} ${seconds(from)} ${seconds(to)}`);
+      told.set(`${row.prefix} ${row.max_length} ${row.asn}`, `${change} ${seconds(from)} ${seconds(to)}`);
     }
     const before = await expiryByVrp(paths[0]);
     const after = await expiryByVrp(paths[1]);

@@ -26,9 +26,7 @@ async function countryOf(ip: string): Promise<unknown> {
 const changed = {
   section: "allocations",
   change: "changed",
-  start: "193.0.0.0",
-  end: "193.0.7.255",
-  registry: "ripencc",
+  row: { start: "193.0.0.0", end: "193.0.7.255", registry: "ripencc" },
   from: { status: "assigned", registration_country: "NL", allocated_on: "1993-09-01" },
   to: { status: "assigned", registration_country: "DE", allocated_on: "1993-09-01" },
 };

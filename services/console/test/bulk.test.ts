@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import { examples } from "@netfacts/contracts";
-import { csv, filtered, type Row, rowOf, sorted, summary } from "../src/domain/bulk-table.ts";
+import { csv, filtered, type Row, rowOf, sorted, Tally } from "../src/domain/bulk-table.ts";
 import { comparedAs, comparedIp, comparedPrefix, rowsOf } from "../src/domain/compare.ts";
 import { extractAddresses, linesMax } from "../src/domain/extract.ts";
 
@@ -45,7 +45,9 @@ test("a result becomes a row, and a problem stays one", () => {
   expect(rowOf("1.1.1.1", 1, { index: 0, question, problem: examples.problem }).problem).toBe("The prefix has host bits set");
 });
 
-test("rows are sorted as addresses and numbers, not as texts, and filtered by any column", () => {
+const never = () => null;
+
+test("rows are sorted as addresses and numbers, not as texts, and filtered by any column", async () => {
   const rows = [
     row("10.0.0.1", { as: "AS100" }),
     row("2001:db8::10"),
@@ -53,22 +55,42 @@ test("rows are sorted as addresses and numbers, not as texts, and filtered by an
     row("2001:db8::9"),
     row("::1"),
   ];
-  expect(sorted(rows, "ip", false).map(({ ip }) => ip)).toEqual(["9.0.0.1", "10.0.0.1", "::1", "2001:db8::9", "2001:db8::10"]);
-  expect(sorted(rows, "as", false).map(({ as }) => as)).toEqual(["AS9", "AS100", "", "", ""]);
-  expect(filtered(rows, " nine ").map(({ ip }) => ip)).toEqual(["9.0.0.1"]);
+  expect((await sorted(rows, "ip", false, never)).map(({ ip }) => ip)).toEqual([
+    "9.0.0.1",
+    "10.0.0.1",
+    "::1",
+    "2001:db8::9",
+    "2001:db8::10",
+  ]);
+  expect((await sorted(rows, "as", false, never)).map(({ as }) => as)).toEqual(["AS9", "AS100", "", "", ""]);
+  expect((await filtered(rows, " nine ", never)).map(({ ip }) => ip)).toEqual(["9.0.0.1"]);
+});
+
+test("many rows are sorted in steps, those that are alike in their order, and the page lives between the steps", async () => {
+  const rows = Array.from({ length: 5_000 }, (_, at) => row(`10.0.${at >> 8}.${at & 255}`, { lines: (at * 7_919) % 83 }));
+  let steps = 0;
+  const pause = () => (++steps % 3 === 0 ? Promise.resolve() : null);
+  for (const sign of [1, -1]) {
+    const expected = rows.toSorted((a, b) => sign * (a.lines - b.lines));
+    expect(await sorted(rows, "lines", sign < 0, pause)).toEqual(expected);
+  }
+  expect(steps).toBeGreaterThan(5_000);
+  expect(await sorted([], "ip", false, pause)).toEqual([]);
 });
 
 test("charts count addresses that have an answer, and sum up the rest", () => {
   const rows = [..."aabbbcd"].map((country) => row("1.1.1.1", { country }));
-  expect(summary([...rows, row("1.1.1.1", { country: "b", problem: "no" })], "country", 2)).toEqual([
+  const tally = new Tally();
+  for (const each of [...rows, row("1.1.1.1", { country: "b", problem: "no" })]) tally.add(each);
+  expect(tally.shares("country", 2)).toEqual([
     { name: "b", addresses: 3 },
     { name: "a", addresses: 2 },
     { name: "others", addresses: 2 },
   ]);
 });
 
-test("the CSV quotes what needs it and holds no formula", () => {
-  expect(csv([row("1.1.1.1", { name: '=HYPERLINK("x"),' })])).toBe(
+test("the CSV quotes what needs it and holds no formula", async () => {
+  expect((await csv([row("1.1.1.1", { name: '=HYPERLINK("x"),' })], never)).join("")).toBe(
     `ip,lines,prefix,as,name,country,rpki,problem\r\n1.1.1.1,1,,,"'=HYPERLINK(""x""),",,,\r\n`,
   );
 });

@@ -37,20 +37,60 @@ export function rowOf(ip: string, lines: number, { record, problem }: BatchResul
   };
 }
 
-/** @returns a new list; `text` is searched in every column, without regard to case. */
-export function filtered(rows: readonly Row[], text: string): readonly Row[] {
+/** Called between steps of work on many rows: null goes on, a promise first lets the page answer its reader. */
+export type Pause = () => Promise<void> | null;
+
+/** @param text  searched in every column, without regard to case. */
+export async function filtered(rows: readonly Row[], text: string, pause: Pause): Promise<readonly Row[]> {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return rows;
-  return rows.filter((row) => columns.some((column) => String(row[column]).toLowerCase().includes(wanted)));
+  const found: Row[] = [];
+  for (const row of rows) {
+    if (columns.some((column) => String(row[column]).toLowerCase().includes(wanted))) found.push(row);
+    const pausing = pause();
+    if (pausing !== null) await pausing;
+  }
+  return found;
 }
 
+interface Keyed {
+  readonly row: Row;
+  readonly key: string | number;
+}
+
+/** So many rows are sorted in one step: a few ms. */
+const runRows = 1_024;
+
 /** A key of each row is made once; comparing them is cheap. Rows that are alike keep their order. */
-export function sorted(rows: readonly Row[], column: Column, isDescending: boolean): Row[] {
+export async function sorted(rows: readonly Row[], column: Column, isDescending: boolean, pause: Pause): Promise<readonly Row[]> {
   const key = keyOf(column);
-  const keyed = rows.map((row) => ({ row, key: key(row) }));
   const sign = isDescending ? -1 : 1;
-  keyed.sort((a, b) => (a.key < b.key ? -sign : a.key > b.key ? sign : 0));
-  return keyed.map(({ row }) => row);
+  const compare = (a: Keyed, b: Keyed) => (a.key < b.key ? -sign : a.key > b.key ? sign : 0);
+  let runs: Keyed[][] = [];
+  for (let from = 0; from < rows.length; from += runRows) {
+    const run = rows.slice(from, from + runRows).map((row) => ({ row, key: key(row) }));
+    runs.push(run.sort(compare));
+    await pause();
+  }
+  while (runs.length > 1) {
+    const longer: Keyed[][] = [];
+    for (let at = 0; at < runs.length; at += 2) longer.push(await merged(runs[at] as Keyed[], runs[at + 1] ?? [], compare, pause));
+    runs = longer;
+  }
+  return (runs[0] ?? []).map(({ row }) => row);
+}
+
+async function merged(left: readonly Keyed[], right: readonly Keyed[], compare: (a: Keyed, b: Keyed) => number, pause: Pause) {
+  const all: Keyed[] = [];
+  let at = 0;
+  for (const next of left) {
+    for (let other = right[at]; other !== undefined && compare(other, next) < 0; other = right[++at]) all.push(other);
+    all.push(next);
+    const pausing = pause();
+    if (pausing !== null) await pausing;
+  }
+  for (; at < right.length; at++) all.push(right[at] as Keyed);
+  return all;
 }
 
 function keyOf(column: Column): (row: Row) => string | number {
@@ -89,26 +129,41 @@ export interface Share {
   readonly addresses: number;
 }
 
-/** Addresses by a column, most first; those behind the first `shown` are one item. */
-export function summary(rows: readonly Row[], column: "as" | "country" | "rpki", shown = 8): Share[] {
-  const counts = new Map<string, number>();
-  for (const row of rows) {
-    if (row.problem !== "") continue;
-    const name = column === "as" && row.as !== "" ? `${row.as} ${row.name}`.trim() : row[column] || "unknown or none";
-    counts.set(name, (counts.get(name) ?? 0) + 1);
+const charted = ["as", "country", "rpki"] as const;
+export type ChartedColumn = (typeof charted)[number];
+
+/** Addresses that have an answer, counted by column while rows come. */
+export class Tally {
+  readonly #counts = new Map(charted.map((column) => [column, new Map<string, number>()]));
+
+  add(row: Row): void {
+    if (row.problem !== "") return;
+    for (const [column, counts] of this.#counts) {
+      const name = column === "as" && row.as !== "" ? `${row.as} ${row.name}`.trim() : row[column] || "unknown or none";
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
   }
-  const all = [...counts].map(([name, addresses]) => ({ name, addresses })).sort((a, b) => b.addresses - a.addresses);
-  const others = all.slice(shown).reduce((sum, { addresses }) => sum + addresses, 0);
-  return others === 0 ? all : [...all.slice(0, shown), { name: "others", addresses: others }];
+
+  /** Most first; those behind the first `shown` are one item. */
+  shares(column: ChartedColumn, shown = 8): Share[] {
+    const counts = this.#counts.get(column) ?? new Map<string, number>();
+    const all = [...counts].map(([name, addresses]) => ({ name, addresses })).sort((a, b) => b.addresses - a.addresses);
+    const others = all.slice(shown).reduce((sum, { addresses }) => sum + addresses, 0);
+    return others === 0 ? all : [...all.slice(0, shown), { name: "others", addresses: others }];
+  }
 }
 
-/** RFC 4180, with a line of names. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
-export function csv(rows: readonly Row[]): string {
+/** RFC 4180, with a line of names, in pieces. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+export async function csv(rows: readonly Row[], pause: Pause): Promise<string[]> {
   const cell = (value: string | number) => {
     const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  return [columns.join(","), ...rows.map((row) => columns.map((column) => cell(row[column])).join(","))]
-    .map((line) => `${line}\r\n`)
-    .join("");
+  const lines = [`${columns.join(",")}\r\n`];
+  for (const row of rows) {
+    lines.push(`${columns.map((column) => cell(row[column])).join(",")}\r\n`);
+    const pausing = pause();
+    if (pausing !== null) await pausing;
+  }
+  return lines;
 }

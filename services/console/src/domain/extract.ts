@@ -1,6 +1,7 @@
 /** Addresses in a list or a log file, each once, in their order, with the number of lines that have it. */
 
 import { formatAddress, parseAddress } from "@netfacts/address";
+import type { Pause } from "./bulk-table.ts";
 
 export const linesMax = 100_000;
 /** Of one line; what is behind is not looked at. */
@@ -17,7 +18,7 @@ export interface Extracted {
 }
 
 /** @param pause  called now and then: it lets the page live while a large file is read. */
-export async function extractAddresses(text: string, pause: () => Promise<void> | null): Promise<Extracted> {
+export async function extractAddresses(text: string, pause: Pause): Promise<Extracted> {
   const addresses = new Map<string, number>();
   let lines = 0;
   let start = 0;

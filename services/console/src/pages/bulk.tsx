@@ -3,7 +3,7 @@
 import type { NetfactsClient } from "@netfacts/client";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Failure, failureOf } from "../answer.ts";
-import { type Column, columns, csv, filtered, type Row, rowOf, type Share, sorted, summary } from "../domain/bulk-table.ts";
+import { type Column, columns, csv, filtered, type Pause, type Row, rowOf, type Share, sorted, Tally } from "../domain/bulk-table.ts";
 import { extractAddresses, linesMax } from "../domain/extract.ts";
 import { count, counted, share } from "../domain/format.ts";
 import { Card, Outside, PrefixLink } from "../parts/basics.tsx";
@@ -23,7 +23,7 @@ const fileBytesMax = 256 << 20;
 const columnTitles: Readonly<Record<Column, string>> = texts.bulk.columns;
 
 /** Returns a promise when a slice of time is over, else null. */
-function pauses(): () => Promise<void> | null {
+function pauses(): Pause {
   let until = performance.now() + sliceMs;
   return () =>
     performance.now() < until
@@ -92,6 +92,8 @@ export function BulkPage() {
 
 interface Progress {
   readonly rows: readonly Row[];
+  /** Of the rows. */
+  readonly tally: Tally;
   readonly failure: Failure | null;
   readonly isDone: boolean;
 }
@@ -99,15 +101,21 @@ interface Progress {
 /** Asks for what is missing; a failure keeps what is there, and `again` goes on behind it. */
 function useRows(job: Job): [Progress, () => void] {
   const rows = useRef<Row[]>([]);
-  const [progress, setProgress] = useState<Progress>({ rows: [], failure: null, isDone: false });
+  const tally = useRef(new Tally());
+  const [progress, setProgress] = useState<Progress>({ rows: [], tally: tally.current, failure: null, isDone: false });
   const [attempt, setAttempt] = useState(0);
   const client = patientClient.value;
   // Another attempt asks for the rest.
   useEffect(() => {
     const leaving = new AbortController();
-    const show = (failure: Failure | null, isDone: boolean) => setProgress({ rows: [...rows.current], failure, isDone });
+    const show = (failure: Failure | null, isDone: boolean) =>
+      setProgress({ rows: [...rows.current], tally: tally.current, failure, isDone });
+    const add = (row: Row) => {
+      rows.current.push(row);
+      tally.current.add(row);
+    };
     show(null, false);
-    ask(client, job, rows.current, leaving.signal, () => show(null, false)).then(
+    ask(client, { rest: job.addresses.slice(rows.current.length), add, show: () => show(null, false) }, leaving.signal).then(
       () => leaving.signal.aborted || show(null, true),
       (error) => leaving.signal.aborted || show(failureOf(error), false),
     );
@@ -118,14 +126,22 @@ function useRows(job: Job): [Progress, () => void] {
 
 const fields: ("ip" | "routing" | "allocation" | "rpki")[] = ["ip", "routing", "allocation", "rpki"];
 
-async function ask(client: NetfactsClient, { addresses }: Job, rows: Row[], signal: AbortSignal, show: () => void): Promise<void> {
-  const rest = addresses.slice(rows.length);
+interface Asking {
+  /** What is still to be asked. */
+  readonly rest: Job["addresses"];
+  /** Called for each row, in order. */
+  readonly add: (row: Row) => void;
+  /** Called now and then. */
+  readonly show: () => void;
+}
+
+async function ask(client: NetfactsClient, { rest, add, show }: Asking, signal: AbortSignal): Promise<void> {
   const questions = rest.map(([value]) => ({ kind: "ip" as const, value, fields, meta: false }));
   const pause = pauses();
   let shown = performance.now();
   for await (const result of client.batch(questions, { signal })) {
     const [ip, lines] = rest[result.index] ?? ["", 0];
-    rows.push(rowOf(ip, lines, result));
+    add(rowOf(ip, lines, result));
     if (performance.now() - shown > showMs) {
       show();
       shown = performance.now();
@@ -136,14 +152,40 @@ async function ask(client: NetfactsClient, { addresses }: Job, rows: Row[], sign
   }
 }
 
+interface Order {
+  readonly column: Column;
+  readonly isDescending: boolean;
+}
+
+/** Rows as they are filtered and sorted, made in slices of time. Those of a table that grows meanwhile are made after the ones before. */
+function useArranged(rows: readonly Row[], filter: string, order: Order | null): readonly Row[] {
+  const [shown, setShown] = useState(rows);
+  const wanted = useMemo(() => ({ rows, filter, order }), [rows, filter, order]);
+  const latest = useRef(wanted);
+  latest.current = wanted;
+  const isBusy = useRef(false);
+  useEffect(() => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    const arrange = async () => {
+      for (let made: typeof wanted | null = null; made !== latest.current; ) {
+        made = latest.current;
+        const pause = pauses();
+        const kept = await filtered(made.rows, made.filter, pause);
+        setShown(made.order === null ? kept : await sorted(kept, made.order.column, made.order.isDescending, pause));
+      }
+      isBusy.current = false;
+    };
+    arrange();
+  }, [wanted]);
+  return shown;
+}
+
 function Results({ job, close }: { readonly job: Job; readonly close: () => void }) {
-  const [{ rows, failure, isDone }, again] = useRows(job);
+  const [{ rows, tally, failure, isDone }, again] = useRows(job);
   const [filter, setFilter] = useState("");
-  const [order, setOrder] = useState<{ column: Column; isDescending: boolean } | null>(null);
-  const shown = useMemo(() => {
-    const kept = filtered(rows, filter);
-    return order === null ? kept : sorted(kept, order.column, order.isDescending);
-  }, [rows, filter, order]);
+  const [order, setOrder] = useState<Order | null>(null);
+  const shown = useArranged(rows, filter, order);
   const sort = (column: Column) => setOrder({ column, isDescending: order?.column === column && !order.isDescending });
   const total = job.addresses.length;
   return (
@@ -157,9 +199,9 @@ function Results({ job, close }: { readonly job: Job; readonly close: () => void
       {job.isCut ? <p class="note">{texts.bulk.cut(count(linesMax))}</p> : null}
       {failure === null ? null : <Failed failure={failure} again={again} />}
       <div class="cards">
-        <Chart title={texts.bulk.charts.as} shares={summary(rows, "as")} total={rows.length} />
-        <Chart title={texts.bulk.charts.country} shares={summary(rows, "country")} total={rows.length} />
-        <Chart title={texts.bulk.charts.rpki} shares={summary(rows, "rpki")} total={rows.length} />
+        <Chart title={texts.bulk.charts.as} shares={tally.shares("as")} total={rows.length} />
+        <Chart title={texts.bulk.charts.country} shares={tally.shares("country")} total={rows.length} />
+        <Chart title={texts.bulk.charts.rpki} shares={tally.shares("rpki")} total={rows.length} />
         <Card title={texts.bulk.table} wide>
           <div class="buttons tools">
             <input
@@ -172,7 +214,7 @@ function Results({ job, close }: { readonly job: Job; readonly close: () => void
             <span class="detail" role="status">
               {counted(shown.length, "row")}
             </span>
-            <button type="button" onClick={() => download(csv(shown))} disabled={shown.length === 0}>
+            <button type="button" onClick={async () => download(await csv(shown, pauses()))} disabled={shown.length === 0}>
               {texts.bulk.csv}
             </button>
             <button type="button" class="quiet" onClick={close}>
@@ -236,9 +278,9 @@ function Chart({ title, shares, total }: { readonly title: string; readonly shar
   );
 }
 
-function download(text: string): void {
+function download(text: readonly string[]): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.href = URL.createObjectURL(new Blob([...text], { type: "text/csv" }));
   link.download = "netfacts.csv";
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

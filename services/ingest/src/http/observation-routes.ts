@@ -9,7 +9,7 @@ import { observationSettings } from "../uploads/settings.ts";
 import { exportedLines } from "../uploads/stored-rows.ts";
 import type { Deletion, Uploads } from "../uploads/uploads.ts";
 import { route, sendJson, starterOf } from "./operator-routes.ts";
-import { Query } from "./query.ts";
+import { Query, readLimit } from "./query.ts";
 
 export interface ObservationRoutesDeps {
   readonly uploads: Uploads;
@@ -25,8 +25,6 @@ const formats: Readonly<Record<string, UploadFormat>> = {
 };
 const uploadIdForm = /^[A-Za-z0-9_-]{1,64}$/;
 const sourceForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const limitDefault = 20;
-const limitMax = 100;
 
 export function installObservationRoutes(app: FastifyInstance, { uploads, sources }: ObservationRoutesDeps): void {
   const { repository } = uploads;
@@ -85,17 +83,14 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
 
     route(scope, `${path}/uploads`, {
       async GET(request, reply) {
-        const query = new ObservationQuery(request, ["limit"]);
-        const limit = query.text("limit", /^(?:[1-9]\d?|100)$/, `a number from 1 to ${limitMax}`);
-        query.refuseFaults();
-        const body: ObservationUploads = { items: (await repository.uploads(Number(limit ?? limitDefault))).map(uploadRecord) };
+        const body: ObservationUploads = { items: (await repository.uploads(readLimit(request))).map(uploadRecord) };
         return sendJson(reply, body);
       },
     });
 
     route(scope, `${path}/uploads/:id`, {
       async GET(request, reply) {
-        new ObservationQuery(request, []).refuseFaults();
+        new Query(request, []).refuseFaults();
         const upload = await repository.find((request.params as { readonly id: string }).id.slice(0, 64));
         if (upload === null) throw new ProblemError("upload_not_found");
         return sendJson(reply, uploadRecord(upload));

@@ -12,6 +12,7 @@ import { sourceHealth } from "../runs/source-health.ts";
 import type { Lead } from "../schedule/lead.ts";
 import { readSources, type SourcesConfig, SourcesFileError } from "../sources/index.ts";
 import { sha256Of } from "../updates/update-files.ts";
+import { Query, readLimit } from "./query.ts";
 
 export interface OperatorRoutesDeps {
   readonly store: Pick<Store, "runs">;
@@ -29,8 +30,6 @@ export interface OperatorRoutesDeps {
   handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
-const limitDefault = 20;
-const limitMax = 100;
 /** Of how many of the last runs the health of sources is told. */
 const healthRunsMax = 100;
 
@@ -47,7 +46,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
     },
 
     async POST(request, reply) {
-      readLimit(request, []);
+      new Query(request, []).refuseFaults();
       const acceptShrink = readBody(request);
       const runs = deps.runs();
       if (runs === null) return deps.handOn(request, reply);
@@ -60,7 +59,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
 
   route(app, "/runs/:id", {
     async GET(request, reply) {
-      readLimit(request, []);
+      new Query(request, []).refuseFaults();
       const run = await store.runs.find((request.params as { readonly id: string }).id);
       if (run === null) throw new ProblemError("run_not_found");
       const runs = deps.runs();
@@ -75,7 +74,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
 
   route(app, "/sources", {
     async GET(request, reply) {
-      readLimit(request, []);
+      new Query(request, []).refuseFaults();
       const lead = deps.lead();
       // The leader knows when each is due. While nobody leads there is what the runs tell.
       if (lead === null) {
@@ -134,28 +133,6 @@ export function sendText(reply: FastifyReply, json: string): FastifyReply {
 
 export function sendStarted(reply: FastifyReply, run: RunRecord): FastifyReply {
   return sendJson(reply.code(202).header("location", `${ingestPath}/runs/${run.id}`), runRecord(run));
-}
-
-/** @param known  parameters that the route takes: `limit` or none. */
-function readLimit(request: FastifyRequest, known: readonly "limit"[] = ["limit"]): number {
-  const at = request.url.indexOf("?");
-  const query = new URLSearchParams(at < 0 ? "" : request.url.slice(at + 1));
-  const faults = [...new Set(query.keys())].filter((name) => !(known as readonly string[]).includes(name));
-  const given = query.getAll("limit");
-  const isRight = given.length === 0 || (given.length === 1 && /^[1-9]\d{0,2}$/.test(given[0] ?? "") && Number(given[0]) <= limitMax);
-  if (faults.length === 0 && isRight) return given.length === 0 ? limitDefault : Number(given[0]);
-  const item = (name: string, message: string) => ({ location: `query.${name}`, code: "invalid_parameter" as const, message });
-  const takes = known.length === 0 ? "this route has no parameters" : `this route accepts ${known.join(", ")}`;
-  const errors = [
-    ...faults.slice(0, 10).map((name) => item(name.slice(0, 40).replaceAll(/[^\w.-]/g, "?"), `is unknown; ${takes}`)),
-    ...(isRight ? [] : [item("limit", `must be a number from 1 to ${limitMax}`)]),
-  ];
-  const [first] = errors;
-  const detail =
-    errors.length === 1 && first !== undefined
-      ? `${first.location} ${first.message}.`
-      : `The request has ${errors.length} errors, listed in errors[].`;
-  throw new ProblemError("invalid_parameter", { detail, errors });
 }
 
 const runRequest = Compile(RunRequest);

@@ -3,6 +3,9 @@
 import { ProblemError, type ProblemItem } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";
 
+const limitDefault = 20;
+const limitMax = 100;
+
 /** The parameters of a request; all that is wrong with them is told at once. */
 export class Query {
   readonly #given: URLSearchParams;
@@ -49,4 +52,12 @@ export class Query {
   protected fault(name: string, message: string): void {
     this.#faults.push({ location: `query.${name}`, code: "invalid_parameter", message });
   }
+}
+
+/** How many items are listed: the only parameter of a route with a list. @throws ProblemError */
+export function readLimit(request: FastifyRequest): number {
+  const query = new Query(request, ["limit"]);
+  const limit = query.text("limit", /^(?:[1-9]\d?|100)$/, `a number from 1 to ${limitMax}`);
+  query.refuseFaults();
+  return Number(limit ?? limitDefault);
 }

@@ -47,7 +47,7 @@ describe("400", () => {
   );
   provokes("invalid_parameter", "an unknown parameter", () => service.ask("POST", `${runsPath}?force=1`));
   test("one fault is told in the detail, with what is taken", async () => {
-    expect((await service.ask("GET", `${runsPath}?limit=0`)).json.detail).toBe("query.limit must be a number from 1 to 100.");
+    expect((await service.ask("GET", `${runsPath}?limit=0`)).json.detail).toBe("query.limit must be a number from 1 to 100, given once.");
     expect((await service.ask("GET", `${runsPath}?colour=1`)).json.detail).toBe("query.colour is unknown; this route accepts limit.");
     expect((await service.ask("POST", `${runsPath}?force=1`)).json.detail).toBe("query.force is unknown; this route has no parameters.");
   });

@@ -63,6 +63,6 @@ function count(changes: Iterable<SnapshotChange>): Counts {
 
 function* changeLines(pairs: readonly SectionPair[], changes: (pair: SectionPair) => Iterable<SnapshotChange>): Generator<string> {
   for (const pair of pairs)
-    for (const { section, change, identity, from, to } of changes(pair))
-      yield `${JSON.stringify({ section, change, ...identity, from, to })}\n`;
+    for (const { section, change, identity: row, from, to } of changes(pair))
+      yield `${JSON.stringify({ section, change, row, from, to })}\n`;
 }
