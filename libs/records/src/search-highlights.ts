@@ -6,7 +6,7 @@ import { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd } fro
 /** For each word of the question the words that match it best. Ranges ascend and are apart; offsets in UTF-16 units. */
 export function highlightsOf(title: string, words: readonly string[]): SearchHighlight[] {
   const found = foldedWords(title).flatMap(withNumber);
-  const ranges = words.flatMap((word): SearchHighlight[] => {
+  const ranges = words.flatMap(formsOf).flatMap((word): SearchHighlight[] => {
     const exact = found.filter(({ text }) => text === word);
     if (exact.length > 0) return exact;
     const begun = found.filter(({ text }) => text.startsWith(word));
@@ -14,6 +14,12 @@ export function highlightsOf(title: string, words: readonly string[]): SearchHig
     return mayBeMisspelt(word) ? found.filter(({ text }) => isOneEdit(text, word)) : [];
   });
   return merged(ranges);
+}
+
+/** Titles have AS numbers as "AS33", which "ASN33" asks for too. */
+function formsOf(word: string): string[] {
+  const digits = /^asn(\d+)$/.exec(word)?.[1];
+  return digits === undefined ? [word] : [word, `as${digits}`];
 }
 
 /** An AS number is also found without "AS". */

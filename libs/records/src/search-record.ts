@@ -122,11 +122,11 @@ function nameSource(
   };
 }
 
-/** Rows of the AS numbers that a word is, or begins, in decimal digits. */
+/** Rows of the AS numbers that a word is, or begins, in decimal digits: `33`, `AS33` or `ASN33`. */
 const numberRows =
   (asns: Uint32Array): OtherRows =>
   (word, visit) => {
-    const digits = /^(?:as)?(0|[1-9]\d{0,9})$/.exec(word)?.[1];
+    const digits = /^(?:asn?)?(0|[1-9]\d{0,9})$/.exec(word)?.[1];
     if (digits === undefined) return;
     const value = Number(digits);
     for (let scale = 1; value * scale < 2 ** 32 && (value > 0 || scale === 1); scale *= 10)

@@ -23,7 +23,9 @@ export function subjectsOf(q: string, notes: AnswerNotes): Subjects {
   const number = /^ASN?[\s:#-]*(\d[\d.]*)$/i.exec(text)?.[1];
   const asn = parseAsn(number ?? text);
   if (asn !== null) list.addAsn(asn, "exact", text);
-  const searched = number === undefined ? addNumbers(text, list) : `AS${number}`;
+  if (number === undefined) return { results: list.results, searched: addNumbers(text, list), asns: list.asns };
+  // As one word it may also be one of a name: "ERX-TANET-ASN1".
+  const searched = /^ASN?\d+$/i.test(text) ? text : `AS${number}`;
   return { results: list.results, searched, asns: list.asns };
 }
 

@@ -116,7 +116,7 @@ describe("against a linear scan", () => {
   function rank(asked: readonly string[], words: readonly string[], number: string | null): [number, number, number] | null {
     if (words.length === 0 && number === null) return null;
     const levels = asked.map((each) => {
-      const digits = /^(?:as)?(0|[1-9]\d{0,9})$/.exec(each)?.[1];
+      const digits = /^(?:asn?)?(0|[1-9]\d{0,9})$/.exec(each)?.[1];
       const ofNumber = number === null || digits === undefined ? 9 : digits === number ? 0 : number.startsWith(digits) ? 1 : 9;
       return { best: Math.min(ofNumber, ...words.map((word) => level(each, word))), isNumber: ofNumber < 9 };
     });
@@ -192,15 +192,17 @@ describe("against a linear scan", () => {
       if (run % 500 === 499) made = worldOf(random, 1_500);
       const q = searchText(Array.from(question(random, made)).slice(0, 100).join(""));
       if (q === null) continue;
+      // "ASN 33" is a number as well.
+      const meant = q.replace(/^asn?[\s:#-]+(?=\d+$)/i, "AS");
       const all = pages(made.generation, q, 1_000);
       const compared = all.filter(({ type, match }) => type !== "country" && match !== "derived");
       const named = compared.filter(
-        ({ type, match, highlights }) => type === "asn" && match === "exact" && /^(as)?\d+$/i.test(q) && highlights.length > 0,
+        ({ type, match, highlights }) => type === "asn" && match === "exact" && /^(asn?)?\d+$/i.test(meant) && highlights.length > 0,
       );
       const results = compared.map(({ match, link, type }) => `${match} ${link} ${type}`);
       // An AS number is the first result, whatever its name, and also where it has none.
-      const expected = scan(made, q);
-      const isNumber = /^\s*(as)?\d+\s*$/i.test(q.normalize("NFKC"));
+      const expected = scan(made, meant);
+      const isNumber = /^\s*(asn?)?\d+\s*$/i.test(meant.normalize("NFKC"));
       if (isNumber && named.length > 0)
         expect(results.toSorted().filter((each) => !each.startsWith("exact /api"))).toEqual(
           expected.toSorted().filter((each) => !each.startsWith("exact /api")),
@@ -242,7 +244,7 @@ describe("against a linear scan", () => {
 
 const named = madeGeneration({
   ...world,
-  names: madeNames({ 3333: "RIPE-NCC-AS", 33330: "Zürich Straße", 100: "HUNDRED", 2: "AS-TWO 3333" }),
+  names: madeNames({ 3333: "RIPE-NCC-AS", 33330: "Zürich Straße", 100: "HUNDRED", 2: "AS-TWO 3333", 1659: "TANET-ASN1" }),
   profiles: madeProfiles({
     3333: { organisation: "RIPE NCC" },
     100: { organisation: "RIPE NCC" },
@@ -254,6 +256,8 @@ const named = madeGeneration({
 describe("what a text names", () => {
   test.each<[string, string[]]>([
     ["AS3333", ["asn exact /api/v1/asn/AS3333", "asn prefix /api/v1/asn/AS33330"]],
+    ["ASN3333", ["asn exact /api/v1/asn/AS3333", "asn prefix /api/v1/asn/AS33330"]],
+    ["asn1", ["asn exact /api/v1/asn/AS1", "asn exact /api/v1/asn/AS1659", "asn prefix /api/v1/asn/AS100"]],
     ["3333", ["asn exact /api/v1/asn/AS3333", "asn exact /api/v1/asn/AS2", "asn prefix /api/v1/asn/AS33330"]],
     ["asn 64500", ["asn exact /api/v1/asn/AS64500"]],
     ["1.10", ["asn exact /api/v1/asn/AS65546", "prefix derived /api/v1/prefix/1.10.0.0/16"]],
@@ -315,8 +319,8 @@ describe("what a text names", () => {
 });
 
 test("highlights are ranges of UTF-16 units in the title: words, beginnings and misspelt words, with their accents", () => {
-  const parts = (q: string) => {
-    const [{ title, highlights } = { title: "", highlights: [] }] = search(named, q).results.items;
+  const parts = (q: string, at = 0) => {
+    const { title, highlights } = search(named, q).results.items[at] ?? { title: "", highlights: [] };
     return highlights.map(({ start, end }) => title.slice(start, end));
   };
   expect(parts("zur")).toEqual(["Zür"]);
@@ -325,6 +329,7 @@ test("highlights are ranges of UTF-16 units in the title: words, beginnings and 
   expect(parts("hundret")).toEqual(["HUNDRED"]);
   expect(parts("3333")).toEqual(["3333"]);
   expect(parts("as3333")).toEqual(["AS3333"]);
+  expect(parts("asn33", 1)).toEqual(["AS33"]);
   expect(parts("193.0.6.139")).toEqual(["193.0.6.139"]);
 });
 
