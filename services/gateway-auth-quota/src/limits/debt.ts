@@ -11,6 +11,7 @@ export class Debt {
   /** Of this window: units that no counter will ever know of. They use up the allowance until the window ends. */
   #writtenOff = 0;
   #windowStart = Number.NaN;
+  #latestStart = Number.NEGATIVE_INFINITY;
 
   constructor(max: number, tell: (event: DebtEvent, units: number) => void) {
     this.#max = max;
@@ -47,12 +48,16 @@ export class Debt {
     this.#writtenOff += this.#lower(units, "written_off");
   }
 
-  /** What is owed of an ended window limits nothing any more. @param start  of the window; a longer or shorter one of the same start goes on. */
+  /**
+   * What is owed of an ended window limits nothing any more. A window of another length and the same start goes on; one that began earlier,
+   * which only another length can bring, may have had its allowance.
+   */
   enterWindow(start: number): void {
     if (start === this.#windowStart) return;
-    this.#windowStart = start;
     this.#lower(this.#owed, "written_off");
-    this.#writtenOff = 0;
+    this.#writtenOff = start > this.#latestStart ? 0 : this.#max;
+    this.#windowStart = start;
+    this.#latestStart = Math.max(start, this.#latestStart);
   }
 
   #lower(most: number, event: DebtEvent): number {

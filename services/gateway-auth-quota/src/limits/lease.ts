@@ -391,7 +391,13 @@ export class Lease {
     if (window === null || this.#stopped || this.#careful) return;
     if (window.endMs - this.#now > this.#deps.settings.bridgeSeconds * 1_000) return;
     const next = windowAt(this.policy.windowSeconds, window.endMs);
-    const sentAt = this.#deps.monotonic();
+    let sentAt = this.#deps.monotonic();
+    // At once, as the store may be away when it has begun.
+    const found = await this.#next.recover();
+    if (found?.outcome === "unknown") return this.#turnAway();
+    if (found !== null) this.#hear(found.at, sentAt);
+    if (this.#window !== window) return;
+    sentAt = this.#deps.monotonic();
     const units = this.#holdMax(0, this.#own.perSecond());
     const taking = await this.#next.take(next, this.policy.limit, units);
     if (taking === null) return;
@@ -435,7 +441,8 @@ export class Lease {
    * a pace that falls for a moment makes no return.
    */
   #excess(): number {
-    if (this.#waiters.units > 0) return 0;
+    // What is here of another window is dropped when the next one is entered.
+    if (this.#waiters.units > 0 || this.#window === null) return 0;
     return Math.max(0, this.#unspent - this.#holdMax((this.#leased ?? 0) - this.#unspent, this.policy.perSecond));
   }
 

@@ -1,6 +1,6 @@
 /** Units of the window to come, leased while the current one ends: a store that is unavailable when the window begins refuses nothing at once. */
 
-import type { LimitMark, LimitWindow, TakeOutcome } from "@netfacts/storage";
+import type { LimitMark, LimitWindow, RecoverOutcome, TakeOutcome } from "@netfacts/storage";
 import type { Window } from "../domain/limit-windows.ts";
 import type { LeaseDeps } from "./lease-deps.ts";
 
@@ -22,7 +22,7 @@ export class NextLease {
   /** The counter, and what others held of it, when it was last changed here. */
   #leased: number | null = null;
   #held = 0;
-  /** A change whose outcome is looked up when its window has begun. */
+  /** A change whose outcome is looked up before its window begins, or when it has begun. */
   #unknown: Unknown | null = null;
 
   constructor(deps: LeaseDeps, counter: (window: Window) => LimitWindow) {
@@ -35,7 +35,7 @@ export class NextLease {
   }
 
   /**
-   * Takes once for each window.
+   * Takes once for each window; nothing may be unknown of it.
    *
    * @returns null when that was done before; `isLate` when the window began meanwhile, without these units: `change` is then the caller's.
    */
@@ -76,14 +76,23 @@ export class NextLease {
     return null;
   }
 
-  /** Looks up what is unknown before its window has begun: when the gateway ends. If the window begins meanwhile, the caller looks it up again. */
-  async recover(): Promise<void> {
+  /**
+   * Looks up what is unknown before its window has begun. If the window begins meanwhile, the caller looks it up again.
+   *
+   * @returns null where nothing is unknown.
+   */
+  async recover(): Promise<RecoverOutcome | null> {
     const change = this.#unknown;
-    if (change === null) return;
+    if (change === null) return null;
     const found = await this.#deps.limits.recover(this.#counter(change.window), change.mark);
-    if (found.outcome === "unknown" || this.#unknown !== change) return;
+    if (found.outcome === "unknown" || this.#unknown !== change) return found;
     this.#unknown = null;
+    this.#leased = found.leased;
+    this.#held = found.held ?? 0;
     if ((found.outcome === "done") === (change.kind === "take")) this.#units += change.units;
+    // It may be taken again.
+    if (this.#units === 0) this.#forget();
+    return found;
   }
 
   /** The window of the lease begins: what is here for it; null where nothing was asked for. */

@@ -23,3 +23,17 @@ test("a window of another length and the same start has no allowance of its own;
   debt.enterWindow(120);
   expect([debt.owed, debt.incur(5)]).toEqual([0, true]);
 });
+
+test("a longer window that holds earlier ones has no allowance, nor have those when the length changes back", () => {
+  const debt = new Debt(5, () => {});
+  for (const start of [60, 70]) {
+    debt.enterWindow(start);
+    expect(debt.incur(4)).toBe(true);
+  }
+  debt.enterWindow(60);
+  expect(debt.incur(1)).toBe(false);
+  debt.enterWindow(70);
+  expect(debt.incur(1)).toBe(false);
+  debt.enterWindow(80);
+  expect(debt.incur(5)).toBe(true);
+});

@@ -64,7 +64,7 @@ function onNextTake(answer: (take: () => Promise<TakeOutcome>) => Promise<TakeOu
   };
 }
 
-test("are looked up in their window when it is unknown whether they were leased", async () => {
+test("are looked up when it is unknown whether they were leased", async () => {
   const gate = bench.limiter();
   onNextTake(async (take) => {
     await take();
@@ -78,6 +78,26 @@ test("are looked up in their window when it is unknown whether they were leased"
   // Four of them are of the old window.
   expect(bench.store.counters.get(nextCounter)).toBe(21);
   expect(bench.store.calls.filter((call) => call === "recover rate")).toHaveLength(1);
+});
+
+test.each([
+  ["lost before the store had them", false],
+  ["done, and the reply lost", true],
+])("are here when the window begins though the first request for them was %s", async (_, isDone) => {
+  const gate = bench.limiter();
+  let asked = 0;
+  onNextTake(async (take) => {
+    asked += 1;
+    if (asked > 1) return take();
+    if (isDone) await take();
+    return { outcome: "unknown", cause: new StoreError("unavailable", "test", "says nothing") };
+  });
+  await load(gate, 36);
+  expect(asked).toBe(isDone ? 1 : 2);
+  expect(bench.store.counters.get(nextCounter)).toBe(37);
+  // As it begins, the store is away.
+  bench.store.take = bench.store.recover = async () => ({ outcome: "unknown", cause: new StoreError("unavailable", "test", "away") });
+  expect(await load(gate, 5)).toBe(25);
 });
 
 test("are here too when the store answers after the window has begun", async () => {
