@@ -168,7 +168,16 @@ test("a new snapshot is taken without a pause", async () => {
 
 /** Deletes these pods at once; resolves when others are ready in their place. */
 async function restart(set: string, ...indexes: number[]): Promise<void> {
-  await kubectl("delete", "pod", ...indexes.map((index) => `${set}-${index}`), "--wait=true");
+  const names = indexes.map((index) => `${set}-${index}`);
+  const pods = async () => (await cluster.get(namespace, "pods")).filter(({ metadata }) => names.includes(metadata.name));
+  const before = new Set((await pods()).map(({ metadata }) => metadata.uid));
+  await kubectl("delete", "pod", ...names, "--wait=false");
+  // Not by `--wait`: it once waited without end for pods that were there again, under the same names.
+  const areNew = async () => {
+    const after = await pods();
+    return after.length === names.length && after.every(({ metadata }) => !before.has(metadata.uid));
+  };
+  await until(areNew, { timeoutMs: rolloutSeconds * 1_000 });
   await kubectl("rollout", "status", `statefulset/${set}`, `--timeout=${rolloutSeconds}s`);
 }
 
