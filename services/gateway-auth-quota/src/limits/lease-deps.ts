@@ -1,4 +1,4 @@
-/** What the leases of one gateway share. */
+/** What the leases of one gateway share, and what they tell. */
 
 import type { LimitMark, LimitRepository } from "@netfacts/storage";
 import type { PolicyName } from "../domain/limit-windows.ts";
@@ -16,4 +16,12 @@ export interface LeaseDeps {
   readonly owner: string;
   /** A mark for each change of a counter. */
   readonly nextMark: () => LimitMark;
+}
+
+/** What is known of the window; `remaining` is null while nothing is. */
+export interface LeaseStanding {
+  readonly limit: number;
+  readonly remaining: number | null;
+  readonly resetsInSeconds: number | null;
+  readonly resetsAt: number | null;
 }

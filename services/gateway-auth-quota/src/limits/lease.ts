@@ -4,19 +4,11 @@ import type { LimitMark, LimitReading, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
 import { atMost } from "./at-most.ts";
 import { Debt } from "./debt.ts";
-import type { LeaseDeps } from "./lease-deps.ts";
+import type { LeaseDeps, LeaseStanding } from "./lease-deps.ts";
 import { NextLease, type Unknown } from "./next-lease.ts";
 import { OthersPace } from "./others-pace.ts";
 import { OwnPace } from "./own-pace.ts";
 import { type Spending, Waiters } from "./waiters.ts";
-
-/** What is known of the window; `remaining` is null while nothing is. */
-export interface LeaseStanding {
-  readonly limit: number;
-  readonly remaining: number | null;
-  readonly resetsInSeconds: number | null;
-  readonly resetsAt: number | null;
-}
 
 /** How often a take that did not fit is tried again with what is left. */
 const retriesMax = 3;
