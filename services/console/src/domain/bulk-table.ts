@@ -130,7 +130,6 @@ export interface Share {
 }
 
 const charted = ["as", "country", "rpki"] as const;
-export type ChartedColumn = (typeof charted)[number];
 
 /** Addresses that have an answer, counted by column while rows come. */
 export class Tally {
@@ -145,7 +144,7 @@ export class Tally {
   }
 
   /** Most first; those behind the first `shown` are one item. */
-  shares(column: ChartedColumn, shown = 8): Share[] {
+  shares(column: (typeof charted)[number], shown = 8): Share[] {
     const counts = this.#counts.get(column) ?? new Map<string, number>();
     const all = [...counts].map(([name, addresses]) => ({ name, addresses })).sort((a, b) => b.addresses - a.addresses);
     const others = all.slice(shown).reduce((sum, { addresses }) => sum + addresses, 0);

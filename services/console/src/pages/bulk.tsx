@@ -278,9 +278,9 @@ function Chart({ title, shares, total }: { readonly title: string; readonly shar
   );
 }
 
-function download(text: readonly string[]): void {
+function download(pieces: string[]): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([...text], { type: "text/csv" }));
+  link.href = URL.createObjectURL(new Blob(pieces, { type: "text/csv" }));
   link.download = "netfacts.csv";
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
