@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { natsRights } from "@netfacts/messaging/nats";
 import { loadInWorker, loadSnapshot, SnapshotFollower, type SnapshotPointer } from "@netfacts/snapshot";
@@ -198,11 +199,13 @@ describe("snapshots in JetStream beside the contract", () => {
       const bytes = randomBytes(96_000_000);
       const digest = await store.putObject(bytes);
       let done = false;
+      const before = place.nc.stats().inBytes;
       const reading = store.getObject(digest, bytes.length).finally(() => {
         done = true;
       });
       reading.catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      // The description has been read, and the first chunks.
+      while (!done && place.nc.stats().inBytes - before < 2_000_000) await setTimeout(1);
       await own.kill();
       expect(done).toBe(false);
       own = await startNatsServer({ jetstream: true, storeDir, port: own.port });
