@@ -3,8 +3,10 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { KeyInUse } from "./parts/failed.tsx";
+import { followPrinting } from "./printing.ts";
 import { forgetKey, hasKey } from "./session.ts";
 
+followPrinting();
 const place = document.querySelector("#console");
 if (place !== null)
   render(

@@ -141,6 +141,8 @@ export const texts = {
     data: "Data behind this answer",
   },
   unknown: "unknown",
+  /** On paper. */
+  leftOut: (printed: string, rows: string) => `The first ${printed} of ${rows} rows are printed.`,
   reasons: {
     noAllocations: "unknown: no registry data are loaded",
     notListed: "no registry lists it",

@@ -58,7 +58,7 @@ test("each page has its answer in a sentence", () => {
 test("what is not known is told apart from what is not there", () => {
   const { ip, prefix, asn, validity, reverse_dns } = examples;
   const unannounced = { ...ip.routing, announced: false, prefix: null, origins: [] };
-  expect(ipSentence({ ...ip, routing: unannounced })).toBe("193.0.6.139 is not announced. It is assigned by ripencc.");
+  expect(ipSentence({ ...ip, routing: unannounced })).toBe("193.0.6.139 is not announced. It is assigned by RIPE NCC.");
   expect(ipSentence({ ...ip, routing: unannounced, allocation: null })).toBe("193.0.6.139 is not announced, and no registry lists it.");
   expect(ipSentence({ ...ip, routing: { ...unannounced, announced: null } })).toBe(
     "Whether 193.0.6.139 is announced is unknown: the loaded routes are not a full table.",

@@ -2,7 +2,7 @@
 
 import type { AsnRecord, IpRecord, PrefixRecord } from "@netfacts/client";
 import type { Meta } from "@netfacts/contracts";
-import { count, share } from "./format.ts";
+import { count, countryName, registryName, share, words } from "./format.ts";
 import { asName, listed } from "./sentences.ts";
 
 /** Null: unknown. A name that only one subject has is not compared for the other. */
@@ -26,6 +26,10 @@ function routed({ origins, visibility }: Routed) {
   };
 }
 
+function known<T>(value: T | null | undefined, shown: (value: T) => string): string | null {
+  return value == null ? null : shown(value);
+}
+
 function yesNo(value: boolean | null): string | null {
   return value === null ? null : value ? "yes" : "no";
 }
@@ -36,12 +40,12 @@ export function comparedIp({ routing, rpki, allocation, network_type, location, 
     Prefix: routing.prefix,
     ...routed(routing),
     RPKI: rpki.state,
-    Registry: allocation?.registry ?? null,
-    "Country of registration": allocation?.registration_country ?? null,
+    Registry: known(allocation?.registry, registryName),
+    "Country of registration": known(allocation?.registration_country, countryName),
     Holder: allocation?.holder?.name ?? null,
     "Allocated on": allocation?.allocated_on ?? null,
-    "Network type": network_type?.type ?? null,
-    "Country of location": location?.country ?? null,
+    "Network type": known(network_type?.type, words),
+    "Country of location": known(location?.country, countryName),
     City: location?.city ?? null,
   };
   return { facts, meta };
@@ -55,8 +59,8 @@ export function comparedPrefix(record: PrefixRecord): Compared {
     Prefix: match?.prefix ?? null,
     ...routed(record),
     RPKI: rpki.state,
-    Registry: block?.registry ?? null,
-    "Country of registration": block?.registration_country ?? null,
+    Registry: known(block?.registry, registryName),
+    "Country of registration": known(block?.registration_country, countryName),
     Holder: block?.holder?.name ?? null,
     "Allocated on": block?.allocated_on ?? null,
     "More specific prefixes": more_specifics.count === null ? null : count(more_specifics.count),
@@ -77,20 +81,19 @@ export function comparedAs({
   rpki,
   meta,
 }: AsnRecord): Compared {
-  const number = (value: number | null | undefined) => (value == null ? null : count(value));
   const facts = {
     Announced: yesNo(announced),
     Name: name,
     Organisation: organisation,
-    Registry: registry,
-    "Country of registration": registration_country,
+    Registry: known(registry, registryName),
+    "Country of registration": known(registration_country, countryName),
     "Allocated on": allocated_on,
-    "Network type": network_type?.type ?? null,
-    "IPv4 prefixes": number(counts?.ipv4?.prefixes),
-    "IPv4 addresses": number(counts?.ipv4?.addresses),
-    "IPv6 prefixes": number(counts?.ipv6?.prefixes),
-    "RPKI valid prefixes": number(rpki?.valid),
-    "RPKI invalid prefixes": number(rpki?.invalid),
+    "Network type": known(network_type?.type, words),
+    "IPv4 prefixes": known(counts?.ipv4?.prefixes, count),
+    "IPv4 addresses": known(counts?.ipv4?.addresses, count),
+    "IPv6 prefixes": known(counts?.ipv6?.prefixes, count),
+    "RPKI valid prefixes": known(rpki?.valid, count),
+    "RPKI invalid prefixes": known(rpki?.invalid, count),
   };
   return { facts, meta };
 }

@@ -43,3 +43,20 @@ const regions = new Intl.DisplayNames("en", { type: "region", fallback: "code" }
 export function countryName(code: string): string {
   return /^[A-Z]{2}$/.test(code) && code !== "ZZ" ? (regions.of(code) ?? code) : plainText(code);
 }
+
+const registries: Readonly<Record<string, string>> = {
+  afrinic: "AFRINIC",
+  apnic: "APNIC",
+  arin: "ARIN",
+  lacnic: "LACNIC",
+  ripencc: "RIPE NCC",
+};
+
+export function registryName(registry: string): string {
+  return registries[registry] ?? plainText(registry);
+}
+
+/** A code of the API in words. */
+export function words(code: string): string {
+  return code.replaceAll("_", " ");
+}

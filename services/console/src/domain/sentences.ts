@@ -1,7 +1,7 @@
 /** The answer of each page in one sentence. Names come from outside and pass through `plainText`. */
 
 import type { AsnRecord, IpRecord, PrefixRecord, ReverseDnsRecord, ValidityRecord } from "@netfacts/client";
-import { count, counted, countryName } from "./format.ts";
+import { count, counted, countryName, registryName } from "./format.ts";
 import { plainText } from "./plain-text.ts";
 
 /** Why it is not known what is announced. Without routes of a full-feed peer, an absent route proves nothing (docs/design/semantics.md, "Announced, routed, visible"). */
@@ -45,7 +45,7 @@ export function ipSentence(record: IpRecord): string {
     return `${ip} is in ${special_purpose.block}, reserved for special use: ${plainText(special_purpose.name)}.`;
   if (routing.announced === null) return `Whether ${ip} is announced is unknown: ${unroutedWhy(record)}.`;
   if (allocation === null) return `${ip} is not announced, and no registry lists it.`;
-  return `${ip} is not announced. It is ${plainText(allocation.status ?? "registered")} by ${plainText(allocation.registry)}.`;
+  return `${ip} is not announced. It is ${plainText(allocation.status ?? "registered")} by ${registryName(allocation.registry)}.`;
 }
 
 export function prefixSentence(record: PrefixRecord): string {

@@ -2,9 +2,11 @@
 
 import { render } from "preact";
 import { KeyInUse } from "../parts/failed.tsx";
+import { followPrinting } from "../printing.ts";
 import { OperatorApp } from "./app.tsx";
 import { forgetKey, hasKey } from "./session.ts";
 
+followPrinting();
 const place = document.querySelector("#console");
 if (place !== null)
   render(

@@ -1,6 +1,7 @@
 /** Two snapshots side by side: versions and counts of their sections. Pure. */
 
 import type { KeptSnapshot, SnapshotChange } from "@netfacts/contracts";
+import { words } from "../domain/format.ts";
 
 export interface SectionChange {
   readonly name: string;
@@ -29,7 +30,7 @@ export function sectionChanges(from: KeptSnapshot, to: KeptSnapshot): SectionCha
 /** What names a row: `prefix 193.0.0.0/21, origin 3333`. */
 export function rowName({ row }: SnapshotChange): string {
   return Object.entries(row)
-    .map(([name, value]) => `${worded(name)} ${valueText(value)}`)
+    .map(([name, value]) => `${words(name)} ${valueText(value)}`)
     .join(", ");
 }
 
@@ -38,12 +39,8 @@ export function rowValues({ from, to }: SnapshotChange): string {
   const names = Object.keys(to ?? from ?? {});
   const changed = from === null || to === null ? names : names.filter((name) => valueText(from[name]) !== valueText(to[name]));
   return changed
-    .map((name) => `${worded(name)} ${[from, to].flatMap((side) => (side === null ? [] : [valueText(side[name])])).join(" → ")}`)
+    .map((name) => `${words(name)} ${[from, to].flatMap((side) => (side === null ? [] : [valueText(side[name])])).join(" → ")}`)
     .join(", ");
-}
-
-function worded(name: string): string {
-  return name.replaceAll("_", " ");
 }
 
 function valueText(value: unknown): string {

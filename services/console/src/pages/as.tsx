@@ -3,7 +3,7 @@
 import type { AsnRecord } from "@netfacts/client";
 import { useMemo } from "preact/hooks";
 import { useAnswer } from "../answer.ts";
-import { count, moment, share } from "../domain/format.ts";
+import { count, moment, registryName, share } from "../domain/format.ts";
 import { asSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
 import { AddressMapCard } from "../parts/address-map.tsx";
@@ -12,7 +12,7 @@ import { Answered } from "../parts/failed.tsx";
 import { Further } from "../parts/further.tsx";
 import { NeighboursCard } from "../parts/neighbours.tsx";
 import { pageItems, usePages } from "../parts/pages.ts";
-import { Country, NetworkTypesCard, registryName } from "../parts/registration.tsx";
+import { Country, NetworkTypesCard } from "../parts/registration.tsx";
 import { RpkiBadge } from "../parts/rpki.tsx";
 import { DataBehind, Snippets } from "../parts/shown-as.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";

@@ -1,7 +1,7 @@
 /** `/data`: what is loaded, how old it is, and where it is from. Needs no key. */
 
 import { useAnswer } from "../answer.ts";
-import { count, counted, duration, moment } from "../domain/format.ts";
+import { count, counted, duration, moment, words } from "../domain/format.ts";
 import { dataSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
 import { Card, Outside, Unknown } from "../parts/basics.tsx";
@@ -14,7 +14,7 @@ export function DataPage() {
     <Answered answer={answer} again={again}>
       {(record) => {
         const sections = Object.entries(record.sections);
-        const stale = sections.filter(([, section]) => section.stale).map(([name]) => name.replaceAll("_", " "));
+        const stale = sections.filter(([, section]) => section.stale).map(([name]) => words(name));
         return (
           <>
             <h1>{dataSentence(Object.keys(record.sections).length, stale)}</h1>
@@ -25,13 +25,13 @@ export function DataPage() {
             ))}
             <div class="cards">
               {sections.map(([name, section]) => (
-                <Card key={name} title={name.replaceAll("_", " ")}>
+                <Card key={name} title={words(name)}>
                   <p class={section.stale ? "stale lead" : "lead"}>
                     {duration(section.age_seconds)} old{section.stale ? ", stale" : ""} <span class="detail">{moment(section.as_of)}</span>
                   </p>
                   <p class="detail">
                     {Object.entries(section.counts)
-                      .map(([kind, value]) => `${count(value)} ${kind.replaceAll("_", " ")}`)
+                      .map(([kind, value]) => `${count(value)} ${words(kind)}`)
                       .join(" · ")}
                   </p>
                   <ul class="plain">

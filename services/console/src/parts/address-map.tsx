@@ -1,7 +1,7 @@
 /** A map of address space: the Hilbert curve on a canvas, with a legend, and what lies in the cell under the pointer or the keyboard's mark. */
 
 import { containsPrefix, formatPrefix, type Prefix, parsePrefix } from "@netfacts/address";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import {
   type AddressMap,
   addressMap,
@@ -14,6 +14,7 @@ import {
 } from "../domain/address-map.ts";
 import { count, counted } from "../domain/format.ts";
 import { type Cell, placeAt } from "../domain/hilbert.ts";
+import { isPrinting } from "../printing.ts";
 import { texts } from "../texts.ts";
 import { theme } from "../theme.ts";
 import { Card } from "./basics.tsx";
@@ -110,17 +111,17 @@ function Square({ square, map, isCut, subject, colouring }: SquareProps) {
   const isDark = useDarkSystem();
   const painted = useRef<HTMLCanvasElement | null>(null);
   // Painting takes longer than a pointer rests on a cell, so the mark is painted apart.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const swatches = [...(legend.current?.querySelectorAll("canvas") ?? [])];
     paintSwatches(swatches);
     painted.current =
       canvas.current === null || side === 0
         ? null
         : paintMap(canvas.current, { whole, order: orderOf(whole, paintedOrder), map, swatches, side });
-  }, [whole, map, side, theme.value, isDark]);
-  useEffect(() => {
+  }, [whole, map, side, theme.value, isDark, isPrinting.value]);
+  useLayoutEffect(() => {
     if (canvas.current !== null && painted.current !== null) showMap(canvas.current, painted.current, chosen, cellOrder);
-  }, [whole, cellOrder, map, chosen, side, theme.value, isDark]);
+  }, [whole, cellOrder, map, chosen, side, theme.value, isDark, isPrinting.value]);
 
   const sideCells = 2 ** cellOrder;
   const cell = cells[placeAt(cellOrder, chosen)];

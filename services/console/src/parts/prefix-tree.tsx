@@ -5,13 +5,14 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { count, counted, share } from "../domain/format.ts";
 import { PrefixTree, type TreeRow, treeMove } from "../domain/prefix-tree.ts";
 import { listed } from "../domain/sentences.ts";
+import { isPrinting } from "../printing.ts";
 import { navigate } from "../router.ts";
 import { texts } from "../texts.ts";
 import { Card, PrefixLink, UnknownRouting } from "./basics.tsx";
 import { Further } from "./further.tsx";
 import type { Pages } from "./pages.ts";
 import { RpkiBadge } from "./rpki.tsx";
-import { rowPlace, rowsInSight, useRowsInSight } from "./virtual-list.tsx";
+import { LeftOut, rowPlace, rowsInSight, useRowsInSight } from "./virtual-list.tsx";
 
 interface Node extends Omit<RelatedPrefix, "as_set_origins"> {
   /** Whether the page is about it. */
@@ -46,6 +47,7 @@ export function PrefixTreeCard({ record, pages }: PrefixTreeProps) {
             {more_specifics.announced_share === null ? "" : ` ${texts.tree.share(share(more_specifics.announced_share))}`}
           </p>
           <Tree tree={tree} rows={tree.rows.length} isWhole={!pages.isCut} />
+          <LeftOut rows={tree.rows.length} />
           <Further pages={pages} total={inside} />
         </>
       )}
@@ -132,9 +134,9 @@ function Tree({ tree, rows, isWhole }: { readonly tree: PrefixTree<Node>; readon
     setChosen(index);
     if (target.closest(".twist") !== null) setIsFolded(index, !folded.has(index));
   };
-  // The active row is in the document wherever the list was scrolled to: assistive technology reads it.
+  // The active row is in the document wherever the list was scrolled to: assistive technology reads it. Paper has no active row.
   const rendered = shown.slice(first, last).map((index, at) => [index, first + at] as const);
-  if (active < first || active >= last) rendered.push([shown[active] ?? 0, active]);
+  if (!isPrinting.value && (active < first || active >= last)) rendered.push([shown[active] ?? 0, active]);
   return (
     <div
       class="virtual tree"

@@ -1,22 +1,10 @@
 /** Registration: what registries say of address space or an AS, and what kind of network and place it is. */
 
 import type { Allocation, CountryFlag, ListedNetworkType, Location } from "@netfacts/contracts";
-import { count, countryName, moment, share } from "../domain/format.ts";
+import { count, countryName, moment, registryName, share, words } from "../domain/format.ts";
 import { texts } from "../texts.ts";
 import { AsLink, Card, Facts, Outside, Unknown } from "./basics.tsx";
 import { LocationMap } from "./location-map.tsx";
-
-const registries: Readonly<Record<string, string>> = {
-  afrinic: "AFRINIC",
-  apnic: "APNIC",
-  arin: "ARIN",
-  lacnic: "LACNIC",
-  ripencc: "RIPE NCC",
-};
-
-export function registryName(registry: string): string {
-  return registries[registry] ?? registry;
-}
 
 export function Country({ code, flag }: { readonly code: string | null; readonly flag?: CountryFlag | null }) {
   if (code === null) return <span class="unknown">{texts.unknown}</span>;
@@ -28,6 +16,15 @@ export function Country({ code, flag }: { readonly code: string | null; readonly
     <>
       <img class="flag" src={flag.svg_url} alt="" width={24} height={16} /> <Outside text={flag.name} /> ({code})
     </>
+  );
+}
+
+/** From the lower address to the higher one in every script. */
+function Range({ start, end }: { readonly start: string; readonly end: string }) {
+  return (
+    <bdi dir="ltr">
+      {start} – {end}
+    </bdi>
   );
 }
 
@@ -43,7 +40,7 @@ export function AllocationFacts({ allocation, flag }: { readonly allocation: All
           ["Registry", registryName(registry)],
           ["Status", status],
           ["Country of registration", <Country key="c" code={registration_country} flag={flag ?? null} />],
-          ["Block", `${block.start} – ${block.end}`],
+          ["Block", <Range key="block" {...block} />],
           ["Since", allocated_on],
           ["Holder", holder?.name ? <Outside key="h" text={holder.name} /> : null],
         ]}
@@ -62,7 +59,7 @@ export function AllocationFacts({ allocation, flag }: { readonly allocation: All
       ) : null}
       {conflicts.map((conflict) => (
         <p key={conflict.registry} class="note">
-          Registries disagree: {registryName(conflict.registry)} lists {conflict.block.start} – {conflict.block.end}, too.
+          Registries disagree: {registryName(conflict.registry)} lists <Range {...conflict.block} />, too.
         </p>
       ))}
     </>
@@ -78,7 +75,7 @@ export function NetworkTypesCard({ types, areUnknown }: { readonly types: readon
         <ul class="plain">
           {types.map((type) => (
             <li key={JSON.stringify(type)}>
-              <strong>{type.type.replaceAll("_", " ")}</strong>
+              <strong>{words(type.type)}</strong>
               {type.provider ? (
                 <>
                   {" "}
@@ -132,7 +129,14 @@ export function LocationCard({ location }: { readonly location: Location | null 
           ["Country", <Country key="c" code={country} />],
           ["Region", region === null ? null : <Outside key="r" text={region} />],
           ["City", city === null ? null : <Outside key="p" text={city} />],
-          ["Coordinates", place],
+          [
+            "Coordinates",
+            place === null ? null : (
+              <bdi key="x" dir="ltr">
+                {place}
+              </bdi>
+            ),
+          ],
           ["Basis", basis === "geofeed" ? "geofeed: the network says so, unverified" : `${count(observations)} observations`],
           ["Confidence", confidence === null ? null : share(confidence)],
           ["Last observed", last_observed_at === null ? null : moment(last_observed_at)],

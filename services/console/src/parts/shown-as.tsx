@@ -2,7 +2,7 @@
 
 import type { Meta } from "@netfacts/contracts";
 import { useState } from "preact/hooks";
-import { duration, moment } from "../domain/format.ts";
+import { duration, moment, words } from "../domain/format.ts";
 import { curl, type Lookup, typescript } from "../domain/snippets.ts";
 import { texts } from "../texts.ts";
 import { Card, Outside } from "./basics.tsx";
@@ -57,7 +57,7 @@ export function DataBehind({ meta }: { readonly meta: Meta }) {
         <ul class="ages">
           {sections.map(([name, section]) => (
             <li key={name} class={section.stale ? "stale" : ""}>
-              <strong>{name.replaceAll("_", " ")}</strong> {duration(section.age_seconds)} old{section.stale ? ", stale" : ""}
+              <strong>{words(name)}</strong> {duration(section.age_seconds)} old{section.stale ? ", stale" : ""}
               <span class="detail"> {moment(section.as_of)}</span>
             </li>
           ))}

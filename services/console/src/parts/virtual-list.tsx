@@ -1,12 +1,17 @@
-/** A list of any length, of which only the rows in sight are in the document. It has the focus as a whole; arrows and Page keys scroll it. */
+/** A list of any length, of which only the rows in sight are in the document, or those that are printed. It has the focus as a whole; arrows and Page keys scroll it. */
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { count } from "../domain/format.ts";
+import { isPrinting } from "../printing.ts";
+import { texts } from "../texts.ts";
 
 const rowPixels = 36;
 const viewPixels = 360;
 /** Rows above and below those in sight. */
 const spareRows = 8;
+/** More would take a browser long to lay out: these are some 70 sheets. */
+const printedRowsMax = 2_000;
 
 export const rowsInSight = viewPixels / rowPixels;
 
@@ -28,9 +33,14 @@ export function useRowsInSight<E extends HTMLElement>(rows: number): Window<E> {
   const [top, setTop] = useState(0);
   const scrolling = useRef<E>(null);
   const height = Math.min(viewPixels, rows * rowPixels);
+  const window = isPrinting.value
+    ? { first: 0, last: Math.min(rows, printedRowsMax) }
+    : {
+        first: Math.max(0, Math.floor(top / rowPixels) - spareRows),
+        last: Math.min(rows, Math.ceil((top + height) / rowPixels) + spareRows),
+      };
   return {
-    first: Math.max(0, Math.floor(top / rowPixels) - spareRows),
-    last: Math.min(rows, Math.ceil((top + height) / rowPixels) + spareRows),
+    ...window,
     height,
     fullHeight: rows * rowPixels,
     scrolling,
@@ -51,6 +61,11 @@ export function rowPlace(row: number): { readonly insetBlockStart: string } {
   return { insetBlockStart: `${row * rowPixels}px` };
 }
 
+/** On paper, that rows are left out. */
+export function LeftOut({ rows }: { readonly rows: number }) {
+  return isPrinting.value && rows > printedRowsMax ? <p class="left-out">{texts.leftOut(count(printedRowsMax), count(rows))}</p> : null;
+}
+
 interface VirtualListProps<T> {
   readonly label: string;
   readonly items: readonly T[];
@@ -60,22 +75,25 @@ interface VirtualListProps<T> {
 export function VirtualList<T>({ label, items, row }: VirtualListProps<T>) {
   const { first, last, height, fullHeight, scrolling, onScroll } = useRowsInSight<HTMLElement>(items.length);
   return (
-    <section
-      class="virtual"
-      aria-label={label}
-      ref={scrolling}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-      tabIndex={0}
-      style={{ blockSize: `${height}px` }}
-      onScroll={onScroll}
-    >
-      <ul style={{ blockSize: `${fullHeight}px` }}>
-        {items.slice(first, last).map((item, index) => (
-          <li key={first + index} aria-setsize={items.length} aria-posinset={first + index + 1} style={rowPlace(first + index)}>
-            {row(item)}
-          </li>
-        ))}
-      </ul>
-    </section>
+    <>
+      <section
+        class="virtual"
+        aria-label={label}
+        ref={scrolling}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+        tabIndex={0}
+        style={{ blockSize: `${height}px` }}
+        onScroll={onScroll}
+      >
+        <ul style={{ blockSize: `${fullHeight}px` }}>
+          {items.slice(first, last).map((item, index) => (
+            <li key={first + index} aria-setsize={items.length} aria-posinset={first + index + 1} style={rowPlace(first + index)}>
+              {row(item)}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <LeftOut rows={items.length} />
+    </>
   );
 }

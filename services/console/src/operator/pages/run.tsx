@@ -2,7 +2,7 @@
 
 import type { IngestRun, RunReport, RunSource } from "@netfacts/contracts";
 import { useEffect, useState } from "preact/hooks";
-import { count, counted, duration, moment } from "../../domain/format.ts";
+import { count, counted, duration, moment, words } from "../../domain/format.ts";
 import { Card, Facts, Outside, Unknown } from "../../parts/basics.tsx";
 import { IngestAnswered } from "../parts/ingest-answered.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
@@ -126,7 +126,7 @@ function Report({ report }: { readonly report: RunReport }) {
               <td>{version}</td>
               <td class="long">
                 {Object.entries(counts)
-                  .map(([kind, value]) => `${count(value)} ${kind.replaceAll("_", " ")}`)
+                  .map(([kind, value]) => `${count(value)} ${words(kind)}`)
                   .join(", ")}
               </td>
               <td class="long">

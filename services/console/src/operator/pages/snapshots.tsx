@@ -2,7 +2,7 @@
 
 import type { KeptSnapshot, KeptSnapshots } from "@netfacts/contracts";
 import { useState } from "preact/hooks";
-import { count, counted, moment } from "../../domain/format.ts";
+import { count, counted, moment, words } from "../../domain/format.ts";
 import { Card, Outside, Unknown } from "../../parts/basics.tsx";
 import { navigate } from "../../router.ts";
 import { useOperatorAnswer } from "../asking.ts";
@@ -73,7 +73,7 @@ function SnapshotRow({ snapshot: { id, current, served, sample_data, sections },
         {current ? <StateBadge state="current" /> : null} {served ? <StateBadge state="served" /> : null}{" "}
         {sample_data ? <StateBadge state="sample" /> : null}
       </td>
-      <td class="long">{sections.map(({ name, as_of }) => `${name.replaceAll("_", " ")} of ${moment(as_of)}`).join("; ")}</td>
+      <td class="long">{sections.map(({ name, as_of }) => `${words(name)} of ${moment(as_of)}`).join("; ")}</td>
       <td>
         {current || rollBack === null ? null : (
           <button type="button" class="quiet" aria-label={t.rollBackTo(id)} onClick={() => rollBack(id)}>
@@ -171,13 +171,13 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
           <Table label={t.compare} columns={t.compareColumns}>
             {sections.map(({ name, from, to, counts }) => (
               <tr key={name}>
-                <th scope="row">{name.replaceAll("_", " ")}</th>
+                <th scope="row">{words(name)}</th>
                 <td>{from ?? t.lacks}</td>
                 <td>{to ?? t.lacks}</td>
                 <td>
                   {counts.map(({ kind, from, to }) => (
                     <p key={kind}>
-                      {kind.replaceAll("_", " ")}: {from === null ? t.lacks : count(from)} → {to === null ? t.lacks : count(to)}
+                      {words(kind)}: {from === null ? t.lacks : count(from)} → {to === null ? t.lacks : count(to)}
                       {from === null || to === null || from === to ? "" : ` (${to > from ? "+" : "−"}${count(Math.abs(to - from))})`}
                     </p>
                   ))}
@@ -191,7 +191,7 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
               <select name="section">
                 {sections.map(({ name }) => (
                   <option key={name} value={name}>
-                    {name.replaceAll("_", " ")}
+                    {words(name)}
                   </option>
                 ))}
               </select>

@@ -2,7 +2,7 @@
 
 import type { SnapshotChanges } from "@netfacts/contracts";
 import { useState } from "preact/hooks";
-import { count } from "../../domain/format.ts";
+import { count, words } from "../../domain/format.ts";
 import { Outside } from "../../parts/basics.tsx";
 import { Answered } from "../../parts/failed.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
@@ -28,7 +28,7 @@ export function SectionRows({ from, to, section }: ComparedSection) {
   );
   return (
     <section aria-live="polite">
-      <h3>{t.rowsTitle(section.replaceAll("_", " "), from, to)}</h3>
+      <h3>{t.rowsTitle(words(section), from, to)}</h3>
       <Answered answer={answer} again={again} isPart>
         {(changes) => <Rows changes={changes} />}
       </Answered>
