@@ -39,6 +39,7 @@ export interface RtrSourcesDeps {
   onChange(source: string): void;
   readonly clock?: RtrClock;
   readonly settings?: Partial<LinkSettings>;
+  readonly write?: typeof writeVrpFile;
 }
 
 interface Followed {
@@ -59,6 +60,8 @@ export class RtrSources {
   readonly #deps: RtrSourcesDeps;
   readonly #clock: RtrClock;
   readonly #followed = new Map<string, Followed>();
+  /** Of a source, until the file of the session that it had before is gone: the next one has the same path. */
+  readonly #leaving = new Map<string, Promise<void>>();
 
   constructor(deps: RtrSourcesDeps) {
     this.#deps = deps;
@@ -96,9 +99,8 @@ export class RtrSources {
 
   /** Ends every session; resolves when nothing is written any more. */
   async stop(): Promise<void> {
-    const ending = [...this.#followed.values()].map(({ writing }) => writing);
     for (const name of [...this.#followed.keys()]) this.#leave(name);
-    await Promise.all(ending);
+    await Promise.all(this.#leaving.values());
   }
 
   #begin(source: RtrSource): void {
@@ -126,7 +128,7 @@ export class RtrSources {
       stock: null,
       callOff: null,
       callOffRefresh: () => undefined,
-      writing: Promise.resolve(),
+      writing: this.#leaving.get(name) ?? Promise.resolve(),
       isStopped: false,
     };
     this.#followed.set(name, followed);
@@ -141,7 +143,11 @@ export class RtrSources {
     followed.callOff?.();
     followed.callOffRefresh();
     followed.client.stop();
-    void followed.writing.then(() => rm(this.#pathOf(name), { force: true })).catch(() => undefined);
+    const left = followed.writing.then(() => rm(this.#pathOf(name), { force: true })).catch(() => undefined);
+    this.#leaving.set(name, left);
+    void left.then(() => {
+      if (this.#leaving.get(name) === left) this.#leaving.delete(name);
+    });
   }
 
   /** The first change sets the time; those that follow go with it. */
@@ -166,7 +172,7 @@ export class RtrSources {
     }
     const path = this.#pathOf(source.name);
     try {
-      const sha256 = await writeVrpFile(path, data);
+      const sha256 = await (this.#deps.write ?? writeVrpFile)(path, data);
       followed.stock = { kind: "file", path, sha256, cache: data.cache, updatedAt: data.updatedAt };
     } catch (err) {
       this.#deps.log.error({ source: source.name, err }, "VRPs of an RTR cache cannot be written to the state folder; retrying");

@@ -1,11 +1,13 @@
 /** What sessions hand on, and when, by a clock of the test's own. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "@jest/globals";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
 import { createRtrMetrics, RtrSources } from "../../src/rtr/index.ts";
+import { writeVrpFile } from "../../src/rtr/vrp-file.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { startScriptedCache } from "../support/scripted-cache.ts";
 
@@ -15,7 +17,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-async function begin() {
+async function begin(write = writeVrpFile) {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-rtr-"));
   const cache = await startScriptedCache(["192.0.2.0/24-24 1"]);
   const clock = manualClock();
@@ -28,17 +30,18 @@ async function begin() {
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     metrics: createRtrMetrics(createMetrics("ingest", registry)),
     onChange: () => void changes++,
+    write,
   });
   stops.push(
     () => rmSync(folder, { recursive: true }),
     () => cache.stop(),
     () => sources.stop(),
   );
-  const follow = () => sources.follow([{ name: "rpki", location: cache.url, intervalSeconds: 7_200 }]);
+  const follow = (location = cache.url) => sources.follow([{ name: "rpki", location, intervalSeconds: 7_200 }]);
   const until = async (holds: () => boolean) => {
     while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
   };
-  return { cache, clock, registry, sources, follow, until, changes: () => changes };
+  return { folder, cache, clock, registry, sources, follow, until, changes: () => changes };
 }
 
 test("hands on data that do not change once per interval, with the time at which they were last current", async () => {
@@ -78,4 +81,32 @@ test("gives up what another process published when no cache was reached for the 
   clock.pass(1);
   sources.giveUpInherited("rpki", asOf);
   expect(sources.stock("rpki")).toMatchObject({ kind: "given-up" });
+});
+
+test("data of another cache are written when those of the one before are, which go", async () => {
+  const disk = { isSlow: true, writing: 0, most: 0 };
+  const { folder, cache, clock, sources, follow, until, changes } = await begin(async (path, data) => {
+    disk.most = Math.max(disk.most, ++disk.writing);
+    while (disk.isSlow) await sleep(5);
+    return await writeVrpFile(path, data).finally(() => disk.writing--);
+  });
+  const other = await startScriptedCache(["192.0.2.0/24-24 2"]);
+  stops.push(() => other.stop());
+  const synchronised = (url: string) =>
+    until(() => sources.status("rpki").some((each) => each.cache === url && each.state === "synchronised"));
+  follow();
+  await synchronised(cache.url);
+  clock.pass(1_000);
+  await until(() => disk.writing === 1);
+  follow(other.url);
+  await synchronised(other.url);
+  clock.pass(1_000);
+  // Time enough for a second writer.
+  await sleep(100);
+  expect(disk.most).toBe(1);
+  disk.isSlow = false;
+  await until(() => changes() === 1);
+  expect(sources.stock("rpki")).toMatchObject({ kind: "file", cache: other.url });
+  await sources.stop();
+  expect(readdirSync(folder)).toEqual([]);
 });
