@@ -1,7 +1,7 @@
 /**
  * P6: a full-size snapshot → ready to answer, as a pod does it, in a process of its own: seconds and resident memory. Beside it the
- * obvious design on the same data: `dump routes` read into a Map of prefix texts. Then `ip-routing` itself, which loads it from JetStream:
- * from the start of its process to taking questions, and the loading alone. `scripts/run.sh bench/snapshot-ready.ts`
+ * obvious design on the same data: `dump routes` read into a Map of prefix texts. Then `ip-routing` itself, from its sources and as the
+ * container image runs it, which loads it from JetStream: from the start of its process to taking questions, and the loading alone. `scripts/run.sh bench/snapshot-ready.ts`
  */
 
 import { spawnSync } from "node:child_process";
@@ -10,12 +10,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
+import { environment, folders } from "../scripts/images/config.ts";
+import { assembleTree } from "../scripts/images/tree.ts";
 import { publishSnapshot } from "../test/support/publish-snapshot.ts";
 import { requireData } from "./support/data.ts";
 import { withBacking } from "./support/distributed.ts";
 import { importModern } from "./support/modern.ts";
 import { median } from "./support/rounds.ts";
-import { residentMib } from "./support/service-process.ts";
+import { residentMib, type ServiceProcess, startProcess } from "./support/service-process.ts";
 
 const rounds = 5;
 const self = fileURLToPath(import.meta.url);
@@ -70,11 +72,13 @@ if (side === "snapshot" && folder !== undefined) {
       console.log(`${name.padEnd(10)} ${of(({ ms }) => ms)} ms, ${of(({ mib }) => mib)} MiB resident, ${of(({ held }) => held)} prefixes`);
     }
     const pods = await measurePods(made);
-    const middle = (pick: (pod: PodRound) => number) => Math.round(median(pods.map(pick)));
-    console.log(
-      `ip-routing from JetStream: ${middle(({ ms }) => ms)} ms from its start to taking questions, ${middle(({ loadMs }) => loadMs)} ms of it loading, ` +
-        `${middle(({ mib }) => mib)} MiB resident, ${middle(({ peakMib }) => peakMib)} MiB at most`,
-    );
+    for (const [form, list] of Object.entries(pods)) {
+      const middle = (pick: (pod: PodRound) => number) => Math.round(median(list.map(pick)));
+      console.log(
+        `ip-routing from JetStream, ${form}: ${middle(({ ms }) => ms)} ms from its start to taking questions, ${middle(({ loadMs }) => loadMs)} ms of it loading, ` +
+          `${middle(({ mib }) => mib)} MiB resident, ${middle(({ peakMib }) => peakMib)} MiB at most`,
+      );
+    }
     console.log(JSON.stringify({ bench: "P6", results, pods }));
   } finally {
     await rm(made, { recursive: true, force: true });
@@ -90,21 +94,37 @@ interface PodRound {
   readonly peakMib: number;
 }
 
-/** One pod after the other, each with nothing of the snapshot yet. */
-async function measurePods(origin: string): Promise<PodRound[]> {
-  const list: PodRound[] = [];
-  await withBacking(async ({ natsUrl, startPod }) => {
+/** One pod after the other, each with nothing of the snapshot yet, both forms in turn. */
+async function measurePods(origin: string): Promise<Record<string, PodRound[]>> {
+  const lists: Record<string, PodRound[]> = {};
+  await withBacking(async ({ folder, natsUrl, env, own, startPod }) => {
     await publishSnapshot(natsUrl, "netfacts-snapshots", origin);
-    for (let round = 0; round < rounds; round++) {
-      const started = performance.now();
-      const pod = startPod("ip-routing", `ip-routing-${round}`);
-      await pod.logged(/"msg":"ready for requests"/);
-      const ms = performance.now() - started;
-      const [, loadMs] = await pod.logged(/"load_ms":(\d+),"msg":"snapshot in service"/);
-      const { now: mib, peak: peakMib } = residentMib(pod.pid);
-      list.push({ ms, loadMs: Number(loadMs), mib, peakMib });
-      await pod.stop();
-    }
+    const tree = join(folder, "tree");
+    await assembleTree({ root: fileURLToPath(new URL("..", import.meta.url)), to: tree });
+    const asInImage = { ...environment, NODE_COMPILE_CACHE: join(tree, folders.compiled), ...env };
+    const forms: Record<string, (name: string) => ServiceProcess> = {
+      sources: (name) => startPod("ip-routing", name),
+      image: (name) =>
+        own(
+          startProcess(join(tree, folders.app, "netfacts.js"), {
+            name,
+            folder,
+            args: ["ip-routing"],
+            env: { ...asInImage, POD_NAME: name },
+          }),
+        ),
+    };
+    for (let round = 0; round < rounds; round++)
+      for (const [form, start] of Object.entries(forms)) {
+        const started = performance.now();
+        const pod = start(`${form}-${round}`);
+        await pod.logged(/"msg":"ready for requests"/);
+        const ms = performance.now() - started;
+        const [, loadMs] = await pod.logged(/"load_ms":(\d+),"msg":"snapshot in service"/);
+        const { now: mib, peak: peakMib } = residentMib(pod.pid);
+        lists[form] = [...(lists[form] ?? []), { ms, loadMs: Number(loadMs), mib, peakMib }];
+        await pod.stop();
+      }
   });
-  return list;
+  return lists;
 }
