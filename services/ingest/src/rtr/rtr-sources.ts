@@ -39,6 +39,7 @@ export interface RtrSourcesDeps {
   onChange(source: string): void;
   readonly clock?: RtrClock;
   readonly settings?: Partial<LinkSettings>;
+  /** For tests of slow disks. */
   readonly write?: typeof writeVrpFile;
 }
 
@@ -60,7 +61,7 @@ export class RtrSources {
   readonly #deps: RtrSourcesDeps;
   readonly #clock: RtrClock;
   readonly #followed = new Map<string, Followed>();
-  /** Of a source, until the file of the session that it had before is gone: the next one has the same path. */
+  /** By the name of a source: resolves when the file of the session that it had before is gone. The next one has the same path. */
   readonly #leaving = new Map<string, Promise<void>>();
 
   constructor(deps: RtrSourcesDeps) {
@@ -143,11 +144,10 @@ export class RtrSources {
     followed.callOff?.();
     followed.callOffRefresh();
     followed.client.stop();
-    const left = followed.writing.then(() => rm(this.#pathOf(name), { force: true })).catch(() => undefined);
-    this.#leaving.set(name, left);
-    void left.then(() => {
-      if (this.#leaving.get(name) === left) this.#leaving.delete(name);
-    });
+    this.#leaving.set(
+      name,
+      followed.writing.then(() => rm(this.#pathOf(name), { force: true })).catch(() => undefined),
+    );
   }
 
   /** The first change sets the time; those that follow go with it. */
