@@ -1,7 +1,8 @@
 /**
  * P6: a full-size snapshot → ready to answer, as a pod does it, in a process of its own: seconds and resident memory. Beside it the
  * obvious design on the same data: `dump routes` read into a Map of prefix texts. Then `ip-routing` itself, from its sources and as the
- * container image runs it, which loads it from JetStream: from the start of its process to taking questions, and the loading alone. `scripts/run.sh bench/snapshot-ready.ts`
+ * container image runs it, which loads it from JetStream: from the start of its process to taking questions, and the loading alone.
+ * `scripts/run.sh bench/snapshot-ready.ts`
  */
 
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,7 @@
-/** A list of any length, of which only the rows in sight are in the document, or those that are printed. It has the focus as a whole; arrows and Page keys scroll it. */
+/**
+ * A list of any length, of which only the rows in sight are in the document, or those that are printed. It has the focus as a whole; arrows
+ * and Page keys scroll it.
+ */
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useRef, useState } from "preact/hooks";
@@ -33,14 +36,14 @@ export function useRowsInSight<E extends HTMLElement>(rows: number): Window<E> {
   const [top, setTop] = useState(0);
   const scrolling = useRef<E>(null);
   const height = Math.min(viewPixels, rows * rowPixels);
-  const window = isPrinting.value
+  const inDocument = isPrinting.value
     ? { first: 0, last: Math.min(rows, printedRowsMax) }
     : {
         first: Math.max(0, Math.floor(top / rowPixels) - spareRows),
         last: Math.min(rows, Math.ceil((top + height) / rowPixels) + spareRows),
       };
   return {
-    ...window,
+    ...inDocument,
     height,
     fullHeight: rows * rowPixels,
     scrolling,
