@@ -17,7 +17,8 @@ import { createGzip, gunzipSync } from "node:zlib";
 import { comparePrefixes, formatPrefix, makePrefix, type Prefix, parsePrefix } from "@netfacts/address";
 import { readSources, runIngest } from "@netfacts/ingest/app";
 import { AnswerNotes, asnRecord, ipRecord } from "@netfacts/records";
-import { type Generation, loadInWorker, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
+import { type Generation, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
+import { loadInThread } from "../libs/snapshot/test/support/load-in-thread.ts";
 import { requireData } from "./support/data.ts";
 import { writeModernSources } from "./support/modern.ts";
 import { seededRandom } from "./support/random.ts";
@@ -134,7 +135,7 @@ async function load(at: string, ipv4Index: (typeof forms)[number]): Promise<Load
     mib: mib(process.memoryUsage.rss()),
   };
   const asked = { ...loaded, ...lookUp(generation) };
-  const second = await loadInWorker(source, generation.id, { ipv4Index });
+  const second = await loadInThread(source, generation.id, { ipv4Index });
   const reloadPeakMib = Math.round(process.resourceUsage().maxRSS / 1024);
   if (second.manifest.id !== generation.id) throw new Error("another snapshot");
   return { ...asked, reloadPeakMib };

@@ -11,14 +11,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
-import { environment, folders } from "../scripts/images/config.ts";
-import { assembleTree } from "../scripts/images/tree.ts";
 import { publishSnapshot } from "../test/support/publish-snapshot.ts";
 import { requireData } from "./support/data.ts";
 import { withBacking } from "./support/distributed.ts";
+import { imageForm } from "./support/image-form.ts";
 import { importModern } from "./support/modern.ts";
 import { median } from "./support/rounds.ts";
-import { residentMib, type ServiceProcess, startProcess } from "./support/service-process.ts";
+import { residentMib, type ServiceProcess } from "./support/service-process.ts";
 
 const rounds = 5;
 const self = fileURLToPath(import.meta.url);
@@ -98,22 +97,13 @@ interface PodRound {
 /** One pod after the other, each with nothing of the snapshot yet, both forms in turn. */
 async function measurePods(origin: string): Promise<Record<string, PodRound[]>> {
   const lists: Record<string, PodRound[]> = {};
-  await withBacking(async ({ folder, natsUrl, env, own, startPod }) => {
+  await withBacking(async (backing) => {
+    const { natsUrl, startPod } = backing;
     await publishSnapshot(natsUrl, "netfacts-snapshots", origin);
-    const tree = join(folder, "tree");
-    await assembleTree({ root: fileURLToPath(new URL("..", import.meta.url)), to: tree });
-    const asInImage = { ...environment, NODE_COMPILE_CACHE: join(tree, folders.compiled), ...env };
+    const startAsImage = await imageForm(backing);
     const forms: Record<string, (name: string) => ServiceProcess> = {
       sources: (name) => startPod("ip-routing", name),
-      image: (name) =>
-        own(
-          startProcess(join(tree, folders.app, "netfacts.js"), {
-            name,
-            folder,
-            args: ["ip-routing"],
-            env: { ...asInImage, POD_NAME: name },
-          }),
-        ),
+      image: (name) => startAsImage("ip-routing", name),
     };
     for (let round = 0; round < rounds; round++)
       for (const [form, start] of Object.entries(forms)) {

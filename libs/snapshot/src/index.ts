@@ -24,7 +24,7 @@ export { ageSeconds, isStale } from "./freshness.ts";
 export { Generation, type LoadedSection, type LoadedSnapshot, loadSection, manyPeers, sectionsOf } from "./generation.ts";
 export { GrowableUint8, GrowableUint16, GrowableUint32, release } from "./growable.ts";
 export { type Ipv4IndexForm, ipv4IndexConfig } from "./ipv4-index.ts";
-export { loadInWorker, loadSnapshot } from "./loader.ts";
+export { LoaderThreads, loadSnapshot } from "./loader.ts";
 export { type AllocationEntry, type AllocationRelation, AllocationTable, type AsnEntry, type Holder } from "./lookup/allocation-table.ts";
 export { type LocationFound, LocationTable } from "./lookup/locations.ts";
 export type { Neighbour, NeighbourSummary } from "./lookup/neighbours.ts";
@@ -130,7 +130,14 @@ export {
   type SnapshotStore,
   SnapshotUnavailableError,
 } from "./store/snapshot-store.ts";
-export { type OpenedStore, type OpenStore, openStoreSource, prepareStoreSource, type StoreSource } from "./store/store-source.ts";
+export {
+  type OpenedStore,
+  type OpenOptions,
+  type OpenStore,
+  openStoreSource,
+  prepareStoreSource,
+  type StoreSource,
+} from "./store/store-source.ts";
 export { packStrings } from "./strings.ts";
 export { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd } from "./words/folded-words.ts";
 export { matchLevels, WordIndex } from "./words/word-index.ts";

@@ -1,10 +1,10 @@
-/** The loader's thread: waits for the id of a snapshot, reads, checks and indexes it over a connection of its own, posts it, ends. */
+/** A loader's thread: gets the id of a snapshot, reads, checks and indexes it over a connection of its own, and posts it. Who started the thread ends it. */
 
-import { once } from "node:events";
 import { constants } from "node:os";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { lowerPriority } from "@netfacts/threads";
 import { type LoaderData, type LoadReply, type LoadRequest, loadSnapshot } from "./loader.ts";
+import { collectGarbage } from "./released-memory.ts";
 import { SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import { openStoreSource, prepareStoreSource } from "./store/store-source.ts";
 
@@ -12,13 +12,17 @@ const port = parentPort as MessagePort;
 const { source, background } = workerData as LoaderData;
 if (background) lowerPriority(constants.priority.PRIORITY_LOW);
 prepareStoreSource(source);
-const [request] = (await once(port, "message")) as [LoadRequest];
-port.postMessage(await load(request));
+// What was posted is freed when the thread that got it gives it up: nothing may refer to it here.
+port.on("message", (request: LoadRequest) => void answer(request).then(background ? collectGarbage : undefined));
+
+async function answer(request: LoadRequest): Promise<void> {
+  port.postMessage(await load(request));
+}
 
 async function load({ id, given, loading }: LoadRequest): Promise<LoadReply> {
   let manifest = given;
   try {
-    const { store, close } = await openStoreSource(source);
+    const { store, close } = await openStoreSource(source, { background });
     try {
       manifest ??= await store.getManifest(id);
       return { ok: true, loaded: await loadSnapshot(store, manifest, loading) };

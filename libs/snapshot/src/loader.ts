@@ -1,6 +1,6 @@
 /** Loads snapshots in a worker thread, so that answering never waits for loading. */
 
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { SpareThread } from "@netfacts/threads";
 import { type LoadedSections, type LoadedSnapshot, loadSection, type SectionLoading, sectionsOf } from "./generation.ts";
 import type { Manifest, SectionName } from "./manifest.ts";
@@ -15,11 +15,6 @@ export interface SnapshotLoading extends Omit<SectionLoading, "before"> {
 export interface WorkerLoading extends SnapshotLoading {
   /** As the store told it. Default: the worker asks for it, which takes longer than loading most sections, as it has yet to load what reads one. */
   readonly manifest?: Manifest | null;
-}
-
-export interface BackgroundLoading extends WorkerLoading {
-  /** Whether the thread has a low priority: for work that no answer of today waits for. Default: false. */
-  readonly background?: boolean;
 }
 
 /**
@@ -51,13 +46,14 @@ export async function loadSnapshot(
   return { manifest, sections };
 }
 
-/** What the loader's thread gets at its start. */
+/** What a loader's thread gets at its start. */
 export interface LoaderData {
   readonly source: StoreSource;
+  /** For work that no answer of today waits for: the thread has a low priority, and the store may read at a bounded rate. */
   readonly background: boolean;
 }
 
-/** What it is asked, once, and what it answers. */
+/** What it is asked, and what it answers. */
 export interface LoadRequest {
   readonly id: string;
   readonly given: Manifest | null;
@@ -83,14 +79,23 @@ export class LoaderThreads {
   readonly #threads: SpareThread;
 
   constructor(source: StoreSource) {
-    this.#threads = threadsOf({ source, background: false });
+    this.#threads = new SpareThread(loaderModule, { workerData: { source, background: false } satisfies LoaderData });
   }
 
-  /** As `loadInWorker`. */
+  /**
+   * Loads a snapshot in a thread, which opens the store itself, and hands it over in shared memory.
+   *
+   * Throws `RefusedSnapshotError` when it is missing or damaged, `SnapshotUnavailableError` when the store does not answer, and the
+   * signal's reason.
+   */
   async load(id: string, loading: WorkerLoading = {}, signal?: AbortSignal): Promise<LoadedSnapshot> {
+    signal?.throwIfAborted();
+    const thread = this.#threads.take().on("error", ignore);
     try {
-      return await loadIn(this.#threads, id, loading, signal);
+      return await loadIn(thread, id, loading, signal);
     } finally {
+      // A connection that will not close must not keep the thread.
+      void thread.terminate();
       this.#threads.prepare();
     }
   }
@@ -102,54 +107,79 @@ export class LoaderThreads {
 }
 
 /**
- * Loads a snapshot in a worker thread, which opens the store itself, and hands it over in shared memory.
- *
- * Throws `RefusedSnapshotError` when it is missing or damaged, `SnapshotUnavailableError` when the store does not answer, and the
- * signal's reason.
+ * Loads snapshots of one store, one after the other, for work that no answer of today waits for: in one thread of a low priority. A
+ * thread for each load would load its modules and compile its code again each time, which V8 does in threads of full priority.
  */
-export function loadInWorker(
-  source: StoreSource,
-  id: string,
-  { background = false, ...loading }: BackgroundLoading = {},
-  signal?: AbortSignal,
-): Promise<LoadedSnapshot> {
-  return loadIn(threadsOf({ source, background }), id, loading, signal);
+export class BackgroundLoader {
+  readonly #source: StoreSource;
+  readonly #idleMs: number;
+  #thread: Worker | null = null;
+  #ending: NodeJS.Timeout | undefined;
+
+  /** @param idleMs  how long the thread waits for more to do before it ends. */
+  constructor(source: StoreSource, idleMs = 10_000) {
+    this.#source = source;
+    this.#idleMs = idleMs;
+  }
+
+  /** As `LoaderThreads.load`. The load before must have ended. */
+  async load(id: string, loading: WorkerLoading = {}): Promise<LoadedSnapshot> {
+    clearTimeout(this.#ending);
+    const thread = this.#thread ?? this.#start();
+    thread.ref();
+    try {
+      const loaded = await loadIn(thread, id, loading);
+      // It waits for more, and keeps no process alive meanwhile.
+      thread.unref();
+      this.#ending = setTimeout(() => this.#end(thread), this.#idleMs).unref();
+      return loaded;
+    } catch (error) {
+      this.#end(thread);
+      throw error;
+    }
+  }
+
+  #start(): Worker {
+    const thread = new Worker(loaderModule, { workerData: { source: this.#source, background: true } satisfies LoaderData });
+    thread.on("error", ignore).once("exit", () => this.#end(thread));
+    this.#thread = thread;
+    return thread;
+  }
+
+  #end(thread: Worker): void {
+    if (this.#thread === thread) this.#thread = null;
+    void thread.terminate();
+  }
 }
 
-function threadsOf(workerData: LoaderData): SpareThread {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return new SpareThread(new URL(`./loader-worker.${extension}`, import.meta.url), { workerData });
-}
+/** Of a thread that fails after its reply: nobody waits for it any more. */
+const ignore = (): void => undefined;
 
-function loadIn(
-  threads: SpareThread,
+const loaderModule = new URL(`./loader-worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
+
+/** Asks the thread, which must not be busy, and leaves its end to the caller. */
+async function loadIn(
+  thread: Worker,
   id: string,
   { manifest: given = null, ...loading }: WorkerLoading,
   signal?: AbortSignal,
 ): Promise<LoadedSnapshot> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const worker: Worker = threads.take();
-    // A connection that will not close must not keep the thread.
-    const end = (): void => void worker.terminate();
-    const abort = (): void => {
-      reject(signal?.reason);
-      end();
-    };
-    signal?.addEventListener("abort", abort, { once: true });
-    worker.once("message", (reply: LoadReply) => {
-      if (reply.ok) resolve(takenOver(reply.loaded, loading.reuse));
-      else if (reply.unavailable) reject(new SnapshotUnavailableError(reply.message));
-      else reject(new RefusedSnapshotError(reply.message, reply.manifest));
-      end();
-    });
-    worker.once("error", (cause) => reject(new SnapshotError(`snapshot ${id}: the loader failed: ${(cause as Error).message}`, { cause })));
-    worker.once("exit", (code) => {
-      signal?.removeEventListener("abort", abort);
-      reject(new SnapshotError(`snapshot ${id}: the loader ended with code ${code}`));
-    });
-    worker.postMessage({ id, given, loading } satisfies LoadRequest);
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<LoadReply>();
+  const failed = (cause: Error): void => reject(new SnapshotError(`snapshot ${id}: the loader failed: ${cause.message}`, { cause }));
+  const ended = (code: number): void => reject(new SnapshotError(`snapshot ${id}: the loader ended with code ${code}`));
+  const aborted = (): void => reject(signal?.reason);
+  thread.on("message", resolve).on("error", failed).on("exit", ended);
+  signal?.addEventListener("abort", aborted, { once: true });
+  thread.postMessage({ id, given, loading } satisfies LoadRequest);
+  try {
+    const reply = await promise;
+    if (reply.ok) return takenOver(reply.loaded, loading.reuse);
+    if (reply.unavailable) throw new SnapshotUnavailableError(reply.message);
+    throw new RefusedSnapshotError(reply.message, reply.manifest);
+  } finally {
+    signal?.removeEventListener("abort", aborted);
+    thread.off("message", resolve).off("error", failed).off("exit", ended);
+  }
 }
 
 /** With sections that were in memory as the same objects again: the way between threads makes others of the same memory. */

@@ -2,7 +2,7 @@
 
 import Type, { type Static } from "typebox";
 import { Generation, type LoadedSections, type LoadedSnapshot, sectionsOf } from "./generation.ts";
-import { loadInWorker } from "./loader.ts";
+import { BackgroundLoader } from "./loader.ts";
 import type { Manifest } from "./manifest.ts";
 import { ReleasedMemory } from "./released-memory.ts";
 import { type Publication, pastManifest, publicationTime } from "./store/retention.ts";
@@ -93,7 +93,7 @@ interface Wanted {
  */
 export class PastGenerations {
   readonly #store: SnapshotStore;
-  readonly #source: StoreSource;
+  readonly #loader: BackgroundLoader;
   readonly #present: { held(): readonly LoadedSnapshot[] };
   readonly #events: PastEvents;
   readonly #options: Required<PastOptions>;
@@ -123,7 +123,7 @@ export class PastGenerations {
     options: PastOptions = pastDefaults,
   ) {
     this.#store = store;
-    this.#source = source;
+    this.#loader = new BackgroundLoader(source);
     this.#present = present;
     this.#events = events;
     this.#options = { listMs: 2_000, retryMs: 60_000, ...options };
@@ -299,7 +299,7 @@ export class PastGenerations {
       this.#makeRoom(manifest, turn);
       await this.#released.free(bytesOf(this.#used()));
       const reuse = [...this.#present.held(), ...[...this.#kept.values()].map(({ loaded }) => loaded)];
-      const loaded = await loadInWorker(this.#source, id, { reuse, manifest, ipv4Index: "compact", background: true });
+      const loaded = await this.#loader.load(id, { reuse, manifest, ipv4Index: "compact" });
       this.#released.watch(buffersOf(loaded));
       this.#kept.set(id, { loaded, generation: Generation.of(loaded), turn });
       this.#failures.delete(id);

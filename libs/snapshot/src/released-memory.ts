@@ -9,7 +9,7 @@ type Collect = (options: { readonly type: "major"; readonly execution: "async" }
 let collect: Collect | null = null;
 
 /** Collects everything that nobody refers to, in a turn of its own. The thread does nothing else meanwhile. */
-function collectGarbage(): Promise<void> {
+export function collectGarbage(): Promise<void> {
   if (collect === null) {
     setFlagsFromString("--expose-gc");
     collect = runInNewContext("gc") as Collect;

@@ -2,21 +2,17 @@
 
 import { readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
 import fc from "fast-check";
 import { edgesOf, ipv4Prefix } from "../../prefix-trie/test/arbitraries.ts";
-import {
-  type Generation,
-  type Ipv4IndexForm,
-  loadInWorker,
-  loadSnapshot,
-  openFolderStore,
-  SnapshotError,
-  SnapshotFollower,
-} from "../src/index.ts";
+import { Generation, type Ipv4IndexForm, loadSnapshot, openFolderStore, SnapshotError, SnapshotFollower } from "../src/index.ts";
+import { BackgroundLoader } from "../src/loader.ts";
+import { collectGarbage } from "../src/released-memory.ts";
 import { numbered, publishNumber, until } from "./store/contract.ts";
+import { loadInThread } from "./support/load-in-thread.ts";
 import { madeAllocations, madeNames, madeProfiles, madeRoutes, madeVrps } from "./support/made-sections.ts";
 import { inFolder, publishMade } from "./support/made-snapshot.ts";
 import { address } from "./support/text.ts";
@@ -57,7 +53,7 @@ describe("loading in a worker", () => {
       const allocations = madeAllocations([{ start: "192.0.2.0", end: "192.0.2.255" }]);
       const manifest = await publishMade(store, { ...numbered(1), vrps, allocations });
       const here = await loadSnapshot(store, manifest);
-      const there = await loadInWorker({ kind: "folder", path: folder }, manifest.id);
+      const there = await loadInThread({ kind: "folder", path: folder }, manifest.id);
       expect(there.manifest).toEqual(manifest);
       expect(Object.keys(there.sections)).toEqual(Object.keys(here.sections));
       for (const [name, section] of Object.entries(there.sections)) {
@@ -71,9 +67,9 @@ describe("loading in a worker", () => {
     await inFolder(async (folder) => {
       const manifest = await publishNumber(openFolderStore(folder), 1);
       await unlink(join(folder, "manifests", `${manifest.id}.json`));
-      const loaded = await loadInWorker({ kind: "folder", path: folder }, manifest.id, { manifest });
+      const loaded = await loadInThread({ kind: "folder", path: folder }, manifest.id, { manifest });
       expect(loaded.manifest).toEqual(manifest);
-      await expect(loadInWorker({ kind: "folder", path: folder }, manifest.id)).rejects.toThrow(/no snapshot/);
+      await expect(loadInThread({ kind: "folder", path: folder }, manifest.id)).rejects.toThrow(/no snapshot/);
     });
   });
 
@@ -81,11 +77,11 @@ describe("loading in a worker", () => {
     await inFolder(async (folder) => {
       const store = openFolderStore(folder);
       const first = await publishNumber(store, 1);
-      const loaded = await loadInWorker({ kind: "folder", path: folder }, first.id);
+      const loaded = await loadInThread({ kind: "folder", path: folder }, first.id);
       const second = await publishNumber(store, 2);
       // Gone from the folder, so nothing but memory can give it.
       await unlink(join(folder, "objects", first.sections.routes?.object as string));
-      const next = await loadInWorker({ kind: "folder", path: folder }, second.id, { reuse: [loaded] });
+      const next = await loadInThread({ kind: "folder", path: folder }, second.id, { reuse: [loaded] });
       const [before, after] = [loaded.sections.routes?.bytes as Uint8Array, next.sections.routes?.bytes as Uint8Array];
       before[0] = 77;
       expect(after[0]).toBe(77);
@@ -126,12 +122,12 @@ describe("loading in a worker", () => {
       const profiles = Object.fromEntries(Array.from({ length: 100 }, (_, asn) => [asn + 1, { organisation: `Org ${asn % 9}` }]));
       const publish = async () => publishMade(store, { names: madeNames(names), profiles: madeProfiles(profiles) });
       const source = { kind: "folder", path: folder } as const;
-      const first = await loadInWorker(source, (await publish()).id, { words: true });
+      const first = await loadInThread(source, (await publish()).id, { words: true });
       names[5] = "Another";
       profiles[1] = { organisation: "New Org" };
       const { id } = await publish();
-      const changed = await loadInWorker(source, id, { words: true, reuse: [first] });
-      const alone = await loadInWorker(source, id, { words: true });
+      const changed = await loadInThread(source, id, { words: true, reuse: [first] });
+      const alone = await loadInThread(source, id, { words: true });
       for (const name of ["as_names", "profiles"] as const) {
         expect(changed.sections[name]?.words).toEqual(alone.sections[name]?.words);
         expect(changed.sections[name]?.words).not.toEqual(first.sections[name]?.words);
@@ -143,9 +139,46 @@ describe("loading in a worker", () => {
     await inFolder(async (folder) => {
       const store = openFolderStore(folder);
       const { id, sections } = await publishNumber(store, 1);
-      await expect(loadInWorker({ kind: "folder", path: folder }, "20260101T000000Z-00000000")).rejects.toThrow(SnapshotError);
+      await expect(loadInThread({ kind: "folder", path: folder }, "20260101T000000Z-00000000")).rejects.toThrow(SnapshotError);
       await flip(join(folder, "objects", sections.as_names?.object as string));
-      await expect(loadInWorker({ kind: "folder", path: folder }, id)).rejects.toThrow(/section as_names: .*damaged/);
+      await expect(loadInThread({ kind: "folder", path: folder }, id)).rejects.toThrow(/section as_names: .*damaged/);
+    });
+  });
+});
+
+describe("loading in the background", () => {
+  test("goes on after a refusal, and after its thread ended because nothing was to be loaded", async () => {
+    await inFolder(async (folder) => {
+      const store = openFolderStore(folder);
+      const first = await publishNumber(store, 1);
+      const second = await publishNumber(store, 2);
+      await flip(join(folder, "objects", second.sections.as_names?.object as string));
+      const loader = new BackgroundLoader({ kind: "folder", path: folder }, 100);
+      const numberOf = async (id: string) => nameOf(Generation.of(await loader.load(id)));
+      expect(await numberOf(first.id)).toBe("NUMBER-1");
+      await expect(loader.load(second.id)).rejects.toThrow(/section as_names: .*damaged/);
+      expect(await numberOf(first.id)).toBe("NUMBER-1");
+      await sleep(300);
+      expect(await numberOf(first.id)).toBe("NUMBER-1");
+    });
+  });
+
+  test("keeps nothing of what it has loaded", async () => {
+    await inFolder(async (folder) => {
+      const mib = 32;
+      const names = Object.fromEntries(Array.from({ length: 64 * mib }, (_, asn) => [asn + 1, `${asn} `.padEnd(16_384, "x")]));
+      const { id, sections } = await publishMade(openFolderStore(folder), { names: madeNames(names) });
+      expect(sections.as_names?.bytes).toBeGreaterThan(mib * 2 ** 20);
+      const loader = new BackgroundLoader({ kind: "folder", path: folder });
+      const rssMib = async () => {
+        await loader.load(id);
+        await collectGarbage();
+        return process.memoryUsage.rss() / 2 ** 20;
+      };
+      const before = await rssMib();
+      let after = before;
+      for (let load = 0; load < 12; load++) after = await rssMib();
+      expect(after - before).toBeLessThan(4 * mib);
     });
   });
 });

@@ -2,7 +2,7 @@
 
 import type { NatsConnection } from "@netfacts/messaging/nats-client";
 import { type ConnectOptions, connect } from "@netfacts/messaging/nats-client";
-import { type OpenedStore, SnapshotUnavailableError, type StoreSource } from "@netfacts/snapshot";
+import { type OpenedStore, type OpenOptions, SnapshotUnavailableError, type StoreSource } from "@netfacts/snapshot";
 import { type JetStreamStoreOptions, openJetStreamStore } from "./snapshot-store.ts";
 
 export interface JetStreamSourceOptions extends JetStreamStoreOptions {
@@ -12,7 +12,7 @@ export interface JetStreamSourceOptions extends JetStreamStoreOptions {
 /** The thread ends with its one task: a server that is not there is told, not waited for. */
 const connectMsMax = 10_000;
 
-/** Describes the store to a loader: see `loadInWorker` of @netfacts/snapshot. */
+/** Describes the store to a loader: see `LoaderThreads` of @netfacts/snapshot. */
 export function jetStreamSource(options: JetStreamSourceOptions): StoreSource {
   return { kind: "module", url: import.meta.url, options };
 }
@@ -25,8 +25,8 @@ export async function connectJetStreamStore(
 }
 
 /** What the loader calls. Throws `SnapshotUnavailableError` when there is no connection within 10 s. */
-export async function openStore(options: unknown): Promise<OpenedStore> {
-  const source = options as JetStreamSourceOptions;
+export async function openStore(options: unknown, { background = false }: OpenOptions = {}): Promise<OpenedStore> {
+  const source = { ...(options as JetStreamSourceOptions), background };
   const timeout = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new SnapshotUnavailableError(`no connection to NATS within ${connectMsMax} ms`)), connectMsMax).unref();
   });

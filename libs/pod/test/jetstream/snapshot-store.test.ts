@@ -7,13 +7,14 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { natsRights } from "@netfacts/messaging/nats";
-import { loadInWorker, loadSnapshot, SnapshotFollower, type SnapshotPointer } from "@netfacts/snapshot";
+import { loadSnapshot, SnapshotFollower, type SnapshotPointer } from "@netfacts/snapshot";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { describeSnapshotStore, numbered, publishNumber, until } from "../../../snapshot/test/store/contract.ts";
 import { askChild, endChild } from "../../../snapshot/test/support/children.ts";
+import { loadInThread } from "../../../snapshot/test/support/load-in-thread.ts";
 import { madeManifest, madeObjects } from "../../../snapshot/test/support/made-snapshot.ts";
-import { type JetStreamSourceOptions, jetStreamSource, openJetStreamStore } from "../../src/jetstream/index.ts";
+import { type JetStreamSourceOptions, jetStreamSource, openJetStreamStore, openStore } from "../../src/jetstream/index.ts";
 import { type TestBucket, testBucket } from "./bucket.ts";
 
 let server: NatsServer;
@@ -25,7 +26,7 @@ afterAll(() => server?.stop());
 /** How a worker's load fails, and after how long; `error` is null when it does not. */
 async function failedLoad(source: JetStreamSourceOptions): Promise<{ error: unknown; ms: number }> {
   const started = performance.now();
-  const load = loadInWorker(jetStreamSource(source), "20260101T000000Z-00000000");
+  const load = loadInThread(jetStreamSource(source), "20260101T000000Z-00000000");
   const error = await load.then(
     () => null,
     (reason: unknown) => reason,
@@ -60,6 +61,21 @@ describe("snapshots in JetStream beside the contract", () => {
     await theirs.delete(digest);
     await theirs.putBlob({ name: digest }, bytes);
     expect(Buffer.compare(Buffer.from(await store.getObject(digest, bytes.length)), bytes)).toBe(0);
+  });
+
+  test("are read in the background at a bounded rate", async () => {
+    const store = await bucket.open();
+    const bytes = randomBytes(16 * 2 ** 20);
+    const digest = await store.putObject(bytes);
+    const background = await openStore(bucket.source, { background: true });
+    try {
+      const started = performance.now();
+      expect(Buffer.compare(await background.store.getObject(digest, bytes.length), bytes)).toBe(0);
+      // At 24 MiB a second, less what the server sends at once.
+      expect(performance.now() - started).toBeGreaterThan(400);
+    } finally {
+      await background.close();
+    }
   });
 
   test("are kept in buckets whose making a strict server would not refuse", async () => {
@@ -182,11 +198,11 @@ describe("snapshots in JetStream beside the contract", () => {
   test("a worker loads over a connection of its own, and leaves none behind", async () => {
     const store = await bucket.open();
     const manifest = await publishNumber(store, 1);
-    const loaded = await loadInWorker(jetStreamSource(bucket.source), manifest.id);
+    const loaded = await loadInThread(jetStreamSource(bucket.source), manifest.id);
     expect(Object.keys(loaded.sections)).toEqual(["routes", "as_names"]);
-    await expect(loadInWorker(jetStreamSource(bucket.source), "20260101T000000Z-00000000")).rejects.toThrow(/no snapshot/);
+    await expect(loadInThread(jetStreamSource(bucket.source), "20260101T000000Z-00000000")).rejects.toThrow(/no snapshot/);
     await bucket.damage(manifest.sections.as_names?.object as string);
-    const refused = loadInWorker(jetStreamSource(bucket.source), manifest.id);
+    const refused = loadInThread(jetStreamSource(bucket.source), manifest.id);
     await expect(refused).rejects.toMatchObject({ message: expect.stringMatching(/section as_names: .*damaged/), manifest });
   });
 
@@ -268,7 +284,7 @@ describe("snapshots in JetStream beside the contract", () => {
       const { id } = madeManifest(numbered(4));
       await until(() => seen.at(-1)?.active === id);
       stop();
-      await expect(loadInWorker(jetStreamSource(reader.source), id)).resolves.toBeDefined();
+      await expect(loadInThread(jetStreamSource(reader.source), id)).resolves.toBeDefined();
       await expect((await reader.open()).putObject(Buffer.of(1))).rejects.toThrow(/permissions violation/i);
     } finally {
       await publisher.nc.close();

@@ -14,7 +14,12 @@ export interface OpenedStore {
   close(): Promise<void>;
 }
 
-export type OpenStore = (options: unknown) => Promise<OpenedStore>;
+export interface OpenOptions {
+  /** For work that no answer of today waits for: the store may read at a bounded rate. Default: false. */
+  readonly background?: boolean;
+}
+
+export type OpenStore = (options: unknown, how: OpenOptions) => Promise<OpenedStore>;
 
 /** Loads what `openStoreSource` needs, and opens nothing. What cannot be loaded is told by `openStoreSource`. */
 export function prepareStoreSource(source: StoreSource): void {
@@ -22,8 +27,8 @@ export function prepareStoreSource(source: StoreSource): void {
 }
 
 /** Opens a store with a connection of its own. Throws what the module throws. */
-export async function openStoreSource(source: StoreSource): Promise<OpenedStore> {
+export async function openStoreSource(source: StoreSource, how: OpenOptions = {}): Promise<OpenedStore> {
   if (source.kind === "folder") return { store: openFolderStore(source.path), close: async () => undefined };
   const { openStore } = (await import(source.url)) as { openStore: OpenStore };
-  return openStore(source.options);
+  return openStore(source.options, how);
 }
