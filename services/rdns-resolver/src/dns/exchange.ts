@@ -1,9 +1,9 @@
 /** One question to the nameservers, from the first attempt to the outcome. */
 
+import type { OpenQuestion, QuestionListener } from "./channel.ts";
 import type { DropReason } from "./counts.ts";
 import { type Answer, type QuestionMessage, type QuestionType, rcodes, readAnswer, writeQuestion } from "./message.ts";
 import type { Nameserver } from "./nameserver.ts";
-import type { Cancel } from "./udp-channel.ts";
 
 /** Waits are rounded up to this: timers of equal length share a list, and thousands of lengths cost more than all else. */
 const waitGrainMs = 10;
@@ -40,13 +40,35 @@ export interface ExchangeOptions {
   readonly deadline: number;
 }
 
-interface Attempt {
+/** One query to one nameserver. Listens by itself: four functions for each query would cost more. */
+class Attempt implements QuestionListener {
+  readonly #exchange: Exchange;
   readonly server: Nameserver;
-  cancel: Cancel | null;
+  readonly question: QuestionMessage;
+  open: OpenQuestion | null = null;
   /** Its answer did not fit into a datagram, or may be forged, and is on its way over TCP. */
-  overTcp: boolean;
+  overTcp = false;
   /** An answer that may be forged was looked into. */
-  verified: boolean;
+  verified = false;
+
+  constructor(exchange: Exchange, server: Nameserver, question: QuestionMessage) {
+    this.#exchange = exchange;
+    this.server = server;
+    this.question = question;
+  }
+
+  onMessage(message: Buffer): DropReason | null {
+    return this.#exchange.onMessage(this, message);
+  }
+
+  onOtherCase(): void {
+    void this.#exchange.verify(this);
+  }
+
+  onUnreachable(): void {
+    this.server.unreachable();
+    this.#exchange.rule(this, null);
+  }
 }
 
 /**
@@ -123,18 +145,9 @@ class Exchange {
   }
 
   #ask(server: Nameserver): void {
-    const attempt: Attempt = { server, cancel: null, overTcp: false, verified: false };
-    const question = this.#question;
-    attempt.cancel = server.ask({
-      question,
-      onMessage: (message) => this.#onMessage(attempt, question, message),
-      onOtherCase: () => void this.#verify(attempt, question),
-      onUnreachable: () => {
-        server.unreachable();
-        this.#rule(attempt, null);
-      },
-    });
-    if (attempt.cancel === null) {
+    const attempt = new Attempt(this, server, this.#question);
+    attempt.open = server.ask(attempt);
+    if (attempt.open === null) {
       this.#next();
       return;
     }
@@ -157,21 +170,21 @@ class Exchange {
   }
 
   /** A reason: not a message for us, so the attempt goes on waiting for a real one. */
-  #onMessage(attempt: Attempt, question: QuestionMessage, message: Buffer): DropReason | null {
+  onMessage(attempt: Attempt, message: Buffer): DropReason | null {
     attempt.server.answered();
-    const answer = this.#read(question, message);
+    const answer = this.#read(attempt.question, message);
     if (answer === null) return "malformed";
     if (answer.truncated) {
-      void this.#askOverTcp(attempt, question);
+      void this.#askOverTcp(attempt);
       return null;
     }
-    const cookie = attempt.server.judgeCookie(question, answer, false);
+    const cookie = attempt.server.judgeCookie(attempt.question, answer, false);
     if (cookie === "foreign") return "foreign_cookie";
     if (cookie === "missing") {
-      void this.#verify(attempt, question);
+      void this.verify(attempt);
       return "no_cookie";
     }
-    this.#judge(attempt, question, answer);
+    this.#judge(attempt, answer);
     return null;
   }
 
@@ -184,18 +197,18 @@ class Exchange {
     }
   }
 
-  #judge(attempt: Attempt, question: QuestionMessage, answer: Answer): void {
+  #judge(attempt: Attempt, answer: Answer): void {
     const { rcode, referral } = answer;
     const found = (rcode === rcodes.noError && !referral) || rcode === rcodes.nxDomain;
     // Servers older than EDNS know no better (RFC 6891 §7).
-    const knowsNoEdns = question.edns && (rcode === rcodes.formErr || rcode === rcodes.notImp);
+    const knowsNoEdns = attempt.question.edns && (rcode === rcodes.formErr || rcode === rcodes.notImp);
     if (found) attempt.server.outcome(false);
     if (found) this.#finish({ kind: "answer", answer, server: attempt.server });
     // It gave a new cookie, which later questions carry; this one is settled over TCP (RFC 7873 §5.3).
-    else if (rcode === rcodes.badCookie && !attempt.overTcp) void this.#askOverTcp(attempt, question);
+    else if (rcode === rcodes.badCookie && !attempt.overTcp) void this.#askOverTcp(attempt);
     else if (knowsNoEdns && this.#options.question.allowance.left > 0) this.#askWithoutEdns(attempt);
     else if (knowsNoEdns) this.#giveUp(attempt);
-    else this.#rule(attempt, rcode === rcodes.refused ? "refused" : "servfail");
+    else this.rule(attempt, rcode === rcodes.refused ? "refused" : "servfail");
   }
 
   #askWithoutEdns(attempt: Attempt): void {
@@ -205,43 +218,43 @@ class Exchange {
     this.#ask(attempt.server);
   }
 
-  async #askOverTcp(attempt: Attempt, question: QuestionMessage): Promise<void> {
+  async #askOverTcp(attempt: Attempt): Promise<void> {
     if (this.#options.question.allowance.left <= 0) return this.#giveUp(attempt);
-    const answer = await this.#answerOverTcp(attempt, question);
+    const answer = await this.#answerOverTcp(attempt);
     if (this.#done) return;
-    if (answer === null) this.#rule(attempt, "servfail");
-    else this.#judge(attempt, question, answer);
+    if (answer === null) this.rule(attempt, "servfail");
+    else this.#judge(attempt, answer);
   }
 
   /** What came may be forged. Nobody forges a connection; meanwhile the attempt goes on waiting for what it was to be. */
-  async #verify(attempt: Attempt, question: QuestionMessage): Promise<void> {
+  async verify(attempt: Attempt): Promise<void> {
     if (attempt.verified || attempt.overTcp || this.#options.question.allowance.left <= 0) return;
     attempt.verified = true;
-    const answer = await this.#answerOverTcp(attempt, question);
+    const answer = await this.#answerOverTcp(attempt);
     if (this.#done) return;
-    if (answer !== null) this.#judge(attempt, question, answer);
+    if (answer !== null) this.#judge(attempt, answer);
     else attempt.overTcp = false;
   }
 
   /** Null: refused, closed, too slow, or of another: an answer that cannot be had. */
-  async #answerOverTcp(attempt: Attempt, question: QuestionMessage): Promise<Answer | null> {
+  async #answerOverTcp(attempt: Attempt): Promise<Answer | null> {
     attempt.overTcp = true;
     this.#options.question.allowance.left -= 1;
     this.#tcp ??= new AbortController();
     const { server } = attempt;
     let message: Buffer;
     try {
-      message = await server.askOverTcp(question, this.#tcp.signal);
+      message = await server.askOverTcp(attempt.question, this.#tcp.signal);
     } catch {
       return null;
     }
-    const answer = this.#read(question, message);
+    const answer = this.#read(attempt.question, message);
     if (answer === null || answer.truncated) return null;
-    return server.judgeCookie(question, answer, true) === "fine" ? answer : null;
+    return server.judgeCookie(attempt.question, answer, true) === "fine" ? answer : null;
   }
 
   /** The attempt has no answer for us; null: it was never heard. */
-  #rule(attempt: Attempt, verdict: "servfail" | "refused" | null): void {
+  rule(attempt: Attempt, verdict: "servfail" | "refused" | null): void {
     if (this.#done) return;
     if (verdict !== null) attempt.server.outcome(true);
     if (verdict === "servfail") this.#failed.push(attempt.server);
@@ -269,7 +282,7 @@ class Exchange {
   }
 
   #close(attempt: Attempt): void {
-    attempt.cancel?.();
+    attempt.open?.cancel();
     this.#open = this.#open.filter((one) => one !== attempt);
   }
 
@@ -277,7 +290,7 @@ class Exchange {
     if (this.#done) return;
     this.#done = true;
     clearTimeout(this.#timer);
-    for (const attempt of this.#open) attempt.cancel?.();
+    for (const attempt of this.#open) attempt.open?.cancel();
     this.#open = [];
     this.#tcp?.abort();
     this.#resolve(outcome);

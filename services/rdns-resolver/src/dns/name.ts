@@ -35,12 +35,44 @@ export type KnownNames = Map<number, Suffix>;
 /**
  * Reads the name that starts at `start`. Pointers must lead further back each time, so reading ends whatever the bytes say.
  *
- * @param known  of this message only. Reading all names of a message with the same one takes time in proportion to its length.
+ * @param known  of this message only. Reading all names of a message with the same one takes time in proportion to its length. Null where
+ *   they are so few that this does not matter.
  * @throws MalformedMessageError
  */
-export function readName(message: Buffer, start: number, known: KnownNames = new Map()): NameReading {
+export function readName(message: Buffer, start: number, known: KnownNames | null): NameReading {
+  if (known === null) return readOne(message, start);
   const { text, end } = readSuffix(message, start, 0, known);
   return { text: text === "" ? "." : text, end };
+}
+
+/** As `readSuffix`, but remembers nothing of what it reads. */
+function readOne(message: Buffer, start: number): NameReading {
+  let text = "";
+  let bytes = 0;
+  let pointers = 0;
+  let segment = start;
+  let end = -1;
+  for (let offset = start; ; ) {
+    const octet = byteAt(message, offset);
+    if (octet === 0) return { text: text === "" ? "." : text, end: end < 0 ? offset + 1 : end };
+    if (octet >= 0xc0) {
+      const target = ((octet & 0x3f) << 8) | byteAt(message, offset + 1);
+      pointers += 1;
+      if (target >= segment || target < headerBytes || pointers > pointersMax) throw new MalformedMessageError("bad pointer", offset);
+      if (end < 0) end = offset + 2;
+      segment = target;
+      offset = target;
+      continue;
+    }
+    if (octet >= 0x40) throw new MalformedMessageError("unknown kind of label", offset);
+    const next = offset + 1 + octet;
+    bytes += octet + 1;
+    if (bytes > nameBytesMax) throw new MalformedMessageError("name too long", start);
+    if (next > message.length) throw new MalformedMessageError("label past the end", offset);
+    const label = labelText(message, offset + 1, next);
+    text = text === "" ? label : `${text}.${label}`;
+    offset = next;
+  }
 }
 
 function readSuffix(message: Buffer, start: number, pointersBefore: number, known: KnownNames): Suffix {

@@ -2,13 +2,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NameserverAddress } from "../domain/nameservers.ts";
-import type { Channel } from "./channel.ts";
+import type { Channel, OpenQuestion, QuestionListener } from "./channel.ts";
 import { CookieJar, type CookieVerdict } from "./cookie-jar.ts";
 import type { DnsCounts } from "./counts.ts";
 import { type Answer, type QuestionMessage, rcodes, readAnswer, sendable, writeQuestion } from "./message.ts";
 import { askOverTcp, TcpExchangeError } from "./tcp-exchange.ts";
 import { TlsChannel } from "./tls-channel.ts";
-import { type Cancel, UdpChannel, type UdpListener } from "./udp-channel.ts";
+import { UdpChannel } from "./udp-channel.ts";
 
 /** Connections at a time: answers that do not fit into a datagram are rare, and a nameserver that cuts all of them must not open thousands. */
 const tcpConnectionsMax = 64;
@@ -160,7 +160,7 @@ export class Nameserver {
   }
 
   /** Null where no socket can take the question now. */
-  ask(listener: UdpListener): Cancel | null {
+  ask(listener: QuestionListener): OpenQuestion | null {
     return this.#channel.ask(listener);
   }
 
@@ -338,7 +338,7 @@ export class Nameserver {
   /** One query outside all lookups, for as long as a probe may take; null when nothing came. */
   async #askAlone(question: QuestionMessage): Promise<Buffer | null> {
     const { promise, resolve } = Promise.withResolvers<Buffer | null>();
-    const cancel = this.#channel.ask({
+    const open = this.#channel.ask({
       question,
       onMessage(message) {
         resolve(message);
@@ -346,7 +346,7 @@ export class Nameserver {
       },
       onUnreachable: () => resolve(null),
     });
-    if (cancel === null) return null;
+    if (open === null) return null;
     const giveUp = () => resolve(null);
     // After a turn that was late, what has arrived is read first.
     const timer = setTimeout(() => setImmediate(giveUp), this.#options.probeIntervalMs);
@@ -354,7 +354,7 @@ export class Nameserver {
     const answer = await promise;
     this.#stopping.signal.removeEventListener("abort", giveUp);
     clearTimeout(timer);
-    cancel();
+    open.cancel();
     return answer;
   }
 }

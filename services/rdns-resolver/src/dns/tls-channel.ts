@@ -4,11 +4,10 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
 import type { NameserverAddress } from "../domain/nameservers.ts";
-import type { Channel } from "./channel.ts";
+import type { Channel, OpenQuestion, QuestionListener } from "./channel.ts";
 import type { DnsCounts, DropReason } from "./counts.ts";
 import { answersQuestion, type QuestionMessage } from "./message.ts";
 import { randomId } from "./random-id.ts";
-import type { Cancel, UdpListener } from "./udp-channel.ts";
 
 /** Half the ids, so that a free one is found within a few draws. */
 const openMax = 32_768;
@@ -32,7 +31,7 @@ export interface TlsChannelOptions {
 }
 
 interface Waiting {
-  readonly listener: UdpListener;
+  readonly listener: QuestionListener;
   readonly sent: Buffer;
 }
 
@@ -70,7 +69,7 @@ export class TlsChannel implements Channel {
     await this.open();
   }
 
-  ask(listener: UdpListener): Cancel | null {
+  ask(listener: QuestionListener): OpenQuestion | null {
     const unsent = this.#connection?.socket.writableLength ?? 0;
     if (this.#closed || this.#listeners.size >= openMax || unsent > unsentBytesMax) return null;
     let id = randomId();
@@ -80,8 +79,10 @@ export class TlsChannel implements Channel {
     this.#options.counts.asked("tls");
     if (this.#connection !== null) this.#connection.socket.write(waiting.sent);
     else this.open().catch(() => {});
-    return () => {
-      if (this.#listeners.get(id) === waiting) this.#listeners.delete(id);
+    return {
+      cancel: () => {
+        if (this.#listeners.get(id) === waiting) this.#listeners.delete(id);
+      },
     };
   }
 

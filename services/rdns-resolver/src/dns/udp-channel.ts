@@ -3,7 +3,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import type { NameserverAddress } from "../domain/nameservers.ts";
-import type { Channel } from "./channel.ts";
+import type { Channel, OpenQuestion, QuestionListener } from "./channel.ts";
 import type { DnsCounts, DropReason } from "./counts.ts";
 import { answersQuestion, echoesCase, type QuestionMessage } from "./message.ts";
 import { randomId } from "./random-id.ts";
@@ -14,25 +14,14 @@ const questionsPerSocketMax = 10_000;
 /** And after this many messages that answer nothing: somebody may be guessing ids on its port. */
 const droppedPerSocketMax = 100;
 
+/** Of a message: 16 bits. */
+const ids = 65_536;
+
 /** Half the ids, so that a free one is found within a few draws. */
-const openPerSocketMax = 32_768;
+const openPerSocketMax = ids / 2;
 
 /** Holds the answers of a burst while the event loop is busy; the kernel gives less where it allows less. */
 const receiveBufferBytes = 1 << 20;
-
-/** One question as it waits for its answer. */
-export interface UdpListener {
-  readonly question: QuestionMessage;
-  /** A message with its id and its question; a reason: not an answer after all, so it goes on waiting. */
-  onMessage(message: Buffer): DropReason | null;
-  /** An answer that does not echo the case of the name: an old nameserver, or a forger. Default: it is as good as another. */
-  onOtherCase?(): void;
-  /** The nameserver's host, or the way to it, refused. */
-  onUnreachable(): void;
-}
-
-/** Ends the wait; late answers are then dropped and counted. */
-export type Cancel = () => void;
 
 export interface UdpChannelOptions {
   readonly server: NameserverAddress;
@@ -43,25 +32,41 @@ export interface UdpChannelOptions {
 }
 
 /** A question under its id. */
-interface Waiting {
-  readonly listener: UdpListener;
+class Waiting implements OpenQuestion {
+  readonly #channel: UdpChannel;
+  readonly open: OpenSocket;
+  readonly id: number;
+  readonly listener: QuestionListener;
   readonly sent: Buffer;
+
+  constructor(channel: UdpChannel, open: OpenSocket, id: number, listener: QuestionListener, sent: Buffer) {
+    this.#channel = channel;
+    this.open = open;
+    this.id = id;
+    this.listener = listener;
+    this.sent = sent;
+  }
+
+  /** The id may be another question's by now. */
+  get isOpen(): boolean {
+    return this.open.waiting[this.id] === this;
+  }
+
+  cancel(): void {
+    this.#channel.forget(this);
+  }
 }
 
 interface OpenSocket {
   readonly socket: Socket;
-  readonly listeners: Map<number, Waiting>;
+  /** By id. A `Map` takes 0.8 µs more of the 14 µs of a lookup. */
+  readonly waiting: (Waiting | null)[];
+  /** Of them. */
+  count: number;
   asked: number;
   dropped: number;
   /** Takes no more questions, and closes with its last open one. */
   retired: boolean;
-}
-
-/** A question that leaves at the end of the turn. */
-interface Outgoing {
-  readonly open: OpenSocket;
-  readonly id: number;
-  readonly waiting: Waiting;
 }
 
 /**
@@ -73,7 +78,8 @@ export class UdpChannel implements Channel {
   readonly #sockets: OpenSocket[] = [];
   readonly #opening = new Set<Promise<void>>();
   #retiring = new Set<OpenSocket>();
-  #outbox: Outgoing[] = [];
+  /** Leave at the end of the turn. */
+  #outbox: Waiting[] = [];
   #closed = false;
 
   constructor(options: UdpChannelOptions) {
@@ -95,36 +101,37 @@ export class UdpChannel implements Channel {
   }
 
   /** Sends the question under a random id from a random socket; null where no socket can take it. */
-  ask(listener: UdpListener): Cancel | null {
+  ask(listener: QuestionListener): OpenQuestion | null {
     const open = this.#sockets[randomId() % Math.max(1, this.#sockets.length)];
-    if (open === undefined || open.listeners.size >= openPerSocketMax) return null;
+    if (open === undefined || open.count >= openPerSocketMax) return null;
     let id = randomId();
-    while (open.listeners.has(id)) id = randomId();
+    while (open.waiting[id] !== null) id = randomId();
 
-    const waiting = { listener, sent: this.#options.prepare(listener.question, id) };
-    open.listeners.set(id, waiting);
+    const waiting = new Waiting(this, open, id, listener, this.#options.prepare(listener.question, id));
+    open.waiting[id] = waiting;
+    open.count += 1;
     open.asked += 1;
     this.#options.counts.asked("udp");
-    this.#send({ open, id, waiting });
+    this.#send(waiting);
     if (open.asked === questionsPerSocketMax) this.#replace(open);
-    return () => this.#forget(open, id, waiting);
+    return waiting;
   }
 
   /**
    * Questions of one event-loop turn leave together: each one that finds the nameserver asleep pays for waking it, which costs more than all
    * else that a question takes.
    */
-  #send(outgoing: Outgoing): void {
-    this.#outbox.push(outgoing);
+  #send(waiting: Waiting): void {
+    this.#outbox.push(waiting);
     if (this.#outbox.length === 1) setImmediate(() => this.#flush());
   }
 
   #flush(): void {
     const outbox = this.#outbox;
     this.#outbox = [];
-    for (const { open, id, waiting } of outbox) {
+    for (const waiting of outbox) {
       // Whoever does not wait any more needs no answer, and its socket may be closed.
-      if (open.listeners.get(id) === waiting && !this.#closed) open.socket.send(waiting.sent);
+      if (waiting.isOpen && !this.#closed) waiting.open.socket.send(waiting.sent);
     }
   }
 
@@ -146,7 +153,7 @@ export class UdpChannel implements Channel {
     const { host, port } = this.#options.server;
     const { address, family } = await lookup(host);
     const socket = createSocket({ type: family === 6 ? "udp6" : "udp4", recvBufferSize: receiveBufferBytes });
-    const open: OpenSocket = { socket, listeners: new Map(), asked: 0, dropped: 0, retired: false };
+    const open: OpenSocket = { socket, waiting: new Array(ids).fill(null), count: 0, asked: 0, dropped: 0, retired: false };
     try {
       await connected(socket, port, address);
     } catch (cause) {
@@ -156,7 +163,7 @@ export class UdpChannel implements Channel {
     socket.on("message", (message) => this.#onMessage(open, message));
     // Connection refused, no route: told by the kernel for the socket, not for the question that it concerns.
     socket.on("error", () => {
-      for (const { listener } of [...open.listeners.values()]) listener.onUnreachable();
+      for (const waiting of open.waiting.filter((one) => one !== null)) waiting.listener.onUnreachable();
     });
     if (this.#closed) socket.close();
     else this.#sockets.push(open);
@@ -174,8 +181,8 @@ export class UdpChannel implements Channel {
   #deliver(open: OpenSocket, message: Buffer): DropReason | null {
     if (message.length < 2) return "too_short";
     const id = message.readUInt16BE(0);
-    const waiting = open.listeners.get(id);
-    if (waiting === undefined) return "unexpected";
+    const waiting = open.waiting[id]!;
+    if (waiting === null) return "unexpected";
     const { listener, sent } = waiting;
     if (!answersQuestion(message, listener.question)) return "other_question";
     if (!echoesCase(message, sent, listener.question) && listener.onOtherCase !== undefined) {
@@ -183,14 +190,17 @@ export class UdpChannel implements Channel {
       return "other_case";
     }
     const fault = listener.onMessage(message);
-    if (fault === null) this.#forget(open, id, waiting);
+    if (fault === null) this.forget(waiting);
     return fault;
   }
 
-  /** The id may be another question's by now. */
-  #forget(open: OpenSocket, id: number, waiting: Waiting): void {
-    if (open.listeners.get(id) === waiting) open.listeners.delete(id);
-    if (open.retired && open.listeners.size === 0) this.#end(open);
+  /** Ends its wait. */
+  forget(waiting: Waiting): void {
+    if (!waiting.isOpen) return;
+    const { open } = waiting;
+    open.waiting[waiting.id] = null;
+    open.count -= 1;
+    if (open.retired && open.count === 0) this.#end(open);
   }
 
   /** The old socket serves until the new one is there. */
@@ -214,7 +224,7 @@ export class UdpChannel implements Channel {
   #retire(open: OpenSocket): void {
     open.retired = true;
     this.#retiring.add(open);
-    if (open.listeners.size === 0) this.#end(open);
+    if (open.count === 0) this.#end(open);
   }
 
   #end(open: OpenSocket): void {

@@ -1,6 +1,6 @@
 /** One address in DNS: its names, and where each of them leads. */
 
-import { type Address, embeddedIpv4, formatAddress, type Prefix, parseAddress, reverseName } from "@netfacts/address";
+import { type Address, embeddedIpv4, formatAddress, type Prefix, parseAddress } from "@netfacts/address";
 import type { NameserverPool } from "../dns/pool.ts";
 import { confirm } from "../domain/forward.ts";
 import type { Finding, PtrName, TimedStatus } from "../domain/resolution.ts";
@@ -23,11 +23,15 @@ export type AddressFinding =
   | { readonly kind: "finding"; readonly finding: Finding; readonly queries: number }
   | { readonly kind: "unavailable" };
 
-/** The names share what is left of the time and of the allowance once they are known. `deadline` is on the clock of `performance.now()`. */
-export async function lookupAddress(ip: Address, deadline: number, options: AddressLookupOptions): Promise<AddressFinding> {
+/**
+ * The names share what is left of the time and of the allowance once they are known. `deadline` is on the clock of `performance.now()`.
+ *
+ * @param name  of the address: see `reverseName`.
+ */
+export async function lookupAddress(ip: Address, name: string, deadline: number, options: AddressLookupOptions): Promise<AddressFinding> {
   const { pool, namesMax, forwardNamesMax, queriesMax, openPrefixes } = options;
   const allowance = { left: queriesMax };
-  const found = await findRecords(pool, { name: reverseName(ip), type: "PTR" }, { deadline, allowance });
+  const found = await findRecords(pool, { name, type: "PTR" }, { deadline, allowance });
   if (found === "unavailable") return { kind: "unavailable" };
   const { status, ttl, targets, dnssec } = found;
   const shown = targets.length > namesMax ? targets.slice(0, namesMax) : targets;

@@ -1,5 +1,6 @@
 /** What is kept of answers: as long as they live, and after that for when no newer answer is to be had (RFC 8767). */
 
+import type { Address } from "@netfacts/address";
 import { LRUCache } from "lru-cache";
 import { type Entry, isAnswer } from "../domain/resolution.ts";
 
@@ -29,14 +30,22 @@ export interface KeptAnswer {
   retryAt: number;
 }
 
+/** An address in a form that a `Map` finds fast. */
+export type CacheKey = number | string;
+
+/** A small integer for IPv4: the engine needs no memory for it, and looks at no other to find it. */
+export function cacheKey({ version, w0, w1, w2, w3 }: Address): CacheKey {
+  return version === 4 ? w0 | 0 : `${w0} ${w1} ${w2} ${w3}`;
+}
+
 /** Times are Unix milliseconds. Least recently used answers leave first. */
 export class AnswerCache {
   readonly #options: AnswerCacheOptions;
-  readonly #kept: LRUCache<string, KeptAnswer>;
+  readonly #kept: LRUCache<CacheKey, KeptAnswer>;
 
   constructor(options: AnswerCacheOptions) {
     this.#options = options;
-    const sizeCalculation = ({ entry }: KeptAnswer, name: string) => entrySize(entry, name);
+    const sizeCalculation = ({ entry }: KeptAnswer) => entrySize(entry);
     this.#kept = new LRUCache({ max: options.cacheEntriesMax, maxSize: options.cacheBytesMax, sizeCalculation });
   }
 
@@ -49,18 +58,23 @@ export class AnswerCache {
     return this.#kept.calculatedSize;
   }
 
-  /** An answer that still lives; counts as a hit. */
-  fresh(name: string, now: number): KeptAnswer | null {
-    const kept = this.#kept.get(name);
-    if (kept === undefined || kept.entry.expiresAt <= now) return null;
-    kept.hits += 1;
+  /** An answer that still lives, which counts as a hit, or one whose life is over and that is shown rather than none. */
+  find(key: CacheKey, now: number): KeptAnswer | null {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return null;
+    if (isAlive(kept, now)) kept.hits += 1;
+    else if (!this.#isShown(kept, now)) return null;
     return kept;
   }
 
-  /** An answer whose life is over, and that is shown rather than none. */
-  stale(name: string, now: number): KeptAnswer | null {
-    const kept = this.#kept.get(name);
-    return kept !== undefined && isAnswer(kept.entry) && now < kept.entry.expiresAt + this.#options.staleMaxSeconds * 1_000 ? kept : null;
+  /** An answer that is shown rather than none. */
+  stale(key: CacheKey, now: number): KeptAnswer | null {
+    const kept = this.#kept.get(key);
+    return kept !== undefined && this.#isShown(kept, now) ? kept : null;
+  }
+
+  #isShown({ entry }: KeptAnswer, now: number): boolean {
+    return isAnswer(entry) && now < entry.expiresAt + this.#options.staleMaxSeconds * 1_000;
   }
 
   /** True once it is time to renew a popular answer, unless that failed a moment ago. */
@@ -74,10 +88,10 @@ export class AnswerCache {
    *
    * @returns whether what was known of the name before still counts.
    */
-  store(name: string, entry: Entry, now: number): boolean {
-    if (this.failed(name, entry, now) || this.#worsens(name, entry, now)) return true;
-    if (entry.expiresAt > entry.storedAt) this.#kept.set(name, { entry, hits: 0, retryAt: 0 });
-    else if (!isFailure(entry)) this.#kept.delete(name);
+  store(key: CacheKey, entry: Entry, now: number): boolean {
+    if (this.failed(key, entry, now) || (hasFailedForward(entry) && this.#worsens(key, now))) return true;
+    if (entry.expiresAt > entry.storedAt) this.#kept.set(key, { entry, hits: 0, retryAt: 0 });
+    else if (!isFailure(entry)) this.#kept.delete(key);
     return isFailure(entry);
   }
 
@@ -86,17 +100,17 @@ export class AnswerCache {
    *
    * @returns whether it lives, and is kept.
    */
-  adopt(name: string, entry: Entry, now: number): boolean {
-    const kept = this.#kept.peek(name);
+  adopt(key: CacheKey, entry: Entry, now: number): boolean {
+    const kept = this.#kept.peek(key);
     if (kept !== undefined && kept.entry.storedAt >= entry.storedAt) return false;
-    this.#kept.set(name, { entry, hits: 0, retryAt: 0 });
+    this.#kept.set(key, { entry, hits: 0, retryAt: 0 });
     return entry.expiresAt > now;
   }
 
   /** A renewal whose forward lookups fail does not replace an answer that lives, and that has them all. */
-  #worsens(name: string, entry: Entry, now: number): boolean {
-    const kept = this.#kept.peek(name);
-    if (kept === undefined || kept.entry.expiresAt <= now || !hasFailedForward(entry) || hasFailedForward(kept.entry)) return false;
+  #worsens(key: CacheKey, now: number): boolean {
+    const kept = this.#kept.peek(key);
+    if (kept === undefined || kept.entry.expiresAt <= now || hasFailedForward(kept.entry)) return false;
     this.#putOff(kept, now);
     return true;
   }
@@ -106,13 +120,17 @@ export class AnswerCache {
   }
 
   /** @param entry  null where no nameserver answers. @returns whether there is an answer to show in place of the failure. */
-  failed(name: string, entry: Entry | null, now: number): boolean {
+  failed(key: CacheKey, entry: Entry | null, now: number): boolean {
     if (entry !== null && !isFailure(entry)) return false;
-    const kept = this.stale(name, now);
+    const kept = this.stale(key, now);
     if (kept === null) return false;
     this.#putOff(kept, now);
     return true;
   }
+}
+
+export function isAlive({ entry }: KeptAnswer, now: number): boolean {
+  return entry.expiresAt > now;
 }
 
 function hasFailedForward({ names }: Entry): boolean {
@@ -124,9 +142,9 @@ export function isFailure(entry: Entry): boolean {
   return !isAnswer(entry) && entry.dnssec !== "bogus";
 }
 
-function entrySize(entry: Entry, name: string): number {
+function entrySize(entry: Entry): number {
   return entry.names.reduce(
     (sum, item) => sum + item.name.length + nameBytes + addressBytes * (item.forward?.addresses.length ?? 0),
-    name.length + entryBytes,
+    entryBytes,
   );
 }

@@ -4,7 +4,7 @@ import { type Address, reverseName } from "@netfacts/address";
 import { type Entry, type KeepingRules, makeEntry, type ResolutionStatus, timedOut } from "../domain/resolution.ts";
 import type { SharedAnswers } from "../shared/shared-answers.ts";
 import { type AddressLookupOptions, lookupAddress } from "./address-lookup.ts";
-import { AnswerCache, type AnswerCacheOptions, isFailure, type KeptAnswer } from "./answer-cache.ts";
+import { AnswerCache, type AnswerCacheOptions, type CacheKey, cacheKey, isAlive, isFailure, type KeptAnswer } from "./answer-cache.ts";
 
 /** What is left of a budget for the way back, where a tenth of it is more: a busy process comes late to its timers. */
 const returnMs = 250;
@@ -65,7 +65,7 @@ interface Flight {
 export class PtrLookup {
   readonly #options: PtrLookupOptions;
   readonly #cache: AnswerCache;
-  readonly #flights = new Map<string, Flight>();
+  readonly #flights = new Map<CacheKey, Flight>();
 
   constructor(options: PtrLookupOptions) {
     this.#options = options;
@@ -86,33 +86,32 @@ export class PtrLookup {
 
   /** Within the time that is left for the answer, and within the budget of a lookup. */
   async lookup(ip: Address, timeLeftMs: number): Promise<LookupResult> {
-    const name = reverseName(ip);
+    const key = cacheKey(ip);
     const now = this.#options.clock.now();
-    const kept = this.#cache.fresh(name, now);
-    if (kept !== null) {
-      if (this.#cache.isDue(kept, now)) this.#refresh(name, ip);
+    const kept = this.#cache.find(key, now);
+    if (kept !== null && isAlive(kept, now)) {
+      if (this.#cache.isDue(kept, now)) this.#refresh(key, ip);
       return { kind: "entry", entry: kept.entry, hit: true, stale: false, failure: null, freshUntil: kept.entry.expiresAt, ...noEffort };
     }
-    const old = this.#cache.stale(name, now);
-    if (old !== null && old.retryAt > now) return staleResult(old, null, noEffort);
+    if (kept !== null && kept.retryAt > now) return staleResult(kept, null, noEffort);
 
     const started = performance.now();
     const budgetMs = Math.min(this.#options.budgetMs, timeLeftMs - Math.min(returnMs, timeLeftMs / 10));
     const deadline = started + budgetMs;
     let resolution: Resolution | { readonly kind: "overloaded" };
     for (;;) {
-      const known = this.#flights.get(name);
+      const known = this.#flights.get(key);
       if (known === undefined && this.#flights.size >= this.#options.inFlightMax) {
         resolution = { kind: "overloaded" };
         break;
       }
-      const flight = known ?? this.#fly(name, ip, deadline);
+      const flight = known ?? this.#fly(key, ip, deadline);
       resolution = await (flight.deadline > deadline ? this.#within(flight, deadline) : flight.resolution);
       if (!isCutShort(resolution, flight, deadline)) break;
     }
     const effort = { queries: resolution.kind === "entry" ? resolution.queries : 0, durationMs: performance.now() - started };
     const failure = failureOf(resolution);
-    const instead = failure === null ? null : this.#cache.stale(name, this.#options.clock.now());
+    const instead = failure === null ? null : this.#cache.stale(key, this.#options.clock.now());
     if (instead !== null) return staleResult(instead, failure, effort);
     if (resolution.kind !== "entry") return resolution;
     const { entry, isShared } = resolution;
@@ -120,17 +119,17 @@ export class PtrLookup {
   }
 
   /** Half of the places stay for those who wait for an answer. */
-  #refresh(name: string, ip: Address): void {
-    if (this.#flights.has(name) || this.#flights.size >= this.#options.inFlightMax / 2) return;
+  #refresh(key: CacheKey, ip: Address): void {
+    if (this.#flights.has(key) || this.#flights.size >= this.#options.inFlightMax / 2) return;
     this.#options.onRefresh();
     // Requests that join it get its error.
-    this.#fly(name, ip, performance.now() + this.#options.budgetMs).resolution.catch(() => {});
+    this.#fly(key, ip, performance.now() + this.#options.budgetMs).resolution.catch(() => {});
   }
 
-  #fly(name: string, ip: Address, deadline: number): Flight {
+  #fly(key: CacheKey, ip: Address, deadline: number): Flight {
     // Ends in a later turn than this one, as it asks first.
-    const flight: Flight = { deadline, resolution: this.#resolve(name, ip, deadline) };
-    this.#flights.set(name, flight);
+    const flight: Flight = { deadline, resolution: this.#resolve(key, ip, deadline) };
+    this.#flights.set(key, flight);
     return flight;
   }
 
@@ -154,25 +153,26 @@ export class PtrLookup {
     }
   }
 
-  async #resolve(name: string, ip: Address, deadline: number): Promise<Resolution> {
+  async #resolve(key: CacheKey, ip: Address, deadline: number): Promise<Resolution> {
     const { budgetMs, clock, rules, shared } = this.#options;
+    const name = reverseName(ip);
     const isHurried = deadline - performance.now() < budgetMs / 2;
     try {
       const known = shared === null ? null : await shared.get(name, deadline);
-      if (known !== null && this.#cache.adopt(name, known, clock.now())) return { kind: "entry", entry: known, queries: 0, isShared: true };
-      const found = await lookupAddress(ip, deadline, this.#options);
+      if (known !== null && this.#cache.adopt(key, known, clock.now())) return { kind: "entry", entry: known, queries: 0, isShared: true };
+      const found = await lookupAddress(ip, name, deadline, this.#options);
       const now = clock.now();
       if (found.kind === "unavailable") {
-        this.#cache.failed(name, null, now);
+        this.#cache.failed(key, null, now);
         return found;
       }
       const entry = makeEntry(found.finding, now, rules);
       // What somebody in a hurry did not wait for is not kept from others.
       const isWhole = !isHurried || !timedOut(entry);
-      if (isWhole && !this.#cache.store(name, entry, now)) shared?.replace(name, entry, known !== null);
+      if (isWhole && !this.#cache.store(key, entry, now)) shared?.replace(name, entry, known !== null);
       return { kind: "entry", entry, queries: found.queries, isShared: false };
     } finally {
-      this.#flights.delete(name);
+      this.#flights.delete(key);
     }
   }
 }

@@ -98,12 +98,6 @@ export async function findRecords(
   let aliases = 0;
   let aliasTtl = Number.POSITIVE_INFINITY;
   let dnssec: DnssecState = "secure";
-  const end = (status: ResolutionStatus, ttl: number | null, targets: readonly ChainTarget[] = []): RecordsFound => ({
-    status,
-    targets,
-    ttl: ttl === null ? null : Math.min(ttl, aliasTtl),
-    dnssec,
-  });
   for (;;) {
     let outcome = await pool.ask({ name: asked.name, type: asked.type, allowance }, deadline);
     if (outcome.kind === "unavailable") return "unavailable";
@@ -122,11 +116,16 @@ export async function findRecords(
     const chain = followChain(asked, answer.records, aliasesMax - aliases);
     aliases += chain.aliases;
     aliasTtl = Math.min(aliasTtl, chain.ttl);
-    if (chain.broken) return end("servfail", null);
-    if (chain.targets.length > 0) return end("ok", Math.min(...chain.targets.map(({ ttl }) => ttl)), chain.targets);
+    const { targets } = chain;
+    if (chain.broken) return { status: "servfail", targets: [], ttl: null, dnssec };
+    if (targets.length > 0)
+      return { status: "ok", targets, ttl: targets.reduce((least, { ttl }) => Math.min(least, ttl), aliasTtl), dnssec };
     // The code of an answer with aliases is that of the last name (RFC 6604).
-    if (answer.rcode !== 0) return end("nxdomain", negativeTtl(answer.soa));
-    if (chain.aliases === 0 || answer.soa !== null) return end("nodata", negativeTtl(answer.soa));
+    const isAbsent = answer.rcode !== 0;
+    if (isAbsent || chain.aliases === 0 || answer.soa !== null) {
+      const ttl = negativeTtl(answer.soa);
+      return { status: isAbsent ? "nxdomain" : "nodata", targets, ttl: ttl === null ? null : Math.min(ttl, aliasTtl), dnssec };
+    }
     asked = { ...question, name: chain.end };
   }
 }

@@ -160,7 +160,7 @@ test("asks about names with every byte in their labels", () => {
   fc.assert(
     fc.property(fc.array(label, { minLength: 1, maxLength: 3 }), (labels) => {
       const wire = Buffer.concat([...labels.flatMap((bytes) => [Buffer.from([bytes.length]), bytes]), Buffer.from([0])]);
-      const { text } = readName(Buffer.concat([Buffer.alloc(12), wire]), 12);
+      const { text } = readName(Buffer.concat([Buffer.alloc(12), wire]), 12, null);
       const { bytes, questionEnd } = writeQuestion(text, { edns: false });
       expect(bytes.subarray(12, questionEnd - 4)).toEqual(wire);
     }),
