@@ -42,9 +42,11 @@ export async function runOpenLoad(load: OpenLoad): Promise<Latency> {
   /** When each request that has no connection yet was due. */
   const waiting: number[] = [];
   let sent = 0;
+  /** Taken in turn: the server closes one that is idle for long. */
   const free: Connection[] = [];
   const send = () => {
-    while (waiting.length > sent && free.length > 0) free.pop()?.ask(requests[sent % requests.length] as string, waiting[sent++] as number);
+    while (waiting.length > sent && free.length > 0)
+      free.shift()?.ask(requests[sent % requests.length] as string, waiting[sent++] as number);
   };
   const connections = await Promise.all(
     Array.from({ length: load.connections }, () =>

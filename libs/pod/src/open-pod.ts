@@ -30,6 +30,12 @@ export const podConfigSchema = Type.Object({
   POD_NAME: Type.String({ default: "", description: "Unique name of this process; if empty, the host name and the process id" }),
   ...ipv4IndexConfig,
   ...pastConfigSchema.properties,
+  HISTORY_READ_MIB_PER_SECOND: Type.Integer({
+    default: 24,
+    minimum: 0,
+    description:
+      "Rate at which snapshots of the past are read from JetStream, in MiB per second; a lower one disturbs requests about today less; 0: as fast as possible",
+  }),
 });
 
 export type PodConfig = Static<typeof podConfigSchema>;
@@ -52,7 +58,8 @@ export async function openPod(
   const source = { bucket: config.SNAPSHOT_BUCKET, connection: natsConnection(`${service}-snapshots`, config) };
   const { store, close } = await connectJetStreamStore(source);
   onStop(close);
-  const loaderSource = jetStreamSource(source);
+  const mibPerSecond = config.HISTORY_READ_MIB_PER_SECOND;
+  const loaderSource = jetStreamSource({ ...source, backgroundBytesPerSecond: mibPerSecond === 0 ? null : mibPerSecond * 2 ** 20 });
   const dataset = new SnapshotFollower(store, loaderSource, snapshotEvents(log, metrics), {
     ipv4Index: config.IPV4_INDEX,
     keepMs: config.SNAPSHOT_KEEP_MS,

@@ -5,7 +5,9 @@ import { type ConnectOptions, connect } from "@netfacts/messaging/nats-client";
 import { type OpenedStore, type OpenOptions, SnapshotUnavailableError, type StoreSource } from "@netfacts/snapshot";
 import { type JetStreamStoreOptions, openJetStreamStore } from "./snapshot-store.ts";
 
-export interface JetStreamSourceOptions extends JetStreamStoreOptions {
+export interface JetStreamSourceOptions extends Omit<JetStreamStoreOptions, "bytesPerSecond"> {
+  /** `bytesPerSecond` of what is read in the background. */
+  readonly backgroundBytesPerSecond?: number | null;
   readonly connection: Pick<ConnectOptions, "servers" | "name" | "access" | "once">;
 }
 
@@ -26,13 +28,16 @@ export async function connectJetStreamStore(
 
 /** What the loader calls. Throws `SnapshotUnavailableError` when there is no connection within 10 s. */
 export async function openStore(options: unknown, { background = false }: OpenOptions = {}): Promise<OpenedStore> {
-  const source = { ...(options as JetStreamSourceOptions), background };
+  const source = options as JetStreamSourceOptions;
   const timeout = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new SnapshotUnavailableError(`no connection to NATS within ${connectMsMax} ms`)), connectMsMax).unref();
   });
-  return opened(await Promise.race([connect(source.connection), timeout]), source);
+  return opened(await Promise.race([connect(source.connection), timeout]), {
+    ...source,
+    bytesPerSecond: background ? (source.backgroundBytesPerSecond ?? null) : null,
+  });
 }
 
-async function opened(nc: NatsConnection, { connection: _, ...options }: JetStreamSourceOptions): Promise<OpenedStore> {
+async function opened(nc: NatsConnection, options: JetStreamStoreOptions): Promise<OpenedStore> {
   return { store: await openJetStreamStore(nc, options), close: () => nc.close() };
 }

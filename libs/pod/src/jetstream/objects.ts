@@ -27,8 +27,6 @@ const stallMs = 1_000;
 /** Between two tries when nobody answers; then a read ends. */
 const silenceMs = 3_000;
 const silencesMax = 4;
-/** In the background the server sends so much in a second, or what sends an object within `secondsMax`: it has a higher priority than who reads. */
-const background = { bytesPerSecond: 24 * 2 ** 20, secondsMax: 4 };
 const digestPrefix = "SHA-256=";
 
 /** The part of an object's description that matters here. */
@@ -42,7 +40,8 @@ interface ObjectInfo {
 
 export interface ObjectsOptions {
   readonly replicas: number;
-  readonly background: boolean;
+  /** What the server sends of an object; null: as much as it can. */
+  readonly bytesPerSecond: number | null;
 }
 
 export class JetStreamObjects {
@@ -224,7 +223,9 @@ export class JetStreamObjects {
         at += chunk.length;
         return at < info.size;
       };
-      const ended = await (silences === 0 ? this.#readFrom(info, lastSeq + 1, takeNext) : this.#readEach(info.nuid, lastSeq + 1, takeNext));
+      const ended = await (silences === 0
+        ? this.#readFrom(info.nuid, lastSeq + 1, takeNext)
+        : this.#readEach(info.nuid, lastSeq + 1, takeNext));
       if (ended) break;
       silences = lastSeq > before ? 1 : silences + 1;
       if (silences > silencesMax) throw unavailable(`object ${name}`);
@@ -237,7 +238,7 @@ export class JetStreamObjects {
    * Delivers messages of one consumer until `take` wants no more (true) or nothing came for a while (false): a server that was
    * restarted may have forgotten the consumer. Rejects with what `take` throws.
    */
-  async #readFrom({ nuid: id, size }: ObjectInfo, seq: number, take: (seq: number, chunk: Uint8Array) => boolean): Promise<boolean> {
+  async #readFrom(id: string, seq: number, take: (seq: number, chunk: Uint8Array) => boolean): Promise<boolean> {
     let settle: (ended: boolean) => void = () => undefined;
     let fail: (error: unknown) => void = () => undefined;
     const done = new Promise<boolean>((resolve, reject) => {
@@ -247,7 +248,7 @@ export class JetStreamObjects {
     let lastAt = performance.now();
     let over = false;
     const options = consumerOpts().orderedConsumer().bindStream(this.#stream).startSequence(seq);
-    if (this.#options.background) options.limit(Math.ceil(8 * Math.max(background.bytesPerSecond, size / background.secondsMax)));
+    if (this.#options.bytesPerSecond !== null) options.limit(8 * this.#options.bytesPerSecond);
     options.callback((error, message) => {
       if (over) return;
       lastAt = performance.now();

@@ -28,8 +28,8 @@ export interface JetStreamStoreOptions {
   readonly clock?: { now(): number };
   /** Copies in a cluster of NATS servers, when the buckets are made; default 1. */
   readonly replicas?: number;
-  /** Whether objects are read at a bounded rate, as nobody waits for them who could notice. Default: false. */
-  readonly background?: boolean;
+  /** How fast objects are read at most; null, the default: as fast as the server sends them. */
+  readonly bytesPerSecond?: number | null;
 }
 
 /** How often a watcher reads the pointer whatever it heard. */
@@ -44,11 +44,11 @@ const activateTriesMax = 5;
  * this lib.
  */
 export async function openJetStreamStore(nc: NatsConnection, options: JetStreamStoreOptions = {}): Promise<SnapshotStore> {
-  const { bucket = snapshotsBucketDefault, replicas = 1, background = false, clock = Date } = options;
+  const { bucket = snapshotsBucketDefault, replicas = 1, bytesPerSecond = null, clock = Date } = options;
   const retention = options.retention === null ? null : { ...retentionDefaults, ...options.retention };
   // Without the check, which fails while the server is away; each call tells that by itself.
   const jsm = await nc.jetstreamManager({ checkAPI: false });
-  const objects = new JetStreamObjects(nc, jsm, bucket, { replicas, background });
+  const objects = new JetStreamObjects(nc, jsm, bucket, { replicas, bytesPerSecond });
   const keys = new JetStreamKeys(nc, jsm, bucket, replicas);
 
   const getManifest = async (id: string): Promise<Manifest> => {

@@ -67,7 +67,7 @@ describe("snapshots in JetStream beside the contract", () => {
     const store = await bucket.open();
     const bytes = randomBytes(16 * 2 ** 20);
     const digest = await store.putObject(bytes);
-    const background = await openStore(bucket.source, { background: true });
+    const background = await openStore({ ...bucket.source, backgroundBytesPerSecond: 24 * 2 ** 20 }, { background: true });
     try {
       const started = performance.now();
       expect(Buffer.compare(await background.store.getObject(digest, bytes.length), bytes)).toBe(0);
