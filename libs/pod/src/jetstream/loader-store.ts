@@ -11,7 +11,7 @@ export interface JetStreamSourceOptions extends Omit<JetStreamStoreOptions, "byt
   readonly connection: Pick<ConnectOptions, "servers" | "name" | "access" | "once">;
 }
 
-/** The thread ends with its one task: a server that is not there is told, not waited for. */
+/** A loader has one task at a time: a server that is not there is told, not waited for. */
 const connectMsMax = 10_000;
 
 /** Describes the store to a loader: see `LoaderThreads` of @netfacts/snapshot. */

@@ -12,8 +12,9 @@ import { type NatsServer, startNatsServer } from "../../../../test/support/nats-
 import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { describeSnapshotStore, numbered, publishNumber, until } from "../../../snapshot/test/store/contract.ts";
 import { askChild, endChild } from "../../../snapshot/test/support/children.ts";
-import { loadInThread } from "../../../snapshot/test/support/load-in-thread.ts";
-import { madeManifest, madeObjects } from "../../../snapshot/test/support/made-snapshot.ts";
+import { loadInBackground, loadInThread } from "../../../snapshot/test/support/load-in-thread.ts";
+import { madeNames } from "../../../snapshot/test/support/made-sections.ts";
+import { madeManifest, madeObjects, publishMade } from "../../../snapshot/test/support/made-snapshot.ts";
 import { type JetStreamSourceOptions, jetStreamSource, openJetStreamStore, openStore } from "../../src/jetstream/index.ts";
 import { type TestBucket, testBucket } from "./bucket.ts";
 
@@ -76,6 +77,16 @@ describe("snapshots in JetStream beside the contract", () => {
     } finally {
       await background.close();
     }
+  });
+
+  test("are loaded in the background at a bounded rate", async () => {
+    const names = Object.fromEntries(Array.from({ length: 768 }, (_, asn) => [asn + 1, `${asn} `.padEnd(16_384, "x")]));
+    const { id } = await publishMade(await bucket.open(), { names: madeNames(names) });
+    const source = jetStreamSource({ ...bucket.source, backgroundBytesPerSecond: 8 * 2 ** 20 });
+    const started = performance.now();
+    await loadInBackground(source, id);
+    // 12 MiB, less what the server sends at once. Without the bound it takes half a second.
+    expect(performance.now() - started).toBeGreaterThan(1_200);
   });
 
   test("are kept in buckets whose making a strict server would not refuse", async () => {

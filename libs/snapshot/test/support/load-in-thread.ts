@@ -1,7 +1,9 @@
-/** Loads one snapshot as a follower does. */
+/** Loads one snapshot in a thread. */
 
 import { type LoadedSnapshot, LoaderThreads, type StoreSource } from "../../src/index.ts";
+import { BackgroundLoader } from "../../src/loader.ts";
 
+/** As a follower does. */
 export async function loadInThread(
   source: StoreSource,
   id: string,
@@ -13,4 +15,9 @@ export async function loadInThread(
   } finally {
     await threads.close();
   }
+}
+
+/** As for a question about the past. */
+export function loadInBackground(source: StoreSource, id: string): Promise<LoadedSnapshot> {
+  return new BackgroundLoader(source).load(id);
 }
