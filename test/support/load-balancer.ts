@@ -79,7 +79,8 @@ class Member {
 export async function startLoadBalancer({ backends, intervalMs, failuresMax }: LoadBalancerOptions): Promise<LoadBalancer> {
   const members = backends.map((backend) => new Member(backend));
   let turn = 0;
-  const server = createServer((request, response) => {
+  // It closes no idle connection of a caller, who may send a request at that moment and would blame a backend.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const used = members.filter(({ isUsed }) => isUsed);
     const member = used[turn++ % used.length];
     if (member === undefined) response.writeHead(503).end("no backend is ready");
