@@ -15,7 +15,7 @@ dev: ## start each service as its own process for development, with NATS, a Mong
 test: ## run every test that a change must pass (TESTS=path for some)
 	@exec scripts/run.sh scripts/test.ts $(TESTS)
 
-test-unit: ## run the tests that start no process (TESTS=path for some)
+test-unit: ## run the tests that start no process, promise no deadlines and have no large inputs (TESTS=path for some)
 	@exec scripts/run.sh scripts/test.ts --unit $(TESTS)
 
 test-long: ## run every test with all inputs from new seeds, then the soak (TESTS=path for some; NETFACTS_TEST_SEED= repeats a run, MINUTES= of the soak)

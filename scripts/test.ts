@@ -1,7 +1,8 @@
 /**
  * `make test`: the tools, Jest, the slowest files, the time and the count. Arguments are Jest's (paths, `-t NAME`); without any, everything
- * runs. Before them, `--unit` leaves out the files that start processes, `--long` tries all inputs of every property, from new seeds, and
- * `--cluster` runs the files of test/cluster instead, on a Kubernetes cluster; with CI set, a cluster of ours ends with the run.
+ * runs. Before them, `--unit` leaves out the files that start processes, run alone or have large inputs, `--long` tries all inputs of every
+ * property, from new seeds, and `--cluster` runs the files of test/cluster instead, on a Kubernetes cluster; with CI set, a cluster of ours
+ * ends with the run.
  * With TEST_COUNT set, the count is also written to the file of that name, as `passed failed`.
  */
 
@@ -18,6 +19,8 @@ const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
 /** One more than the smallest machine has processors, as a file that starts processes waits for much of its time. Tests of deadlines run alone. */
 const workers = 3;
+/** A file that starts none waits for more than half of its time: for its own time-outs. */
+const unitWorkers = 5;
 /** Ends what hangs. On two quiet processors the suite takes a third of it, and Kubernetes, which its first run builds, a fifth. */
 const minutesMax = 50;
 /** With all inputs of every property. */
@@ -35,7 +38,7 @@ interface Tier {
 }
 
 const unitTier: Tier = {
-  workers,
+  workers: unitWorkers,
   options: [`--filter=${join(import.meta.dirname, "../test/support/unit-files.js")}`],
   env: {},
   minutesMax,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { readSources } from "../../scripts/imports/read-sources.ts";
-import { runsAlone, startsProcesses } from "../support/test-groups.ts";
+import { isLarge, runsAlone, startsProcesses } from "../support/test-groups.ts";
 import { inOrder } from "../support/test-order.ts";
 
 let folder: string;
@@ -37,6 +37,11 @@ test("a file runs alone when its first comment says so", () => {
   expect(runsAlone(write("d.test.ts", "/** Not an@alone.example. */\n"))).toBe(false);
 });
 
+test("a file is large when its first comment says so", () => {
+  expect(isLarge(write("a.test.ts", "/**\n * Every file.\n *\n * @large It reads a million lines.\n */\n"))).toBe(true);
+  expect(isLarge(write("b.test.ts", "/** Every file. */\n/** @large */\n"))).toBe(false);
+});
+
 test("no source of a package starts a process, so that grouping may look at relative imports only", async () => {
   const { packages } = await readSources(resolve(import.meta.dirname, "../.."));
   const sources = packages.flatMap((each) => each.files).filter(({ path }) => path.split("/")[2] === "src");
@@ -62,4 +67,13 @@ test("the longest files of each kind come first, and both kinds are spread over 
 test("files that were never timed are ordered by size", () => {
   const files = [1, 3, 2].map((bytes) => ({ path: write(`${bytes}.test.ts`, ""), bytes, ms: undefined }));
   expect(inOrder(files).map(({ bytes }) => bytes)).toEqual([3, 2, 1]);
+});
+
+test("a file that took long without large inputs has waited, and is spread as those that start processes are", () => {
+  const large = write("large.test.ts", "/** All of it.\n *\n * @large It is long.\n */\n");
+  const long = [1, 2].map((at) => write(`long-${at}.test.ts`, ""));
+  const short = [1, 2].map((at) => write(`short-${at}.test.ts`, ""));
+  const files = [{ path: large, ms: 9_000 }, ...long.map((path) => ({ path, ms: 8_000 })), ...short.map((path) => ({ path, ms: 3_000 }))];
+  const sorted = inOrder(files.map((file) => ({ ...file, bytes: 0 }))).map(({ path }) => path);
+  expect(sorted).toEqual([long[0], large, long[1], ...short]);
 });

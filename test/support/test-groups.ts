@@ -6,8 +6,9 @@ import { readImports } from "../../scripts/imports/read-sources.ts";
 
 const processModules = new Set(["node:child_process", "child_process", "playwright-core"]);
 
-/** `@alone` in the comment that the file begins with. */
+/** `@alone` and `@large` in the comment that the file begins with. */
 const alonePragma = /^\/\*\*(?:(?!\*\/)[\s\S])*?\s@alone\b/;
+const largePragma = /^\/\*\*(?:(?!\*\/)[\s\S])*?\s@large\b/;
 
 interface Reach {
   readonly startsProcesses: boolean;
@@ -30,6 +31,11 @@ export function startsProcesses(path: string): boolean {
     for (const imported of reach.imported) seen.add(imported);
   }
   return false;
+}
+
+/** Whether the file computes for seconds, as its inputs are large or very many. */
+export function isLarge(path: string): boolean {
+  return largePragma.test(textOf(path));
 }
 
 /** Whether the file promises deadlines, which hold only where nothing else takes the processors. */

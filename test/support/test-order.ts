@@ -1,9 +1,10 @@
 /**
- * The order of test files. Files that start processes mostly wait, and the others compute: both kinds are spread evenly over the run, so
- * that some always compute while others wait. Within a kind the longest begin first.
+ * The order of test files. Files that start processes mostly wait, and so do others that took long without large inputs: for time-outs. The
+ * rest computes. Both kinds are spread evenly over the run, so that some always compute while others wait. Within a kind the longest begin
+ * first.
  */
 
-import { startsProcesses } from "./test-groups.ts";
+import { isLarge, startsProcesses } from "./test-groups.ts";
 
 export interface TestFile {
   readonly path: string;
@@ -15,13 +16,16 @@ export interface TestFile {
 /** A file that was never timed is assumed to last as long as its size suggests. */
 const msPerByte = 1;
 const msPerByteOfProcesses = 5;
+/** No file computes for longer without saying so (`@large`). */
+const computesMsMax = 4_000;
 
 export function inOrder<File extends TestFile>(files: readonly File[]): File[] {
   const waiting: Timed<File>[] = [];
   const computing: Timed<File>[] = [];
   for (const file of files) {
-    const waits = startsProcesses(file.path);
-    const ms = file.ms ?? file.bytes * (waits ? msPerByteOfProcesses : msPerByte);
+    const starts = startsProcesses(file.path);
+    const ms = file.ms ?? file.bytes * (starts ? msPerByteOfProcesses : msPerByte);
+    const waits = starts || (!isLarge(file.path) && (file.ms ?? 0) > computesMsMax);
     (waits ? waiting : computing).push({ file, ms });
   }
   return [...spread(waiting), ...spread(computing)].sort((a, b) => a.place - b.place).map(({ file }) => file);

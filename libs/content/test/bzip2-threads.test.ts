@@ -1,4 +1,8 @@
-/** bzip2 by several threads: the same bytes and the same faults as by one, from whole files and broken ones. */
+/**
+ * bzip2 by several threads: the same bytes and the same faults as by one, from whole files and broken ones.
+ *
+ * @large It unpacks a real table many times.
+ */
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

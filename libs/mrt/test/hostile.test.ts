@@ -1,4 +1,8 @@
-/** Cut and mutated tables: an error or a report, never a crash, a hang, memory without bound, or a route that is not in the file. */
+/**
+ * Cut and mutated tables: an error or a report, never a crash, a hang, memory without bound, or a route that is not in the file.
+ *
+ * @large It cuts a table at every byte.
+ */
 
 import { expect, jest, test } from "@jest/globals";
 import fc from "fast-check";

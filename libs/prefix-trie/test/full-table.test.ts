@@ -1,4 +1,8 @@
-/** A million real prefixes: both IPv4 forms and the IPv6 index against a hash table per length. */
+/**
+ * A million real prefixes: both IPv4 forms and the IPv6 index against a hash table per length.
+ *
+ * @large It builds tables of a million prefixes.
+ */
 
 import { beforeAll, expect, test } from "@jest/globals";
 import type { Address, Prefix } from "@netfacts/address";

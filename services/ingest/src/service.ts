@@ -17,7 +17,7 @@ import { installSnapshotRoutes } from "./http/snapshot-routes.ts";
 import { Leadership, type Term } from "./leadership/leadership.ts";
 import { createIngestMetrics } from "./metrics.ts";
 import { overridesIn } from "./overrides/override-file.ts";
-import { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
+import { ActivationCoordinator, type ActivationOutcome, type ActivationSettings } from "./publish/activation-coordinator.ts";
 import { measureKept } from "./publish/kept-snapshots.ts";
 import { SnapshotCopy } from "./publish/snapshot-copy.ts";
 import { RunManager } from "./runs/run-manager.ts";
@@ -54,6 +54,8 @@ export interface IngestDeps {
   /** How a run's thread opens the same store. */
   readonly snapshotSource: StoreSource;
   readonly broadcast: Broadcast;
+  /** How long pods are waited for; default: `activationDefaults`. */
+  readonly activation?: ActivationSettings;
   readonly clock: { now(): number; monotonic?(): number };
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   readonly metrics: Metrics;
@@ -106,6 +108,7 @@ export function buildService(deps: IngestDeps): IngestApp {
     const activation = new ActivationCoordinator({
       broadcast: deps.broadcast,
       store: snapshots,
+      settings: deps.activation ?? {},
       events: {
         activated(outcome) {
           observePods(outcome);

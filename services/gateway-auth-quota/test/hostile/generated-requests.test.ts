@@ -1,4 +1,8 @@
-/** Generated requests with hostile paths, queries and headers: refused as our problems, never a failure of ours, and nothing internal shown. HOSTILE_REQUESTS=1000000 asks more. */
+/**
+ * Generated requests with hostile paths, queries and headers: refused as our problems, never a failure of ours, and nothing internal shown. HOSTILE_REQUESTS=1000000 asks more.
+ *
+ * @large It sends thousands of requests.
+ */
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { problemCodes } from "@netfacts/contracts";

@@ -15,6 +15,8 @@ export const activationDefaults = {
   lookMs: 15_000,
 } as const;
 
+export type ActivationSettings = Partial<Record<keyof typeof activationDefaults, number>>;
+
 /** Names are what pods say of themselves: whoever makes them up fills no memory and no log. */
 const podsMax = 512;
 
@@ -41,7 +43,7 @@ export interface ActivationDeps {
   readonly broadcast: Broadcast;
   readonly store: Pick<SnapshotStore, "pointer" | "activate">;
   readonly events?: ActivationEvents;
-  readonly settings?: Partial<Record<keyof typeof activationDefaults, number>>;
+  readonly settings?: ActivationSettings;
 }
 
 /** Belongs to the leader: `start` when leading begins, `stop` when it ends. */

@@ -1,4 +1,8 @@
-/** Every block edge of all registries' real files, and random addresses and AS numbers, against a sweep over the files' records. */
+/**
+ * Every block edge of all registries' real files, and random addresses and AS numbers, against a sweep over the files' records.
+ *
+ * @large It reads every real file twice.
+ */
 
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";

@@ -1,14 +1,13 @@
 /** Observations by prefix, and which of them and of geofeeds count, against slow readings of the rules. */
 
 import { describe, expect, test } from "@jest/globals";
-import { containsAddress, firstAddress, formatPrefix, lastAddress, makePrefix, type Prefix, parsePrefix } from "@netfacts/address";
+import { containsAddress, firstAddress, formatPrefix, lastAddress, type Prefix, parsePrefix } from "@netfacts/address";
 import { Generation, type LoadedSnapshot, loadSection, type Outliers, packSection } from "@netfacts/snapshot";
 import fc from "fast-check";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { consensusOf } from "../../src/assembly/consensus.ts";
 import { aggregateObservations, type LocationBasis, type LocationRecord, withPrecedence } from "../../src/assembly/locations.ts";
 import { type Observation, ObservationList } from "../../src/assembly/observation-list.ts";
-import { SourceError } from "../../src/readers/reader-report.ts";
 
 const day = 86_400;
 const now = 1_763_676_845;
@@ -106,15 +105,6 @@ describe("observations of a prefix", () => {
     expect(oldest).toBe(now - 100 * day);
     expect(notes[0]).toContain("3 read, 1 older than observations_kept");
   });
-
-  test("are refused if those of all sources have more than a million distinct prefixes", () => {
-    const lists = [new ObservationList(), new ObservationList()];
-    const one = observation("192.0.2.1/32", 0);
-    for (let at = 0; at <= 1_000_000; at++) lists[at % 2]?.add({ ...one, prefix: makePrefix(4, 0x0b00_0000 + at, 0, 0, 0, 32) });
-    const aggregate = () => aggregateObservations(lists, options);
-    expect(aggregate).toThrow(SourceError);
-    expect(aggregate).toThrow("observations: all sources together have more than 1000000 distinct prefixes");
-  }, 60_000);
 
   test("are the same whatever the order of their lines", () => {
     const lines = Array.from({ length: 60 }, (_, at) =>

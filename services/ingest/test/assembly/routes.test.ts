@@ -277,7 +277,7 @@ test("prefixes, origins, peers, unions and full feeds are those of plain maps, w
         expect(Array.from(table.originatedBy(asn).entry, (at) => formatPrefix(table.prefixes.prefixAt(at)))).toEqual(expected);
       }
     }),
-    { seed: seed(6396), numRuns: runs(400) },
+    { seed: seed(6396), numRuns: runs(400, 50) },
   );
 });
 
@@ -304,7 +304,7 @@ test("upstreams of each origin are those next to it on its paths, the most frequ
         expect(table.upstreamsOf(entry, 77)).toBeNull();
       }
     }),
-    { seed: seed(4271), numRuns: runs(200) },
+    { seed: seed(4271), numRuns: runs(200, 50) },
   );
 });
 
@@ -335,7 +335,7 @@ test("neighbours of each AS are those next to it on any path but to a default ro
         expect(table.neighboursOf(asn)).toEqual(expected);
       }
     }),
-    { seed: seed(8195), numRuns: runs(150) },
+    { seed: seed(8195), numRuns: runs(150, 50) },
   );
 });
 
@@ -350,7 +350,7 @@ test("the same RIBs give the same bytes, in whatever order they come", async () 
       expect([...two.objects]).toEqual([...one.objects]);
       expect(two.entry).toEqual(one.entry);
     }),
-    { seed: seed(6), numRuns: runs(100) },
+    { seed: seed(6), numRuns: runs(100, 50) },
   );
 });
 
@@ -383,7 +383,7 @@ test("the objects of paths hold every route of their collector with its peer and
         expect(found.sort()).toEqual([...new Set(expected)].sort());
       }
     }),
-    { seed: seed(8050), numRuns: runs(150) },
+    { seed: seed(8050), numRuns: runs(150, 50) },
   );
 });
 

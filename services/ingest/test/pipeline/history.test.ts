@@ -1,4 +1,8 @@
-/** When routes and ASes were first and last seen, through runs one after the other, against a history kept in maps. */
+/**
+ * When routes and ASes were first and last seen, through runs one after the other, against a history kept in maps.
+ *
+ * @large It tries series of whole runs.
+ */
 
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

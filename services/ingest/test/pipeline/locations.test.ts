@@ -100,18 +100,6 @@ test("a feed with a line in another country than its region says which line", as
   });
 });
 
-test("a geofeed may be as long as a table of routes", async () => {
-  await atWork(async (place) => {
-    const rows = Array.from(
-      { length: 200_000 },
-      (_, at) => `${11 + (at >> 16)}.${(at >> 8) & 255}.${at & 255}.0/24,NL,NL-NH,City ${at % 1000},\n`,
-    );
-    await place.write("one", rows.join(""));
-    const { sections } = await run(place, feed("one"));
-    expect(sections).toMatchObject([{ name: "locations", counts: { ipv4: 200_000, ipv6: 0 } }]);
-  });
-});
-
 test("observations become the location of their address, and the section is as of the newest of its oldest source", async () => {
   await atWork(async (place) => {
     const more = '"lat":52.37,"lon":4.9,"accuracy_km":10,"city":"Amsterdam",';

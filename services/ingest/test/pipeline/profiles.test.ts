@@ -100,12 +100,3 @@ test("network types are found by the most specific prefix and by AS number", asy
     expect(manifest.sections.network_types).toMatchObject({ counts: { prefixes: 2, asns: 1 }, stale_after_seconds: null });
   });
 });
-
-test("a list of network types may be as long as a table of routes", async () => {
-  await atWork(async (place) => {
-    const rows = Array.from({ length: 200_000 }, (_, at) => `${11 + (at >> 16)}.${(at >> 8) & 255}.${at & 255}.0/24,hosting,1\n`);
-    await place.write("types", `resource,network_type,confidence\n${rows.join("")}`);
-    const { sections } = await run(place, "name: types, section: network_types, format: network-types-csv, location: types");
-    expect(sections).toMatchObject([{ name: "network_types", counts: { prefixes: 200_000, asns: 0 } }]);
-  });
-});

@@ -1,4 +1,8 @@
-/** Files under the format of another one: each pair is refused, and the refusal names what the file looks like. */
+/**
+ * Files under the format of another one: each pair is refused, and the refusal names what the file looks like.
+ *
+ * @large It gives each format a file of each other.
+ */
 
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";

@@ -131,16 +131,3 @@ test.each<[string, string, RegExp]>([
   expect(error).toBeInstanceOf(SourceError);
   expect(error.message).toMatch(message);
 });
-
-test("more than two million entries refuse the file", async () => {
-  async function* pieces() {
-    for (let block = 0; block < 200; block++)
-      yield Buffer.from(
-        Array.from({ length: 10_001 }, (_, at) => `${11 + (block >> 2)}.${((block & 3) << 6) | (at >> 8)}.${at & 255}.0/24,NL,,,\n`).join(
-          "",
-        ),
-      );
-  }
-  const source = { file: "made-up", chunks: pieces(), bytesMax: 1e9, secondsMax: 600, badRecordsMax: 1 };
-  expect((await failureOf(readGeofeed(source))).message).toMatch(/^made-up:200\d{4}: has more than 2000000 entries$/);
-}, 120_000);

@@ -91,29 +91,6 @@ test.each<[string, string, RegExp]>([
   expect(error.message).toMatch(message);
 });
 
-test.each<[string, number, (index: number) => string]>([
-  ["200000 distinct places (country, region and city)", 200_000, (index) => `"country":"NL","city":"City ${index}"`],
-  ["1000 distinct methods", 1_000, (index) => `"country":"NL","method":"m${index}"`],
-])(
-  "more than %s refuse the file, as JSON and as CSV",
-  async (what, max, names) => {
-    const lines = Array.from({ length: max + 1 }, (_, index) => `{"ip":"192.0.2.1",${names(index)},${at}}\n`);
-    const whole = lines.slice(0, -1).join("");
-    expect((await readObservations(contentOf(whole, 65_536, { latestTime }))).report.accepted).toBe(max);
-    // Those that are known have room.
-    const error = await failureOf(readObservations(contentOf(whole + lines[0] + lines.at(-1), 65_536, { latestTime })));
-    expect(error).toBeInstanceOf(SourceError);
-    expect(error.message).toBe(`made-up:${max + 2}: has more than ${what}`);
-    const rows = lines.map((line) => {
-      const { city = "", method = "", observed_at } = JSON.parse(line) as Record<string, string>;
-      return `192.0.2.1,NL,${city},${method},${observed_at}\n`;
-    });
-    const csv = contentOf(`ip,country,city,method,observed_at\n${rows.join("")}`, 65_536, { latestTime });
-    expect((await failureOf(readObservationsCsv(csv))).message).toBe(`made-up:${max + 2}: has more than ${what}`);
-  },
-  60_000,
-);
-
 const readCsv = (...lines: string[]) => readObservationsCsv(contentOf(`${lines.join("\n")}\n`, 7, { badRecordsMax: 0.6, latestTime }));
 
 test("CSV has the same members as columns, in any order", async () => {

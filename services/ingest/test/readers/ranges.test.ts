@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { formatPrefix, parsePrefix } from "@netfacts/address";
 import { readPrefixList, readTorExits } from "../../src/readers/prefix-list.ts";
 import { readAwsRanges, readAzureTags, readGoogleRanges, readOracleRanges } from "../../src/readers/provider-ranges.ts";
-import { type ListedRange, rangesMax } from "../../src/readers/range-list.ts";
+import type { ListedRange } from "../../src/readers/range-list.ts";
 import { type ReaderReport, type SourceContent, SourceError } from "../../src/readers/reader-report.ts";
 import { contentOf, failureOf } from "./content.ts";
 
@@ -54,7 +54,7 @@ describe("AWS", () => {
     ["everything", { ip_prefix: "0.0.0.0/0" }, "the prefix is larger than a /8, which no network has"],
     ["all of IPv6", { ipv6_prefix: "::/0" }, "the prefix is larger than a /12, which no network has"],
     ["no address", { ip_prefix: "11.0.0/16" }, "has no valid prefix or address"],
-    ["a long region", { ip_prefix: "11.0.0.0/16", region: "x".repeat(100_000) }, "region is not a text of at most 64 letters"],
+    ["a long region", { ip_prefix: "11.0.0.0/16", region: "x".repeat(65) }, "region is not a text of at most 64 letters"],
     ["a control", { ip_prefix: "11.0.0.0/16", region: "a\u0001" }, "region is not a text of at most 64 letters"],
     ["a list of services", { ip_prefix: "11.0.0.0/16", service: ["a"] }, "a service is not a text of at most 64 letters"],
   ])("%s is invalid, and its place is named", async (_what, item, reason) => {
@@ -210,11 +210,4 @@ describe("lists of prefixes", () => {
   ])("%j is refused", async (text, reason) => {
     expect((await failureOf(read(readPrefixList, text))).message).toContain(reason);
   });
-
-  test("more than a million prefixes are refused, with the line", async () => {
-    const lines = (count: number) => Array.from({ length: count }, (_, at) => `${11 + (at >> 16)}.${(at >> 8) & 255}.${at & 255}.0/24\n`);
-    const big = (count: number) => readPrefixList(contentOf(lines(count).join("")));
-    const error = await failureOf(big(rangesMax + 1));
-    expect(error.message).toBe("made-up:1000001: has more than 1000000 prefixes");
-  }, 60_000);
 });

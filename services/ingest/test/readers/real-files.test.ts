@@ -1,4 +1,8 @@
-/** The readers over the whole real files, each against a reading that is slow and obvious. */
+/**
+ * The readers over the whole real files, each against a reading that is slow and obvious.
+ *
+ * @large It reads every real file twice.
+ */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

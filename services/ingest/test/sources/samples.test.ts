@@ -1,4 +1,8 @@
-/** The sample dataset: small enough, told in full, readable by the readers, and made by its script. */
+/**
+ * The sample dataset: small enough, told in full, readable by the readers, and made by its script.
+ *
+ * @large It makes the whole sample dataset.
+ */
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";

@@ -95,6 +95,7 @@ export async function startService({
       snapshots,
       snapshotSource: { kind: "folder", path: join(home, snapshotsFolder) },
       broadcast: messaging,
+      activation: { discoverMs: 50 },
       clock: { now: () => Date.now() },
       log: { info: write("info"), warn: write("warn"), error: write("error") } as IngestDeps["log"],
       metrics: createMetrics("ingest", createRegistry()),

@@ -1,4 +1,8 @@
-/** Faults planted in what a run has built, with checksums that are right: verification finds each, and nothing is published. */
+/**
+ * Faults planted in what a run has built, with checksums that are right: verification finds each, and nothing is published.
+ *
+ * @large It makes a whole run for each fault.
+ */
 
 import { expect, test } from "@jest/globals";
 import { decodeColumns, encodeColumns, kindOf, type SectionColumns, type SectionName, type SnapshotStore } from "@netfacts/snapshot";

@@ -1,4 +1,8 @@
-/** The heap that kept texts of `/ip` take: as much as their bound, and nothing once they are forgotten. */
+/**
+ * The heap that kept texts of `/ip` take: as much as their bound, and nothing once they are forgotten.
+ *
+ * @large It fills the heap again and again.
+ */
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

@@ -1,0 +1,74 @@
+/**
+ * Files at the bounds of what the readers take.
+ *
+ * @large Each has some hundred thousand lines and more.
+ */
+
+import { expect, test } from "@jest/globals";
+import { readGeofeed } from "../../src/readers/geofeed.ts";
+import { readObservations, readObservationsCsv } from "../../src/readers/observations.ts";
+import { readPrefixList } from "../../src/readers/prefix-list.ts";
+import { rangesMax } from "../../src/readers/range-list.ts";
+import { SourceError } from "../../src/readers/reader-report.ts";
+import { readGeofeedReferences } from "../../src/readers/rpsl-references.ts";
+import { contentOf, failureOf } from "./content.ts";
+
+const latestTime = Date.parse("2026-11-21T00:00:00Z") / 1000;
+
+test("a geofeed of more than two million entries is refused", async () => {
+  async function* pieces() {
+    for (let block = 0; block < 200; block++)
+      yield Buffer.from(
+        Array.from({ length: 10_001 }, (_, at) => `${11 + (block >> 2)}.${((block & 3) << 6) | (at >> 8)}.${at & 255}.0/24,NL,,,\n`).join(
+          "",
+        ),
+      );
+  }
+  const source = { file: "made-up", chunks: pieces(), bytesMax: 1e9, secondsMax: 600, badRecordsMax: 1 };
+  expect((await failureOf(readGeofeed(source))).message).toMatch(/^made-up:200\d{4}: has more than 2000000 entries$/);
+}, 120_000);
+
+test("a list of more than a million prefixes is refused, with the line", async () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, at) => `${11 + (at >> 16)}.${(at >> 8) & 255}.${at & 255}.0/24\n`);
+  const big = (count: number) => readPrefixList(contentOf(lines(count).join("")));
+  const error = await failureOf(big(rangesMax + 1));
+  expect(error.message).toBe("made-up:1000001: has more than 1000000 prefixes");
+}, 60_000);
+
+test.each<[string, number, (index: number) => string]>([
+  ["200000 distinct places (country, region and city)", 200_000, (index) => `"country":"NL","city":"City ${index}"`],
+  ["1000 distinct methods", 1_000, (index) => `"country":"NL","method":"m${index}"`],
+])(
+  "observations of more than %s are refused, as JSON and as CSV",
+  async (what, max, names) => {
+    const lines = Array.from(
+      { length: max + 1 },
+      (_, index) => `{"ip":"192.0.2.1",${names(index)},"observed_at":"2026-11-20T22:14:05Z"}\n`,
+    );
+    const whole = lines.slice(0, -1).join("");
+    expect((await readObservations(contentOf(whole, 65_536, { latestTime }))).report.accepted).toBe(max);
+    // Those that are known have room.
+    const error = await failureOf(readObservations(contentOf(whole + lines[0] + lines.at(-1), 65_536, { latestTime })));
+    expect(error).toBeInstanceOf(SourceError);
+    expect(error.message).toBe(`made-up:${max + 2}: has more than ${what}`);
+    const rows = lines.map((line) => {
+      const { city = "", method = "", observed_at } = JSON.parse(line) as Record<string, string>;
+      return `192.0.2.1,NL,${city},${method},${observed_at}\n`;
+    });
+    const csv = contentOf(`ip,country,city,method,observed_at\n${rows.join("")}`, 65_536, { latestTime });
+    expect((await failureOf(readObservationsCsv(csv))).message).toBe(`made-up:${max + 2}: has more than ${what}`);
+  },
+  60_000,
+);
+
+test("memory stays flat over a registry dump of many objects", async () => {
+  const block = `${`inetnum:        198.51.100.0 - 198.51.100.255\nnetname: X\n${"remarks:        words and more words\n".repeat(20)}\n`.repeat(1_000)}`;
+  async function* many(): AsyncGenerator<Uint8Array> {
+    const bytes = Buffer.from(block);
+    for (let at = 0; at < 200; at++) yield bytes;
+  }
+  const before = process.memoryUsage().heapUsed;
+  const { objects } = await readGeofeedReferences({ file: "dump", bytesMax: 1 << 30, secondsMax: 60, badRecordsMax: 0.05, chunks: many() });
+  expect(objects.ipv4).toBe(200_000);
+  expect((process.memoryUsage().heapUsed - before) / 2 ** 20).toBeLessThan(100);
+}, 60_000);
