@@ -72,15 +72,13 @@ test("suites of all groups come into one count; those that are alone begin after
   expect(lines.slice(-4)).toEqual(["alone begins", "alone ends", "alone begins", "alone ends"]);
 });
 
-test("the unit run leaves out what imports a module that starts processes, also through others, and counts the rest", async () => {
+test("the unit run leaves out what imports a module that starts processes, also through others, what runs alone and what is large, and counts the rest", async () => {
   planted.write("test/support/starts.ts", 'export { spawn } from "node:child_process";');
   planted.write("test/support/types.ts", 'import type { ChildProcess } from "node:child_process"; export type Child = ChildProcess;');
   const through = `import { spawn } from "./support/starts.ts"; ${failing} void spawn;`;
   const typesOnly = `import { type Child } from "./support/types.ts"; ${failing} export type Mine = Child;`;
-  expect(await runWith(["--unit"], groups.processes + failing, through, typesOnly, groups.alone + passing)).toEqual({
-    line: "2 passed, 1 failed",
-    status: 1,
-  });
+  const left = [groups.processes + failing, through, groups.alone + failing, `/** @large */${failing}`];
+  expect(await runWith(["--unit"], ...left, typesOnly, passing)).toEqual({ line: "2 passed, 1 failed", status: 1 });
 });
 
 test("a run that is ended leaves no process of its tests", async () => {
