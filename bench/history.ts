@@ -1,7 +1,8 @@
 /**
- * Questions about the past beside those of today: p50 and p99 of `/ip` at a fixed rate, through a gateway and one pod with the full table, both as the
- * container image runs them, alone and while two callers ask about two days in turn. The pod holds one of them, so it loads a full snapshot all the time. Beside that, what another process of
- * the lowest priority that copies memory does to the same latency: that much is the machine. Then what a day takes on disk.
+ * Questions about the past beside those of today: p50 and p99 of `/ip` at a fixed rate, through a gateway and one pod with the full table,
+ * both as the container image runs them. The pod holds one day of the past. Measured alone; while somebody asks about one more day in a
+ * minute; while two callers ask about two days in turn, so that the pod loads a full snapshot all the time; and beside another process of
+ * the lowest priority that copies memory, which shows what the machine does to the same latency. Then what a day takes on disk.
  * `scripts/run.sh bench/history.ts [--rounds 3] [--rate 500] [--seconds 10]`
  */
 
@@ -9,6 +10,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { openStore } from "@netfacts/pod/jetstream";
 import { type Manifest, openDataFolder, pastManifest } from "@netfacts/snapshot";
@@ -28,7 +30,6 @@ const { values } = parseArgs({
   },
 });
 const dayMs = 86_400_000;
-const askersAtOnce = 2;
 const addresses = 2_000;
 
 const data = requireData();
@@ -80,29 +81,58 @@ async function run(backing: Backing): Promise<void> {
     return meta?.history?.snapshot === days[day]?.id;
   };
   // Everything is compiled, every text is made, and the thread of the past runs.
-  for (const day of [0, 1, 0, 1]) await askPast(day);
+  let dayInMemory = 1;
+  for (const day of [0, 1, 0, dayInMemory]) await askPast(day);
   await load(20);
 
-  const rounds: { alone: Latency; copying: Latency; beside: Latency; past: readonly number[]; failed: number }[] = [];
-  for (let round = 0; round < Number(values.rounds); round++) {
-    const alone = await load();
-    const copier = copyMemory(Number(values.seconds));
-    const copying = await load();
-    await stopped(copier);
+  const past: number[][] = [];
+  let failedPast = 0;
+  /** Asks about these days in turn until it is told to stop. */
+  const keepAsking = (first: number, other: number): (() => Promise<void>) => {
     let asking = true;
-    const past: number[] = [];
-    let failed = 0;
-    const askers = Array.from({ length: askersAtOnce }, async (_, asker) => {
-      for (let day = asker; asking; day = 1 - day) {
+    const times: number[] = [];
+    past.push(times);
+    const asked = (async () => {
+      for (let at = 0; asking; at = 1 - at) {
         const askedAt = performance.now();
-        if (await askPast(day)) past.push(performance.now() - askedAt);
-        else failed += 1;
+        if (await askPast(at === 0 ? first : other)) times.push(performance.now() - askedAt);
+        else failedPast += 1;
       }
-    });
-    const beside = await load();
-    asking = false;
-    await Promise.all(askers);
-    rounds.push({ alone, copying, beside, past, failed });
+    })();
+    return () => {
+      asking = false;
+      return asked;
+    };
+  };
+
+  /** What goes on beside the questions of today. */
+  const situations: Record<string, () => Promise<Latency>> = {
+    alone: () => load(),
+    "beside another process that copies memory": async () => {
+      const copier = copyMemory(Number(values.seconds));
+      const latency = await load();
+      await stopped(copier);
+      return latency;
+    },
+    "beside one more day in a minute": async () => {
+      dayInMemory = 1 - dayInMemory;
+      const [latency, isRight] = await Promise.all([load(60), delay(5_000).then(() => askPast(dayInMemory))]);
+      if (!isRight) failedPast += 1;
+      return latency;
+    },
+    "beside questions that load a day each time": async () => {
+      const ends = [keepAsking(0, 1), keepAsking(1, 0)];
+      const latency = await load();
+      await Promise.all(ends.map((end) => end()));
+      await askPast(dayInMemory);
+      return latency;
+    },
+  };
+  const rounds: Record<string, Latency>[] = [];
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const latencies: Record<string, Latency> = {};
+    for (const [name, measure] of Object.entries(situations)) latencies[name] = await measure();
+    rounds.push(latencies);
   }
   const loads = loadsOf(await readFile(join(backing.folder, "pod.log"), "utf8"));
   const line = (name: string, numbers: readonly number[], digits = 2) =>
@@ -114,50 +144,24 @@ async function run(backing: Backing): Promise<void> {
   console.log(
     `\n/ip at ${values.rate} a second, ${rounds.length} rounds of ${values.seconds} s${"median".padStart(22)}${"worst".padStart(10)}`,
   );
-  line(
-    "p50 alone, ms",
-    rounds.map(({ alone }) => alone.p50Ms),
-  );
-  line(
-    "p50 beside another process that copies memory, ms",
-    rounds.map(({ copying }) => copying.p50Ms),
-  );
-  line(
-    "p50 beside questions about the past, ms",
-    rounds.map(({ beside }) => beside.p50Ms),
-  );
-  line(
-    "p99 alone, ms",
-    rounds.map(({ alone }) => alone.p99Ms),
-  );
-  line(
-    "p99 beside another process that copies memory, ms",
-    rounds.map(({ copying }) => copying.p99Ms),
-  );
-  line(
-    "p99 beside questions about the past, ms",
-    rounds.map(({ beside }) => beside.p99Ms),
-  );
+  const all = (name: string, of: (latency: Latency) => number) => rounds.map((latencies) => of(latencies[name] as Latency));
+  for (const name of Object.keys(situations))
+    line(
+      `p50 ${name}, ms`,
+      all(name, ({ p50Ms }) => p50Ms),
+    );
+  for (const name of Object.keys(situations))
+    line(
+      `p99 ${name}, ms`,
+      all(name, ({ p99Ms }) => p99Ms),
+    );
   line(
     "failed, of today",
-    rounds.map(({ alone, copying, beside }) => alone.failed + copying.failed + beside.failed),
+    Object.keys(situations).flatMap((name) => all(name, ({ failed }) => failed)),
     0,
   );
-  line(
-    "answers about the past",
-    rounds.map(({ past }) => past.length),
-    0,
-  );
-  line(
-    "failed, about the past",
-    rounds.map(({ failed }) => failed),
-    0,
-  );
-  line(
-    "ms of an answer about the past, median of a round",
-    rounds.map(({ past }) => median(past)),
-    0,
-  );
+  line("failed, about the past", [failedPast], 0);
+  line("ms of an answer that loads a day, median of an asker", past.map(median), 0);
   line("ms of loading a snapshot in the worker", loads, 0);
   const memory = await memoryMiB(pod.pid);
   console.log(`memory of the pod, MiB: ${memoryBefore.now} before, ${memory.now} after, ${memory.most} at most`);
@@ -167,7 +171,7 @@ async function run(backing: Backing): Promise<void> {
     const ofIngest = Object.values(manifest.ingest_objects).reduce((sum, { bytes }) => sum + bytes, 0);
     console.log(`snapshot ${index}: ${mib(kept)} MiB kept of a day, ${mib(ofIngest)} MiB that only ingest reads`);
   }
-  console.log(JSON.stringify({ bench: "history", rounds, memoryBefore, memory }));
+  console.log(JSON.stringify({ bench: "history", rounds, past, memoryBefore, memory }));
 }
 
 /** Another process with the lowest priority, which copies 64 MiB to and fro and ends by itself. */
