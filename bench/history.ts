@@ -87,15 +87,15 @@ async function run(backing: Backing): Promise<void> {
 
   const past: number[][] = [];
   let failedPast = 0;
-  /** Asks about these days in turn until it is told to stop. */
-  const keepAsking = (first: number, other: number): (() => Promise<void>) => {
+  /** Asks about this day and the other one in turn until it is told to stop. */
+  const keepAsking = (first: number): (() => Promise<void>) => {
     let asking = true;
     const times: number[] = [];
     past.push(times);
     const asked = (async () => {
-      for (let at = 0; asking; at = 1 - at) {
+      for (let day = first; asking; day = 1 - day) {
         const askedAt = performance.now();
-        if (await askPast(at === 0 ? first : other)) times.push(performance.now() - askedAt);
+        if (await askPast(day)) times.push(performance.now() - askedAt);
         else failedPast += 1;
       }
     })();
@@ -121,7 +121,7 @@ async function run(backing: Backing): Promise<void> {
       return latency;
     },
     "beside questions that load a day each time": async () => {
-      const ends = [keepAsking(0, 1), keepAsking(1, 0)];
+      const ends = [keepAsking(0), keepAsking(1)];
       const latency = await load();
       await Promise.all(ends.map((end) => end()));
       await askPast(dayInMemory);

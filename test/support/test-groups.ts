@@ -7,8 +7,8 @@ import { readImports } from "../../scripts/imports/read-sources.ts";
 const processModules = new Set(["node:child_process", "child_process", "playwright-core"]);
 
 /** `@alone` and `@large` in the comment that the file begins with. */
-const alonePragma = /^\/\*\*(?:(?!\*\/)[\s\S])*?\s@alone\b/;
-const largePragma = /^\/\*\*(?:(?!\*\/)[\s\S])*?\s@large\b/;
+const alonePragma = pragma("alone");
+const largePragma = pragma("large");
 
 interface Reach {
   readonly startsProcesses: boolean;
@@ -52,6 +52,10 @@ function reachOf(path: string): Reach {
     reaches.set(path, reach);
   }
   return reach;
+}
+
+function pragma(name: string): RegExp {
+  return new RegExp(String.raw`^/\*\*(?:(?!\*/)[\s\S])*?\s@${name}\b`);
 }
 
 /** Empty for a file that is not there: the import of it fails when the test runs. */

@@ -16,7 +16,7 @@ export interface TestFile {
 /** A file that was never timed is assumed to last as long as its size suggests. */
 const msPerByte = 1;
 const msPerByteOfProcesses = 5;
-/** No file computes for longer without saying so (`@large`). */
+/** A file that takes longer, and does not say that it is large, mostly waits. */
 const computesMsMax = 4_000;
 
 export function inOrder<File extends TestFile>(files: readonly File[]): File[] {

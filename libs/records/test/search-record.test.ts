@@ -182,7 +182,7 @@ describe("against a linear scan", () => {
     return Array.from({ length: 1 + random(3) }, word).join(pick(random, [" ", "-", ", ", "\u00a0"]));
   }
 
-  test("10,000 questions have the same results in the same order", () => {
+  test("any question has the same results in the same order", () => {
     const start = seed(15);
     const random = seeded(start);
     const count = runs(10_000, 100);

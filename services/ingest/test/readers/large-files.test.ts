@@ -8,6 +8,7 @@ import { expect, test } from "@jest/globals";
 import { readGeofeed } from "../../src/readers/geofeed.ts";
 import { readObservations, readObservationsCsv } from "../../src/readers/observations.ts";
 import { readPrefixList } from "../../src/readers/prefix-list.ts";
+import { readAwsRanges } from "../../src/readers/provider-ranges.ts";
 import { rangesMax } from "../../src/readers/range-list.ts";
 import { SourceError } from "../../src/readers/reader-report.ts";
 import { readGeofeedReferences } from "../../src/readers/rpsl-references.ts";
@@ -72,3 +73,10 @@ test("memory stays flat over a registry dump of many objects", async () => {
   expect(objects.ipv4).toBe(200_000);
   expect((process.memoryUsage().heapUsed - before) / 2 ** 20).toBeLessThan(100);
 }, 60_000);
+
+test("a region of 100,000 letters, which comes in pieces of a few, is invalid", async () => {
+  const prefixes = [{ ip_prefix: "13.0.0.0/24" }, { ip_prefix: "11.0.0.0/16", region: "x".repeat(100_000) }];
+  const text = JSON.stringify({ createDate: "2025-11-21-08-50-12", prefixes });
+  const { report } = await readAwsRanges(contentOf(text, 7, { badRecordsMax: 0.6 }));
+  expect(report.skipped).toMatchObject([{ reason: "region is not a text of at most 64 letters", bad: true, count: 1 }]);
+});
