@@ -24,6 +24,7 @@ const ofEveryKind = [
   { kind: "prefix", value: "193.0.0.0/21" },
   { kind: "reverse_dns", value: "193.0.6.139" },
   { kind: "validity", asn: "3333", prefix: "193.0.0.0/21" },
+  { kind: "search", q: "Société 東京 😀 \ud800", limit: 3 },
 ] as const;
 
 test("answers each kind with the bytes of its record, in the order of the questions, as they were asked", async () => {
@@ -32,7 +33,7 @@ test("answers each kind with the bytes of its record, in the order of the questi
   expect(answer.headers).toMatchObject({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
   const batch = documentOf(answer);
   expect([...Value.Errors(BatchAnswer, batch)]).toEqual([]);
-  expect(batch).toMatchObject({ count: 7, failed_count: 0, meta: { request_id: answer.headers["x-request-id"], warnings: [] } });
+  expect(batch).toMatchObject({ count: 8, failed_count: 0, meta: { request_id: answer.headers["x-request-id"], warnings: [] } });
   for (const [index, question] of ofEveryKind.entries()) {
     expect([...Value.Errors(BatchQuestion, question)]).toEqual([]);
     expect(batch.results[index]).toEqual({ index, question, record: examples[question.kind] });
@@ -125,6 +126,17 @@ test("a bad item is a problem in its place, costs nothing, and harms no other", 
   }
   expect(results[2]?.problem?.errors?.[0]?.suggestion).toBe("193.0.0.0/21");
   expect(answer.headers["x-quota-remaining"]).toBe("8");
+});
+
+test("questions of any characters are repeated as they were, wherever a write of the answer ends", async () => {
+  const authorization = `Bearer ${await gateway.batchKey({ rate: { limit: 1_000_000, windowSeconds: 60 } })}`;
+  const questions = Array.from({ length: 3_000 }, (_, index) => ({
+    kind: "search",
+    q: ["a", "é", "東", "😀"].map((char, at) => char.repeat(1 + ((index >> (2 * at)) & 3))).join(""),
+  }));
+  const { results } = linesOf(await gateway.post(asLines(questions), { ...ndjson, authorization }));
+  expect(codesOf(results)).toEqual(questions.map(() => "ok"));
+  expect(results.map(({ question }) => question)).toEqual(questions);
 });
 
 test("what is wrong with an item is told, each fault once", async () => {

@@ -42,7 +42,7 @@ function unpacked(response: IncomingMessage): Readable {
   return make === undefined ? response : response.pipe(make());
 }
 
-/** The answer, whole or as far as it came; unpacked. */
+/** The answer, whole or as far as it came; unpacked. Bytes that are no UTF-8 fail. */
 export function post(url: string, headers: Record<string, string>, body: string | Uint8Array): Promise<HttpAnswer & { complete: boolean }> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { method: "POST", headers, agent: false }, (response) => {
@@ -51,18 +51,27 @@ export function post(url: string, headers: Record<string, string>, body: string 
       body.on("data", (piece: Buffer) => pieces.push(piece));
       body.on("error", () => {});
       response.on("error", () => body.destroy());
-      body.once("close", () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers as Record<string, string>,
-          body: Buffer.concat(pieces).toString(),
-          complete: response.complete,
-        }),
-      );
+      body.once("close", () => {
+        try {
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers as Record<string, string>,
+            body: utf8Text(Buffer.concat(pieces)),
+            complete: response.complete,
+          });
+        } catch (error) {
+          reject(error);
+        }
+      });
     });
     request.once("error", reject);
     request.end(body);
   });
+}
+
+/** Throws where bytes are no UTF-8; an answer that was cut may end within a character. */
+function utf8Text(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
 }
 
 export function documentOf(answer: HttpAnswer): BatchAnswer {

@@ -65,7 +65,7 @@ export class BatchRun {
     this.#output = new Output(options.response, options.coding, () => {
       if (!this.#stopped) this.#schedule();
     });
-    if (options.format === "json") this.#output.ascii('{"results":[');
+    if (options.format === "json") this.#output.text('{"results":[');
   }
 
   /** Whether nobody is there to read. */
@@ -230,23 +230,22 @@ export class BatchRun {
   #writeResult(item: Item, outcome: Outcome): void {
     const { format, texts, onWritten } = this.#options;
     const index = this.#written++;
-    if (format === "json" && index > 0) this.#output.ascii(",");
+    if (format === "json" && index > 0) this.#output.text(",");
     if (outcome instanceof ProblemError) {
       this.#failed += 1;
       this.#output.text(texts.problem(index, item.echo, outcome));
     } else {
       this.#writeRecord(index, item.echo, outcome);
     }
-    if (format === "ndjson") this.#output.ascii("\n");
+    if (format === "ndjson") this.#output.text("\n");
     onWritten(item, outcome);
   }
 
   #writeRecord(index: number, echo: string, { body, ending }: ReplyItem): void {
-    // What was asked and could be answered is ASCII: addresses, numbers, words of ours.
-    this.#output.ascii(`{"index":${index},"question":${echo},"record":`);
+    this.#output.text(`{"index":${index},"question":${echo},"record":`);
     this.#output.bytes(body);
     if (ending !== undefined) this.#output.bytes(ending);
-    this.#output.ascii("}");
+    this.#output.text("}");
   }
 }
 

@@ -44,14 +44,13 @@ export class Output {
     return this.#unread + (this.#packer?.unread ?? 0);
   }
 
-  /** ASCII only, and not longer than a few kilobytes; else `bytes`. */
-  ascii(text: string): void {
-    const memory = this.#room(text.length);
-    this.#used += memory.write(text, this.#used, "latin1");
-  }
-
   text(text: string): void {
-    this.bytes(Buffer.from(text));
+    const bytesMax = 3 * text.length;
+    if (bytesMax > memoryBytes) this.bytes(Buffer.from(text));
+    else {
+      const memory = this.#room(bytesMax);
+      this.#used += memory.write(text, this.#used);
+    }
   }
 
   bytes(bytes: Uint8Array): void {
