@@ -217,8 +217,8 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
     const owner = readOwner(message, offset, question, known);
     const head = readHead(message, owner.end);
     if (index < answers) {
-      const record = head.class === classIn ? readRecord(message, head, known) : null;
-      if (record !== null) records.push({ ...record, owner: foldName(owner.text), ttl: head.ttl });
+      const record = head.class === classIn ? readRecord(message, head, owner.text, known) : null;
+      if (record !== null) records.push(record);
     } else if (index < answers + authorities) {
       if (head.class === classIn && head.type === recordTypes.soa) soa = { ttl: head.ttl, minimum: readSoaMinimum(message, head, known) };
       if (head.class === classIn && head.type === recordTypes.ns) delegates = true;
@@ -248,24 +248,27 @@ function readCookie(message: Buffer, { dataStart, dataEnd }: RecordHead): Buffer
 /** Null for a record of another type. */
 function readRecord(
   message: Buffer,
-  { type, dataStart, dataEnd }: RecordHead,
+  { type, ttl, dataStart, dataEnd }: RecordHead,
+  owner: string,
   known: KnownNames | null,
-): Pick<ChainRecord, "type" | "target"> | null {
+): ChainRecord | null {
   switch (type) {
     case recordTypes.ptr:
     case recordTypes.cname: {
       const target = readName(message, dataStart, known);
       if (target.end !== dataEnd) throw new MalformedMessageError("name ends elsewhere than its record", dataStart);
-      return { type: type === recordTypes.ptr ? "PTR" : "CNAME", target: target.text };
+      return { type: type === recordTypes.ptr ? "PTR" : "CNAME", owner, ttl, target: target.text };
     }
     case recordTypes.a: {
       if (dataEnd - dataStart !== 4) throw new MalformedMessageError("A record of a wrong length", dataStart);
-      return { type: "A", target: formatAddress({ version: 4, w0: message.readUInt32BE(dataStart), w1: 0, w2: 0, w3: 0 }) };
+      const address = { version: 4, w0: message.readUInt32BE(dataStart), w1: 0, w2: 0, w3: 0 } as const;
+      return { type: "A", owner, ttl, target: formatAddress(address) };
     }
     case recordTypes.aaaa: {
       if (dataEnd - dataStart !== 16) throw new MalformedMessageError("AAAA record of a wrong length", dataStart);
       const word = (index: number) => message.readUInt32BE(dataStart + 4 * index);
-      return { type: "AAAA", target: formatAddress({ version: 6, w0: word(0), w1: word(1), w2: word(2), w3: word(3) }) };
+      const address = { version: 6, w0: word(0), w1: word(1), w2: word(2), w3: word(3) } as const;
+      return { type: "AAAA", owner, ttl, target: formatAddress(address) };
     }
     default:
       return null;
@@ -275,10 +278,12 @@ function readRecord(
 /** A pointer to the question, which follows the header (RFC 1035 §4.1.4). */
 const pointerToQuestion = 0xc000 | headerBytes;
 
-/** Nearly every record belongs to the name that was asked, and need not have it read again. */
+/** Folded. Nearly every record belongs to the name that was asked, and need not have it read again. */
 function readOwner(message: Buffer, offset: number, question: QuestionMessage, known: KnownNames | null): NameReading {
   const isQuestion = offset + 2 <= message.length && message.readUInt16BE(offset) === pointerToQuestion && message.readUInt16BE(4) === 1;
-  return isQuestion ? { text: question.name, end: offset + 2 } : readName(message, offset, known);
+  if (isQuestion) return { text: question.name, end: offset + 2 };
+  const { text, end } = readName(message, offset, known);
+  return { text: foldName(text), end };
 }
 
 interface RecordHead {

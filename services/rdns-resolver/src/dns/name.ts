@@ -11,6 +11,14 @@ const pointersMax = 127;
 /** The header comes first in a message, and no name lies in it. */
 const headerBytes = 12;
 
+const dot = 0x2e;
+
+/** 1: stands for itself; 2: takes a backslash, as the master file format gives it a meaning; 0: written as three decimal digits. */
+const writing = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte <= 0x20 || byte >= 0x7f) return 0;
+  return '.\\"();@$'.includes(String.fromCharCode(byte)) ? 2 : 1;
+});
+
 export interface NameReading {
   /** Without the dot at its end; the root is `.`. Dots and other bytes with a meaning are escaped, so texts are equal exactly where names are. */
   readonly text: string;
@@ -45,16 +53,23 @@ export function readName(message: Buffer, start: number, known: KnownNames | nul
   return { text: text === "" ? "." : text, end };
 }
 
+/** A name with dots in place of the lengths of its labels. */
+const plainName = Buffer.alloc(nameBytesMax);
+
 /** As `readSuffix`, but remembers nothing of what it reads. */
 function readOne(message: Buffer, start: number): NameReading {
-  let text = "";
   let bytes = 0;
+  let isPlain = true;
   let pointers = 0;
   let segment = start;
   let end = -1;
   for (let offset = start; ; ) {
     const octet = byteAt(message, offset);
-    if (octet === 0) return { text: text === "" ? "." : text, end: end < 0 ? offset + 1 : end };
+    if (octet === 0) {
+      if (end < 0) end = offset + 1;
+      if (!isPlain) return { text: readSuffix(message, start, 0, new Map()).text, end };
+      return { text: bytes === 0 ? "." : plainName.toString("latin1", 0, bytes - 1), end };
+    }
     if (octet >= 0xc0) {
       const target = ((octet & 0x3f) << 8) | byteAt(message, offset + 1);
       pointers += 1;
@@ -66,12 +81,17 @@ function readOne(message: Buffer, start: number): NameReading {
     }
     if (octet >= 0x40) throw new MalformedMessageError("unknown kind of label", offset);
     const next = offset + 1 + octet;
-    bytes += octet + 1;
-    if (bytes > nameBytesMax) throw new MalformedMessageError("name too long", start);
+    if (bytes + octet + 1 > nameBytesMax) throw new MalformedMessageError("name too long", start);
     if (next > message.length) throw new MalformedMessageError("label past the end", offset);
-    const label = labelText(message, offset + 1, next);
-    text = text === "" ? label : `${text}.${label}`;
-    offset = next;
+    for (offset += 1; offset < next; offset += 1) {
+      // Within the message, as checked above.
+      const byte = message[offset]!;
+      if (writing[byte] !== 1) isPlain = false;
+      plainName[bytes] = byte;
+      bytes += 1;
+    }
+    plainName[bytes] = dot;
+    bytes += 1;
   }
 }
 
@@ -125,12 +145,6 @@ function byteAt(message: Buffer, offset: number): number {
   if (byte === undefined) throw new MalformedMessageError("name past the end", offset);
   return byte;
 }
-
-/** 1: stands for itself; 2: takes a backslash, as the master file format gives it a meaning; 0: written as three decimal digits. */
-const writing = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte <= 0x20 || byte >= 0x7f) return 0;
-  return '.\\"();@$'.includes(String.fromCharCode(byte)) ? 2 : 1;
-});
 
 function labelText(message: Buffer, start: number, end: number): string {
   for (let offset = start; offset < end; offset += 1) {

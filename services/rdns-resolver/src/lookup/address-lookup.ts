@@ -5,7 +5,7 @@ import type { NameserverPool } from "../dns/pool.ts";
 import { confirm } from "../domain/forward.ts";
 import type { Finding, PtrName, TimedStatus } from "../domain/resolution.ts";
 import { isWithheld } from "../domain/withholding.ts";
-import { findRecords } from "./record-search.ts";
+import { type Bounds, findRecords, type RecordsFound } from "./record-search.ts";
 
 export interface AddressLookupOptions {
   readonly pool: Pick<NameserverPool, "ask">;
@@ -18,27 +18,28 @@ export interface AddressLookupOptions {
   readonly openPrefixes: readonly Prefix[];
 }
 
-/** `queries`: sent for it. */
-export type AddressFinding =
-  | { readonly kind: "finding"; readonly finding: Finding; readonly queries: number }
-  | { readonly kind: "unavailable" };
-
 /**
- * The names share what is left of the time and of the allowance once they are known. `deadline` is on the clock of `performance.now()`.
- *
- * @param name  of the address: see `reverseName`.
+ * What was found of an address, with where its names lead: at once where none of them is looked up. They share what is left of the time
+ * and of the allowance.
  */
-export async function lookupAddress(ip: Address, name: string, deadline: number, options: AddressLookupOptions): Promise<AddressFinding> {
-  const { pool, namesMax, forwardNamesMax, queriesMax, openPrefixes } = options;
-  const allowance = { left: queriesMax };
-  const found = await findRecords(pool, { name, type: "PTR" }, { deadline, allowance });
-  if (found === "unavailable") return { kind: "unavailable" };
-  const { status, ttl, targets, dnssec } = found;
+export function withForward(
+  ip: Address,
+  { status, ttl, targets, dnssec }: RecordsFound,
+  bounds: Bounds,
+  { pool, namesMax, forwardNamesMax, openPrefixes }: AddressLookupOptions,
+): Finding | Promise<Finding> {
   const shown = targets.length > namesMax ? targets.slice(0, namesMax) : targets;
+  const finding = (names: readonly PtrName[], forward: readonly TimedStatus[]): Finding => ({
+    status,
+    ttl,
+    names,
+    namesTotal: targets.length,
+    dnssec,
+    forward,
+  });
   if (shown.length === 0 || forwardNamesMax === 0) {
     const names = shown.map((one): PtrName => ({ name: one.target, ttl: one.ttl, forward: null }));
-    const finding = { status, ttl, names, namesTotal: targets.length, dnssec, forward: [] };
-    return { kind: "finding", finding, queries: queriesMax - allowance.left };
+    return finding(names, []);
   }
   const address = formatAddress(ip);
   const type = ip.version === 4 ? "A" : "AAAA";
@@ -51,16 +52,13 @@ export async function lookupAddress(ip: Address, name: string, deadline: number,
     return embedded !== null && isWithheld(embedded, openPrefixes);
   };
   const forward: TimedStatus[] = [];
-  const names = await Promise.all(
-    shown.map(async ({ target: name, ttl: nameTtl }, index): Promise<PtrName> => {
-      if (index >= forwardNamesMax || allowance.left <= 0) return { name, ttl: nameTtl, forward: null };
-      const result = await findRecords(pool, { name, type }, { deadline, allowance });
-      const records = result === "unavailable" ? { status: "timeout" as const, ttl: null, targets: [] } : result;
-      forward.push(records);
-      const addresses = records.targets.map(({ target }) => target);
-      return { name, ttl: nameTtl, forward: confirm(address, { status: records.status, addresses }, isSecret) };
-    }),
-  );
-  const finding = { status, ttl, names, namesTotal: targets.length, dnssec, forward };
-  return { kind: "finding", finding, queries: queriesMax - allowance.left };
+  const confirmed = shown.map(async ({ target: name, ttl: nameTtl }, index): Promise<PtrName> => {
+    if (index >= forwardNamesMax || bounds.allowance.left <= 0) return { name, ttl: nameTtl, forward: null };
+    const result = await findRecords(pool, { name, type }, bounds);
+    const records = result === "unavailable" ? { status: "timeout" as const, ttl: null, targets: [] } : result;
+    forward.push(records);
+    const addresses = records.targets.map(({ target }) => target);
+    return { name, ttl: nameTtl, forward: confirm(address, { status: records.status, addresses }, isSecret) };
+  });
+  return Promise.all(confirmed).then((names) => finding(names, forward));
 }

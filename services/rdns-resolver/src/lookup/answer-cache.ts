@@ -1,13 +1,17 @@
-/** What is kept of answers: as long as they live, and after that for when no newer answer is to be had (RFC 8767). */
+/**
+ * What is known of each address: its answer, as long as it lives, and after that for when no newer answer is to be had (RFC 8767); and the
+ * resolution that is under way. Both are found at once, because a step in a table of 100,000 addresses costs 0.1 µs of the 10 of a lookup.
+ */
 
 import type { Address } from "@netfacts/address";
-import { LRUCache } from "lru-cache";
 import { type Entry, isAnswer } from "../domain/resolution.ts";
+import { type Addressed, AddressTable } from "./address-table.ts";
+import { type Linked, RecencyList } from "./recency.ts";
 
 /** A kept name or address and its bookkeeping, besides its characters: an estimate for the bound of the cache. */
 const nameBytes = 160;
 const addressBytes = 32;
-const entryBytes = 520;
+const entryBytes = 360;
 
 /** Who is asked for so often within its life is likely to be asked for again after it. */
 const popularHits = 2;
@@ -23,62 +27,98 @@ export interface AnswerCacheOptions {
   readonly refreshPercent: number;
 }
 
-export interface KeptAnswer {
-  readonly entry: Entry;
-  hits: number;
+/** What is known of one address. The cache alone changes it, but for the flight. */
+export class Place<Flight> implements Addressed, Linked<Place<Flight>> {
+  readonly version: 4 | 6;
+  readonly w0: number;
+  readonly w1: number;
+  readonly w2: number;
+  readonly w3: number;
+  /** Null: there is only a flight. */
+  entry: Entry | null = null;
+  bytes = 0;
+  hits = 0;
   /** Unix milliseconds; 0: no attempt has failed. */
-  retryAt: number;
+  retryAt = 0;
+  /** The resolution that is under way. */
+  flight: Flight | null = null;
+  older: Place<Flight> | null = null;
+  newer: Place<Flight> | null = null;
+
+  constructor({ version, w0, w1, w2, w3 }: Address) {
+    this.version = version;
+    this.w0 = w0 | 0;
+    this.w1 = w1 | 0;
+    this.w2 = w2 | 0;
+    this.w3 = w3 | 0;
+  }
 }
 
-/** An address in a form that a `Map` finds fast. */
-export type CacheKey = number | string;
-
-/** A small integer for IPv4: the engine needs no memory for it, and looks at no other to find it. */
-export function cacheKey({ version, w0, w1, w2, w3 }: Address): CacheKey {
-  return version === 4 ? w0 | 0 : `${w0} ${w1} ${w2} ${w3}`;
-}
-
-/** Times are Unix milliseconds. Least recently used answers leave first. */
-export class AnswerCache {
+/** Times are Unix milliseconds. Least recently used answers leave first; flights stay until they end. */
+export class AnswerCache<Flight> {
   readonly #options: AnswerCacheOptions;
-  readonly #kept: LRUCache<CacheKey, KeptAnswer>;
+  /** Those with an answer or a flight. */
+  readonly #places = new AddressTable<Place<Flight>>();
+  /** Those with an answer. */
+  readonly #kept = new RecencyList<Place<Flight>>();
+  #entries = 0;
+  #bytes = 0;
 
   constructor(options: AnswerCacheOptions) {
     this.#options = options;
-    const sizeCalculation = ({ entry }: KeptAnswer) => entrySize(entry);
-    this.#kept = new LRUCache({ max: options.cacheEntriesMax, maxSize: options.cacheBytesMax, sizeCalculation });
   }
 
   get entries(): number {
-    return this.#kept.size;
+    return this.#entries;
   }
 
   /** An estimate. */
   get bytes(): number {
-    return this.#kept.calculatedSize;
+    return this.#bytes;
+  }
+
+  find(ip: Address): Place<Flight> | null {
+    return this.#places.find(ip);
+  }
+
+  /** A place for the flight of an address that has none; `land` it when the flight has ended. */
+  open(ip: Address): Place<Flight> {
+    const place = new Place<Flight>(ip);
+    this.#places.add(place);
+    return place;
+  }
+
+  /** The flight has ended. */
+  land(place: Place<Flight>): void {
+    place.flight = null;
+    if (place.entry === null) this.#places.delete(place);
   }
 
   /** An answer that still lives, which counts as a hit, or one whose life is over and that is shown rather than none. */
-  find(key: CacheKey, now: number): KeptAnswer | null {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return null;
-    if (isAlive(kept, now)) kept.hits += 1;
-    else if (!this.#isShown(kept, now)) return null;
-    return kept;
+  use(place: Place<Flight>, now: number): Entry | null {
+    const { entry } = place;
+    if (entry === null) return null;
+    this.#kept.touch(place);
+    if (isAlive(entry, now)) place.hits += 1;
+    else if (!this.#isShown(entry, now)) return null;
+    return entry;
   }
 
   /** An answer that is shown rather than none. */
-  stale(key: CacheKey, now: number): KeptAnswer | null {
-    const kept = this.#kept.get(key);
-    return kept !== undefined && this.#isShown(kept, now) ? kept : null;
+  stale(place: Place<Flight>, now: number): Entry | null {
+    const { entry } = place;
+    if (entry === null || !this.#isShown(entry, now)) return null;
+    this.#kept.touch(place);
+    return entry;
   }
 
-  #isShown({ entry }: KeptAnswer, now: number): boolean {
+  #isShown(entry: Entry, now: number): boolean {
     return isAnswer(entry) && now < entry.expiresAt + this.#options.staleMaxSeconds * 1_000;
   }
 
   /** True once it is time to renew a popular answer, unless that failed a moment ago. */
-  isDue({ entry, hits, retryAt }: KeptAnswer, now: number): boolean {
+  isDue({ entry, hits, retryAt }: Place<Flight>, now: number): boolean {
+    if (entry === null) return false;
     const part = ((entry.expiresAt - entry.storedAt) * this.#options.refreshPercent) / 100;
     return hits >= popularHits && entry.expiresAt - now < part && retryAt <= now;
   }
@@ -88,10 +128,10 @@ export class AnswerCache {
    *
    * @returns whether what was known of the name before still counts.
    */
-  store(key: CacheKey, entry: Entry, now: number): boolean {
-    if (this.failed(key, entry, now) || (hasFailedForward(entry) && this.#worsens(key, now))) return true;
-    if (entry.expiresAt > entry.storedAt) this.#kept.set(key, { entry, hits: 0, retryAt: 0 });
-    else if (!isFailure(entry)) this.#kept.delete(key);
+  store(place: Place<Flight>, entry: Entry, now: number): boolean {
+    if (this.failed(place, entry, now) || (hasFailedForward(entry) && this.#worsens(place, now))) return true;
+    if (entry.expiresAt > entry.storedAt) this.#keep(place, entry);
+    else if (!isFailure(entry)) this.#forget(place);
     return isFailure(entry);
   }
 
@@ -100,36 +140,64 @@ export class AnswerCache {
    *
    * @returns whether it lives, and is kept.
    */
-  adopt(key: CacheKey, entry: Entry, now: number): boolean {
-    const kept = this.#kept.peek(key);
-    if (kept !== undefined && kept.entry.storedAt >= entry.storedAt) return false;
-    this.#kept.set(key, { entry, hits: 0, retryAt: 0 });
-    return entry.expiresAt > now;
-  }
-
-  /** A renewal whose forward lookups fail does not replace an answer that lives, and that has them all. */
-  #worsens(key: CacheKey, now: number): boolean {
-    const kept = this.#kept.peek(key);
-    if (kept === undefined || kept.entry.expiresAt <= now || hasFailedForward(kept.entry)) return false;
-    this.#putOff(kept, now);
-    return true;
-  }
-
-  #putOff(kept: KeptAnswer, now: number): void {
-    kept.retryAt = now + this.#options.failureTtlSeconds * 1_000;
+  adopt(place: Place<Flight>, entry: Entry, now: number): boolean {
+    if (place.entry !== null && place.entry.storedAt >= entry.storedAt) return false;
+    this.#keep(place, entry);
+    return isAlive(entry, now);
   }
 
   /** @param entry  null where no nameserver answers. @returns whether there is an answer to show in place of the failure. */
-  failed(key: CacheKey, entry: Entry | null, now: number): boolean {
+  failed(place: Place<Flight>, entry: Entry | null, now: number): boolean {
     if (entry !== null && !isFailure(entry)) return false;
-    const kept = this.stale(key, now);
-    if (kept === null) return false;
-    this.#putOff(kept, now);
+    if (this.stale(place, now) === null) return false;
+    this.#putOff(place, now);
     return true;
+  }
+
+  /** A renewal whose forward lookups fail does not replace an answer that lives, and that has them all. */
+  #worsens(place: Place<Flight>, now: number): boolean {
+    const { entry } = place;
+    if (entry === null || !isAlive(entry, now) || hasFailedForward(entry)) return false;
+    this.#putOff(place, now);
+    return true;
+  }
+
+  #putOff(place: Place<Flight>, now: number): void {
+    place.retryAt = now + this.#options.failureTtlSeconds * 1_000;
+  }
+
+  #keep(place: Place<Flight>, entry: Entry): void {
+    this.#forget(place);
+    const bytes = entrySize(entry);
+    const { cacheEntriesMax, cacheBytesMax } = this.#options;
+    // It alone would push out all others.
+    if (bytes > cacheBytesMax) return;
+    place.entry = entry;
+    place.bytes = bytes;
+    this.#kept.add(place);
+    this.#entries += 1;
+    this.#bytes += bytes;
+    while (this.#entries > cacheEntriesMax || this.#bytes > cacheBytesMax) {
+      // There is one: what is counted is in the list.
+      const oldest = this.#kept.oldest!;
+      this.#forget(oldest);
+      if (oldest.flight === null) this.#places.delete(oldest);
+    }
+  }
+
+  /** Its answer goes. Whoever calls sees to a place that has no flight either. */
+  #forget(place: Place<Flight>): void {
+    if (place.entry === null) return;
+    this.#kept.remove(place);
+    this.#entries -= 1;
+    this.#bytes -= place.bytes;
+    place.entry = null;
+    place.hits = 0;
+    place.retryAt = 0;
   }
 }
 
-export function isAlive({ entry }: KeptAnswer, now: number): boolean {
+export function isAlive(entry: Entry, now: number): boolean {
   return entry.expiresAt > now;
 }
 

@@ -3,8 +3,9 @@
 import { type Address, reverseName } from "@netfacts/address";
 import { type Entry, type KeepingRules, makeEntry, type ResolutionStatus, timedOut } from "../domain/resolution.ts";
 import type { SharedAnswers } from "../shared/shared-answers.ts";
-import { type AddressLookupOptions, lookupAddress } from "./address-lookup.ts";
-import { AnswerCache, type AnswerCacheOptions, type CacheKey, cacheKey, isAlive, isFailure, type KeptAnswer } from "./answer-cache.ts";
+import { type AddressLookupOptions, withForward } from "./address-lookup.ts";
+import { AnswerCache, type AnswerCacheOptions, isAlive, isFailure, type Place } from "./answer-cache.ts";
+import { findRecords } from "./record-search.ts";
 
 /** What is left of a budget for the way back, where a tenth of it is more: a busy process comes late to its timers. */
 const returnMs = 250;
@@ -64,8 +65,8 @@ interface Flight {
 
 export class PtrLookup {
   readonly #options: PtrLookupOptions;
-  readonly #cache: AnswerCache;
-  readonly #flights = new Map<CacheKey, Flight>();
+  readonly #cache: AnswerCache<Flight>;
+  #inFlight = 0;
 
   constructor(options: PtrLookupOptions) {
     this.#options = options;
@@ -81,55 +82,70 @@ export class PtrLookup {
   }
 
   get inFlight(): number {
-    return this.#flights.size;
+    return this.#inFlight;
   }
 
   /** Within the time that is left for the answer, and within the budget of a lookup. */
   async lookup(ip: Address, timeLeftMs: number): Promise<LookupResult> {
-    const key = cacheKey(ip);
     const now = this.#options.clock.now();
-    const kept = this.#cache.find(key, now);
-    if (kept !== null && isAlive(kept, now)) {
-      if (this.#cache.isDue(kept, now)) this.#refresh(key, ip);
-      return { kind: "entry", entry: kept.entry, hit: true, stale: false, failure: null, freshUntil: kept.entry.expiresAt, ...noEffort };
+    let place = this.#cache.find(ip);
+    const kept = place === null ? null : this.#cache.use(place, now);
+    if (place !== null && kept !== null) {
+      if (isAlive(kept, now)) {
+        if (this.#cache.isDue(place, now)) this.#refresh(place, ip);
+        return { kind: "entry", entry: kept, hit: true, stale: false, failure: null, freshUntil: kept.expiresAt, ...noEffort };
+      }
+      if (place.retryAt > now) return staleResult(kept, place.retryAt, null, noEffort);
     }
-    if (kept !== null && kept.retryAt > now) return staleResult(kept, null, noEffort);
 
     const started = performance.now();
     const budgetMs = Math.min(this.#options.budgetMs, timeLeftMs - Math.min(returnMs, timeLeftMs / 10));
     const deadline = started + budgetMs;
     let resolution: Resolution | { readonly kind: "overloaded" };
     for (;;) {
-      const known = this.#flights.get(key);
-      if (known === undefined && this.#flights.size >= this.#options.inFlightMax) {
+      if (place?.flight == null && this.#inFlight >= this.#options.inFlightMax) {
         resolution = { kind: "overloaded" };
         break;
       }
-      const flight = known ?? this.#fly(key, ip, deadline);
+      const flight = place?.flight ?? this.#fly(place ?? this.#cache.open(ip), ip, deadline);
       resolution = await (flight.deadline > deadline ? this.#within(flight, deadline) : flight.resolution);
       if (!isCutShort(resolution, flight, deadline)) break;
+      place = this.#cache.find(ip);
     }
     const effort = { queries: resolution.kind === "entry" ? resolution.queries : 0, durationMs: performance.now() - started };
     const failure = failureOf(resolution);
-    const instead = failure === null ? null : this.#cache.stale(key, this.#options.clock.now());
-    if (instead !== null) return staleResult(instead, failure, effort);
+    if (failure !== null) {
+      const at = this.#cache.find(ip);
+      const instead = at === null ? null : this.#cache.stale(at, this.#options.clock.now());
+      if (at !== null && instead !== null) return staleResult(instead, at.retryAt, failure, effort);
+    }
     if (resolution.kind !== "entry") return resolution;
     const { entry, isShared } = resolution;
-    return { kind: "entry", entry, hit: isShared, stale: false, failure: null, freshUntil: entry.expiresAt, ...effort };
+    return {
+      kind: "entry",
+      entry,
+      hit: isShared,
+      stale: false,
+      failure: null,
+      freshUntil: entry.expiresAt,
+      queries: effort.queries,
+      durationMs: effort.durationMs,
+    };
   }
 
-  /** Half of the places stay for those who wait for an answer. */
-  #refresh(key: CacheKey, ip: Address): void {
-    if (this.#flights.has(key) || this.#flights.size >= this.#options.inFlightMax / 2) return;
+  /** Half of the flights stay for those who wait for an answer. */
+  #refresh(place: Place<Flight>, ip: Address): void {
+    if (place.flight !== null || this.#inFlight >= this.#options.inFlightMax / 2) return;
     this.#options.onRefresh();
     // Requests that join it get its error.
-    this.#fly(key, ip, performance.now() + this.#options.budgetMs).resolution.catch(() => {});
+    this.#fly(place, ip, performance.now() + this.#options.budgetMs).resolution.catch(() => {});
   }
 
-  #fly(key: CacheKey, ip: Address, deadline: number): Flight {
+  #fly(place: Place<Flight>, ip: Address, deadline: number): Flight {
+    this.#inFlight += 1;
     // Ends in a later turn than this one, as it asks first.
-    const flight: Flight = { deadline, resolution: this.#resolve(key, ip, deadline) };
-    this.#flights.set(key, flight);
+    const flight: Flight = { deadline, resolution: this.#resolve(place, ip, deadline) };
+    place.flight = flight;
     return flight;
   }
 
@@ -153,26 +169,31 @@ export class PtrLookup {
     }
   }
 
-  async #resolve(key: CacheKey, ip: Address, deadline: number): Promise<Resolution> {
-    const { budgetMs, clock, rules, shared } = this.#options;
+  async #resolve(place: Place<Flight>, ip: Address, deadline: number): Promise<Resolution> {
+    const { budgetMs, clock, pool, queriesMax, rules, shared } = this.#options;
     const name = reverseName(ip);
     const isHurried = deadline - performance.now() < budgetMs / 2;
     try {
       const known = shared === null ? null : await shared.get(name, deadline);
-      if (known !== null && this.#cache.adopt(key, known, clock.now())) return { kind: "entry", entry: known, queries: 0, isShared: true };
-      const found = await lookupAddress(ip, name, deadline, this.#options);
-      const now = clock.now();
-      if (found.kind === "unavailable") {
-        this.#cache.failed(key, null, now);
-        return found;
+      if (known !== null && this.#cache.adopt(place, known, clock.now()))
+        return { kind: "entry", entry: known, queries: 0, isShared: true };
+      const bounds = { deadline, allowance: { left: queriesMax } };
+      const found = await findRecords(pool, { name, type: "PTR" }, bounds);
+      if (found === "unavailable") {
+        this.#cache.failed(place, null, clock.now());
+        return { kind: "unavailable" };
       }
-      const entry = makeEntry(found.finding, now, rules);
+      const finding = withForward(ip, found, bounds, this.#options);
+      const whole = finding instanceof Promise ? await finding : finding;
+      const now = clock.now();
+      const entry = makeEntry(whole, now, rules);
       // What somebody in a hurry did not wait for is not kept from others.
       const isWhole = !isHurried || !timedOut(entry);
-      if (isWhole && !this.#cache.store(key, entry, now)) shared?.replace(name, entry, known !== null);
-      return { kind: "entry", entry, queries: found.queries, isShared: false };
+      if (isWhole && !this.#cache.store(place, entry, now)) shared?.replace(name, entry, known !== null);
+      return { kind: "entry", entry, queries: queriesMax - bounds.allowance.left, isShared: false };
     } finally {
-      this.#flights.delete(key);
+      this.#inFlight -= 1;
+      this.#cache.land(place);
     }
   }
 }
@@ -190,7 +211,8 @@ function failureOf(resolution: Resolution | { readonly kind: "overloaded" }): Fa
 }
 
 function staleResult(
-  { entry, retryAt }: KeptAnswer,
+  entry: Entry,
+  retryAt: number,
   failure: Failure | null,
   effort: { readonly queries: number; readonly durationMs: number },
 ): FoundEntry {

@@ -1,0 +1,42 @@
+/** Things in the order of their last use, linked through themselves: no operation needs memory or looks at more than two neighbours. */
+
+export interface Linked<T> {
+  /** Neighbours; null at the ends, and outside the list. */
+  older: T | null;
+  newer: T | null;
+}
+
+export class RecencyList<T extends Linked<T>> {
+  #oldest: T | null = null;
+  #newest: T | null = null;
+
+  get oldest(): T | null {
+    return this.#oldest;
+  }
+
+  /** One that is not in the list becomes the newest. */
+  add(item: T): void {
+    item.older = this.#newest;
+    if (this.#newest === null) this.#oldest = item;
+    else this.#newest.newer = item;
+    this.#newest = item;
+  }
+
+  /** One of the list leaves it. */
+  remove(item: T): void {
+    const { older, newer } = item;
+    if (older === null) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === null) this.#newest = older;
+    else newer.older = older;
+    item.older = null;
+    item.newer = null;
+  }
+
+  /** One of the list becomes the newest. */
+  touch(item: T): void {
+    if (item === this.#newest) return;
+    this.remove(item);
+    this.add(item);
+  }
+}

@@ -1,0 +1,88 @@
+/** The table by address against a `Map` by text, full enough for long runs of used slots, also over its end. */
+
+import { expect, test } from "@jest/globals";
+import { type Address, formatAddress } from "@netfacts/address";
+import fc from "fast-check";
+import { runs, seed } from "../../../../test/support/runs.ts";
+import { type Addressed, AddressTable } from "../../src/lookup/address-table.ts";
+
+/** Few addresses, so that they come again; some differ in their version or in their last word alone. */
+function addressOf(number: number): Address {
+  const w0 = (number * 0x9e37_79b1) >>> 0;
+  const rest = { w1: 0, w2: 0, w3: 0 };
+  switch (number % 3) {
+    case 0:
+      return { version: 4, w0, ...rest };
+    case 1:
+      return { version: 6, w0: ((number - 1) * 0x9e37_79b1) >>> 0, ...rest };
+    default:
+      return { version: 6, w0: 0xffff_ffff, ...rest, w3: number };
+  }
+}
+
+class Item implements Addressed {
+  readonly version: 4 | 6;
+  readonly w0: number;
+  readonly w1: number;
+  readonly w2: number;
+  readonly w3: number;
+
+  constructor({ version, w0, w1, w2, w3 }: Address) {
+    this.version = version;
+    this.w0 = w0 | 0;
+    this.w1 = w1 | 0;
+    this.w2 = w2 | 0;
+    this.w3 = w3 | 0;
+  }
+}
+
+test("has what was added and not deleted, at any fill", () => {
+  // Up to 760 items fill 1,024 slots as far as they are filled; more of them let the table grow.
+  const steps = fc.tuple(fc.constantFrom(40, 900, 4_000), fc.infiniteStream(fc.nat()));
+  fc.assert(
+    fc.property(steps, ([addresses, numbers]) => {
+      const table = new AddressTable<Item>();
+      const oracle = new Map<string, Item>();
+      for (const number of numbers.take(3 * addresses)) {
+        const address = addressOf(number % addresses);
+        const text = formatAddress(address);
+        const known = oracle.get(text) ?? null;
+        expect(table.find(address)).toBe(known);
+        if (known === null) {
+          const item = new Item(address);
+          table.add(item);
+          oracle.set(text, item);
+        } else {
+          table.delete(known);
+          oracle.delete(text);
+          expect(table.find(address)).toBeNull();
+        }
+      }
+      expect(table.size).toBe(oracle.size);
+      for (let number = 0; number < addresses; number++) {
+        const address = addressOf(number);
+        expect(table.find(address)).toBe(oracle.get(formatAddress(address)) ?? null);
+      }
+    }),
+    { seed: seed(1035), numRuns: runs(60) },
+  );
+});
+
+test("items that come and go leave no slot in use", () => {
+  const table = new AddressTable<Item>();
+  for (let number = 0; number < 100_000; number++) {
+    const item = new Item({ version: 4, w0: number, w1: 0, w2: 0, w3: 0 });
+    table.add(item);
+    if (number >= 700) table.delete(table.find({ version: 4, w0: number - 700, w1: 0, w2: 0, w3: 0 }) as Item);
+  }
+  expect(table.size).toBe(700);
+});
+
+test("addresses of the same hash are told apart", () => {
+  // Of 300,000 hashes of 32 bits some ten meet another.
+  const table = new AddressTable<Item>();
+  const addresses = Array.from({ length: 300_000 }, (_, w3): Address => ({ version: 6, w0: 0x2001_0db8, w1: 0, w2: 0, w3 }));
+  const items = addresses.map((address) => new Item(address));
+  for (const item of items) table.add(item);
+  expect(addresses.findIndex((address, index) => table.find(address) !== items[index])).toBe(-1);
+});
