@@ -186,7 +186,9 @@ export function answersQuestion(message: Buffer, question: QuestionMessage): boo
   if (questions !== 1 || message.length < question.questionEnd) return false;
   for (let offset = headerBytes; offset < question.questionEnd; offset += 1) {
     // Both reach to questionEnd.
-    if (foldByte(message[offset]!) !== foldByte(question.bytes[offset]!)) return false;
+    const echoed = message[offset]!;
+    const asked = question.bytes[offset]!;
+    if (echoed !== asked && foldByte(echoed) !== foldByte(asked)) return false;
   }
   return true;
 }
