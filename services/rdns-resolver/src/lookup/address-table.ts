@@ -73,13 +73,18 @@ export class AddressTable<T extends Addressed> {
   }
 
   #grow(): void {
-    const items = this.#items;
-    const capacity = this.#hashes.length * 2;
+    const [hashes, items] = [this.#hashes, this.#items];
+    const capacity = hashes.length * 2;
     this.#mask = capacity - 1;
     this.#hashes = new Int32Array(capacity);
     this.#items = new Array<T | null>(capacity).fill(null);
-    this.#size = 0;
-    for (const item of items) if (item !== null) this.add(item);
+    for (const [index, hash] of hashes.entries()) {
+      if (hash === 0) continue;
+      let slot = hash & this.#mask;
+      while (this.#hashes[slot] !== 0) slot = (slot + 1) & this.#mask;
+      this.#hashes[slot] = hash;
+      this.#items[slot] = items[index]!;
+    }
   }
 }
 

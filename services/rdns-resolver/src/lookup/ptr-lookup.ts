@@ -103,11 +103,12 @@ export class PtrLookup {
     const deadline = started + budgetMs;
     let resolution: Resolution | { readonly kind: "overloaded" };
     for (;;) {
-      if (place?.flight == null && this.#inFlight >= this.#options.inFlightMax) {
+      let flight = place?.flight ?? null;
+      if (flight === null && this.#inFlight >= this.#options.inFlightMax) {
         resolution = { kind: "overloaded" };
         break;
       }
-      const flight = place?.flight ?? this.#fly(place ?? this.#cache.open(ip), ip, deadline);
+      flight ??= this.#fly(place ?? this.#cache.open(ip), ip, deadline);
       resolution = await (flight.deadline > deadline ? this.#within(flight, deadline) : flight.resolution);
       if (!isCutShort(resolution, flight, deadline)) break;
       place = this.#cache.find(ip);
