@@ -29,13 +29,14 @@ interface SoleImporter {
   readonly sources?: readonly string[];
 }
 
-/** Packages behind one module of ours, so that a successor is one change away. */
+/** Packages behind one module of ours, so that a successor is one change away, or that it sets up. */
 const soleImporters = new Map<string, SoleImporter>([
   [
     "nats",
     { folder: "libs/messaging", sources: ["nats/client.ts", "nats/connect.ts", "nats/handshake.ts", "nats/link.ts", "nats/transport.ts"] },
   ],
   ["prom-client", { folder: "libs/runtime" }],
+  ["fast-check", { folder: "test/support" }],
 ]);
 
 /** Folders of `libs/messaging/src` that know their broker: nothing outside of them imports them. */

@@ -22,11 +22,12 @@ function manifest(name: string, ...dependencies: string[]): string {
 
 /** A tree that keeps every rule, with an example of each exception. */
 const lawful = {
-  "package.json": JSON.stringify({ devDependencies: { "fast-check": "1.0.0" } }),
+  "package.json": JSON.stringify({ devDependencies: { "fast-check": "1.0.0", "@jest/globals": "1.0.0" } }),
   "libs/address/package.json": manifest("@netfacts/address"),
   "libs/address/src/index.ts": 'export { parse } from "./parse.ts";\n',
   "libs/address/src/parse.ts": 'import { isIP } from "node:net";\n',
-  "libs/address/test/parse.test.ts": 'import fc from "fast-check";\nimport { parse } from "@netfacts/address";\n',
+  "libs/address/test/parse.test.ts": 'import fc from "../../../test/support/properties.ts";\nimport { parse } from "@netfacts/address";\n',
+  "test/support/properties.ts": 'import fc from "fast-check";\n',
   "libs/messaging/package.json": manifest("@netfacts/messaging", "nats"),
   "libs/messaging/src/deadlines.ts": "",
   "libs/messaging/src/nats/link.ts": 'import { connect } from "nats";\nimport { Deadlines } from "../deadlines.ts";\n',
@@ -174,8 +175,13 @@ test.each<[string, Record<string, string>, string]>([
   ],
   [
     "a development dependency in a source",
-    { "libs/address/src/parse.ts": 'import fc from "fast-check";\n' },
-    "libs/address/src/parse.ts:1: fast-check is not declared in libs/address/package.json",
+    { "libs/address/src/parse.ts": 'import { test } from "@jest/globals";\n' },
+    "libs/address/src/parse.ts:1: @jest/globals is not declared in libs/address/package.json",
+  ],
+  [
+    "properties without what sets them up",
+    { "libs/address/test/parse.test.ts": 'import fc from "fast-check";\n' },
+    "libs/address/test/parse.test.ts:1: only test/support imports fast-check",
   ],
   [
     "a dependency that nothing imports",

@@ -1,7 +1,7 @@
 /** Lists of addresses: what is added is what `parseAddress` reads and `formatAddress` writes. */
 
 import { expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { AddressList, formatAddress, parseAddress } from "../src/index.ts";
 import { hostileText, ipv4Text, ipv6Text } from "./address-text.ts";

@@ -1,6 +1,6 @@
 /** Arbitrary address text: well-formed in every spelling, and hostile. */
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 const octet = fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 9, 10, 99, 100, 199, 249, 250, 255));
 export const word: fc.Arbitrary<number> = fc.oneof(fc.nat(0xffff_ffff), fc.constantFrom(0, 1, 0xffff, 0x1_0000, 0x8000_0000, 0xffff_ffff));

@@ -2,8 +2,8 @@
 
 import { isIP, SocketAddress } from "node:net";
 import { describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
 import { IPv4, IPv6 } from "ip-num";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import {
   type Address,

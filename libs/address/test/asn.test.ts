@@ -1,7 +1,7 @@
 /** AS number text by the examples and rules of RFC 5396, and the special-purpose AS numbers. */
 
 import { describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { formatAsdot, parseAsn, specialPurposeAsn } from "../src/index.ts";
 import { hostileText, word } from "./address-text.ts";

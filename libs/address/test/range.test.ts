@@ -1,8 +1,8 @@
 /** Ranges as prefixes, against a set of single addresses that merges by hand, and against ip-num. */
 
 import { describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
 import { type IPv6, RangedSet } from "ip-num";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import {
   type Address,

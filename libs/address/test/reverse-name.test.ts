@@ -1,7 +1,7 @@
 /** Reverse names, against a slow rule over written-out digits. */
 
 import { expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { type Address, formatIpv4, parseAddress, reverseName } from "../src/index.ts";
 import { word } from "./address-text.ts";

@@ -1,7 +1,7 @@
 /** Snapshot ids as numbers: there and back, in order, and nothing that would come back as another text. */
 
 import { expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { snapshotIdOf, snapshotNumberOf } from "../src/index.ts";
 

@@ -1,7 +1,7 @@
 /** AS paths: text, segments and the ORIGIN rule. */
 
 import { describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { isAsPath } from "../src/as-path.ts";
 import { decodePath, originIsPeer, originIsSet, type PathSegment, pathText, readPathOrigin, readPathSet } from "../src/index.ts";

@@ -5,7 +5,7 @@
  */
 
 import { expect, jest, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { isAsPath } from "../src/as-path.ts";
 import { MrtError, type RibSink, readPathOrigin, readPathSet, scanRib } from "../src/index.ts";

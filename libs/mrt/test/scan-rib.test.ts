@@ -1,7 +1,7 @@
 /** Tables made in code: what the scan hands out, counts, skips and refuses. */
 
 import { describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { MrtError, type Peer, type RibSink, scanRib } from "../src/index.ts";
 import { chunksOf, dump } from "./support/dump.ts";

@@ -1,7 +1,7 @@
 /** Random tables that are clustered as real ones are, and the addresses at which they could go wrong. */
 
 import type { Address, Prefix } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { bitsOf } from "./reference-table.ts";
 
 /** An address of binary digits, padded with zeros. */

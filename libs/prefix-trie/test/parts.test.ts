@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "@jest/globals";
 import type { Prefix } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { ipv4DirectMin, type PrefixColumns, PrefixTrie, type PrefixTrieParts, sortPrefixes } from "../src/index.ts";
 import { anyPrefix, edgesOf } from "./arbitraries.ts";
 

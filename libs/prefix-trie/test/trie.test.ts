@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { type Address, AddressList, formatAddress, type Prefix } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { PrefixTrie, type PrefixTrieOptions, sortPrefixes } from "../src/index.ts";
 import { addressOf, anyPrefix, edgesOf, ipv4Prefix, ipv6Prefix, prefixOf } from "./arbitraries.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import { linkSeen } from "@netfacts/snapshot";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { type MadeRoute, madeAllocations, madeProfiles, madeRoutes, route } from "../../snapshot/test/support/made-sections.ts";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";

@@ -3,7 +3,7 @@
 import { expect, test } from "@jest/globals";
 import type { Generation } from "@netfacts/snapshot";
 import { sectionChanges } from "@netfacts/snapshot";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { madeAllocations, madeNames, madeRoutes, madeVrps, route } from "../../snapshot/test/support/made-sections.ts";
 import { type MadeSnapshot, madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";

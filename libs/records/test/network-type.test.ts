@@ -3,7 +3,7 @@
 import { expect, test } from "@jest/globals";
 import { containsPrefix, formatPrefix, makePrefix, type Prefix } from "@netfacts/address";
 import { type NetworkTypeRecord, type NetworkTypeStatement, networkTypesColumns } from "@netfacts/snapshot";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { madeProfiles, madeRoutes, route } from "../../snapshot/test/support/made-sections.ts";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";

@@ -1,7 +1,7 @@
 /** Random VRPs and routes that meet: few stems, few AS numbers, every length from /0 to a host's. */
 
 import { makePrefix, type Prefix } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import type { Vrp } from "../src/index.ts";
 
 // Neighbours that differ in their last bit only are where a mask goes wrong by one.

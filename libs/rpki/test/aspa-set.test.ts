@@ -1,7 +1,7 @@
 /** ASPA records against a plain list: what is merged, found and kept. */
 
 import { expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { type Aspa, AspaSet, encodeAspaColumns } from "../src/index.ts";
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { formatPrefix, type Prefix, parsePrefix } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { originStates, stateWords, type Vrp, VrpSet, validateOrigin } from "../src/index.ts";
 import { anyRoute, vrpList } from "./arbitraries.ts";

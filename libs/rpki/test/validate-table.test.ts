@@ -3,7 +3,7 @@
 import { expect, test } from "@jest/globals";
 import type { Prefix } from "@netfacts/address";
 import { sortPrefixes } from "@netfacts/prefix-trie";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { type OriginState, type RouteColumns, stateWords, VrpSet, validateTable } from "../src/index.ts";
 import { anyPrefix, anyRoute, type Route, vrpList } from "./arbitraries.ts";

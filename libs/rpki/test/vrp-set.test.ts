@@ -3,7 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { makePrefix } from "@netfacts/address";
 import { PrefixOrderError, PrefixTrie } from "@netfacts/prefix-trie";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { encodeVrpColumns, type Vrp, VrpSet } from "../src/index.ts";
 import { anyPrefix, anyVrp, vrpList } from "./arbitraries.ts";

@@ -2,7 +2,7 @@
 
 import { crc32 } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { columnPieces, decodeColumns, encodeColumns, type SectionFormat, SectionFormatError } from "../src/index.ts";
 

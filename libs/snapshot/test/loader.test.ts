@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { edgesOf, ipv4Prefix } from "../../prefix-trie/test/arbitraries.ts";
 import { Generation, type Ipv4IndexForm, loadSnapshot, openFolderStore, SnapshotError, SnapshotFollower } from "../src/index.ts";
 import { BackgroundLoader } from "../src/loader.ts";

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { formatAddress } from "@netfacts/address";
-import fc from "fast-check";
 import { Reader } from "mmdb-lib";
 import { address } from "../../../libs/snapshot/test/support/text.ts";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { MmdbWriter, writeNode } from "../src/export/mmdb.ts";
 import { MmdbDouble, type MmdbMap } from "../src/export/mmdb-data.ts";

@@ -3,7 +3,7 @@
 import { expect, test } from "@jest/globals";
 import { containsPrefix, formatPrefix, makePrefix, type Prefix, parsePrefix } from "@netfacts/address";
 import { examples } from "@netfacts/contracts";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { addressMap, cellsOf, orderOf, originGroupsMax, squareOf } from "../src/domain/address-map.ts";
 import { areaOf, bitsOf, blockAt, cellAt, placeAt } from "../src/domain/hilbert.ts";

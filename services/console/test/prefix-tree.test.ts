@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import { comparePrefixes, containsPrefix, formatPrefix, makePrefix, type Prefix } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { PrefixTree, treeMove } from "../src/domain/prefix-tree.ts";
 

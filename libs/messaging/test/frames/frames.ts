@@ -1,7 +1,7 @@
 /** Frames for tests of the codec: some that show every field, and arbitrary ones. */
 
 import { snapshotIdOf } from "@netfacts/contracts";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import {
   encodeReplyFrame,
   encodeRequestFrame,

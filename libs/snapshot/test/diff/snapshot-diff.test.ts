@@ -1,7 +1,7 @@
 /** What differs between two snapshots, against a reading of both lists as plain tables. */
 
 import { expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { asNamesColumns, sectionChanges, sectionNames, sectionPairs } from "../../src/index.ts";
 import { madeAllocations, madeAspas, madeRoutes, madeVrps, route } from "../support/made-sections.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, jest, test } from "@jest/globals";
 import { type Address, comparePrefixes, containsAddress, containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import { PrefixTrie } from "@netfacts/prefix-trie";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { anyPrefix, edgesOf } from "../../../prefix-trie/test/arbitraries.ts";
 import { matchRoute, RouteTable } from "../../src/index.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { PrefixTrie } from "@netfacts/prefix-trie";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { linkSeen, type Neighbour, RouteTable, routesFormat } from "../../src/index.ts";
 import { type MadeLink, madeRoutes } from "../support/made-sections.ts";

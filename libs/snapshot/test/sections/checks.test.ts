@@ -1,7 +1,7 @@
 /** The checks of each section: a value that would lead outside its columns, or make no sense, never gets into service. */
 
 import { describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import {
   type ColumnSpec,

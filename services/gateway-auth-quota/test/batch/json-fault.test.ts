@@ -1,7 +1,7 @@
 /** Where a text stops being JSON: the engine's own parser says whether, and what comes before says where. */
 
 import { expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { jsonFault } from "../../src/lookups/batch/json-fault.ts";
 

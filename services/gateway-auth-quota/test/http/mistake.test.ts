@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { addressMistake, asnMistake, prefixMistake } from "../../src/lookups/mistake.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { type LimitRepository, openSqliteStore, type Store } from "@netfacts/storage";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { type Admission, createLimiter, type Limiter } from "../../src/limits/index.ts";
 import { LimiterBench, limitedKey } from "../support/limited-keys.ts";

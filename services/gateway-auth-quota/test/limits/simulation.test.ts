@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import type { LimitRepository } from "@netfacts/storage";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { keepsItsPromise, type Scenario, scenarios, simulate } from "./simulation.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
 import { type LimitRepository, openSqliteStore, type Store } from "@netfacts/storage";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { createLimiter, type Decision, type Limiter } from "../../src/limits/index.ts";
 
 export type Command =

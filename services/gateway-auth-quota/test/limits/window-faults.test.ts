@@ -1,7 +1,7 @@
 /** Windows begin and end while the store delays, loses and repeats nothing: no unit is leaked, none returned twice, and none admitted too many. */
 
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { type Scenario, Simulation, scenarios } from "./window-simulation.ts";
 

@@ -2,7 +2,7 @@
 
 import { setImmediate as immediate } from "node:timers/promises";
 import { jest } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { type Admission, createLimiter, type Decision, type LimitedKey, type Limiter } from "../../src/limits/index.ts";
 import { limitedKey } from "../support/limited-keys.ts";
 import { calm, FaultyLimits, type Weather } from "./faulty-limits.ts";

@@ -13,7 +13,7 @@ import {
 } from "@netfacts/address";
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
 import { type AllocationEntry, AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/snapshot";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { buildAllocations, type DelegatedFile } from "../../src/assembly/allocations.ts";
 import type { DelegationRecord } from "../../src/readers/delegated.ts";

@@ -1,7 +1,7 @@
 /** The consensus of observations: made cases, an oracle that tries every history, and how often an answer is right. */
 
 import { describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { type Random, seeded } from "../../../../test/support/random.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import {

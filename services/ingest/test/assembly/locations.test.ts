@@ -3,7 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { containsAddress, firstAddress, formatPrefix, lastAddress, type Prefix, parsePrefix } from "@netfacts/address";
 import { Generation, type LoadedSnapshot, loadSection, type Outliers, packSection } from "@netfacts/snapshot";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { consensusOf } from "../../src/assembly/consensus.ts";
 import { aggregateObservations, type LocationBasis, type LocationRecord, withPrecedence } from "../../src/assembly/locations.ts";

@@ -14,7 +14,6 @@ import {
   RouteTable,
   routesFormat,
 } from "@netfacts/snapshot";
-import fc from "fast-check";
 import {
   pathBytes,
   peerIndexRecord,
@@ -22,6 +21,7 @@ import {
   type WrittenPeer,
   type WrittenRoute,
 } from "../../../../libs/mrt/test/support/mrt-writer.ts";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { RibPass } from "../../src/assembly/rib-pass.ts";
 import { type BuiltRoutes, buildRoutes } from "../../src/pipeline/build-routes.ts";

@@ -3,7 +3,7 @@
 import { expect, test } from "@jest/globals";
 import { containsPrefix, formatPrefix, makePrefix } from "@netfacts/address";
 import type { Vrp } from "@netfacts/rpki";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { applySlurm, type SlurmFile } from "../../src/assembly/slurm.ts";
 import type { PrefixFilter } from "../../src/readers/slurm.ts";

@@ -5,8 +5,8 @@ import { formatPrefix, makePrefix, type Prefix, parsePrefix } from "@netfacts/ad
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import { type Vrp, VrpSet } from "@netfacts/rpki";
 import { encodeColumns, loadSection, RouteTable, vrpsFormat } from "@netfacts/snapshot";
-import fc from "fast-check";
 import { type MadeRoute, madeRoutes } from "../../../../libs/snapshot/test/support/made-sections.ts";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { buildVrps } from "../../src/assembly/vrps.ts";
 

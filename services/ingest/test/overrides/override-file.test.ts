@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { overrideFaults, type ProfileOverride, type ProfileRecord } from "@netfacts/storage";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { OverrideFile, overridesIn, overridesText } from "../../src/overrides/override-file.ts";
 import { readOverridesCsv } from "../../src/readers/operator-csv.ts";

@@ -18,7 +18,7 @@ import {
   sealManifest,
   writePack,
 } from "@netfacts/snapshot";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { IngestError, type RunReport, runIngest } from "../../src/app.ts";
 import { atWork, namesFile, type Workplace } from "../support/made-files.ts";

@@ -2,8 +2,8 @@
 
 import { parsePrefix } from "@netfacts/address";
 import { decodeColumns, Generation, historyFormat, loadSnapshot, type Manifest, type RouteTable } from "@netfacts/snapshot";
-import fc from "fast-check";
 import { peerIndexRecord, ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
+import fc from "../../../../test/support/properties.ts";
 import type { Workplace } from "../support/made-files.ts";
 
 export const hour = 3_600;

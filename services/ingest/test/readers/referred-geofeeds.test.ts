@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Address, containsAddress, formatAddress, formatPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { type ReferredFeed, readReferredGeofeeds } from "../../src/readers/referred-geofeeds.ts";
 

@@ -5,7 +5,6 @@ import { type Address, AddressList, firstAddress, formatAddress, lastAddress, sp
 import { wholeRecord } from "@netfacts/contracts";
 import { AnswerNotes, ipRecord, type RecordAnswer, shownAnswer } from "@netfacts/records";
 import type { Generation } from "@netfacts/snapshot";
-import fc from "fast-check";
 import {
   madeAllocations,
   madeLocations,
@@ -17,6 +16,7 @@ import {
 import { type MadeSnapshot, madeGeneration } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
 import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
 import { address } from "../../../../libs/snapshot/test/support/text.ts";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { sampleGeneration } from "../../../../test/support/sample-snapshot.ts";
 import { type IpAnswer, IpAnswers } from "../../src/domain/ip-answers.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import dnsPacket from "dns-packet";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { MalformedMessageError } from "../../src/dns/malformed-message.ts";
 import { type NameReading, readName } from "../../src/dns/name.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import { type Address, formatAddress } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { type Addressed, AddressTable } from "../../src/lookup/address-table.ts";
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "@jest/globals";
 import type { Address } from "@netfacts/address";
-import fc from "fast-check";
+import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import type { Entry } from "../../src/domain/resolution.ts";
 import { AnswerCache, type AnswerCacheOptions, type Place } from "../../src/lookup/answer-cache.ts";
@@ -89,7 +89,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 test("keeps the answers that were used last, within its bounds, and each flight until it has ended", () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(step, fc.nat(20_000)), { maxLength: 300, size: "max" }), (steps) => {
+    fc.property(fc.array(fc.tuple(step, fc.nat(20_000)), { maxLength: 300 }), (steps) => {
       const cache = new AnswerCache<string>(options);
       const slow = new SlowCache();
       const flights = new Map<number, Place<string>>();
