@@ -29,7 +29,7 @@ interface SoleImporter {
   readonly sources?: readonly string[];
 }
 
-/** Packages behind one module of ours, so that a successor is one change away, or that it sets up. */
+/** Packages behind one module of ours, so that a successor or another setting is one change away. */
 const soleImporters = new Map<string, SoleImporter>([
   [
     "nats",

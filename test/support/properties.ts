@@ -1,6 +1,6 @@
 /**
- * fast-check as our tests use it: lists, texts and bytes are as long as their arbitrary says they may be. By itself it makes ten items at
- * most, whatever `maxLength` says.
+ * fast-check as our tests use it: lists, texts and bytes are as long as their arbitrary says they may be. By itself it makes some ten items
+ * more than `minLength`, whatever `maxLength` says.
  */
 
 import fc from "fast-check";

@@ -3,12 +3,20 @@
 import { type Address, hashPair, hashWords } from "@netfacts/address";
 
 /** An address in numbers that the engine keeps without memory of their own: 32 bits each, signed. */
-export interface Addressed {
+export class Addressed {
   readonly version: 4 | 6;
   readonly w0: number;
   readonly w1: number;
   readonly w2: number;
   readonly w3: number;
+
+  constructor({ version, w0, w1, w2, w3 }: Address) {
+    this.version = version;
+    this.w0 = w0 | 0;
+    this.w1 = w1 | 0;
+    this.w2 = w2 | 0;
+    this.w3 = w3 | 0;
+  }
 }
 
 const firstCapacity = 1_024;
@@ -17,8 +25,10 @@ const words = new Uint32Array(4);
 /**
  * One item for each address at most.
  *
- * Cost: 12 bytes a slot, of which one to three quarters are in use. Most steps read one slot: with 100,000 items a cold lookup of an address
- * took 0.7 µs less than with a `Map`, whose chains lie all over the memory.
+ * A `Map` hashes small integers without a key: with 16,000 IPv4 addresses that somebody had chosen each look-up took 29 µs. With others it is
+ * as fast by itself; in the service, where other work pushes it out of the caches, a cold lookup takes 2 % less with this table.
+ *
+ * Cost: 12 bytes a slot, of which up to three quarters are in use.
  */
 export class AddressTable<T extends Addressed> {
   #size = 0;

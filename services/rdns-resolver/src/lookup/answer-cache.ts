@@ -5,7 +5,7 @@
 
 import type { Address } from "@netfacts/address";
 import { type Entry, isAnswer } from "../domain/resolution.ts";
-import { type Addressed, AddressTable } from "./address-table.ts";
+import { Addressed, AddressTable } from "./address-table.ts";
 import { type Linked, RecencyList } from "./recency.ts";
 
 /** A kept name or address and its bookkeeping, besides its characters: an estimate for the bound of the cache. */
@@ -28,12 +28,7 @@ export interface AnswerCacheOptions {
 }
 
 /** What is known of one address. The cache alone changes it, but for the flight. */
-export class Place<Flight> implements Addressed, Linked<Place<Flight>> {
-  readonly version: 4 | 6;
-  readonly w0: number;
-  readonly w1: number;
-  readonly w2: number;
-  readonly w3: number;
+export class Place<Flight> extends Addressed implements Linked<Place<Flight>> {
   /** Null: there is only a flight. */
   entry: Entry | null = null;
   bytes = 0;
@@ -44,14 +39,6 @@ export class Place<Flight> implements Addressed, Linked<Place<Flight>> {
   flight: Flight | null = null;
   older: Place<Flight> | null = null;
   newer: Place<Flight> | null = null;
-
-  constructor({ version, w0, w1, w2, w3 }: Address) {
-    this.version = version;
-    this.w0 = w0 | 0;
-    this.w1 = w1 | 0;
-    this.w2 = w2 | 0;
-    this.w3 = w3 | 0;
-  }
 }
 
 /** Times are Unix milliseconds. Least recently used answers leave first; flights stay until they end. */

@@ -3,8 +3,8 @@
 import { type Address, reverseName } from "@netfacts/address";
 import { type Entry, type KeepingRules, makeEntry, type ResolutionStatus, timedOut } from "../domain/resolution.ts";
 import type { SharedAnswers } from "../shared/shared-answers.ts";
-import { type AddressLookupOptions, withForward } from "./address-lookup.ts";
 import { AnswerCache, type AnswerCacheOptions, isAlive, isFailure, type Place } from "./answer-cache.ts";
+import { type ForwardLookupOptions, withForward } from "./forward-lookup.ts";
 import { findRecords } from "./record-search.ts";
 
 /** What is left of a budget for the way back, where a tenth of it is more: a busy process comes late to its timers. */
@@ -13,11 +13,13 @@ const returnMs = 250;
 /** With less time than this a name is not asked about again. */
 const askAgainMs = 50;
 
-export interface PtrLookupOptions extends AddressLookupOptions, Omit<AnswerCacheOptions, "failureTtlSeconds"> {
+export interface PtrLookupOptions extends ForwardLookupOptions, Omit<AnswerCacheOptions, "failureTtlSeconds"> {
   readonly clock: { now(): number };
   readonly rules: KeepingRules;
   /** All that one lookup may take, whatever the nameservers do. */
   readonly budgetMs: number;
+  /** Queries of one lookup, with retries and over every transport. */
+  readonly queriesMax: number;
   /** Resolutions at a time. */
   readonly inFlightMax: number;
   /** Asked before DNS; null: there are none. */

@@ -4,7 +4,7 @@ import { expect, test } from "@jest/globals";
 import { type Address, formatAddress } from "@netfacts/address";
 import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { type Addressed, AddressTable } from "../../src/lookup/address-table.ts";
+import { Addressed, AddressTable } from "../../src/lookup/address-table.ts";
 
 /** Few addresses, so that they come again; some differ in their version or in their last word alone. */
 function addressOf(number: number): Address {
@@ -20,29 +20,13 @@ function addressOf(number: number): Address {
   }
 }
 
-class Item implements Addressed {
-  readonly version: 4 | 6;
-  readonly w0: number;
-  readonly w1: number;
-  readonly w2: number;
-  readonly w3: number;
-
-  constructor({ version, w0, w1, w2, w3 }: Address) {
-    this.version = version;
-    this.w0 = w0 | 0;
-    this.w1 = w1 | 0;
-    this.w2 = w2 | 0;
-    this.w3 = w3 | 0;
-  }
-}
-
 test("has what was added and not deleted, at any fill", () => {
   // Up to 760 items fill 1,024 slots as far as they are filled; more of them let the table grow.
   const steps = fc.tuple(fc.constantFrom(40, 900, 4_000), fc.infiniteStream(fc.nat()));
   fc.assert(
     fc.property(steps, ([addresses, numbers]) => {
-      const table = new AddressTable<Item>();
-      const oracle = new Map<string, Item>();
+      const table = new AddressTable<Addressed>();
+      const oracle = new Map<string, Addressed>();
       // Not by `expect`, which takes longer than all else.
       const isAsKnown = (address: Address) => table.find(address) === (oracle.get(formatAddress(address)) ?? null);
       let wrong = 0;
@@ -52,7 +36,7 @@ test("has what was added and not deleted, at any fill", () => {
         const known = oracle.get(text);
         if (!isAsKnown(address)) wrong += 1;
         if (known === undefined) {
-          const item = new Item(address);
+          const item = new Addressed(address);
           table.add(item);
           oracle.set(text, item);
         } else {
@@ -69,20 +53,20 @@ test("has what was added and not deleted, at any fill", () => {
 });
 
 test("items that come and go leave no slot in use", () => {
-  const table = new AddressTable<Item>();
+  const table = new AddressTable<Addressed>();
   for (let number = 0; number < 100_000; number++) {
-    const item = new Item({ version: 4, w0: number, w1: 0, w2: 0, w3: 0 });
+    const item = new Addressed({ version: 4, w0: number, w1: 0, w2: 0, w3: 0 });
     table.add(item);
-    if (number >= 700) table.delete(table.find({ version: 4, w0: number - 700, w1: 0, w2: 0, w3: 0 }) as Item);
+    if (number >= 700) table.delete(table.find({ version: 4, w0: number - 700, w1: 0, w2: 0, w3: 0 }) as Addressed);
   }
   expect(table.size).toBe(700);
 });
 
 test("addresses of the same hash are told apart", () => {
   // Of 300,000 hashes of 32 bits some ten meet another.
-  const table = new AddressTable<Item>();
+  const table = new AddressTable<Addressed>();
   const addresses = Array.from({ length: 300_000 }, (_, w3): Address => ({ version: 6, w0: 0x2001_0db8, w1: 0, w2: 0, w3 }));
-  const items = addresses.map((address) => new Item(address));
+  const items = addresses.map((address) => new Addressed(address));
   for (const item of items) table.add(item);
   expect(addresses.findIndex((address, index) => table.find(address) !== items[index])).toBe(-1);
 });

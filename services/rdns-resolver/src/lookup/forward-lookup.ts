@@ -1,4 +1,4 @@
-/** One address in DNS: its names, and where each of them leads. */
+/** Where the names of an address lead in DNS. */
 
 import { type Address, embeddedIpv4, formatAddress, type Prefix, parseAddress } from "@netfacts/address";
 import type { NameserverPool } from "../dns/pool.ts";
@@ -7,14 +7,12 @@ import type { Finding, PtrName, TimedStatus } from "../domain/resolution.ts";
 import { isWithheld } from "../domain/withholding.ts";
 import { type Bounds, findRecords, type RecordsFound } from "./record-search.ts";
 
-export interface AddressLookupOptions {
+export interface ForwardLookupOptions {
   readonly pool: Pick<NameserverPool, "ask">;
   /** Names of one answer that are shown. */
   readonly namesMax: number;
   /** Names of one answer that are looked up; 0: none. */
   readonly forwardNamesMax: number;
-  /** Queries of one lookup, with retries and over every transport. */
-  readonly queriesMax: number;
   readonly openPrefixes: readonly Prefix[];
 }
 
@@ -26,7 +24,7 @@ export function withForward(
   ip: Address,
   { status, ttl, targets, dnssec }: RecordsFound,
   bounds: Bounds,
-  { pool, namesMax, forwardNamesMax, openPrefixes }: AddressLookupOptions,
+  { pool, namesMax, forwardNamesMax, openPrefixes }: ForwardLookupOptions,
 ): Finding | Promise<Finding> {
   const shown = targets.length > namesMax ? targets.slice(0, namesMax) : targets;
   const finding = (names: readonly PtrName[], forward: readonly TimedStatus[]): Finding => ({
