@@ -150,7 +150,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
       batchesMax: config.BATCHES_MAX,
     },
   });
-  installBatchRoute(http, batches, guard, problems);
+  installBatchRoute(http, batches, problems);
   await http.ready();
   const teller = new ChangeTeller(messaging);
   const handlers = adminHandlers({

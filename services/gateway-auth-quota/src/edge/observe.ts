@@ -33,7 +33,7 @@ export function requestObserver(log: RequestLog, metrics: GatewayMetrics): Reque
   const isSampled = refusalSampler(log);
   return (request, reply) => {
     // The pattern, not the path: labels must not grow with what callers ask.
-    const route = request.routeOptions.url ?? "none";
+    const route = request.refusedPath ?? request.routeOptions.url ?? "none";
     const status = reply.raw.writableEnded ? reply.statusCode : "aborted";
     const elapsedMs = reply.elapsedTime;
     metrics.requests(route, status).inc();

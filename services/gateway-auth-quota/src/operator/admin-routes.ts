@@ -9,7 +9,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { requireJson } from "../edge/accept.ts";
 import type { Guard } from "../edge/guard.ts";
 import { type ProblemOptions, sendProblem } from "../edge/problems.ts";
-import { refuseOtherMethods } from "../edge/routes.ts";
 import { type AdminCall, faultsProblem, readAdminCall } from "./admin-request.ts";
 
 export interface AdminAnswer {
@@ -49,14 +48,12 @@ export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers
     scope.setErrorHandler((error, request, reply) => sendProblem(problemOf(error, request), request, reply, problems));
     for (const route of adminRoutes) installRoute(scope, route, handlers);
   });
-  refuseUndescribed(app, adminRoutes, guard);
+  addPathMethods(app, adminRoutes);
 }
 
-/** The methods that no route of a path has. */
-export function refuseUndescribed(app: FastifyInstance, routes: readonly RouteDescription[], guard: Guard): void {
-  const methods = new Map<string, string[]>();
-  for (const route of routes) methods.set(route.path, [...(methods.get(route.path) ?? []), ...methodsOf(route)]);
-  for (const [path, allowed] of methods) refuseOtherMethods(app, urlOf(path), allowed, guard);
+/** So that the other methods of these paths are refused. @param app  has `pathMethods`. */
+export function addPathMethods(app: FastifyInstance, routes: readonly RouteDescription[]): void {
+  for (const [path, ofPath] of Map.groupBy(routes, ({ path }) => path)) app.pathMethods.add(urlOf(path), ofPath.flatMap(methodsOf));
 }
 
 function installRoute(scope: FastifyInstance, route: RouteDescription, handlers: AdminHandlers): void {

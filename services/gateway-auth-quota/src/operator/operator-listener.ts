@@ -10,9 +10,9 @@ import type { Guard } from "../edge/guard.ts";
 import { createListener, type ListenerOptions } from "../edge/listener.ts";
 import { clientErrorHandler, type ProblemOptions } from "../edge/problems.ts";
 import { outliveRefusedBodies } from "../edge/refused-bodies.ts";
-import { installRoutes } from "../edge/routes.ts";
+import { installRoutes, refuseOtherMethods } from "../edge/routes.ts";
 import { installIngestProxy } from "../proxy/ingest-proxy.ts";
-import { type AdminHandlers, installAdminRoutes, refuseUndescribed } from "./admin-routes.ts";
+import { type AdminHandlers, addPathMethods, installAdminRoutes } from "./admin-routes.ts";
 
 export interface OperatorListenerOptions extends ListenerOptions {
   readonly guard: Guard;
@@ -43,7 +43,9 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
   installRoutes(app, [...(pages.length > 0 ? pages : [referenceAtRoot]), ...docs], guard);
   installAdminRoutes(app, handlers, guard, problems);
   if (config.INGEST_URL !== "") {
+    addPathMethods(app, ingestRoutes);
     app.register(async (scope) => {
+      refuseOtherMethods(scope, guard);
       // Before anything of the body is read.
       scope.addHook("onRequest", async (request, reply) => {
         const pass = await guard.admit(request, reply, "admin", 0);
@@ -58,7 +60,6 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
         problems,
       });
     });
-    refuseUndescribed(app, ingestRoutes, guard);
   } else {
     tellNoIngest(app, guard);
   }

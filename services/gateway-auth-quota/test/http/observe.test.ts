@@ -54,6 +54,8 @@ test("a refused request has its line too, whoever refused it", async () => {
   expect(lineOf("line-3")).toMatchObject({ status: 404, code: "route_not_found", route: "none" });
   await harness.request("GET", "/api/v1/ip/%zz", { "x-request-id": "line-4" });
   expect(lineOf("line-4")).toMatchObject({ status: 400, code: "bad_request", route: "none", client: "127.0.0.1" });
+  await harness.request("DELETE", "/api/v1/asn/3333?a=1", { "x-request-id": "line-405" });
+  expect(lineOf("line-405")).toMatchObject({ status: 405, code: "method_not_allowed", route: "/api/v1/asn/:asn" });
 });
 
 test("a client that goes away ends its request, and is counted once", async () => {

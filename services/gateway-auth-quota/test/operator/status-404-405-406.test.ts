@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { adminRoutes } from "@netfacts/contracts/openapi";
 import { ask, keys, plans } from "../support/admin.ts";
-import { type OperatorHarness, startOperatorHarness } from "../support/operator.ts";
+import { type OperatorHarness, runsPath, startOperatorHarness } from "../support/operator.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
 
 let harness: OperatorHarness;
@@ -57,6 +57,18 @@ describe("405", () => {
     expect(await allow("DELETE", `${keys}/00000000`)).toBe("GET, HEAD, PATCH");
     expect(await allow("POST", `${plans}/team`)).toBe("GET, HEAD, PUT, DELETE");
     expect(await allow("GET", `${keys}/00000000/revoke`)).toBe("POST");
+  });
+
+  test("is answered by the gateway for the paths of ingest, too, which is not asked", async () => {
+    for (const [method, path, allow] of [
+      ["DELETE", runsPath, "GET, HEAD, POST"],
+      ["PROPFIND", runsPath, "GET, HEAD, POST"],
+      ["POST", "/admin/v1/ingest/sources", "GET, HEAD"],
+    ] as const) {
+      const answer = await ask(harness, method, path);
+      expectProblem(answer, "method_not_allowed");
+      expect(answer.headers.allow).toBe(allow);
+    }
   });
 });
 

@@ -3,15 +3,14 @@
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance } from "fastify";
 import { clearBodyTime } from "../../edge/body-time.ts";
-import type { Guard } from "../../edge/guard.ts";
 import { type ProblemOptions, sendProblem } from "../../edge/problems.ts";
 import { outliveRefusedBodies } from "../../edge/refused-bodies.ts";
-import { refuseOtherMethods } from "../../edge/routes.ts";
 import type { Batches } from "./batches.ts";
 
 export const batchUrl = "/api/v1/batch";
 
-export function installBatchRoute(app: FastifyInstance, batches: Batches, guard: Guard, problems: ProblemOptions): void {
+/** @param app  has `pathMethods`. */
+export function installBatchRoute(app: FastifyInstance, batches: Batches, problems: ProblemOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     // Left unread, whatever it is: the handler judges.
@@ -30,7 +29,7 @@ export function installBatchRoute(app: FastifyInstance, batches: Batches, guard:
         sendProblem(isContentTypeError(error) ? new ProblemError("unsupported_media_type") : error, request, reply, problems),
     });
   });
-  refuseOtherMethods(app, batchUrl, ["POST"], guard);
+  app.pathMethods.add(batchUrl, ["POST"]);
 }
 
 function isContentTypeError(error: { readonly code?: string }): boolean {
