@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatPrefix, makePrefix, type Prefix, parsePrefix } from "@netfacts/address";
 import { AnswerNotes, asnRecord } from "@netfacts/records";
-import { type Generation, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
+import { type Generation, LoaderThreads, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
 import { requireData } from "./support/data.ts";
 import { importModern } from "./support/modern.ts";
 import { median } from "./support/rounds.ts";
@@ -153,7 +153,7 @@ function timed(run: () => unknown): Took {
 }
 
 async function load(folder: string): Promise<Generation> {
-  const follower = new SnapshotFollower(openDataFolder(folder), { kind: "folder", path: join(folder, snapshotsFolder) });
+  const follower = new SnapshotFollower(openDataFolder(folder), new LoaderThreads({ kind: "folder", path: join(folder, snapshotsFolder) }));
   await follower.start();
   follower.stop();
   const generation = follower.current();

@@ -17,7 +17,7 @@ import { createGzip, gunzipSync } from "node:zlib";
 import { comparePrefixes, formatPrefix, makePrefix, type Prefix, parsePrefix } from "@netfacts/address";
 import { readSources, runIngest } from "@netfacts/ingest/app";
 import { AnswerNotes, asnRecord, ipRecord } from "@netfacts/records";
-import { type Generation, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
+import { type Generation, LoaderThreads, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
 import { loadInThread } from "../libs/snapshot/test/support/load-in-thread.ts";
 import { requireData } from "./support/data.ts";
 import { writeModernSources } from "./support/modern.ts";
@@ -123,7 +123,7 @@ async function importGrown(at: string): Promise<Imported> {
 
 async function load(at: string, ipv4Index: (typeof forms)[number]): Promise<Loaded> {
   const source = { kind: "folder", path: join(at, snapshotsFolder) } as const;
-  const follower = new SnapshotFollower(openDataFolder(at), source, {}, { ipv4Index });
+  const follower = new SnapshotFollower(openDataFolder(at), new LoaderThreads(source), {}, { ipv4Index });
   const [started, cpuBefore] = [performance.now(), cpuSeconds()];
   await follower.start();
   follower.stop();

@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { makePrefix, type Prefix, parseAddress } from "@netfacts/address";
 import { encodeQuestion, operations, type Questions } from "@netfacts/contracts";
 import { recordHandler, type SnapshotOperation } from "@netfacts/records";
-import { type Generation, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
+import { type Generation, LoaderThreads, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
 import { addressTexts } from "./support/addresses.ts";
 import { requireData } from "./support/data.ts";
 import { importModern } from "./support/modern.ts";
@@ -166,7 +166,7 @@ function originators({ routes }: Generation): { prefixesOf: readonly number[]; a
 }
 
 async function load(from: string): Promise<Generation> {
-  const follower = new SnapshotFollower(openDataFolder(from), { kind: "folder", path: join(from, snapshotsFolder) });
+  const follower = new SnapshotFollower(openDataFolder(from), new LoaderThreads({ kind: "folder", path: join(from, snapshotsFolder) }));
   await follower.start();
   follower.stop();
   const generation = follower.current();

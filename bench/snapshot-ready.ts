@@ -10,7 +10,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
+import { LoaderThreads, openDataFolder, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
 import { publishSnapshot } from "../test/support/publish-snapshot.ts";
 import { requireData } from "./support/data.ts";
 import { withBacking } from "./support/distributed.ts";
@@ -33,7 +33,10 @@ async function measure(run: () => Promise<number>): Promise<void> {
 
 if (side === "snapshot" && folder !== undefined) {
   await measure(async () => {
-    const follower = new SnapshotFollower(openDataFolder(folder), { kind: "folder", path: join(folder, snapshotsFolder) });
+    const follower = new SnapshotFollower(
+      openDataFolder(folder),
+      new LoaderThreads({ kind: "folder", path: join(folder, snapshotsFolder) }),
+    );
     await follower.start();
     follower.stop();
     return follower.current()?.routes?.prefixes.base.size ?? 0;

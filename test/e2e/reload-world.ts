@@ -7,7 +7,7 @@ import type { Messaging } from "@netfacts/messaging";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { PodReporter } from "@netfacts/pod";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/pod/jetstream";
-import { type OpenedStore, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
+import { LoaderThreads, type OpenedStore, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
 import { publishNumber } from "../../libs/snapshot/test/store/contract.ts";
 import { ActivationCoordinator, type activationDefaults } from "../../services/ingest/src/publish/activation-coordinator.ts";
 import { type NatsServer, startNatsServer } from "../support/nats-server.ts";
@@ -69,7 +69,7 @@ export class ReloadWorld {
     const store = await this.#openStore(pod, user);
     const refused: string[] = [];
     const source = jetStreamSource({ connection: this.#connection(`${pod}-loader`, user), ...(objects && { bucket: objects }) });
-    const follower = new SnapshotFollower(store, source, { refused: (id) => refused.push(id) });
+    const follower = new SnapshotFollower(store, new LoaderThreads(source), { refused: (id) => refused.push(id) });
     const reporter = new PodReporter({ follower, broadcast: await this.#openMessaging(pod, user), pod, service: "ip-routing" });
     this.#undo.push(
       () => follower.stop(),

@@ -4,8 +4,8 @@ import { hostname } from "node:os";
 import { operations } from "@netfacts/contracts";
 import type { Messaging } from "@netfacts/messaging";
 import type { ServiceApp, ServiceContext } from "@netfacts/runtime";
-import { busConfigSchema, natsConnection } from "@netfacts/runtime/bus";
-import { followerDefaults, ipv4IndexConfig, pastConfigSchema, pastOptionsOf, SnapshotFollower } from "@netfacts/snapshot";
+import { busConfigSchema, natsConnection, openBus } from "@netfacts/runtime/bus";
+import { followerDefaults, ipv4IndexConfig, LoaderThreads, pastConfigSchema, pastOptionsOf, SnapshotFollower } from "@netfacts/snapshot";
 import Type, { type Static } from "typebox";
 import { connectJetStreamStore, jetStreamSource } from "./jetstream/index.ts";
 import { PastThread } from "./past/past-thread.ts";
@@ -41,26 +41,25 @@ export const podConfigSchema = Type.Object({
 export type PodConfig = Static<typeof podConfigSchema>;
 
 export interface DatasetPod {
+  readonly messaging: Messaging;
   readonly dataset: SnapshotFollower;
   readonly past: PastThread;
   /** The service's process: it follows, and the app takes questions from the first snapshot on. */
   serve(app: Pick<ServiceApp, "start" | "stop">): ServiceApp;
 }
 
-/** Opens the connection to the snapshots, which closes at the service's stop. */
-export async function openPod(
-  service: string,
-  config: PodConfig,
-  messaging: Messaging,
-  context: ServiceContext<unknown>,
-): Promise<DatasetPod> {
+/** Opens the connections to other services and to the snapshots, which close at the service's stop. */
+export async function openPod(service: string, config: PodConfig, context: ServiceContext<unknown>): Promise<DatasetPod> {
   const { log, metrics, explain, onStop } = context;
   const source = { bucket: config.SNAPSHOT_BUCKET, connection: natsConnection(`${service}-snapshots`, config) };
-  const { store, close } = await connectJetStreamStore(source);
-  onStop(close);
   const mibPerSecond = config.HISTORY_READ_MIB_PER_SECOND;
   const loaderSource = jetStreamSource({ ...source, backgroundBytesPerSecond: mibPerSecond === 0 ? null : mibPerSecond * 2 ** 20 });
-  const dataset = new SnapshotFollower(store, loaderSource, snapshotEvents(log, metrics), {
+  // Its thread loads its modules while this one connects.
+  const loader = new LoaderThreads(loaderSource);
+  const messaging = await openBus(service, config, context);
+  const { store, close } = await connectJetStreamStore(source);
+  onStop(close);
+  const dataset = new SnapshotFollower(store, loader, snapshotEvents(log, metrics), {
     ipv4Index: config.IPV4_INDEX,
     keepMs: config.SNAPSHOT_KEEP_MS,
     words: operations.search.service === service,
@@ -74,6 +73,7 @@ export async function openPod(
   const pod = config.POD_NAME || `${hostname()}-${process.pid}`;
   const reporter = new PodReporter({ follower: dataset, broadcast: messaging, pod, service });
   return {
+    messaging,
     dataset,
     past,
     serve(app) {

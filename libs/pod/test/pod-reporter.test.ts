@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { reloadSubjects } from "@netfacts/contracts";
 import { createInProcessMessaging } from "@netfacts/messaging";
-import { openFolderStore, SnapshotFollower } from "@netfacts/snapshot";
+import { LoaderThreads, openFolderStore, SnapshotFollower } from "@netfacts/snapshot";
 import { PodReporter } from "../src/index.ts";
 
 let folder: string;
@@ -24,7 +24,10 @@ test("hints without end cost one read and one report in 20 ms, and the last of t
     reads += 1;
     return store.pointer();
   };
-  const follower = new SnapshotFollower({ ...store, pointer, watch: () => () => undefined }, { kind: "folder", path: folder });
+  const follower = new SnapshotFollower(
+    { ...store, pointer, watch: () => () => undefined },
+    new LoaderThreads({ kind: "folder", path: folder }),
+  );
   const messaging = createInProcessMessaging();
   let reports = 0;
   messaging.subscribe(reloadSubjects.loaded, () => {

@@ -2,10 +2,9 @@
 
 import { Generation, type LoadedSnapshot } from "./generation.ts";
 import type { Ipv4IndexForm } from "./ipv4-index.ts";
-import { LoaderThreads, RefusedSnapshotError } from "./loader.ts";
+import { type LoaderThreads, RefusedSnapshotError } from "./loader.ts";
 import { lostSections, type Manifest } from "./manifest.ts";
 import { type SnapshotPointer, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
-import type { StoreSource } from "./store/store-source.ts";
 
 /** The generation in service, and those that a question may name. */
 export interface DatasetHolder {
@@ -101,10 +100,10 @@ export class SnapshotFollower implements DatasetHolder {
   #again = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param source  the same store for the loader's thread. */
-  constructor(store: SnapshotStore, source: StoreSource, events: FollowerEvents = {}, options: FollowerOptions = {}) {
+  /** @param loader  of the same store; it is closed by `stop`. */
+  constructor(store: SnapshotStore, loader: LoaderThreads, events: FollowerEvents = {}, options: FollowerOptions = {}) {
     this.#store = store;
-    this.#loader = new LoaderThreads(source);
+    this.#loader = loader;
     this.#listeners = [events];
     this.#options = { ...followerDefaults, ...options };
   }

@@ -74,12 +74,13 @@ export class RefusedSnapshotError extends SnapshotError {
   }
 }
 
-/** Loads snapshots of one store, each in a thread of its own. After a load the thread of the next one is started, and waits with its modules loaded. */
+/** Loads snapshots of one store, each in a thread of its own. The thread of the next load waits with its modules loaded, from the start on. */
 export class LoaderThreads {
   readonly #threads: SpareThread;
 
   constructor(source: StoreSource) {
     this.#threads = new SpareThread(loaderModule, { workerData: { source, background: false } satisfies LoaderData });
+    this.#threads.prepare();
   }
 
   /**

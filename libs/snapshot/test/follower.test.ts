@@ -8,6 +8,7 @@ import {
   type FollowerOptions,
   type Generation,
   isStale,
+  LoaderThreads,
   type Manifest,
   openFolderStore,
   SnapshotFollower,
@@ -61,7 +62,7 @@ function follow(folder: string, store: SnapshotStore, options: FollowerOptions =
   const diary: string[] = [];
   const follower = new SnapshotFollower(
     store,
-    { kind: "folder", path: folder },
+    new LoaderThreads({ kind: "folder", path: folder }),
     {
       prepared: (id) => diary.push(`prepared ${id}`),
       activated: (generation) => diary.push(`activated ${generation.id}`),

@@ -8,7 +8,15 @@ import { formatPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
 import fc from "../../../test/support/properties.ts";
 import { edgesOf, ipv4Prefix } from "../../prefix-trie/test/arbitraries.ts";
-import { Generation, type Ipv4IndexForm, loadSnapshot, openFolderStore, SnapshotError, SnapshotFollower } from "../src/index.ts";
+import {
+  Generation,
+  type Ipv4IndexForm,
+  LoaderThreads,
+  loadSnapshot,
+  openFolderStore,
+  SnapshotError,
+  SnapshotFollower,
+} from "../src/index.ts";
 import { BackgroundLoader } from "../src/loader.ts";
 import { collectGarbage } from "../src/released-memory.ts";
 import { numbered, publishNumber, until } from "./store/contract.ts";
@@ -34,14 +42,10 @@ afterEach(() => {
 function followed(folder: string) {
   const store = openFolderStore(folder);
   const diary: string[] = [];
-  const follower = new SnapshotFollower(
-    store,
-    { kind: "folder", path: folder },
-    {
-      activated: (generation) => diary.push(`activated ${nameOf(generation)}`),
-      refused: (_id, error) => diary.push(`refused ${error.name}`),
-    },
-  );
+  const follower = new SnapshotFollower(store, new LoaderThreads({ kind: "folder", path: folder }), {
+    activated: (generation) => diary.push(`activated ${nameOf(generation)}`),
+    refused: (_id, error) => diary.push(`refused ${error.name}`),
+  });
   return { store, diary, follower };
 }
 
@@ -99,7 +103,7 @@ describe("loading in a worker", () => {
       const routes = madeRoutes(prefixes.map((prefix) => ({ prefix, origins: [{ origin: 64500, full: 1 }] })));
       const { id } = await publishMade(store, { ...numbered(1), routes });
       const followed = async (ipv4Index: Ipv4IndexForm) => {
-        const follower = new SnapshotFollower(store, { kind: "folder", path: folder }, {}, { ipv4Index });
+        const follower = new SnapshotFollower(store, new LoaderThreads({ kind: "folder", path: folder }), {}, { ipv4Index });
         followers.push(follower);
         await follower.start();
         return follower.current()?.routes?.prefixes.base as PrefixTrie;

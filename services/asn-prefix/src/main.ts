@@ -8,7 +8,6 @@ await runMain(async () => {
   const telemetry = await startTelemetry({ service });
   // Only now: what is imported earlier is not instrumented.
   const { runService, systemClock } = await import("@netfacts/runtime");
-  const { openBus } = await import("@netfacts/runtime/bus");
   const { openPod } = await import("@netfacts/pod/open-pod");
   const { buildApp } = await import("./app.ts");
   const { loadPodConfig } = await import("./config.ts");
@@ -19,11 +18,10 @@ await runMain(async () => {
     loadConfig: loadPodConfig,
     async build(context) {
       const { config, log } = context;
-      const messaging = await openBus(service, config, context);
-      const pod = await openPod(service, config, messaging, context);
+      const pod = await openPod(service, config, context);
       return pod.serve(
         buildApp({
-          messaging,
+          messaging: pod.messaging,
           dataset: pod.dataset,
           past: pod.past,
           clock: systemClock,

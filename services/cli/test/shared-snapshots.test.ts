@@ -9,7 +9,7 @@ import { readSources, runIngest } from "@netfacts/ingest/app";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { PodReporter } from "@netfacts/pod";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/pod/jetstream";
-import { type OpenedStore, PublicationConflictError, SnapshotFollower } from "@netfacts/snapshot";
+import { LoaderThreads, type OpenedStore, PublicationConflictError, SnapshotFollower } from "@netfacts/snapshot";
 import { freePort } from "../../../test/support/free-ports.ts";
 import { until } from "../../../test/support/http.ts";
 import { type NatsServer, startNatsServer } from "../../../test/support/nats-server.ts";
@@ -56,7 +56,7 @@ async function startPod(pod: string): Promise<{ country(): string | null | undef
   const connection = { servers: nats.url, name: pod };
   const opened = await connectJetStreamStore({ bucket, connection });
   const broadcast = await createNatsMessaging(connection);
-  const follower = new SnapshotFollower(opened.store, jetStreamSource({ bucket, connection }));
+  const follower = new SnapshotFollower(opened.store, new LoaderThreads(jetStreamSource({ bucket, connection })));
   const reporter = new PodReporter({ follower, broadcast, pod, service: "ip-routing" });
   undo.push(
     () => opened.close(),

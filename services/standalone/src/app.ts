@@ -7,7 +7,7 @@ import { createInProcessMessaging } from "@netfacts/messaging";
 import { PastThread, pastEvents, snapshotEvents } from "@netfacts/pod";
 import { buildApp as buildRdnsResolver, openSqliteStore as openSharedAnswers, type RdnsConfig } from "@netfacts/rdns-resolver/app";
 import { createMessageTracing, createMetrics, type Logger } from "@netfacts/runtime";
-import { type Ipv4IndexForm, type PastOptions, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
+import { type Ipv4IndexForm, LoaderThreads, type PastOptions, SnapshotFollower, type SnapshotStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 
 export interface StandaloneDeps {
@@ -46,7 +46,7 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const events = snapshotEvents(log, metrics);
   const { ipv4Index = "auto" } = deps;
   const source = { kind: "folder", path: deps.snapshotsFolder } as const;
-  const dataset = new SnapshotFollower(deps.snapshots, source, events, { ipv4Index, words: true });
+  const dataset = new SnapshotFollower(deps.snapshots, new LoaderThreads(source), events, { ipv4Index, words: true });
   const past = new PastThread(
     source,
     dataset,

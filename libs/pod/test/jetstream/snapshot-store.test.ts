@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { natsRights } from "@netfacts/messaging/nats";
-import { loadSnapshot, SnapshotFollower, type SnapshotPointer } from "@netfacts/snapshot";
+import { LoaderThreads, loadSnapshot, SnapshotFollower, type SnapshotPointer } from "@netfacts/snapshot";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { describeSnapshotStore, numbered, publishNumber, until } from "../../../snapshot/test/store/contract.ts";
@@ -172,7 +172,7 @@ describe("snapshots in JetStream beside the contract", () => {
     const { id } = await publishNumber(store, 1);
     const before = await store.pointer();
     await store.activate(id);
-    const follower = new SnapshotFollower({ ...store, pointer: async () => before }, jetStreamSource(bucket.source));
+    const follower = new SnapshotFollower({ ...store, pointer: async () => before }, new LoaderThreads(jetStreamSource(bucket.source)));
     try {
       await follower.start();
       await until(() => follower.current()?.id === id);

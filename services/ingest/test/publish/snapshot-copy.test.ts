@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { PodReporter } from "@netfacts/pod";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/pod/jetstream";
-import { type Manifest, openFolderStore, SnapshotFollower } from "@netfacts/snapshot";
+import { LoaderThreads, type Manifest, openFolderStore, SnapshotFollower } from "@netfacts/snapshot";
 import { testBucket } from "../../../../libs/pod/test/jetstream/bucket.ts";
 import { until } from "../../../../test/support/http.ts";
 import { startNatsServer } from "../../../../test/support/nats-server.ts";
@@ -106,7 +106,7 @@ test("a store that loses parts of what serves gets them back, whole and with the
     sources: join(folder, "sources.yaml"),
     deps(deps) {
       startPod = async () => {
-        const follower = new SnapshotFollower(await bucket.open(), source, {}, { retryUnavailableMs: 100 });
+        const follower = new SnapshotFollower(await bucket.open(), new LoaderThreads(source), {}, { retryUnavailableMs: 100 });
         const reporter = new PodReporter({ follower, broadcast: deps.broadcast, pod: `pod-${pods.length}`, service: "ip-routing" });
         pods.push({ follower, reporter });
         await follower.start();

@@ -7,7 +7,7 @@ import { afterEach, expect, test } from "@jest/globals";
 import { makePrefix } from "@netfacts/address";
 import { encodeQuestion } from "@netfacts/contracts";
 import { recordHandler } from "@netfacts/records";
-import { SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
+import { LoaderThreads, SnapshotFollower, snapshotsFolder } from "@netfacts/snapshot";
 import { ribFile } from "../support/made-files.ts";
 import { bytesOf, type ScriptedCache, startScriptedCache } from "../support/scripted-cache.ts";
 import { type ServiceHarness, startService } from "../support/service.ts";
@@ -46,7 +46,7 @@ sources:
   const swaps: string[] = [];
   const follower = new SnapshotFollower(
     service.snapshots,
-    { kind: "folder", path: join(service.folder, snapshotsFolder) },
+    new LoaderThreads({ kind: "folder", path: join(service.folder, snapshotsFolder) }),
     { activated: ({ id }) => void swaps.push(id) },
   );
   stops.push(() => follower.stop());
