@@ -47,7 +47,7 @@ export interface NatsServer {
   readonly pid: number | null;
   /** SIGTERM, and its end. Does nothing to a shared server, and nothing the second time. */
   stop(): Promise<void>;
-  /** SIGKILL, and its end; its files stay until `stop`. */
+  /** SIGKILL, and its end; a `storeDir` that was given stays. */
   kill(): Promise<void>;
   /** SIGSTOP: connections stay open and nothing is answered. */
   freeze(): void;
@@ -150,7 +150,10 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
       await end("SIGTERM");
       await removeFolder();
     },
-    kill: () => end("SIGKILL"),
+    async kill() {
+      await end("SIGKILL");
+      await removeFolder();
+    },
     freeze: () => freezeProcess(child.pid as number),
     thaw: () => void child.kill("SIGCONT"),
     async reload(text) {

@@ -169,6 +169,8 @@ test("what cannot be written is told, and an earlier file and no part of a new o
   mkdirSync(join(folder, "out", "full"), { recursive: true });
   expect((await run(dataDir, "export", "ndjson", "-o", join(folder, "out"))).code).toBe(exitCodes.failed);
   expect(readdirSync(folder)).toEqual(["out"]);
-  expect((await run(temporaryFolder(), "export", "csv", "-o", output)).code).toBe(exitCodes.notFound);
+  const empty = join(dataDir, "empty");
+  mkdirSync(empty);
+  expect((await run(empty, "export", "csv", "-o", output)).code).toBe(exitCodes.notFound);
   expect(readFileSync(output, "utf8")).toBe("earlier");
 });
