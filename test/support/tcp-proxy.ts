@@ -104,8 +104,9 @@ interface Pair {
 }
 
 function reset(socket: Socket): void {
-  // A connection that does not stand yet has nothing to reset, and may never stand.
-  if (socket.connecting) socket.destroy();
+  // A connection that does not stand yet has nothing to reset, and may never stand. One whose end is being sent cannot be reset, and Node
+  // would keep it open for good.
+  if (socket.connecting || socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }
 
