@@ -51,7 +51,7 @@ export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers
   addPathMethods(app, adminRoutes);
 }
 
-/** So that the other methods of these paths are refused. @param app  has `pathMethods`. */
+/** Lets the other methods of these paths be refused; after `installRoutes`. */
 export function addPathMethods(app: FastifyInstance, routes: readonly RouteDescription[]): void {
   for (const [path, ofPath] of Map.groupBy(routes, ({ path }) => path)) app.pathMethods.add(urlOf(path), ofPath.flatMap(methodsOf));
 }

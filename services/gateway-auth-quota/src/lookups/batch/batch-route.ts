@@ -9,7 +9,7 @@ import type { Batches } from "./batches.ts";
 
 export const batchUrl = "/api/v1/batch";
 
-/** @param app  has `pathMethods`. */
+/** After `installRoutes`. */
 export function installBatchRoute(app: FastifyInstance, batches: Batches, problems: ProblemOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
