@@ -78,6 +78,8 @@ export function buildService(deps: IngestDeps): IngestApp {
   let lead: Lead | null = null;
   let watch: StoredWatch | null = null;
   let activations: ActivationCoordinator | null = null;
+  /** Resolves when nothing of the last term is under way. */
+  let termEnded: Promise<unknown> = Promise.resolve();
 
   const http = createServer({ proxyToken: config.PROXY_TOKEN, errorDocsBase: config.ERROR_DOCS_BASE, metrics, log });
   const handOnToLeader = handOn({ proxyToken: config.PROXY_TOKEN, leader: async () => (await leadership?.leader()) ?? null });
@@ -133,12 +135,12 @@ export function buildService(deps: IngestDeps): IngestApp {
       repaired: (id) => activation.announceRepaired(id),
       log,
     });
+    const threads = new RunThreads(deps.snapshotSource);
     metrics.leads.set({}, 1);
     term.signal.addEventListener("abort", () => {
       metrics.leads.set({}, 0);
-      void copy.stop();
-      void stored.stop();
-      activation.stop().catch((err: unknown) => log.warn({ err }, "still waiting for reports of pods"));
+      const heard = activation.stop().catch((err: unknown) => log.warn({ err }, "still waiting for reports of pods"));
+      termEnded = Promise.all([copy.stop(), stored.stop(), threads.close(), heard]);
     });
     const stored = new StoredWatch({
       repository,
@@ -166,8 +168,6 @@ export function buildService(deps: IngestDeps): IngestApp {
       clock,
     });
     lead = own;
-    const threads = new RunThreads(deps.snapshotSource);
-    term.signal.addEventListener("abort", () => void threads.close(), { once: true });
     const ownRuns = new RunManager(
       {
         store,
@@ -241,6 +241,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       // First the schedule and the run, whose end is kept while this process still leads.
       await Promise.all([lead?.stop(), runs?.stop(), watch?.stop()]);
       await leadership?.stop();
+      await termEnded;
     },
     ready: () => leadership !== null && stateFolder.fault === null,
     url: () => url,

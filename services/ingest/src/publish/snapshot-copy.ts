@@ -52,7 +52,7 @@ export class SnapshotCopy {
     }, lookMs).unref();
   }
 
-  /** Ends when nothing of it is under way. */
+  /** Resolves when nothing of it is under way: a copy ends after the object that it is reading. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -113,6 +113,7 @@ export class SnapshotCopy {
     const { store } = this.#deps;
     const manifest = await store.getManifest(id);
     for (const { object, bytes } of objectsOf(manifest)) {
+      if (this.#stopped) return;
       const isThere = await this.#copy.getObject(object, bytes).then(
         () => true,
         () => false,

@@ -159,6 +159,62 @@ test("a store that loses parts of what serves gets them back, whole and with the
   }
 });
 
+test("a stop waits for the object being copied, and copies no other", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  writeFileSync(join(folder, "ripe"), delegatedFile());
+  writeFileSync(join(folder, "vrps"), vrpFile());
+  writeFileSync(
+    join(folder, "sources.yaml"),
+    `sources:
+  - {name: ripe, section: allocations, format: delegated, location: ripe}
+  - {name: vrps, section: vrps, format: rpki-client-json, location: vrps}
+`,
+  );
+  const read: string[] = [];
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const service = await startService({
+    folder: join(folder, "home"),
+    sources: join(folder, "sources.yaml"),
+    deps: (deps) => ({
+      ...deps,
+      snapshots: new Proxy(deps.snapshots, {
+        get(store, name) {
+          const member = Reflect.get(store, name);
+          if (name !== "getObject") return typeof member === "function" ? member.bind(store) : member;
+          return async (object: string, bytes: number) => {
+            read.push(object);
+            await held;
+            return store.getObject(object, bytes);
+          };
+        },
+      }),
+    }),
+  });
+  let stopped: Promise<void> | undefined;
+  try {
+    await until(async () => read.length > 0, { timeoutMs: healedMsMax });
+    let isStopped = false;
+    stopped = service.stop().then(() => {
+      isStopped = true;
+    });
+    // Everything else of a stop takes less.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(isStopped).toBe(false);
+    goOn();
+    await stopped;
+    expect(read).toHaveLength(1);
+    const objects = join(folder, "home", "ingest", "serving", "objects");
+    expect(readdirSync(objects)).toEqual(read);
+  } finally {
+    goOn();
+    await (stopped ?? service.stop());
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 /** Each object can be read to its end, and has its digest. */
 async function isWhole(store: Awaited<ReturnType<Awaited<ReturnType<typeof testBucket>>["open"]>>, manifest: Manifest): Promise<boolean> {
   try {
