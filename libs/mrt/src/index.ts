@@ -21,7 +21,7 @@ export type { BadRecord, MrtRecord, RecordBody, RecordHeader, RibBody, StateChan
 export type { RoutePrefix } from "./record/prefixes.ts";
 export { type ReadOptions, readRecords } from "./record/read-records.ts";
 export type { RecordReading } from "./record/record-decoder.ts";
-export { type RibReport, type RibSink, type ScanOptions, type SkippedRecords, scanRib } from "./scan-rib.ts";
+export { type RibReport, type RibSink, type ScanOptions, type Skipped, scanRib } from "./scan-rib.ts";
 export { bgpdumpLines, writeBgpdumpLines, writeRouteColumns } from "./text/bgpdump-lines.ts";
 export { LineBuffer } from "./text/line-buffer.ts";
 export { attributesJson, recordJson } from "./text/record-json.ts";

@@ -8,7 +8,7 @@ import { findAsPath, noAsPath, valueEnd, valueStart } from "./path-attributes.ts
 /** An entry count is a u16. */
 const entriesMax = 0xffff;
 
-/** The entries of the record last read, as columns (1.2 MB, allocated once), so that a record counts whole or not at all. */
+/** The entries of the record last read, as columns (1.2 MB, allocated once), so that a record of the wrong form gives no routes. */
 export class RibEntries {
   readonly peerIndex = new Uint16Array(entriesMax);
   /** Unix seconds. */
@@ -18,18 +18,25 @@ export class RibEntries {
   /** Positions of the AS_PATH's value; equal when there is no path. */
   readonly pathStart = new Uint32Array(entriesMax);
   readonly pathEnd = new Uint32Array(entriesMax);
+  /** Entries of the record last read whose attributes or AS_PATH are malformed: not in the columns. */
+  leftOut = 0;
+  /** The fault of the first of these. */
+  leftOutFault = 0;
 
   /**
-   * Reads entry count and entries, which must fill `start`…`end` exactly.
+   * Reads entry count and entries, which must fill `start`…`end` exactly. The attributes of an entry have a length of their own, so that a
+   * malformed AS_PATH costs this route alone, and not those of other peers (RFC 7606 §7.2: it counts as withdrawn).
    *
-   * @returns the count, or a fault (negative).
+   * @returns how many entries are in the columns, or a fault (negative).
    */
   read(bytes: Uint8Array, start: number, end: number, addPath: boolean, peerCount: number): number {
     if (start + 2 > end) return fault.recordOverrun;
     const count = readU16(bytes, start);
     const lengthAt = addPath ? 10 : 6;
     let at = start + 2;
-    for (let entry = 0; entry < count; entry++) {
+    let entry = 0;
+    this.leftOut = 0;
+    for (let left = count; left > 0; left--) {
       const attributes = at + lengthAt + 2;
       if (attributes > end) return fault.recordOverrun;
       const next = attributes + readU16(bytes, at + lengthAt);
@@ -37,17 +44,21 @@ export class RibEntries {
       const peerIndex = readU16(bytes, at);
       if (peerIndex >= peerCount) return fault.peerOutOfRange;
       const path = findAsPath(bytes, attributes, next);
-      if (path < noAsPath) return path;
-      const pathStart = path === noAsPath ? next : valueStart(bytes, path);
-      const pathEnd = path === noAsPath ? next : valueEnd(bytes, path);
-      if (!isAsPath(bytes, pathStart, pathEnd)) return fault.asPath;
+      const pathStart = path < 0 ? next : valueStart(bytes, path);
+      const pathEnd = path < 0 ? next : valueEnd(bytes, path);
+      if (path < noAsPath || !isAsPath(bytes, pathStart, pathEnd)) {
+        if (this.leftOut++ === 0) this.leftOutFault = path < noAsPath ? path : fault.asPath;
+        at = next;
+        continue;
+      }
       this.peerIndex[entry] = peerIndex;
       this.originatedAt[entry] = readU32(bytes, at + 2);
       this.pathId[entry] = addPath ? readU32(bytes, at + 6) : 0;
       this.pathStart[entry] = pathStart;
       this.pathEnd[entry] = pathEnd;
+      entry++;
       at = next;
     }
-    return at === end ? count : fault.trailingBytes;
+    return at === end ? entry : fault.trailingBytes;
   }
 }

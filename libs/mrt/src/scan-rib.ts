@@ -6,7 +6,7 @@
 import type { Prefix } from "@netfacts/address";
 import { encodePath } from "./as-path.ts";
 import { readU32 } from "./bytes.ts";
-import { describeFault } from "./fault.ts";
+import { describeFault, fault } from "./fault.ts";
 import { describeRecord, subtype, tableDump, tableDumpV2 } from "./header.ts";
 import { MrtError } from "./mrt-error.ts";
 import { Nlri } from "./nlri.ts";
@@ -18,6 +18,8 @@ import { readTableDump } from "./record/table-dump.ts";
 import { RecordStream, recordBytesMaxDefault } from "./record-stream.ts";
 import { RibEntries } from "./rib-entry.ts";
 
+/** A dump takes minutes; a record whose time differs by more from its peer index table is damaged, and would date all of the table. */
+const dumpSecondsMax = 86_400;
 /** Examples kept per reason. */
 export const examplesMaxDefault = 5;
 
@@ -43,12 +45,13 @@ export interface RibSink {
   route(peerIndex: number, originatedAt: number, path: Uint8Array, pathStart: number, pathEnd: number, pathId: number): void;
 }
 
-export interface SkippedRecords {
+/** Records or routes, by reason. */
+export interface Skipped {
   readonly reason: string;
-  /** True when the record breaks its format; false when it is of a kind that this scan does not read. */
+  /** True when the record or route breaks its format; false when it is of a kind that this scan does not read. */
   readonly bad: boolean;
   count: number;
-  /** The first ones, each with the byte of its header in the decompressed stream. */
+  /** The first ones, each with the byte of its record's header in the decompressed stream. */
   readonly examples: { readonly offset: number; readonly detail: string }[];
 }
 
@@ -62,9 +65,14 @@ export interface RibReport {
   /** Unix seconds: smallest and largest of the TABLE_DUMP_V2 records that were read. */
   firstTimestamp: number;
   lastTimestamp: number;
-  skipped: SkippedRecords[];
+  /** Records. */
+  skipped: Skipped[];
   /** Records skipped because they break the format (the sum of `skipped` where `bad`). */
   bad: number;
+  /** Routes with malformed attributes; the other routes of their records were read. */
+  routesLeftOut: Skipped[];
+  /** The sum of `routesLeftOut`. */
+  badRoutes: number;
   /** Prefixes that had bits set past their length, which were cleared. */
   masked: number;
 }
@@ -110,9 +118,12 @@ class RibScan {
   readonly #examplesMax: number;
   readonly #nlri = new Nlri();
   readonly #entries = new RibEntries();
-  readonly #skipped = new Map<string, SkippedRecords>();
+  readonly #skipped = new Map<string, Skipped>();
+  readonly #routesLeftOut = new Map<string, Skipped>();
   readonly #oldTable = new OldTable();
   #peerCount = -1;
+  /** Of the peer index table. */
+  #tableTimestamp = 0;
   /** What to tell the sink again when routes of TABLE_DUMP stand between those of TABLE_DUMP_V2. */
   #tellAgain: (() => void) | null = null;
   #records = 0;
@@ -160,6 +171,7 @@ class RibScan {
 
   report(bytes: number): RibReport {
     const skipped = [...this.#skipped.values()];
+    const routesLeftOut = [...this.#routesLeftOut.values()];
     if (this.#peerCount < 0 && this.#oldTable.peers.length === 0) {
       const seen = skipped[0]?.examples[0]?.detail;
       const detail = seen === undefined ? "the input is empty" : `no peer index table among ${this.#records} records; the first is ${seen}`;
@@ -174,6 +186,8 @@ class RibScan {
       lastTimestamp: this.#lastTimestamp,
       skipped,
       bad: skipped.reduce((sum, { bad, count }) => (bad ? sum + count : sum), 0),
+      routesLeftOut,
+      badRoutes: routesLeftOut.reduce((sum, { count }) => sum + count, 0),
       masked: this.#masked,
     };
   }
@@ -182,6 +196,7 @@ class RibScan {
     const table = readPeerIndexTable(bytes, start, end);
     if (typeof table === "string") throw new MrtError("bad-peer-index", this.#name, offset, table);
     this.#peerCount = table.peers.length;
+    this.#tableTimestamp = timestamp;
     this.#seen(timestamp);
     this.#sink.peerIndex(table.peers, table.collectorId, table.viewName, timestamp);
     this.#tellAgain = () => this.#sink.peerIndex(table.peers, table.collectorId, table.viewName, timestamp);
@@ -224,15 +239,19 @@ class RibScan {
     if (peerCount < 0) throw new MrtError("no-peer-index", this.#name, offset, "a RIB record comes before any peer index table");
     const nlri = this.#nlri;
     const entries = this.#entries;
-    const at = nlri.read(bytes, start + 4, end, version === 4 ? 32 : 128);
+    const isOfTable = Math.abs(timestamp - this.#tableTimestamp) <= dumpSecondsMax;
+    const at = isOfTable ? nlri.read(bytes, start + 4, end, version === 4 ? 32 : 128) : fault.time;
     const count = at < 0 ? at : entries.read(bytes, at, end, addPath, peerCount);
     if (count < 0) {
-      const sequence = start + 4 <= end ? `, sequence number ${readU32(bytes, start)}` : "";
       const { reason, detail } = describeFault(count);
-      this.#skip(reason, true, detail + sequence, offset);
+      this.#skip(reason, true, detail + sequenceText(bytes, start, end), offset);
       return;
     }
     this.#seen(timestamp);
+    if (entries.leftOut > 0) {
+      const { reason, detail } = describeFault(entries.leftOutFault);
+      this.#count(this.#routesLeftOut, reason, true, entries.leftOut, detail + sequenceText(bytes, start, end), offset);
+    }
     if (count === 0) return;
     if (nlri.masked) this.#masked++;
     if (version === 4) {
@@ -259,20 +278,29 @@ class RibScan {
   }
 
   #skip(reason: string, bad: boolean, detail: string, offset: number): void {
-    let entry = this.#skipped.get(reason);
+    this.#count(this.#skipped, reason, bad, 1, detail, offset);
+  }
+
+  #count(counts: Map<string, Skipped>, reason: string, bad: boolean, count: number, detail: string, offset: number): void {
+    let entry = counts.get(reason);
     if (entry === undefined) {
       entry = { reason, bad, count: 0, examples: [] };
-      this.#skipped.set(reason, entry);
+      counts.set(reason, entry);
     }
-    entry.count++;
+    entry.count += count;
     if (entry.examples.length < this.#examplesMax) entry.examples.push({ offset, detail });
   }
+}
+
+function sequenceText(bytes: Uint8Array, start: number, end: number): string {
+  return start + 4 <= end ? `, sequence number ${readU32(bytes, start)}` : "";
 }
 
 /**
  * Reads a whole RIB from decompressed chunks (1 MiB or more is best) and hands its routes to the sink.
  *
- * A record that breaks its format is skipped by its length, whole, and counted; the sink never sees a part of one.
+ * A record that breaks its format is skipped by its length, whole, and counted; the sink never sees a part of one. A route whose attributes
+ * are malformed is left out and counted; the other routes of its record are handed on.
  *
  * @throws MrtError when the file as a whole cannot be trusted; what the sink has received by then is void. Errors of `chunks` pass through.
  *

@@ -233,12 +233,9 @@ describe("a bad record", () => {
     ["record-overrun", withEntries(1, entry.subarray(0, entry.length - 1))],
     ["trailing-bytes", withEntries(1, Buffer.concat([entry, Buffer.of(0)]))],
     ["trailing-bytes", withEntries(0, entry)],
-    ["attribute-overrun", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: Buffer.of(0x40, 1, 2, 0) }])],
-    ["attribute-overrun", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: Buffer.of(0x40) }])],
-    ["attribute-overrun", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: Buffer.of(0x50, 2, 0) }])],
-    ["attribute-overrun", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: Buffer.of(0x40, 2, 6, 2, 1, 0, 0) }])],
-    ["bad-as-path", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: attribute(0x40, 2, Buffer.of(2, 2, 0, 0, 0, 1)) }])],
-    ["bad-as-path", ribRecord("10.0.0.0/8", [{ peer: 0, path: null, before: attribute(0x40, 2, Buffer.of(9, 1, 0, 0, 0, 1)) }])],
+    ["bad-time", ribRecord("10.0.0.0/8", [{ peer: 0, path: "1" }], { timestamp: 0 })],
+    ["bad-time", ribRecord("10.0.0.0/8", [{ peer: 0, path: "1" }], { timestamp: writtenAt - 86_401 })],
+    ["bad-time", ribRecord("2001:db8::/32", [{ peer: 0, path: "1" }], { timestamp: writtenAt + 86_401 })],
   ])("(%s) is skipped by its length, counted, and kept with its byte", async (reason, record) => {
     const { lines, report } = await dump(Buffer.concat([index, good, record, good]));
     expect(lines).toEqual([goodLine, goodLine]);
@@ -246,6 +243,12 @@ describe("a bad record", () => {
     expect(report.skipped).toEqual([
       { reason, bad: true, count: 1, examples: [{ offset: index.length + good.length, detail: expect.any(String) }] },
     ]);
+  });
+
+  test("that is written up to a day from the peer index table is sound", async () => {
+    const record = (timestamp: number) => ribRecord("10.0.0.0/8", [{ peer: 0, path: "1" }], { timestamp });
+    const { report } = await dump(Buffer.concat([index, record(writtenAt - 86_400), record(writtenAt + 86_400)]));
+    expect(report).toMatchObject({ bad: 0, routes: { ipv4: 2 } });
   });
 
   test("gives the sink nothing, not even the entries before its fault", async () => {
@@ -269,6 +272,50 @@ describe("a bad record", () => {
     const { report } = await dump(bytes, { examplesMax: 3 });
     expect(report.skipped[0]).toMatchObject({ count: 20 });
     expect(report.skipped[0]?.examples.map(({ offset }) => offset)).toEqual([0, 1, 2].map((n) => index.length + n * record.length));
+  });
+});
+
+describe("a route with malformed attributes", () => {
+  const malformed: [string, Buffer][] = [
+    ["attribute-overrun", Buffer.of(0x40, 1, 2, 0)],
+    ["attribute-overrun", Buffer.of(0x40)],
+    ["attribute-overrun", Buffer.of(0x50, 2, 0)],
+    ["attribute-overrun", Buffer.of(0x40, 2, 6, 2, 1, 0, 0)],
+    ["bad-as-path", attribute(0x40, 2, Buffer.of(2, 2, 0, 0, 0, 1))],
+    ["bad-as-path", attribute(0x40, 2, Buffer.of(9, 1, 0, 0, 0, 1))],
+    ["bad-as-path", attribute(0x40, 2, Buffer.of(2, 0))],
+  ];
+
+  test.each(malformed)("(%s) is left out and counted, and those of other peers are handed on", async (reason, before) => {
+    const bad = { peer: 0, path: null, before };
+    const sound = { peer: 1, path: "1" };
+    const wanted = await dump(Buffer.concat([index, good, ribRecord("10.0.0.0/8", [sound, sound]), good]));
+    for (const routes of [
+      [bad, sound, sound],
+      [sound, bad, sound],
+      [sound, sound, bad],
+    ]) {
+      const { lines, report } = await dump(Buffer.concat([index, good, ribRecord("10.0.0.0/8", routes), good]));
+      expect(lines).toEqual(wanted.lines);
+      expect(report).toMatchObject({ bad: 0, skipped: [], badRoutes: 1, routes: { ipv4: 4 }, prefixes: { ipv4: 3 } });
+      expect(report.routesLeftOut).toEqual([
+        { reason, bad: true, count: 1, examples: [{ offset: index.length + good.length, detail: expect.any(String) }] },
+      ]);
+    }
+  });
+
+  test("leaves no prefix where it is the only one", async () => {
+    const bad = { peer: 0, path: null, before: malformed[0]?.[1] as Buffer };
+    const { lines, report } = await dump(Buffer.concat([index, ribRecord("10.0.0.0/8", [bad, bad]), good]));
+    expect(lines).toEqual([goodLine]);
+    expect(report).toMatchObject({ badRoutes: 2, routes: { ipv4: 1 }, prefixes: { ipv4: 1 } });
+  });
+
+  test("does not hide that its record is of another form", async () => {
+    const bad = { peer: 0, path: null, before: malformed[0]?.[1] as Buffer };
+    const record = ribRecord("10.0.0.0/8", [bad, { peer: 9, path: "1" }]);
+    const { report } = await dump(Buffer.concat([index, record, good]));
+    expect(report).toMatchObject({ bad: 1, badRoutes: 0 });
   });
 });
 

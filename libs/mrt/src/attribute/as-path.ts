@@ -8,7 +8,7 @@ import type { Attribute } from "./attribute.ts";
 export const asPath: Attribute = {
   type: 2,
   name: "AS_PATH",
-  malformed: "refuse",
+  malformed: "withdraw",
   read(value, into, { asBytes }) {
     into.asPath = readPath(value, asBytes);
   },

@@ -18,9 +18,10 @@ export interface Attribute {
   readonly name: string;
   /**
    * `discard`: a malformed one is left out, and noted (RFC 7606 §2: it has no effect on route selection).
-   * `refuse`: a malformed one takes its record with it.
+   * `withdraw`: a malformed one takes its record with it, and the prefixes of an UPDATE count as withdrawn (RFC 7606 §2: treat-as-withdraw).
+   * `refuse`: a malformed one takes its record with it, of which nothing can be told.
    */
-  readonly malformed: "discard" | "refuse";
+  readonly malformed: "discard" | "withdraw" | "refuse";
   /** May stand more than once (its reader looks for what may not). */
   readonly repeats?: boolean;
   /** Reads the value, of which nothing may be left, into its place. Throws RecordFault. */

@@ -5,7 +5,7 @@ import type { Attribute } from "./attribute.ts";
 export const communities: Attribute = {
   type: 8,
   name: "COMMUNITIES",
-  malformed: "refuse",
+  malformed: "withdraw",
   read(value, into) {
     const values: number[] = [];
     while (value.left > 0) values.push(value.u32());

@@ -5,7 +5,7 @@ import type { Attribute } from "./attribute.ts";
 export const extendedCommunities: Attribute = {
   type: 16,
   name: "EXTENDED_COMMUNITIES",
-  malformed: "refuse",
+  malformed: "withdraw",
   read(value, into) {
     const values: string[] = [];
     while (value.left > 0) values.push(value.sub(8).hex());

@@ -8,7 +8,7 @@ export type LargeCommunity = readonly [number, number, number];
 export const largeCommunities: Attribute = {
   type: 32,
   name: "LARGE_COMMUNITIES",
-  malformed: "refuse",
+  malformed: "withdraw",
   read(value, into) {
     const values: LargeCommunity[] = [];
     while (value.left > 0) values.push([value.u32(), value.u32(), value.u32()]);

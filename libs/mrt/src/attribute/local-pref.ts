@@ -5,7 +5,7 @@ import type { Attribute } from "./attribute.ts";
 export const localPref: Attribute = {
   type: 5,
   name: "LOCAL_PREF",
-  malformed: "refuse",
+  malformed: "withdraw",
   read(value, into) {
     into.localPref = value.u32();
   },

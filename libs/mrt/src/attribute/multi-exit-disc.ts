@@ -5,7 +5,7 @@ import type { Attribute } from "./attribute.ts";
 export const multiExitDisc: Attribute = {
   type: 4,
   name: "MULTI_EXIT_DISC",
-  malformed: "refuse",
+  malformed: "withdraw",
   read(value, into) {
     into.multiExitDisc = value.u32();
   },

@@ -5,7 +5,7 @@ import type { Attribute } from "./attribute.ts";
 export const nextHop: Attribute = {
   type: 3,
   name: "NEXT_HOP",
-  malformed: "refuse",
+  malformed: "withdraw",
   read(value, into) {
     into.nextHop = value.address(4);
   },

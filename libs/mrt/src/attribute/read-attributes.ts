@@ -16,14 +16,32 @@ const extendedLength = 0x10;
 const metIn = new Uint32Array(256);
 let lists = 0;
 
-/** Reads everything that is left as attributes: flags u8, type u8, length u8 or u16, value. Throws RecordFault. */
-export function readAttributes(reader: Reader, context: AttributeContext): PathAttributes {
+/**
+ * Reads everything that is left as attributes: flags u8, type u8, length u8 or u16, value. Throws RecordFault.
+ *
+ * @param onMalformed  called where the prefixes of the message are to count as withdrawn; what it throws ends the reading.
+ */
+export function readAttributes(
+  reader: Reader,
+  context: AttributeContext,
+  onMalformed: (fault: RecordFault) => void = refuse,
+): PathAttributes {
   const into = noAttributes();
   lists = (lists + 1) >>> 0;
   while (reader.left > 0) {
-    const flags = reader.u8();
-    const type = reader.u8();
-    const value = reader.sub(flags & extendedLength ? reader.u16() : reader.u8());
+    let flags: number;
+    let type: number;
+    let value: Reader;
+    try {
+      flags = reader.u8();
+      type = reader.u8();
+      value = reader.sub(flags & extendedLength ? reader.u16() : reader.u8());
+    } catch (error) {
+      if (!(error instanceof RecordFault)) throw error;
+      // RFC 7606 §4: the length of the whole list tells where the prefixes begin.
+      onMalformed(error);
+      break;
+    }
     const attribute = byType[type];
     if (attribute === undefined) {
       into.unknown = appended(into.unknown, { flags, type, hex: value.hex() });
@@ -32,20 +50,35 @@ export function readAttributes(reader: Reader, context: AttributeContext): PathA
       leaveOut(into, { type, reason: "duplicate-attribute", at: value.at });
     } else {
       metIn[type] = lists;
-      readAttribute(attribute, value, into, context);
+      readAttribute(attribute, value, into, context, onMalformed);
     }
   }
   if (context.asBytes === 2) mergeAs4(into);
   return into;
 }
 
-function readAttribute(attribute: Attribute, value: Reader, into: PathAttributes, context: AttributeContext): void {
+function refuse(fault: RecordFault): never {
+  throw fault;
+}
+
+function readAttribute(
+  attribute: Attribute,
+  value: Reader,
+  into: PathAttributes,
+  context: AttributeContext,
+  onMalformed: (fault: RecordFault) => void,
+): void {
   try {
     attribute.read(value, into, context);
     value.done(attribute.name);
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
-    if (attribute.malformed === "refuse") throw new RecordFault(error.code, error.at, `${attribute.name}: ${error.message}`);
-    leaveOut(into, { type: attribute.type, reason: error.code, at: error.at });
+    if (attribute.malformed === "discard") {
+      leaveOut(into, { type: attribute.type, reason: error.code, at: error.at });
+      return;
+    }
+    const fault = new RecordFault(error.code, error.at, `${attribute.name}: ${error.message}`);
+    if (attribute.malformed === "refuse") throw fault;
+    onMalformed(fault);
   }
 }

@@ -118,7 +118,7 @@ export interface MrtRecord {
   readonly body: RecordBody;
 }
 
-/** A record that breaks its format: nothing of it is used. */
+/** A record that breaks its format. */
 export interface BadRecord {
   readonly header: RecordHeader;
   readonly fault: {
@@ -127,6 +127,11 @@ export interface BadRecord {
     /** Byte of the decompressed stream where the fault was met. */
     readonly offset: number;
   };
+  /**
+   * An UPDATE with malformed attributes: all of its prefixes, the announced ones too, count as withdrawn (RFC 7606 §2: treat-as-withdraw). Of its
+   * attributes only the prefixes of MP_REACH_NLRI and MP_UNREACH_NLRI are of use. Null: nothing of the record can be used.
+   */
+  readonly asWithdrawn: UpdateBody | null;
   /** The record with its header. Its own copy. */
   readonly bytes: Uint8Array;
 }

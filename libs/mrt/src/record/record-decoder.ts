@@ -26,7 +26,7 @@ export class RecordDecoder {
     } catch (error) {
       if (!(error instanceof RecordFault)) throw error;
       const fault = { code: error.code, detail: error.message, offset: offset + error.at - start };
-      return { header, fault, bytes: bytes.slice(start, end) };
+      return { header, fault, asWithdrawn: error.asWithdrawn, bytes: bytes.slice(start, end) };
     }
   }
 

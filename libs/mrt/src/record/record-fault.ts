@@ -1,5 +1,7 @@
 /** What is wrong with one record, and where: the record is refused whole, the next one is read. */
 
+import type { UpdateBody } from "./mrt-record.ts";
+
 /**
  * - `overrun`: a field or list is longer than what holds it.
  * - `trailing-bytes`: bytes follow the last field.
@@ -25,11 +27,18 @@ export class RecordFault extends Error {
   readonly code: RecordFaultCode;
   /** Position in the bytes that were read from, where the fault was met. */
   readonly at: number;
+  /** The UPDATE whose prefixes count as withdrawn for this fault (RFC 7606 §2: treat-as-withdraw); null: nothing can be told of the record. */
+  asWithdrawn: UpdateBody | null = null;
 
   constructor(code: RecordFaultCode, at: number, detail: string) {
     super(detail);
     this.name = "RecordFault";
     this.code = code;
     this.at = at;
+  }
+
+  inUpdate(update: UpdateBody): this {
+    this.asWithdrawn = update;
+    return this;
   }
 }

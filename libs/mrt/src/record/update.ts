@@ -7,15 +7,25 @@ import type { MessageContext } from "./bgp-message.ts";
 import type { UpdateBody } from "./mrt-record.ts";
 import { readPrefixes } from "./prefixes.ts";
 import type { Reader } from "./reader.ts";
+import type { RecordFault } from "./record-fault.ts";
 
-/** @param isCut  the message goes on behind the reader's end: only the last list may. */
+/**
+ * Throws RecordFault; with a malformed attribute that makes the prefixes count as withdrawn, one with the message (RFC 7606 §2).
+ *
+ * @param isCut  the message goes on behind the reader's end: only the last list may.
+ */
 export function readUpdate(reader: Reader, { session, sent, asBytes, addPath }: MessageContext, isCut = false): UpdateBody {
   const cuts: Discarded[] = [];
   const onCut = (at: number) => cuts.push({ type: null, reason: "overrun", at });
   const withdrawn = readPrefixes(reader.sub(reader.u16()), 4, addPath, onCut);
-  const attributes = readAttributes(reader.sub(reader.u16()), { asBytes, addPath, rib: null });
+  let malformed: RecordFault | null = null;
+  const attributes = readAttributes(reader.sub(reader.u16()), { asBytes, addPath, rib: null }, (fault) => {
+    malformed ??= fault;
+  });
   const announced = readPrefixes(reader, 4, addPath, onCut);
   if (isCut) onCut(reader.end);
   for (const cut of cuts) leaveOut(attributes, cut);
-  return { kind: "update", session, sent, addPath, withdrawn, attributes, announced };
+  const update: UpdateBody = { kind: "update", session, sent, addPath, withdrawn, attributes, announced };
+  if (malformed !== null) throw (malformed as RecordFault).inUpdate(update);
+  return update;
 }

@@ -37,6 +37,11 @@ export async function disagreement(file: Uint8Array, decode: Decode = decoded, c
       const fault = refusalFault(reading, file);
       if (fault !== null) return `record ${index}: ${fault}`;
       if (!("refused" in wanted)) return `record ${index} is refused: ${reading.fault.detail}`;
+      const { header, asWithdrawn } = reading;
+      const withdrawn = asWithdrawn === null ? null : prefixesOf(recordJson({ header, body: asWithdrawn }));
+      const right = wanted.withdraws === null ? null : prefixesOf(wanted.withdraws);
+      if (!isDeepStrictEqual(withdrawn, right))
+        return `record ${index} withdraws ${JSON.stringify(withdrawn)}, where ${JSON.stringify(right)} is right`;
       continue;
     }
     if ("refused" in wanted) return `record ${index} is read, where it is to be refused`;
@@ -52,6 +57,13 @@ function refusalFault({ header, fault, bytes }: Extract<RecordReading, { bytes: 
   if (!file.subarray(header.offset, header.offset + bytes.length).every((byte, at) => byte === bytes[at])) return "other bytes are shown";
   if (fault.offset < header.offset || fault.offset > header.offset + bytes.length) return `byte ${fault.offset} is not the record's`;
   return fault.code === "" || fault.detail === "" ? "no cause" : null;
+}
+
+/** Of an UPDATE with malformed attributes: peer and prefixes. */
+function prefixesOf(json: Record<string, unknown>): unknown {
+  const { peer, sent, withdrawn, announced, attributes } = JSON.parse(JSON.stringify(json)) as Record<string, unknown>;
+  const { mp_reach_nlri, mp_unreach_nlri } = attributes as Record<string, unknown>;
+  return { peer, sent, withdrawn, announced, mp_reach_nlri, mp_unreach_nlri };
 }
 
 /** Without what is of people's concern, and with the left out in an order. */

@@ -5,7 +5,8 @@
 
 export type SlowReading =
   | { readonly offset: number; readonly json: Record<string, unknown> }
-  | { readonly offset: number; readonly refused: true };
+  /** `withdraws`: the UPDATE whose prefixes count as withdrawn (RFC 7606 §2); null for what cannot be read at all. */
+  | { readonly offset: number; readonly refused: true; readonly withdraws: Record<string, unknown> | null };
 
 export interface SlowFile {
   readonly readings: readonly SlowReading[];
@@ -195,24 +196,24 @@ const sized = (value: Bytes, ...sizes: number[]): Bytes => {
   return value;
 };
 
-/** Name in JSON, whether a bad one is left out (RFC 7606) or takes the record with it, and how it is read. */
-const known: Record<number, [name: string, whenBad: "leave" | "refuse", read: ReadValue]> = {
+/** Name in JSON, whether a bad one is left out, withdraws the prefixes (both RFC 7606) or takes the record with it, and how it is read. */
+const known: Record<number, [name: string, whenBad: "leave" | "withdraw" | "refuse", read: ReadValue]> = {
   1: [
     "origin",
-    "refuse",
+    "withdraw",
     (value) => {
       const name = ["igp", "egp", "incomplete"][value.uint(1)];
       if (name === undefined) throw new Refused("origin");
       return whole(name);
     },
   ],
-  2: ["as_path", "refuse", (value, { asBytes }) => whole(path(value, asBytes))],
-  3: ["next_hop", "refuse", (value) => whole(address(value, 4))],
-  4: ["multi_exit_disc", "refuse", (value) => whole(value.uint(4))],
-  5: ["local_pref", "refuse", (value) => whole(value.uint(4))],
+  2: ["as_path", "withdraw", (value, { asBytes }) => whole(path(value, asBytes))],
+  3: ["next_hop", "withdraw", (value) => whole(address(value, 4))],
+  4: ["multi_exit_disc", "withdraw", (value) => whole(value.uint(4))],
+  5: ["local_pref", "withdraw", (value) => whole(value.uint(4))],
   6: ["atomic_aggregate", "leave", (value) => whole(sized(value, 0).left === 0)],
   7: ["aggregator", "leave", (value) => whole({ asn: sized(value, 6, 8).uint(value.left === 8 ? 4 : 2), address: address(value, 4) })],
-  8: ["communities", "refuse", (value) => list(value, (each) => `${each.uint(2)}:${each.uint(2)}`)],
+  8: ["communities", "withdraw", (value) => list(value, (each) => `${each.uint(2)}:${each.uint(2)}`)],
   9: ["originator_id", "leave", (value) => whole(address(sized(value, 4), 4))],
   10: ["cluster_list", "leave", (value) => list(value, (each) => address(each, 4))],
   14: [
@@ -258,16 +259,18 @@ const known: Record<number, [name: string, whenBad: "leave" | "refuse", read: Re
       return { json: { ...head, prefixes: told }, cut };
     },
   ],
-  16: ["extended_communities", "refuse", (value) => list(value, (each) => each.take(8).hex())],
+  16: ["extended_communities", "withdraw", (value) => list(value, (each) => each.take(8).hex())],
   17: ["as4_path", "leave", (value) => whole(path(value, 4).filter(({ type }) => !type.startsWith("confed")))],
   18: ["as4_aggregator", "leave", (value) => whole({ asn: sized(value, 8).uint(4), address: address(value, 4) })],
-  32: ["large_communities", "refuse", (value) => list(value, (each) => [each.uint(4), each.uint(4), each.uint(4)].join(":"))],
+  32: ["large_communities", "withdraw", (value) => list(value, (each) => [each.uint(4), each.uint(4), each.uint(4)].join(":"))],
 };
 
 interface Attributes {
   json: Record<string, unknown>;
   /** Types of what was left out, sorted by the caller. */
   left: (number | null)[];
+  /** The prefixes count as withdrawn. */
+  malformed: boolean;
 }
 
 function attributes(bytes: Bytes, context: Context): Attributes {
@@ -275,7 +278,16 @@ function attributes(bytes: Bytes, context: Context): Attributes {
   const unknown: unknown[] = [];
   const left: (number | null)[] = [];
   const seen: number[] = [];
+  let malformed = false;
   while (bytes.left > 0) {
+    // RFC 7606 §4: an attribute that is longer than the list ends it.
+    const head = bytes.view.getUint8(bytes.at) % 32 >= 16 ? 4 : 3;
+    const size = bytes.left < head ? 0 : head === 4 ? bytes.view.getUint16(bytes.at + 2) : bytes.view.getUint8(bytes.at + 2);
+    if (bytes.left < head + size) {
+      if (context.rib !== null) throw new Refused("attribute");
+      malformed = true;
+      break;
+    }
     const flags = bytes.uint(1);
     const type = bytes.uint(1);
     const value = bytes.take(bytes.uint(flags % 32 >= 16 ? 2 : 1));
@@ -305,7 +317,9 @@ function attributes(bytes: Bytes, context: Context): Attributes {
       }
     } catch (error) {
       if (!(error instanceof Refused) || whenBad === "refuse") throw error;
-      left.push(type);
+      if (whenBad === "leave") left.push(type);
+      else if (context.rib === null) malformed = true;
+      else throw error;
     }
   }
   if (context.asBytes === 2) mergeAs4(json);
@@ -315,7 +329,7 @@ function attributes(bytes: Bytes, context: Context): Attributes {
   }
   if (json.as4_path !== undefined) json.as4_path = pathText(json.as4_path as Segment[]);
   if (unknown.length > 0) json.unknown = unknown;
-  return { json, left };
+  return { json, left, malformed };
 }
 
 function mergeAs4(json: Record<string, unknown>): void {
@@ -338,7 +352,8 @@ function update(bytes: Bytes, context: Context, messageCut = false): Record<stri
   if (withdrawn.cut) told.left.push(null);
   if (announced.cut) told.left.push(null);
   if (messageCut) told.left.push(null);
-  return { withdrawn: withdrawn.list, announced: announced.list, attributes: attributesJson(told) };
+  const json = { withdrawn: withdrawn.list, announced: announced.list, attributes: attributesJson(told) };
+  return told.malformed ? { ...json, malformed: true } : json;
 }
 
 /** RFC 4271 §4.1. @param marker  how many bytes of it are left. */
@@ -507,10 +522,12 @@ export function slowlyDecoded(file: Uint8Array, recordBytesMax = 16 * 1024 * 102
       } else if (type === 16 || type === 17) json = bgp4mp(bytes, subtype);
       else if (type === 12) json = tableDump(bytes, subtype);
       else if (type === 5) json = oldBgp(bytes, subtype);
-      readings.push({ offset, json: { offset, timestamp, ...extra, ...json } });
+      const { malformed, ...rest } = json;
+      const told = { offset, timestamp, ...extra, ...rest };
+      readings.push(malformed === true ? { offset, refused: true, withdraws: told } : { offset, json: told });
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      readings.push({ offset, refused: true });
+      readings.push({ offset, refused: true, withdraws: null });
     }
     offset += 12 + length;
   }

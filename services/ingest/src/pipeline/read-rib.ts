@@ -1,7 +1,7 @@
 /** Reads one RIB into columns, with the updates that are applied to it, in whatever thread it is called. */
 
 import { timestamp } from "@netfacts/contracts";
-import { type RibReport, scanRib } from "@netfacts/mrt";
+import { type RibReport, type Skipped, scanRib } from "@netfacts/mrt";
 import { RibPass, type RibPaths, type RibTable } from "../assembly/rib-pass.ts";
 import { boundedContent } from "../readers/bounded-content.ts";
 import { type ReaderReport, type SourceContent, SourceError } from "../readers/reader-report.ts";
@@ -65,6 +65,7 @@ async function readOnce(
   const pass = new RibPass();
   const sampler = new RibSampler(pass, randomOf(source.name));
   let rib: RibReport;
+  let ribPrefixes: number | null = null;
   let counts: UpdatesReport | null = null;
   let seconds: number | null = null;
   if (feed === null || feed.isEmpty) rib = await scanRib(chunks, sampler, { name: content.file });
@@ -74,11 +75,11 @@ async function readOnce(
       yield* feed.inputs((done) => onBytes(ribBytes + done, ribBytes + behind), signal);
     };
     const options = { gapSeconds: feed.gapSeconds, onFile: (file: UpdateFileCounts) => feed.check(file) };
-    ({ rib, updates: counts } = await replay({ name: content.file, chunks }, inputs(), sampler, options));
+    ({ rib, ribPrefixes, updates: counts } = await replay({ name: content.file, chunks }, inputs(), sampler, options));
   }
   refuseMalformed(rib, content);
   const routes = pass.table();
-  const report = ribReport(rib, routes, seconds ?? meter.seconds(), counts);
+  const report = ribReport(rib, routes, ribPrefixes, seconds ?? meter.seconds(), counts);
   return {
     report,
     stored: opened.stored(),
@@ -91,21 +92,38 @@ async function readOnce(
 
 /** @throws SourceError for a table that cannot be trusted */
 function refuseMalformed(rib: RibReport, { file, badRecordsMax }: SourceContent): void {
-  const worst = rib.skipped.find(({ bad }) => bad);
-  if (worst !== undefined && rib.bad > rib.records * badRecordsMax)
+  const { skipped, bad, records, routesLeftOut, badRoutes, routes } = rib;
+  for (const [what, among, counted, count] of [
+    ["records", records, skipped, bad],
+    ["routes", routes.ipv4 + routes.ipv6 + badRoutes, routesLeftOut, badRoutes],
+  ] as const) {
+    if (count <= among * badRecordsMax) continue;
+    const first = counted.find((each) => each.bad);
+    const { offset = 0, detail = "" } = first?.examples[0] ?? {};
     throw new SourceError(
       file,
-      { offset: worst.examples[0]?.offset ?? 0 },
-      `${rib.bad} of ${rib.records} records are malformed, more than bad_records_max allows; the first: ${worst.reason}: ${worst.examples[0]?.detail ?? ""}`,
+      { offset },
+      `${count} of ${among} ${what} are malformed, more than bad_records_max allows; the first: ${first?.reason}: ${detail}`,
     );
+  }
   if (rib.prefixes.ipv4 + rib.prefixes.ipv6 === 0) throw new SourceError(file, null, "contains no routes");
 }
 
-/** Counts each prefix once, as answers do: a table behind itself in one file has no more of them than the next one will have. */
-function ribReport(rib: RibReport, table: RibTable, seconds: number, updates: UpdatesReport | null): ReaderReport {
+/**
+ * Counts each prefix once, as answers do: a table behind itself in one file has no more of them than the next one will have.
+ *
+ * @param ribPrefixes  different prefixes before the updates; null: there were none.
+ */
+function ribReport(
+  rib: RibReport,
+  table: RibTable,
+  ribPrefixes: number | null,
+  seconds: number,
+  updates: UpdatesReport | null,
+): ReaderReport {
   const [ipv4, ipv6] = [table.ipv4.length.length, table.ipv6.length.length];
   const accepted = ipv4 + ipv6;
-  const again = rib.prefixes.ipv4 + rib.prefixes.ipv6 - accepted;
+  const again = rib.prefixes.ipv4 + rib.prefixes.ipv6 - (ribPrefixes ?? accepted);
   const skipped = rib.skipped.map(({ reason, bad, count, examples }) => ({
     reason,
     bad,
@@ -125,8 +143,14 @@ function ribReport(rib: RibReport, table: RibTable, seconds: number, updates: Up
     asOf: applied ? updates.lastTimestamp : rib.firstTimestamp,
     notes: [
       `${rib.routes.ipv4} IPv4 and ${rib.routes.ipv6} IPv6 routes`,
+      ...rib.routesLeftOut.map(leftOutNote),
       ...(rib.masked > 0 ? [`${rib.masked} prefixes had host bits set, which were cleared`] : []),
       ...(applied ? [`written ${timestamp(rib.firstTimestamp * 1_000)}, then updated by its updates`] : []),
     ],
   };
+}
+
+function leftOutNote({ reason, count, examples: [first] }: Skipped): string {
+  const routes = count === 1 ? "1 route was" : `${count} routes were`;
+  return `${routes} left out: ${reason}: ${first?.detail}; the first in the record at byte ${first?.offset}`;
 }

@@ -40,6 +40,11 @@ export class ReplayTable implements RibSink {
   #free = 0;
   #routes = 0;
 
+  /** Prefixes met so far, also those without routes by now. */
+  get prefixes(): number {
+    return this.#prefixes.size;
+  }
+
   /** Routes in the table. */
   get routes(): number {
     return this.#routes;

@@ -23,6 +23,8 @@ export interface ReplayOptions {
 
 export interface Replayed {
   readonly rib: RibReport;
+  /** Different prefixes of the RIB, before the updates. */
+  readonly ribPrefixes: number;
   readonly updates: UpdatesReport;
 }
 
@@ -44,6 +46,7 @@ export async function replay(
 ): Promise<Replayed> {
   const table = new ReplayTable();
   const ribReport = await scanRib(rib.chunks, table, { name: rib.name });
+  const ribPrefixes = table.prefixes;
   const run = new UpdateRun(table, ribReport, options.gapSeconds ?? gapSecondsDefault, pathBytes);
   for await (const { name, chunks } of updates) {
     run.begin(name);
@@ -52,7 +55,7 @@ export async function replay(
   }
   table.emit(sink, run.report.lastTimestamp);
   table.release();
-  return { rib: ribReport, updates: run.report };
+  return { rib: ribReport, ribPrefixes, updates: run.report };
 }
 
 function pathBytes({ asPath }: PathAttributes): Uint8Array {

@@ -1,6 +1,6 @@
 /** Applies records of update files to a table, and counts what they did. */
 
-import type { MpReach, PathAttributes, RecordReading, RoutePrefix, StateChangeBody, UpdateBody } from "@netfacts/mrt";
+import type { MpReach, PathAttributes, RecordBody, RecordReading, RoutePrefix, StateChangeBody, UpdateBody } from "@netfacts/mrt";
 import type { ReplayTable } from "./replay-table.ts";
 
 /** Of one file of updates. */
@@ -28,7 +28,7 @@ export interface UpdatesReport {
   /** Routes that went; withdrawals of what was not there are in `withdrawnUnknown`. */
   withdrawn: number;
   withdrawnUnknown: number;
-  /** Sessions that left Established, and the routes that went with them. */
+  /** Sessions that left Established, or came up though nobody saw them go, and the routes that went with them. */
   sessionsLost: number;
   routesLost: number;
   /** Records older than the RIB, which has them already. */
@@ -36,7 +36,7 @@ export interface UpdatesReport {
   /** Messages that the collector sent itself, and prefixes of multicast and other families: of no concern for the table. */
   sent: number;
   otherFamilies: number;
-  /** Records that break their format, with the first ones; and records of no concern. */
+  /** Records that break their format, with the first ones (see `take`); and records of no concern. */
   bad: number;
   readonly badExamples: { readonly name: string; readonly offset: number; readonly detail: string }[];
   unread: number;
@@ -135,6 +135,10 @@ export class UpdateRun {
     };
   }
 
+  /**
+   * An UPDATE that breaks its format counts as bad. If its prefixes can be read, all of them are withdrawn (RFC 7606 §2: treat-as-withdraw), also
+   * where it announces some without a mandatory attribute (§3 d): else the route before it would stay for hours.
+   */
   take(reading: RecordReading): void {
     const { report } = this;
     const { timestamp, offset } = reading.header;
@@ -144,13 +148,15 @@ export class UpdateRun {
     this.#first = false;
     this.#to = Math.max(this.#to ?? 0, timestamp);
     this.#latest = Math.max(this.#latest, timestamp);
-    if ("fault" in reading) {
+    const missing = "fault" in reading ? null : missingAttribute(reading.body);
+    const detail = "fault" in reading ? reading.fault.detail : missing;
+    if (detail !== null) {
       report.bad++;
-      this.#example ??= { offset, detail: reading.fault.detail };
-      if (report.badExamples.length < badExamplesMax) report.badExamples.push({ name: this.#name, offset, detail: reading.fault.detail });
-      return;
+      this.#example ??= { offset, detail };
+      if (report.badExamples.length < badExamplesMax) report.badExamples.push({ name: this.#name, offset, detail });
     }
-    const { body } = reading;
+    const body = "fault" in reading ? reading.asWithdrawn : reading.body;
+    if (body === null) return;
     if (body.kind === "rib" || body.kind === "peer-index") this.#tableRecords++;
     this.#hasUpdates ||= body.kind === "update" || body.kind === "state-change";
     if (body.kind !== "update" && body.kind !== "state-change") {
@@ -160,20 +166,26 @@ export class UpdateRun {
       report.beforeRib++;
     } else {
       report.lastTimestamp = Math.max(report.lastTimestamp, timestamp);
-      if (body.kind === "update") this.#update(body, timestamp);
-      else this.#stateChange(body);
+      if (body.kind === "state-change") this.#stateChange(body);
+      else this.#update(body, timestamp, detail !== null);
     }
   }
 
   #stateChange({ session: { peer }, oldState, newState }: StateChangeBody): void {
     this.report.stateChanges++;
-    if (peer.address === null || oldState !== established || newState === established) return;
-    this.report.sessionsLost++;
-    this.report.routesLost += this.#table.removePeer(this.#table.peerOf(peer.address, peer.asn));
+    if (peer.address === null || (oldState === established) === (newState === established)) return;
+    const routes = this.#table.removePeer(this.#table.peerOf(peer.address, peer.asn));
+    // A session begins without routes (RFC 4271 §8). Those of the one before are left where its end was not recorded, as by a collector that crashed.
+    if (oldState === established || routes > 0) this.report.sessionsLost++;
+    this.report.routesLost += routes;
   }
 
-  /** Withdrawals first: a prefix that is in both is announced (RFC 4271 §3.1 and §4.3). */
-  #update({ session: { peer }, sent, addPath, withdrawn, attributes, announced }: UpdateBody, at: number): void {
+  /**
+   * Withdrawals first: a prefix that is in both is announced (RFC 4271 §3.1 and §4.3).
+   *
+   * @param isBad  what it announces counts as withdrawn.
+   */
+  #update({ session: { peer }, sent, addPath, withdrawn, attributes, announced }: UpdateBody, at: number, isBad: boolean): void {
     if (sent || peer.address === null) {
       this.report.sent++;
       return;
@@ -182,9 +194,10 @@ export class UpdateRun {
     const number = this.#table.peerOf(peer.address, peer.asn);
     this.#withdraw(withdrawn, number);
     for (const { safi, prefixes } of attributes.mpUnreach) if (this.#ofConcern(safi, prefixes)) this.#withdraw(prefixes, number);
-    this.#announce(announced, null, number, at, attributes, addPath);
-    for (const reach of attributes.mpReach)
-      if (this.#ofConcern(reach.safi, reach.prefixes)) this.#announce(reach.prefixes, reach, number, at, attributes, addPath);
+    const announce = (prefixes: readonly RoutePrefix[], reach: MpReach | null) =>
+      isBad ? this.#withdraw(prefixes, number) : this.#announce(prefixes, reach, number, at, attributes, addPath);
+    announce(announced, null);
+    for (const reach of attributes.mpReach) if (this.#ofConcern(reach.safi, reach.prefixes)) announce(reach.prefixes, reach);
   }
 
   #announce(
@@ -215,4 +228,14 @@ export class UpdateRun {
     this.report.otherFamilies += prefixes?.length ?? 1;
     return false;
   }
+}
+
+/** RFC 7606 §3 d: what an UPDATE that announces IP prefixes must have. Null: nothing is missing. */
+function missingAttribute(body: RecordBody): string | null {
+  if (body.kind !== "update") return null;
+  const { announced, attributes } = body;
+  const { origin, asPath, nextHop, mpReach } = attributes;
+  if (announced.length === 0 && !mpReach.some(({ prefixes }) => prefixes !== null && prefixes.length > 0)) return null;
+  const missing = origin === null ? "ORIGIN" : asPath === null ? "AS_PATH" : announced.length > 0 && nextHop === null ? "NEXT_HOP" : null;
+  return missing === null ? null : `the message announces prefixes without ${missing}`;
 }

@@ -247,6 +247,20 @@ test("what the publisher does not have is a gap; where it is required the run en
   });
 });
 
+test("prefixes that the updates remove are not told as listed more than once; those of the table are", async () => {
+  const lost = Buffer.concat([first, second].map((peer) => madeStateChange(peer, 6, 1, ribAt + 60)));
+  const files = { "updates.1": Buffer.concat([lost, announce(61, "11.0.0.0/24", 9)]) };
+  await withUpdates(files, async (place) => {
+    await place.write("rib", ribFile());
+    const withdrawn = await ran(place, await place.sources(listed()));
+    expect(withdrawn.report.sources[0]).toMatchObject({ read: 1, accepted: 1, skipped: [] });
+    await place.write("rib", Buffer.concat([ribFile(), ribFile()]));
+    const twice = await ran(place, await place.sources(listed()));
+    const reason = "listed more than once; the routes were joined";
+    expect(twice.report.sources[0]).toMatchObject({ read: 21, accepted: 1, skipped: [{ reason, count: 20 }] });
+  });
+});
+
 test("a table among the updates is refused as what it is", async () => {
   await withUpdates({ a: announce(10, "11.0.0.0/24", 44), b: ribFile(20, ribAt + 600) }, async (place) => {
     const { report, manifest } = await ran(place, await place.sources(listed(", required: false")));

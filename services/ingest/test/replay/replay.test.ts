@@ -105,6 +105,27 @@ test("a peer that leaves Established takes its routes with it, and no others; ot
   expect(updates).toMatchObject({ sessionsLost: 1, routesLost: 2 });
 });
 
+test("a session that comes up begins without the routes of the one before, whose end was not recorded", async () => {
+  const { lines, updates } = await replayed(smallRib, [
+    Buffer.concat([stateChange(first, 5, 6), update(first, { announced: ["10.1.0.0/16"] }), stateChange(third, 5, 6)]),
+  ]);
+  expect(lines).toEqual(["10.0.0.0/8|2001:db8::2|4200000001|0|4200000001 7", "10.1.0.0/16|192.0.2.1|64500|0|64500 1"]);
+  expect(updates).toMatchObject({ sessionsLost: 1, routesLost: 2 });
+});
+
+test.each([
+  ["with a malformed ORIGIN", badOrigin, "ORIGIN 9"],
+  ["without AS_PATH", withoutPath, "without AS_PATH"],
+])("an update %s withdraws all of its prefixes and counts as bad (RFC 7606)", async (_, damage, detail) => {
+  const announced = ["10.0.0.0/8", "192.0.2.0/24"];
+  const { lines, updates } = await replayed(smallRib, [
+    damage(update(first, { withdrawn: ["2001:db8::/32"], announced, path: "64500 5" })),
+  ]);
+  expect(lines).toEqual(["10.0.0.0/8|2001:db8::2|4200000001|0|4200000001 7"]);
+  expect(updates).toMatchObject({ records: 1, bad: 1, announced: 0, withdrawn: 2, withdrawnUnknown: 1 });
+  expect(updates.badExamples[0]?.detail).toContain(detail);
+});
+
 test("paths of one peer are told apart by their identifiers (ADD-PATH)", async () => {
   const rib = Buffer.concat([
     peerIndexRecord(peers),
@@ -162,6 +183,23 @@ test("a bad record is counted with its file and byte, the others are applied; a 
 });
 
 /** A few prefixes and peers, so that everything meets everything. */
+/** ORIGIN 9, which is none. */
+function badOrigin(record: Buffer): Buffer {
+  return replaced(record, Buffer.of(0x40, 1, 1, 0), Buffer.of(0x40, 1, 1, 9));
+}
+
+/** AS_PATH becomes an attribute that nobody knows. */
+function withoutPath(record: Buffer): Buffer {
+  return replaced(record, Buffer.of(0x40, 1, 1, 0, 0x40, 2), Buffer.of(0x40, 1, 1, 0, 0xc0, 99));
+}
+
+function replaced(record: Buffer, from: Buffer, to: Buffer): Buffer {
+  const damaged = Buffer.from(record);
+  const at = damaged.indexOf(from);
+  if (at >= 0) to.copy(damaged, at);
+  return damaged;
+}
+
 function randomUpdates(chance: Chance): Buffer {
   const prefixes = [
     "0.0.0.0/0",
@@ -179,13 +217,14 @@ function randomUpdates(chance: Chance): Buffer {
     if (chance.oneIn(12)) return stateChange(peer, 1 + chance.below(8), 1 + chance.below(8), at);
     const pathId = chance.oneIn(3) ? { pathId: chance.below(3) } : {};
     const path = `${peer.asn} ${chance.below(5)}`;
-    return update(peer, {
+    const sound = update(peer, {
       at,
       path,
       ...pathId,
       withdrawn: chance.times(3, () => chance.pick(prefixes)),
       announced: chance.times(3, () => chance.pick(prefixes)),
     });
+    return chance.oneIn(8) ? chance.pick([badOrigin, withoutPath])(sound) : sound;
   });
   return Buffer.concat(records);
 }

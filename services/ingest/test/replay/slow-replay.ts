@@ -8,6 +8,8 @@ interface Speaker {
   asn: number;
 }
 interface Attributes {
+  origin?: string;
+  next_hop?: string;
   as_path?: string;
   mp_reach_nlri?: { afi: number; safi: number; prefixes: PrefixJson[] | null }[];
   mp_unreach_nlri?: { afi: number; safi: number; prefixes: PrefixJson[] | null }[];
@@ -36,8 +38,9 @@ export function slowlyReplayed(rib: Uint8Array, updates: readonly Uint8Array[]):
       for (const { peer, path_id = 0, attributes } of routes) table.set(key(prefix, peer, path_id), attributes.as_path ?? "");
   }
   for (const reading of updates.flatMap((file) => slowlyDecoded(file).readings)) {
-    if (!("json" in reading) || (reading.json.timestamp as number) < from) continue;
-    const { kind, peer, sent, old_state, new_state, withdrawn, announced, attributes } = reading.json as {
+    const json = "json" in reading ? reading.json : reading.withdraws;
+    if (json === null || (json.timestamp as number) < from) continue;
+    const { kind, peer, sent, old_state, new_state, withdrawn, announced, attributes } = json as {
       kind: string;
       peer: Speaker;
       sent: boolean;
@@ -47,14 +50,17 @@ export function slowlyReplayed(rib: Uint8Array, updates: readonly Uint8Array[]):
       announced: PrefixJson[];
       attributes: Attributes;
     };
-    if (kind === "state-change" && peer.address !== null && old_state === 6 && new_state !== 6) {
+    if (kind === "state-change" && peer.address !== null && (old_state === 6) !== (new_state === 6)) {
       for (const route of [...table.keys()]) if (route.split("|").slice(1, 3).join() === `${peer.address},${peer.asn}`) table.delete(route);
     }
     if (kind !== "update" || sent || peer.address === null) continue;
     const unicast = (lists: Attributes["mp_reach_nlri"]) =>
       (lists ?? []).flatMap(({ safi, prefixes }) => (safi === 1 ? (prefixes ?? []) : []));
     for (const prefix of [...withdrawn, ...unicast(attributes.mp_unreach_nlri)]) put(prefix, peer, null);
-    for (const prefix of [...announced, ...unicast(attributes.mp_reach_nlri)]) put(prefix, peer, attributes.as_path ?? "");
+    // RFC 7606 §2 and §3 d.
+    const { origin, as_path = null, next_hop } = attributes;
+    const isWhole = "json" in reading && origin !== undefined && (announced.length === 0 || next_hop !== undefined);
+    for (const prefix of [...announced, ...unicast(attributes.mp_reach_nlri)]) put(prefix, peer, isWhole ? as_path : null);
   }
   return [...table].map(([route, path]) => `${route}|${path}`).sort();
 }
