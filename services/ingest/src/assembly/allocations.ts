@@ -13,7 +13,7 @@ import {
 } from "@netfacts/snapshot";
 import type { DelegationRecord } from "../readers/delegated.ts";
 
-/** The records of one file. An opaque id joins records of one file only. */
+/** The records of one file. An opaque id joins records of one file and registry only. */
 export interface DelegatedFile {
   readonly records: readonly DelegationRecord[];
   /** Unix seconds of the header's end date; null where it tells none. */
@@ -47,7 +47,7 @@ export function buildAllocations(files: readonly DelegatedFile[]): BuiltAllocati
   const asns: Sourced<AsnRecord>[] = [];
   files.forEach(({ records, asOf }, file) => {
     for (const record of records) {
-      const holder = record.opaqueId === null ? noHolder : holders.number(file, record.opaqueId);
+      const holder = record.opaqueId === null ? noHolder : holders.number(file, record.registry, record.opaqueId);
       if (record.kind === "asn") asns.push({ record, file, asOf: asOf ?? 0, holder });
       else addresses.push({ record, file, asOf: asOf ?? 0, holder });
     }
@@ -71,22 +71,21 @@ function compareRanges(a: AddressRecord, b: AddressRecord): number {
   return compareAddresses(a.start, b.start) || compareAddresses(a.end, b.end);
 }
 
-/** Opaque ids, numbered per file. */
+/** Opaque ids, numbered per file and registry: a combined file has those of several, which know nothing of each other. */
 class Holders {
-  readonly #numbers: Map<string, number>[] = [];
+  readonly #numbers = new Map<string, number>();
   readonly #ids: string[] = [];
 
   get size(): number {
     return this.#ids.length;
   }
 
-  number(file: number, id: string): number {
-    this.#numbers[file] ??= new Map();
-    const numbers = this.#numbers[file];
-    let number = numbers.get(id);
+  number(file: number, registry: DelegationRecord["registry"], id: string): number {
+    const key = `${file} ${registry} ${id}`;
+    let number = this.#numbers.get(key);
     if (number === undefined) {
       number = this.#ids.push(id) - 1;
-      numbers.set(id, number);
+      this.#numbers.set(key, number);
     }
     return number;
   }
@@ -218,7 +217,7 @@ function ranks(addresses: readonly Sourced<AddressRecord>[]): Uint32Array {
 
 /**
  * Who wins where records overlap (docs/design/semantics.md#registration): allocated or assigned before reserved or available; the newer
- * file; the narrower range; the later date; the registry's name. Negative: the first does.
+ * file; the narrower range; the later date; the registry's name; the record that names a holder. Negative: the first does.
  */
 function precedence(a: Sourced<DelegationRecord>, b: Sourced<DelegationRecord>, sizeDifference: number): number {
   return (
@@ -226,7 +225,8 @@ function precedence(a: Sourced<DelegationRecord>, b: Sourced<DelegationRecord>, 
     b.asOf - a.asOf ||
     sizeDifference ||
     (b.record.date ?? 0) - (a.record.date ?? 0) ||
-    (a.record.registry < b.record.registry ? -1 : Number(a.record.registry > b.record.registry))
+    (a.record.registry < b.record.registry ? -1 : Number(a.record.registry > b.record.registry)) ||
+    Number(a.record.opaqueId === null) - Number(b.record.opaqueId === null)
   );
 }
 

@@ -12,7 +12,7 @@ type Reading = Promise<{ ranges: ListedRange[]; report: ReaderReport }>;
 /**
  * Reads a prefix or an address in each line. Blank lines, and what follows a `#`, are ignored.
  *
- * The last line may lack its line break if it is a prefix with a length, as Cloudflare publishes its lists: the rest of a longer one
+ * The last line may lack its line break if it is a valid prefix with a length, as Cloudflare publishes its lists: the rest of a longer one
  * would have host bits, or be larger than any network.
  *
  * Throws `SourceError` with the line for a file without prefixes, with more than a million, with more invalid ones than allowed, or cut
@@ -22,15 +22,15 @@ export async function readPrefixList(content: SourceContent): Reading {
   const { chunks, meter } = boundedContent(content);
   const list = new RangeList(content);
   const texts = new ReadableText();
-  let last = "";
+  let isPrefix = false;
   const { lines, ended } = await forEachLine(content.file, chunks, (bytes, start, end, line) => {
     const text = texts.decode(bytes.subarray(start, end), line === 1);
-    last = text;
     const prefix = text.replace(/#.*$/, "").trim();
-    if (prefix !== "") list.add({ prefix, place: { line }, text });
+    const isValid = prefix !== "" && list.add({ prefix, place: { line }, text });
+    isPrefix = isValid && /\/\d+$/.test(text);
   });
   const ranges = list.ranges({ line: Math.max(1, lines) });
-  if (!ended && !/\/\d+$/.test(last)) throw cutLine(content.file, lines);
+  if (!ended && !isPrefix) throw cutLine(content.file, lines);
   return { ranges, report: list.report({ bytes: meter.bytes, seconds: meter.seconds(), asOf: null, notes: texts.notes() }) };
 }
 

@@ -52,30 +52,35 @@ export class RangeList {
     this.#content = content;
   }
 
-  /** Throws `SourceError` for more than `rangesMax` prefixes. A prefix that appears again gets the regions and services of both. */
-  add(item: RangeItem): void {
+  /**
+   * Throws `SourceError` for more than `rangesMax` prefixes. A prefix that appears again gets the regions and services of both.
+   *
+   * @returns whether the range is valid.
+   */
+  add(item: RangeItem): boolean {
     const { tally } = this;
     const { place, text } = item;
     tally.read++;
     const said = readRange(item);
     if (typeof said === "string") {
       tally.bad(said, place, text);
-      return;
+      return false;
     }
     const { prefix, detail } = said;
     if (!isCovered(prefix, this.#content.covers)) {
       tally.leaveOut(notCovered, place, text);
-      return;
+      return true;
     }
     const key = formatPrefix(prefix);
     const known = this.#ranges.get(key);
     if (known !== undefined) {
       known.detail = this.#detail(joined(known.detail, detail), place);
       tally.leaveOut("appears more than once; its regions and services were joined", place, text);
-      return;
+      return true;
     }
     if (this.#ranges.size === rangesMax) throw new SourceError(this.#content.file, place, `has more than ${rangesMax} prefixes`);
     this.#ranges.set(key, { prefix, detail: this.#detail(detail, place) });
+    return true;
   }
 
   /** All ranges. Throws `SourceError` for a list without any, or with more invalid ones than allowed; `end` is where the content ends. */

@@ -57,7 +57,7 @@ export async function readGeofeedReferences(content: SourceContent): Promise<Ref
     const { range, isIpv6, geofeed, remark, lastModified } = object;
     object = null;
     tally.read++;
-    const found = isIpv6 ? ipv6Range(range) : ipv4Range(range);
+    const found = isIpv6 ? prefixRange(range, 6) : ipv4Range(range);
     if (found === null) return tally.bad("has no valid address range", { line }, range);
     tally.accepted++;
     objects[isIpv6 ? "ipv6" : "ipv4"]++;
@@ -166,16 +166,21 @@ function closeAttribute(object: RpslObject): void {
 
 type AddressRange = Pick<GeofeedReference, "start" | "end">;
 
+/** Two addresses, or a prefix as LACNIC writes it: `200.160.0.0/20`, or without its last zeros, `200.160/20`. */
 function ipv4Range(text: string): AddressRange | null {
+  const [, network, length] = /^(\d+(?:\.\d+){0,3})\/(\d+)$/.exec(text) ?? [];
+  if (network !== undefined) return prefixRange(`${network}${".0".repeat(4 - network.split(".").length)}/${length}`, 4);
   const [first = "", last = "", ...more] = text.split("-").map((part) => part.trim());
   const [start, end] = [parseAddress(first), parseAddress(last)];
   if (more.length > 0 || start?.version !== 4 || end?.version !== 4 || start.w0 > end.w0) return null;
   return { start, end };
 }
 
-function ipv6Range(text: string): AddressRange | null {
+function prefixRange(text: string, version: 4 | 6): AddressRange | null {
   const reading = parsePrefix(text);
-  return reading.ok && reading.prefix.version === 6 ? { start: firstAddress(reading.prefix), end: lastAddress(reading.prefix) } : null;
+  return reading.ok && reading.prefix.version === version
+    ? { start: firstAddress(reading.prefix), end: lastAddress(reading.prefix) }
+    : null;
 }
 
 function sizeOf({ start, end }: AddressRange): bigint {

@@ -12,7 +12,15 @@ import {
   type Prefix,
 } from "@netfacts/address";
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
-import { type AllocationEntry, AllocationTable, allocationsFormat, decodeColumns, encodeColumns, loadSection } from "@netfacts/snapshot";
+import {
+  type AllocationEntry,
+  AllocationTable,
+  allocationsFormat,
+  decodeColumns,
+  encodeColumns,
+  loadSection,
+  registries,
+} from "@netfacts/snapshot";
 import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { buildAllocations, type DelegatedFile } from "../../src/assembly/allocations.ts";
@@ -185,13 +193,13 @@ describe("against a plain list of records", () => {
     );
   });
 
-  test("a holder joins the records of one opaque id of one file, and no other", () => {
+  test("a holder joins the records of one registry's opaque id in one file, and no other", () => {
     fc.assert(
       fc.property(files, (made) => {
         const table = tableOf(made);
         made.forEach(({ records }) => {
-          for (const id of ["a", "b"]) {
-            const own = records.filter(({ opaqueId }) => opaqueId === id);
+          for (const [id, registry] of ["a", "b"].flatMap((each) => registries.map((name) => [each, name] as const))) {
+            const own = records.filter((record) => record.opaqueId === id && record.registry === registry);
             const held = own.flatMap((record) =>
               record.kind === "asn" && (record.status === "allocated" || record.status === "assigned") ? [record] : [],
             );
@@ -283,6 +291,22 @@ describe("each rule of precedence", () => {
       winner({ asOf: 1, records: [block({ registry: "lacnic" }), block({ registry: "arin" }), block({ registry: "ripencc" })] }),
     ).toMatchObject({ registry: "arin" });
   });
+});
+
+test("a record that names its holder wins over one that says the same without, whatever the order of the files", () => {
+  const base = { kind: "ipv4", registry: "ripencc", country: "NL", date: 20240101, status: "assigned" } as const;
+  const file = (opaqueId: string | null): DelegatedFile => ({
+    asOf: 1,
+    records: [{ ...base, start: from4(0), end: from4(255), opaqueId }],
+  });
+  for (const made of [
+    [file(null), file("a")],
+    [file("a"), file(null)],
+  ]) {
+    const table = tableOf(made);
+    const { holder } = table.entry(table.recordsAt(from4(10))[0] as number);
+    expect(holder === null ? null : table.holder(holder).id).toBe("a");
+  }
 });
 
 test("a range over all AS numbers costs no more than the records inside it", () => {

@@ -200,6 +200,11 @@ describe("lists of prefixes", () => {
   test("the last line may be open if it is a prefix, as no longer one can be cut to it; an address may not", async () => {
     expect(shown(await read(readPrefixList, "11.0.0.0/16\n12.0.0.0/15"))).toHaveLength(2);
     expect((await failureOf(read(readPrefixList, "11.0.0.0/16\n12.0.0.0/15\n12.0.0.1"))).message).toMatch(/:3: is truncated/);
+    // Of 300 lines one that is invalid is no reason to refuse: the end is.
+    const many = Array.from({ length: 300 }, (_, at) => `13.${at >> 8}.${at & 255}.0/24`).join("\n");
+    expect(shown(await read(readPrefixList, many))).toHaveLength(300);
+    expect((await failureOf(read(readPrefixList, many.slice(0, -1)))).message).toMatch(/:300: is truncated/);
+    expect((await failureOf(read(readPrefixList, `${many}\n128.0.0.0/1`))).message).toMatch(/:301: is truncated/);
   });
 
   test.each([

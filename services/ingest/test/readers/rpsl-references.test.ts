@@ -19,6 +19,17 @@ async function referencesIn(text: string, size = 1 << 16): Promise<string[]> {
 
 const plain = "inetnum:        198.51.100.0 - 198.51.100.255\nnetname:        PLAIN\nsource:         TEST\n";
 
+test("an inetnum object has two addresses, or a prefix as LACNIC writes it", async () => {
+  const at = (range: string) => `inetnum: ${range}\ngeofeed: https://one.example/\n\n`;
+  const url = "https://one.example/ 0";
+  expect(await referencesIn(`${at("200.160.0.0/20")}${at("200.3.12/22")}${at("191/16")}${at("192.0.2.7/32")}`)).toEqual([
+    `200.160.0.0 200.160.15.255 ${url}`,
+    `200.3.12.0 200.3.15.255 ${url}`,
+    `191.0.0.0 191.0.255.255 ${url}`,
+    `192.0.2.7 192.0.2.7 ${url}`,
+  ]);
+});
+
 test("an object refers to a geofeed by its attribute, or by a remark of exactly that form", async () => {
   const dump = `# a comment
 % another one
@@ -124,8 +135,8 @@ test.each([
   ["no objects of addresses", "organisation: ORG-ONE\nsource: TEST\n", "has no inetnum or inet6num objects"],
   [
     "ranges that cannot be read",
-    `${plain}\ninetnum: 192.0.2.9 - 192.0.2.1\n\ninet6num: 192.0.2.0/24\n`,
-    "2 of 3 inetnum or inet6num objects",
+    `${plain}\ninetnum: 192.0.2.9 - 192.0.2.1\n\ninet6num: 192.0.2.0/24\n\ninetnum: 200.3.13/22\n`,
+    "3 of 4 inetnum or inet6num objects",
   ],
   ["a last line without its break", `${plain}\ninetnum: 192.0.2.0 - 192.0.2`, "is truncated"],
   ["nothing", "", "has no inetnum or inet6num objects"],

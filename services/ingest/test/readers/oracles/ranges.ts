@@ -95,7 +95,8 @@ export function obviousLines(bytes: Uint8Array, kind: "tor" | "prefixes", badMax
   }
   const records = joined(said, badMax);
   const isOpen = bytes.length > 0 && bytes.at(-1) !== 10;
-  if (isOpen && !(kind === "prefixes" && /\/[0-9]+$/.test(lines.at(-1) ?? ""))) return undefined;
+  const last = lines.at(-1) ?? "";
+  if (isOpen && !(kind === "prefixes" && /\/[0-9]+$/.test(last) && prefixOf(last.split("#")[0]?.trim() ?? "") !== null)) return undefined;
   return records && { asOf, records };
 }
 

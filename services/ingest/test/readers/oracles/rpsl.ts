@@ -37,11 +37,18 @@ function attributesOf(lines: readonly string[]): { name: string; value: string }
 
 /** First and last address, and how many bits the range has at most; null: none. */
 function rangeOf(isIpv6: boolean, text: string): { first: string; last: string; isTooLarge: boolean } | null {
-  if (isIpv6) {
-    const reading = parsePrefix(text);
-    if (!reading.ok || reading.prefix.version !== 6) return null;
+  const slash = text.indexOf("/");
+  if (isIpv6 || slash >= 0) {
+    const parts = text.slice(0, slash).split(".");
+    const zeros = isIpv6 || parts.length > 4 ? 0 : 4 - parts.length;
+    const reading = parsePrefix(`${text.slice(0, slash)}${".0".repeat(zeros)}${text.slice(slash)}`);
+    if (!reading.ok || reading.prefix.version !== (isIpv6 ? 6 : 4)) return null;
     const { prefix } = reading;
-    return { first: formatAddress(firstAddress(prefix)), last: formatAddress(lastAddress(prefix)), isTooLarge: prefix.length < 12 };
+    return {
+      first: formatAddress(firstAddress(prefix)),
+      last: formatAddress(lastAddress(prefix)),
+      isTooLarge: prefix.length < (isIpv6 ? 12 : 8),
+    };
   }
   const parts = text.split("-");
   const [first, last] = parts.map((part) => parseAddress(part.trim()));
