@@ -34,6 +34,15 @@ test("what is uploaded is answered, exported, and gone from every answer once it
   // A caller's key is no operator's, and a problem of ingest comes through the gateway as it is.
   expect((await request(`${path}?source=probes`, { key, method: "DELETE" })).status).toBe(403);
   expect((await request(path, { ...sent, headers: { "content-type": "image/png" } })).json.code).toBe("unsupported_media_type");
+  // One that is refused long before its end, too: many times what sockets hold.
+  const wrong = '{"address":"192.0.2.1","observed_at":"2026-11-20T00:00:00Z"}\n'.repeat(150_000);
+  for (let time = 0; time < 5; time++) {
+    const refused = await request(`${path}?source=probes&upload=wrong`, { ...sent, body: wrong });
+    expect([refused.status, refused.json.detail]).toEqual([
+      400,
+      expect.stringMatching(/^1000 of 1000 lines are invalid: .* Stored are 0 bytes, 0 lines\.$/),
+    ]);
+  }
 
   const exported = (await request(`${path}?address=11.22.33.44`, { key: secret })).text.trim().split("\n");
   expect(exported.map((line) => JSON.parse(line).source)).toEqual(["probes", "probes", "probes"]);

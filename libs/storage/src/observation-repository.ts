@@ -15,6 +15,8 @@ export interface BadLine {
 export interface UploadProgress {
   /** Bytes of the file up to the end of the last line that was read. */
   readonly offset: number;
+  /** CRC-32 of these bytes; null: an earlier version stored some of them. */
+  readonly checksum: number | null;
   readonly lines: number;
   /** Lines that were stored. */
   readonly rows: number;

@@ -185,7 +185,7 @@ test("neither takes what is no whole copy, and nothing of it is written", async 
   expect([existsSync(join(folder, "away")), readdirSync(folder).sort()]).toEqual([false, ["copy.ndjson", "there", "wrong"]]);
 });
 
-const begun = { offset: 0, lines: 0, rows: 0, bad: 0, badLines: [], header: null, complete: false };
+const begun = { offset: 0, checksum: 0, lines: 0, rows: 0, bad: 0, badLines: [], header: null, complete: false };
 
 /** Another upload of so many rows, which is not complete. */
 async function upload(to: ObservationRepository, id: string, rows: number) {

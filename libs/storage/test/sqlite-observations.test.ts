@@ -68,6 +68,7 @@ test("a copy made during an upload has the rows and the progress of one moment, 
   const rows = (from: number) => Array.from({ length: 100 }, (_, at) => ({ line: from + at, prefix, ...said }));
   const progress = (parts: number) => ({
     offset: parts * 1_000,
+    checksum: parts,
     lines: parts * 100,
     rows: parts * 100,
     bad: 0,

@@ -78,7 +78,7 @@ export function mongoObservations(connection: MongoConnection): ObservationRepos
       const counted = await within(() => state().findOneAndUpdate(stateFilter, { $inc: { uploads: 1 } }, { upsert: true, ...after }));
       const number = Number(counted?.uploads);
       if (!(number <= uploadNumberMax)) throw new StoreError("full", connection.shown, "has no number left for another upload");
-      const progress = { offset: 0, lines: 0, rows: 0, bad: 0, badLines: [], header: null, complete: false };
+      const progress = { offset: 0, checksum: 0, lines: 0, rows: 0, bad: 0, badLines: [], header: null, complete: false };
       const document: UploadDocument = { _id: id, number, format, source, keyId, createdAt: at, updatedAt: at, ...progress };
       try {
         await within(() => uploads().insertOne(document));
@@ -209,6 +209,6 @@ function toRow({ _id, prefix, ...members }: ObservationDocument): StoredRow {
   };
 }
 
-function toUpload({ _id, ...members }: UploadDocument): UploadRecord {
-  return { id: _id, ...members };
+function toUpload({ _id, checksum = null, ...members }: UploadDocument): UploadRecord {
+  return { id: _id, checksum, ...members };
 }

@@ -87,7 +87,8 @@ export interface IdempotencyDocument {
   expiresAt: Date;
 }
 /** `_id`: the id that its sender chose or was given. */
-export type UploadDocument = Omit<UploadRecord, "id"> & { _id: string };
+/** `checksum` is missing in those that an earlier version began. */
+export type UploadDocument = Omit<UploadRecord, "id" | "checksum"> & { _id: string; checksum?: number | null };
 /** `_id`: number of the upload and line; `prefix`: its key, which sorts. Members without a value are absent. */
 export interface ObservationDocument {
   _id: number;

@@ -36,6 +36,7 @@ const schema = `
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     stored_bytes INTEGER NOT NULL,
+    checksum INTEGER,
     lines INTEGER NOT NULL,
     rows INTEGER NOT NULL,
     bad INTEGER NOT NULL,
@@ -65,7 +66,7 @@ const insertSql = `
   INSERT INTO observations (id, prefix, country, region, city, latitude, longitude, accuracy_km, observed_at, method)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 const progressSql = `
-  UPDATE uploads SET updated_at = ?, stored_bytes = ?, lines = ?, rows = ?, bad = ?, bad_lines = ?, header = ?, complete = ?
+  UPDATE uploads SET updated_at = ?, stored_bytes = ?, checksum = ?, lines = ?, rows = ?, bad = ?, bad_lines = ?, header = ?, complete = ?
   WHERE number = ? AND stored_bytes = ? AND lines = ? AND complete = ?`;
 
 /**
@@ -116,6 +117,9 @@ function prepare(connection: SqliteConnection): void {
     if (version > schemaVersion)
       throw new StoreError("newer", connection.path, `has schema version ${version}; this program supports ${schemaVersion}`);
     if (version === 0) connection.exec(schema);
+    // Added later. The version stays: earlier programs can use the file, as they do not know the column.
+    if (connection.get("SELECT 1 FROM pragma_table_info('uploads') WHERE name = 'checksum'") === undefined)
+      connection.exec("ALTER TABLE uploads ADD COLUMN checksum INTEGER");
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
   });
 }
@@ -146,8 +150,8 @@ function storeOn(connection: SqliteConnection): ObservationStore {
         const known = find(id);
         if (known !== null) return known;
         connection.run(
-          `INSERT INTO uploads (id, format, source, key_id, created_at, updated_at, stored_bytes, lines, rows, bad, bad_lines, header, complete)
-           VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, '[]', NULL, 0)`,
+          `INSERT INTO uploads (id, format, source, key_id, created_at, updated_at, stored_bytes, checksum, lines, rows, bad, bad_lines, header, complete)
+           VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, '[]', NULL, 0)`,
           id,
           format,
           source,
@@ -175,11 +179,12 @@ function storeOn(connection: SqliteConnection): ObservationStore {
 
     async store(upload, rows, progress, at) {
       const store = (): boolean => {
-        const { offset, lines, rows: stored, bad, badLines, header, complete } = progress;
+        const { offset, checksum, lines, rows: stored, bad, badLines, header, complete } = progress;
         const updated = connection.run(
           progressSql,
           at,
           offset,
+          checksum,
           lines,
           stored,
           bad,
@@ -322,6 +327,7 @@ function toUpload(row: Row): UploadRecord {
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
     offset: row.stored_bytes as number,
+    checksum: row.checksum as number | null,
     lines: row.lines as number,
     rows: row.rows as number,
     bad: row.bad as number,

@@ -11,7 +11,7 @@ export interface ObservationFactory {
 }
 
 const newUpload = { id: "u1", format: "ndjson", source: "probes", keyId: "7Q9M3W8K" } as const;
-const begun: UploadProgress = { offset: 0, lines: 0, rows: 0, bad: 0, badLines: [], header: null, complete: false };
+const begun: UploadProgress = { offset: 0, checksum: 0, lines: 0, rows: 0, bad: 0, badLines: [], header: null, complete: false };
 
 function prefix(text: string): Prefix {
   const reading = parsePrefix(text);
@@ -78,7 +78,7 @@ export function describeObservations(name: string, factory: ObservationFactory):
         ...{ country: null, region: null, city: null, latitude: null, longitude: null, accuracyKm: null, observedAt: null, method: null },
       };
       const progress: UploadProgress = {
-        ...{ offset: 2 ** 33, lines: 4, rows: 2, bad: 1, complete: true },
+        ...{ offset: 2 ** 33, checksum: 0xffff_ffff, lines: 4, rows: 2, bad: 1, complete: true },
         badLines: [{ line: 2, reason: "is not JSON" }],
         header: "ip,observed_at",
       };

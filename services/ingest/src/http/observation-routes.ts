@@ -48,12 +48,7 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
         const body = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
         const { keyId } = starterOf(request);
         const upload = { id, source, offset: Number(offset ?? 0), isPart: part === "true", format, keyId, body };
-        const stored = await uploads.receive(upload).catch((error: unknown) => {
-          // Nobody reads the rest.
-          if (!request.raw.complete) reply.header("connection", "close");
-          throw error;
-        });
-        return sendJson(reply, uploadRecord(stored));
+        return sendJson(reply, uploadRecord(await uploads.receive(upload)));
       },
 
       async GET(request, reply) {

@@ -17,8 +17,7 @@ export interface ServerOptions {
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
-/** A refusal is lost when its connection closes on unread bytes: so many of a body that nobody wants are thrown away first. */
-const discardBytesMax = 1 << 20;
+/** A refusal is lost when its connection closes on unread bytes: what comes of a body that nobody wants is thrown away for so long. */
 const discardMsMax = 2_000;
 const bodyBytesMax = 64 << 10;
 /** Longer than the gateway's own bound, which is the one that is met while the gateway lives. */
@@ -56,7 +55,7 @@ export function createServer({ proxyToken, errorDocsBase, metrics, log, idleMs =
   app.setErrorHandler(async (error, request, reply) => {
     const problem = problemOf(error);
     if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
-    await discardBody(request.raw);
+    discardBody(request.raw);
     return sendProblem(problem, request, reply, errorDocsBase);
   });
   app.setNotFoundHandler(async () => {
@@ -87,23 +86,13 @@ function problemOf(error: unknown): ProblemError {
   return new ProblemError("internal_error", { cause: error });
 }
 
-function discardBody(request: IncomingMessage): Promise<void> {
-  if (request.complete || request.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    let bytes = 0;
-    const timer = setTimeout(resolve, discardMsMax);
-    const done = () => {
-      clearTimeout(timer);
-      request.pause();
-      resolve();
-    };
-    request.on("data", (chunk: Uint8Array) => {
-      bytes += chunk.length;
-      if (bytes >= discardBytesMax) done();
-    });
-    for (const event of ["end", "close", "error"]) request.once(event, done);
-    request.resume();
-  });
+/** The answer is sent meanwhile. Who gets it stops sending, which ends the connection; who goes on loses it. */
+function discardBody(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  const timer = setTimeout(() => request.socket.destroy(), discardMsMax).unref();
+  for (const event of ["end", "close"]) request.once(event, () => clearTimeout(timer));
+  request.on("data", () => {});
+  request.resume();
 }
 
 function observe(request: FastifyRequest, status: number, metrics: IngestMetrics, log: ServerOptions["log"]): void {

@@ -1,14 +1,17 @@
 /** Stores the lines of an upload while its body arrives: batch by batch, so that a body of any length takes the memory of one batch. */
 
+import { crc32 } from "node:zlib";
 import { ProblemError } from "@netfacts/contracts";
 import {
   type BadLine,
   type ObservationRepository,
   type ObservationRow,
+  type UploadFormat,
   type UploadProgress,
   type UploadRecord,
   uploadLinesMax,
 } from "@netfacts/storage";
+import { splitCsvLine } from "../readers/csv.ts";
 import { lineBytesMax } from "../readers/lines.ts";
 import { ReadableText } from "../readers/readable-text.ts";
 import { type LineReader, lineReader, NotThisFormatError } from "./line-readers.ts";
@@ -40,6 +43,7 @@ export interface ReceiveOptions extends ReceiveBounds {
 }
 
 const batchLines = 1_000;
+const geofeedFields = 5;
 const badLinesNamed = 100;
 /** A longer line is no line of a text. */
 const openLineMax = 1_048_576;
@@ -57,26 +61,37 @@ const countEvery = 50;
 export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
   const { body, upload, offset, isPart, bytesMax, secondsMax, clock } = options;
   const batch = new Batch(options);
-  const lines = new UploadLines(upload.offset);
+  const lines = new UploadLines(upload.offset, upload.checksum);
   let skip = upload.offset - offset;
+  /** Of the bytes that are stored already; a body that begins behind the first of them says nothing of these. */
+  let skipped = offset === 0 ? 0 : null;
   let position = offset;
   const pieces = timely(body, { slowMs: options.slowMs ?? slowMsDefault, endsAt: clock.now() + secondsMax * 1_000, clock });
   try {
     for await (const piece of pieces) {
       position += piece.length;
       if (position > bytesMax) throw new ProblemError("payload_too_large", { detail: `An upload has at most ${bytesMax} bytes.` });
-      const fresh = skip < piece.length ? piece.subarray(skip) : piece.subarray(piece.length);
-      skip = Math.max(0, skip - piece.length);
+      const known = piece.subarray(0, skip);
+      const fresh = piece.subarray(known.length);
+      if (skipped !== null) skipped = crc32(known, skipped);
+      skip -= known.length;
+      if (skip === 0 && known.length > 0 && skipped !== null && upload.checksum !== null && skipped !== upload.checksum)
+        throw new ProblemError("upload_conflict", { detail: otherFile(upload) });
       for (const line of lines.push(fresh)) {
         batch.take(line);
         if (batch.isFull) await batch.store(false);
       }
       if (lines.openLength > openLineMax) throw new NotThisFormatError(`a line is longer than ${openLineMax} bytes`);
     }
-    const last = isPart ? null : lines.last();
+    if (isPart) {
+      await batch.store(false);
+      return batch.upload;
+    }
+    if (skip > 0) throw new ProblemError("upload_conflict", { detail: otherFile(upload) });
+    const last = lines.last();
+    if (last !== null && !isWholeLine(upload.format, last)) throw new ProblemError("invalid_body", { detail: openEnd });
     if (last !== null) batch.take(last);
-    // A body that ends before what is stored says nothing of the end.
-    await batch.store(!isPart && skip === 0);
+    await batch.store(true);
     return batch.upload;
   } catch (error) {
     const isOver = error instanceof ConflictError;
@@ -88,6 +103,22 @@ export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
         );
     throw problemOf(failure, batch.upload);
   }
+}
+
+function otherFile({ offset }: UploadRecord): string {
+  return `The file differs from that of the upload, of which ${offset} bytes are stored. Send it as another upload.`;
+}
+
+const openEnd = "The last line has no line break, so the file may be cut. If it is complete, add a line break and send the upload again.";
+
+/**
+ * Whether a line without a break is known to be whole. Half a line of JSON cannot be read. Half a line of CSV can: the rest of a number is one. The last
+ * field of a geofeed, the fifth, says nothing (RFC 8805 §2.1.1.5).
+ */
+function isWholeLine(format: UploadFormat, { bytes }: UploadLine): boolean {
+  if (format !== "geofeed" || bytes === null) return format === "ndjson";
+  const fields = splitCsvLine(Buffer.from(bytes).toString("utf8"));
+  return fields !== null && fields.length >= geofeedFields;
 }
 
 class ConflictError extends Error {
@@ -114,17 +145,18 @@ class Batch {
   readonly #reader: LineReader;
   readonly #texts = new ReadableText();
   #rows: ObservationRow[] = [];
-  #progress: { offset: number; lines: number; rows: number; bad: number };
+  #progress: { offset: number; checksum: number | null; lines: number; rows: number; bad: number };
   #badLines: readonly BadLine[];
   #batches = 0;
+  #otherFormat: NotThisFormatError | null = null;
 
   constructor(options: ReceiveOptions) {
     const { upload } = options;
     this.#options = options;
     this.upload = upload;
     this.#reader = lineReader(upload.format, upload.header);
-    const { offset, lines, rows, bad } = upload;
-    this.#progress = { offset, lines, rows, bad };
+    const { offset, checksum, lines, rows, bad } = upload;
+    this.#progress = { offset, checksum, lines, rows, bad };
     this.#badLines = upload.badLines;
   }
 
@@ -132,7 +164,7 @@ class Batch {
     return this.#progress.lines - this.upload.lines >= batchLines;
   }
 
-  take({ bytes, end }: UploadLine): void {
+  take({ bytes, end, checksum }: UploadLine): void {
     const { clock, skewSeconds } = this.#options;
     const progress = this.#progress;
     const line = progress.lines + 1;
@@ -143,6 +175,7 @@ class Batch {
         : this.#reader.read(this.#texts.decode(bytes, line === 1), clock.now() / 1_000 + skewSeconds);
     progress.lines = line;
     progress.offset = end;
+    progress.checksum = checksum;
     if (typeof read === "string") {
       progress.bad++;
       if (this.#badLines.length < badLinesNamed) this.#badLines = [...this.#badLines, { line, reason: read }];
@@ -152,8 +185,13 @@ class Batch {
     }
   }
 
-  /** @param isEnd  the end of the file was read. */
+  /**
+   * Nothing of a file of another format is stored, so that it fails again when it is sent again.
+   *
+   * @param isEnd  the end of the file was read.
+   */
   async store(isEnd: boolean): Promise<void> {
+    this.#judge(isEnd);
     const { repository, clock } = this.#options;
     const complete = this.upload.complete || isEnd;
     const progress: UploadProgress = { ...this.#progress, badLines: this.#badLines, header: this.#reader.header, complete };
@@ -163,15 +201,15 @@ class Batch {
     const stored = await repository.store(this.upload, rows, progress, clock.now());
     if (stored === null) throw new ConflictError("changed meanwhile");
     this.upload = stored;
-    this.#judge();
     if (!isEnd && ++this.#batches % countEvery === 0) await this.#refuseFull();
   }
 
-  #judge(): void {
-    const { lines, rows, bad, badLines } = this.upload;
-    if (lines < judgedLines || bad <= rows) return;
-    const [first] = badLines;
-    throw new NotThisFormatError(`${bad} of ${lines} lines are invalid: line ${first?.line} ${first?.reason}`);
+  #judge(isEnd: boolean): void {
+    const { lines, rows, bad } = this.#progress;
+    const isOther = lines >= judgedLines ? bad > rows : isEnd && rows === 0 && bad > 0;
+    const [first] = this.#badLines;
+    if (isOther) this.#otherFormat ??= new NotThisFormatError(`${bad} of ${lines} lines are invalid: line ${first?.line} ${first?.reason}`);
+    if (this.#otherFormat !== null) throw this.#otherFormat;
   }
 
   async #refuseFull(): Promise<void> {

@@ -1,5 +1,6 @@
 /** Lines of an upload, with the place in the file at which each ends. */
 
+import { crc32 } from "node:zlib";
 import { lineBytesMax } from "../readers/lines.ts";
 
 export interface UploadLine {
@@ -7,6 +8,8 @@ export interface UploadLine {
   readonly bytes: Uint8Array | null;
   /** Bytes from the begin of the file to the end of the line, its break included. */
   readonly end: number;
+  /** CRC-32 of these bytes; null: that of earlier ones is not known. */
+  readonly checksum: number | null;
 }
 
 const lineFeed = 0x0a;
@@ -15,12 +18,17 @@ const carriageReturn = 0x0d;
 /** Holds at most one line; of a longer one nothing but its length. */
 export class UploadLines {
   #position: number;
+  #checksum: number | null;
   #rest: Buffer[] = [];
   #restLength = 0;
 
-  /** @param position  place in the file of the first byte that is pushed; a line begins there. */
-  constructor(position: number) {
+  /**
+   * @param position  place in the file of the first byte that is pushed; a line begins there.
+   * @param checksum  CRC-32 of the bytes before it; null: not known.
+   */
+  constructor(position: number, checksum: number | null) {
     this.#position = position;
+    this.#checksum = checksum;
   }
 
   /** Bytes that follow the last break. */
@@ -34,12 +42,12 @@ export class UploadLines {
     for (;;) {
       const end = piece.indexOf(lineFeed, start);
       if (end === -1) break;
-      this.#position += end + 1 - start;
+      this.#pass(piece.subarray(start, end + 1));
       yield this.#line(piece.subarray(start, end));
       start = end + 1;
     }
     const rest = piece.subarray(start);
-    this.#position += rest.length;
+    this.#pass(rest);
     this.#restLength += rest.length;
     // A copy: the piece is not ours to keep.
     if (this.#restLength <= lineBytesMax) this.#rest.push(Buffer.from(rest));
@@ -51,12 +59,17 @@ export class UploadLines {
     return this.#restLength === 0 ? null : this.#line(new Uint8Array(0));
   }
 
+  #pass(bytes: Uint8Array): void {
+    this.#position += bytes.length;
+    if (this.#checksum !== null) this.#checksum = crc32(bytes, this.#checksum);
+  }
+
   #line(end: Uint8Array): UploadLine {
     const length = this.#restLength + end.length;
     const whole = this.#restLength === 0 ? end : Buffer.concat([...this.#rest, end]);
     this.#rest = [];
     this.#restLength = 0;
     const bytes = whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole;
-    return { bytes: length > lineBytesMax ? null : bytes, end: this.#position };
+    return { bytes: length > lineBytesMax ? null : bytes, end: this.#position, checksum: this.#checksum };
   }
 }

@@ -122,8 +122,8 @@ function told(what: Deletion): { readonly target: string; readonly details: Read
   return "source" in what ? { target: what.source, details: { by: "source" } } : { target: what.key, details: { by: "key" } };
 }
 
-function progressOf({ offset, lines, rows, bad, badLines, header, complete }: UploadRecord): UploadProgress {
-  return { offset, lines, rows, bad, badLines, header, complete };
+function progressOf({ offset, checksum, lines, rows, bad, badLines, header, complete }: UploadRecord): UploadProgress {
+  return { offset, checksum, lines, rows, bad, badLines, header, complete };
 }
 
 function conflict(detail: string): ProblemError {

@@ -241,8 +241,45 @@ describe("what is refused", () => {
   provokes("invalid_body", "CSV whose first line names other columns", () => send(service, "a,b\n1,2\n", { type: "text/csv" }));
   provokes("invalid_body", "a file of another format, long before its end", async () => {
     const answer = await send(service, "1,2,3\n".repeat(400_000), { upload: "wrong" });
-    expect((await show("wrong")).json).toMatchObject({ rows: 0, complete: false, lines: 1_000 });
+    expect((await show("wrong")).json).toMatchObject({ rows: 0, complete: false, lines: 0 });
+    expect(answer.json.detail).toContain("Stored are 0 bytes, 0 lines.");
+    // Sent again it comes no further.
+    expect((await send(service, "1,2,3\n".repeat(400_000), { upload: "wrong" })).json.detail).toBe(answer.json.detail);
     return answer;
+  });
+  provokes("invalid_body", "a file without a valid line", async () => {
+    const answer = await send(service, "<!doctype html>\n<p>Not found\n", { upload: "page" });
+    expect(answer.json.detail).toMatch(/^2 of 2 lines are invalid: line 1 /);
+    expect((await show("page")).json).toMatchObject({ lines: 0, complete: false });
+    return answer;
+  });
+  provokes("invalid_body", "a file of CSV that ends within a line, which is complete with the rest of it", async () => {
+    const header = "ip,lat,lon,observed_at,country\n";
+    const [first, second] = ["192.0.2.1,52.37,4.9,2026-11-20T22:14:05Z,NL\n", "192.0.2.2,-41.28,174.7762,2026-11-20T22:14:05Z,NZ\n"];
+    const sent = { upload: "cut-csv", type: "text/csv" };
+    const answer = await send(service, `${header}${first}${second.slice(0, -2)}`, sent);
+    expect(answer.json.detail).toContain(`Stored are ${header.length + first.length} bytes, 2 lines.`);
+    expect((await show("cut-csv")).json).toMatchObject({ rows: 1, complete: false });
+    expect((await send(service, `${header}${first}${second}`, sent)).json).toMatchObject({ rows: 2, bad: 0, complete: true });
+    return answer;
+  });
+  provokes("invalid_body", "a geofeed that ends within a place", async () =>
+    send(service, "203.0.113.0/24,NL,NL-NH,Amsterdam,\n203.0.114.0/24,US,US-C", { upload: "cut-feed", type: "application/geofeed+csv" }),
+  );
+  provokes("upload_conflict", "another file under the id of an upload, whatever its length", async () => {
+    const [one, two] = [`${observation("198.18.0.1")}\n`, `${observation("198.18.0.2")}\n`];
+    const first = (await send(service, one, { upload: "taken" })).json;
+    for (const other of [`${two}${observation("198.18.0.3")}\n`, two, two.slice(0, 20)]) {
+      const { status, json } = await send(service, other, { upload: "taken" });
+      expect([status, json.code, json.detail]).toEqual([
+        409,
+        "upload_conflict",
+        expect.stringContaining(`of which ${one.length} bytes are stored`),
+      ]);
+    }
+    // More lines behind what is stored are more of the same file.
+    expect((await send(service, `${one}${two}`, { upload: "taken" })).json).toMatchObject({ rows: first.rows + 1 });
+    return send(service, two, { upload: "taken" });
   });
   provokes("invalid_body", "a line without an end", async () => {
     const answer = await send(service, `${body}${"x".repeat(1_900_000)}`, { upload: "endless" });
