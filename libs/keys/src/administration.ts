@@ -51,6 +51,8 @@ export interface CreateOutcome {
 /** `unwritten`: the plan `default` while nobody wrote it, which is what a deletion leaves. */
 export type DeletePlanOutcome = "deleted" | "unwritten" | "absent" | "in-use";
 
+type KeyAction = "disable" | "enable" | "revoke";
+
 const idempotencyMs = 86_400_000;
 
 /**
@@ -103,15 +105,23 @@ export class Administration {
     );
   }
 
-  async setKeyState(by: Operator, id: string, action: "disable" | "enable" | "revoke", force = false): Promise<KeyOutcome> {
+  /** `unchanged` also where the request of this Idempotency-Key was carried out before: the key is as later changes left it. */
+  async setKeyState(by: Operator, id: string, action: KeyAction, force = false, idempotency?: Idempotency): Promise<KeyOutcome> {
+    const done = idempotency === undefined ? null : await this.#doneBefore(by, id, action, idempotency);
+    if (done !== null) return { outcome: "unchanged", key: done };
     const change = { disable: disableKey, enable: enableKey, revoke: revokeKey }[action];
-    return this.#told(
+    const outcome = this.#told(
       await change(this.#store, id, {
         force,
         now: this.#now(),
         beforeWrite: (before, after) => this.#note(by, `key.${action}`, id, { ...auditChanges(before, after), ...forced(force) }),
       }),
     );
+    // What was refused may be asked again with the same Idempotency-Key, also with `force`.
+    if (idempotency !== undefined && outcome.outcome !== "changed" && outcome.outcome !== "unchanged") {
+      await this.#store.idempotency.release({ id: claimId(by, idempotency), bodyHash: idempotency.bodyHash });
+    }
+    return outcome;
   }
 
   async rotateKey(
@@ -184,12 +194,23 @@ export class Administration {
     throw new KeySpecError([specFault("plan", `no plan has this name`)]);
   }
 
-  /** The id that this Idempotency-Key stands for: `target`, or the one of an earlier request. */
-  async #claim(by: Operator, { key, bodyHash }: Idempotency, target: string): Promise<string> {
+  /** The key if this request was carried out before and must not be again; null if it is to be carried out now. */
+  async #doneBefore(by: Operator, id: string, action: KeyAction, idempotency: Idempotency): Promise<KeyRecord | null> {
+    const key = await this.#store.keys.find(id);
+    if (key === null) return null;
+    const from = Number(await this.#claim(by, idempotency, String(key.version)));
+    // Revoked is final: where the key is not, the earlier request did not come to its end.
+    if (action === "revoke") return null;
+    // Nor did it where the key still has the version that it began from, or only the mark that goes before the end of an admin key.
+    const isUntouched = key.version === from || (key.steppingDown && key.version === from + 1);
+    return isUntouched ? null : key;
+  }
+
+  /** What this Idempotency-Key stands for: `target`, or that of an earlier request. */
+  async #claim(by: Operator, idempotency: Idempotency, target: string): Promise<string> {
     const now = this.#now();
-    const id = createHash("sha256")
-      .update(`${by.keyId ?? by.actor}\n${key}`)
-      .digest("hex");
+    const { bodyHash } = idempotency;
+    const id = claimId(by, idempotency);
     const claim = await this.#store.idempotency.claim({ id, bodyHash, target, expiresAt: now + idempotencyMs }, now);
     if (claim.outcome === "claimed") return target;
     if (claim.bodyHash !== bodyHash) throw new IdempotencyConflict("the Idempotency-Key was used for another request");
@@ -205,6 +226,12 @@ export class Administration {
     if (outcome.outcome === "changed") this.#changed({ keyId: outcome.key.id, version: outcome.key.version });
     return outcome;
   }
+}
+
+function claimId(by: Operator, { key }: Idempotency): string {
+  return createHash("sha256")
+    .update(`${by.keyId ?? by.actor}\n${key}`)
+    .digest("hex");
 }
 
 function forced(force: boolean): { force?: true } {

@@ -5,7 +5,7 @@ export interface IdempotencyClaim {
   readonly id: string;
   /** Digest of the request that it came with. */
   readonly bodyHash: string;
-  /** The id of what is about to be made. */
+  /** The id of what is about to be made; for a change of state, the version of the key that it begins from. */
   readonly target: string;
   /** Unix milliseconds: from then on it stands for nothing. */
   readonly expiresAt: number;
@@ -19,4 +19,6 @@ export type IdempotencyOutcome =
 export interface IdempotencyRepository {
   /** Writes the claim unless there is one of its id that has not expired at `now`; unique over all processes. */
   claim(claim: IdempotencyClaim, now: number): Promise<IdempotencyOutcome>;
+  /** Removes the claim of a request that was refused and changed nothing; one of another request stays. */
+  release(claim: Pick<IdempotencyClaim, "id" | "bodyHash">): Promise<void>;
 }

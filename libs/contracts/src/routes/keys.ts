@@ -25,15 +25,15 @@ const force: RouteParameter = {
   schema: Type.Unsafe<"true" | "false">({ type: "string", enum: ["true", "false"], default: "false" }),
   examples: ["true"],
 };
-const idempotencyKey: RouteParameter = {
+const idempotencyKey = (repeated: string): RouteParameter => ({
   name: "Idempotency-Key",
   in: "header",
-  description:
-    "Value chosen by the client, 1 to 255 printable characters. If the same request is repeated with the same value within 24 hours, nothing is " +
-    "created again: the response is 200 with the record and `secret` null. A different request with the same value is rejected.",
+  description: `Value chosen by the client, 1 to 255 printable characters. If the same request is repeated with the same value within 24 hours, ${repeated} A different request with the same value is rejected.`,
   schema: Type.String({ pattern: "^[!-~]{1,255}$" }),
   examples: ["8e03978e-40d5-43dd-bc93-6894a57f9324"],
-};
+});
+const creatingOnce = idempotencyKey("nothing is created again: the response is 200 with the record and `secret` null.");
+const changingOnce = idempotencyKey("nothing is changed again: the response is 200 with the key as it is now.");
 const bodyProblems = ["invalid_body", "payload_too_large", "unsupported_media_type"] as const;
 const again: Pick<RouteAnswer, "status" | "description"> = {
   status: 200,
@@ -49,9 +49,9 @@ function stateRoute(action: "disable" | "enable" | "revoke", summary: string, de
     summary,
     description,
     scope: "admin",
-    parameters: action === "enable" ? [id] : [id, force],
+    parameters: action === "enable" ? [id, changingOnce] : [id, force, changingOnce],
     answers: [key("The key after the change.")],
-    problems: ["key_not_found", "key_state_conflict", ...(action === "enable" ? [] : ["last_admin_key" as const])],
+    problems: ["key_not_found", "key_state_conflict", "idempotency_conflict", ...(action === "enable" ? [] : ["last_admin_key" as const])],
   };
 }
 
@@ -93,7 +93,7 @@ export const keyRoutes: readonly RouteDescription[] = [
     summary: "Create a key",
     description: "The response contains the whole key. It is shown only once, because it is not stored.",
     scope: "admin",
-    parameters: [idempotencyKey],
+    parameters: [creatingOnce],
     body: { description: "Properties of the new key.", content: json(NewKey, examples.new_key) },
     answers: [
       { status: 201, description: "The key, with its secret.", headers: ["location"], content: json(CreatedKey, examples.created_key) },
@@ -137,7 +137,7 @@ export const keyRoutes: readonly RouteDescription[] = [
       "Creates a successor with the same scopes, limits and usage, and shows it only once. The old key works until `replaces.valid_until`; until " +
       "then, its responses have the headers `Deprecation` and `Sunset`.",
     scope: "admin",
-    parameters: [id, idempotencyKey],
+    parameters: [id, creatingOnce],
     body: { description: "Overlap and expiry.", required: false, content: json(KeyRotation, examples.key_rotation) },
     answers: [
       {

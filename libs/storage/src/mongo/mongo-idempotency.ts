@@ -26,5 +26,9 @@ export function mongoIdempotency(connection: MongoConnection): IdempotencyReposi
         // It expired and was removed just now.
       }
     },
+
+    async release({ id, bodyHash }) {
+      await connection.asked(() => claims().deleteOne({ _id: id, bodyHash }));
+    },
   };
 }

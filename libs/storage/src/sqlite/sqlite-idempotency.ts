@@ -14,5 +14,11 @@ export function sqliteIdempotency(connection: SqliteConnection): IdempotencyRepo
         return { outcome: "claimed" };
       });
     },
+
+    async release({ id, bodyHash }) {
+      connection.durably(() => {
+        connection.run("DELETE FROM idempotency WHERE id = ? AND body_hash = ?", id, bodyHash);
+      });
+    },
   };
 }

@@ -322,6 +322,63 @@ export function describeAdministration(name: string, factory: StoreFactory): voi
       expect(await store.keys.list()).toHaveLength(2);
     });
 
+    test("an Idempotency-Key changes the state once, whatever others do afterwards, and stands for no other change", async () => {
+      const store = await factory.open();
+      const keys = administration(store);
+      const { key } = await keys.createKey(by, spec, { key: "made", bodyHash: "create" });
+      const change = (action: "disable" | "enable" | "revoke", idempotency: string, bodyHash: string = action) =>
+        keys.setKeyState(by, key.id, action, false, { key: idempotency, bodyHash });
+      expect(await change("disable", "d1")).toMatchObject({ outcome: "changed", key: { state: "disabled", version: 2 } });
+      expect(await change("disable", "d1")).toMatchObject({ outcome: "unchanged", key: { state: "disabled", version: 2 } });
+      expect(await change("enable", "e1")).toMatchObject({ outcome: "changed", key: { version: 3 } });
+      expect(await change("disable", "d1")).toMatchObject({ outcome: "unchanged", key: { state: "active", version: 3 } });
+      await expect(change("enable", "d1")).rejects.toThrow(IdempotencyConflict);
+      await expect(change("revoke", "made")).rejects.toThrow(IdempotencyConflict);
+      expect(await store.keys.find(key.id)).toMatchObject({ state: "active", version: 3 });
+      expect(await change("revoke", "r1")).toMatchObject({ outcome: "changed" });
+      expect(await change("revoke", "r1")).toMatchObject({ outcome: "unchanged", key: { state: "revoked" } });
+    });
+
+    test("a change of state that found nothing to change stands for its Idempotency-Key, too", async () => {
+      const store = await factory.open();
+      const keys = administration(store);
+      const { key } = await keys.createKey(by, spec);
+      const enable = () => keys.setKeyState(by, key.id, "enable", false, { key: "e1", bodyHash: "enable" });
+      expect(await enable()).toMatchObject({ outcome: "unchanged" });
+      await keys.setKeyState(by, key.id, "disable");
+      expect(await enable()).toMatchObject({ outcome: "unchanged", key: { state: "disabled" } });
+    });
+
+    test("an Idempotency-Key stands for no change of state that was refused or did not come to its end", async () => {
+      const store = await factory.open();
+      const keys = administration(store);
+      const { key } = await keys.createKey(by, admin);
+      const disable = (of: Administration, force = false) =>
+        of.setKeyState(by, key.id, "disable", force, { key: "d1", bodyHash: `force ${force}` });
+      expect(await disable(keys)).toMatchObject({ outcome: "last-admin" });
+      const dying = { ...store, audit: { ...store.audit, append: () => Promise.reject(new Error("killed")) } };
+      await expect(disable(administration(dying), true)).rejects.toThrow("killed");
+      expect(await disable(keys, true)).toMatchObject({ outcome: "changed" });
+
+      // Killed between the mark of an admin key and its end.
+      await keys.setKeyState(by, key.id, "enable");
+      await keys.createKey(by, admin);
+      const again = (of: Administration) => of.setKeyState(by, key.id, "disable", false, { key: "d2", bodyHash: "a" });
+      await expect(again(administration(dying))).rejects.toThrow("killed");
+      expect(await store.keys.find(key.id)).toMatchObject({ state: "active", steppingDown: true });
+      expect(await again(keys)).toMatchObject({ outcome: "changed" });
+    });
+
+    test("the release of an Idempotency-Key leaves that of another request", async () => {
+      const { idempotency } = await factory.open();
+      const claim = { id: "k1", bodyHash: "a", target: "1", expiresAt: Date.now() + day };
+      expect(await idempotency.claim(claim, Date.now())).toEqual({ outcome: "claimed" });
+      await idempotency.release({ id: "k1", bodyHash: "b" });
+      expect(await idempotency.claim(claim, Date.now())).toEqual({ outcome: "known", bodyHash: "a", target: "1" });
+      await idempotency.release(claim);
+      expect(await idempotency.claim({ ...claim, bodyHash: "b" }, Date.now())).toEqual({ outcome: "claimed" });
+    });
+
     test("the audit is found by who, what, on what and when", async () => {
       const store = await factory.open();
       let now = 1_000;

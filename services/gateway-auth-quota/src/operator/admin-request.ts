@@ -9,6 +9,7 @@ import { Value } from "typebox/value";
 import { quoteValue } from "../edge/echo.ts";
 import { schemaFaults, wantedText } from "../edge/schema-fault.ts";
 import { searchOf } from "../edge/search.ts";
+import { refuseIdempotencyKey } from "./refused-headers.ts";
 
 /** What a handler gets. */
 export interface AdminCall {
@@ -90,10 +91,14 @@ function isInCalendar(schema: unknown, text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.replace("Z", ""));
 }
 
-function readIdempotencyKey({ parameters }: RouteDescription, { headers }: FastifyRequest): string | null {
+function readIdempotencyKey({ parameters }: RouteDescription, request: FastifyRequest): string | null {
   const parameter = parameters.find((each) => each.in === "header");
-  const value = headers["idempotency-key"];
-  if (parameter === undefined || value === undefined) return null;
+  const value = request.headers["idempotency-key"];
+  if (value === undefined) return null;
+  if (parameter === undefined) {
+    refuseIdempotencyKey(request);
+    return null;
+  }
   if (typeof value === "string" && Value.Check(parameter.schema, value)) return value;
   throw faultsProblem("invalid_parameter", [
     {

@@ -27,7 +27,7 @@ export interface KeyHandlerDeps {
 export function keyHandlers({ store, administration, clock }: KeyHandlerDeps): AdminHandlers {
   const shown = (key: KeyRecord) => managedKey(key, clock.now());
   const state = (action: "disable" | "enable" | "revoke") => async (call: AdminCall) =>
-    answerOf(await administration.setKeyState(call.by, idOf(call), action, isForced(call)), shown);
+    answerOf(await administration.setKeyState(call.by, idOf(call), action, isForced(call), call.idempotency ?? undefined), shown);
 
   return {
     async listKeys({ query }) {

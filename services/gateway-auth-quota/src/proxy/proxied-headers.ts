@@ -14,7 +14,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What a client says of its content and of the answer that it takes. Encodings and lengths belong to a body, and go with one only. */
 const contentHeaders = ["content-type", "content-length", "content-encoding"];
-const otherRequestHeaders = ["accept", "idempotency-key"];
+const otherRequestHeaders = ["accept"];
 
 const responseHeaders = [
   "content-type",

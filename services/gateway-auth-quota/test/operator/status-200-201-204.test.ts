@@ -114,6 +114,14 @@ describe("keys", () => {
     expect(fourth.json).toEqual({ ...third.json, secret: null });
   });
 
+  test("disabled once with one Idempotency-Key stay as they were enabled again", async () => {
+    const { id } = await makeKey(harness);
+    const disable = () => do_("POST", `${keys}/${id}/disable`, undefined, { "idempotency-key": "d1" });
+    expect(await disable()).toMatchObject({ status: 200, json: { state: "disabled" } });
+    await do_("POST", `${keys}/${id}/enable`, undefined, { "idempotency-key": "e1" });
+    expect(await disable()).toMatchObject({ status: 200, json: { state: "active" } });
+  });
+
   test("answer HEAD as GET", async () => {
     const { id } = await makeKey(harness);
     for (const path of [keys, `${keys}/${id}`, plans, audit]) {

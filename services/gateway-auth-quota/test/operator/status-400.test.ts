@@ -6,7 +6,7 @@ import { adminRoutes } from "@netfacts/contracts/openapi";
 import { wantedText } from "../../src/edge/schema-fault.ts";
 import { ask, audit, keys, makeKey, plans } from "../support/admin.ts";
 import type { HttpAnswer } from "../support/gateway.ts";
-import { type OperatorHarness, startOperatorHarness } from "../support/operator.ts";
+import { type OperatorHarness, runsPath, startOperatorHarness, uploadPath } from "../support/operator.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
 
 let harness: OperatorHarness;
@@ -152,5 +152,26 @@ describe("parameters", () => {
       const problem = expectProblem(await ask(harness, "POST", keys, good, { headers: { "idempotency-key": value } }), "invalid_parameter");
       expect(places(problem)).toEqual(["header.idempotency-key"]);
     }
+  });
+
+  test("a write that would be carried out again refuses an Idempotency-Key, also one of ingest", async () => {
+    const { id } = await makeKey(harness);
+    const headers = { "idempotency-key": "k1" };
+    const limits = { rate: { limit: 5, window_seconds: 1 }, month: { limit: 5 } };
+    for (const [method, path, body] of [
+      ["PATCH", `${keys}/${id}`, { label: "b" }],
+      ["PUT", `${plans}/repeated`, limits],
+      ["DELETE", `${plans}/repeated`, undefined],
+    ] as const) {
+      expect(places(expectProblem(await ask(harness, method, path, body, { headers }), "invalid_parameter"))).toEqual([
+        "header.idempotency-key",
+      ]);
+    }
+    for (const path of [runsPath, uploadPath]) {
+      const problem = expectProblem(await harness.ask("POST", path, { headers }), "invalid_parameter");
+      expect(places(problem)).toEqual(["header.idempotency-key"]);
+    }
+    expect(harness.ingest.requests).toEqual([]);
+    expect((await ask(harness, "GET", `${keys}/${id}`, undefined, { headers })).json.label).not.toBe("b");
   });
 });

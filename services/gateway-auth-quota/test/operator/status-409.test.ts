@@ -75,6 +75,12 @@ provokes("idempotency_conflict", "an Idempotency-Key of another route", async ()
   const { json } = await ask(harness, "POST", keys, good, { headers });
   return ask(harness, "POST", `${keys}/${json.id}/rotate`, {}, { headers });
 });
+provokes("idempotency_conflict", "an Idempotency-Key of another change of state", async () => {
+  const headers = { "idempotency-key": "k3" };
+  const { id } = await makeKey(harness);
+  await ask(harness, "POST", `${keys}/${id}/disable`, undefined, { headers });
+  return ask(harness, "POST", `${keys}/${id}/enable`, undefined, { headers });
+});
 
 provokes("plan_in_use", "a plan that a key refers to", async () => {
   const limits = { rate: { limit: 5, window_seconds: 1 }, month: { limit: 5 } };
