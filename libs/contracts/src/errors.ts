@@ -240,8 +240,8 @@ const table = {
   precondition_failed: entry(
     412,
     "Precondition failed",
-    "The response does not satisfy `If-Match` or `If-Unmodified-Since`.",
-    "Send the request without the condition. `If-Match` never matches, because all entity tags are weak. Use `If-None-Match` instead.",
+    "The response does not satisfy `If-Match` or `If-Unmodified-Since`, or a write of an operator has a condition that the route cannot check. Nothing was changed.",
+    "Send the request without the condition. For data, `If-Match` never matches a tag, because all entity tags are weak: use `If-None-Match` instead.",
   ),
   uri_too_long: entry(414, "URL too long", "The URL is longer than the server accepts.", "Shorten the URL."),
   unsupported_media_type: entry(

@@ -63,7 +63,7 @@ export const ingestRoutes: readonly RouteDescription[] = [
         content: [{ type: "application/json", schema: IngestRun, example: examples.run }],
       },
     ],
-    problems: [...upstream, "run_in_progress", "invalid_body"],
+    problems: [...upstream, "run_in_progress", "invalid_body", "precondition_failed"],
   },
   {
     method: "get",
@@ -176,7 +176,7 @@ export const ingestRoutes: readonly RouteDescription[] = [
         content: [{ type: "application/json", schema: IngestRun, example: examples.rollback }],
       },
     ],
-    problems: [...upstream, "run_in_progress", "snapshot_not_found", "snapshot_conflict", "invalid_body"],
+    problems: [...upstream, "run_in_progress", "snapshot_not_found", "snapshot_conflict", "invalid_body", "precondition_failed"],
   },
   ...observationRoutes,
 ];

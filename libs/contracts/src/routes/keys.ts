@@ -51,7 +51,13 @@ function stateRoute(action: "disable" | "enable" | "revoke", summary: string, de
     scope: "admin",
     parameters: action === "enable" ? [id, changingOnce] : [id, force, changingOnce],
     answers: [key("The key after the change.")],
-    problems: ["key_not_found", "key_state_conflict", "idempotency_conflict", ...(action === "enable" ? [] : ["last_admin_key" as const])],
+    problems: [
+      "key_not_found",
+      "key_state_conflict",
+      "idempotency_conflict",
+      "precondition_failed",
+      ...(action === "enable" ? [] : ["last_admin_key" as const]),
+    ],
   };
 }
 
@@ -99,7 +105,7 @@ export const keyRoutes: readonly RouteDescription[] = [
       { status: 201, description: "The key, with its secret.", headers: ["location"], content: json(CreatedKey, examples.created_key) },
       { ...again, content: json(CreatedKey, { ...examples.created_key, secret: null }) },
     ],
-    problems: [...bodyProblems, "idempotency_conflict"],
+    problems: [...bodyProblems, "idempotency_conflict", "precondition_failed"],
   },
   {
     method: "get",
@@ -125,7 +131,7 @@ export const keyRoutes: readonly RouteDescription[] = [
     parameters: [id, force],
     body: { description: "Properties to change.", content: json(KeyPatch, examples.key_patch) },
     answers: [key("The key after the change.")],
-    problems: [...bodyProblems, "key_not_found", "key_state_conflict", "last_admin_key"],
+    problems: [...bodyProblems, "key_not_found", "key_state_conflict", "last_admin_key", "precondition_failed"],
   },
   {
     method: "post",
@@ -148,7 +154,7 @@ export const keyRoutes: readonly RouteDescription[] = [
       },
       { ...again, content: json(RotatedKey, { ...examples.rotated_key, secret: null }) },
     ],
-    problems: [...bodyProblems, "key_not_found", "key_state_conflict", "idempotency_conflict"],
+    problems: [...bodyProblems, "key_not_found", "key_state_conflict", "idempotency_conflict", "precondition_failed"],
   },
   stateRoute("disable", "Disable a key", "The key stops working until it is enabled again."),
   stateRoute("enable", "Enable a key", "The key works again."),

@@ -105,6 +105,7 @@ export const observationRoutes: readonly RouteDescription[] = [
       "payload_too_large",
       "unsupported_media_type",
       "observations_full",
+      "precondition_failed",
     ],
   },
   {
@@ -146,7 +147,7 @@ export const observationRoutes: readonly RouteDescription[] = [
         content: [{ type: "application/json", schema: ObservationsDeleted, example: examples.observations_deleted }],
       },
     ],
-    problems: upstream,
+    problems: [...upstream, "precondition_failed"],
   },
   {
     method: "get",

@@ -58,7 +58,7 @@ export const planRoutes: readonly RouteDescription[] = [
       { status: 200, description: "The plan after the change.", content: json(Plan, examples.plan) },
       { status: 201, description: "The new plan.", headers: ["location"], content: json(Plan, examples.plan) },
     ],
-    problems: ["invalid_body", "payload_too_large", "unsupported_media_type"],
+    problems: ["invalid_body", "payload_too_large", "unsupported_media_type", "precondition_failed"],
   },
   {
     method: "delete",
@@ -71,6 +71,6 @@ export const planRoutes: readonly RouteDescription[] = [
     scope: "admin",
     parameters: [name],
     answers: [{ status: 204, description: "The plan was deleted; `default` has the limits of the settings.", content: [] }],
-    problems: ["plan_not_found", "plan_in_use"],
+    problems: ["plan_not_found", "plan_in_use", "precondition_failed"],
   },
 ];

@@ -103,7 +103,7 @@ export const profileRoutes: readonly RouteDescription[] = [
       { status: 200, description: "The profile after the change.", content: json(AsProfile, examples.profile) },
       { status: 201, description: "The profile with its new override.", headers: ["location"], content: json(AsProfile, examples.profile) },
     ],
-    problems: ["invalid_asn", "invalid_body", "payload_too_large", "unsupported_media_type"],
+    problems: ["invalid_asn", "invalid_body", "payload_too_large", "unsupported_media_type", "precondition_failed"],
   },
   {
     method: "delete",
@@ -115,6 +115,6 @@ export const profileRoutes: readonly RouteDescription[] = [
     scope: "admin",
     parameters: [asn],
     answers: [{ status: 204, description: "The override was deleted.", content: [] }],
-    problems: ["invalid_asn", "profile_not_found"],
+    problems: ["invalid_asn", "profile_not_found", "precondition_failed"],
   },
 ];

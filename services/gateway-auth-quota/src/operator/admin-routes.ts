@@ -10,6 +10,7 @@ import { requireJson } from "../edge/accept.ts";
 import type { Guard } from "../edge/guard.ts";
 import { type ProblemOptions, sendProblem } from "../edge/problems.ts";
 import { type AdminCall, faultsProblem, readAdminCall } from "./admin-request.ts";
+import { refuseConditions } from "./refused-headers.ts";
 
 export interface AdminAnswer {
   readonly status: number;
@@ -67,7 +68,9 @@ function installRoute(scope: FastifyInstance, route: RouteDescription, handlers:
       if (route.answers[0].content.length <= 1) requireJson(request);
       const id = request.keyId ?? "";
       const by = { actor: `key:${id}`, address: request.clientAddress, keyId: id };
-      const { status, headers, body, text } = await handler(readAdminCall(route, request, by));
+      const call = readAdminCall(route, request, by);
+      refuseConditions(request);
+      const { status, headers, body, text } = await handler(call);
       // The first piece before the status is sent: a store that is away is told as such.
       const first = await text?.pieces.next();
       reply.code(status).headers({ "cache-control": "no-store", ...headers });

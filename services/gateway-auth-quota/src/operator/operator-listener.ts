@@ -13,7 +13,7 @@ import { outliveRefusedBodies } from "../edge/refused-bodies.ts";
 import { installRoutes, refuseOtherMethods } from "../edge/routes.ts";
 import { installIngestProxy } from "../proxy/ingest-proxy.ts";
 import { type AdminHandlers, addPathMethods, installAdminRoutes } from "./admin-routes.ts";
-import { refuseIdempotencyKey } from "./refused-headers.ts";
+import { refuseConditions, refuseIdempotencyKey } from "./refused-headers.ts";
 
 export interface OperatorListenerOptions extends ListenerOptions {
   readonly guard: Guard;
@@ -54,6 +54,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
         request.keyId = pass.key.id;
         refuseOddPath(request.raw.url ?? "");
         refuseIdempotencyKey(request);
+        refuseConditions(request);
       });
       installIngestProxy(scope, {
         url: config.INGEST_URL,
