@@ -198,7 +198,7 @@ const table = {
   last_admin_key: entry(
     409,
     "Last admin key",
-    "Nothing was changed, because no active key with the scope `admin` would remain.",
+    "Nothing was changed, because no active key with the scope `admin` would remain, now or after the new expiry, or because you could not use the last one from your address.",
     "Create another admin key first, or repeat the request with `force=true`.",
   ),
   key_state_conflict: entry(

@@ -100,6 +100,7 @@ export class Administration {
       await updateKey(this.#store, id, patch, {
         force,
         now: this.#now(),
+        address: by.address,
         beforeWrite: (before, after) => this.#note(by, "key.update", id, { ...auditChanges(before, after), ...forced(force) }),
       }),
     );

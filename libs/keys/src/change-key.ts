@@ -1,6 +1,7 @@
 /** One change of one key: read, decided, noted, and written over what was read; repeated while others are quicker. */
 
-import { admitsOperators, pause, stepDown } from "./admin-guard.ts";
+import { pause, stepDown } from "./admin-guard.ts";
+import { type AdminLoss, adminLoss } from "./admin-loss.ts";
 import type { KeyEdit, KeyRecord } from "./key-repository.ts";
 import type { KeyStore } from "./key-store.ts";
 
@@ -9,6 +10,8 @@ export interface ChangeOptions {
   readonly force?: boolean;
   /** Unix milliseconds. Default: the time. */
   readonly now?: number;
+  /** Address of the operator, whom new networks must not shut out. Default: null, unknown. */
+  readonly address?: string | null;
   /**
    * Called just before the key is written, with what it is and what it becomes. When it rejects, nothing is written; when another writer is
    * quicker after it, it is called again with what is then to be written.
@@ -22,8 +25,8 @@ export type KeyOutcome<Refusal extends string = never> =
   | { readonly outcome: "absent" }
   /** Revoked is final. */
   | { readonly outcome: "revoked"; readonly key: KeyRecord }
-  /** It is the last active admin key, and `force` was not given. */
-  | { readonly outcome: "last-admin"; readonly key: KeyRecord }
+  /** It is the last active admin key, `force` was not given, and this is what operators would lose. */
+  | { readonly outcome: "last-admin"; readonly key: KeyRecord; readonly loss: AdminLoss["of"] }
   | { readonly outcome: Refusal; readonly key: KeyRecord };
 
 /** @param decide  what is to change; null: it is so already; text: why it may not be. Called again when another writer was quicker. */
@@ -42,10 +45,10 @@ export async function changeKey<Refusal extends string = never>(
     if (found.state === "revoked") return { outcome: "revoked", key: found };
     if (typeof change === "string") return { outcome: change, key: found };
     let key = found;
-    const isGuarded = options.force !== true && admitsOperators(found, now) && !admitsOperators({ ...found, ...change }, now);
-    if (isGuarded) {
-      const step = await stepDown(store, found, now);
-      if (step.outcome === "last") return { outcome: "last-admin", key: step.key };
+    const loss = options.force === true ? null : adminLoss(found, { ...found, ...change }, now, options.address ?? null);
+    if (loss !== null) {
+      const step = await stepDown(store, found, loss.isMadeUpBy);
+      if (step.outcome === "last") return { outcome: "last-admin", key: step.key, loss: loss.of };
       if (step.outcome === "conflict") {
         await pause();
         continue;
@@ -57,6 +60,6 @@ export async function changeKey<Refusal extends string = never>(
     await options.beforeWrite?.(found, { ...key, ...whole, version: key.version + 1 });
     const update = await store.keys.update(id, key.version, whole);
     if (update.outcome === "updated") return { outcome: "changed", key: update.key };
-    if (isGuarded) await pause();
+    if (loss !== null) await pause();
   }
 }

@@ -44,6 +44,13 @@ describe("keys update", () => {
       expect(await run(dataDir, "keys", "update", id, ...args)).toMatchObject({ code: 2, out: "" });
     }
     expect(await run(dataDir, "keys", "update", id, "--scopes", "ip")).toMatchObject({ code: 6, out: "" });
+    expect((await run(dataDir, "keys", "update", id, "--expires", "90d")).err).toMatch(/no key .* would be active after .*--force/);
+    expect(await run(dataDir, "keys", "update", id, "--cidr", "10.0.0.0/8")).toMatchObject({
+      code: 6,
+      err: `netfacts: no active key with the scope admin would work from all networks that key ${id} works from now: create another one first, or use --force\n`,
+    });
+    expect(await run(dataDir, "keys", "update", id, "--cidr", "10.0.0.0/8", "--force")).toMatchObject({ code: 0 });
+    expect(await run(dataDir, "keys", "update", id, "--cidr", "10.0.0.0/8", "--cidr", "::1")).toMatchObject({ code: 0 });
     expect(await run(dataDir, "keys", "update", id, "--scopes", "ip", "--force")).toMatchObject({ code: 0 });
     expect(await run(dataDir, "keys", "update", "00000000", "--label", "a")).toMatchObject({ code: 3, out: "" });
   });

@@ -151,6 +151,31 @@ export function describeAdministration(name: string, factory: StoreFactory): voi
       expect(await updateKey(store, key.id, { scopes: ["ip"] }, { force: true })).toMatchObject({ outcome: "changed" });
     });
 
+    test("gets no expiry, and no networks without the operator, unless forced", async () => {
+      const store = await factory.open();
+      const keys = administration(store);
+      const { key } = await createKey(store, admin);
+      const expiresAt = Date.now() + day;
+      expect(await keys.updateKey(by, key.id, { expiresAt })).toMatchObject({ outcome: "last-admin", loss: "time" });
+      expect(await keys.updateKey(by, key.id, { allowedCidrs: ["10.0.0.0/8"] })).toMatchObject({ outcome: "last-admin", loss: "networks" });
+      expect(await store.keys.find(key.id)).toMatchObject({ expiresAt: null, allowedCidrs: [], steppingDown: false });
+      expect(await keys.updateKey(by, key.id, { allowedCidrs: ["198.51.100.0/24"] })).toMatchObject({ outcome: "changed" });
+      // Another one that the operator cannot use from there is of no help.
+      await createKey(store, { ...admin, allowedCidrs: ["10.0.0.0/8"] });
+      expect(await keys.updateKey(by, key.id, { allowedCidrs: ["10.0.0.0/8"] })).toMatchObject({ outcome: "last-admin", loss: "networks" });
+      expect(await keys.updateKey(by, key.id, { expiresAt, allowedCidrs: ["10.0.0.0/8"] }, true)).toMatchObject({ outcome: "changed" });
+    });
+
+    test("may expire only before another one does", async () => {
+      const store = await factory.open();
+      const now = Date.now();
+      const [{ key }, other] = [await createKey(store, admin), await createKey(store, { ...admin, expiresAt: now + 2 * day })];
+      expect(await updateKey(store, key.id, { expiresAt: now + 2 * day })).toMatchObject({ outcome: "last-admin", loss: "time" });
+      expect(await updateKey(store, key.id, { expiresAt: now + day })).toMatchObject({ outcome: "changed", key: { steppingDown: false } });
+      expect(await updateKey(store, other.key.id, { expiresAt: now + day })).toMatchObject({ outcome: "last-admin" });
+      expect(await updateKey(store, key.id, { expiresAt: null })).toMatchObject({ outcome: "changed" });
+    });
+
     test("is not taken for one where there are younger ones behind very many that have ended", async () => {
       const store = await factory.open();
       const [{ key }, other] = [await createKey(store, admin), await createKey(store, admin)];

@@ -85,6 +85,13 @@ const rotationRefusals = {
   unusable: "The key is disabled or expired. First enable it or set a later expiry.",
 };
 
+const lastAdminRefusals = {
+  key: "Nothing was changed, because no active key with the scope `admin` would remain.",
+  time: "Nothing was changed, because no key with the scope `admin` would remain active after the new expiry.",
+  networks:
+    "Nothing was changed, because `allowed_cidrs` does not contain your address, and no other active key with the scope `admin` works from it.",
+};
+
 /** No such key has an id of another form. */
 function idOf({ path }: AdminCall): string {
   return path.id ?? "";
@@ -105,7 +112,7 @@ function answerOf(outcome: KeyOutcome, shown: (key: KeyRecord) => object): Admin
     case "revoked":
       throw new ProblemError("key_state_conflict", { detail: rotationRefusals.revoked });
     case "last-admin":
-      throw new ProblemError("last_admin_key");
+      throw new ProblemError("last_admin_key", { detail: lastAdminRefusals[outcome.loss] });
     default:
       return { status: 200, body: shown(outcome.key) };
   }

@@ -21,6 +21,19 @@ provokes("last_admin_key", "taking the scope away, as an expiry in the past is n
 });
 provokes("last_admin_key", "disabling it, unless forced", () => ask(harness, "POST", `${keys}/${adminId()}/disable?force=false`));
 
+provokes("last_admin_key", "an expiry for it", () => {
+  const expires_at = new Date(Date.now() + 4_000).toISOString().replace(/\.\d+/, "");
+  return ask(harness, "PATCH", `${keys}/${adminId()}`, { expires_at });
+});
+provokes("last_admin_key", "networks without the operator who sets them", async () => {
+  const allowed_cidrs = ["127.0.0.0/8", "10.0.0.0/8"];
+  expect((await ask(harness, "PATCH", `${keys}/${adminId()}`, { allowed_cidrs })).status).toBe(200);
+  const refused = await ask(harness, "PATCH", `${keys}/${adminId()}`, { allowed_cidrs: ["10.0.0.0/8"] });
+  expect(refused.json.detail).toContain("`allowed_cidrs` does not contain your address");
+  expect((await ask(harness, "GET", `${keys}/${adminId()}`)).json).toMatchObject({ allowed_cidrs, expires_at: null });
+  return refused;
+});
+
 test("two admins who revoke each other at the same moment: one stays", async () => {
   const lone = await startOperatorHarness();
   const two = await makeKey(lone, { scopes: ["admin"] });

@@ -15,10 +15,18 @@ export function changedKey(id: string, outcome: KeyOutcome): KeyRecord {
     case "revoked":
       throw revokedIsFinal(id);
     case "last-admin":
-      throw new CliError(
-        exitCodes.refused,
-        `key ${id} is the last active key with the scope admin: create another one first, or use --force`,
-      );
+      throw new CliError(exitCodes.refused, `${lastAdminRefusal(id, outcome.loss)}: create another one first, or use --force`);
+  }
+}
+
+function lastAdminRefusal(id: string, loss: "key" | "time" | "networks"): string {
+  switch (loss) {
+    case "key":
+      return `key ${id} is the last active key with the scope admin`;
+    case "time":
+      return `no key with the scope admin would be active after the new expiry of key ${id}`;
+    case "networks":
+      return `no active key with the scope admin would work from all networks that key ${id} works from now`;
   }
 }
 

@@ -41,7 +41,11 @@ export const updateCommand: RegisterCommand = (keys, context) => {
     .option("--rate <limit>", "rate limit: 600 (per minute), 50/10s or plan", (text: string) => orWord("plan", text, parseRate))
     .option("--month <limit>", "monthly quota, or plan", (text: string) => orWord("plan", text, parseCount))
     .option("--concurrency <limit>", "maximum number of concurrent requests, or plan", (text: string) => orWord("plan", text, parseCount))
-    .option("--force", "even if no active key with the scope admin remains", false)
+    .option(
+      "--force",
+      "even if no active key with the scope admin remains, or the last one gets an earlier expiry or fewer networks",
+      false,
+    )
     .action(async (text: string, options: UpdateOptions, command) => {
       const id = keyIdOf(text);
       const patch = patchOf(options);

@@ -1,0 +1,60 @@
+/** What a change of an admin key takes from operators: the key itself, its time, or its use from where the operator is. */
+
+import { containsPrefix, makePrefix, type Prefix, parseAddress, parsePrefix, plainPrefix } from "@netfacts/address";
+import type { KeyRecord } from "./key-repository.ts";
+
+export interface AdminLoss {
+  /**
+   * - `key`: it lets no operator in any more
+   * - `networks`: it cannot be used from the operator's address any more; if that is unknown, from one of its networks
+   * - `time`: it expires, or earlier than before
+   */
+  readonly of: "key" | "networks" | "time";
+  /** Whether operators can use this key instead. */
+  readonly isMadeUpBy: (other: KeyRecord) => boolean;
+}
+
+/** Whether this key lets an operator in at `now`, and goes on to do so: a rotated one ends soon. */
+export function admitsOperators(key: KeyRecord, now: number): boolean {
+  const { state, scopes, expiresAt, validUntil } = key;
+  return state === "active" && scopes.includes("admin") && validUntil === null && (expiresAt === null || expiresAt > now);
+}
+
+/**
+ * What operators lose at most by this change; null: nothing.
+ *
+ * @param address  of the operator who makes it, as text; null or no address: unknown.
+ */
+export function adminLoss(before: KeyRecord, after: KeyRecord, now: number, address: string | null): AdminLoss | null {
+  if (!admitsOperators(before, now)) return null;
+  if (!admitsOperators(after, now)) return { of: "key", isMadeUpBy: (other) => admitsOperators(other, now) };
+  const endsAt = after.expiresAt !== null && (before.expiresAt === null || after.expiresAt < before.expiresAt) ? after.expiresAt : null;
+  const losesNetworks = shutsOut(before.allowedCidrs, after.allowedCidrs, address);
+  if (endsAt === null && !losesNetworks) return null;
+  return {
+    of: losesNetworks ? "networks" : "time",
+    isMadeUpBy: (other) =>
+      admitsOperators(other, endsAt ?? now) && !(losesNetworks && shutsOut(before.allowedCidrs, other.allowedCidrs, address)),
+  };
+}
+
+/** Whether the operator cannot use a key with the networks `after` as one with `before`. */
+function shutsOut(before: readonly string[], after: readonly string[], address: string | null): boolean {
+  const isNarrower = after.length > 0 && !(before.length > 0 && before.every((cidr) => after.includes(cidr)));
+  if (!isNarrower) return false;
+  const caller = hostPrefix(address ?? "");
+  return caller === null || !after.some((cidr) => containsCaller(cidr, caller));
+}
+
+function containsCaller(cidr: string, caller: Prefix): boolean {
+  const reading = parsePrefix(cidr);
+  return reading.ok && containsPrefix(plainPrefix(reading.prefix), caller);
+}
+
+/** The address as a prefix of its whole length, an IPv4-mapped one as IPv4; null for any other text. */
+function hostPrefix(text: string): Prefix | null {
+  const address = parseAddress(text);
+  if (address === null) return null;
+  const { version, w0, w1, w2, w3 } = address;
+  return plainPrefix(makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128));
+}
