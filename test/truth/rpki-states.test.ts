@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { parsePrefix } from "@netfacts/address";
-import { validationRecord, validationState } from "@netfacts/records";
+import { AnswerNotes, validationRecord, validationState } from "@netfacts/records";
 import { isLong, runs, seed } from "../support/runs.ts";
 import { type Bits, bitsOf } from "./support/by-length.ts";
 import { Imported, samples } from "./support/cli.ts";
@@ -122,7 +122,7 @@ test("the routes of the modern table have the states of the rule", async () => {
       if (!reading.ok) throw new TypeError(`${text}: ${reading.fault}`);
       // The state alone and the state with its reasons are found in two ways: both must be the rule's.
       const { state } = validationState(generation, reading.prefix, Number(origin));
-      const explained = validationRecord(generation, reading.prefix, Number(origin), false, 0).state;
+      const explained = validationRecord(new AnswerNotes(generation, 0), reading.prefix, Number(origin), false).state;
       return { prefix: text, origin, state: state === explained ? state : `${state}, explained as ${explained}` };
     });
   const { wrong, counts } = compare(judged);

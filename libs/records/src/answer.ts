@@ -59,6 +59,9 @@ export class AnswerNotes {
   readonly #warnings: Warning[] = [];
   /** Where each list goes on that does. */
   readonly #next = new Map<ListName, number>();
+  /** Changes (`changesAt`) that have happened, and the first that has not, in Unix seconds. */
+  #changed = 0;
+  #nextChange = Number.POSITIVE_INFINITY;
 
   /** @param nowMs  what ages and expiries are counted to: for an answer about the past, the time that was asked about. */
   constructor(generation: Generation, nowMs: number, view: View = wholeRecord, past: PastNote | null = null) {
@@ -111,6 +114,17 @@ export class AnswerNotes {
     if (fields === null || fields.includes(memberOfList(list))) this.#warnings.push({ code: "truncated", detail });
   }
 
+  /** Notes the Unix seconds at which the answer changes by the clock alone, as when a VRP expires. */
+  changesAt(seconds: number): void {
+    if (seconds < this.nowMs / 1_000) this.#changed++;
+    else this.#nextChange = Math.min(this.#nextChange, seconds);
+  }
+
+  /** Whether the record, and not its ages alone, depends on the clock. */
+  get dependsOnClock(): boolean {
+    return this.#changed > 0 || this.#nextChange !== Number.POSITIVE_INFINITY;
+  }
+
   /** Adds a warning; a code stands once. */
   warn(code: WarningCode, detail: string): void {
     if (!this.#warnings.some((warning) => warning.code === code)) this.#warnings.push({ code, detail });
@@ -145,16 +159,18 @@ export class AnswerNotes {
 
   /** What makes two answers to the same question equal but for ids and ages. */
   etag(): string {
-    const used = etagInput(this.generation, this.#used, this.#warnings, this.nowMs);
+    const changed = this.#changed === 0 ? "" : `;changed ${this.#changed}`;
+    const used = etagInput(this.generation, this.#used, this.#warnings, this.nowMs) + changed;
     const input = this.#past === null ? used : `${used};past ${this.#past.publication.id} ${this.#past.publication.at}`;
     // Cursors name the snapshot: who is told that nothing changed must be able to go on by those that he has.
     return this.#next.size === 0 ? input : `${input};${this.generation.id}`;
   }
 
-  /** Seconds until one of the used sections is expected to be replaced, at most `maxAgeSecondsMax`. */
+  /** Seconds until one of the used sections is expected to be replaced, or the answer changes by the clock; at most `maxAgeSecondsMax`. */
   maxAgeSeconds(): number {
     if (this.#past !== null) return this.#past.presentMs - this.nowMs > settledMs ? pastMaxAgeSeconds : 0;
-    return maxAge(this.generation, this.#used, this.nowMs);
+    const untilChange = Math.max(0, Math.ceil(this.#nextChange - this.nowMs / 1_000));
+    return Math.min(maxAge(this.generation, this.#used, this.nowMs), untilChange);
   }
 }
 

@@ -105,7 +105,7 @@ function routingOf(ip: Address, records: readonly number[], notes: AnswerNotes):
       moas: moasRecord(view),
       visibility: visibilityRecord(generation, ip.version, view.counts),
       origins: view.shown.origins.map((origin) => originSummary(generation, view, origin, entry)),
-      as_set_origins: view.shown.asSets.map((origin) => asSetOriginRecord(generation, view, origin, notes.nowMs)),
+      as_set_origins: view.shown.asSets.map((origin) => asSetOriginRecord(notes, view, origin)),
       low_visibility_matches: match.lowVisibility.map((low) => lowVisibilityRecord(generation, routes, low)),
     },
   };

@@ -43,7 +43,7 @@ export function prefixRecord(question: PrefixQuestion, notes: AnswerNotes): Pref
 /** The same in steps: a short prefix has long lists. */
 export function* prefixSteps(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixRecordBody> {
   const { prefix } = question;
-  const { generation, nowMs } = notes;
+  const { generation } = notes;
   notes.use("routes", "vrps", "allocations", "as_names");
   const { routes, allocations } = generation;
   const related = allocations?.relation(prefix) ?? null;
@@ -66,7 +66,7 @@ export function* prefixSteps(question: PrefixQuestion, notes: AnswerNotes): Step
     match: view === null ? { prefix: null, type: "none" } : { prefix: formatPrefix(view.prefix), type: exact ? "exact" : "covering" },
     visibility: view === null ? null : visibilityRecord(generation, prefix.version, view.counts),
     origins: view === null ? [] : yield* originsOf(view, allocation, notes),
-    as_set_origins: view === null ? [] : yield* oneByOne(view.shown.asSets, (origin) => asSetOriginRecord(generation, view, origin, nowMs)),
+    as_set_origins: view === null ? [] : yield* oneByOne(view.shown.asSets, (origin) => asSetOriginRecord(notes, view, origin)),
     moas: view === null ? noMoas(announcedOf(generation, prefix.version)) : moasRecord(view),
     rpki,
     vrps: yield* vrpsOf(question, notes),
@@ -86,12 +86,8 @@ function matchOf(routes: RouteTable, prefix: Prefix): number {
   return entry >= 0 && routes.prefixes.lengthAt(entry) === 0 && prefix.length > 0 ? -1 : entry;
 }
 
-function originsOf(
-  view: RouteView,
-  allocation: AllocationEntry | null,
-  { generation, nowMs }: AnswerNotes,
-): Steps<PrefixRecord["origins"]> {
-  return oneByOne(view.shown.origins, (origin) => originRecord(generation, view, origin, allocation, nowMs));
+function originsOf(view: RouteView, allocation: AllocationEntry | null, notes: AnswerNotes): Steps<PrefixRecord["origins"]> {
+  return oneByOne(view.shown.origins, (origin) => originRecord(notes, view, origin, allocation));
 }
 
 /** Each in a step of its own, as its verdict may have to read thousands of VRPs. */

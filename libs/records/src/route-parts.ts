@@ -112,13 +112,8 @@ export function originSummary(
 }
 
 /** An origin with its evidence. */
-export function originRecord(
-  generation: Generation,
-  view: RouteView,
-  origin: RouteOrigin,
-  allocation: AllocationEntry | null,
-  nowMs: number,
-): Origin {
+export function originRecord(notes: AnswerNotes, view: RouteView, origin: RouteOrigin, allocation: AllocationEntry | null): Origin {
+  const { generation } = notes;
   const seen = origin.asn === null ? null : (generation.routes?.seen(view.entry, origin.asn) ?? null);
   return {
     asn: origin.asn,
@@ -129,15 +124,15 @@ export function originRecord(
     visibility: visibilityRecord(generation, view.prefix.version, origin),
     first_seen_at: secondsTimestamp(seen?.first ?? null),
     last_seen_at: secondsTimestamp(seen?.last ?? null),
-    rpki: validationRecord(generation, view.prefix, origin.asn, false, nowMs, vrpsMaxOf(view)),
+    rpki: validationRecord(notes, view.prefix, origin.asn, false, vrpsMaxOf(view)),
   };
 }
 
-export function asSetOriginRecord(generation: Generation, view: RouteView, origin: RouteOrigin, nowMs: number): AsSetOrigin {
+export function asSetOriginRecord(notes: AnswerNotes, view: RouteView, origin: RouteOrigin): AsSetOrigin {
   return {
     as_set: [...(origin.asSet ?? [])],
-    visibility: visibilityRecord(generation, view.prefix.version, origin),
-    rpki: validationRecord(generation, view.prefix, null, true, nowMs, vrpsMaxOf(view)),
+    visibility: visibilityRecord(notes.generation, view.prefix.version, origin),
+    rpki: validationRecord(notes, view.prefix, null, true, vrpsMaxOf(view)),
   };
 }
 

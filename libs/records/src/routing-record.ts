@@ -62,10 +62,10 @@ export function routingRecord({ ip, moreSpecifics, upstreams, limit }: RoutingQu
     match: { prefix: formatPrefix(view.prefix), type: "longest" },
     visibility: visibilityRecord(generation, ip.version, view.counts),
     origins: view.shown.origins.map((origin) => ({
-      ...originRecord(generation, view, origin, allocation, notes.nowMs),
+      ...originRecord(notes, view, origin, allocation),
       ...(upstreams && { upstreams: upstreamsRecord(generation, view, origin.asn) }),
     })),
-    as_set_origins: view.shown.asSets.map((origin) => asSetOriginRecord(generation, view, origin, notes.nowMs)),
+    as_set_origins: view.shown.asSets.map((origin) => asSetOriginRecord(notes, view, origin)),
     low_visibility_matches: match.lowVisibility.map((entry) => lowVisibilityRecord(generation, routes, entry)),
     moas: moasRecord(view),
     rpki,

@@ -28,6 +28,8 @@ export function* searchSteps(question: SearchQuestion, notes: AnswerNotes): Step
   const { q, limit } = question;
   notes.use("as_names", "profiles");
   const { names, profiles } = notes.generation;
+  if (names === null) notes.warn("as_names_unavailable", "no AS names are loaded, so names of ASes are not found");
+  if (profiles === null) notes.warn("profiles_unavailable", "no profiles are loaded, so organisations are not found");
   const nameWords = names === null ? null : yield* names.words();
   const organisationWords = profiles === null ? null : yield* profiles.words();
   // In one step: the rows that a search marks are those of its index.

@@ -54,13 +54,13 @@ export function unknownValidation(): OriginValidation {
  * @param vrpsMax VRPs that are shown: those that match first.
  */
 export function validationRecord(
-  generation: Generation,
+  notes: AnswerNotes,
   prefix: Prefix,
   origin: number | null,
   asSet: boolean,
-  nowMs: number,
   vrpsMax = vrpsShownMax,
 ): OriginValidation {
+  const { generation } = notes;
   if (generation.vrps === null) return unknownValidation();
   const validity = validateOrigin(generation.vrps, prefix, origin);
   let left = vrpsMax;
@@ -78,7 +78,7 @@ export function validationRecord(
       unmatched_as: shown(validity.unmatchedAs),
       unmatched_length: shown(validity.unmatchedLength),
     },
-    notes: notesOf(validity, origin, asSet, asOfSeconds(generation), nowMs / 1000),
+    notes: notesOf(validity, origin, asSet, notes, asOfSeconds(generation)),
   };
 }
 
@@ -103,7 +103,7 @@ function describe({ state, reason }: Validity, asSet: boolean): string {
   return asSet ? descriptions.asSet : descriptions[reason ?? "as"];
 }
 
-function notesOf(validity: Validity, origin: number | null, asSet: boolean, asOf: number, now: number): RpkiNote[] {
+function notesOf(validity: Validity, origin: number | null, asSet: boolean, answer: AnswerNotes, asOf: number): RpkiNote[] {
   const { matched, unmatchedAs, unmatchedLength } = validity;
   const notes: RpkiNote[] = [];
   const covering = [...matched, ...unmatchedAs, ...unmatchedLength];
@@ -112,8 +112,10 @@ function notesOf(validity: Validity, origin: number | null, asSet: boolean, asOf
   if (covering.length > 0 && covering.every((vrp) => vrp.asn === 0)) notes.push("only_as0_covers");
   // What the verdict rests on: the matches of a valid route, every covering VRP of an invalid one.
   const basis = validity.state === "valid" ? matched : covering;
-  if (basis.some((vrp) => vrp.expiresAt !== null && vrp.expiresAt < now)) notes.push("expired");
-  else if (basis.some((vrp) => vrp.expiresAt !== null && vrp.expiresAt <= asOf + expiresSoonSeconds)) notes.push("expires_soon");
+  const expiresAt = basis.reduce((first, vrp) => Math.min(first, vrp.expiresAt ?? first), Number.POSITIVE_INFINITY);
+  answer.changesAt(expiresAt);
+  if (expiresAt < answer.nowMs / 1_000) notes.push("expired");
+  else if (expiresAt <= asOf + expiresSoonSeconds) notes.push("expires_soon");
   if (asSet) notes.push("as_set");
   if (matched.some((vrp) => vrp.loose)) notes.push("max_length_loose");
   return notes;

@@ -7,7 +7,7 @@ import { validationRecord, warnAboutVrps } from "./validation-parts.ts";
 
 export function validityRecord({ asn, prefix }: ValidityQuestion, notes: AnswerNotes): Omit<ValidityRecord, "meta"> {
   notes.use("vrps");
-  const { generation, nowMs } = notes;
+  const { generation } = notes;
   warnAboutVrps(notes, "rpki", generation.vrps?.covering(prefix).length ?? null);
-  return { route: { asn, prefix: formatPrefix(prefix) }, rpki: validationRecord(generation, prefix, asn, false, nowMs) };
+  return { route: { asn, prefix: formatPrefix(prefix) }, rpki: validationRecord(notes, prefix, asn, false) };
 }

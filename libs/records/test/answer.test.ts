@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from "@jest/globals";
 import { madeNames } from "../../snapshot/test/support/made-sections.ts";
-import { type MadeSnapshot, madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
+import { type MadeSnapshot, madeAsOf, madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
 import { address } from "../../snapshot/test/support/text.ts";
-import { AnswerNotes, ipRecord, recordAnswer } from "../src/index.ts";
+import { AnswerNotes, ipRecord, recordAnswer, routingRecord } from "../src/index.ts";
 import { ask, now } from "./support/checked.ts";
 
 const answered = (made: MadeSnapshot, nowMs = now, text = "193.0.0.1") => {
@@ -35,6 +35,22 @@ describe("the ETag's input", () => {
     const tags = new Set([world, ...others].map((made) => answered(made).etag));
     expect(tags.size).toBe(others.length + 1);
   });
+});
+
+test("with the expiry of a VRP that the record tells of, the tag changes, and until then the answer may be cached", () => {
+  // A VRP of 18.0.0.0/8 expires an hour after the section's time.
+  const expiresAtMs = Date.parse(madeAsOf) + 3_600_000;
+  const routing = (nowMs: number) => {
+    const notes = new AnswerNotes(madeGeneration({ ...world, entry: { stale_after_seconds: null } }), nowMs);
+    const record = routingRecord({ ip: address("18.0.0.1"), upstreams: false, moreSpecifics: false, limit: 1 }, notes);
+    return { said: record.origins[0]?.rpki.notes[0], answer: recordAnswer(notes, record, "id-1") };
+  };
+  const [soon, last, expired, later] = [-20_000, -4_500, 1_000, 60_000].map((after) => routing(expiresAtMs + after));
+  expect([soon, last, expired, later].map((each) => each?.said)).toEqual(["expires_soon", "expires_soon", "expired", "expired"]);
+  expect([soon, last, later].map((each) => each?.answer.maxAgeSeconds)).toEqual([20, 5, 300]);
+  expect(last?.answer.etag).toBe(soon?.answer.etag);
+  expect(expired?.answer.etag).not.toBe(soon?.answer.etag);
+  expect(later?.answer.etag).toBe(expired?.answer.etag);
 });
 
 describe("the time that an answer may be cached", () => {

@@ -10,7 +10,7 @@ import { Value } from "typebox/value";
 import { pick, type Random, seeded } from "../../../test/support/random.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { madeNames, madeProfiles } from "../../snapshot/test/support/made-sections.ts";
-import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
+import { type MadeSnapshot, madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
 import { AnswerNotes } from "../src/answer.ts";
 import { finish } from "../src/index.ts";
@@ -23,6 +23,22 @@ function search(generation: Generation, q: string, limit = 100, start = 0): Omit
   expect([...Value.Errors(operations.search.record, { ...record, meta: notes.meta("r") })]).toEqual([]);
   return record;
 }
+
+test("warns of names that are not loaded, and so cannot be found", () => {
+  const warned = (made: MadeSnapshot) => {
+    const notes = new AnswerNotes(madeGeneration(made), Date.parse("2026-11-21T09:00:02Z"));
+    finish(searchSteps({ q: "ripe", limit: 1 }, notes));
+    return notes.warnings.map(({ code }) => code);
+  };
+  const names = madeNames({ 3333: "RIPE-NCC" });
+  const profiles = madeProfiles({});
+  expect(warned({ ...world, names, profiles })).toEqual([]);
+  expect(warned({ ...world, names: undefined as never, profiles })).toEqual(["as_names_unavailable"]);
+  expect(warned({ ...world, names: undefined as never, profiles: undefined as never })).toEqual([
+    "as_names_unavailable",
+    "profiles_unavailable",
+  ]);
+});
 
 /** Type, match and link of each result. */
 const shown = (generation: Generation, q: string): string[] =>

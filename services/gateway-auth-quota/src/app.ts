@@ -27,6 +27,7 @@ import { createLimiter } from "./limits/index.ts";
 import { watchedLimits } from "./limits/watched-limits.ts";
 import { batchUrl, installBatchRoute } from "./lookups/batch/batch-route.ts";
 import { Batches } from "./lookups/batch/batches.ts";
+import { SnapshotChanges } from "./lookups/conditional.ts";
 import { Dispatcher } from "./lookups/dispatcher.ts";
 import { lookupHandler } from "./lookups/lookup-route.ts";
 import { lookups } from "./lookups/lookups.ts";
@@ -111,7 +112,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const keyless = { isStrained: () => shedder.isStrained, isKnownKey: (authorization: string) => bucketOf(authorization) !== null };
   const http = createListener({ ...listenerOptions, keyless }, config.CORS_ORIGINS, "connections");
   const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
-  const lookupDeps = { guard, dispatcher, compressor, shedder, turns };
+  const lookupDeps = { guard, dispatcher, compressor, shedder, turns, changes: new SnapshotChanges(clock) };
   installBodyTime(http, config.REQUEST_TIMEOUT_MS, problems);
   const routes: Route[] = [
     ...lookups.flatMap((lookup) => {

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { snapshotNumberOf } from "@netfacts/contracts";
 
-/** What an answer can be compared by; null: it has none. */
+/** What a condition can be compared with; null: nothing. */
 export interface Validators {
   readonly etag: string | null;
   readonly lastModified: LastModified | null;
@@ -65,9 +65,9 @@ export function conditionOf(headers: IncomingHttpHeaders, { etag, lastModified }
     if (namesEtag(ifNoneMatch, etag)) return "unmodified";
     return isAnyTag(ifNoneMatch) ? "assumed" : "proceed";
   }
+  // The very date that was sent, as the answer of another gateway may be of another snapshot and have a later date.
   if (lastModified !== null && headers["if-modified-since"] !== undefined) {
-    const since = parseHttpDate(headers["if-modified-since"]);
-    if (since !== null && lastModified.ms <= since) return "assumed";
+    if (parseHttpDate(headers["if-modified-since"]) === lastModified.ms) return "assumed";
   }
   return "proceed";
 }
@@ -82,22 +82,43 @@ function tagsOf(header: string): readonly string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
-/** Of the snapshot that was met last: nearly every answer has the same. */
-let lastMet: { readonly snapshotId: string; readonly modified: LastModified | null } = { snapshotId: "", modified: null };
-
 /** When the newest data of a snapshot are of, which its id tells; null without a snapshot. */
-export function lastModifiedOf(snapshotId: string): LastModified | null {
-  if (lastMet.snapshotId !== snapshotId) lastMet = { snapshotId, modified: readTime(snapshotId) };
-  return lastMet.modified;
-}
-
-function readTime(snapshotId: string): LastModified | null {
+export function dataTimeOf(snapshotId: string): LastModified | null {
   try {
-    const ms = snapshotNumberOf(snapshotId).seconds * 1_000;
-    return { ms, text: new Date(ms).toUTCString() };
+    return dateOf(snapshotNumberOf(snapshotId).seconds * 1_000);
   } catch {
     return null;
   }
+}
+
+/**
+ * Since when answers about the present come from the same snapshot, by the clock of this process. The time of its data would not do: a corrected name, an
+ * upload or a late file change answers without it.
+ */
+export class SnapshotChanges {
+  readonly #clock: { now(): number };
+  #snapshotId = "";
+  #since = dateOf(0);
+
+  constructor(clock: { now(): number }) {
+    this.#clock = clock;
+  }
+
+  /** Null without a snapshot. While replicas differ, each change is one: no date comes twice. */
+  since(snapshotId: string): LastModified | null {
+    if (snapshotId !== this.#snapshotId) {
+      if (dataTimeOf(snapshotId) === null) return null;
+      this.#snapshotId = snapshotId;
+      this.#since = dateOf(Math.max(this.#clock.now(), this.#since.ms + 1_000));
+    }
+    return this.#since;
+  }
+}
+
+/** In whole seconds. */
+function dateOf(ms: number): LastModified {
+  const whole = ms - (ms % 1_000);
+  return { ms: whole, text: new Date(whole).toUTCString() };
 }
 
 /** Milliseconds since the epoch of a date in any of the three forms of RFC 9110 §5.6.7; null: not a date. */

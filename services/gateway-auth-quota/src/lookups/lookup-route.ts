@@ -10,7 +10,7 @@ import type { Guard } from "../edge/guard.ts";
 import type { LoadShedder, ShedName } from "../edge/load-shedding.ts";
 import { searchOf } from "../edge/search.ts";
 import { type Asked, queryFor, readAsked } from "./asked.ts";
-import { conditionOf, lastModifiedOf, weakEtag } from "./conditional.ts";
+import { conditionOf, dataTimeOf, type SnapshotChanges, weakEtag } from "./conditional.ts";
 import { askerOf, type Dispatcher } from "./dispatcher.ts";
 import type { Lookup } from "./lookups.ts";
 
@@ -31,11 +31,12 @@ export interface LookupDeps {
   readonly compressor: Compressor;
   readonly shedder: LoadShedder;
   readonly turns: CallerTurns;
+  readonly changes: SnapshotChanges;
 }
 
 /** The handler of one data route. */
 export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: LookupDeps): RouteHandlerMethod {
-  const { guard, dispatcher, compressor, shedder, turns } = deps;
+  const { guard, dispatcher, compressor, shedder, turns, changes } = deps;
   const { scope, service } = operations[lookup.op];
   const respond = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     let place: ShedName = service;
@@ -62,7 +63,7 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
         const upstreamMs = performance.now() - sentAt;
         const turn = turns.next(pass.key.bucket, request.raw.socket);
         if (turn !== null) await turn;
-        answer = answerOf(lookup.op, asked, item, request);
+        answer = answerOf(lookup.op, asked, item, request, changes);
         answer.headers["server-timing"] = serverTiming(reply.elapsedTime, upstreamMs);
       } catch (error) {
         failed = !(error instanceof ProblemError) || errors[error.code].status >= 500;
@@ -103,16 +104,25 @@ function tenths(ms: number): string {
 }
 
 /** @throws ProblemError when the caller's condition fails. */
-function answerOf<O extends LookupName>(op: O, asked: Asked<O>, item: ReplyItem, request: FastifyRequest): Answer {
+function answerOf<O extends LookupName>(
+  op: O,
+  asked: Asked<O>,
+  item: ReplyItem,
+  request: FastifyRequest,
+  changes: SnapshotChanges,
+): Answer {
   const etag = item.etag === "" ? null : weakEtag(op, asked.query, item.etag);
-  const lastModified = lastModifiedOf(item.snapshotId);
+  const { past, page } = asked.view;
+  // Later pages of a list, and answers about the past, are of snapshots of their own: a date says of which data, and no more.
+  const isCurrent = past === undefined && page === null;
+  const lastModified = isCurrent ? changes.since(item.snapshotId) : dataTimeOf(item.snapshotId);
   const headers: Record<string, string> = {
     "cache-control": item.cacheable ? `private, max-age=${item.maxAgeSeconds}` : "no-store",
     vary,
   };
   if (etag !== null) headers.etag = etag;
   if (lastModified !== null) headers["last-modified"] = lastModified.text;
-  const condition = conditionOf(request.headers, { etag, lastModified });
+  const condition = conditionOf(request.headers, { etag, lastModified: isCurrent ? lastModified : null });
   if (condition === "failed") throw new ProblemError("precondition_failed");
   const counted = item.counted && item.status < 300;
   // A 304 is free for who has paid for this very answer, and tells nothing of it, such as where its list goes on.

@@ -36,7 +36,7 @@ test("only the tag itself makes a 304 free, and no 304 says where a list goes on
   const conditions: [string, string][] = [
     ["if-none-match", headers.etag ?? ""],
     ["if-none-match", "*"],
-    ["if-modified-since", "Sat, 21 Nov 2026 08:55:00 GMT"],
+    ["if-modified-since", headers["last-modified"] ?? ""],
   ];
   for (const [name, value] of conditions) {
     const before = await left();
@@ -48,7 +48,7 @@ test("only the tag itself makes a 304 free, and no 304 says where a list goes on
   expect(cost).toEqual([
     [headers.etag, 304, 0],
     ["*", 304, 1],
-    ["Sat, 21 Nov 2026 08:55:00 GMT", 304, 1],
+    [headers["last-modified"], 304, 1],
   ]);
 });
 
@@ -112,33 +112,68 @@ test("another tag, or the tag of another question, gives the answer", async () =
 });
 
 describe("dates", () => {
-  const modified = "Sat, 21 Nov 2026 08:55:00 GMT";
-  const later = "Sat, 21 Nov 2026 08:55:01 GMT";
-  const earlier = "Sat, 21 Nov 2026 08:54:59 GMT";
+  const ids = ["20261121T085500Z-1a2b3c4d", "20261121T085500Z-00000001"] as const;
+  const from = (snapshotId: string) => harness.answers.set("ip", () => ({ ...exampleReply("ip"), snapshotId }));
   beforeAll(() => {
-    harness.answers.set("ip", () => ({ ...exampleReply("ip"), snapshotId: "20261121T085500Z-1a2b3c4d" }));
+    from(ids[0]);
   });
   afterAll(() => {
     harness.answers.delete("ip");
   });
+  const lastModified = async () => (await harness.get(url)).headers["last-modified"] ?? "";
+  const shifted = (text: string, ms: number) => new Date(Date.parse(text) + ms).toUTCString();
 
-  test("Last-Modified tells when the newest data are of", async () => {
-    expect((await harness.get(url)).headers["last-modified"]).toBe(modified);
+  test("Last-Modified tells since when answers come from this snapshot", async () => {
+    const modified = await lastModified();
+    expect(Math.abs(Date.parse(modified) - Date.now())).toBeLessThan(60_000);
+    harness.clock.offsetMs += 3_600_000;
+    expect(await lastModified()).toBe(modified);
     // Reverse DNS is of no snapshot.
     expect((await harness.get("/api/v1/reverse-dns/193.0.6.139")).headers["last-modified"]).toBeUndefined();
   });
 
-  test.each([
-    [304, modified],
-    [304, later],
-    [304, "Saturday, 21-Nov-26 08:55:00 GMT"],
-    [304, "Sat Nov 21 08:55:00 2026"],
-    [200, earlier],
-    [200, "yesterday"],
-    [200, "2026-11-21T08:55:00Z"],
-    [200, ""],
-  ])("%i for what was not modified since %s", async (status, since) => {
-    const answer = await harness.get(url, { "if-modified-since": since });
+  test("another snapshot has a later date, also one of the same data, within the same second, and one that was there before", async () => {
+    const dates = [Date.parse(await lastModified())];
+    for (const id of [ids[1], ids[0], ids[1]]) {
+      from(id);
+      const since = new Date(dates.at(-1) as number).toUTCString();
+      expect((await harness.get(url, { "if-modified-since": since })).status).toBe(200);
+      dates.push(Date.parse(await lastModified()));
+    }
+    expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
+  });
+
+  test("later pages of a list have the date of their data, which is no condition", async () => {
+    const reply = { ...exampleReply("asn"), snapshotId: ids[0], next: 1 };
+    harness.answers.set("asn", () => reply);
+    const first = await harness.get("/api/v1/asn/AS3333?format=text&limit=1");
+    const next = /<([^>]+)>; rel="next"/.exec(first.headers.link ?? "")?.[1] ?? "";
+    const modified = "Sat, 21 Nov 2026 08:55:00 GMT";
+    const page = await harness.get(next, { "if-modified-since": modified });
+    expect([page.status, page.headers["last-modified"]]).toEqual([200, modified]);
+    harness.answers.delete("asn");
+  });
+
+  const forms: [status: number, what: string, date: (modified: string) => string][] = [
+    [304, "the date itself", (modified) => modified],
+    [
+      304,
+      "the date in the form of RFC 850",
+      (modified) => {
+        const [, , day = "", month = "", year = "", time = ""] = /^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/.exec(modified) ?? [];
+        const name = new Intl.DateTimeFormat("en", { weekday: "long", timeZone: "UTC" }).format(Date.parse(modified));
+        return `${name}, ${day}-${month}-${year.slice(2)} ${time} GMT`;
+      },
+    ],
+    [200, "a later date, which no answer had", (modified) => shifted(modified, 1_000)],
+    [200, "an earlier date", (modified) => shifted(modified, -1_000)],
+    [200, "no date", () => "yesterday"],
+    [200, "a date of another form", (modified) => new Date(Date.parse(modified)).toISOString()],
+    [200, "nothing", () => ""],
+  ];
+  test.each(forms)("%i for If-Modified-Since with %s", async (status, _what, date) => {
+    const modified = await lastModified();
+    const answer = await harness.get(url, { "if-modified-since": date(modified) });
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject({ "last-modified": modified, etag: expect.any(String) });
   });
@@ -147,12 +182,15 @@ describe("dates", () => {
     const { headers } = await harness.get(url);
     const statusOf = async (tag: string, since: string) =>
       (await harness.get(url, { "if-none-match": tag, "if-modified-since": since })).status;
+    const modified = headers["last-modified"] ?? "";
     expect(await statusOf('"other"', modified)).toBe(200);
-    expect(await statusOf(headers.etag ?? "", earlier)).toBe(304);
+    expect(await statusOf(headers.etag ?? "", shifted(modified, -1_000))).toBe(304);
   });
 
   test("a condition on an answer that is a problem changes nothing", async () => {
-    expect((await harness.get("/api/v1/ip/nonsense", { "if-none-match": "*", "if-modified-since": later })).status).toBe(400);
+    expect((await harness.get("/api/v1/ip/nonsense", { "if-none-match": "*", "if-modified-since": await lastModified() })).status).toBe(
+      400,
+    );
   });
 });
 

@@ -152,8 +152,9 @@ export class IpAnswers {
   }
 
   /**
-   * The line that answers; null where none can: the record of an address that embeds another names that one, and that of an
-   * address without a route (a default route is none) counts the VRPs that cover this very address.
+   * The line that answers; null where none can: the record of an address that embeds another names that one, that of an
+   * address without a route (a default route is none) counts the VRPs that cover this very address, and what is said of the
+   * VRPs of an AS_SET changes when they expire.
    */
   #line(generation: Generation, ip: Address, route: number, nowMs: number): Line | null {
     if (route < 0) return null;
@@ -164,6 +165,7 @@ export class IpAnswers {
     const known = this.#kept.lineAt(place);
     if (known !== null) return known;
     const line = this.#make(generation, ip, nowMs);
+    if (line === null) return null;
     const kept = this.#kept;
     if (line.warnings.length === 0 && isUniform(generation, route)) {
       kept.keepByRoute(route, line);
@@ -171,10 +173,11 @@ export class IpAnswers {
     return line;
   }
 
-  #make(generation: Generation, ip: Address, nowMs: number): Line {
+  #make(generation: Generation, ip: Address, nowMs: number): Line | null {
     if (this.#kept.bytes >= this.#textsBytesMax) this.#forget(generation, nowMs);
     const notes = new AnswerNotes(generation, nowMs);
     const { ip: _ip, links, ...middle } = ipRecord(ip, notes);
+    if (notes.dependsOnClock) return null;
     const between = JSON.stringify({ prefix: links.prefix, asn: links.asn }).slice(1, -1);
     return {
       middle: bytesOf(`",${JSON.stringify(middle).slice(1, -1)},"links":{"routing":"/api/v1/routing/`),

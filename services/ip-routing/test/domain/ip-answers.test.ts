@@ -48,6 +48,16 @@ function whole({ ending, ...answer }: IpAnswer): RecordAnswer {
   return ending === undefined ? answer : { ...answer, body: Buffer.concat([answer.body, ending]) };
 }
 
+test("what is said of the VRPs of an AS_SET follows the clock", () => {
+  const expiresAt = now / 1_000 + 60;
+  const expiring = madeGeneration({ ...world, vrps: madeVrps([{ prefix: "12.0.0.0/8", asn: 300, expiresAt }]) });
+  const answers = new IpAnswers();
+  for (const nowMs of [now, now + 1_000, now + 59_000, now + 61_000, now + 62_000]) {
+    expectPlain(answers, expiring, address("12.0.0.1"), nowMs);
+    expectPlain(answers, expiring, address("12.0.0.2"), nowMs);
+  }
+});
+
 test("many addresses at once answer as each does alone, a frame that forgets its lines midway too", () => {
   const texts = [
     "193.0.6.139",
