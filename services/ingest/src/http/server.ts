@@ -54,7 +54,9 @@ export function createServer({ proxyToken, errorDocsBase, metrics, log, idleMs =
   });
   app.setErrorHandler(async (error, request, reply) => {
     const problem = problemOf(error);
-    if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
+    // What breaks off is no failure of ours: a connection, or the gateway behind it.
+    if (isBrokenOff(error, request.raw)) log.info({ request_id: request.id }, "the connection ended before the body of the request");
+    else if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
     discardBody(request.raw);
     return sendProblem(problem, request, reply, errorDocsBase);
   });
@@ -84,6 +86,10 @@ function problemOf(error: unknown): ProblemError {
   if (error instanceof StoreError && error.fault === "unavailable")
     return new ProblemError("upstream_unavailable", { detail: "The store of runs is unavailable at the moment.", cause: error });
   return new ProblemError("internal_error", { cause: error });
+}
+
+function isBrokenOff(error: unknown, request: IncomingMessage): boolean {
+  return (error as { readonly code?: string }).code === "ECONNRESET" && request.destroyed && !request.complete;
 }
 
 /** The answer is sent meanwhile. Who gets it stops sending, which ends the connection; who goes on loses it. */
