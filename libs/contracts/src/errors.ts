@@ -184,10 +184,9 @@ const table = {
   upload_conflict: entry(
     409,
     "Conflict with the state of the upload",
-    "The upload is in progress, has another format or source, or has fewer stored bytes than `offset`.",
-    "Request `GET /admin/v1/ingest/observations/uploads/{id}`, and send the file again from its `offset`.",
+    "The upload is in progress, has another format or source, or has fewer stored bytes than `offset`; or the file differs from its stored part.",
+    "Request `GET /admin/v1/ingest/observations/uploads/{id}`, and send the file again from its `offset`. Send another file with another `upload`. `Retry-After` is set while another request sends to the upload.",
     "later",
-    2,
   ),
   idempotency_conflict: entry(
     409,

@@ -128,7 +128,10 @@ class ConflictError extends Error {
 function problemOf(error: unknown, { offset, lines }: UploadRecord): unknown {
   const kept = `Stored are ${offset} bytes, ${lines} lines.`;
   if (error instanceof ConflictError)
-    return new ProblemError("upload_conflict", { detail: "Another request changed or deleted the upload during this one." });
+    return new ProblemError("upload_conflict", {
+      detail: "Another request changed or deleted the upload during this one.",
+      retryAfterSeconds: 2,
+    });
   if (error instanceof NotThisFormatError) return new ProblemError("invalid_body", { detail: `${sentence(error.message)} ${kept}` });
   if (error instanceof ProblemError) return new ProblemError(error.code, { detail: `${error.message} ${kept}` });
   return error;

@@ -42,6 +42,8 @@ const skewSeconds = 3_600;
 /** Records of uploads that are kept; each has at most some 10 kB. */
 const uploadRecordsMax = 10_000;
 const removedAtOnce = 2_000;
+/** For another request that sends to the same upload. */
+const retryAfterSeconds = 2;
 /** A deletion answers after so long, also when there is more to delete. */
 const deletionMsMax = 10_000;
 
@@ -61,7 +63,7 @@ export class Uploads {
   async receive({ id, offset, source, format, isPart, keyId, body }: UploadRequest): Promise<UploadRecord> {
     const { repository, uploadsMax, rowsMax, clock } = this.#deps;
     const uploadId = id ?? randomBytes(12).toString("hex");
-    if (this.#active.has(uploadId)) throw conflict("The upload is in progress: another request sends to it.");
+    if (this.#active.has(uploadId)) throw conflict("The upload is in progress: another request sends to it.", retryAfterSeconds);
     if (this.#active.size >= uploadsMax)
       throw new ProblemError("too_many_uploads", { detail: `This process receives at most ${uploadsMax} uploads at the same time.` });
     this.#active.add(uploadId);
@@ -126,6 +128,7 @@ function progressOf({ offset, checksum, lines, rows, bad, badLines, header, comp
   return { offset, checksum, lines, rows, bad, badLines, header, complete };
 }
 
-function conflict(detail: string): ProblemError {
-  return new ProblemError("upload_conflict", { detail });
+/** Null: the same request is refused later, too. */
+function conflict(detail: string, retryAfterSeconds: number | null = null): ProblemError {
+  return new ProblemError("upload_conflict", { detail, retryAfterSeconds });
 }

@@ -229,6 +229,7 @@ describe("what is refused", () => {
     const open = await begun("busy");
     const answer = await send(service, body, { upload: "busy" });
     open.socket.destroy();
+    expect(answer.headers["retry-after"]).toBe("2");
     return answer;
   });
 
@@ -285,7 +286,10 @@ describe("what is refused", () => {
     }
     // More lines behind what is stored are more of the same file.
     expect((await send(service, `${one}${two}`, { upload: "taken" })).json).toMatchObject({ rows: first.rows + 1 });
-    return send(service, two, { upload: "taken" });
+    const answer = await send(service, two, { upload: "taken" });
+    // The same request is refused later, too.
+    expect(answer.headers["retry-after"]).toBeUndefined();
+    return answer;
   });
   provokes("invalid_body", "a line without an end", async () => {
     const answer = await send(service, `${body}${"x".repeat(1_900_000)}`, { upload: "endless" });
