@@ -53,9 +53,13 @@ interface Connection {
   readonly unanswered: Set<ServerResponse>;
   /** Answers that are ready before their turn on the connection, each with what lets it go on. */
   readonly early: Map<ServerResponse, () => void>;
-  /** A request was refused as one too many: those behind it get no answer, as the connection ends with the refusal. */
+  /** Something was refused as one too many, or as no request: what is behind it gets no answer, as the connection ends with the refusal. */
   hasRefused: boolean;
   ignored: number;
+  /** Writes the refusal of what was no whole request, when the answers before it have left; null: nothing waits to be refused so. */
+  refuseLast: (() => void) | null;
+  /** The response that this refusal takes the place of, as its request did not come whole; null: none. */
+  replaced: ServerResponse | null;
   /** Bytes that had left when the present wait for the client began, and when; null: nothing waits. */
   stall: { readonly since: number; readonly taken: number } | null;
 }
@@ -65,7 +69,7 @@ const takenBytesMin = 1_024;
 /** Refused connections that may linger until their refusal is read. */
 const lingeringMax = 32;
 const lingerMs = 1_000;
-/** Requests behind a refused one that are dropped before the connection is. */
+/** Requests, or pieces that are none, behind a refused one that are dropped before the connection is. */
 const ignoredMax = 4_096;
 /**
  * Requests without a key that are too many are answered after this time, so that their client sends fewer, and so are those of a key that
@@ -215,8 +219,11 @@ export class Connections {
     });
   }
 
-  #isAnswered({ unanswered, early }: Connection, response: ServerResponse): void {
+  #isAnswered(connection: Connection, response: ServerResponse): void {
+    const { unanswered, early } = connection;
     unanswered.delete(response);
+    // Before the answer that it takes the place of.
+    this.#refuseInTurn(connection);
     // Also of one that ended before its turn, as its client is gone.
     for (const ready of [response, firstOf(unanswered)]) {
       if (ready === undefined) continue;
@@ -224,6 +231,42 @@ export class Connections {
       early.delete(ready);
       goOn?.();
     }
+  }
+
+  /** See `refuseAfterAnswers`. */
+  refuseLast(connection: Connection, write: () => void): void {
+    const { socket, unanswered } = connection;
+    if (connection.hasRefused) {
+      this.#ignore(connection);
+      return;
+    }
+    connection.hasRefused = true;
+    const newest = [...unanswered].at(-1);
+    if (newest?.req.complete === false) {
+      // A second answer in the middle of one that is under way would be read as part of it.
+      if (newest.headersSent && unanswered.size === 1) {
+        socket.destroy();
+        return;
+      }
+      connection.replaced = newest;
+    }
+    connection.refuseLast = write;
+    this.#refuseInTurn(connection);
+  }
+
+  #refuseInTurn(connection: Connection): void {
+    const { socket, unanswered, refuseLast, replaced } = connection;
+    const next = firstOf(unanswered);
+    if (refuseLast === null || (next !== undefined && next !== replaced)) return;
+    connection.refuseLast = null;
+    // What it began to write is on its way already.
+    if (next?.headersSent === true) socket.destroySoon();
+    else refuseLast();
+  }
+
+  #ignore(connection: Connection): void {
+    connection.ignored += 1;
+    if (connection.ignored > ignoredMax) connection.socket.destroy();
   }
 
   /** Whose turn a request takes: of the key that asked last on its connection, else of the one that it says it has, else of its address. */
@@ -263,6 +306,8 @@ export class Connections {
       early: new Map(),
       hasRefused: false,
       ignored: 0,
+      refuseLast: null,
+      replaced: null,
       stall: null,
     };
     this.#connections.set(socket, connection);
@@ -274,8 +319,10 @@ export class Connections {
 
   /** Gives its places back, once. */
   #forget(connection: Connection): void {
-    const { socket, share, keyShare } = connection;
+    const { socket, share, keyShare, unanswered } = connection;
     if (!this.#connections.delete(socket)) return;
+    // Node forgets those before a CONNECT; all others it has ended by now.
+    for (const response of unanswered) response.destroy();
     this.#bursty.delete(connection);
     if (share !== null) this.#shares.leave(share);
     if (keyShare !== null) this.#keyShares.leave(keyShare);
@@ -360,8 +407,7 @@ export class Connections {
       return;
     }
     if (connection.hasRefused) {
-      connection.ignored += 1;
-      if (connection.ignored > ignoredMax) connection.socket.destroy();
+      this.#ignore(connection);
       return;
     }
     const { socket, unanswered } = connection;
@@ -485,6 +531,19 @@ export function holdConnection(request: IncomingMessage, bucket: string): void {
   (request as KeyedRequest)[hasKey] = true;
   const known = (request.socket as HeldSocket)[heldBy];
   if (known !== undefined) known.owner.holdFor(known.connection, bucket);
+}
+
+/**
+ * Refuses what is no whole request, and with it the connection: after the answers to the requests before it, which came whole (RFC 9112,
+ * section 9.3.2). A request whose body cannot be read, or does not come, is refused in place of its own answer. Only the first refusal of a
+ * connection counts. The time of the answers before it bounds how long it waits.
+ *
+ * @param write  writes the refusal and ends the connection. Not called if the connection ends before, or in the middle of an answer.
+ */
+export function refuseAfterAnswers(socket: Socket, write: () => void): void {
+  const known = (socket as HeldSocket)[heldBy];
+  if (known === undefined) write();
+  else known.owner.refuseLast(known.connection, write);
 }
 
 function isKeyed(request: KeyedRequest): boolean {

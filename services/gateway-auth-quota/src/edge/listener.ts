@@ -1,6 +1,8 @@
 /** A listener, public or for operators: Fastify with our bounds, ids and problems in place of its own, and what every request passes first. */
 
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import type { GatewayMetrics } from "../metrics.ts";
@@ -15,6 +17,9 @@ import { installRequestContext } from "./request-context.ts";
 import { requestIdOf } from "./request-id.ts";
 import { securityHeaders } from "./security-headers.ts";
 import { clientAddress, isTrustedPeer, proxyTrust } from "./trusted-proxies.ts";
+
+/** With the response that is being written to it. */
+type AnsweringSocket = Duplex & { readonly _httpMessage?: ServerResponse | null };
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -93,6 +98,8 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
   // Node would close such a connection without a word.
   app.server.on("connect", (_request, socket) => {
     socket.on("error", () => {});
+    // Node is done with it: what follows is read and dropped, and answers before it still have to know when to go on.
+    socket.resume().on("drain", () => (socket as AnsweringSocket)._httpMessage?.emit("drain"));
     refuse(Object.assign(new Error("a tunnel"), { code: connectCode }), socket as Socket);
   });
   const connections = new Connections({

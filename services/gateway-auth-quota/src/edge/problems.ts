@@ -1,9 +1,9 @@
 /** Every refusal as problem+json: what routes throw, what the framework finds, and what is not even a request. */
 
-import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { errors, type ProblemCode, ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { refuseAfterAnswers } from "./connections.ts";
 import { echoPath } from "./echo.ts";
 import { type RequestLog, refusalSampler } from "./observe.ts";
 import { newRequestId } from "./request-id.ts";
@@ -49,28 +49,38 @@ export function frameworkProblem(error: { readonly code: string }): ProblemError
 /** Of an error that stands for a request with the method CONNECT, which has no path to route. */
 export const connectCode = "CONNECT";
 
-/** Answers on a connection that brought no readable request (RFC 9112), and closes it. */
+/** A client that does not close its side has so long to read the refusal. */
+const lingerMs = 1_000;
+
+/** Answers on a connection that brought no readable request (RFC 9112), after the answers that it owes, and closes it. */
 export function clientErrorHandler({ errorDocsBase, log, clock }: ProblemOptions) {
   const isSampled = refusalSampler(log);
-  return (error: Error & { readonly code?: string }, socket: Socket): void => {
-    const current = (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage;
-    // A second response in the middle of one that is under way would be read as part of it.
-    if (error.code === "ECONNRESET" || !socket.writable || current?.headersSent === true) {
-      socket.destroy();
-      return;
-    }
-    const code = codeOfClientError(error.code);
+  const refuse = (cause: string | undefined, socket: Socket): void => {
+    const code = codeOfClientError(cause);
     const requestId = newRequestId(clock.now());
     // The path is not known: it may be what could not be read.
     const place = { instance: "/", requestId, errorDocsBase };
-    const problem = new ProblemError(code, error.code === connectCode ? { detail: "CONNECT is not supported." } : {});
+    const problem = new ProblemError(code, cause === connectCode ? { detail: "CONNECT is not supported." } : {});
     const body = JSON.stringify(problemBody(problem, place));
     const { status, title } = errors[code];
     const headers = { ...problemHeaders(problem, place), connection: "close", "content-length": String(Buffer.byteLength(body)) };
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    // To destroy it at once could take the last answers from the client, as bytes that were not read reset the connection.
+    socket.once("finish", () => {
+      const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
+      socket.once("close", () => clearTimeout(timer));
+    });
     socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join("")}\r\n${body}`);
-    if (isSampled())
-      log.info({ request_id: requestId, status, code, client: socket.remoteAddress, cause: error.code }, "malformed HTTP request");
+    if (isSampled()) log.info({ request_id: requestId, status, code, client: socket.remoteAddress, cause }, "malformed HTTP request");
+  };
+  return ({ code }: Error & { readonly code?: string }, socket: Socket): void => {
+    // Its last answer is leaving, and the connection ends with it.
+    if (socket.writableEnded && !socket.destroyed && code !== "ECONNRESET") return;
+    if (code === "ECONNRESET" || !socket.writable) socket.destroy();
+    else
+      refuseAfterAnswers(socket, () => {
+        if (socket.writable) refuse(code, socket);
+      });
   };
 }
 

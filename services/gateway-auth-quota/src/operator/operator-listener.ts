@@ -1,5 +1,6 @@
 /** The operators' listener: a port of its own, for keys with the scope `admin`, off the public one. */
 
+import type { ServerResponse } from "node:http";
 import { ingestPath, ProblemError } from "@netfacts/contracts";
 import { ingestRoutes, operatorDocument } from "@netfacts/contracts/openapi";
 import type { FastifyInstance } from "fastify";
@@ -96,8 +97,9 @@ function endIdleConnections({ server }: FastifyInstance, config: GatewayConfig, 
   server.setTimeout(config.OPERATOR_IDLE_MS);
   const refuse = clientErrorHandler(problems);
   server.on("timeout", (socket) => {
-    const isWaitedFor = (socket as typeof socket & { readonly _httpMessage?: object | null })._httpMessage;
-    if (isWaitedFor) refuse(Object.assign(new Error("idle"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+    const current = (socket as typeof socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage;
+    // An answer that has begun is not read, or does not go on.
+    if (current?.headersSent === false) refuse(Object.assign(new Error("idle"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
     else socket.destroy();
   });
   // Ours to answer, once the key was checked: who waits for it sends nothing to be refused.
