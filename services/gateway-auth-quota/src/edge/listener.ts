@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import type { GatewayMetrics } from "../metrics.ts";
+import { leavePermissionToRoutes } from "./body-permission.ts";
 import type { CallerTurns } from "./caller-turns.ts";
 import { Connections } from "./connections.ts";
 import { type CorsOrigins, installCors } from "./cors.ts";
@@ -95,6 +96,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
   });
   // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer a bare 417.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  leavePermissionToRoutes(app.server);
   // Node would close such a connection without a word.
   app.server.on("connect", (_request, socket) => {
     socket.on("error", () => {});

@@ -1,20 +1,17 @@
 /** Answers that come before the end of a body: they must arrive, though what is still being sent is not wanted. */
 
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { discardBody } from "../proxy/request-body.ts";
+import { isBodyWithheld } from "./body-permission.ts";
 import { holdsBody } from "./problems.ts";
 
-/**
- * Such an answer is sent at once, and the connection held until some of the rest was thrown away.
- *
- * @param hasSentNothing whether there is no rest, though a body was announced.
- */
-export function outliveRefusedBodies(app: FastifyInstance, hasSentNothing: (request: FastifyRequest) => boolean): void {
+/** Such an answer is sent at once, and the connection held until some of the rest was thrown away. */
+export function outliveRefusedBodies(app: FastifyInstance): void {
   app.addHook("onSend", async (request, reply, payload) => {
     const { raw } = request;
     const hasRest = !raw.complete && holdsBody(request);
-    if (!hasRest || hasSentNothing(request) || !(typeof payload === "string" || payload instanceof Readable)) return payload;
+    if (!hasRest || isBodyWithheld(raw) || !(typeof payload === "string" || payload instanceof Readable)) return payload;
     if (typeof payload === "string") reply.header("content-length", Buffer.byteLength(payload));
     reply.header("connection", "close");
     return Readable.from(thenDiscard(payload, raw), { objectMode: false });

@@ -7,6 +7,7 @@ import { IdempotencyConflict, KeySpecError } from "@netfacts/keys";
 import { StoreError } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { requireJson } from "../edge/accept.ts";
+import { permitBody } from "../edge/body-permission.ts";
 import type { Guard } from "../edge/guard.ts";
 import { type ProblemOptions, sendProblem } from "../edge/problems.ts";
 import { type AdminCall, faultsProblem, readAdminCall } from "./admin-request.ts";
@@ -43,7 +44,7 @@ export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers
     });
     scope.addHook("preParsing", (request, reply, _body, done) => {
       // By now the key is known to be good: the client may send what it waits with.
-      if (request.headers.expect !== undefined) reply.raw.writeContinue();
+      permitBody(request.raw, reply.raw);
       done();
     });
     scope.setErrorHandler((error, request, reply) => sendProblem(problemOf(error, request), request, reply, problems));

@@ -36,8 +36,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
     done();
   });
   app.decorateRequest("keyId", null);
-  // Who waits for permission to send has sent nothing.
-  outliveRefusedBodies(app, ({ headers, keyId }) => headers.expect !== undefined && keyId === null);
+  outliveRefusedBodies(app);
   const pages = config.CONSOLE ? operatorConsoleRoutes() : [];
   const docs = docsRoutes("Netfacts operator API", "/docs/api/operator-routes", () =>
     operatorDocument({ ingest: config.INGEST_URL !== "" }),
@@ -102,6 +101,4 @@ function endIdleConnections({ server }: FastifyInstance, config: GatewayConfig, 
     if (current?.headersSent === false) refuse(Object.assign(new Error("idle"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
     else socket.destroy();
   });
-  // Ours to answer, once the key was checked: who waits for it sends nothing to be refused.
-  server.on("checkContinue", (request, response) => server.emit("request", request, response));
 }

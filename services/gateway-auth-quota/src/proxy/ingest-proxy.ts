@@ -3,6 +3,7 @@
 import httpProxy from "@fastify/http-proxy";
 import { ingestPath, ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { permitBody } from "../edge/body-permission.ts";
 import { type ProblemOptions, sendProblem } from "../edge/problems.ts";
 import { answerHeaders, requestHeaders, withoutAnswerHeaders } from "./proxied-headers.ts";
 import { detachedBody } from "./request-body.ts";
@@ -25,7 +26,7 @@ export function installIngestProxy(app: FastifyInstance, { url, proxyToken, time
   app.addContentTypeParser("*", (_request, body, done) => done(null, detachedBody(body)));
   app.addHook("preParsing", (request, reply, _body, done) => {
     // By now the key is known to be good: the client may send what it waits with.
-    if (request.headers.expect !== undefined) reply.raw.writeContinue();
+    permitBody(request.raw, reply.raw);
     done();
   });
   app.register(httpProxy, {

@@ -100,6 +100,8 @@ test("who asks before sending is told to go on only with a key that may", async 
   expect(refused?.status).toBe(403);
   const [first, second] = await exchange(harness.url, head(harness.adminKey) + good);
   expect([first?.status, second?.status]).toEqual([100, 201]);
+  const [other] = await exchange(harness.url, head(harness.adminKey).replace("100-continue", "patience") + good);
+  expect(other?.status).toBe(201);
 });
 
 test("404 without a body is not held up by one", async () => {

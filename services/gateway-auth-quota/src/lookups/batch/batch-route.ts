@@ -15,7 +15,7 @@ export function installBatchRoute(app: FastifyInstance, batches: Batches, proble
     scope.removeAllContentTypeParsers();
     // Left unread, whatever it is: the handler judges.
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    outliveRefusedBodies(scope, () => false);
+    outliveRefusedBodies(scope);
     scope.addHook("onRequest", (request, _reply, done) => {
       clearBodyTime(request);
       done();

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import { contentTypes, ProblemError } from "@netfacts/contracts";
 import { Shares } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { permitBody } from "../../edge/body-permission.ts";
 import type { CallerTurns } from "../../edge/caller-turns.ts";
 import type { Compressor } from "../../edge/compression.ts";
 import { echoPath } from "../../edge/echo.ts";
@@ -240,6 +241,7 @@ export class Batches {
     const { settings } = this.#deps;
     const { pass, source, units, rate, held } = open;
     if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
+    permitBody(request.raw, reply.raw);
     const late = setTimeout(() => source.fail(new ProblemError("request_timeout")), settings.requestTimeoutMs);
     let items: Item[];
     try {
@@ -267,6 +269,7 @@ export class Batches {
   async #answerLines(request: FastifyRequest, reply: FastifyReply, open: OpenBatch, form: Form): Promise<FastifyReply> {
     const { pass, source, units, rate, held } = open;
     await payFirst(pass, () => units.reserve(reserveLines, 1));
+    permitBody(request.raw, reply.raw);
     return this.#answer(request, reply, open, { format: "ndjson", endsAt: Number.POSITIVE_INFINITY }, async (run, watch) => {
       /** The month is used up, for all the rest. */
       let exhausted: ProblemError | null = null;
