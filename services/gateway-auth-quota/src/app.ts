@@ -22,6 +22,7 @@ import { LoadShedder } from "./edge/load-shedding.ts";
 import type { RequestLog } from "./edge/observe.ts";
 import type { ProblemOptions } from "./edge/problems.ts";
 import { installRoutes, type Route } from "./edge/routes.ts";
+import { securityHeaders } from "./edge/security-headers.ts";
 import { createKeyring, type KeyringSettings } from "./keys/index.ts";
 import { createLimiter } from "./limits/index.ts";
 import { watchedLimits } from "./limits/watched-limits.ts";
@@ -104,7 +105,12 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   };
   const dispatcher = new Dispatcher(messaging, budgets, config.HISTORY_BUDGET_MS);
 
-  const problems: ProblemOptions = { errorDocsBase: config.ERROR_DOCS_BASE, log, clock };
+  const problems: ProblemOptions = {
+    errorDocsBase: config.ERROR_DOCS_BASE,
+    fixedHeaders: securityHeaders(config.HSTS_SECONDS),
+    log,
+    clock,
+  };
   const turns = new CallerTurns();
   const bucketOf = (authorization: string) => keyring.bucketOf(authorization);
   const listenerOptions: ListenerOptions = { config, clock, log, metrics, problems, isStopping: () => stopping, turns, bucketOf };

@@ -10,6 +10,7 @@ import type { GatewayMetrics } from "../metrics.ts";
 import type { CallerTurns } from "./caller-turns.ts";
 import type { HeldBack, KeylessGate } from "./keyless-gate.ts";
 import type { RequestLog } from "./observe.ts";
+import { problemText } from "./problem-text.ts";
 import { RareLog } from "./rare-log.ts";
 import type { RefusalGate } from "./refusal-gate.ts";
 import { newRequestId } from "./request-id.ts";
@@ -34,6 +35,8 @@ export interface ConnectionOptions {
   /** The bucket of a known key in this header; null: there is none. */
   bucketOf(authorization: string): string | null;
   readonly errorDocsBase: string;
+  /** Of every answer. */
+  readonly fixedHeaders: Readonly<Record<string, string>>;
   readonly metrics: GatewayMetrics;
   readonly log: RequestLog;
   readonly clock: { now(): number };
@@ -512,17 +515,20 @@ export class Connections {
   }
 
   #problem(code: ProblemCode, detail: string) {
-    const { errorDocsBase, clock } = this.#options;
-    const place = { instance: "/", requestId: newRequestId(clock.now()), errorDocsBase };
-    const problem = new ProblemError(code, { detail });
-    return { headers: problemHeaders(problem, place), body: JSON.stringify(problemBody(problem, place)) };
+    const { fixedHeaders } = this.#options;
+    const { problem, place } = this.#placed(code, detail);
+    return { headers: { ...fixedHeaders, ...problemHeaders(problem, place) }, body: JSON.stringify(problemBody(problem, place)) };
   }
 
   #problemText(code: ProblemCode, detail: string): string {
-    const { headers, body } = this.#problem(code, detail);
-    const all = { ...headers, connection: "close", "content-length": String(Buffer.byteLength(body)) };
-    const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-    return `HTTP/1.1 503 Service Unavailable\r\n${head.join("")}\r\n${body}`;
+    const { fixedHeaders, clock } = this.#options;
+    const { problem, place } = this.#placed(code, detail);
+    return problemText(problem, place, { fixedHeaders, now: clock.now() });
+  }
+
+  #placed(code: ProblemCode, detail: string) {
+    const { errorDocsBase, clock } = this.#options;
+    return { problem: new ProblemError(code, { detail }), place: { instance: "/", requestId: newRequestId(clock.now()), errorDocsBase } };
   }
 }
 

@@ -1,7 +1,7 @@
 /** Cross-origin requests from browsers (Fetch, "CORS protocol"), to the origins that are configured; by default none. */
 
 import { limitHeaderNames, headers as names } from "@netfacts/contracts";
-import type { FastifyInstance } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** `*`: any origin; else exactly these. */
 export type CorsOrigins = "*" | readonly string[];
@@ -27,36 +27,49 @@ const exposedHeaders = [
 ].join(", ");
 
 /** Never with credentials: a key travels in a header that the script sets, and no cookie means anything here. */
-export function installCors(app: FastifyInstance, origins: CorsOrigins): void {
-  if (origins !== "*" && origins.length === 0) return;
-  app.addHook("onRequest", (request, reply, done) => {
-    const { origin } = request.headers;
-    if (origin === undefined || !isAllowed(origins, origin)) return done();
-    const allowed = origins === "*" ? "*" : origin;
-    reply.headers({
-      "access-control-allow-origin": allowed,
-      "access-control-expose-headers": exposedHeaders,
-      "timing-allow-origin": allowed,
-    });
-    // A preflight carries no key, and is no request of its own.
-    if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined) return done();
-    reply
-      .code(204)
-      .headers({
+export interface Cors {
+  /**
+   * Adds to an answer that its origin may read it, and answers a preflight of that origin: it carries no key, and is no request of its own.
+   *
+   * @returns whether it was answered.
+   */
+  allow(request: FastifyRequest, reply: FastifyReply): boolean;
+  /** Whether what an answer says depends on its origin. */
+  readonly varies: boolean;
+  /** Adds to an answer that it depends on its origin, where it does. */
+  vary(reply: FastifyReply): void;
+}
+
+export function createCors(origins: CorsOrigins): Cors {
+  const varies = origins !== "*" && origins.length > 0;
+  return {
+    varies,
+    allow({ method, headers }, reply) {
+      const { origin } = headers;
+      if (origin === undefined || !isAllowed(origins, origin)) return false;
+      const allowed = origins === "*" ? "*" : origin;
+      reply.headers({
+        "access-control-allow-origin": allowed,
+        "access-control-expose-headers": exposedHeaders,
+        "timing-allow-origin": allowed,
+      });
+      if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return false;
+      const preflight = {
         "access-control-allow-methods": allowedMethods,
         "access-control-allow-headers": allowedHeaders,
         "access-control-max-age": `${preflightSeconds}`,
         vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
-      })
-      .send();
-  });
-  if (origins === "*") return;
-  // Whoever is told nothing is told so because of the origin, too.
-  app.addHook("onSend", (_request, reply, payload, done) => {
-    const vary = String(reply.getHeader("vary") ?? "");
-    if (!/\borigin\b/i.test(vary)) reply.header("vary", vary === "" ? "Origin" : `${vary}, Origin`);
-    done(null, payload);
-  });
+      };
+      reply.code(204).headers(preflight).send();
+      return true;
+    },
+    vary(reply) {
+      if (!varies) return;
+      // Whoever is told nothing is told so because of the origin, too.
+      const vary = String(reply.getHeader("vary") ?? "");
+      if (!/\borigin\b/i.test(vary)) reply.header("vary", vary === "" ? "Origin" : `${vary}, Origin`);
+    },
+  };
 }
 
 function isAllowed(origins: CorsOrigins, origin: string): boolean {

@@ -9,14 +9,13 @@ import type { GatewayMetrics } from "../metrics.ts";
 import { leavePermissionToRoutes } from "./body-permission.ts";
 import type { CallerTurns } from "./caller-turns.ts";
 import { Connections } from "./connections.ts";
-import { type CorsOrigins, installCors } from "./cors.ts";
+import { type CorsOrigins, createCors } from "./cors.ts";
 import { KeylessGate, type KeylessOptions } from "./keyless-gate.ts";
 import { installObserver, type RequestLog, requestObserver } from "./observe.ts";
 import { clientErrorHandler, connectCode, frameworkProblem, installProblems, type ProblemOptions, sendProblem } from "./problems.ts";
 import { RefusalGate } from "./refusal-gate.ts";
 import { installRequestContext } from "./request-context.ts";
 import { requestIdOf } from "./request-id.ts";
-import { securityHeaders } from "./security-headers.ts";
 import { clientAddress, isTrustedPeer, proxyTrust } from "./trusted-proxies.ts";
 
 /** With the response that is being written to it. */
@@ -54,7 +53,8 @@ const timeoutCheckMs = (boundMs: number) => Math.min(5_000, Math.ceil(boundMs / 
 export function createListener(options: ListenerOptions, corsOrigins: CorsOrigins, resource: string): FastifyInstance {
   const { config, clock, log, metrics, problems, isStopping } = options;
   const trust = proxyTrust(config.TRUSTED_PROXIES, config.FORWARDING_HEADER);
-  const fixedHeaders = securityHeaders(config.HSTS_SECONDS);
+  const { fixedHeaders } = problems;
+  const cors = createCors(corsOrigins);
   const observe = requestObserver(log, metrics);
   const refuse = clientErrorHandler(problems);
   const app = Fastify({
@@ -86,9 +86,11 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
     frameworkErrors(error, request, reply) {
       // No hook runs for these: what hooks do is done here.
       request.clientAddress = clientAddress(request.headers, request.socket.remoteAddress ?? "", trust);
-      reply.headers(fixedHeaders);
+      reply.headers(fixedHeaders).header("x-request-id", request.id);
       request.keyDisplay = null;
       reply.raw.once("close", () => observe(request, reply));
+      if (cors.allow(request, reply)) return;
+      cors.vary(reply);
       const isTooLong = request.url.length > config.URL_BYTES_MAX;
       sendProblem(frameworkProblem(isTooLong ? { code: "FST_ERR_MAX_PARAM_LENGTH" } : error), request, reply, problems);
     },
@@ -122,6 +124,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
     bucketOf: options.bucketOf,
     isShared: (peer) => isTrustedPeer(peer, trust),
     errorDocsBase: config.ERROR_DOCS_BASE,
+    fixedHeaders,
     metrics,
     log,
     clock,
@@ -135,7 +138,6 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
   });
   installProblems(app, problems);
   installObserver(app, log, metrics);
-  installCors(app, corsOrigins);
-  installRequestContext(app, { urlBytesMax: config.URL_BYTES_MAX, trust, log, fixedHeaders, isStopping });
+  installRequestContext(app, { urlBytesMax: config.URL_BYTES_MAX, trust, log, fixedHeaders, cors, isStopping });
   return app;
 }

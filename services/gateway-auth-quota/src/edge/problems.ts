@@ -6,11 +6,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { refuseAfterAnswers } from "./connections.ts";
 import { echoPath } from "./echo.ts";
 import { type RequestLog, refusalSampler } from "./observe.ts";
+import { problemText } from "./problem-text.ts";
 import { newRequestId } from "./request-id.ts";
 
 export interface ProblemOptions {
   /** What `type` begins with. */
   readonly errorDocsBase: string;
+  /** Of every answer. */
+  readonly fixedHeaders: Readonly<Record<string, string>>;
   readonly log: RequestLog;
   readonly clock: { now(): number };
 }
@@ -53,24 +56,22 @@ export const connectCode = "CONNECT";
 const lingerMs = 1_000;
 
 /** Answers on a connection that brought no readable request (RFC 9112), after the answers that it owes, and closes it. */
-export function clientErrorHandler({ errorDocsBase, log, clock }: ProblemOptions) {
+export function clientErrorHandler({ errorDocsBase, fixedHeaders, log, clock }: ProblemOptions) {
   const isSampled = refusalSampler(log);
   const refuse = (cause: string | undefined, socket: Socket): void => {
     const code = codeOfClientError(cause);
-    const requestId = newRequestId(clock.now());
+    const now = clock.now();
+    const requestId = newRequestId(now);
     // The path is not known: it may be what could not be read.
     const place = { instance: "/", requestId, errorDocsBase };
     const problem = new ProblemError(code, cause === connectCode ? { detail: "CONNECT is not supported." } : {});
-    const body = JSON.stringify(problemBody(problem, place));
-    const { status, title } = errors[code];
-    const headers = { ...problemHeaders(problem, place), connection: "close", "content-length": String(Buffer.byteLength(body)) };
-    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     // To destroy it at once could take the last answers from the client, as bytes that were not read reset the connection.
     socket.once("finish", () => {
       const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
       socket.once("close", () => clearTimeout(timer));
     });
-    socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join("")}\r\n${body}`);
+    socket.end(problemText(problem, place, { fixedHeaders, now }));
+    const { status } = errors[code];
     if (isSampled()) log.info({ request_id: requestId, status, code, client: socket.remoteAddress, cause }, "malformed HTTP request");
   };
   return ({ code }: Error & { readonly code?: string }, socket: Socket): void => {

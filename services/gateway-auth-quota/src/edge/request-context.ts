@@ -2,6 +2,7 @@
 
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Cors } from "./cors.ts";
 import { queryHoldsKey } from "./echo.ts";
 import { ForwardingWatch } from "./forwarding-watch.ts";
 import type { RequestLog } from "./observe.ts";
@@ -24,12 +25,13 @@ export interface RequestContextOptions {
   readonly log: RequestLog;
   /** Of every answer. */
   readonly fixedHeaders: Readonly<Record<string, string>>;
+  readonly cors: Cors;
   readonly isStopping: () => boolean;
 }
 
 export function installRequestContext(
   app: FastifyInstance,
-  { urlBytesMax, trust, log, fixedHeaders, isStopping }: RequestContextOptions,
+  { urlBytesMax, trust, log, fixedHeaders, cors, isStopping }: RequestContextOptions,
 ): void {
   const forwarding = new ForwardingWatch(trust, log);
   app.decorateRequest("clientAddress", "");
@@ -44,8 +46,13 @@ export function installRequestContext(
     reply.headers(fixedHeaders).header("x-request-id", request.id);
     // Node reads nothing more of a connection on which another protocol was asked for.
     if (request.headers.upgrade !== undefined) reply.header("connection", "close");
-    done(isStopping() ? stoppingProblem() : (faultOf(request, urlBytesMax) ?? undefined));
+    if (!cors.allow(request, reply)) done(isStopping() ? stoppingProblem() : (faultOf(request, urlBytesMax) ?? undefined));
   });
+  if (cors.varies)
+    app.addHook("onSend", (_request, reply, payload, done) => {
+      cors.vary(reply);
+      done(null, payload);
+    });
   // Connections that were idle when the stop began are closed by Node; one whose last request was in flight would stay open for long.
   app.addHook("onResponse", (_request, _reply, done) => {
     if (isStopping()) setImmediate(() => app.server.closeIdleConnections());

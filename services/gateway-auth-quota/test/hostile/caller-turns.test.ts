@@ -48,6 +48,7 @@ async function startServer(answer: RequestListener, keyless: KeylessGate | null 
     turns: new CallerTurns(),
     bucketOf: () => null,
     errorDocsBase: "",
+    fixedHeaders: {},
     metrics: createGatewayMetrics(createMetrics("test", createRegistry())),
     log: { info() {}, warn() {}, error() {} },
     clock: { now: () => Date.now() },

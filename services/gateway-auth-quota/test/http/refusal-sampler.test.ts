@@ -22,7 +22,12 @@ test("beyond the bound refused requests are left out of the log and counted in o
 test("what is not even a request fills no log either", () => {
   const told: string[] = [];
   const tell = (_fields: object, message: string) => void told.push(message);
-  const refuse = clientErrorHandler({ errorDocsBase: "/", log: { info: tell, warn: tell, error: tell }, clock: { now: () => 0 } });
+  const refuse = clientErrorHandler({
+    errorDocsBase: "/",
+    fixedHeaders: {},
+    log: { info: tell, warn: tell, error: tell },
+    clock: { now: () => 0 },
+  });
   for (let count = 0; count < 200; count++) refuse(new Error("on purpose"), new PassThrough() as unknown as Socket);
   expect(told.length).toBeGreaterThan(0);
   expect(told.length).toBeLessThanOrEqual(50);
