@@ -26,7 +26,10 @@ export function sendProblem(
   { errorDocsBase, log }: ProblemOptions,
 ): FastifyReply {
   const problem = error instanceof ProblemError ? error : new ProblemError("internal_error", { cause: error });
-  if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
+  // No failure of ours, and nobody is left who would read the answer.
+  if (request.raw.destroyed && !request.raw.complete)
+    log.info({ request_id: request.id }, "the client went away before the end of its body");
+  else if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
   request.problemCode = problem.code;
   const place = { instance: echoPath(request.url), requestId: request.id, errorDocsBase };
   // A body that nobody read would hold up the next request of the connection.

@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { internalHeaders } from "@netfacts/contracts";
+import { until } from "../../../../test/support/http.ts";
 import { type OperatorHarness, proxyToken, runsPath, startOperatorHarness, uploadPath } from "../support/operator.ts";
 import { expectProblem } from "../support/provokes.ts";
 import { readAnswers } from "../support/raw.ts";
@@ -260,8 +261,13 @@ test("a client that goes away in the middle takes its request to ingest with it"
   const socket = connect(port(), "127.0.0.1");
   socket.write(`PUT ${uploadPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.adminKey}\r\nContent-Length: 100\r\n\r\nabc`);
   await reached.promise;
+  const { log } = harness.gateway;
+  const before = log.length;
   socket.destroy();
   expect(await closed.promise).toBe(false);
+  const told = () => log.slice(before).map(({ level, message }) => `${level} ${message}`);
+  await until(async () => told().includes("info the client went away before the end of its body"), { timeoutMs: 10_000 });
+  expect(told().filter((line) => line.startsWith("error"))).toEqual([]);
 });
 
 /** Sends so many bytes, or what is taken before the other end closes. */
