@@ -38,7 +38,14 @@ export {
 export { overrideFaults, overridesMax, type ProfileOverride, ProfileOverrides } from "./profile-overrides.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
 export { type RunRecord, type RunRepository, type RunState, runsKept } from "./run-repository.ts";
-export { backUpSqliteObservations, backUpSqliteStore, restoreSqliteObservations, restoreSqliteStore } from "./sqlite/backup.ts";
+export {
+  backUpSqliteObservations,
+  backUpSqliteStore,
+  restoreSqlite,
+  restoreSqliteStore,
+  type SqliteCopy,
+  type SqliteRestored,
+} from "./sqlite/backup.ts";
 export { observationsFile, openSqliteObservations } from "./sqlite/sqlite-observations.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export {

@@ -1,12 +1,20 @@
 /** Copies of a SQLite store: taken while it is used, put back, and what limits and usage are then. */
 
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { createKey } from "@netfacts/keys";
-import { backUpSqliteStore, openSqliteStore, restoreSqliteStore, type Store } from "../src/index.ts";
+import {
+  backUpSqliteObservations,
+  backUpSqliteStore,
+  openSqliteObservations,
+  openSqliteStore,
+  restoreSqlite,
+  restoreSqliteStore,
+  type Store,
+} from "../src/index.ts";
 
 let folder: string;
 const stores: Store[] = [];
@@ -171,4 +179,79 @@ test("neither takes what is no whole store, and a copy is never written over a f
       .sort()
       .filter((name) => !/-(wal|shm)$/.test(name)),
   ).toEqual(["copy.sqlite", "foreign.sqlite", "store.sqlite"]);
+});
+
+/** Both are in use, and copies of both of an earlier moment are there. */
+async function openBoth() {
+  const store = await open();
+  await store.limits.take(month, 100, 40);
+  const file = join(folder, "observations.sqlite");
+  const observations = await openSqliteObservations(file);
+  const upload = (id: string) => observations.begin({ id, format: "csv", source: "test", keyId: null }, now);
+  await upload("before");
+  backUpSqliteStore(path(), copy());
+  backUpSqliteObservations(file, `${copy()}.observations`);
+  await store.limits.take(month, 100, 50);
+  await upload("since");
+  const files = [
+    { copy: copy(), path: path() },
+    { copy: `${copy()}.observations`, path: file },
+  ] as const;
+  return { store, observations, files };
+}
+
+/** What is in the two files now. */
+async function contents(file: string) {
+  const observations = await openSqliteObservations(file);
+  const uploads = (await observations.uploads(10)).map(({ id }) => id).sort();
+  await observations.close();
+  return { leased: (await (await open()).limits.read(month))?.leased, uploads };
+}
+
+const leftovers = () => readdirSync(folder).filter((name) => /restoring|replaced/.test(name));
+
+test("store and observations are replaced together", async () => {
+  const { store, observations, files } = await openBoth();
+  await close(store);
+  await observations.close();
+  expect(restoreSqlite(...files, now)).toEqual({
+    replaced: `${path()}.replaced-20261121T090000Z`,
+    replacedObservations: `${files[1].path}.replaced-20261121T090000Z`,
+  });
+  expect(await contents(files[1].path)).toEqual({ leased: 40, uploads: ["before"] });
+});
+
+test.each([0, 1] as const)("neither of two files is replaced while copy %i is damaged", async (damaged) => {
+  const { store, observations, files } = await openBoth();
+  await close(store);
+  await observations.close();
+  writeFileSync(files[damaged].copy, "some other file".repeat(1_000));
+  expect(() => restoreSqlite(...files, now)).toThrow("nothing was changed; restore another copy");
+  expect(leftovers()).toEqual([]);
+  expect(await contents(files[1].path)).toEqual({ leased: 90, uploads: ["before", "since"] });
+});
+
+test.each(["store", "observations"] as const)("neither of two files is replaced while somebody has the %s open", async (used) => {
+  const { store, observations, files } = await openBoth();
+  if (used === "store") await observations.close();
+  else await close(store);
+  expect(() => restoreSqlite(...files, now)).toThrow(expect.objectContaining({ fault: "locked" }));
+  expect(leftovers()).toEqual([]);
+  if (used === "store") await close(store);
+  else await observations.close();
+  expect(await contents(files[1].path)).toEqual({ leased: 90, uploads: ["before", "since"] });
+});
+
+test("if the second file cannot be put in its place, the first is put back", async () => {
+  const { store, observations, files } = await openBoth();
+  await close(store);
+  await observations.close();
+  const [, { path: file }] = files;
+  rmSync(file);
+  // A log that cannot be removed.
+  mkdirSync(`${file}-wal`);
+  expect(() => restoreSqlite(...files, now)).toThrow(expect.objectContaining({ fault: "unavailable" }));
+  expect(leftovers()).toEqual([]);
+  rmSync(`${file}-wal`, { recursive: true });
+  expect(await contents(file)).toEqual({ leased: 90, uploads: [] });
 });

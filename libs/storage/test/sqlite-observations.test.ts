@@ -8,10 +8,11 @@ import { afterEach, expect, test } from "@jest/globals";
 import { parsePrefix } from "@netfacts/address";
 import {
   backUpSqliteObservations,
+  backUpSqliteStore,
   type ObservationStore,
   openSqliteObservations,
   openSqliteStore,
-  restoreSqliteObservations,
+  restoreSqlite,
   StoreError,
   type UploadRecord,
 } from "../src/index.ts";
@@ -81,10 +82,14 @@ test("a copy made during an upload has the rows and the progress of one moment, 
   backUpSqliteObservations(path(), copy);
   expect(statSync(copy).mode & 0o077).toBe(0);
   await store.store(half, rows(101), progress(2), 3);
-  expect(() => restoreSqliteObservations(copy, path(), 0)).toThrow(expect.objectContaining({ fault: "locked" }));
+  const keys = join(folder ?? "", "keys");
+  await (await openSqliteStore(keys)).close();
+  backUpSqliteStore(keys, `${keys}-copy`);
+  const restore = () => restoreSqlite({ copy: `${keys}-copy`, path: keys }, { copy, path: path() }, 0).replacedObservations as string;
+  expect(restore).toThrow(expect.objectContaining({ fault: "locked" }));
   expect(await store.rowCount()).toBe(200);
   await stores.pop()?.close();
-  const replaced = restoreSqliteObservations(copy, path(), 0) as string;
+  const replaced = restore();
   const restored = await open();
   expect([await restored.rowCount(), await restored.find("one")]).toEqual([100, half]);
   await restored.store(half, rows(101), progress(2), 3);

@@ -1,6 +1,6 @@
 /** `netfacts usage`, `netfacts backup`, `netfacts restore`. */
 
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { openSqliteStore } from "@netfacts/storage";
@@ -91,6 +91,12 @@ test("a backup has uploaded observations in a second file, and a restore puts ba
   rmSync(join(dataDir, "observations.sqlite"));
   expect(await runJson(dataDir, "restore", copy)).toMatchObject({ observations: { replaced: null } });
   expect((await run(dataDir, "observations", "export", "192.0.2.1")).out).toContain("Amsterdam");
+
+  // A damaged copy of the store leaves observations as they are, too.
+  expect(await run(dataDir, "observations", "delete", "--prefix", "192.0.2.0/24")).toMatchObject({ code: 0 });
+  truncateSync(copy, 8_192);
+  expect(await run(dataDir, "restore", copy)).toMatchObject({ code: 4, err: expect.stringContaining("nothing was changed") });
+  expect((await run(dataDir, "observations", "export", "192.0.2.1")).out).not.toContain("Amsterdam");
 });
 
 test("a copy that is no store is refused, without advice that would harm it", async () => {

@@ -44,6 +44,18 @@ function backUp(path: string, target: string, checkKind: CheckKind): void {
   }
 }
 
+/** A copy, and the file whose place it takes. */
+export interface SqliteCopy {
+  readonly copy: string;
+  readonly path: string;
+}
+
+/** Paths of the files that were replaced; null where there was none. */
+export interface SqliteRestored {
+  readonly replaced: string | null;
+  readonly replacedObservations: string | null;
+}
+
 /**
  * Puts a copy in the place of the store, whose file is kept under another name. No other process may have the store open: one that has it
  * makes this fail, and nothing is changed.
@@ -52,36 +64,74 @@ function backUp(path: string, target: string, checkKind: CheckKind): void {
  * @throws StoreError
  */
 export function restoreSqliteStore(copy: string, path: string, now: number): string | null {
-  return restore(copy, path, { now, checkKind: checkIsStore });
+  return restoreSqlite({ copy, path }, null, now).replaced;
 }
 
-/** The same for the file of uploaded observations. */
-export function restoreSqliteObservations(copy: string, path: string, now: number): string | null {
-  return restore(copy, path, { now, checkKind: checkIsObservations });
-}
-
-function restore(copy: string, path: string, { now, checkKind }: { readonly now: number; readonly checkKind: CheckKind }): string | null {
-  checkCopy(copy, checkKind);
-  const incoming = `${path}.restoring`;
-  rmSync(incoming, { force: true });
-  makeEmpty(incoming);
+/**
+ * The same for the store and the uploaded observations: both are replaced, or none.
+ *
+ * @param observations  null: they stay as they are.
+ * @throws StoreError; then neither file is another one than before.
+ */
+export function restoreSqlite(store: SqliteCopy, observations: SqliteCopy | null, now: number): SqliteRestored {
+  checkCopy(store.copy, checkIsStore);
+  if (observations !== null) checkCopy(observations.copy, checkIsObservations);
+  /** Takes back what was done, the last of it first. */
+  const undo: (() => void)[] = [];
   try {
+    const staged = [store, ...(observations === null ? [] : [observations])].map((file) => stage(file, now, undo));
+    for (const { path, replaced } of staged) if (replaced !== null) closeForGood(path);
+    for (const file of staged) put(file, undo);
+    for (const { path } of staged) orFileError(path, () => syncFolder(path));
+    return { replaced: staged[0]?.replaced ?? null, replacedObservations: staged[1]?.replaced ?? null };
+  } catch (error) {
+    for (const step of undo.reverse()) step();
+    throw error;
+  }
+}
+
+/** A copy that lies beside its place. */
+interface Staged {
+  readonly path: string;
+  readonly incoming: string;
+  /** Name that is reserved for what is at the place now; null: nothing is. */
+  readonly replaced: string | null;
+}
+
+function stage({ copy, path }: SqliteCopy, now: number, undo: (() => void)[]): Staged {
+  const incoming = `${path}.restoring`;
+  return orFileError(path, () => {
+    rmSync(incoming, { force: true });
+    makeEmpty(incoming);
+    undo.push(() => rmSync(incoming, { force: true }));
     copyFileSync(copy, incoming);
     syncFile(incoming);
-    const replaced = existsSync(path) ? `${path}.replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "")}` : null;
-    if (replaced !== null) {
-      closeForGood(path);
-      // Not over what was put aside a moment ago.
-      makeEmpty(replaced);
-      renameSync(path, replaced);
-    }
+    if (!existsSync(path)) return { path, incoming, replaced: null };
+    const replaced = `${path}.replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+    // Not over what was put aside a moment ago.
+    makeEmpty(replaced);
+    undo.push(() => rmSync(replaced, { force: true }));
+    return { path, incoming, replaced };
+  });
+}
+
+function put({ path, incoming, replaced }: Staged, undo: (() => void)[]): void {
+  const move = (from: string, to: string): void => {
+    renameSync(from, to);
+    undo.push(() => renameSync(to, from));
+  };
+  orFileError(path, () => {
+    if (replaced !== null) move(path, replaced);
     // SQLite would replay into the copy what a store that is lost or damaged left there: nothing in a log tells which file it is of.
     for (const rest of ["-wal", "-shm"]) rmSync(`${path}${rest}`, { force: true });
-    renameSync(incoming, path);
-    syncFolder(path);
-    return replaced;
+    move(incoming, path);
+  });
+}
+
+function orFileError<T>(path: string, work: () => T): T {
+  try {
+    return work();
   } catch (error) {
-    rmSync(incoming, { force: true });
     throw error instanceof StoreError ? error : fileError(path, error);
   }
 }

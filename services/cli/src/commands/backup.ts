@@ -1,7 +1,7 @@
 /** `netfacts backup` and `netfacts restore`: copies of the store, of the data folder or of the database that MONGODB_URI names. */
 
 import { existsSync, rmSync, statSync } from "node:fs";
-import { backUpSqliteObservations, backUpSqliteStore, restoreSqliteObservations, restoreSqliteStore } from "@netfacts/storage";
+import { backUpSqliteObservations, backUpSqliteStore, restoreSqlite } from "@netfacts/storage";
 import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, observationsPath, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
@@ -105,12 +105,13 @@ interface Restored {
   readonly observations: { readonly replaced: string | null } | null;
 }
 
-/** Observations first: while a service runs, nothing is changed. */
+/** Both, or none. */
 function restoreFiles(settings: SharedSettings, file: string, now: number): Restored {
-  const observations = existsSync(observationsOf(file))
-    ? { replaced: restoreSqliteObservations(observationsOf(file), observationsPath(settings), now) }
-    : null;
-  return { replaced: restoreSqliteStore(file, storePath(settings), now), observations };
+  const hasObservations = existsSync(observationsOf(file));
+  const store = { copy: file, path: storePath(settings) };
+  const observations = hasObservations ? { copy: observationsOf(file), path: observationsPath(settings) } : null;
+  const { replaced, replacedObservations } = restoreSqlite(store, observations, now);
+  return { replaced, observations: hasObservations ? { replaced: replacedObservations } : null };
 }
 
 async function restoreDatabase(file: string, uri: string, replace: boolean, context: CliContext): Promise<Restored> {
