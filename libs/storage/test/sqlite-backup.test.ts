@@ -255,3 +255,16 @@ test("if the second file cannot be put in its place, the first is put back", asy
   rmSync(`${file}-wal`, { recursive: true });
   expect(await contents(file)).toEqual({ leased: 90, uploads: [] });
 });
+
+test("a store is restored on a new machine, into a folder that only its owner may enter", async () => {
+  const store = await open();
+  await store.limits.take(month, 100, 40);
+  backUpSqliteStore(path(), copy());
+  const elsewhere = join(folder, "new", "state");
+  writeFileSync(join(folder, "no-store"), "some other file\n".repeat(100));
+  expect(() => restoreSqliteStore(join(folder, "no-store"), join(elsewhere, "store.sqlite"), now)).toThrow("is not a database");
+  expect(readdirSync(folder)).not.toContain("new");
+  expect(restoreSqliteStore(copy(), join(elsewhere, "store.sqlite"), now)).toBeNull();
+  expect(statSync(elsewhere).mode & 0o777).toBe(0o700);
+  expect(await (await open(join(elsewhere, "store.sqlite"))).limits.read(month)).toMatchObject({ leased: 40 });
+});

@@ -2,6 +2,7 @@
 
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../make-folder.ts";
 import { StoreError, type StoreFault } from "../store-error.ts";
 import { SqliteConnection } from "./connection.ts";
 import { checkIsStore } from "./migrations.ts";
@@ -58,7 +59,7 @@ export interface SqliteRestored {
 
 /**
  * Puts a copy in the place of the store, whose file is kept under another name. No other process may have the store open: one that has it
- * makes this fail, and nothing is changed.
+ * makes this fail, and nothing is changed. The folder of the store is made when missing.
  *
  * @returns the path of the file that was replaced; null where there was none.
  * @throws StoreError
@@ -101,6 +102,7 @@ interface Staged {
 function stage({ copy, path }: SqliteCopy, now: number, undo: (() => void)[]): Staged {
   const incoming = `${path}.restoring`;
   return orFileError(path, () => {
+    makeFolder(dirname(path), 0o700);
     rmSync(incoming, { force: true });
     makeEmpty(incoming);
     undo.push(() => rmSync(incoming, { force: true }));
