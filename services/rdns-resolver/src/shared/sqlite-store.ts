@@ -1,6 +1,6 @@
 /** The shared store of one process: a file that outlives it. */
 
-import { rmSync } from "node:fs";
+import { chmodSync, existsSync, rmSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SharedStore, SharedStoreOptions } from "./shared-store.ts";
 
@@ -27,7 +27,7 @@ const schema = `
   CREATE TABLE IF NOT EXISTS texts (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, put_at INTEGER NOT NULL, text TEXT NOT NULL);
 `;
 
-/** Never throws: a file that cannot be used is removed and made anew, and without one nothing is kept. */
+/** Only the owner may read the file. Never throws: a file that cannot be used is removed and made anew, and without one nothing is kept. */
 export function openSqliteStore(options: SqliteStoreOptions): SharedStore {
   return new SqliteStore(options);
 }
@@ -135,6 +135,8 @@ class SqliteStore implements SharedStore {
     try {
       const database = new DatabaseSync(path);
       this.#database = database;
+      // It names addresses that clients asked about. Logs that SQLite makes get the mode of the file.
+      for (const file of filesOf(path)) if (existsSync(file)) chmodSync(file, 0o600);
       database.exec(schema);
       this.#statements = {
         find: database.prepare("SELECT text FROM texts WHERE key = ? AND put_at >= ?"),
@@ -151,10 +153,14 @@ class SqliteStore implements SharedStore {
     } catch (error) {
       this.#fail(error as Error);
       if (!mayRemove) return;
-      for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+      for (const file of filesOf(path)) rmSync(file, { force: true });
       this.#open(false);
     }
   }
+}
+
+function filesOf(path: string): string[] {
+  return ["", "-wal", "-shm"].map((suffix) => `${path}${suffix}`);
 }
 
 function sizeOf(key: string, text: string): number {

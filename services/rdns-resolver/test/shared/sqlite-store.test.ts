@@ -1,6 +1,6 @@
 /** The shared store of the one-process form: the contract, and what becomes of files that cannot be used. */
 
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,6 +33,18 @@ test("a damaged file is made anew", async () => {
   store.put("a.b", "kept");
   await becomes(store, "a.b", "kept");
   expect(faults).toEqual([expect.stringMatching(/not a database/)]);
+  await store.close();
+});
+
+test("only the owner may read the file and its logs, also those that an earlier version made", async () => {
+  const path = join(folder, "answers.sqlite");
+  await openSqliteStore({ ...settings, path }).close();
+  chmodSync(path, 0o644);
+  const store = openSqliteStore({ ...settings, path });
+  store.put("a.b", "kept");
+  await becomes(store, "a.b", "kept");
+  const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
+  expect(modes).toEqual(["", "-shm", "-wal"].map((suffix) => [`answers.sqlite${suffix}`, 0o600]));
   await store.close();
 });
 
