@@ -38,6 +38,7 @@ export const gatewayConfigSchema = Type.Object({
   HSTS_SECONDS: Type.Integer({
     default: 0,
     minimum: 0,
+    maximum: 315_360_000,
     description: "HSTS max-age in seconds; 0 disables the header. Set it only if clients connect through HTTPS",
   }),
   COMPRESS_FROM_BYTES: Type.Integer({
@@ -54,6 +55,7 @@ export const gatewayConfigSchema = Type.Object({
   SHED_LOOP_DELAY_MS: Type.Integer({
     default: 1_000,
     minimum: 0,
+    maximum: 60_000,
     description: "Event-loop delay in ms that triggers 503 when it is exceeded in three consecutive checks; 0 disables the check",
   }),
   CONNECTIONS_MAX: Type.Integer({
@@ -88,6 +90,7 @@ export const gatewayConfigSchema = Type.Object({
   WRITE_STALL_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
+    maximum: 3_600_000,
     description: "Time after which a connection is closed if its client has not read 1 KiB of a waiting response, in ms",
   }),
   DRAIN_SECONDS: Type.Integer({
@@ -112,16 +115,20 @@ export const gatewayConfigSchema = Type.Object({
   HEADERS_TIMEOUT_MS: Type.Integer({
     default: 10_000,
     minimum: 100,
+    // Node refuses more than its own bound of a request when a listener is made.
+    maximum: 300_000,
     description: "Timeout for receiving the headers of a request, in ms; then 408",
   }),
   REQUEST_TIMEOUT_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
+    maximum: 3_600_000,
     description: "Timeout for receiving a whole request, in ms; then 408",
   }),
   KEEP_ALIVE_TIMEOUT_MS: Type.Integer({
     default: 72_000,
     minimum: 1_000,
+    maximum: 3_600_000,
     description: "Idle time after which a connection is closed, in ms",
   }),
   LOOKUP_BUDGET_MS: Type.Integer({
@@ -145,6 +152,7 @@ export const gatewayConfigSchema = Type.Object({
   BATCH_IDLE_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
+    maximum: 3_600_000,
     description: "Waiting time in which the client must make the progress that `BATCH_ITEMS_MIN` sets, in ms; otherwise the batch ends",
   }),
   BATCH_ITEMS_MIN: Type.Integer({
@@ -155,11 +163,13 @@ export const gatewayConfigSchema = Type.Object({
   BATCH_MS_MAX: Type.Integer({
     default: 3_600_000,
     minimum: 100,
+    maximum: 604_800_000,
     description: "Maximum duration of an NDJSON batch, in ms; then it ends with a summary",
   }),
   BATCH_DOCUMENT_MS: Type.Integer({
     default: 60_000,
     minimum: 100,
+    maximum: 3_600_000,
     description: "Timeout for answering a batch in one JSON document, in ms; items without a result by then become problems",
   }),
   BATCHES_MAX: Type.Integer({
@@ -171,6 +181,7 @@ export const gatewayConfigSchema = Type.Object({
   DEFAULT_RATE_LIMIT: Type.Integer({
     default: 600,
     minimum: 1,
+    maximum: keyBounds.limitMax,
     description: "Default rate limit of a key: units per window. Most requests cost 1 unit",
   }),
   DEFAULT_RATE_WINDOW_SECONDS: Type.Integer({
@@ -182,6 +193,7 @@ export const gatewayConfigSchema = Type.Object({
   DEFAULT_MONTH_LIMIT: Type.Integer({
     default: 100_000,
     minimum: 1,
+    maximum: keyBounds.limitMax,
     description: "Default monthly quota of a key: successful requests per calendar month (UTC)",
   }),
   DEFAULT_CONCURRENCY_LIMIT: Type.Integer({
@@ -213,16 +225,19 @@ export const gatewayConfigSchema = Type.Object({
   KEY_CACHE_LIFETIME_MS: Type.Integer({
     default: 30_000,
     minimum: 0,
+    maximum: 86_400_000,
     description: "Time after which a cached key is read from the store again, in ms",
   }),
   KEY_CACHE_BLIND_MS: Type.Integer({
     default: 2_000,
     minimum: 0,
+    maximum: 86_400_000,
     description: "Time after which a cached key is read again while NATS does not respond, so that no change can be announced, in ms",
   }),
   KEY_CACHE_AWAY_MS: Type.Integer({
     default: 300_000,
     minimum: 0,
+    maximum: 604_800_000,
     description: "Time for which cached keys remain valid while the store is unavailable, in ms",
   }),
   FAILED_KEYS_MAX: Type.Integer({
@@ -240,7 +255,12 @@ export const gatewayConfigSchema = Type.Object({
     minimum: 1,
     description: "Reads of uncached keys from the store per second, over all addresses; further ones get 503. Valid keys are not counted",
   }),
-  FAILED_KEYS_WINDOW_MS: Type.Integer({ default: 60_000, minimum: 1_000, description: "Length of the window for invalid keys, in ms" }),
+  FAILED_KEYS_WINDOW_MS: Type.Integer({
+    default: 60_000,
+    minimum: 1_000,
+    maximum: 86_400_000,
+    description: "Length of the window for invalid keys, in ms",
+  }),
   OPERATOR_HOST: Type.String({ default: "127.0.0.1", description: "Address of the operator listener" }),
   OPERATOR_PORT: Type.Integer({
     default: -1,
@@ -251,6 +271,7 @@ export const gatewayConfigSchema = Type.Object({
   OPERATOR_IDLE_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
+    maximum: 3_600_000,
     description: "Time without traffic after which an operator's connection is closed, in ms",
   }),
   WHOIS_HOST: Type.String({ default: "127.0.0.1", description: "Address of the whois listener" }),
@@ -275,6 +296,7 @@ export const gatewayConfigSchema = Type.Object({
   WHOIS_IDLE_MS: Type.Integer({
     default: 30_000,
     minimum: 100,
+    maximum: 3_600_000,
     description: "Time after which a whois connection is closed if its client neither sends nor reads anything, in ms",
   }),
   ADMIN_KEY: Type.String({
@@ -290,6 +312,7 @@ export const gatewayConfigSchema = Type.Object({
   INGEST_TIMEOUT_MS: Type.Integer({
     default: 25_000,
     minimum: 1,
+    maximum: 3_600_000,
     description: "Timeout for ingest to respond or to send more data, in ms; then 504",
   }),
   PROXY_TOKEN: Type.String({ default: "", description: "Shared secret that authenticates the gateway to ingest; at least 32 characters" }),

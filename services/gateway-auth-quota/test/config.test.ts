@@ -31,6 +31,12 @@ test("every fault is told at once", () => {
   expect(() => loadGatewayConfig({ PORT: "x", URL_BYTES_MAX: "1" })).toThrow(/^PORT .*\nURL_BYTES_MAX /);
 });
 
+test("times that Node would refuse, and limits that no key may have, are faults that name the setting", () => {
+  expect(() => loadGatewayConfig({ HEADERS_TIMEOUT_MS: "300001", DEFAULT_RATE_LIMIT: "1e15", DEFAULT_MONTH_LIMIT: "1e300" })).toThrow(
+    /^HEADERS_TIMEOUT_MS must be <= 300000.*\nDEFAULT_RATE_LIMIT must be <= 1000000000.*\nDEFAULT_MONTH_LIMIT must be <= 1000000000/,
+  );
+});
+
 interface Setting {
   readonly default: unknown;
   readonly description: string;
