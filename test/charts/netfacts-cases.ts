@@ -121,7 +121,7 @@ export const everything = {
     metrics: [peer],
     nats: { ports: [4333], to: [peer] },
     mongodb: { ports: [27_018], to: [peer] },
-    resolvers: { ports: [5353], to: [peer] },
+    resolvers: { ports: [5300], to: [peer] },
     telemetryPorts: [4319],
   },
   serviceMonitor: { enabled: true, interval: "15s", labels: { release: "prometheus" } },

@@ -261,6 +261,25 @@ testWithHelm("the whois listener, its Service and the policy of callers have one
   expect(named(objectsOf("minimal"), "NetworkPolicy", "callers-to-gateway").spec.ingress[0].ports).toEqual([{ port: 8080 }]);
 });
 
+testWithHelm("policies let pods reach the ports that other values name, besides those of their own", async () => {
+  const portsOf = async (policy: string, values: object): Promise<number[]> => {
+    const { objects } = await render(chart, joined(minimal, values));
+    const [{ ports }] = named(objects, "NetworkPolicy", policy).spec.egress;
+    return [...new Set<number>(ports.map(({ port }: Manifest) => port))];
+  };
+  const resolvers = (...list: string[]) => portsOf("to-resolvers", { rdnsResolver: { resolvers: list } });
+  expect(await resolvers()).toEqual([53]);
+  expect(await resolvers("tls://9.9.9.9#dns.quad9.net")).toEqual([53, 853]);
+  expect(await resolvers("1.1.1.1:5353", "[2001:db8::53]:5354", "tls://[2001:db8::53]:8853#a.example")).toEqual([53, 5353, 5354, 8853]);
+  expect(await resolvers("2001:db8::53", "[2001:db8::53]", "ns.example")).toEqual([53]);
+  expect(await portsOf("to-nats", { nats: { url: "tls://n:4443,nats://m,tls://[2001:db8::1]:4444" } })).toEqual([4222, 4443, 4444]);
+  expect(await portsOf("to-nats", { nats: { url: "tls://n:4443" }, networkPolicy: { nats: { ports: [14222] } } })).toEqual([14222, 4443]);
+  const telemetry = (otlpEndpoint: string) => portsOf("to-telemetry", { telemetry: { otlpEndpoint } });
+  expect(await telemetry("http://collector:4317")).toEqual([4318, 4317]);
+  expect(await telemetry("http://collector/v1")).toEqual([4318, 80]);
+  expect(await telemetry("https://[2001:db8::1]")).toEqual([4318, 443]);
+});
+
 testWithHelm("without its liveness probe a container is never restarted for a probe, and its readiness still counts", () => {
   for (const { spec } of ofKind(objectsOf("everything"), "Deployment")) {
     const [container] = spec.template.spec.containers;
@@ -441,6 +460,10 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
   ["a setting that the chart sets", joined(minimal, { gateway: { settings: { DRAIN_SECONDS: 4 } } }), /DRAIN_SECONDS/],
   ["a setting out of bounds", joined(minimal, { rdnsResolver: { settings: { RDNS_SOCKETS: 99 } } }), /RDNS_SOCKETS/],
   ["a URL with a password", joined(minimal, { nats: { url: "nats://me:secret@nats:4222" } }), /nats[./]url/],
+  ["a length that no prefix has", joined(minimal, { gateway: { trustedProxies: ["10.0.0.0/99"] } }), /gateway[./]trustedProxies/],
+  ["a length that no IPv6 prefix has", joined(minimal, { gateway: { trustedProxies: ["fd00::/129"] } }), /gateway[./]trustedProxies/],
+  ["a name that no object may have", joined(minimal, { nameOverride: "Foo_Bar" }), /nameOverride/],
+  ["a whole name that no object may have", joined(minimal, { fullnameOverride: "-facts" }), /fullnameOverride/],
   ["autoscaling of ingest", joined(minimal, { ingest: { autoscaling: { enabled: true } } }), /autoscaling/],
 ];
 
