@@ -1,5 +1,6 @@
 /** @netfacts/storage: the store: repositories and their implementation in SQLite. In MongoDB: `./mongo`. */
 
+export { tryFileLock } from "./file-lock.ts";
 export type { Lease, LeaseOutcome, LeaseRepository, RenewOutcome } from "./lease-repository.ts";
 export type {
   GiveBackOutcome,

@@ -1,25 +1,26 @@
 /** The state folder and its one owner. */
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "@netfacts/storage";
+import { makeFolder, tryFileLock } from "@netfacts/storage";
 
-/** Who holds the folder. */
+/** Who holds the folder, as it says itself: for messages. In a container, the number is that of its own. */
 export interface Owner {
   readonly pid: number;
-  /** Tells this process from a later one with the same number; null where the system does not tell. */
-  readonly started: string | null;
   readonly url: string;
 }
+
+/** Two starts at the same time: one of them has the lock within this. */
+const lockWaitMs = 500;
 
 /** Another process holds the folder. */
 export class HomeTakenError extends Error {
   override readonly name = "HomeTakenError";
-  readonly owner: Owner;
 
-  constructor(folder: string, owner: Owner) {
-    super(`${folder} is in use by process ${owner.pid} (${owner.url}); stop it, or choose another folder with NETFACTS_HOME=`);
-    this.owner = owner;
+  /** @param owner  null: it has not said who it is yet. */
+  constructor(folder: string, owner: Owner | null) {
+    const who = owner === null ? "another process" : `process ${owner.pid} (${owner.url})`;
+    super(`${folder} is in use by ${who}; stop it, or choose another folder with NETFACTS_HOME=`);
   }
 }
 
@@ -52,7 +53,8 @@ export interface Home {
 }
 
 /**
- * Takes the folder for this process; it is made when missing. What a crashed owner left is taken over.
+ * Takes the folder for this process; it is made when missing. The system holds the lock, so that it ends with the process however that ends, and
+ * holds between containers that share the folder. What a crashed owner left is taken over.
  *
  * Throws `HomeTakenError` when a living process holds it, `HomeError` when it cannot be written.
  */
@@ -68,64 +70,45 @@ function take(folder: string, url: string): Home {
   // The log and the store name clients and what they asked.
   makeFolder(folder, 0o700);
   const path = join(folder, "owner.json");
-  const mine: Owner = { pid: process.pid, started: startOf(process.pid), url };
-  for (let attempt = 0; ; attempt++) {
-    try {
-      writeFileSync(path, `${JSON.stringify(mine)}\n`, { flag: "wx" });
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || attempt > 8) throw error;
-    }
-    const owner = readOwner(path);
-    if (owner !== null && isAlive(owner)) throw new HomeTakenError(folder, owner);
-    // Renamed first, so that of two starters only one removes it.
-    const stale = `${path}.${process.pid}.stale`;
-    try {
-      renameSync(path, stale);
-      rmSync(stale);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    }
+  const unlock = lock(join(folder, "owner.lock"));
+  if (unlock === null) throw new HomeTakenError(folder, readOwner(path));
+  const answersAt = (answering: string): void => {
+    const next = `${path}.next`;
+    writeFileSync(next, `${JSON.stringify({ pid: process.pid, url: answering } satisfies Owner)}\n`);
+    renameSync(next, path);
+  };
+  try {
+    answersAt(url);
+  } catch (error) {
+    unlock();
+    throw error;
   }
   return {
     folder,
-    answersAt: (answering) => {
-      const next = `${path}.${process.pid}.next`;
-      writeFileSync(next, `${JSON.stringify({ ...mine, url: answering })}\n`);
-      renameSync(next, path);
-    },
+    answersAt,
     release: () => {
       if (readOwner(path)?.pid === process.pid) rmSync(path, { force: true });
+      unlock();
     },
   };
+}
+
+/** The file stays: whoever waits for the lock of a removed one would not meet whoever makes another. */
+function lock(path: string): (() => void) | null {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    // SQLite has no code for what is wrong, and reads what it may not write.
+    accessSync(path, constants.R_OK | constants.W_OK);
+  }
+  return tryFileLock(path, lockWaitMs);
 }
 
 function readOwner(path: string): Owner | null {
   try {
     const owner = JSON.parse(readFileSync(path, "utf8")) as Partial<Owner> | null;
-    return typeof owner?.pid === "number" && typeof owner.url === "string"
-      ? { pid: owner.pid, started: owner.started ?? null, url: owner.url }
-      : null;
-  } catch {
-    return null;
-  }
-}
-
-function isAlive({ pid, started }: Owner): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-  }
-  const now = startOf(pid);
-  return started === null || now === null || started === now;
-}
-
-/** When a process started, in ticks since boot; Linux only. */
-function startOf(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+    return typeof owner?.pid === "number" && typeof owner.url === "string" ? { pid: owner.pid, url: owner.url } : null;
   } catch {
     return null;
   }

@@ -1,9 +1,12 @@
 /** The hold on the state folder. */
 
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { forkTestProgram } from "../../../test/support/programs.ts";
 import { HomeTakenError, takeHome } from "../src/home.ts";
 
 let folder: string;
@@ -20,12 +23,14 @@ test("is taken once, names where its owner answers, and leaves nothing when it i
   expect(() => takeHome(folder, "http://127.0.0.1:1")).toThrow(`in use by process ${process.pid} (http://127.0.0.1:8080)`);
   expect(() => takeHome(folder, "http://127.0.0.1:1")).toThrow(HomeTakenError);
   home.release();
-  expect(readdirSync(folder)).toEqual([]);
+  // The file of the lock, which nobody holds.
+  expect(readdirSync(folder)).toEqual(["owner.lock"]);
+  takeHome(folder, "http://127.0.0.1:1").release();
 });
 
 test.each([
-  ["of a process that is gone", JSON.stringify({ pid: 2 ** 22 + 1, started: "1", url: "http://x" })],
-  ["of an earlier process with the number of a living one", JSON.stringify({ pid: process.pid, started: "1", url: "http://x" })],
+  ["of a process that is gone", JSON.stringify({ pid: 2 ** 22 + 1, url: "http://x" })],
+  ["of an earlier process with the number of a living one", JSON.stringify({ pid: process.pid, url: "http://x" })],
   ["that a crash cut short", '{"pid":'],
 ])("the mark %s is taken over", (_whose, text) => {
   writeFileSync(ownerFile(), text);
@@ -36,7 +41,44 @@ test.each([
 
 test("the mark of another process is not removed", () => {
   const home = takeHome(folder, "http://127.0.0.1:8080");
-  writeFileSync(ownerFile(), JSON.stringify({ pid: 1, started: null, url: "http://other" }));
+  writeFileSync(ownerFile(), JSON.stringify({ pid: 1, url: "http://other" }));
   home.release();
-  expect(readdirSync(folder)).toEqual(["owner.json"]);
+  expect(readdirSync(folder)).toEqual(["owner.json", "owner.lock"]);
+});
+
+test("a folder that is held is not taken whatever the mark says: in another container, the number of its owner is nobody's", () => {
+  const home = takeHome(folder, "http://127.0.0.1:8080");
+  writeFileSync(ownerFile(), JSON.stringify({ pid: 2 ** 22 + 1, url: "http://x" }));
+  expect(() => takeHome(folder, "http://127.0.0.1:1")).toThrow(`in use by process ${2 ** 22 + 1} (http://x)`);
+  rmSync(ownerFile());
+  expect(() => takeHome(folder, "http://127.0.0.1:1")).toThrow("in use by another process; stop it");
+  home.release();
+});
+
+/** Processes that take the folder at the same time. */
+async function takers(count: number): Promise<{ readonly said: string; readonly child: ChildProcess }[]> {
+  const children = Array.from({ length: count }, () => forkTestProgram("services/standalone/test/home-process.ts", [folder]));
+  return await Promise.all(children.map(async (child) => ({ said: String((await once(child, "message"))[0]), child })));
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+test("of processes that start at the same time after a crash, one has the folder, until it is killed", async () => {
+  for (let round = 0; round < 3; round++) {
+    writeFileSync(ownerFile(), JSON.stringify({ pid: 2 ** 22 + 1, url: "http://x" }));
+    const found = await takers(4);
+    const owners = found.filter(({ said }) => said === "taken");
+    try {
+      expect(owners.length).toBe(1);
+      expect(() => takeHome(folder, "http://127.0.0.1:1")).toThrow(`in use by process ${owners[0]?.child.pid} (http://127.0.0.1:8080)`);
+    } finally {
+      for (const { child } of found) await kill(child);
+    }
+  }
+  takeHome(folder, "http://127.0.0.1:1").release();
 });
