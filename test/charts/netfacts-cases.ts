@@ -35,6 +35,7 @@ export const everything = {
   commonLabels: { team: "network" },
   image: { repository: "netfacts/all", tag: "0.1.0-rc1", digest: `sha256:${"ab".repeat(32)}`, pullPolicy: "Always" },
   logLevel: "debug",
+  listenHost: "::",
   nats: {
     url: "tls://nats-0.example:4222,tls://nats-1.example:4222",
     auth: { method: "password", existingSecret: "nats-users", key: "password", user: "netfacts" },

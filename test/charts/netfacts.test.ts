@@ -244,12 +244,23 @@ testWithHelm("services listen where probes and other pods reach them", () => {
   const [gateway] = named(objectsOf("minimal"), "Deployment", "gateway-auth-quota").spec.template.spec.containers;
   expect(environmentOf(gateway).env).toMatchObject({ HOST: "0.0.0.0", OPERATOR_HOST: "0.0.0.0", OPERATOR_PORT: "8081" });
   const [ingest] = named(objectsOf("minimal"), "Deployment", "ingest").spec.template.spec.containers;
-  expect(environmentOf(ingest).env).toMatchObject({ INGEST_HOST: "0.0.0.0", INGEST_ADVERTISED_URL: "http://10.0.0.7:8090" });
+  expect(environmentOf(ingest).env).toMatchObject({ INGEST_HOST: "0.0.0.0", INGEST_ADVERTISED_HOST: "10.0.0.7" });
+});
+
+testWithHelm("every listener follows listenHost, so that pods with IPv6 addresses only can be reached", () => {
+  const hosts = (objects: readonly Manifest[]) =>
+    ofKind(objects, "Deployment").flatMap(({ spec }) =>
+      Object.entries(environmentOf(spec.template.spec.containers[0]).env).flatMap(([name, value]) =>
+        /^(?:\w+_)?HOST$/.test(name) && name !== "INGEST_ADVERTISED_HOST" ? [value] : [],
+      ),
+    );
+  expect(new Set(hosts(objectsOf("minimal")))).toEqual(new Set(["0.0.0.0"]));
+  expect(new Set(hosts(objectsOf("everything")))).toEqual(new Set(["::"]));
 });
 
 testWithHelm("the whois listener, its Service and the policy of callers have one port, and client addresses stay", () => {
   const [gateway] = named(objectsOf("everything"), "Deployment", "gateway-auth-quota").spec.template.spec.containers;
-  expect(environmentOf(gateway).env).toMatchObject({ WHOIS_HOST: "0.0.0.0", WHOIS_PORT: "8043" });
+  expect(environmentOf(gateway).env).toMatchObject({ WHOIS_HOST: "::", WHOIS_PORT: "8043" });
   expect(gateway.ports).toContainEqual({ name: "whois", containerPort: 8043 });
   expect(named(objectsOf("everything"), "Service", "whois").spec).toMatchObject({
     type: "LoadBalancer",

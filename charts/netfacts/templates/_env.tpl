@@ -4,22 +4,22 @@
 {{- $own := index $values .section -}}
 {{- $fullname := include "netfacts.fullname" .root -}}
 - { name: POD_NAME, valueFrom: { fieldRef: { fieldPath: metadata.name } } }
-- { name: TELEMETRY_HOST, value: "0.0.0.0" }
+- { name: TELEMETRY_HOST, value: {{ $values.listenHost | quote }} }
 - { name: LOG_LEVEL, value: {{ $values.logLevel }} }
 {{ include "netfacts.secretEnv" . | trim }}
 {{- if eq .section "gateway" }}
-- { name: HOST, value: "0.0.0.0" }
+- { name: HOST, value: {{ $values.listenHost | quote }} }
 - { name: DRAIN_SECONDS, value: {{ $own.drainSeconds | quote }} }
 {{- with $own.trustedProxies }}
 - { name: TRUSTED_PROXIES, value: {{ join "," . | quote }} }
 {{- end }}
 {{- if $own.operator.enabled }}
-- { name: OPERATOR_HOST, value: "0.0.0.0" }
+- { name: OPERATOR_HOST, value: {{ $values.listenHost | quote }} }
 - { name: OPERATOR_PORT, value: "8081" }
 - { name: INGEST_URL, value: "http://{{ $fullname }}-ingest:8090" }
 {{- end }}
 {{- if $own.whois.enabled }}
-- { name: WHOIS_HOST, value: "0.0.0.0" }
+- { name: WHOIS_HOST, value: {{ $values.listenHost | quote }} }
 - { name: WHOIS_PORT, value: "8043" }
 {{- end }}
 {{- end }}
@@ -36,8 +36,8 @@
 - { name: SNAPSHOT_REPLICAS, value: {{ $values.nats.snapshotReplicas | quote }} }
 - { name: SOURCES, value: {{ include "netfacts.sourcesPath" .root | quote }} }
 - { name: INGEST_STATE_DIR, value: /data/ingest }
-- { name: INGEST_HOST, value: "0.0.0.0" }
-- { name: INGEST_ADVERTISED_URL, value: "http://$(POD_IP):8090" }
+- { name: INGEST_HOST, value: {{ $values.listenHost | quote }} }
+- { name: INGEST_ADVERTISED_HOST, value: "$(POD_IP)" }
 {{- end }}
 {{- with $values.telemetry }}
 {{- if .otlpEndpoint }}

@@ -1,5 +1,6 @@
 /** Settings of the service: the only reader of the environment here. */
 
+import { isIPv6 } from "node:net";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
 import { retentionConfigSchema } from "@netfacts/snapshot";
@@ -63,7 +64,11 @@ export const ingestConfigSchema = Type.Object({
   }),
   INGEST_ADVERTISED_URL: Type.String({
     default: "",
-    description: "URL at which other ingest processes reach this one; if empty, its address and port",
+    description: "URL at which other ingest processes reach this one; if empty, `INGEST_ADVERTISED_HOST` or its own address, and its port",
+  }),
+  INGEST_ADVERTISED_HOST: Type.String({
+    default: "",
+    description: "Host name or address at which other ingest processes reach this one, on its own port; an IPv6 address needs no brackets",
   }),
   INGEST_LEASE_TTL_MS: Type.Integer({
     default: 15_000,
@@ -87,8 +92,18 @@ export type IngestConfig = Static<typeof ingestConfigSchema>;
 /** @throws ConfigError that lists every fault. */
 export function loadIngestConfig(env: NodeJS.ProcessEnv = process.env): IngestConfig {
   const config = loadConfig(ingestConfigSchema, env);
-  const { INGEST_ADVERTISED_URL: url } = config;
+  const { INGEST_ADVERTISED_URL: url, INGEST_ADVERTISED_HOST: host } = config;
   if (url !== "" && !(URL.canParse(url) && /^https?:\/\/[^/]+$/.test(url)))
     throw new ConfigError(["INGEST_ADVERTISED_URL must be an http or https URL with a host and a port, without a path"]);
+  if (host !== "" && !isHost(host)) throw new ConfigError(["INGEST_ADVERTISED_HOST must be a host name or an address, without a port"]);
   return config;
+}
+
+/** What stands in a URL as its host: an IPv6 address in brackets. */
+export function urlHost(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+function isHost(text: string): boolean {
+  return /^[\w.:%-]+$/.test(text) && URL.canParse(`http://${urlHost(text)}:1`) && (isIPv6(text) || !text.includes(":"));
 }

@@ -7,7 +7,7 @@ import type { Broadcast } from "@netfacts/pod";
 import { type Logger, listenAt, type Metrics, type ServiceApp } from "@netfacts/runtime";
 import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
 import type { ObservationRepository, Store } from "@netfacts/storage";
-import type { IngestConfig } from "./config.ts";
+import { type IngestConfig, urlHost } from "./config.ts";
 import { fetchContext } from "./fetch/config.ts";
 import { handOn, ownerName } from "./http/hand-on.ts";
 import { installObservationRoutes } from "./http/observation-routes.ts";
@@ -43,6 +43,7 @@ export interface IngestDeps {
     | "INGEST_HOST"
     | "INGEST_PORT"
     | "INGEST_ADVERTISED_URL"
+    | "INGEST_ADVERTISED_HOST"
     | "INGEST_LEASE_TTL_MS"
     | "PROXY_TOKEN"
     | "ERROR_DOCS_BASE"
@@ -213,7 +214,7 @@ export function buildService(deps: IngestDeps): IngestApp {
     async start() {
       const place = { host: config.INGEST_HOST, port: config.INGEST_PORT, hostSetting: "INGEST_HOST", portSetting: "INGEST_PORT" };
       url = await listenAt(place, (at) => http.listen(at));
-      const advertised = config.INGEST_ADVERTISED_URL || advertisedUrl(config.INGEST_HOST, url);
+      const advertised = config.INGEST_ADVERTISED_URL || advertisedUrl(config, url);
       const { monotonic } = clock;
       // Where it cannot be written no run would succeed, so another process may lead.
       const beginToLead = async (): Promise<void> => {
@@ -253,11 +254,15 @@ function podsOf({ id, waitedMs, loaded, refused, loading }: ActivationOutcome): 
   return { snapshot: id, waited_ms: waitedMs, loaded, refused, loading };
 }
 
-/** Where others reach this server: where it listens on every address, at the first that is not loopback. */
-function advertisedUrl(host: string, url: string): string {
-  if (host !== "0.0.0.0" && host !== "::") return url;
+/** Where others reach this server: where it listens on every address, at the first that is not loopback, of IPv4 if there is one. */
+function advertisedUrl({ INGEST_ADVERTISED_HOST, INGEST_HOST }: IngestDeps["config"], url: string): string {
+  const { port } = new URL(url);
+  if (INGEST_ADVERTISED_HOST !== "") return `http://${urlHost(INGEST_ADVERTISED_HOST)}:${port}`;
+  if (INGEST_HOST !== "0.0.0.0" && INGEST_HOST !== "::") return url;
   const outer = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
-    .find(({ internal, family }) => !internal && family === "IPv4");
-  return `http://${outer?.address ?? "127.0.0.1"}:${new URL(url).port}`;
+    // One of a link alone needs a zone, which means something on this machine only.
+    .filter(({ internal, address }) => !internal && !address.startsWith("fe80:"));
+  const place = outer.find(({ family }) => family === "IPv4") ?? (INGEST_HOST === "::" ? outer[0] : undefined);
+  return `http://${urlHost(place?.address ?? "127.0.0.1")}:${port}`;
 }

@@ -86,6 +86,7 @@ export async function startService({
         INGEST_HOST: "127.0.0.1",
         INGEST_PORT: 0,
         INGEST_ADVERTISED_URL: "",
+        INGEST_ADVERTISED_HOST: "",
         INGEST_LEASE_TTL_MS: ttlMs,
         PROXY_TOKEN: proxyToken,
         ERROR_DOCS_BASE: "/docs/errors/",
