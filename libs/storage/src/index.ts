@@ -23,6 +23,7 @@ export {
   type SaidValue,
   searchMerged,
 } from "./merged-profiles.ts";
+export { mongoUriFault } from "./mongo/mongo-uri.ts";
 export {
   type BadLine,
   type NewUpload,

@@ -59,6 +59,12 @@ test("without NATS a change is made, and a note says that nobody was told", asyn
   expect(existsSync(join(dataDir, "store.sqlite"))).toBe(false);
 });
 
+test("a wrong MONGODB_URI is named, without the password", async () => {
+  const { code, err } = await runProcessWith({ MONGODB_URI: "mongodb://netfacts:hunter2@x@db/netfacts" }, dataDir, "keys", "list");
+  expect([code, err]).toEqual([2, expect.stringContaining("MONGODB_URI is not a MongoDB URI; write mongodb://USER:PASSWORD@HOST")]);
+  expect(err).not.toContain("hunter2");
+});
+
 test("with NATS gateways are told which key changed, and of nothing that was only looked at", async () => {
   // Others of a shared server tell of their keys too.
   const nats = await startNatsServer({ own: true });

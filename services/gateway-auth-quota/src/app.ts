@@ -42,7 +42,7 @@ import { UsageMeter } from "./usage/usage-meter.ts";
 import { UsageRetention } from "./usage/usage-retention.ts";
 import { WhoisServer } from "./whois/whois-server.ts";
 
-export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig, storeConfigSchema } from "./config.ts";
+export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig, loadStoreConfig } from "./config.ts";
 
 export interface GatewayDeps {
   readonly config: GatewayConfig;

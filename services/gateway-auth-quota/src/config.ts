@@ -4,6 +4,7 @@ import { parseAddress, parsePrefix } from "@netfacts/address";
 import { keyBounds } from "@netfacts/contracts";
 import { type Peppers, parseKeyText, readPeppers } from "@netfacts/keys";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
+import { mongoUriFault } from "@netfacts/storage";
 import Type, { type Static } from "typebox";
 import type { CorsOrigins } from "./edge/cors.ts";
 import type { ForwardingHeader } from "./edge/trusted-proxies.ts";
@@ -328,6 +329,14 @@ export const storeConfigSchema = Type.Object({
     description: "MongoDB database of keys and limits: mongodb://user:password@host:27017/database",
   }),
 });
+
+/** @throws ConfigError */
+export function loadStoreConfig(env: NodeJS.ProcessEnv = process.env): Static<typeof storeConfigSchema> {
+  const config = loadConfig(storeConfigSchema, env);
+  const fault = mongoUriFault(config.MONGODB_URI);
+  if (fault !== null) throw new ConfigError([`MONGODB_URI ${fault}`]);
+  return config;
+}
 
 type Settings = Static<typeof gatewayConfigSchema>;
 

@@ -10,7 +10,7 @@ await runMain(async () => {
   const { loadConfig, loadConfigs, runService, systemClock } = await import("@netfacts/runtime");
   const { busConfigSchema, openBus } = await import("@netfacts/runtime/bus");
   const { openMongoStore } = await import("@netfacts/storage/mongo");
-  const { buildApp, loadGatewayConfig, storeConfigSchema } = await import("./app.ts");
+  const { buildApp, loadGatewayConfig, loadStoreConfig } = await import("./app.ts");
   const { collectBuffersYoung } = await import("./collections.ts");
   const { Readiness } = await import("./readiness.ts");
   const { StoreWatch, storeLostMs } = await import("./store-watch.ts");
@@ -23,7 +23,7 @@ await runMain(async () => {
       loadConfigs({
         gateway: () => loadGatewayConfig(),
         bus: () => loadConfig(busConfigSchema),
-        store: () => loadConfig(storeConfigSchema),
+        store: () => loadStoreConfig(),
       }),
     drainMs: ({ gateway }) => gateway.DRAIN_SECONDS * 1_000,
     async build(context) {

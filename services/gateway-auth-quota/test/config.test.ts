@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "@jest/globals";
 import { createLogger } from "@netfacts/runtime";
-import { gatewayConfigSchema, loadGatewayConfig } from "../src/app.ts";
+import { gatewayConfigSchema, loadGatewayConfig, loadStoreConfig } from "../src/app.ts";
 import type { RequestLog } from "../src/edge/observe.ts";
 
 test("an empty environment gives the defaults", () => {
@@ -35,6 +35,13 @@ test("times that Node would refuse, and limits that no key may have, are faults 
   expect(() => loadGatewayConfig({ HEADERS_TIMEOUT_MS: "300001", DEFAULT_RATE_LIMIT: "1e15", DEFAULT_MONTH_LIMIT: "1e300" })).toThrow(
     /^HEADERS_TIMEOUT_MS must be <= 300000.*\nDEFAULT_RATE_LIMIT must be <= 1000000000.*\nDEFAULT_MONTH_LIMIT must be <= 1000000000/,
   );
+});
+
+test("a wrong MONGODB_URI is a fault that names the setting and shows no password", () => {
+  const load = () => loadStoreConfig({ MONGODB_URI: "mongodb://netfacts:hunter2@x@db/netfacts" });
+  expect(load).toThrow(/^MONGODB_URI is not a MongoDB URI; write .* percent-encoded$/);
+  expect(load).not.toThrow(/hunter2/);
+  expect(loadStoreConfig({}).MONGODB_URI).toBe("mongodb://127.0.0.1:27017/netfacts");
 });
 
 interface Setting {

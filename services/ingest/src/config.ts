@@ -4,6 +4,7 @@ import { isIPv6 } from "node:net";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
 import { retentionConfigSchema } from "@netfacts/snapshot";
+import { mongoUriFault } from "@netfacts/storage";
 import Type, { type Static } from "typebox";
 import { fetchConfigSchema } from "./fetch/config-schema.ts";
 import { rtrDelayMsDefault } from "./rtr/index.ts";
@@ -93,9 +94,13 @@ export type IngestConfig = Static<typeof ingestConfigSchema>;
 export function loadIngestConfig(env: NodeJS.ProcessEnv = process.env): IngestConfig {
   const config = loadConfig(ingestConfigSchema, env);
   const { INGEST_ADVERTISED_URL: url, INGEST_ADVERTISED_HOST: host } = config;
+  const faults: string[] = [];
   if (url !== "" && !(URL.canParse(url) && /^https?:\/\/[^/]+$/.test(url)))
-    throw new ConfigError(["INGEST_ADVERTISED_URL must be an http or https URL with a host and a port, without a path"]);
-  if (host !== "" && !isHost(host)) throw new ConfigError(["INGEST_ADVERTISED_HOST must be a host name or an address, without a port"]);
+    faults.push("INGEST_ADVERTISED_URL must be an http or https URL with a host and a port, without a path");
+  if (host !== "" && !isHost(host)) faults.push("INGEST_ADVERTISED_HOST must be a host name or an address, without a port");
+  const uriFault = mongoUriFault(config.MONGODB_URI);
+  if (uriFault !== null) faults.push(`MONGODB_URI ${uriFault}`);
+  if (faults.length > 0) throw new ConfigError(faults);
   return config;
 }
 

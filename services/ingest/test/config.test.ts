@@ -1,4 +1,4 @@
-/** Settings that the schema alone cannot check. */
+/** Settings: faults that the schema cannot see, all at once. */
 
 import { describe, expect, test } from "@jest/globals";
 import { loadIngestConfig } from "../src/config.ts";
@@ -31,4 +31,12 @@ describe("INGEST_ADVERTISED_HOST", () => {
       await service.stop();
     }
   });
+});
+
+test("a wrong URL and a wrong MONGODB_URI are told at once, without the password", () => {
+  const load = (settings: object) => () => loadIngestConfig({ PROXY_TOKEN: "t".repeat(32), ...settings });
+  expect(load({})).not.toThrow();
+  const wrong = load({ INGEST_ADVERTISED_URL: "ingest:8090", MONGODB_URI: "mongodb://netfacts:hunter2@db/net.facts" });
+  expect(wrong).toThrow(/^INGEST_ADVERTISED_URL must be .*\nMONGODB_URI names a database with a character/);
+  expect(wrong).not.toThrow(/hunter2/);
 });

@@ -1,5 +1,6 @@
 /** What we need to know of a connection string; the driver reads the rest. */
 
+import { accessSync, constants } from "node:fs";
 import { StoreError } from "../store-error.ts";
 
 /** Strict where an @ may stand, so that no part of a password is taken for something else. */
@@ -10,6 +11,11 @@ export interface MongoUri {
   readonly shown: string;
   readonly database: string;
 }
+
+/** Of a database's name, by the rules of MongoDB for all systems. */
+const databaseName = /^[^/\\. "$*<>:|?]{1,63}$/;
+/** Options that name a file; their names may be written in any case. */
+const fileOptions = ["tlsCAFile", "tlsCertificateKeyFile", "tlsCRLFile"];
 
 /** Used where the URI names no database: the driver's own default is `test`. */
 export const defaultDatabase = "netfacts";
@@ -22,7 +28,40 @@ export function readMongoUri(uri: string): MongoUri {
   return { shown: `${scheme}${hosts}/${name}`, database: name };
 }
 
+/**
+ * What is wrong with a URI, to follow the name of its setting; null: nothing that can be seen without the driver and the server. Shows nothing of
+ * user and password.
+ */
+export function mongoUriFault(uri: string): string | null {
+  if (!form.test(uri)) return `is not a MongoDB URI; ${remedy}`;
+  const { database } = readMongoUri(uri);
+  if (!databaseName.test(decoded(database)))
+    return 'names a database with a character that no name has (/ \\ . " $ * < > : | ? or a space), or with more than 63 characters';
+  const options = new URLSearchParams(uri.split("?")[1] ?? "");
+  for (const [name, path] of options) {
+    const option = fileOptions.find((each) => each.toLowerCase() === name.toLowerCase());
+    if (option === undefined) continue;
+    try {
+      accessSync(path, constants.R_OK);
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : "cannot be read";
+      return `has ${option}=${path}, a file that ${reason}`;
+    }
+  }
+  return null;
+}
+
+/** Text that is encoded wrongly has a % that stays. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const remedy = "write mongodb://USER:PASSWORD@HOST:PORT/DATABASE, with user and password percent-encoded";
+
 export function badUri(explanation: string, shown = "mongodb://…"): StoreError {
-  const remedy = "write mongodb://USER:PASSWORD@HOST:PORT/DATABASE, with user and password percent-encoded";
   return new StoreError("unavailable", shown, explanation, undefined, remedy);
 }

@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
 import { Administration, type ControlChange, KeySpecError, type Operator, type Pepper, readPeppers } from "@netfacts/keys";
 import { ConfigError, readSecretSetting } from "@netfacts/runtime/secret-setting";
-import { openSqliteStore, ProfileOverrides, type Store } from "@netfacts/storage";
+import { mongoUriFault, openSqliteStore, ProfileOverrides, type Store } from "@netfacts/storage";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, sharedSettings, storePath } from "../context.ts";
@@ -61,7 +61,10 @@ export function cliOperator(): Operator {
 
 /** Empty: the store is the file of the data folder. */
 export function databaseUri(): string {
-  return secretSetting("MONGODB_URI");
+  const uri = secretSetting("MONGODB_URI");
+  const fault = uri === "" ? null : mongoUriFault(uri);
+  if (fault !== null) throw new CliError(exitCodes.usage, `MONGODB_URI ${fault}`);
+  return uri;
 }
 
 /** Of the environment, or of the file that `<NAME>_FILE` names. */
