@@ -73,6 +73,7 @@ export interface IngestApp extends ServiceApp {
 export function buildService(deps: IngestDeps): IngestApp {
   const { config, store, snapshots, log, clock } = deps;
   const metrics = createIngestMetrics(deps.metrics);
+  const fetching = fetchContext(config);
   let url = "";
   let leadership: Leadership | null = null;
   let runs: RunManager | null = null;
@@ -160,7 +161,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       scheduled: config.INGEST_SCHEDULE,
       rtrMetrics: metrics.rtr,
       rtrDelayMs: config.INGEST_RTR_DELAY_MS,
-      fetching: fetchContext(config),
+      fetching,
       snapshots,
       profiles: store.profiles,
       statements: store.statements,

@@ -10,6 +10,7 @@ import { timestamp } from "@netfacts/contracts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import { type FetchSettings, locationsAt, type SourceConfig, shownUrl } from "../sources/index.ts";
 import { linkLocalRefusal, type Refusal, type Resolve, refusal, systemResolve } from "./address-guard.ts";
+import { authorityFault } from "./authorities.ts";
 import { type Downloaded, download } from "./download.ts";
 import { DownloadFolder, type FetchedFile, pathOf, urlDigestOf } from "./download-folder.ts";
 import { connectionError, FetchError } from "./fetch-error.ts";
@@ -166,12 +167,18 @@ class SourceFetch {
       readFile(file, "utf8").catch((cause: Error) => {
         throw new FetchError("forbidden", `${shownUrl(url)}: ${file} cannot be read: ${cause.message}`, { cause });
       });
+    const readAuthorities = async (file: string) => {
+      const text = await read(file);
+      const fault = authorityFault(text);
+      if (fault !== null) throw new FetchError("forbidden", `${shownUrl(url)}: ${file} must hold PEM certificates: ${fault}`);
+      return text;
+    };
     return {
       url,
       authorization: fetch.authorizationFile === null ? null : (await read(fetch.authorizationFile)).trim(),
       refuse: fetch.allowPrivate ? linkLocalRefusal : refuse,
       allowDowngrade: fetch.allowDowngrade,
-      ca: files.length === 0 ? undefined : [...getCACertificates("default"), ...(await Promise.all(files.map(read)))],
+      ca: files.length === 0 ? undefined : [...getCACertificates("default"), ...(await Promise.all(files.map(readAuthorities)))],
       resolve,
       stallMs,
       signal,

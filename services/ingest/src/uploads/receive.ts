@@ -56,7 +56,7 @@ const countEvery = 50;
 
 /**
  * @returns the upload as it is stored at the end.
- * @throws ProblemError for a body that breaks a bound or is of another format; whatever the body throws. Lines that were read are stored.
+ * @throws ProblemError for a body that breaks a bound, is cut, or is of another file or format; whatever the body throws. Lines that were read are stored, but those of another format.
  */
 export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
   const { body, upload, offset, isPart, bytesMax, secondsMax, clock } = options;

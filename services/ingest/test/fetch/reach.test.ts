@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { guardedLookup, refusal } from "../../src/fetch/address-guard.ts";
+import { fetchContext } from "../../src/fetch/config.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { type Fetching, failure, fetching } from "../support/fetching.ts";
 import { answer, type HostileServer, startHostileServer } from "../support/hostile-server.ts";
@@ -271,6 +272,17 @@ describe("over TLS", () => {
   test("an authority of the source's own, or of all sources, is trusted", async () => {
     expect((await place.fetch(`${secure.url}/a`, { caFile: authority })).content.toString()).toBe("content");
     expect((await place.fetch(`${secure.url}/b`, {}, { caFile: authority })).content.toString()).toBe("content");
+  });
+
+  test("a file without a certificate is refused by its name, before anything is asked", async () => {
+    const none = join(place.downloads, "none.pem");
+    writeFileSync(none, "root:x:0:0\n");
+    const error = await failure(place.fetch(`${secure.url}/a`, { caFile: none }));
+    expect(error.message).toContain(`${none} must hold PEM certificates: `);
+    expect(secure.requests).toHaveLength(0);
+    expect(() => fetchContext({ FETCH_CONTACT: "", FETCH_CA_FILE: none })).toThrow(/FETCH_CA_FILE must hold PEM certificates: /);
+    expect(() => fetchContext({ FETCH_CONTACT: "", FETCH_CA_FILE: `${none}x` })).toThrow(/FETCH_CA_FILE cannot be read: .*ENOENT/);
+    expect(fetchContext({ FETCH_CONTACT: "", FETCH_CA_FILE: authority }).caFile).toBe(authority);
   });
 
   test("a certificate for another name is not", async () => {
