@@ -38,7 +38,7 @@ describe("a time in the future", () => {
     [
       "some of a table's records",
       "rib",
-      () => Buffer.concat([ribFile(20), ribRecord("11.1.0.0/24", [{ peer: 0, path: "64500 9" }], { timestamp: later(7_200) })]),
+      () => Buffer.concat([ribFile(20, later(0)), ribRecord("11.1.0.0/24", [{ peer: 0, path: "64500 9" }], { timestamp: later(7_200) })]),
       "the time of its data",
     ],
   ])("of %s is refused, and what served stays", async (_what, name, content, what) => {
