@@ -40,15 +40,20 @@ export function adminLoss(before: KeyRecord, after: KeyRecord, now: number, addr
 
 /** Whether the operator cannot use a key with the networks `after` as one with `before`. */
 function shutsOut(before: readonly string[], after: readonly string[], address: string | null): boolean {
-  const isNarrower = after.length > 0 && !(before.length > 0 && before.every((cidr) => after.includes(cidr)));
+  const isNarrower = after.length > 0 && !(before.length > 0 && before.every((cidr) => after.some((wide) => containsNetwork(wide, cidr))));
   if (!isNarrower) return false;
   const caller = hostPrefix(address ?? "");
-  return caller === null || !after.some((cidr) => containsCaller(cidr, caller));
+  return caller === null || !after.some((cidr) => contains(cidr, caller));
 }
 
-function containsCaller(cidr: string, caller: Prefix): boolean {
+function containsNetwork(wide: string, cidr: string): boolean {
   const reading = parsePrefix(cidr);
-  return reading.ok && containsPrefix(plainPrefix(reading.prefix), caller);
+  return reading.ok && contains(wide, plainPrefix(reading.prefix));
+}
+
+function contains(cidr: string, prefix: Prefix): boolean {
+  const reading = parsePrefix(cidr);
+  return reading.ok && containsPrefix(plainPrefix(reading.prefix), prefix);
 }
 
 /** The address as a prefix of its whole length, an IPv4-mapped one as IPv4; null for any other text. */

@@ -51,6 +51,9 @@ export interface CreateOutcome {
 /** `unwritten`: the plan `default` while nobody wrote it, which is what a deletion leaves. */
 export type DeletePlanOutcome = "deleted" | "unwritten" | "absent" | "in-use";
 
+/** What the Idempotency-Key of a change of state stands for. */
+const [pending, made] = ["pending", "made"];
+
 type KeyAction = "disable" | "enable" | "revoke";
 
 const idempotencyMs = 86_400_000;
@@ -106,10 +109,14 @@ export class Administration {
     );
   }
 
-  /** `unchanged` also where the request of this Idempotency-Key was carried out before: the key is as later changes left it. */
+  /**
+   * `unchanged` also where the request of this Idempotency-Key was carried out before: the key is as later changes left it. A request whose end nobody
+   * knows, as of a process that died, is carried out again.
+   */
   async setKeyState(by: Operator, id: string, action: KeyAction, force = false, idempotency?: Idempotency): Promise<KeyOutcome> {
-    const done = idempotency === undefined ? null : await this.#doneBefore(by, id, action, idempotency);
-    if (done !== null) return { outcome: "unchanged", key: done };
+    const key = idempotency === undefined ? null : await this.#store.keys.find(id);
+    if (idempotency !== undefined && key !== null && (await this.#claim(by, idempotency, pending)) === made)
+      return { outcome: "unchanged", key };
     const change = { disable: disableKey, enable: enableKey, revoke: revokeKey }[action];
     const outcome = this.#told(
       await change(this.#store, id, {
@@ -118,10 +125,11 @@ export class Administration {
         beforeWrite: (before, after) => this.#note(by, `key.${action}`, id, { ...auditChanges(before, after), ...forced(force) }),
       }),
     );
+    if (idempotency === undefined) return outcome;
+    const claim = { id: claimId(by, idempotency), bodyHash: idempotency.bodyHash };
+    if (outcome.outcome === "changed" || outcome.outcome === "unchanged") await this.#store.idempotency.settle({ ...claim, target: made });
     // What was refused may be asked again with the same Idempotency-Key, also with `force`.
-    if (idempotency !== undefined && outcome.outcome !== "changed" && outcome.outcome !== "unchanged") {
-      await this.#store.idempotency.release({ id: claimId(by, idempotency), bodyHash: idempotency.bodyHash });
-    }
+    else await this.#store.idempotency.release(claim);
     return outcome;
   }
 
@@ -193,18 +201,6 @@ export class Administration {
   async #checkPlanOf({ plan }: Pick<KeyPatch, "plan">): Promise<void> {
     if (plan === undefined || plan === defaultPlan || (await this.#store.plans.find(plan)) !== null) return;
     throw new KeySpecError([specFault("plan", `no plan has this name`)]);
-  }
-
-  /** The key if this request was carried out before and must not be again; null if it is to be carried out now. */
-  async #doneBefore(by: Operator, id: string, action: KeyAction, idempotency: Idempotency): Promise<KeyRecord | null> {
-    const key = await this.#store.keys.find(id);
-    if (key === null) return null;
-    const from = Number(await this.#claim(by, idempotency, String(key.version)));
-    // Revoked is final: where the key is not, the earlier request did not come to its end.
-    if (action === "revoke") return null;
-    // Nor did it where the key still has the version that it began from, or only the mark that goes before the end of an admin key.
-    const isUntouched = key.version === from || (key.steppingDown && key.version === from + 1);
-    return isUntouched ? null : key;
   }
 
   /** What this Idempotency-Key stands for: `target`, or that of an earlier request. */

@@ -5,7 +5,7 @@ export interface IdempotencyClaim {
   readonly id: string;
   /** Digest of the request that it came with. */
   readonly bodyHash: string;
-  /** The id of what is about to be made; for a change of state, the version of the key that it begins from. */
+  /** The id of what is about to be made; of a change of state, whether it was made. */
   readonly target: string;
   /** Unix milliseconds: from then on it stands for nothing. */
   readonly expiresAt: number;
@@ -19,6 +19,8 @@ export type IdempotencyOutcome =
 export interface IdempotencyRepository {
   /** Writes the claim unless there is one of its id that has not expired at `now`; unique over all processes. */
   claim(claim: IdempotencyClaim, now: number): Promise<IdempotencyOutcome>;
+  /** Changes what a claim stands for; one of another request stays. */
+  settle(claim: Pick<IdempotencyClaim, "id" | "bodyHash" | "target">): Promise<void>;
   /** Removes the claim of a request that was refused and changed nothing; one of another request stays. */
   release(claim: Pick<IdempotencyClaim, "id" | "bodyHash">): Promise<void>;
 }

@@ -51,6 +51,8 @@ test.each([
   [[], ["10.0.0.0/8"], "cli", "networks"],
   [["10.0.0.0/8", "192.0.2.0/24"], ["10.0.0.0/8"], null, "networks"],
   [["10.0.0.0/8"], ["10.0.0.0/8", "192.0.2.0/24"], null, null],
+  [["10.0.0.0/8"], ["10.0.0.0/7"], null, null],
+  [["10.0.0.0/7"], ["10.0.0.0/8"], null, "networks"],
   [["10.0.0.0/8"], [], null, null],
 ])("from the networks %j to %j, for %s: %s", (before, allowedCidrs, address, expected) => {
   expect(loss({ allowedCidrs: before }, { allowedCidrs }, address)?.of ?? null).toBe(expected);

@@ -18,7 +18,7 @@ import { readTableDump } from "./record/table-dump.ts";
 import { RecordStream, recordBytesMaxDefault } from "./record-stream.ts";
 import { RibEntries } from "./rib-entry.ts";
 
-/** A dump takes minutes; a record whose time differs by more from its peer index table is damaged, and would date all of the table. */
+/** A dump takes minutes; a record whose time differs by more from its peer index table, or from the first record of TABLE_DUMP, is damaged, and would date all of the table. */
 const dumpSecondsMax = 86_400;
 /** Examples kept per reason. */
 export const examplesMaxDefault = 5;
@@ -81,6 +81,8 @@ export interface RibReport {
 class OldTable {
   readonly peers: Peer[] = [];
   readonly #numbers = new Map<string, number>();
+  /** Of its first record; null: none was read. */
+  timestamp: number | null = null;
   /** The sink knows these peers. */
   isTold = false;
   #prefix = "";
@@ -213,9 +215,14 @@ class RibScan {
       this.#skip(error.code, true, error.message, offset);
       return;
     }
-    this.#seen(timestamp);
     const { prefix, routes } = body;
     const table = this.#oldTable;
+    table.timestamp ??= timestamp;
+    if (Math.abs(timestamp - table.timestamp) > dumpSecondsMax) {
+      this.#skip("bad-time", true, "the time of the record is more than a day from that of the first one", offset);
+      return;
+    }
+    this.#seen(timestamp);
     for (const { peer, originatedAt, attributes } of routes) {
       const index = table.indexOf(peer);
       const sink = this.#sink;

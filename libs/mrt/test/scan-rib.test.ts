@@ -390,6 +390,22 @@ describe("TABLE_DUMP", () => {
   });
 });
 
+test("a record of TABLE_DUMP more than a day from the first one is bad", async () => {
+  const at = (timestamp: number) => {
+    const record = Buffer.from(oldRecord());
+    record.writeUInt32BE(timestamp);
+    return record;
+  };
+  const { report } = await dump(Buffer.concat([at(writtenAt), at(writtenAt + 86_400), at(0)]));
+  expect(report).toMatchObject({ routes: { ipv4: 2 }, firstTimestamp: writtenAt, bad: 1, skipped: [{ reason: "bad-time", count: 1 }] });
+});
+
+/** One route of TABLE_DUMP without attributes. */
+function oldRecord(): Buffer {
+  const [network, peer] = [addressBytes("10.0.0.0"), addressBytes("192.0.2.7")];
+  return mrtRecord(12, 1, Buffer.concat([u16(0), u16(1), network, Buffer.of(8, 1), u32(5), peer, u16(65007), u16(0)]));
+}
+
 describe("a whole input is refused", () => {
   test("when it is empty", async () => {
     expect(await refusal(Buffer.alloc(0), { name: "rrc00" })).toMatchObject({

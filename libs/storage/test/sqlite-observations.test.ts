@@ -47,6 +47,20 @@ test("the file can be read by its owner only", async () => {
   expect(statSync(path()).mode & 0o077).toBe(0);
 });
 
+test("a checksum counts for the bytes that it is of: an earlier program stores more and leaves it, or makes a file without it", async () => {
+  const store = await open();
+  const upload = await store.begin({ id: "one", format: "csv", source: "probes", keyId: null }, 1);
+  const progress = { ...upload, offset: 20, checksum: 7, lines: 2 };
+  expect(await store.store(upload, [], progress, 2)).toMatchObject({ offset: 20, checksum: 7 });
+  const earlier = new DatabaseSync(path());
+  earlier.exec("UPDATE uploads SET stored_bytes = 30, lines = 3");
+  expect(await store.find("one")).toMatchObject({ offset: 30, checksum: null });
+  earlier.exec("ALTER TABLE uploads DROP COLUMN checksum; ALTER TABLE uploads DROP COLUMN checksum_bytes");
+  earlier.close();
+  await Promise.all(stores.splice(0).map((each) => each.close()));
+  expect(await (await open()).find("one")).toMatchObject({ offset: 30, checksum: null });
+});
+
 test("a new file has pages of 1 KiB, and one that has pages of 4 KiB keeps them and its rows", async () => {
   const pageBytes = () => readFileSync(path()).readUInt16BE(16);
   await (await open()).begin({ id: "one", format: "csv", source: "probes", keyId: null }, 1);

@@ -72,6 +72,8 @@ function take(folder: string, url: string): Home {
   const path = join(folder, "owner.json");
   const unlock = lock(join(folder, "owner.lock"));
   if (unlock === null) throw new HomeTakenError(folder, readOwner(path));
+  // Of an owner that crashed: nobody is to be told of it.
+  rmSync(path, { force: true });
   const answersAt = (answering: string): void => {
     const next = `${path}.next`;
     writeFileSync(next, `${JSON.stringify({ pid: process.pid, url: answering } satisfies Owner)}\n`);

@@ -27,6 +27,10 @@ export function mongoIdempotency(connection: MongoConnection): IdempotencyReposi
       }
     },
 
+    async settle({ id, bodyHash, target }) {
+      await connection.asked(() => claims().updateOne({ _id: id, bodyHash }, { $set: { target } }));
+    },
+
     async release({ id, bodyHash }) {
       await connection.asked(() => claims().deleteOne({ _id: id, bodyHash }));
     },

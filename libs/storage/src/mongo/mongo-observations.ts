@@ -79,7 +79,17 @@ export function mongoObservations(connection: MongoConnection): ObservationRepos
       const number = Number(counted?.uploads);
       if (!(number <= uploadNumberMax)) throw new StoreError("full", connection.shown, "has no number left for another upload");
       const progress = { offset: 0, checksum: 0, lines: 0, rows: 0, bad: 0, badLines: [], header: null, complete: false };
-      const document: UploadDocument = { _id: id, number, format, source, keyId, createdAt: at, updatedAt: at, ...progress };
+      const document: UploadDocument = {
+        _id: id,
+        number,
+        format,
+        source,
+        keyId,
+        createdAt: at,
+        updatedAt: at,
+        ...progress,
+        checksumBytes: 0,
+      };
       try {
         await within(() => uploads().insertOne(document));
         return toUpload(document);
@@ -113,7 +123,7 @@ export function mongoObservations(connection: MongoConnection): ObservationRepos
       // Nothing of an upload that was removed is stored again.
       if ((await connection.asked(() => uploads().findOne(asRead))) === null) return null;
       if (stored.length > 0) await insert(stored.map((row) => toDocument(number, row)));
-      const update = { $set: { ...progress, updatedAt: at } };
+      const update = { $set: { ...progress, checksumBytes: progress.offset, updatedAt: at } };
       const updated = await within(() => uploads().findOneAndUpdate(asRead, update, after));
       if (stored.length > 0) await changed();
       if (updated !== null) return toUpload(updated);
@@ -209,6 +219,6 @@ function toRow({ _id, prefix, ...members }: ObservationDocument): StoredRow {
   };
 }
 
-function toUpload({ _id, checksum = null, ...members }: UploadDocument): UploadRecord {
-  return { id: _id, checksum, ...members };
+function toUpload({ _id, checksum = null, checksumBytes, ...members }: UploadDocument): UploadRecord {
+  return { id: _id, checksum: checksumBytes === members.offset ? checksum : null, ...members };
 }

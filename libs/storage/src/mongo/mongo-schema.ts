@@ -86,9 +86,11 @@ export interface IdempotencyDocument {
   target: string;
   expiresAt: Date;
 }
-/** `_id`: the id that its sender chose or was given. */
-/** `checksum` is missing in those that an earlier version began. */
-export type UploadDocument = Omit<UploadRecord, "id" | "checksum"> & { _id: string; checksum?: number | null };
+/**
+ * `_id`: the id that its sender chose or was given. An earlier version knows neither `checksum` nor the bytes that it is of, and leaves both as they are
+ * when it stores more.
+ */
+export type UploadDocument = Omit<UploadRecord, "id" | "checksum"> & { _id: string; checksum?: number | null; checksumBytes?: number };
 /** `_id`: number of the upload and line; `prefix`: its key, which sorts. Members without a value are absent. */
 export interface ObservationDocument {
   _id: number;

@@ -72,7 +72,7 @@ export function restoreSqliteStore(copy: string, path: string, now: number): str
  * The same for the store and the uploaded observations: both are replaced, or none.
  *
  * @param observations  null: they stay as they are.
- * @throws StoreError; then neither file is another one than before.
+ * @throws StoreError; then neither file is another one than before, unless its message says that this could not be taken back.
  */
 export function restoreSqlite(store: SqliteCopy, observations: SqliteCopy | null, now: number): SqliteRestored {
   checkCopy(store.copy, checkIsStore);
@@ -86,8 +86,17 @@ export function restoreSqlite(store: SqliteCopy, observations: SqliteCopy | null
     for (const { path } of staged) orFileError(path, () => syncFolder(path));
     return { replaced: staged[0]?.replaced ?? null, replacedObservations: staged[1]?.replaced ?? null };
   } catch (error) {
-    for (const step of undo.reverse()) step();
-    throw error;
+    const stuck: string[] = [];
+    for (const step of undo.reverse()) {
+      try {
+        step();
+      } catch (failed) {
+        stuck.push((failed as Error).message);
+      }
+    }
+    if (stuck.length === 0) throw error;
+    const explanation = `${(error as Error).message}; what was done could not be undone: ${stuck.join("; ")}`;
+    throw new StoreError("unavailable", store.path, explanation, error, "move the files named .replaced- back by hand");
   }
 }
 

@@ -15,6 +15,12 @@ export function sqliteIdempotency(connection: SqliteConnection): IdempotencyRepo
       });
     },
 
+    async settle({ id, bodyHash, target }) {
+      connection.durably(() => {
+        connection.run("UPDATE idempotency SET target = ? WHERE id = ? AND body_hash = ?", target, id, bodyHash);
+      });
+    },
+
     async release({ id, bodyHash }) {
       connection.durably(() => {
         connection.run("DELETE FROM idempotency WHERE id = ? AND body_hash = ?", id, bodyHash);

@@ -37,6 +37,7 @@ const schema = `
     updated_at INTEGER NOT NULL,
     stored_bytes INTEGER NOT NULL,
     checksum INTEGER,
+    checksum_bytes INTEGER,
     lines INTEGER NOT NULL,
     rows INTEGER NOT NULL,
     bad INTEGER NOT NULL,
@@ -66,7 +67,7 @@ const insertSql = `
   INSERT INTO observations (id, prefix, country, region, city, latitude, longitude, accuracy_km, observed_at, method)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 const progressSql = `
-  UPDATE uploads SET updated_at = ?, stored_bytes = ?, checksum = ?, lines = ?, rows = ?, bad = ?, bad_lines = ?, header = ?, complete = ?
+  UPDATE uploads SET updated_at = ?, stored_bytes = ?, checksum = ?, checksum_bytes = ?, lines = ?, rows = ?, bad = ?, bad_lines = ?, header = ?, complete = ?
   WHERE number = ? AND stored_bytes = ? AND lines = ? AND complete = ?`;
 
 /**
@@ -117,9 +118,9 @@ function prepare(connection: SqliteConnection): void {
     if (version > schemaVersion)
       throw new StoreError("newer", connection.path, `has schema version ${version}; this program supports ${schemaVersion}`);
     if (version === 0) connection.exec(schema);
-    // Added later. The version stays: earlier programs can use the file, as they do not know the column.
-    if (connection.get("SELECT 1 FROM pragma_table_info('uploads') WHERE name = 'checksum'") === undefined)
-      connection.exec("ALTER TABLE uploads ADD COLUMN checksum INTEGER");
+    // Added later. The version stays: earlier programs can use the file, and leave these columns as they are.
+    if (connection.get("SELECT 1 FROM pragma_table_info('uploads') WHERE name = 'checksum_bytes'") === undefined)
+      connection.exec("ALTER TABLE uploads ADD COLUMN checksum INTEGER; ALTER TABLE uploads ADD COLUMN checksum_bytes INTEGER");
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
   });
 }
@@ -150,8 +151,8 @@ function storeOn(connection: SqliteConnection): ObservationStore {
         const known = find(id);
         if (known !== null) return known;
         connection.run(
-          `INSERT INTO uploads (id, format, source, key_id, created_at, updated_at, stored_bytes, checksum, lines, rows, bad, bad_lines, header, complete)
-           VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, '[]', NULL, 0)`,
+          `INSERT INTO uploads (id, format, source, key_id, created_at, updated_at, stored_bytes, checksum, checksum_bytes, lines, rows, bad, bad_lines, header, complete)
+           VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, '[]', NULL, 0)`,
           id,
           format,
           source,
@@ -185,6 +186,7 @@ function storeOn(connection: SqliteConnection): ObservationStore {
           at,
           offset,
           checksum,
+          offset,
           lines,
           stored,
           bad,
@@ -327,7 +329,7 @@ function toUpload(row: Row): UploadRecord {
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
     offset: row.stored_bytes as number,
-    checksum: row.checksum as number | null,
+    checksum: row.checksum_bytes === row.stored_bytes ? (row.checksum as number | null) : null,
     lines: row.lines as number,
     rows: row.rows as number,
     bad: row.bad as number,

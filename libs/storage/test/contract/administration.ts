@@ -394,12 +394,28 @@ export function describeAdministration(name: string, factory: StoreFactory): voi
       expect(await again(keys)).toMatchObject({ outcome: "changed" });
     });
 
+    test("a change of state that failed is carried out when it is repeated, also after others changed the key", async () => {
+      const store = await factory.open();
+      const keys = administration(store);
+      const { key } = await keys.createKey(by, spec);
+      const disable = (of: Administration) => of.setKeyState(by, key.id, "disable", false, { key: "d1", bodyHash: "a" });
+      const dying = { ...store, audit: { ...store.audit, append: () => Promise.reject(new Error("away")) } };
+      await expect(disable(administration(dying))).rejects.toThrow("away");
+      await keys.updateKey(by, key.id, { label: "changed meanwhile" });
+      expect(await disable(keys)).toMatchObject({ outcome: "changed", key: { state: "disabled" } });
+      await keys.setKeyState(by, key.id, "enable");
+      expect(await disable(keys)).toMatchObject({ outcome: "unchanged", key: { state: "active" } });
+    });
+
     test("the release of an Idempotency-Key leaves that of another request", async () => {
       const { idempotency } = await factory.open();
       const claim = { id: "k1", bodyHash: "a", target: "1", expiresAt: Date.now() + day };
       expect(await idempotency.claim(claim, Date.now())).toEqual({ outcome: "claimed" });
+      await idempotency.settle({ id: "k1", bodyHash: "b", target: "2" });
       await idempotency.release({ id: "k1", bodyHash: "b" });
       expect(await idempotency.claim(claim, Date.now())).toEqual({ outcome: "known", bodyHash: "a", target: "1" });
+      await idempotency.settle({ ...claim, target: "3" });
+      expect(await idempotency.claim(claim, Date.now())).toEqual({ outcome: "known", bodyHash: "a", target: "3" });
       await idempotency.release(claim);
       expect(await idempotency.claim({ ...claim, bodyHash: "b" }, Date.now())).toEqual({ outcome: "claimed" });
     });

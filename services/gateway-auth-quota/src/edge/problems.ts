@@ -3,6 +3,7 @@
 import type { Socket } from "node:net";
 import { errors, type ProblemCode, ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ClientGoneError } from "../proxy/request-body.ts";
 import { refuseAfterAnswers } from "./connections.ts";
 import { echoPath } from "./echo.ts";
 import { type RequestLog, refusalSampler } from "./observe.ts";
@@ -27,8 +28,7 @@ export function sendProblem(
 ): FastifyReply {
   const problem = error instanceof ProblemError ? error : new ProblemError("internal_error", { cause: error });
   // No failure of ours, and nobody is left who would read the answer.
-  if (request.raw.destroyed && !request.raw.complete)
-    log.info({ request_id: request.id }, "the client went away before the end of its body");
+  if (isBrokenOff(problem.cause, request)) log.info({ request_id: request.id }, "the client went away before the end of its body");
   else if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
   request.problemCode = problem.code;
   const place = { instance: echoPath(request.url), requestId: request.id, errorDocsBase };
@@ -38,6 +38,13 @@ export function sendProblem(
     .code(errors[problem.code].status)
     .headers(problemHeaders(problem, place))
     .send(JSON.stringify(problemBody(problem, place)));
+}
+
+/** Whether a request failed because its client went away, and for no other cause. */
+function isBrokenOff(cause: unknown, { raw }: FastifyRequest): boolean {
+  if (raw.complete || !raw.destroyed) return false;
+  const { code, cause: first } = (cause ?? {}) as { readonly code?: string; readonly cause?: unknown };
+  return code === "ECONNRESET" || cause instanceof ClientGoneError || first instanceof ClientGoneError;
 }
 
 export function installProblems(app: FastifyInstance, options: ProblemOptions): void {
@@ -58,10 +65,10 @@ export const connectCode = "CONNECT";
 /** A client that does not close its side has so long to read the refusal. */
 const lingerMs = 1_000;
 
-/** Answers on a connection that brought no readable request (RFC 9112), after the answers that it owes, and closes it. */
-export function clientErrorHandler({ errorDocsBase, fixedHeaders, log, clock }: ProblemOptions) {
+/** Writes the refusal of what is no request, told by its code (RFC 9112), at once, and ends the connection. */
+export function refusalWriter({ errorDocsBase, fixedHeaders, log, clock }: ProblemOptions) {
   const isSampled = refusalSampler(log);
-  const refuse = (cause: string | undefined, socket: Socket): void => {
+  return (cause: string | undefined, socket: Socket): void => {
     const code = codeOfClientError(cause);
     const now = clock.now();
     const requestId = newRequestId(now);
@@ -77,6 +84,11 @@ export function clientErrorHandler({ errorDocsBase, fixedHeaders, log, clock }: 
     const { status } = errors[code];
     if (isSampled()) log.info({ request_id: requestId, status, code, client: socket.remoteAddress, cause }, "malformed HTTP request");
   };
+}
+
+/** Answers on a connection that brought no readable request, after the answers that it owes, and closes it. */
+export function clientErrorHandler(options: ProblemOptions) {
+  const refuse = refusalWriter(options);
   return ({ code }: Error & { readonly code?: string }, socket: Socket): void => {
     // Its last answer is leaving, and the connection ends with it.
     if (socket.writableEnded && !socket.destroyed && code !== "ECONNRESET") return;

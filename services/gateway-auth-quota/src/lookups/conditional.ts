@@ -91,27 +91,32 @@ export function dataTimeOf(snapshotId: string): LastModified | null {
   }
 }
 
+/** Snapshots whose dates are remembered: while one is exchanged, replicas answer from the old and the new one in turn. */
+const datesMax = 8;
+
 /**
- * Since when answers about the present come from the same snapshot, by the clock of this process. The time of its data would not do: a corrected name, an
+ * Since when answers about the present come from a snapshot, by the clock of this process. The time of its data would not do: a corrected name, an
  * upload or a late file change answers without it.
  */
 export class SnapshotChanges {
   readonly #clock: { now(): number };
-  #snapshotId = "";
-  #since = dateOf(0);
+  readonly #dates = new Map<string, LastModified>();
+  #lastMs = 0;
 
   constructor(clock: { now(): number }) {
     this.#clock = clock;
   }
 
-  /** Null without a snapshot. While replicas differ, each change is one: no date comes twice. */
+  /** Null without a snapshot. No date stands for two snapshots. */
   since(snapshotId: string): LastModified | null {
-    if (snapshotId !== this.#snapshotId) {
-      if (dataTimeOf(snapshotId) === null) return null;
-      this.#snapshotId = snapshotId;
-      this.#since = dateOf(Math.max(this.#clock.now(), this.#since.ms + 1_000));
-    }
-    return this.#since;
+    const known = this.#dates.get(snapshotId);
+    if (known !== undefined) return known;
+    if (dataTimeOf(snapshotId) === null) return null;
+    const date = dateOf(Math.max(this.#clock.now(), this.#lastMs + 1_000));
+    this.#lastMs = date.ms;
+    this.#dates.set(snapshotId, date);
+    if (this.#dates.size > datesMax) this.#dates.delete(this.#dates.keys().next().value as string);
+    return date;
   }
 }
 

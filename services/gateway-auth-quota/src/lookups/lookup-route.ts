@@ -122,7 +122,9 @@ function answerOf<O extends LookupName>(
   };
   if (etag !== null) headers.etag = etag;
   if (lastModified !== null) headers["last-modified"] = lastModified.text;
-  const condition = conditionOf(request.headers, { etag, lastModified: isCurrent ? lastModified : null });
+  // What changes by the clock, as data that are stale or a VRP that expires, changes no date.
+  const isComparable = isCurrent && item.maxAgeSeconds > 0;
+  const condition = conditionOf(request.headers, { etag, lastModified: isComparable ? lastModified : null });
   if (condition === "failed") throw new ProblemError("precondition_failed");
   const counted = item.counted && item.status < 300;
   // A 304 is free for who has paid for this very answer, and tells nothing of it, such as where its list goes on.

@@ -9,7 +9,7 @@ import { operatorConsoleRoutes } from "../console/console-routes.ts";
 import { docsRoutes, referenceAtRoot } from "../docs/docs-routes.ts";
 import type { Guard } from "../edge/guard.ts";
 import { createListener, type ListenerOptions } from "../edge/listener.ts";
-import { clientErrorHandler, type ProblemOptions } from "../edge/problems.ts";
+import { clientErrorHandler, type ProblemOptions, refusalWriter } from "../edge/problems.ts";
 import { outliveRefusedBodies } from "../edge/refused-bodies.ts";
 import { installRoutes, refuseOtherMethods } from "../edge/routes.ts";
 import { installIngestProxy } from "../proxy/ingest-proxy.ts";
@@ -94,11 +94,15 @@ function refuseOddPath(url: string): void {
 function endIdleConnections({ server }: FastifyInstance, config: GatewayConfig, problems: ProblemOptions): void {
   server.keepAliveTimeout = Math.min(config.KEEP_ALIVE_TIMEOUT_MS, config.OPERATOR_IDLE_MS);
   server.setTimeout(config.OPERATOR_IDLE_MS);
+  const write = refusalWriter(problems);
   const refuse = clientErrorHandler(problems);
+  const code = "ERR_HTTP_REQUEST_TIMEOUT";
   server.on("timeout", (socket) => {
     const current = (socket as typeof socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage;
     // An answer that has begun is not read, or does not go on.
-    if (current?.headersSent === false) refuse(Object.assign(new Error("idle"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
-    else socket.destroy();
+    if (current?.headersSent !== false) socket.destroy();
+    // Else the answer to a whole request would be waited for, beyond the bound.
+    else if (current.req.complete) write(code, socket);
+    else refuse(Object.assign(new Error("idle"), { code }), socket);
   });
 }

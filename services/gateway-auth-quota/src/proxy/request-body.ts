@@ -3,6 +3,11 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough, type Readable } from "node:stream";
 
+/** The body ended with its connection. */
+export class ClientGoneError extends Error {
+  override readonly name = "ClientGoneError";
+}
+
 /**
  * The body as a stream of its own, with the same back-pressure. Whoever destroys it does not destroy the client's connection, which an
  * answer must still go out on; the end of that connection does destroy it.
@@ -10,7 +15,7 @@ import { PassThrough, type Readable } from "node:stream";
 export function detachedBody(body: Readable): PassThrough {
   const detached = new PassThrough();
   const broken = () => {
-    if (!detached.writableEnded) detached.destroy(new Error("the client disconnected before the end of its body"));
+    if (!detached.writableEnded) detached.destroy(new ClientGoneError("the client disconnected before the end of its body"));
   };
   body.once("close", broken);
   body.once("error", broken);

@@ -1,6 +1,7 @@
 /** 304: what the caller has already is not sent again. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { SnapshotChanges } from "../../src/lookups/conditional.ts";
 import { exampleReply, type Harness, startGateway } from "../support/gateway.ts";
 
 let harness: Harness;
@@ -132,7 +133,7 @@ describe("dates", () => {
     expect((await harness.get("/api/v1/reverse-dns/193.0.6.139")).headers["last-modified"]).toBeUndefined();
   });
 
-  test("another snapshot has a later date, also one of the same data, within the same second, and one that was there before", async () => {
+  test("each snapshot has a date of its own, also of the same data and within the same second; while replicas differ, both dates stay", async () => {
     const dates = [Date.parse(await lastModified())];
     for (const id of [ids[1], ids[0], ids[1]]) {
       from(id);
@@ -140,7 +141,24 @@ describe("dates", () => {
       expect((await harness.get(url, { "if-modified-since": since })).status).toBe(200);
       dates.push(Date.parse(await lastModified()));
     }
-    expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
+    const [first, second] = dates as [number, number];
+    expect(dates).toEqual([first, second, first, second]);
+    expect(second).toBeGreaterThan(first);
+    from(ids[0]);
+  });
+
+  test("no date is a condition where the answer may change at any moment", async () => {
+    const modified = await lastModified();
+    harness.answers.set("ip", () => ({ ...exampleReply("ip"), snapshotId: ids[0], maxAgeSeconds: 0 }));
+    const answer = await harness.get(url, { "if-modified-since": modified });
+    expect([answer.status, answer.headers["last-modified"]]).toEqual([200, modified]);
+    from(ids[0]);
+  });
+
+  test("an answer without a snapshot has none, also as the first of a gateway", () => {
+    const changes = new SnapshotChanges({ now: () => 0 });
+    expect(changes.since("")).toBeNull();
+    expect(changes.since(ids[0])).toEqual({ ms: 1_000, text: "Thu, 01 Jan 1970 00:00:01 GMT" });
   });
 
   test("later pages of a list have the date of their data, which is no condition", async () => {

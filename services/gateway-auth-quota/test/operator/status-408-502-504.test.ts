@@ -61,6 +61,17 @@ provokes("request_timeout", "an upload that falls silent", async () => {
   return answer;
 });
 
+provokes("request_timeout", "an answer that ingest does not begin within the bound of idle connections", async () => {
+  const slow = await startOperatorHarness({ OPERATOR_IDLE_MS: 300 });
+  slow.ingest.answer = () => {};
+  const sentAt = performance.now();
+  const [answer] = await exchange(slow.url, `GET ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${slow.adminKey}\r\n\r\n`);
+  expect(performance.now() - sentAt).toBeLessThan(5_000);
+  await slow.stop();
+  if (answer === undefined) throw new Error("no answer");
+  return answer;
+});
+
 // Side by side, each with a gateway of its own: they mostly wait.
 test.concurrent("an upload may take as long as it likes while it goes on", async () => {
   const patient = await startOperatorHarness({ OPERATOR_IDLE_MS: 2_000 });

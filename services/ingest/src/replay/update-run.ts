@@ -1,6 +1,6 @@
 /** Applies records of update files to a table, and counts what they did. */
 
-import type { MpReach, PathAttributes, RecordBody, RecordReading, RoutePrefix, StateChangeBody, UpdateBody } from "@netfacts/mrt";
+import type { MpReach, PathAttributes, RecordReading, RoutePrefix, StateChangeBody, UpdateBody } from "@netfacts/mrt";
 import type { ReplayTable } from "./replay-table.ts";
 
 /** Of one file of updates. */
@@ -148,13 +148,8 @@ export class UpdateRun {
     this.#first = false;
     this.#to = Math.max(this.#to ?? 0, timestamp);
     this.#latest = Math.max(this.#latest, timestamp);
-    const missing = "fault" in reading ? null : missingAttribute(reading.body);
-    const detail = "fault" in reading ? reading.fault.detail : missing;
-    if (detail !== null) {
-      report.bad++;
-      this.#example ??= { offset, detail };
-      if (report.badExamples.length < badExamplesMax) report.badExamples.push({ name: this.#name, offset, detail });
-    }
+    const isBad = "fault" in reading;
+    if (isBad) this.#bad(offset, reading.fault.detail);
     const body = "fault" in reading ? reading.asWithdrawn : reading.body;
     if (body === null) return;
     if (body.kind === "rib" || body.kind === "peer-index") this.#tableRecords++;
@@ -167,8 +162,15 @@ export class UpdateRun {
     } else {
       report.lastTimestamp = Math.max(report.lastTimestamp, timestamp);
       if (body.kind === "state-change") this.#stateChange(body);
-      else this.#update(body, timestamp, detail !== null);
+      else this.#update(body, timestamp, isBad, offset);
     }
+  }
+
+  #bad(offset: number, detail: string): void {
+    const { report } = this;
+    report.bad++;
+    this.#example ??= { offset, detail };
+    if (report.badExamples.length < badExamplesMax) report.badExamples.push({ name: this.#name, offset, detail });
   }
 
   #stateChange({ session: { peer }, oldState, newState }: StateChangeBody): void {
@@ -183,13 +185,18 @@ export class UpdateRun {
   /**
    * Withdrawals first: a prefix that is in both is announced (RFC 4271 §3.1 and §4.3).
    *
-   * @param isBad  what it announces counts as withdrawn.
+   * @param isMalformed  counted as bad already: what it announces counts as withdrawn.
    */
-  #update({ session: { peer }, sent, addPath, withdrawn, attributes, announced }: UpdateBody, at: number, isBad: boolean): void {
+  #update(body: UpdateBody, at: number, isMalformed: boolean, offset: number): void {
+    const { session, sent, addPath, withdrawn, attributes, announced } = body;
+    const { peer } = session;
     if (sent || peer.address === null) {
       this.report.sent++;
       return;
     }
+    const missing = isMalformed ? null : missingAttribute(body);
+    if (missing !== null) this.#bad(offset, missing);
+    const isBad = isMalformed || missing !== null;
     this.report.messages++;
     const number = this.#table.peerOf(peer.address, peer.asn);
     this.#withdraw(withdrawn, number);
@@ -230,12 +237,10 @@ export class UpdateRun {
   }
 }
 
-/** RFC 7606 §3 d: what an UPDATE that announces IP prefixes must have. Null: nothing is missing. */
-function missingAttribute(body: RecordBody): string | null {
-  if (body.kind !== "update") return null;
-  const { announced, attributes } = body;
+/** RFC 7606 §3 d: what an UPDATE that announces unicast prefixes of IP must have. Null: nothing is missing. */
+function missingAttribute({ announced, attributes }: UpdateBody): string | null {
   const { origin, asPath, nextHop, mpReach } = attributes;
-  if (announced.length === 0 && !mpReach.some(({ prefixes }) => prefixes !== null && prefixes.length > 0)) return null;
+  if (announced.length === 0 && !mpReach.some(({ safi, prefixes }) => safi === 1 && prefixes !== null && prefixes.length > 0)) return null;
   const missing = origin === null ? "ORIGIN" : asPath === null ? "AS_PATH" : announced.length > 0 && nextHop === null ? "NEXT_HOP" : null;
   return missing === null ? null : `the message announces prefixes without ${missing}`;
 }
