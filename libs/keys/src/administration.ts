@@ -51,8 +51,9 @@ export interface CreateOutcome {
 /** `unwritten`: the plan `default` while nobody wrote it, which is what a deletion leaves. */
 export type DeletePlanOutcome = "deleted" | "unwritten" | "absent" | "in-use";
 
-/** What the Idempotency-Key of a change of state stands for. */
-const [pending, made] = ["pending", "made"];
+/** What the Idempotency-Key of a change of state stands for: a change that was begun, and one that came to its end. */
+const begun = "begun";
+const made = "made";
 
 type KeyAction = "disable" | "enable" | "revoke";
 
@@ -115,7 +116,7 @@ export class Administration {
    */
   async setKeyState(by: Operator, id: string, action: KeyAction, force = false, idempotency?: Idempotency): Promise<KeyOutcome> {
     const key = idempotency === undefined ? null : await this.#store.keys.find(id);
-    if (idempotency !== undefined && key !== null && (await this.#claim(by, idempotency, pending)) === made)
+    if (idempotency !== undefined && key !== null && (await this.#claim(by, idempotency, begun)) === made)
       return { outcome: "unchanged", key };
     const change = { disable: disableKey, enable: enableKey, revoke: revokeKey }[action];
     const outcome = this.#told(

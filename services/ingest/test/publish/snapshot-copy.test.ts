@@ -16,25 +16,32 @@ import { startedRun, startService } from "../support/service.ts";
 /** For what a busy machine takes long to do. */
 const healedMsMax = 60_000;
 
-test("JetStream that was wiped while a source is missing gets the same snapshot back, and the next run keeps its sections", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
-  const storeDir = join(folder, "nats");
-  let nats = await startNatsServer({ jetstream: true, storeDir });
-  const { port } = nats;
+/** Sources of two sections, of which that of VRPs may fail. @returns the path of the list */
+function twoSources(folder: string): string {
   writeFileSync(join(folder, "ripe"), delegatedFile());
   writeFileSync(join(folder, "vrps"), vrpFile());
+  const path = join(folder, "sources.yaml");
   writeFileSync(
-    join(folder, "sources.yaml"),
+    path,
     `sources:
   - {name: ripe, section: allocations, format: delegated, location: ripe}
   - {name: vrps, section: vrps, format: rpki-client-json, location: vrps, required: false}
 `,
   );
+  return path;
+}
+
+test("JetStream that was wiped while a source is missing gets the same snapshot back, and the next run keeps its sections", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const storeDir = join(folder, "nats");
+  let nats = await startNatsServer({ jetstream: true, storeDir });
+  const { port } = nats;
+  const sources = twoSources(folder);
   const source = { bucket: "copied", connection: { servers: nats.url, name: "test" } };
   const { store, close } = await connectJetStreamStore(source);
   const service = await startService({
     folder: join(folder, "home"),
-    sources: join(folder, "sources.yaml"),
+    sources,
     deps: (deps) => ({ ...deps, snapshots: store, snapshotSource: jetStreamSource(source) }),
   });
   try {
@@ -161,15 +168,7 @@ test("a store that loses parts of what serves gets them back, whole and with the
 
 test("a stop waits for the object being copied, and copies no other", async () => {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
-  writeFileSync(join(folder, "ripe"), delegatedFile());
-  writeFileSync(join(folder, "vrps"), vrpFile());
-  writeFileSync(
-    join(folder, "sources.yaml"),
-    `sources:
-  - {name: ripe, section: allocations, format: delegated, location: ripe}
-  - {name: vrps, section: vrps, format: rpki-client-json, location: vrps}
-`,
-  );
+  const sources = twoSources(folder);
   const read: string[] = [];
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {
@@ -177,7 +176,7 @@ test("a stop waits for the object being copied, and copies no other", async () =
   });
   const service = await startService({
     folder: join(folder, "home"),
-    sources: join(folder, "sources.yaml"),
+    sources,
     deps: (deps) => ({
       ...deps,
       snapshots: new Proxy(deps.snapshots, {
