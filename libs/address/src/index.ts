@@ -13,6 +13,7 @@ export {
   containsPrefix,
   firstAddress,
   formatPrefix,
+  hostPrefix,
   lastAddress,
   makePrefix,
   type PrefixReading,

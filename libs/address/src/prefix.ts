@@ -128,3 +128,8 @@ export function lastAddress(prefix: Prefix): Address {
     w3: (w3 | ~wordMask(length - 96)) >>> 0,
   };
 }
+
+/** The address as a prefix of its whole length. */
+export function hostPrefix(address: Address): Prefix {
+  return { ...address, length: address.version === 4 ? 32 : 128 };
+}

@@ -1,6 +1,6 @@
 /** What a change of an admin key takes from operators: the key itself, its time, or its use from where the operator is. */
 
-import { containsPrefix, makePrefix, type Prefix, parseAddress, parsePrefix, plainPrefix } from "@netfacts/address";
+import { containsPrefix, hostPrefix, type Prefix, parseAddress, parsePrefix, plainPrefix } from "@netfacts/address";
 import type { KeyRecord } from "./key-repository.ts";
 
 export interface AdminLoss {
@@ -42,8 +42,8 @@ export function adminLoss(before: KeyRecord, after: KeyRecord, now: number, addr
 function shutsOut(before: readonly string[], after: readonly string[], address: string | null): boolean {
   const isNarrower = after.length > 0 && !(before.length > 0 && before.every((cidr) => after.some((wide) => containsNetwork(wide, cidr))));
   if (!isNarrower) return false;
-  const caller = hostPrefix(address ?? "");
-  return caller === null || !after.some((cidr) => contains(cidr, caller));
+  const caller = parseAddress(address ?? "");
+  return caller === null || !after.some((cidr) => contains(cidr, plainPrefix(hostPrefix(caller))));
 }
 
 function containsNetwork(wide: string, cidr: string): boolean {
@@ -54,12 +54,4 @@ function containsNetwork(wide: string, cidr: string): boolean {
 function contains(cidr: string, prefix: Prefix): boolean {
   const reading = parsePrefix(cidr);
   return reading.ok && containsPrefix(plainPrefix(reading.prefix), prefix);
-}
-
-/** The address as a prefix of its whole length, an IPv4-mapped one as IPv4; null for any other text. */
-function hostPrefix(text: string): Prefix | null {
-  const address = parseAddress(text);
-  if (address === null) return null;
-  const { version, w0, w1, w2, w3 } = address;
-  return plainPrefix(makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128));
 }

@@ -1,6 +1,6 @@
 /** What a key or a plan is asked to be, checked whole: every fault at once. */
 
-import { formatPrefix, makePrefix, parseAddress, parsePrefix, plainPrefix } from "@netfacts/address";
+import { formatPrefix, hostPrefix, parseAddress, parsePrefix, plainPrefix } from "@netfacts/address";
 import { keyBounds, type Scope } from "@netfacts/contracts";
 import type { ConcurrencyLimit, KeyEnvironment, KeyLimits, MonthLimit, RateLimit } from "./key-repository.ts";
 import { redactText } from "./redact.ts";
@@ -113,10 +113,7 @@ function isCount(value: number, max: number): boolean {
 
 function canonicalCidr(text: string, field: string, faults: SpecFault[]): string {
   const address = parseAddress(text);
-  if (address !== null) {
-    const { version, w0, w1, w2, w3 } = address;
-    return formatPrefix(plainPrefix(makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128)));
-  }
+  if (address !== null) return formatPrefix(plainPrefix(hostPrefix(address)));
   const reading = parsePrefix(text);
   if (reading.ok) return formatPrefix(plainPrefix(reading.prefix));
   if (reading.fault === "host-bits") {

@@ -1,6 +1,6 @@
 /** The record of one address: allocation, routing, RPKI, location, flag and links. */
 
-import { type Address, embeddedIpv4, formatAddress, formatPrefix, type Prefix } from "@netfacts/address";
+import { type Address, embeddedIpv4, formatAddress, formatPrefix, hostPrefix } from "@netfacts/address";
 import type { IpRecord, IpRouting, RpkiSummary } from "@netfacts/contracts";
 import { isGlobal, lookupSpecialPurpose, matchRoute, type SectionName } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
@@ -74,11 +74,6 @@ export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {
       ...(embedded && { embedded_ipv4: `/api/v1/ip/${formatAddress(embedded)}` }),
     },
   };
-}
-
-/** The address as a prefix of full length. */
-export function hostPrefix(ip: Address): Prefix {
-  return { ...ip, length: ip.version === 4 ? 32 : 128 };
 }
 
 function routingOf(ip: Address, records: readonly number[], notes: AnswerNotes): { routing: IpRouting; rpki: RpkiSummary } {

@@ -1,10 +1,9 @@
 /** The routing record of one address: its longest match with every origin, explained. */
 
-import { formatAddress, formatPrefix } from "@netfacts/address";
+import { formatAddress, formatPrefix, hostPrefix } from "@netfacts/address";
 import type { RoutingQuestion, RoutingRecord } from "@netfacts/contracts";
 import { matchRoute, type RouteTable } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
-import { hostPrefix } from "./ip-record.ts";
 import { upstreamsRecord } from "./path-parts.ts";
 import {
   announcedOf,

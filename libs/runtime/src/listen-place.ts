@@ -68,3 +68,8 @@ export function listenFault({ host, port, hostSetting, portSetting }: ListenPlac
       return `cannot listen on port ${port} of ${host}: ${code}`;
   }
 }
+
+/** A host name or address as it stands in a URL: an IPv6 address in brackets (RFC 3986 §3.2.2). */
+export function urlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

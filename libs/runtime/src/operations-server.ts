@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { listenAt } from "./listen-place.ts";
+import { listenAt, urlHost } from "./listen-place.ts";
 import type { MetricsRegistry } from "./metrics.ts";
 
 export interface OperationsServerOptions {
@@ -51,7 +51,7 @@ export async function startOperationsServer({
     server.listen(at);
     await once(server, "listening");
     const { port: bound } = server.address() as AddressInfo;
-    return `http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${bound}`;
+    return `http://${urlHost(at.host)}:${bound}`;
   });
   return {
     url,

@@ -1,7 +1,7 @@
 /** Settings of the service: the only reader of the environment here. */
 
 import { isIPv6 } from "node:net";
-import { ConfigError, loadConfig } from "@netfacts/runtime";
+import { ConfigError, loadConfig, urlHost } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
 import { retentionConfigSchema } from "@netfacts/snapshot";
 import { mongoUriFault } from "@netfacts/storage";
@@ -102,11 +102,6 @@ export function loadIngestConfig(env: NodeJS.ProcessEnv = process.env): IngestCo
   if (uriFault !== null) faults.push(`MONGODB_URI ${uriFault}`);
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
-}
-
-/** What stands in a URL as its host: an IPv6 address in brackets. */
-export function urlHost(host: string): string {
-  return isIPv6(host) ? `[${host}]` : host;
 }
 
 function isHost(text: string): boolean {

@@ -1,9 +1,8 @@
 /** Settings of the service: the only reader of the environment here. */
 
-import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Prefix } from "@netfacts/address";
-import { ConfigError, loadConfig } from "@netfacts/runtime";
+import { ConfigError, loadConfig, readAuthorities } from "@netfacts/runtime";
 import Type, { type Static } from "typebox";
 import { type NameserverAddress, parseNameservers, parseResolvConf, type SystemResolver } from "./domain/nameservers.ts";
 import { parseOpenPrefixes } from "./domain/withholding.ts";
@@ -133,20 +132,7 @@ export function rdnsConfig(settings: Settings): RdnsConfig {
 
 /** @throws ConfigError  when the file of authorities cannot be read, or holds none. */
 export function tlsAuthorities({ RDNS_TLS_CA_FILE: path }: Pick<RdnsConfig, "RDNS_TLS_CA_FILE">): string | undefined {
-  if (path === "") return undefined;
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new ConfigError([`RDNS_TLS_CA_FILE cannot be read: ${(cause as Error).message}`]);
-  }
-  try {
-    // Without a certificate, Node would trust the public authorities.
-    new X509Certificate(text);
-  } catch (cause) {
-    throw new ConfigError([`RDNS_TLS_CA_FILE must hold PEM certificates: ${(cause as Error).message}`]);
-  }
-  return text;
+  return path === "" ? undefined : readAuthorities("RDNS_TLS_CA_FILE", path);
 }
 
 /** Whom to ask and how patiently: what is set, else what the system's file says now, else the defaults. */

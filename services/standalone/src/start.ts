@@ -18,6 +18,7 @@ import {
   startOperationsServer,
   systemClock,
   type Telemetry,
+  urlHost,
 } from "@netfacts/runtime";
 import { openDataFolder, pastOptionsOf, retentionOf, type SnapshotStore, snapshotsFolder } from "@netfacts/snapshot";
 import { observationsFile, openSqliteObservations, openSqliteStore } from "@netfacts/storage";
@@ -45,7 +46,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
     resolver: () => loadRdnsConfig(),
   });
   const folder = resolve(root, own.NETFACTS_HOME);
-  const home = takeHome(folder, `http://${gateway.HOST.includes(":") ? `[${gateway.HOST}]` : gateway.HOST}:${gateway.PORT}`);
+  const home = takeHome(folder, `http://${urlHost(gateway.HOST)}:${gateway.PORT}`);
   // What was taken or started so far, newest first; a start that fails gives it all back.
   const undo: (() => Promise<void> | void)[] = [() => telemetry.stop(), () => home.release()];
   const stopping = new AbortController();

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeQuery, type OperationName, operations, ProblemError, type Questions, type View } from "@netfacts/contracts";
 import { type Share, Shares } from "@netfacts/messaging";
-import { listenAt } from "@netfacts/runtime";
+import { listenAt, urlHost } from "@netfacts/runtime";
 import type { GatewayConfig } from "../config.ts";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import type { LoadShedder } from "../edge/load-shedding.ts";
@@ -73,7 +73,7 @@ export class WhoisServer {
         this.#server.listen(at, resolve);
       });
       const { address, port: bound } = this.#server.address() as { address: string; port: number };
-      return `whois://${address.includes(":") ? `[${address}]` : address}:${bound}`;
+      return `whois://${urlHost(address)}:${bound}`;
     });
   }
 

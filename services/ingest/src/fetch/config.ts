@@ -1,10 +1,8 @@
 /** From the settings of fetching to what fetches need. */
 
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import { ConfigError, loadConfig } from "@netfacts/runtime";
-import { authorityFault } from "./authorities.ts";
+import { loadConfig, readAuthorities } from "@netfacts/runtime";
 import { type FetchConfig, fetchConfigSchema } from "./config-schema.ts";
 import type { FetchContext } from "./fetch-source.ts";
 
@@ -20,13 +18,6 @@ export function fetchContext({ FETCH_CONTACT: contact, FETCH_CA_FILE: caFile }: 
   const userAgent = `netfacts/${version}${contact === "" ? "" : ` (+${contact})`}`;
   if (caFile === "") return { userAgent, caFile };
   const path = resolve(caFile);
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new ConfigError([`FETCH_CA_FILE cannot be read: ${(cause as Error).message}`]);
-  }
-  const fault = authorityFault(text);
-  if (fault !== null) throw new ConfigError([`FETCH_CA_FILE must hold PEM certificates: ${fault}`]);
+  readAuthorities("FETCH_CA_FILE", path);
   return { userAgent, caFile: path };
 }

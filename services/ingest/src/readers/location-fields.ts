@@ -1,6 +1,6 @@
 /** What geofeeds and observations have in common: prefixes that may have a location, and the names of places. */
 
-import { containsPrefix, makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { containsPrefix, hostPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { isCountry } from "@netfacts/records";
 import type { PlaceNames } from "@netfacts/snapshot";
 import { nameLettersMax, readName } from "./as-profiles.ts";
@@ -18,7 +18,8 @@ export type PlaceReading = PlaceNames | null | string;
 export function readLocatedPrefix(text: string): Prefix | string {
   const reading = parsePrefix(text);
   if (!reading.ok && reading.fault === "host-bits") return "the prefix has host bits set";
-  const prefix = reading.ok ? reading.prefix : hostPrefix(text);
+  const address = reading.ok ? null : parseAddress(text);
+  const prefix = reading.ok ? reading.prefix : address && hostPrefix(address);
   if (prefix === null) return "has no valid prefix or address";
   const min = lengthMin[prefix.version];
   return prefix.length < min ? `the prefix is larger than a /${min}, which no network has` : prefix;
@@ -30,13 +31,6 @@ export const notCovered = "is outside of covers";
 /** Whether a source may speak of a prefix. */
 export function isCovered(prefix: Prefix, covers: readonly Prefix[] | null | undefined): boolean {
   return covers == null || covers.some((one) => containsPrefix(one, prefix));
-}
-
-function hostPrefix(text: string): Prefix | null {
-  const address = parseAddress(text);
-  if (address === null) return null;
-  const { version, w0, w1, w2, w3 } = address;
-  return makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128);
 }
 
 /** The names of a place as they are written, empty for none. A region without a country is in the country that its code begins with. */

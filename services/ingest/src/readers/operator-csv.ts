@@ -1,6 +1,6 @@
 /** Readers of the lists that operators write: corrections by AS number, and network types of prefixes and AS numbers. */
 
-import { makePrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import { hostPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import { type NetworkTypeRecord, operatorTypesBasis, statementTypesMax } from "@netfacts/snapshot";
 import { isNetworkType, nameLettersMax, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
 import { readRows } from "./named-columns.ts";
@@ -96,10 +96,7 @@ function resourceOf(text: string): { prefix: Prefix } | { asn: number } | string
   if (reading.ok) return { prefix: reading.prefix };
   if (reading.fault === "host-bits") return "resource has host bits set";
   const address = parseAddress(text);
-  if (address !== null) {
-    const { version, w0, w1, w2, w3 } = address;
-    return { prefix: makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128) };
-  }
+  if (address !== null) return { prefix: hostPrefix(address) };
   const asn = parseAsn(text);
   return asn === null ? "resource is not a prefix, an address or an AS number" : { asn };
 }

@@ -1,7 +1,7 @@
 /** Where observations are sent to and read from: a server's operator API, or the store itself. */
 
 import { join } from "node:path";
-import { makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { hostPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { ingestPath, type ObservationsDeleted, type ObservationUpload, type Problem, ProblemError, timestamp } from "@netfacts/contracts";
 import { openLocalObservations } from "@netfacts/ingest/app";
 import { observationsFile, type UploadFormat, type UploadRecord } from "@netfacts/storage";
@@ -74,10 +74,7 @@ function storeBackend({ uploads, exported }: Awaited<ReturnType<typeof openLocal
 
 function prefixOf(text: string, isAddress: boolean): Prefix {
   const address = isAddress ? parseAddress(text) : null;
-  if (address !== null) {
-    const { version, w0, w1, w2, w3 } = address;
-    return makePrefix(version, w0, w1, w2, w3, version === 4 ? 32 : 128);
-  }
+  if (address !== null) return hostPrefix(address);
   const reading = isAddress ? null : parsePrefix(text);
   if (reading?.ok === true) return reading.prefix;
   throw new CliError(exitCodes.usage, `"${text}" is not ${isAddress ? "an IPv4 or IPv6 address" : "a prefix such as 192.0.2.0/24"}`);
