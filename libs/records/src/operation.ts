@@ -4,7 +4,7 @@ import { decodeQuery, operations, type ProblemCode } from "@netfacts/contracts";
 import type { DatasetHolder, Generation } from "@netfacts/snapshot";
 import { AnswerNotes, type PastNote, type RecordAnswer } from "./answer.ts";
 import { type RecordBuilder, recordBuilders, type SnapshotOperation, type SnapshotService } from "./record-builders.ts";
-import { shownSteps } from "./shown-answer.ts";
+import { shownList, shownSteps, type UnknownList } from "./shown-answer.ts";
 import { finish, type Steps } from "./steps.ts";
 
 /** What the questions of one frame are answered from: taken once, so that no frame mixes generations. */
@@ -34,10 +34,10 @@ export function enterDataset(
 }
 
 /** Answers one question that came as its canonical query. */
-export type RecordHandler = (item: QueryItem, context: AnswerContext) => RecordAnswer;
+export type RecordHandler = (item: QueryItem, context: AnswerContext) => RecordAnswer | UnknownList;
 
 /** The same in steps, as lists can be long. */
-export type RecordSteps = (item: QueryItem, context: AnswerContext) => Steps<RecordAnswer>;
+export type RecordSteps = (item: QueryItem, context: AnswerContext) => Steps<RecordAnswer | UnknownList>;
 
 interface QueryItem {
   readonly query: string;
@@ -55,7 +55,8 @@ function recordSteps<O extends SnapshotOperation>(op: O): RecordSteps {
   return function* ({ query, requestId }, { generation, nowMs, past = null }) {
     const { question, view } = decodeQuery(op, query);
     const notes = new AnswerNotes(generation, nowMs, view, past);
-    return yield* shownSteps(op, notes, yield* build(question, notes), view, requestId);
+    const record = yield* build(question, notes);
+    return view.format === "json" ? yield* shownSteps(notes, record, view, requestId) : shownList(op, notes, record, view.format);
   };
 }
 

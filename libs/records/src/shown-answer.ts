@@ -1,31 +1,79 @@
 /** Records as they are asked to be shown: whole, some of their members, or one list of them a line an item. */
 
-import { type ListFormat, type ListView, type OperationName, operations, shownMembers, type View, wholeRecord } from "@netfacts/contracts";
+import {
+  errors,
+  type ListFormat,
+  type ListView,
+  type OperationName,
+  operations,
+  type ResponderProblem,
+  shownMembers,
+  type View,
+  wholeRecord,
+} from "@netfacts/contracts";
 import { type AnswerNotes, noted, type RecordAnswer } from "./answer.ts";
 import { finish, jsonSteps, type Steps } from "./steps.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 
-/**
- * Serialises what the view shows of a record without `meta`.
- *
- * Throws where the operation has no list in that format: an edge has let through what it must refuse.
- */
-export function shownAnswer(op: OperationName, notes: AnswerNotes, record: object, view: View, requestId: string): RecordAnswer {
-  return finish(shownSteps(op, notes, record, view, requestId));
+/** A list of a record. Its number of items is null where that is not known. */
+interface List {
+  readonly items: readonly Item[];
+  readonly total?: number | null;
+  readonly count?: number | null;
+}
+
+/** The problem in place of a list that is not known: without lines it would read as a list that is known to be empty. */
+export interface UnknownList {
+  readonly status: number;
+  readonly contentType: "problem";
+  readonly body: Uint8Array;
+  readonly counted: false;
+  readonly cacheable: false;
+  readonly maxAgeSeconds: 0;
+  readonly etag: "";
+  readonly snapshotId: "";
+}
+
+/** Serialises what the view shows of a record as JSON. */
+export function shownAnswer(notes: AnswerNotes, record: object, view: View, requestId: string): RecordAnswer {
+  return finish(shownSteps(notes, record, view, requestId));
 }
 
 /** The same in steps. */
-export function* shownSteps(op: OperationName, notes: AnswerNotes, record: object, view: View, requestId: string): Steps<RecordAnswer> {
-  if (view.format === "json") {
-    const members = view === wholeRecord ? record : shownMembers(record, view);
-    return noted(notes, yield* jsonSteps(view.meta ? { ...members, meta: notes.meta(requestId) } : members));
-  }
+export function* shownSteps(notes: AnswerNotes, record: object, view: View, requestId: string): Steps<RecordAnswer> {
+  const members = view === wholeRecord ? record : shownMembers(record, view);
+  return noted(notes, yield* jsonSteps(view.meta ? { ...members, meta: notes.meta(requestId) } : members));
+}
+
+/**
+ * The list of a record in another format, without `meta`.
+ *
+ * Throws where the operation has no list in that format: an edge has let through what it must refuse.
+ */
+export function shownList(op: OperationName, notes: AnswerNotes, record: object, format: ListFormat): RecordAnswer | UnknownList {
   const shown = operations[op].listView;
-  if (shown === null) throw new Error(`operation ${op} has no list in the format ${view.format}`);
-  const { items } = (record as Readonly<Record<string, { readonly items: readonly Item[] }>>)[shown.list] ?? { items: [] };
+  if (shown === null) throw new Error(`operation ${op} has no list in the format ${format}`);
+  const list = (record as Readonly<Record<string, List>>)[shown.list] ?? { items: [] };
+  if (list.items.length === 0 && (list.total === null || list.count === null)) return unknownList(shown.list);
   const next = notes.nextStart(shown.list);
-  return { ...noted(notes, Buffer.from(listText(items, view.format, shown))), ...(next !== undefined && { next }) };
+  return { ...noted(notes, Buffer.from(listText(list.items, format, shown))), ...(next !== undefined && { next }) };
+}
+
+function unknownList(list: string): UnknownList {
+  const code = "data_not_ready";
+  const problem: ResponderProblem = { code, detail: `\`${list}\` is unknown, because the data that it comes from are not loaded.` };
+  const body = Buffer.from(JSON.stringify(problem));
+  return {
+    status: errors[code].status,
+    contentType: "problem",
+    body,
+    counted: false,
+    cacheable: false,
+    maxAgeSeconds: 0,
+    etag: "",
+    snapshotId: "",
+  };
 }
 
 /** Items a line each; empty for none, but for the header line of CSV. */

@@ -210,7 +210,7 @@ describe("origins of a prefix without end", () => {
 test("a record without meta is the same without it", () => {
   const shown = (view: View) => {
     const notes = new AnswerNotes(generation, now, view);
-    return JSON.parse(Buffer.from(shownAnswer("prefix", notes, prefixRecord(inside, notes), view, "id").body).toString());
+    return JSON.parse(Buffer.from(shownAnswer(notes, prefixRecord(inside, notes), view, "id").body).toString());
   };
   const { meta, ...record } = shown(wholeRecord);
   expect(meta.request_id).toBe("id");

@@ -55,7 +55,7 @@ test("the record of a short prefix is built and written in steps, and is the sam
   expect(pauses).toBeGreaterThan((3 * 1_000) / stepItems - 3);
   expect(result.vrps?.unannounced).toHaveLength(1_000);
   const notes = new AnswerNotes(generation, now);
-  const shown = counted(shownSteps("prefix", notes, result, wholeRecord, "id"));
+  const shown = counted(shownSteps(notes, result, wholeRecord, "id"));
   expect(shown.pauses).toBeGreaterThan((3 * 1_000) / stepItems);
   expect(Buffer.from(shown.result.body).toString()).toBe(JSON.stringify({ ...result, meta: notes.meta("id") }));
 });

@@ -231,6 +231,16 @@ describe("pages of a list", () => {
     );
   });
 
+  test("as lines, a list that is not known is a problem, and no empty list", async () => {
+    current = madeGeneration({ allocations: world.allocations });
+    for (const format of ["text", "csv", "ndjson"] as const) {
+      const reply = await send("asn", encodeQuery("asn", asn, { ...wholeRecord, format }));
+      expect([reply.status, reply.counted, reply.cacheable]).toEqual([503, false, false]);
+      const detail = "`prefixes` is unknown, because the data that it comes from are not loaded.";
+      expect(JSON.parse(Buffer.from(reply.body).toString())).toEqual({ code: "data_not_ready", detail });
+    }
+  });
+
   test("only the members that are wanted, and meta", async () => {
     current = big;
     const fields = ["asn", "counts"];

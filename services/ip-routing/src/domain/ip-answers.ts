@@ -144,7 +144,7 @@ export class IpAnswers {
     const line = this.#line(generation, ip, route, nowMs);
     if (line === null) {
       const notes = new AnswerNotes(generation, nowMs);
-      return shownAnswer("ip", notes, ipRecord(ip, notes), requestId === null ? withoutMeta : wholeRecord, requestId ?? "");
+      return shownAnswer(notes, ipRecord(ip, notes), requestId === null ? withoutMeta : wholeRecord, requestId ?? "");
     }
     const now = this.#now(generation, nowMs);
     const etag = line.warnings.length === 0 ? now.etag : etagInput(generation, ipSections, line.warnings, nowMs);

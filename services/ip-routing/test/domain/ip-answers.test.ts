@@ -30,7 +30,7 @@ function expectPlain(answers: IpAnswers, generation: Generation, ip: Address, no
 
 function expectPlainShown(answers: IpAnswers, generation: Generation, ip: Address, nowMs: number, requestId: string | null): void {
   const notes = new AnswerNotes(generation, nowMs);
-  const plain = shownAnswer("ip", notes, ipRecord(ip, notes), { ...wholeRecord, meta: requestId !== null }, requestId ?? "");
+  const plain = shownAnswer(notes, ipRecord(ip, notes), { ...wholeRecord, meta: requestId !== null }, requestId ?? "");
   const text = formatAddress(ip);
   const answer = answers.answer(generation, { ip, text, requestId }, nowMs);
   expect({ ...answer, body: Buffer.from(answer.body).toString() }).toEqual({ ...plain, body: Buffer.from(plain.body).toString() });
