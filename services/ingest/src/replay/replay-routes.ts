@@ -43,7 +43,8 @@ export async function replayRoutes(
         run.take(reading);
       }
     }
-    options.onFile?.(run.ofFile());
+    const counts = run.end();
+    options.onFile?.(counts);
   }
   return { updates: run.report, emit: (sink) => table.emitSorted(sink, run.report.lastTimestamp) };
 }

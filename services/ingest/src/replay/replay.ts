@@ -51,7 +51,8 @@ export async function replay(
   for await (const { name, chunks } of updates) {
     run.begin(name);
     for await (const batch of readRecords(chunks, { name })) for (const reading of batch) run.take(reading);
-    options.onFile?.(run.ofFile());
+    const counts = run.end();
+    options.onFile?.(counts);
   }
   table.emit(sink, run.report.lastTimestamp);
   table.release();

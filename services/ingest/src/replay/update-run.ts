@@ -1,5 +1,6 @@
 /** Applies records of update files to a table, and counts what they did. */
 
+import { timestamp } from "@netfacts/contracts";
 import type { MpReach, PathAttributes, RecordReading, RoutePrefix, StateChangeBody, UpdateBody } from "@netfacts/mrt";
 import type { ReplayTable } from "./replay-table.ts";
 
@@ -54,6 +55,8 @@ export interface UpdatesReport {
 export type EncodeAttributes = (attributes: PathAttributes, addPath: boolean) => Uint8Array;
 
 const established = 6;
+/** Collectors write records in the order in which they come. A step in their times that is longer than this is silence, or a wrong time. */
+const stepSecondsMax = 600;
 const badExamplesMax = 5;
 const none: readonly never[] = [];
 
@@ -65,6 +68,10 @@ export class UpdateRun {
   readonly #gapSeconds: number;
   /** Time of the latest record so far: the RIB's last at first. */
   #latest: number;
+  /** Time of the last record whose time was not wrong. */
+  #clock: number;
+  /** The last record taken: the time of the next one tells whether its own is wrong. */
+  #held: RecordReading | null = null;
   #name = "";
   /** The file at hand has had no record yet. */
   #first = true;
@@ -88,6 +95,7 @@ export class UpdateRun {
     this.#encode = encode;
     this.#ribFrom = firstTimestamp;
     this.#latest = lastTimestamp;
+    this.#clock = lastTimestamp;
     this.#gapSeconds = gapSeconds;
     this.report = {
       records: 0,
@@ -111,6 +119,7 @@ export class UpdateRun {
 
   begin(name: string): void {
     this.#name = name;
+    this.#held = null;
     this.#first = true;
     this.#from = null;
     this.#to = null;
@@ -121,8 +130,10 @@ export class UpdateRun {
     this.#hasUpdates = false;
   }
 
-  /** Counts of the file at hand. */
-  ofFile(): UpdateFileCounts {
+  /** Applies what is left of the file at hand. */
+  end(): UpdateFileCounts {
+    if (this.#held !== null) this.#apply(this.#held, this.#held.header.timestamp);
+    this.#held = null;
     const { records, bad } = this.report;
     return {
       name: this.#name,
@@ -135,34 +146,49 @@ export class UpdateRun {
     };
   }
 
+  /** A record is applied when the next one is here, or at the end of its file. */
+  take(reading: RecordReading): void {
+    if (this.#held !== null) this.#apply(this.#held, reading.header.timestamp);
+    this.#held = reading;
+  }
+
   /**
    * An UPDATE that breaks its format counts as bad. If its prefixes can be read, all of them are withdrawn (RFC 7606 §2: treat-as-withdraw), also
    * where it announces some without a mandatory attribute (§3 d): else the route before it would stay for hours.
+   *
+   * A record whose time is far from that of the record before, while the next one goes on there, counts as bad too. It has the time of the record before.
+   *
+   * @param next  time of the next record of the file; of the last one its own.
    */
-  take(reading: RecordReading): void {
+  #apply(reading: RecordReading, next: number): void {
     const { report } = this;
-    const { timestamp, offset } = reading.header;
+    const { timestamp: written, offset } = reading.header;
+    const isWrongTime = Math.abs(written - this.#clock) > stepSecondsMax && Math.abs(next - this.#clock) < Math.abs(next - written);
+    const at = isWrongTime ? this.#clock : written;
+    this.#clock = at;
     report.records++;
-    if (this.#first && timestamp - this.#latest > this.#gapSeconds) report.gaps.push({ from: this.#latest, to: timestamp });
-    if (this.#first) this.#from = timestamp;
+    if (this.#first && at - this.#latest > this.#gapSeconds) report.gaps.push({ from: this.#latest, to: at });
+    if (this.#first) this.#from = at;
     this.#first = false;
-    this.#to = Math.max(this.#to ?? 0, timestamp);
-    this.#latest = Math.max(this.#latest, timestamp);
+    this.#to = Math.max(this.#to ?? 0, at);
+    this.#latest = Math.max(this.#latest, at);
     const isBad = "fault" in reading;
     if (isBad) this.#bad(offset, reading.fault.detail);
+    else if (isWrongTime)
+      this.#bad(offset, `the time of the record, ${timestamp(written * 1_000)}, is far from that of the records around it`);
     const body = "fault" in reading ? reading.asWithdrawn : reading.body;
     if (body === null) return;
     if (body.kind === "rib" || body.kind === "peer-index") this.#tableRecords++;
     this.#hasUpdates ||= body.kind === "update" || body.kind === "state-change";
     if (body.kind !== "update" && body.kind !== "state-change") {
       report.unread++;
-    } else if (timestamp < this.#ribFrom) {
+    } else if (at < this.#ribFrom) {
       // A RIB takes a while to write. What came while it was written may stand in it already: it is applied again, which does no harm.
       report.beforeRib++;
     } else {
-      report.lastTimestamp = Math.max(report.lastTimestamp, timestamp);
+      report.lastTimestamp = Math.max(report.lastTimestamp, at);
       if (body.kind === "state-change") this.#stateChange(body);
-      else this.#update(body, timestamp, isBad, offset);
+      else this.#update(body, at, isBad, offset);
     }
   }
 

@@ -23,15 +23,21 @@ export function listUpdateFiles(location: string): string[] {
     .map((name) => join(location, name));
 }
 
-/** Unix seconds of the first MRT record (RFC 6396 §2); null for an empty file and one that cannot be read: who reads it tells. Unpacks no more than its beginning. */
+/** The highest type of an MRT record (OSPFv3_ET). */
+const typeMax = 49;
+
+/**
+ * Unix seconds of the first MRT record (RFC 6396 §2); null for an empty file, one of another format and one that cannot be read: who reads it tells. Unpacks no
+ * more than its beginning.
+ */
 export async function firstTimestamp(path: string): Promise<number | null> {
-  const head = Buffer.alloc(4);
+  const head = Buffer.alloc(6);
   let had = 0;
   try {
     for await (const chunk of openContent(path).stream) {
-      head.set(chunk.subarray(0, 4 - had), had);
-      had += Math.min(chunk.length, 4 - had);
-      if (had === 4) return head.readUInt32BE();
+      head.set(chunk.subarray(0, head.length - had), had);
+      had += Math.min(chunk.length, head.length - had);
+      if (had === head.length) return head.readUInt16BE(4) > typeMax ? null : head.readUInt32BE();
     }
   } catch {
     return null;
@@ -39,8 +45,12 @@ export async function firstTimestamp(path: string): Promise<number | null> {
   return null;
 }
 
+/** So many files in front of a file tell whether its own time is wrong. */
+const comparedFiles = 4;
+
 /**
- * The files that have what came after the table: the last one that begins no later than it does, and all behind it.
+ * The files that have what came after the table: the last one that begins no later than it does, and all behind it. A file that begins before most
+ * of those in front of it has a wrong time or a wrong name. It is not that last one, and who reads it refuses it.
  *
  * @param files  in the order of their times.
  * @param from   Unix seconds of the table's first record.
@@ -50,9 +60,24 @@ export async function filesSince(
   from: number,
   timeOf: (path: string) => Promise<number | null> = firstTimestamp,
 ): Promise<string[]> {
+  const begins = new Map<number, number | null>();
+  const beginOf = async (at: number) => {
+    if (!begins.has(at)) begins.set(at, await timeOf(files[at] as string));
+    return begins.get(at) ?? null;
+  };
+  const isInOrder = async (at: number, begin: number) => {
+    let [later, known] = [0, 0];
+    for (let before = Math.max(0, at - comparedFiles); before < at; before++) {
+      const other = await beginOf(before);
+      if (other === null) continue;
+      known++;
+      if (other > begin) later++;
+    }
+    return later * 2 <= known;
+  };
   for (let at = files.length - 1; at > 0; at--) {
-    const begins = await timeOf(files[at] as string);
-    if (begins !== null && begins <= from) return files.slice(at);
+    const begin = await beginOf(at);
+    if (begin !== null && begin <= from && (await isInOrder(at, begin))) return files.slice(at);
   }
   return [...files];
 }

@@ -203,6 +203,60 @@ test("silence before a file is told as a gap, and is no failure; files whose nam
   });
 });
 
+test.each([
+  ["begins in 1970", madeUpdate(first, { at: 0, announced: ["11.0.2.0/24"], path: "64500 9" })],
+  ["is older than the table", Buffer.concat([announce(-86_400, "11.0.2.0/24", 9), announce(-86_000, "11.0.2.0/24", 9)])],
+])("a file that %s and is named as a later one is refused, and those in front of it are applied", async (_what, wrong) => {
+  const files = {
+    a: announce(-100, "11.0.0.0/24", 55),
+    b: announce(100, "11.0.0.0/24", 66),
+    c: announce(200, "11.0.1.0/24", 77),
+    d: wrong,
+  };
+  await withUpdates({ ...files, e: announce(500, "11.0.1.0/24", 88) }, async (place) => {
+    const { report, origins, warnings } = await ran(place, await place.sources(listed(", required: false")));
+    expect(report.sources[1]).toMatchObject({
+      error: expect.stringMatching(/updates\/d: starts before the previous file/),
+      updates: { files: 3 },
+    });
+    expect(["11.0.0.0/24", "11.0.1.0/24"].map(origins)).toEqual([["66×2"], ["77×2"]]);
+    expect(warnings("11.0.0.0/24")).toMatchObject([{ code: "updates_gap" }]);
+    await expect(ran(place, await place.sources(listed()))).rejects.toThrow(/updates\/d: starts before the previous file/);
+  });
+});
+
+test.each([
+  ["1970", -ribAt],
+  ["2038", 2_147_483_647 - ribAt],
+  ["50 minutes later", 3_000],
+])("one record whose time is %s counts as bad: it is applied in its place, and dates nothing", async (_what, wrong) => {
+  const files = {
+    a: Buffer.concat([announce(10, "11.0.0.0/24", 66), update(wrong, { withdrawn: ["11.0.0.0/24"] }), announce(20, "11.0.1.0/24", 77)]),
+    // The first record of a file is compared with the last one of the file before.
+    b: Buffer.concat([update(wrong, { withdrawn: ["11.0.1.0/24"] }), announce(310, "11.0.2.0/24", 88)]),
+  };
+  await withUpdates(files, async (place) => {
+    const { report, manifest, origins } = await ran(place, await place.sources(listed(", bad_records_max: 40%")));
+    expect(["11.0.0.0/24", "11.0.1.0/24", "11.0.2.0/24"].map(origins)).toEqual([["66×1"], ["77×1"], ["88×2"]]);
+    expect(manifest.sections.routes).toMatchObject({ as_of: "2025-11-21T09:00:10Z" });
+    expect(manifest.sections.routes?.updates_gaps).toBeUndefined();
+    expect(report.sources[1]).toMatchObject({ state: "read", updates: { files: 2, gaps: [] } });
+    const text = expect.stringMatching(/^a: the time of the record, \S+Z, is far from that of the records around it$/);
+    expect(report.sources[1]?.skipped).toMatchObject([{ reason: "malformed", count: 2, examples: [{ text }, {}] }]);
+    await expect(ran(place, await place.sources(listed()))).rejects.toThrow(/updates\/a: byte \d+: 1 of 5 records are malformed/);
+  });
+});
+
+test("silence within a file, and a clock that is set back, are no wrong times", async () => {
+  const quiet = Buffer.concat([announce(10, "11.0.0.0/24", 66), announce(9_000, "11.0.0.0/24", 77), announce(20_000, "11.0.0.0/24", 88)]);
+  const back = Buffer.concat([announce(21_000, "11.0.1.0/24", 66), announce(20_100, "11.0.1.0/24", 77)]);
+  await withUpdates({ a: quiet, b: back }, async (place) => {
+    const { report, origins } = await ran(place, await place.sources(listed(", interval: 1h")));
+    expect(["11.0.0.0/24", "11.0.1.0/24"].map(origins)).toEqual([["88×2"], ["77×2"]]);
+    expect(report.sources[1]?.skipped).toEqual([]);
+  });
+});
+
 test("with contains nothing newer than the table it is published as it is; without the place of the updates too, where they are not required", async () => {
   await withUpdates({}, async (place) => {
     const empty = await ran(place, await place.sources(listed()));
