@@ -24,7 +24,7 @@ const storedPrefixesMax = prefixesMax * 0.8;
 const geofeedEntriesMax = 1_000_000;
 
 /**
- * Rows that find no room are left out and counted, so that no upload makes a run fail. Of the geofeeds of a source the last complete one counts,
+ * Rows that find no room, and those of the future, which a wrong clock let in, are left out and counted, so that no upload makes a run fail. Of the geofeeds of a source the last complete one counts,
  * and of equal prefixes in it the first.
  *
  * Throws `DataGivenUpError` where nothing is stored any more, and what the store throws.
@@ -36,7 +36,7 @@ export async function readStored(run: Run, source: TableSource, inputs: TableInp
   const began = performance.now();
   const uploads = new Map<number, UploadRecord>();
   for await (const upload of allUploads(repository)) uploads.set(upload.number, upload);
-  const stored = new StoredInputs(uploads);
+  const stored = new StoredInputs(uploads, Date.now() / 1_000, source.clockSkewMaxSeconds);
   const total = await repository.rowCount();
   for await (const rows of repository.all()) {
     signal.throwIfAborted();
@@ -49,7 +49,7 @@ export async function readStored(run: Run, source: TableSource, inputs: TableInp
     read: stored.tally.read,
     accepted: stored.tally.accepted,
     skipped: stored.tally.skipped(),
-    asOf: stored.newest > 0 ? stored.newest : latestUpload(uploads.values()),
+    asOf: Math.min(stored.newest > 0 ? stored.newest : latestUpload(uploads.values()), stored.latestTime),
     notes: [`uploads: ${uploads.size}`],
   };
   const sha256 = source.storedVersion;
@@ -72,14 +72,17 @@ class StoredInputs {
   readonly observations = new ObservationList(votersMax);
   /** Unix seconds. */
   newest = 0;
+  readonly latestTime: number;
   readonly #uploads: ReadonlyMap<number, UploadRecord>;
   readonly #current: ReadonlySet<number>;
   readonly #prefixes = new Set<string>();
   readonly #geofeeds = new Map<string, LocationRecord & { readonly upload: number }>();
   readonly #places = new Map<string, PlaceNames>();
 
-  constructor(uploads: ReadonlyMap<number, UploadRecord>) {
+  /** @param now  Unix seconds */
+  constructor(uploads: ReadonlyMap<number, UploadRecord>, now: number, clockSkewMaxSeconds: number) {
     this.#uploads = uploads;
+    this.latestTime = Math.floor(now + clockSkewMaxSeconds);
     this.#current = new Set([...currentGeofeeds(uploads.values()).values()].map(({ number }) => number));
   }
 
@@ -98,6 +101,7 @@ class StoredInputs {
 
   #takeObservation({ observedAt, ...row }: StoredRow, { source }: UploadRecord): string | null {
     if (observedAt === null) return "has no time";
+    if (observedAt > this.latestTime) return "observed_at is in the future";
     const key = formatPrefix(row.prefix);
     if (!this.#prefixes.has(key)) {
       if (this.#prefixes.size >= storedPrefixesMax) return `uploads have more than ${storedPrefixesMax} distinct prefixes`;

@@ -14,7 +14,7 @@ import {
   sectionOf,
   storedFormat,
 } from "../sources/index.ts";
-import { type StoredStock, withStored } from "../uploads/stored-source.ts";
+import { type StoredStock, storedSourceName, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
 import { differs, planOf } from "./plan.ts";
 import { type RunScope, readyFiles } from "./run-scope.ts";
@@ -68,6 +68,9 @@ export class Scheduler {
   /** Sections that stay as they are, with what they would have been built from and compared with: of the same they are not built again. */
   readonly #held = new Map<BuiltSection, string>();
   #noRunBefore = 0;
+  /** What is stored has no other version that a run could use: the same is tried again, and other sections do not wait for it. */
+  #storedFailures = 0;
+  #noStoredBefore = 0;
   /** What was told last of the list and of sections that wait: it is told again when it is another. */
   #told = { list: "", waiting: "" };
 
@@ -208,6 +211,8 @@ export class Scheduler {
     const timed = sources.filter((source) => source.format !== "rtr" && source.format !== storedFormat && !this.#asking.isUnderWay(source));
     const dueAt = (source: SourceConfig): number => {
       const { nextAt, checkedAt } = stock.state(source);
+      // The clock was set back: none of these times holds.
+      if ((checkedAt ?? 0) > now) return 0;
       // An interval that was made shorter holds at once.
       return nextAt === null ? 0 : Math.min(nextAt, (checkedAt ?? 0) + source.intervalSeconds * 1_050 + 300_000);
     };
@@ -218,10 +223,13 @@ export class Scheduler {
   /** @returns whether it is worth looking again at once. */
   async #runChanged(config: SourcesConfig, run: Run): Promise<boolean> {
     const { stock, clock, log } = this.#deps;
-    if (clock.now() < this.#noRunBefore) return false;
+    if (this.#isBefore(this.#noRunBefore)) return false;
     const files = await readyFiles(config.sources, stock, false);
     const current = await this.#current();
-    const versions = new Map(config.sources.map((source) => [source.name, versionOf(source, readyFile(files, source.name), current)]));
+    const isLeftAlone = ({ format }: SourceConfig) => format === storedFormat && this.#isBefore(this.#noStoredBefore);
+    const versions = new Map(
+      config.sources.map((source) => [source.name, isLeftAlone(source) ? null : versionOf(source, readyFile(files, source.name), current)]),
+    );
     const { sections: planned, waiting } = planOf(config.sources, versions, current);
     // A session tells by itself what its caches do.
     const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");
@@ -238,6 +246,7 @@ export class Scheduler {
       const outcome = await run({ sources, files, only: sections });
       if (outcome.ok) {
         this.#failedRuns = 0;
+        if (sources.some(({ format }) => format === storedFormat)) this.#storedFailures = 0;
         for (const section of sections) {
           const isRefused = outcome.report.sections.some(({ name, refused }) => name === section && refused !== null);
           if (isRefused) this.#held.set(section, attemptOf(section, config, versions, current));
@@ -245,8 +254,10 @@ export class Scheduler {
         // Another run published them meanwhile, perhaps of other versions.
         return outcome.report.sections.some(({ name, kept, refused }) => kept && refused === null && planned.some((one) => one === name));
       }
-      if (outcome.report?.sources.some(({ state }) => state === "failed") === true) return true;
-      this.#noRunBefore = clock.now() + Math.min(runRetryMsMax, runRetryMs * 2 ** Math.min(this.#failedRuns++, 20));
+      const failed = outcome.report?.sources.filter(({ state }) => state === "failed") ?? [];
+      if (failed.some(({ name }) => name === storedSourceName)) this.#noStoredBefore = clock.now() + retryMs(this.#storedFailures++);
+      if (failed.length > 0) return true;
+      this.#noRunBefore = clock.now() + retryMs(this.#failedRuns++);
       return false;
     } catch (error) {
       if (error instanceof RunInProgressError) return false;
@@ -289,12 +300,23 @@ export class Scheduler {
     return held;
   }
 
+  /** Of a time after a failure. One that is farther away is of a clock that was set back since. */
+  #isBefore(at: number): boolean {
+    const wait = at - this.#deps.clock.now();
+    return wait > 0 && wait <= runRetryMsMax;
+  }
+
   async #current(): Promise<Manifest | null> {
     const { snapshots } = this.#deps;
     const id = await snapshots.currentId();
     // A damaged one counts as none: the next run replaces it.
     return id === null ? null : snapshots.getManifest(id).catch(() => null);
   }
+}
+
+/** ms until a run is tried again after so many failures before this one. */
+function retryMs(failures: number): number {
+  return Math.min(runRetryMsMax, runRetryMs * 2 ** Math.min(failures, 20));
 }
 
 /** Null: none that a run could use. Data that were given up are a version as long as what was published of them stands. */

@@ -198,7 +198,7 @@ export class SourceStock {
   #isRefused(source: SourceConfig, sha256: string): boolean {
     const { refused } = this.state(source);
     if (refused === null || refused.sha256 !== sha256 || refused.bounds !== boundsOf(source)) return false;
-    return this.#deps.clock.now() - refused.at < refusedMsMax;
+    return Math.abs(this.#deps.clock.now() - refused.at) < refusedMsMax;
   }
 
   /** Null when it went well. Rejects when it was stopped. */

@@ -73,6 +73,9 @@ export class StoredWatch implements StoredStock {
   async #lookNow(): Promise<void> {
     const { repository, intervalMs, clock } = this.#deps;
     const now = clock.now();
+    // The clock was set back: what is due is due now.
+    if (now < this.#offeredAt) this.#offeredAt = Number.NEGATIVE_INFINITY;
+    if (now < this.#sweptAt) this.#sweptAt = Number.NEGATIVE_INFINITY;
     const revision = await repository.revision();
     if (revision !== this.#seen) {
       this.#seen = revision;

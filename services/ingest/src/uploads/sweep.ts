@@ -4,7 +4,7 @@ import type { ObservationRepository, UploadRecord } from "@netfacts/storage";
 import { allUploads } from "./stored-rows.ts";
 
 export interface Retention {
-  /** Observations that are older than the newest one by more than this. */
+  /** Observations that are older than the newest one, or than now if that is of the future, by more than this. */
   readonly keptSeconds: number;
   readonly rowsMax: number;
   /** Unix milliseconds. */
@@ -63,7 +63,7 @@ export async function sweep(repository: ObservationRepository, { keptSeconds, ro
   }
   for (const number of geofeedsToRemove(uploads, rowsMax, now)) await removeAll({ fromUpload: number, toUpload: number });
   const newest = await repository.newest();
-  if (newest !== null) await removeAll({ observedBefore: newest - keptSeconds });
+  if (newest !== null) await removeAll({ observedBefore: Math.min(newest, Math.floor(now / 1_000)) - keptSeconds });
   await removeAll({ oldest: true }, (await repository.rowCount()) - rowsMax);
   for (const { number, updatedAt } of uploads) {
     if (updatedAt > now - emptyMsMax) continue;

@@ -281,6 +281,41 @@ test("a source that was taken off the list leaves the snapshot with its section'
   expect((await world.manifest())?.sections.allocations?.sources.map(({ name }) => name)).toEqual(["ripe"]);
 });
 
+test("what was due while the clock was ahead is due again when it was set back, after a restart too", async () => {
+  everything();
+  await world.look();
+  world.pass(400 * 24 * hour);
+  expect(await world.look()).toContain("/vrps");
+  world.pass(-400 * 24 * hour);
+  await world.restart();
+  writeFileSync(join(world.folder, "names"), namesFile(11));
+  world.files.set("/vrps", vrpFile(9, "2025-11-21T09:50:12Z"));
+  expect(await world.look()).toContain("/vrps");
+  expect(world.runs.at(-1)).toEqual(["vrps", "as_names"]);
+  // From then on as always.
+  expect(await world.look()).toEqual([]);
+});
+
+test("stored observations that cannot be read are tried again after a minute, and keep nothing else back", async () => {
+  await world.remove();
+  world = await scheduled({ version: async () => ({ revision: 1, rows: 1 }) });
+  everything();
+  await world.look();
+  const others = ["routes", "allocations", "vrps", "as_names"];
+  expect(world.runs).toEqual([[...others, "locations"], others]);
+  await world.look();
+  expect(world.runs).toHaveLength(2);
+  world.pass(minute);
+  await world.look();
+  expect(world.runs.slice(2)).toEqual([["locations"]]);
+  world.pass(minute);
+  await world.look();
+  expect(world.runs).toHaveLength(3);
+  world.pass(minute);
+  await world.look();
+  expect(world.runs).toHaveLength(4);
+});
+
 test("a file is looked at every minute, and read when it has changed", async () => {
   everything();
   await world.look();

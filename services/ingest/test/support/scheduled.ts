@@ -16,6 +16,7 @@ import { Scheduler } from "../../src/schedule/scheduler.ts";
 import { SourceStates } from "../../src/schedule/source-state.ts";
 import { SourceStock } from "../../src/schedule/source-stock.ts";
 import { readSources } from "../../src/sources/index.ts";
+import { type StoredStock, withStored } from "../../src/uploads/stored-source.ts";
 import { answer, type Behaviour, type HostileServer, serveFile, startHostileServer } from "./hostile-server.ts";
 
 export interface Scheduled {
@@ -46,7 +47,8 @@ export interface Scheduled {
   remove(): Promise<void>;
 }
 
-export async function scheduled(): Promise<Scheduled> {
+/** @param stored  what a run is told of stored observations, which no run can read here */
+export async function scheduled(stored?: StoredStock): Promise<Scheduled> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-schedule-"));
   const files = new Map<string, string | Buffer>();
   const serve: Behaviour = (request, socket) => {
@@ -74,7 +76,8 @@ export async function scheduled(): Promise<Scheduled> {
 
   const run = async (_starter: unknown, scope: RunScope): Promise<RunOutcome> => {
     runs.push(scope.only);
-    const config = withFiles(await readSources(sources, { files: "later" }), scope.files, scope.only);
+    const listed = await withStored(await readSources(sources, { files: "later" }), stored, store, false);
+    const config = withFiles(listed, scope.files, scope.only);
     const outcome = await runIngest({ config, store }).then(
       (report): RunOutcome => ({ ok: true, report }),
       (error: unknown): RunOutcome => {
@@ -100,12 +103,14 @@ export async function scheduled(): Promise<Scheduled> {
       metrics,
       log: logger,
       clock,
+      stored,
       random: () => 0.5,
     });
     const { signal } = new AbortController();
     const scheduler = new Scheduler({
       sources,
       stock,
+      stored,
       snapshots: store,
       runs: { run, runBeside: run, lastBuilt, idle: async () => undefined },
       clock,

@@ -26,13 +26,17 @@ afterEach(async () => {
 const day = 86_400;
 const newest = Date.parse("2026-11-20T00:00:00Z") / 1_000;
 
-async function upload(id: string, text: string, { source = id, format = "ndjson" as "ndjson" | "geofeed", isPart = false } = {}) {
-  const begun = await repository.begin({ id, format, source, keyId: null }, newest * 1_000);
+async function upload(
+  id: string,
+  text: string,
+  { source = id, format = "ndjson" as "ndjson" | "geofeed", isPart = false, at = newest } = {},
+) {
+  const begun = await repository.begin({ id, format, source, keyId: null }, at * 1_000);
   async function* pieces() {
     // Pieces that end anywhere.
     for (let at = 0; at < text.length; at += 777) yield Buffer.from(text.slice(at, at + 777));
   }
-  const bounds = { bytesMax: 1e9, secondsMax: 60, rowsMax: 1e9, skewSeconds: 0, clock: { now: () => newest * 1_000 } };
+  const bounds = { bytesMax: 1e9, secondsMax: 60, rowsMax: 1e9, skewSeconds: 0, clock: { now: () => at * 1_000 } };
   return receive({ ...bounds, repository, upload: begun, offset: 0, body: pieces(), isPart });
 }
 
@@ -69,6 +73,21 @@ test("an aggregation of stored rows makes the same section as a run over the fil
     expect(ofStore.sources).toMatchObject([{ read: 4_500, accepted: 4_500 }]);
     expect(ofStore.sections.map(({ counts }) => counts)).toEqual(ofFiles.sections.map(({ counts }) => counts));
     expect(await object()).toBe(expected);
+  });
+});
+
+test("rows of the future, which a wrong clock let in, remove nothing, fail no run and date nothing", async () => {
+  const at = Math.floor(Date.now() / 1_000) + 400 * day;
+  await upload("a", line("192.0.2.1", 0) + line("192.0.2.2", 10 * day));
+  await upload("b", line("192.0.2.3", newest - at), { at });
+  await upload("c", "198.51.100.0/24,NL,,,\n", { format: "geofeed", at });
+  expect(await sweep(repository, { keptSeconds: 100 * day, rowsMax: 100, now: Date.now(), signal: new AbortController().signal })).toBe(0);
+  await atWork(async (place) => {
+    const config = await place.sources("sources:\n  - {name: names, section: as_names, format: name-list, location: names}\n");
+    const stored = { ...storedSource, storedVersion: "0".repeat(64) };
+    const { sources } = await runIngest({ config: { ...config, sources: [stored] }, store: place.store, observations: repository });
+    expect(sources).toMatchObject([{ accepted: 3, skipped: [{ reason: "observed_at is in the future", count: 1 }] }]);
+    expect(Date.parse(sources[0]?.as_of ?? "")).toBeLessThanOrEqual(Date.now() + 3_600_000);
   });
 });
 
@@ -149,5 +168,13 @@ test("a run is due when changes have come to rest, at most once in an interval, 
   const between = changes.slice(1).map((time, at) => time - (changes[at] as number));
   expect(Math.min(...between)).toBeGreaterThanOrEqual(1_000);
   expect(changes.length).toBeGreaterThanOrEqual(3);
+  // The clock was set back.
+  const before = changes.length;
+  now -= 400 * day * 1_000;
+  await upload("last", line("192.0.2.1", 0));
+  await looked();
+  now += 1;
+  await looked();
+  expect(changes).toHaveLength(before + 1);
   await watch.stop();
 });
