@@ -49,17 +49,43 @@ function isFilled(section: BuiltSection, own: readonly SourceConfig[], versions:
   return own.some(({ name, format }) => versions.get(name) != null && !(section === "vrps" && isStanding(format)));
 }
 
+interface ReadVersion {
+  readonly name: string;
+  readonly format: string;
+  readonly sha256: string | null;
+}
+
 /** Whether sources have other versions than those that were read. Sources that failed stand without a digest. */
 export function differs(
   own: readonly SourceConfig[],
   versions: ReadonlyMap<string, string | null>,
-  entries: readonly { readonly name: string; readonly format: string; readonly sha256: string | null }[],
+  entries: readonly ReadVersion[],
 ): boolean {
-  const there = new Map(
+  const there = versionsRead(entries);
+  const wanted = versionsHere(own, versions);
+  return there.size !== wanted.size || [...wanted].some(([name, version]) => there.get(name) !== version);
+}
+
+/**
+ * Whether a source still has the version that somebody took back: that of the last run which built the section, where the current snapshot has another. What
+ * other sources have is no reason to publish it again.
+ */
+export function isTakenBack(
+  own: readonly SourceConfig[],
+  versions: ReadonlyMap<string, string | null>,
+  built: readonly ReadVersion[],
+  current: readonly ReadVersion[],
+): boolean {
+  const [before, now] = [versionsRead(built), versionsRead(current)];
+  return [...versionsHere(own, versions)].some(([name, version]) => before.get(name) === version && now.get(name) !== version);
+}
+
+function versionsRead(entries: readonly ReadVersion[]): ReadonlyMap<string, string> {
+  return new Map(
     entries.filter(({ sha256 }) => sha256 !== "" && sha256 !== null).map(({ name, format, sha256 }) => [name, `${format} ${sha256}`]),
   );
-  const wanted = new Map(
-    own.flatMap(({ name, format }) => (versions.get(name) == null ? [] : [[name, `${format} ${versions.get(name)}`]])),
-  );
-  return there.size !== wanted.size || [...wanted].some(([name, version]) => there.get(name) !== version);
+}
+
+function versionsHere(own: readonly SourceConfig[], versions: ReadonlyMap<string, string | null>): ReadonlyMap<string, string> {
+  return new Map(own.flatMap(({ name, format }) => (versions.get(name) == null ? [] : [[name, `${format} ${versions.get(name)}`]])));
 }

@@ -16,7 +16,7 @@ import {
 } from "../sources/index.ts";
 import { type StoredStock, storedSourceName, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
-import { differs, planOf } from "./plan.ts";
+import { differs, isTakenBack, planOf } from "./plan.ts";
 import { type RunScope, readyFiles } from "./run-scope.ts";
 import type { SourceStock } from "./source-stock.ts";
 
@@ -267,7 +267,8 @@ export class Scheduler {
 
   /**
    * Sections of a plan that stay as they are: the same versions were not taken in this term, as the section had shrunk; or they were
-   * published before, and somebody went back to an earlier snapshot since. Both wait for newer versions, or for a run of everything.
+   * published before, and somebody went back to an earlier snapshot since. The first wait for a newer version, the others for newer versions of all that was
+   * taken back; or for a run of everything.
    */
   async #heldBack(
     planned: readonly BuiltSection[],
@@ -275,23 +276,19 @@ export class Scheduler {
     versions: ReadonlyMap<string, string | null>,
     current: Manifest | null,
   ): Promise<ReadonlySet<BuiltSection>> {
-    const isNewer = (section: BuiltSection, entries: Parameters<typeof differs>[2]) =>
-      differs(
-        config.sources.filter((source) => sectionOf(source) === section),
-        versions,
-        entries,
-      );
-    const isBehind = (section: BuiltSection) => isNewer(section, current?.sections[section]?.sources ?? []);
+    const ownOf = (section: BuiltSection) => config.sources.filter((source) => sectionOf(source) === section);
+    const published = (section: BuiltSection) => current?.sections[section]?.sources ?? [];
+    const isBehind = (section: BuiltSection) => differs(ownOf(section), versions, published(section));
     for (const section of planned) {
       const attempt = attemptOf(section, config, versions, current);
       if (current === null || this.#held.get(section) === attempt || !isBehind(section)) continue;
       this.#held.delete(section);
       const built = await this.#deps.runs.lastBuilt(section);
-      if (built === null || isNewer(section, built)) continue;
+      if (built === null || !isTakenBack(ownOf(section), versions, built, published(section))) continue;
       this.#held.set(section, attempt);
       this.#deps.log.warn(
         { section, snapshot: current.id },
-        "a section stays rolled back until one of its sources has a newer version or a run is started explicitly",
+        "a section stays rolled back until the source that was taken back has a newer version or a run is started explicitly",
       );
     }
     const held = new Set(planned.filter((section) => this.#held.get(section) === attemptOf(section, config, versions, current)));

@@ -255,6 +255,33 @@ test("after a rollback a section stays as it is until its sources are newer, wha
   expect((await world.manifest())?.sections.routes?.counts.ipv4).toBe(22);
 });
 
+test("what was taken back is not published again because of another source of its section", async () => {
+  const name = (source: string, text: string) => writeFileSync(join(world.folder, source), `${namesFile()}4242\t${text}\n`);
+  const sources = ["bad", "own"].map((source) => `  - {name: ${source}, section: as_names, format: name-list, location: ${source}}`);
+  world.list(sources.join("\n"));
+  name("bad", "right");
+  name("own", "first");
+  await world.look();
+  const first = await world.manifest();
+  const change = async (source: string, text: string) => {
+    name(source, text);
+    world.pass(minute);
+    await world.look();
+    return world.runs.length;
+  };
+  expect(await change("bad", "wrong")).toBe(2);
+  await world.store.publish(first as Manifest, { replaces: (await world.manifest())?.id as string });
+  expect(await change("own", "second")).toBe(2);
+  expect(await change("own", "third")).toBe(2);
+  expect((await world.manifest())?.id).toBe(first?.id);
+  expect(await change("bad", "right again")).toBe(3);
+  // What is taken back itself is free as soon as it is another.
+  const third = await world.manifest();
+  expect(await change("own", "fourth")).toBe(4);
+  await world.store.publish(third as Manifest, { replaces: (await world.manifest())?.id as string });
+  expect(await change("own", "fifth")).toBe(5);
+});
+
 test("a list with faults is told once, and what was right before goes on afterwards", async () => {
   everything();
   await world.look();
