@@ -71,8 +71,8 @@ export class Scheduler {
   /** What is stored has no other version that a run could use: the same is tried again, and other sections do not wait for it. */
   #storedFailures = 0;
   #noStoredBefore = 0;
-  /** What was told last of the list and of sections that wait: it is told again when it is another. */
-  #told = { list: "", waiting: "" };
+  /** What was told last of the list, and of each section the source that it waits for: it is told again when it is another. */
+  #told = { list: "", waiting: new Map<BuiltSection, string | undefined>() };
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
@@ -233,11 +233,10 @@ export class Scheduler {
     const { sections: planned, waiting } = planOf(config.sources, versions, current);
     // A session tells by itself what its caches do.
     const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");
-    const awaited = Object.fromEntries([...waiting].filter(([, name]) => !isSession(name)));
-    const waits = JSON.stringify(awaited);
-    if (waits !== "{}" && this.#told.waiting !== waits)
-      log.warn({ waiting: awaited }, "sections are kept, because a source that they need has no usable version");
-    this.#told.waiting = waits;
+    const awaited = [...waiting].filter(([, name]) => !isSession(name));
+    if (awaited.some(([section, name]) => this.#told.waiting.get(section) !== name))
+      log.warn({ waiting: Object.fromEntries(awaited) }, "sections are kept, because a source that they need has no usable version");
+    for (const section of new Set(config.sources.map(sectionOf))) this.#told.waiting.set(section, waiting.get(section));
     const held = await this.#heldBack(planned, config, versions, current);
     const sections = planned.filter((section) => !held.has(section));
     if (sections.length === 0) return false;
