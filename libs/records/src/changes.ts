@@ -122,7 +122,7 @@ function compareRoutes(a: Route, b: Route): number {
   return comparePrefixes(a.prefix, b.prefix) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
-/** Of the record that holds the whole prefix, or the AS number; null where there is none. */
+/** Of the record that wins for the whole prefix, or of the AS number; null where there is none. */
 function registrationOf(subject: ChangeSubject, allocations: NonNullable<Generation["allocations"]>): ChangedRegistration | null {
   if ("asn" in subject) {
     const entry = allocations.asn(subject.asn);

@@ -221,7 +221,7 @@ function isUsed(routes: RouteTable, vrp: Vrp): boolean {
   return false;
 }
 
-/** Equal and within name one block, whose rivals are its conflicts; otherwise each record is a block of its own. */
+/** Equal and within: one block wins for the whole prefix, and its rivals are its conflicts. Otherwise each record is a block of its own. */
 function isOneBlock(related: Related | null): related is Related {
   return related?.relation === "equal" || related?.relation === "within";
 }

@@ -1,7 +1,7 @@
 /** `/prefix`: how it is announced, what VRPs say, what lies around and inside, and how it lies in registered space. */
 
 import { describe, expect, test } from "@jest/globals";
-import { madeRoutes, madeVrps, route } from "../../snapshot/test/support/made-sections.ts";
+import { madeAllocations, madeRoutes, madeVrps, route } from "../../snapshot/test/support/made-sections.ts";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
 import { ask } from "./support/checked.ts";
@@ -109,6 +109,44 @@ describe("how it lies in registered space", () => {
 
   test("rivals of the block that it lies in are its conflicts", () => {
     expect(prefix("193.0.0.0/24").allocation.blocks[0]?.conflicts).toMatchObject([{ registry: "apnic" }]);
+  });
+
+  describe("if a record inside it wins over the one that holds all of it", () => {
+    const older = { start: "64.124.0.0", end: "64.125.255.255", registry: "arin", status: "reserved" } as const;
+    const newer = [
+      { start: "64.124.0.0", end: "64.124.255.255", registry: "apnic", country: "SG" },
+      { start: "64.125.0.0", end: "64.125.255.255", registry: "apnic", country: "JP" },
+    ] as const;
+    const routes = madeRoutes([route("64.124.0.0/15", [1, 1])]);
+    const { prefix: asked, ip } = ask(madeGeneration({ routes, allocations: madeAllocations([...newer, older]) }));
+
+    test("all are blocks, the one that holds all of it last", () => {
+      const { relation, total, blocks } = asked("64.124.0.0/15").allocation;
+      expect({ relation, total }).toEqual({ relation: "contains", total: 3 });
+      expect(blocks.map(({ registry, registration_country }) => [registry, registration_country])).toEqual([
+        ["apnic", "SG"],
+        ["apnic", "JP"],
+        ["arin", "NL"],
+      ]);
+    });
+
+    test("the status of the one that loses is no reason for a warning, as for the addresses", () => {
+      expect(asked("64.124.0.0/15").warnings).not.toContain("bogon_announced");
+      expect(ip("64.124.0.1").warnings).not.toContain("bogon_announced");
+      expect(asked("64.124.0.0/16").allocation).toMatchObject({
+        relation: "equal",
+        total: 1,
+        blocks: [{ conflicts: [{ registry: "arin" }] }],
+      });
+    });
+
+    test("a record inside that loses changes nothing", () => {
+      const { prefix: other } = ask(madeGeneration({ routes, allocations: madeAllocations([older, ...newer]) }));
+      expect(other("64.124.0.0/15")).toMatchObject({
+        allocation: { relation: "equal", total: 1, blocks: [{ registry: "arin", conflicts: [] }] },
+        warnings: expect.arrayContaining(["bogon_announced"]),
+      });
+    });
   });
 
   test("is null where no registry's file is imported", () => {

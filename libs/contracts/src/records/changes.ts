@@ -20,7 +20,7 @@ export const RegistrationOfChange = record({
   allocated_on: member(nullable(CalendarDate), "Date of the registration; null if the registry gives none."),
   block: member(
     nullable(record({ start: member(Type.String(), "First address."), end: member(Type.String(), "Last address.") })),
-    "The registered block that contains the whole prefix; null for an AS number.",
+    "The registered block that wins for every address of the prefix; null for an AS number.",
   ),
 });
 export type RegistrationOfChange = Static<typeof RegistrationOfChange>;

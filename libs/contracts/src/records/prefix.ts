@@ -36,10 +36,13 @@ export type PrefixVrps = Static<typeof PrefixVrps>;
 export const PrefixAllocation = record({
   relation: member(
     nullable(oneOf(["equal", "within", "contains", "crosses", "none"])),
-    "Relation of the requested prefix to the registered blocks; null if no registry file is loaded.",
+    "How the prefix lies to the registered blocks. `equal`, `within`: one block wins for all of it. `crosses`: a block reaches beyond it. `contains`: none does. Null if no registry file is loaded.",
   ),
-  total: member(NullableCount, "Number of blocks that overlap the prefix; null if `relation` is null."),
-  blocks: member(Type.Array(Allocation), "The overlapping blocks: the items of this page."),
+  total: member(NullableCount, "Number of `blocks` on all pages: 1 for `equal` and `within`; null if `relation` is null."),
+  blocks: member(
+    Type.Array(Allocation),
+    "The items of this page. `equal`, `within`: the block that wins, with the others that contain the prefix as its `conflicts`. Otherwise: all that overlap the prefix, those that contain it last.",
+  ),
   next_cursor: member(NullableText, "Cursor of the next page of `blocks`; null on the last page."),
 });
 export type PrefixAllocation = Static<typeof PrefixAllocation>;

@@ -75,28 +75,39 @@ export class AllocationTable {
   }
 
   /**
-   * Records that the prefix equals, lies in, contains or crosses. Equal and within give the records that hold the whole of
-   * it, the winner first; contains and crosses give all that touch it, in address order.
+   * Records that the prefix equals, lies in, contains or crosses. Equal and within: one record wins for every address of the prefix. They
+   * give the records that hold the whole of it, the winner first. Contains and crosses give all that touch it, in address order; those that
+   * hold the whole of it come last, the one that wins over the others first.
    *
-   * Cost: some searches, however many records the prefix touches.
+   * Cost: some searches, however many records the prefix touches. If a record holds the whole prefix, also a step for each CIDR inside it.
    */
   relation(prefix: Prefix): { relation: AllocationRelation; records: RelatedRecords } {
     const around = this.#recordsUp(this.#trie.covering(prefix));
     const first = firstAddress(prefix);
     const last = lastAddress(prefix);
     const winner = around[0];
-    if (winner !== undefined) {
+    if (winner !== undefined && !this.#losesInside(winner, prefix)) {
       const { start, end } = this.#range(winner);
       const equal = compareAddresses(start, first) === 0 && compareAddresses(end, last) === 0;
       return { relation: equal ? "equal" : "within", records: around };
     }
-    // No record holds all of the prefix: those that touch it begin in it, or before it and end in it.
+    // Records that touch the prefix begin in it, or before it and reach into it.
     const from = this.#countBelow(first, "before");
     const to = this.#countBelow(last, "at or before");
     const before = this.recordsAt(first).filter((record) => record < from);
     if (before.length === 0 && from === to) return { relation: "none", records: [] };
     const after = this.recordsAt(last).some((record) => compareAddresses(this.#range(record).end, last) > 0);
-    return { relation: before.length > 0 || after ? "crosses" : "contains", records: runAfter(before.sort(ascending), from, to) };
+    return { relation: before.length > 0 || after ? "crosses" : "contains", records: touching(before, from, to, around) };
+  }
+
+  /** Whether a record that holds the whole prefix loses some of it to a record that holds a part. */
+  #losesInside(winner: number, prefix: Prefix): boolean {
+    const { cidr_start, cidr_record, rank } = this.#columns;
+    const { start, end } = this.#trie.moreSpecifics(prefix);
+    // A record that holds the whole prefix has no CIDR inside it.
+    for (let at = cidr_start[start] as number; at < (cidr_start[end] as number); at++)
+      if ((rank[cidr_record[at] as number] as number) < (rank[winner] as number)) return true;
+    return false;
   }
 
   /** One past the last record that begins before the address, or also at it; of another family none does. */
@@ -190,10 +201,19 @@ export class AllocationTable {
   }
 }
 
-/** The numbers `before`, then those from `from` to `to - 1`. */
-function runAfter(before: readonly number[], from: number, to: number): RelatedRecords {
-  const length = before.length + to - from;
-  const at = (place: number): number => before[place] ?? from + place - before.length;
+/** The numbers `before` in ascending order, then those from `from` to `to - 1`, but for those `around`, which come last. */
+function touching(before: readonly number[], from: number, to: number, around: readonly number[]): RelatedRecords {
+  const ahead = before.filter((record) => !around.includes(record)).sort(ascending);
+  // They follow each other: of the records that begin with the prefix, those that reach to its end or beyond.
+  const skipped = around.filter((record) => record >= from);
+  const skippedFrom = Math.min(to, ...skipped);
+  const inside = ahead.length + to - from - skipped.length;
+  const length = inside + around.length;
+  const at = (place: number): number => {
+    if (place >= inside) return around[place - inside] as number;
+    const record = from + place - ahead.length;
+    return ahead[place] ?? (record < skippedFrom ? record : record + skipped.length);
+  };
   return {
     length,
     slice: (start, end) => Array.from({ length: Math.max(0, Math.min(end, length) - start) }, (_, index) => at(start + index)),

@@ -160,14 +160,19 @@ describe("against a plain list of records", () => {
         const all = known(made).filter(({ record }) => record.kind !== "asn");
         for (const prefix of prefixes) {
           const { relation, records } = table.relation(prefix);
-          const expected = slowRelation(all, prefix);
-          expect({
-            relation,
-            records: records
-              .slice(0, records.length)
-              .map((record) => told(table.entry(record)))
-              .toSorted(),
-          }).toEqual(expected);
+          const expected = slowRelation(all, prefix, table);
+          const entries = records.slice(0, records.length).map((record) => table.entry(record));
+          expect({ relation, records: entries.map(told).toSorted() }).toEqual(expected);
+          expect(Array.from(entries, (_, place) => records.slice(place, place + 1).map((record) => told(table.entry(record))))).toEqual(
+            entries.map((entry) => [told(entry)]),
+          );
+          if (relation === "equal" || relation === "within") continue;
+          const holdsAll = entries.map(({ start, end }) =>
+            Number(compareAddresses(start, firstAddress(prefix)) <= 0 && compareAddresses(end, lastAddress(prefix)) >= 0),
+          );
+          expect(holdsAll).toEqual(holdsAll.toSorted());
+          const starts = entries.slice(0, holdsAll.filter((holds) => holds === 0).length).map(({ start }) => start);
+          expect(starts).toEqual(starts.toSorted(compareAddresses));
         }
       }),
       { seed: seed(4632), numRuns: runs(500) },
@@ -227,7 +232,8 @@ describe("against a plain list of records", () => {
   });
 });
 
-function slowRelation(all: readonly Known[], prefix: Prefix): { relation: string; records: string[] } {
+/** @param table  tells the winner of an address, which the test above compares. */
+function slowRelation(all: readonly Known[], prefix: Prefix, table: AllocationTable): { relation: string; records: string[] } {
   const [first, last] = [firstAddress(prefix), lastAddress(prefix)];
   const text = ({ record }: Known) => published(record as AddressRecord);
   const touching = all.filter(({ record: r }) => {
@@ -236,8 +242,17 @@ function slowRelation(all: readonly Known[], prefix: Prefix): { relation: string
   });
   const bounds = ({ record }: Known) =>
     [compareAddresses((record as AddressRecord).start, first), compareAddresses((record as AddressRecord).end, last)] as const;
-  const around = touching.filter((one) => bounds(one)[0] <= 0 && bounds(one)[1] >= 0).sort(byRules);
-  if (around.length > 0) {
+  const holdsAll = (one: Known) => bounds(one)[0] <= 0 && bounds(one)[1] >= 0;
+  const around = touching.filter(holdsAll).sort(byRules);
+  // Nothing changes between the edges of records.
+  const edges = touching.flatMap(({ record }) => {
+    const { start, end } = record as AddressRecord;
+    return [start, nextAddress(end) ?? end];
+  });
+  const winners = [first, ...edges.filter((at) => compareAddresses(at, first) >= 0 && compareAddresses(at, last) <= 0)].map(
+    (at) => table.recordsAt(at)[0],
+  );
+  if (around.length > 0 && new Set(winners).size === 1) {
     const equal = bounds(around[0] as Known).every((bound) => bound === 0);
     return { relation: equal ? "equal" : "within", records: around.map(text).toSorted() };
   }
