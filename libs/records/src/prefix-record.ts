@@ -22,6 +22,7 @@ import {
   type RouteView,
   relatedPrefix,
   rpkiSummary,
+  share,
   viewRoute,
   visibilityRecord,
   warnAboutOrigins,
@@ -121,7 +122,7 @@ function* moreSpecificsOf(
   const next_cursor = notes.nextCursor("prefix", question, "more_specifics", items.length, count);
   if (!isTold) return { count: count === 0 ? null : count, items, announced_share: null, next_cursor };
   // A default route announces no space of its own.
-  const announcedShare = exact && prefix.length > 0 ? 1 : Math.round(routes.prefixes.coveredShare(prefix) * 1000) / 1000;
+  const announcedShare = exact && prefix.length > 0 ? 1 : share(routes.prefixes.coveredShare(prefix), 1);
   return { count, items, announced_share: announcedShare, next_cursor };
 }
 

@@ -38,9 +38,12 @@ export const lowVisibilityShare = 0.03;
  */
 const originsShownMax = 100;
 
-/** A share with three decimals; null of nothing. */
+/** A share with three decimals; null of nothing. Callers compare it with 0 and 1, so it is 0 only for none and 1 only for all. */
 export function share(part: number, whole: number): number | null {
-  return whole === 0 ? null : Math.round((part / whole) * 1000) / 1000;
+  if (whole === 0) return null;
+  const rounded = Math.round((part / whole) * 1000) / 1000;
+  if (rounded === 0 && part > 0) return 0.001;
+  return rounded === 1 && part < whole ? 0.999 : rounded;
 }
 
 export function visibilityRecord(generation: Generation, version: 4 | 6, counts: PeerCounts): Visibility {

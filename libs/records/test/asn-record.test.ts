@@ -5,7 +5,7 @@ import { containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import { linkSeen } from "@netfacts/snapshot";
 import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
-import { type MadeRoute, madeAllocations, madeProfiles, madeRoutes, route } from "../../snapshot/test/support/made-sections.ts";
+import { type MadeRoute, madeAllocations, madeProfiles, madeRoutes, madeVrps, route } from "../../snapshot/test/support/made-sections.ts";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
 import { prefix } from "../../snapshot/test/support/text.ts";
@@ -242,6 +242,14 @@ describe("counts", () => {
     expect(rpki).toMatchObject({ valid: 0, invalid: 1, not_found: 1, valid_share: 0 });
     for (const state of ["valid", "invalid", "not-found"] as const)
       expect([state, asked(64512, { rpki: state }).prefixes.total]).toEqual([state, rpki?.[state === "not-found" ? "not_found" : state]]);
+  });
+
+  test("one prefix of thousands that is not valid keeps the share of the valid ones below 1", () => {
+    const valid = Array.from({ length: 4095 }, (_, subnet) => route(`60.${subnet >> 8}.${subnet & 255}.0/24`, [1, 1]));
+    const vrps = madeVrps([{ prefix: "60.0.0.0/12", asn: 1, maxLength: 24 }]);
+    const rpki = (routes: typeof valid) => ask(madeGeneration({ routes: madeRoutes(routes), vrps })).asn(1).rpki;
+    expect(rpki(valid)).toMatchObject({ valid: 4095, invalid: 0, valid_share: 1 });
+    expect(rpki([...valid, route("60.0.0.0/25", [1, 1])])).toMatchObject({ valid: 4095, invalid: 1, valid_share: 0.999 });
   });
 
   test("are null where no full-feed peer can tell them", () => {

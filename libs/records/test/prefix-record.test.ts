@@ -89,6 +89,20 @@ test("a prefix above routes tells how much of it they announce", () => {
   expect(asked("192.0.2.0/24").more_specifics).toMatchObject({ count: 3, announced_share: 0.75 });
 });
 
+test.each([
+  ["all but a 4,096th", range(4095), 0.999],
+  ["a 4,096th", [0], 0.001],
+  ["all", range(4096), 1],
+])("the announced share tells %s from all and from none", (_, subnets, expected) => {
+  const routes = madeRoutes(subnets.map((subnet) => route(`60.${subnet >> 8}.${subnet & 255}.0/24`, [1, 1])));
+  const { announced, more_specifics } = ask(madeGeneration({ routes })).prefix("60.0.0.0/12");
+  expect({ announced, share: more_specifics.announced_share }).toEqual({ announced: false, share: expected });
+});
+
+function range(length: number): number[] {
+  return Array.from({ length }, (_, index) => index);
+}
+
 describe("how it lies in registered space", () => {
   test.each([
     ["193.0.0.0/21", "equal", 1],

@@ -90,7 +90,10 @@ export const AsnRpki = record({
     "Number of `prefixes` that are invalid with this origin, as `rpki=invalid` lists them; null if `announced` is null.",
   ),
   not_found: member(NullableCount, "Number of `prefixes` that no VRP covers, as `rpki=not-found` lists them; null if `announced` is null."),
-  valid_share: member(nullable(Share), "Share of `prefixes` that are valid; null if there are none."),
+  valid_share: member(
+    nullable(Share),
+    "Share of `prefixes` that are valid: 1 only if all are, and 0 only if none is; null if there are no prefixes.",
+  ),
   vrps_for_this_as: member(
     NullableCount,
     "Number of VRPs for this AS, announced or not; never null here, as `rpki` is null if no VRPs are loaded.",

@@ -82,7 +82,7 @@ export const PrefixRecord = record({
       items: member(Type.Array(RelatedPrefix), "Items of this page, in ascending order."),
       announced_share: member(
         nullable(Share),
-        "Share of the addresses of the prefix that is announced, by the prefix itself or by prefixes inside it. Overlapping addresses count once. Null if `announced` is null.",
+        "Share of the addresses that the prefix itself or prefixes inside it announce: 1 only if all are announced, and 0 only if none is. Overlapping addresses count once. Null if `announced` is null.",
       ),
       next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
     }),
