@@ -171,7 +171,7 @@ interface Placed {
 const stepVrps = 512;
 
 /**
- * VRPs of the prefix and inside it that no announced route uses, each with its place among all of these VRPs; null after a step's work.
+ * VRPs of the prefix and inside it that no announced route uses, each with its place among all VRPs there; null after a step's work.
  * A page begins at a place, so that no earlier VRP is looked at again.
  */
 function* unused(
@@ -212,8 +212,9 @@ function uses(generation: Generation, vrps: VrpSet): Uint8Array {
   return known;
 }
 
-/** Whether any announced route is one that the VRP authorises. */
+/** Whether any announced route is one that the VRP authorises. A VRP of AS 0 always counts as used: its use is to authorise none (RFC 7607). */
 function isUsed(routes: RouteTable, vrp: Vrp): boolean {
+  if (vrp.asn === 0) return true;
   const exact = routes.prefixes.exact(vrp.prefix);
   if (exact >= 0 && routes.hasOrigin(exact, vrp.asn)) return true;
   if (vrp.maxLength > vrp.prefix.length)

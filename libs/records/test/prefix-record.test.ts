@@ -202,6 +202,17 @@ test("a VRP is unannounced when no route that it authorises is there", () => {
   ]);
 });
 
+test("a VRP of AS 0 is not listed as unannounced: it is there to authorise nothing", () => {
+  const vrps = madeVrps([
+    { prefix: "192.0.2.0/24", asn: 0, maxLength: 32 },
+    { prefix: "192.0.2.128/25", asn: 0 },
+    { prefix: "192.0.2.128/25", asn: 1 },
+  ]);
+  const { vrps: told } = ask(madeGeneration({ routes: madeRoutes([route("198.51.100.0/24", [9, 1])]), vrps })).prefix("192.0.2.0/24");
+  expect(told).toMatchObject({ covering: [{ asn: 0 }], more_specific_count: 2 });
+  expect(told?.unannounced.map(({ prefix: at, asn }) => [at, asn])).toEqual([["192.0.2.128/25", 1]]);
+});
+
 test("special-purpose space and what is announced in it", () => {
   expect(prefix("10.1.0.0/16")).toMatchObject({ special_purpose: { block: "10.0.0.0/8" }, announced: true, warnings: ["bogon_announced"] });
   expect(prefix("8.0.0.0/5").special_purpose).toBeNull();
