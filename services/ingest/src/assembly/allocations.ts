@@ -100,12 +100,13 @@ class Holders {
     addresses.forEach(({ holder }, index) => {
       if (holder !== noHolder) records[holder]?.push(index);
     });
-    for (const list of numbers) list.sort((a, b) => a - b);
+    // Records of one holder can overlap.
+    const distinct = numbers.map((list) => [...new Set(list)].sort((a, b) => a - b));
     return {
       holder_id_start: ids.start,
       holder_id_bytes: ids.bytes,
-      holder_as_start: runStarts(numbers),
-      holder_as: Uint32Array.from(numbers.flat()),
+      holder_as_start: runStarts(distinct),
+      holder_as: Uint32Array.from(distinct.flat()),
       holder_record_start: runStarts(records),
       holder_record: Uint32Array.from(records.flat()),
     };

@@ -208,9 +208,9 @@ describe("against a plain list of records", () => {
             const held = own.flatMap((record) =>
               record.kind === "asn" && (record.status === "allocated" || record.status === "assigned") ? [record] : [],
             );
-            const asns = held
-              .flatMap(({ start, end }) => Array.from({ length: end - start + 1 }, (_, at) => start + at))
-              .sort((a, b) => a - b);
+            const asns = Array.from({ length: 60 }, (_, asn) => asn).filter((asn) =>
+              held.some(({ start, end }) => start <= asn && asn <= end),
+            );
             const blocks = own.flatMap((record) => (record.kind === "asn" ? [] : [published(record)])).toSorted();
             if (blocks.length === 0) continue;
             // One of the holders of this id is this file's.
@@ -230,6 +230,19 @@ describe("against a plain list of records", () => {
       { seed: seed(84), numRuns: runs(500) },
     );
   });
+});
+
+test("a holder has each AS number once, also if its records overlap", () => {
+  const held = { registry: "ripencc", country: "NL", date: 20240101, status: "assigned", opaqueId: "a" } as const;
+  const records: DelegationRecord[] = [
+    { ...held, kind: "ipv4", start: from4(0), end: from4(255) },
+    { ...held, kind: "asn", start: 10, end: 14 },
+    { ...held, kind: "asn", start: 12, end: 12 },
+    { ...held, kind: "asn", start: 13, end: 16 },
+  ];
+  const table = tableOf([{ records, asOf: 1_800_000_000 }]);
+  const holder = table.entry(table.recordsAt(from4(0))[0] as number).holder as number;
+  expect(Array.from(table.holder(holder).asns)).toEqual([10, 11, 12, 13, 14, 15, 16]);
 });
 
 /** @param table  tells the winner of an address, which the test above compares. */
