@@ -50,7 +50,7 @@ describe.each(documents)("the %s document", (_name, make) => {
     for (const [path, operations] of Object.entries(paths))
       for (const { responses } of Object.values(operations))
         for (const status of ["414", "431"])
-          expect([path, status, Object.keys(responses[status]?.headers ?? {})]).toEqual([path, status, ["X-Request-Id"]]);
+          expect([path, status, Object.keys(responses[status]?.headers ?? {})]).toEqual([path, status, ["X-Request-Id", "Cache-Control"]]);
   });
 
   test("has an example of each problem that it names, which fits the schema", () => {

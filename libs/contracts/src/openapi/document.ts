@@ -1,9 +1,8 @@
 /** OpenAPI 3.1 out of routes as data and the record schemas: the one document that is served, published and tested. */
 
 import type { ProblemCode } from "../errors.ts";
-import { limitHeaderNames } from "../headers.ts";
 import { commonProblems, type RouteAnswer, type RouteContent, type RouteDescription } from "../routes/route.ts";
-import { headerComponents, headerReferences } from "./headers.ts";
+import { answerHeaders, headerComponents, headerReferences } from "./headers.ts";
 import { namedSchemas } from "./named-schemas.ts";
 import { problemExamples, problemResponses } from "./problems.ts";
 import { type Json, SchemaComponents } from "./schemas.ts";
@@ -116,7 +115,7 @@ function exampleValue(text: string, type: unknown): Json {
 function response({ description, content, headers = [] }: RouteAnswer, keyed: boolean, schemas: SchemaComponents): Json {
   return {
     description,
-    headers: headerReferences(["x-request-id", ...(keyed ? limitHeaderNames : []), ...headers]),
+    headers: headerReferences([...new Set([...answerHeaders(keyed), ...headers])]),
     ...(content.length > 0 && { content: contentOf(content, schemas) }),
   };
 }

@@ -1,6 +1,6 @@
 /** The headers of answers, as OpenAPI components. */
 
-import { headers as names } from "../headers.ts";
+import { limitHeaderNames, headers as names } from "../headers.ts";
 import type { Json } from "./schemas.ts";
 
 interface HeaderText {
@@ -58,8 +58,28 @@ const table: Readonly<Record<string, HeaderText>> = {
     schema: { type: "string", pattern: '^(W/)?"' },
     example: 'W/"pF3bFJ0n3zLrQ0Yb"',
   },
-  "cache-control": { description: "Time for which the response may be cached, in seconds.", schema: text, example: "private, max-age=300" },
-  "last-modified": { description: "Time of the newest data used.", schema: text, example: "Sat, 21 Nov 2026 08:55:00 GMT" },
+  "cache-control": {
+    description:
+      "Time for which the response may be cached, in seconds. `no-store`: it must not be cached, as problems and the state of a key or the service.",
+    schema: text,
+    example: "private, max-age=300",
+  },
+  "accept-post": {
+    description: "Media types that the route accepts, if another one was sent.",
+    schema: text,
+    example: "application/json, application/x-ndjson",
+  },
+  "accept-encoding": {
+    description: "Content codings that the route accepts, if another one was sent (RFC 9110).",
+    schema: text,
+    example: "gzip",
+  },
+  "last-modified": {
+    description:
+      "Time at which this gateway first answered from the snapshot of the response. It is another one at each gateway: prefer `ETag`.",
+    schema: text,
+    example: "Sat, 21 Nov 2026 08:55:00 GMT",
+  },
   "server-timing": {
     description: "Durations in milliseconds: `gateway` in the gateway, `upstream` in the service that answered.",
     schema: text,
@@ -79,6 +99,11 @@ const table: Readonly<Record<string, HeaderText>> = {
   deprecation: { description: "Time at which the key was replaced (RFC 9745).", schema: text, example: "@1763715600" },
   sunset: { description: "Time until which the replaced key works (RFC 8594).", schema: text, example: "Sun, 22 Nov 2026 09:00:00 GMT" },
 };
+
+/** Headers of every answer. `keyed`: those that follow from the key are among them. */
+export function answerHeaders(keyed: boolean): readonly string[] {
+  return [names.requestId, "cache-control", ...(keyed ? [...limitHeaderNames, "deprecation", "sunset"] : [])];
+}
 
 /** `components.headers`. */
 export function headerComponents(): Record<string, Json> {

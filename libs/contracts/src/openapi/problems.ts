@@ -1,10 +1,9 @@
 /** The problems that a route can answer, as OpenAPI responses: one a status, with an example for each code. */
 
 import { errors, type ProblemCode } from "../errors.ts";
-import { limitHeaderNames } from "../headers.ts";
 import { ProblemError, problemBody } from "../problem-error.ts";
 import type { ProblemItem } from "../records/problem.ts";
-import { headerReferences } from "./headers.ts";
+import { answerHeaders, headerReferences } from "./headers.ts";
 import type { Json } from "./schemas.ts";
 
 /** What an example says beside the table's words, where a code comes with more. */
@@ -83,8 +82,8 @@ const beforeKey: ReadonlySet<number> = new Set([401, 414, 431]);
 function headersOf(status: number, codes: readonly ProblemCode[], keyed: boolean): string[] {
   const retried = codes.some((code) => errors[code].retry === "later" && status !== 408);
   return [
-    "x-request-id",
-    ...(keyed && !beforeKey.has(status) ? limitHeaderNames : []),
+    ...answerHeaders(keyed && !beforeKey.has(status)),
+    ...(status === 415 ? ["accept-post", "accept-encoding"] : []),
     ...(status === 401 ? ["www-authenticate"] : []),
     ...(retried ? ["retry-after"] : []),
   ];
